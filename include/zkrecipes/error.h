@@ -1,0 +1,93 @@
+/**
+ * Error codes: one number space for ZooKeeper's and ours.
+ *
+ * Every function that can fail returns an int: 0 (ZKR_OK) is success, a
+ * negative value is the error. ZooKeeper's own codes lie in -1 to -127 and pass
+ * through unchanged; ours start at -1001, so a code tells where it came from.
+ * Outputs (ret_... parameters) are written on success only.
+ *
+ * A code says what kind of thing went wrong. Which object and why is in the
+ * sentence that zkr_error_detail() returns on the same thread.
+ *
+ * A write to ZooKeeper has three results: done, not done, and unknown. The
+ * library resolves the unknown ones of its own lock nodes; you never see them.
+ */
+#ifndef ZKRECIPES_ERROR_H
+#define ZKRECIPES_ERROR_H
+
+#include <stdbool.h>
+
+#include <zkrecipes/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+/** Name, value, text. Numbers are never reused. */
+#define ZKR_ERRORS(X)                                                          \
+    X(ZKR_EINVAL,     -1001, "invalid argument")                               \
+    X(ZKR_ENOMEM,     -1002, "out of memory")                                  \
+    X(ZKR_ETIMEDOUT,  -1003, "not granted before the deadline")                \
+    X(ZKR_EBUSY,      -1004, "held by somebody else")                          \
+    X(ZKR_ECANCELED,  -1005, "cancelled")                                      \
+    X(ZKR_ECLOSED,    -1006, "the session has been closed")                    \
+    X(ZKR_EDEADLK,    -1007, "would wait for itself")                          \
+    X(ZKR_EFORKED,    -1008, "the session belongs to the parent process")      \
+    X(ZKR_ENOTHELD,   -1009, "not held")                                       \
+    X(ZKR_ENOTOWNER,  -1010, "held by another thread")                         \
+    X(ZKR_ELOST,      -1011, "the lock has been lost")                         \
+    X(ZKR_EUNSURE,    -1012, "cannot tell whether the lock is still held")     \
+    X(ZKR_EPENDING,   -1013, "not confirmed yet; going on in the background")  \
+    X(ZKR_EPATH,      -1014, "not a valid ZooKeeper path")                     \
+    X(ZKR_ETOOLONG,   -1015, "longer than the limit")                          \
+    X(ZKR_EHOSTS,     -1016, "no ZooKeeper host can be resolved")              \
+    X(ZKR_EREFUSED,   -1017, "every server refused the connection")            \
+    X(ZKR_ENOTZK,     -1018, "connected, but no answer as from ZooKeeper")     \
+    X(ZKR_EUNREACHABLE, -1019, "no server answered before the deadline")       \
+    X(ZKR_ENOCHROOT,  -1020, "the chroot does not exist")                      \
+    X(ZKR_EEXHAUSTED, -1021, "the sequence numbers of the lock are used up")   \
+    X(ZKR_EPROTO,     -1022, "a server sent what no server should")            \
+    X(ZKR_ESYSTEM,    -1023, "the operating system refused a resource")
+/* clang-format on */
+
+enum zkr_error {
+    ZKR_OK = 0,
+#define ZKR_X(name, value, text) name = value,
+    ZKR_ERRORS(ZKR_X)
+#undef ZKR_X
+};
+
+/**
+ * A short text for a code of ours or of ZooKeeper: "ZNOAUTH: not permitted".
+ * Never NULL; an unknown code gives "unknown error".
+ *
+ * Threads   Any. The text is constant.
+ */
+ZKR_API const char *zkr_strerror(int code);
+
+/**
+ * The sentence behind the last error that a call of this library returned on
+ * this thread: it names the object, the cause, and ZooKeeper's code where there
+ * is one. "" when no call has failed yet. In a callback it belongs to the
+ * error that the callback is told.
+ *
+ * Threads   Any; each has its own.
+ * Owns      The library. Valid until the next call that fails on this thread.
+ */
+ZKR_API const char *zkr_error_detail(void);
+
+/** The same call may succeed later: connection lost, throttled, timed out. */
+ZKR_API bool zkr_error_is_transient(int code);
+
+/** The session is over, and with it every lock that was held through it. */
+ZKR_API bool zkr_error_is_session_over(int code);
+
+/** What was asked for may have happened, or not. */
+ZKR_API bool zkr_error_is_unsure(int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,154 @@
+/**
+ * A grant: what the holder of a lock has in hand.
+ *
+ * A ZooKeeper lock is a lease. While you hold it, the server can end your
+ * session (a pause, a partition, a slow disk), and somebody else is granted the
+ * lock before you know. So:
+ *
+ *  - give zkr_grant_token() to the resource that the lock protects, and let it
+ *    refuse a token lower than the highest it has seen (fencing). Tokens grow
+ *    from grant to grant of a lock, also across re-creation of its directory;
+ *  - ask zkr_grant_check() before each step, and stop when it does not say
+ *    ZKR_OK;
+ *  - listen with zkr_grant_listen() to be told of a loss.
+ *
+ * This version knows of a loss from the connection, from the end of the session
+ * and from a watch on the lock node. It does not keep a lease clock yet: for
+ * a time of the order of the session timeout it may say "held" when a paused
+ * process or a partitioned server has lost the lock already. Only the token
+ * protects a resource against that.
+ *
+ * A grant is a value: any thread may check it, release it or pass it on.
+ *
+ * Calling sequence: acquire gives you a grant; check as you go; release it;
+ * free it. If the process dies, the server frees the lock when the session
+ * times out.
+ */
+#ifndef ZKRECIPES_GRANT_H
+#define ZKRECIPES_GRANT_H
+
+#include <stdint.h>
+
+#include <zkrecipes/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_grant zkr_grant;
+
+enum zkr_grant_state {
+    ZKR_GRANT_HELD = 1,      /**< Ours, as far as the servers told us. */
+    ZKR_GRANT_SUSPENDED = 2, /**< Connection lost; probably still ours. */
+    ZKR_GRANT_UNSURE = 3,    /**< The lease has run out and we do not know.
+                                  Not reported by this version. */
+    ZKR_GRANT_LOST = 4,      /**< Node or session is gone; never comes back. */
+    ZKR_GRANT_RELEASED = 5,  /**< Given back. */
+};
+
+/**
+ * May I go on? Costs no request.
+ *
+ * SUSPENDED becomes HELD again only after a write that the quorum has committed
+ * found our node in place.
+ *
+ * Threads   Any, callbacks too.
+ * Errors    ZKR_EUNSURE while SUSPENDED or UNSURE: pause the work;
+ *           ZKR_ELOST: stop; ZKR_ENOTHELD after release; ZKR_EINVAL;
+ *           ZKR_EFORKED.
+ */
+ZKR_API int zkr_grant_check(zkr_grant *grant);
+
+/** The present state. For NULL and after fork: ZKR_GRANT_LOST. */
+ZKR_API enum zkr_grant_state zkr_grant_state(zkr_grant *grant);
+
+/** "HELD", "LOST"... Never NULL. */
+ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state state);
+
+/**
+ * The fencing token: the czxid of the lock node, a positive number that is
+ * higher for every later grant of the same lock. It never changes, and is
+ * readable in every state. 0 for NULL.
+ *
+ * Source    The transaction id of ZooKeeper; "sequencer" in the Chubby paper.
+ *           The sequence number in the node's name is not a token: it starts
+ *           again at 0 when the directory is re-created.
+ */
+ZKR_API int64_t zkr_grant_token(zkr_grant *grant);
+
+/** The lock node, without the chroot: "/locks/orders/_c_...-lock-0000000007".
+ *  Valid until the grant is freed. NULL for NULL. */
+ZKR_API const char *zkr_grant_node(zkr_grant *grant);
+
+enum zkr_grant_event_kind {
+    ZKR_GRANT_STATE_CHANGED = 1,    /**< See state. */
+    ZKR_GRANT_REVOKE_REQUESTED = 2, /**< Somebody asks for the lock, in the way
+                                         of Curator's Revoker. */
+};
+
+struct zkr_grant_event {
+    enum zkr_grant_event_kind kind;
+    enum zkr_grant_state state;
+};
+
+typedef void (*zkr_grant_fn)(zkr_grant *grant,
+                             const struct zkr_grant_event *event, void *user);
+
+/**
+ * Be told of SUSPENDED, HELD again, LOST, and of requests to give the lock
+ * back. If the grant is not HELD any more, that state is the first event.
+ * A grant has one listener: a second call replaces it, @p fn NULL removes it.
+ * From now on the library watches the lock node, if it does not yet (it does
+ * so by itself when the lock has been held for 50 ms).
+ *
+ * A listener that falls more than 16 events behind misses older ones, never the
+ * latest.
+ *
+ * Threads   Any. When it returns, the replaced callback is not running, unless
+ *           called from inside it.
+ * Errors    ZKR_EINVAL, ZKR_EFORKED.
+ */
+ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
+
+/**
+ * Give the lock back and wait until its node is gone.
+ *
+ * Time      reply_timeout_ms of the session at most.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK, still held).
+ * Owns      The grant stays yours: free it.
+ * On error  Released here whatever is returned, except ZKR_EDEADLK,
+ *           ZKR_EINVAL and ZKR_EFORKED.
+ *           ZKR_EPENDING: the deletion of the node is not confirmed yet and is
+ *           repeated in the background until it is, or the session is over.
+ *           ZKR_ELOST: it was not ours any more. ZKR_ENOTHELD: released before.
+ *           ZNOAUTH: ACLs forbid the deletion; the node stays until the session
+ *           ends, so close it.
+ */
+ZKR_API int zkr_grant_release(zkr_grant *grant);
+
+/** Told once, with what zkr_grant_release() would have returned. */
+typedef void (*zkr_release_fn)(int error, void *user);
+
+/**
+ * Give the lock back without waiting; @p fn (NULL is allowed) is told when it
+ * has been confirmed, however late.
+ *
+ * Threads   Any, callbacks too.
+ * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_EINVAL, ZKR_EFORKED; @p fn is not
+ *           called then.
+ */
+ZKR_API int zkr_grant_release_async(zkr_grant *grant, zkr_release_fn fn,
+                                    void *user);
+
+/**
+ * Free the handle. A lock that is still held is released in the background.
+ * When it returns, the listener is not running, unless called from inside it.
+ * NULL is allowed.
+ */
+ZKR_API void zkr_grant_free(zkr_grant *grant);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,137 @@
+/**
+ * A fair distributed mutex. Curator: InterProcessMutex, without the re-entry.
+ *
+ * Guarantees: the grants of one path never overlap in the order of the servers'
+ * transactions; they follow the order in which the servers queued the
+ * contenders; each carries a token (grant.h). Each waiter watches only the
+ * contender right before it, so a release wakes one waiter. Curator's
+ * InterProcessMutex on the same path is excluded too.
+ *
+ * Does not guarantee that you still hold it a microsecond later: see grant.h.
+ *
+ * Calling sequence: zkr_mutex_new() on a session; zkr_mutex_acquire(), which
+ * gives a grant; zkr_grant_release() and zkr_grant_free(); zkr_mutex_free().
+ * A mutex object may be shared by any number of threads: each acquire is a
+ * claim of its own and queues behind the others, those of the same thread too
+ * (a thread that acquires twice waits for itself).
+ *
+ * A disconnect does not cost the place in the queue while the session lives.
+ * When the session ends, a claim enters again at the tail under the same
+ * deadline, unless ZKR_MUTEX_FAIL_ON_SESSION_LOSS is set.
+ *
+ * Source    ZooKeeper recipes, "Locks"; Curator InterProcessMutex.
+ * Example   examples/mutex.c, examples/async.c
+ */
+#ifndef ZKRECIPES_MUTEX_H
+#define ZKRECIPES_MUTEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/grant.h>
+#include <zkrecipes/request.h>
+#include <zkrecipes/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_mutex zkr_mutex;
+
+enum zkr_mutex_flags {
+    /** A claim whose session ends fails with ZKR_ELOST. */
+    ZKR_MUTEX_FAIL_ON_SESSION_LOSS = 1u << 0,
+    /** Missing parents are made persistent, not containers, which the server
+     *  removes when they have been empty for a minute. */
+    ZKR_MUTEX_PERSISTENT_PARENTS = 1u << 1,
+};
+
+/** Zero means default, for every member. */
+struct zkr_mutex_opts {
+    size_t size;       /**< Set by ZKR_MUTEX_OPTS_INIT. */
+    const char *label; /**< Why you want the lock: written into the node, shown
+                            by tools. UTF-8 without control characters, at most
+                            ZKR_LABEL_MAX bytes. Copied. */
+    uint32_t flags;    /**< enum zkr_mutex_flags. */
+    uint32_t reserved; /**< Zero. */
+};
+
+/* clang-format off */
+#define ZKR_MUTEX_OPTS_INIT { .size = sizeof(struct zkr_mutex_opts) }
+/* clang-format on */
+
+/**
+ * Make a handle for the mutex at @p path. Sends nothing.
+ *
+ * The path is absolute ("/locks/orders"), below the chroot of the session, in
+ * UTF-8, without empty, "." or ".." components, control characters or a slash
+ * at the end. Missing parents are created by the first acquire.
+ *
+ * Threads   Any.
+ * Owns      Strings are copied. The caller frees the mutex; it may outlive the
+ *           session, and then answers ZKR_ECLOSED.
+ * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED.
+ */
+ZKR_API int zkr_mutex_new(zkr_session *session, const char *path,
+                          const struct zkr_mutex_opts *opts,
+                          zkr_mutex **ret_mutex);
+
+/**
+ * Free the handle. Acquires that wait through it end with ZKR_ECANCELED;
+ * grants obtained through it stay valid. NULL is allowed.
+ */
+ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
+
+/**
+ * Wait until the mutex is granted.
+ *
+ * Time      @p timeout_ms milliseconds, on a clock that nobody sets. Negative
+ *           waits without limit. 0 tries once: it lists the contenders first,
+ *           and writes nothing when the lock is taken (ZKR_EBUSY); it waits at
+ *           most reply_timeout_ms of the session for the answers.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Owns      On success the caller owns the grant and frees it.
+ * On error  Not held. Our node is gone or is being deleted in the background,
+ *           whatever happens to the connection.
+ * Errors    ZKR_ETIMEDOUT, ZKR_EBUSY, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_ELOST,
+ *           ZKR_EDEADLK, ZKR_EEXHAUSTED, ZKR_ENOMEM, ZKR_EFORKED, ZKR_EINVAL;
+ *           ZKR_ENOCHROOT; ZooKeeper's own code where retrying cannot help
+ *           (ZNOAUTH, ...) or the retry policy gave up (ZCONNECTIONLOSS, ...).
+ * Source    Curator InterProcessMutex.acquire(time, unit); one round trip
+ *           instead of two when nobody contends.
+ */
+ZKR_API int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
+                              zkr_grant **ret_grant);
+
+/**
+ * Claim the mutex without a waiting thread: @p fn is told the outcome, exactly
+ * once, as a callback of the session. Thousands of claims may wait so.
+ *
+ * Time      As zkr_mutex_acquire(); 0 tries once.
+ * Threads   Any, callbacks too.
+ * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
+ *           does not cancel the claim.
+ * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED:
+ *           nothing was started and @p fn is not called.
+ */
+ZKR_API int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
+                                    zkr_acquire_fn fn, void *user,
+                                    zkr_request **ret_request);
+
+/**
+ * End every wait through this handle, blocking and asynchronous ones, with
+ * ZKR_ECANCELED. Later acquires are not affected.
+ *
+ * Threads   Any, callbacks too.
+ */
+ZKR_API int zkr_mutex_cancel(zkr_mutex *mutex);
+
+/** The path as it was given to zkr_mutex_new(). Valid until the mutex is freed;
+ *  NULL for NULL. */
+ZKR_API const char *zkr_mutex_path(const zkr_mutex *mutex);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

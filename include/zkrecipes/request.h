@@ -1,0 +1,40 @@
+/**
+ * A request: an asynchronous acquire, of whatever recipe, under way.
+ *
+ * The callback is the outcome; the request is only the handle to cancel by, and
+ * need not be kept.
+ */
+#ifndef ZKRECIPES_REQUEST_H
+#define ZKRECIPES_REQUEST_H
+
+#include <zkrecipes/grant.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_request zkr_request;
+
+/**
+ * Told once how a claim ended: @p error is ZKR_OK and @p grant is yours, or
+ * @p grant is NULL and @p error one of those that the blocking call returns.
+ */
+typedef void (*zkr_acquire_fn)(int error, zkr_grant *grant, void *user);
+
+/**
+ * Ask that a claim be given up. If it has not been decided yet, its callback is
+ * told ZKR_ECANCELED; if it has, nothing changes and a grant remains yours.
+ *
+ * Threads   Any, callbacks too.
+ * Errors    ZKR_EINVAL, ZKR_EFORKED.
+ */
+ZKR_API int zkr_request_cancel(zkr_request *request);
+
+/** Free the handle, not the claim. NULL is allowed. */
+ZKR_API void zkr_request_free(zkr_request *request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,201 @@
+/**
+ * A session: our connection to a ZooKeeper ensemble, and what all locks need.
+ *
+ * Open one session per process and ensemble, share it between threads, create
+ * any number of locks on it, close it at the end. When the server ends the
+ * session (expiry), the library opens a new one by itself: everything held is
+ * lost and its holders are told; those who wait enter the queue again. Each
+ * such life of the session is an epoch, counted from 1.
+ *
+ * Threads. Every function of this library may be called from any thread, unless
+ * its Threads line says less. Per session the library runs a keeper thread
+ * (timers, opening and closing of connections) and, unless you bring your own
+ * event loop, a dispatcher thread for your callbacks; the ZooKeeper client
+ * adds two more. All of them block all signals.
+ *
+ * Callbacks come one at a time, in order, with no lock held, on the dispatcher
+ * thread, or, with ZKR_SESSION_OWN_LOOP, on the thread that calls
+ * zkr_session_dispatch(). A callback may call anything that does not wait; a
+ * call that would wait returns ZKR_EDEADLK there. No callback comes before the
+ * call that registered it has returned, and none after it has been freed.
+ * A slow callback delays other callbacks, and nothing else.
+ *
+ * fork(). In the child every call returns ZKR_EFORKED, sends nothing and frees
+ * nothing; the session goes on in the parent. The sockets of Debian's ZooKeeper
+ * client are not close-on-exec: a child that calls exec should close the
+ * descriptors from 3 up.
+ *
+ * If the process dies, the server keeps the session, and the locks held through
+ * it, until its timeout has passed.
+ *
+ * Source    ZooKeeper Programmer's Guide, "ZooKeeper Sessions"; the states are
+ *           those of Curator's ConnectionState.
+ */
+#ifndef ZKRECIPES_SESSION_H
+#define ZKRECIPES_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/error.h>
+#include <zkrecipes/retry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_session zkr_session;
+typedef struct zkr_listener zkr_listener;
+
+enum zkr_session_state {
+    ZKR_SESSION_CONNECTING = 0,  /**< Not established yet in this epoch. */
+    ZKR_SESSION_CONNECTED = 1,   /**< Established for the first time. */
+    ZKR_SESSION_SUSPENDED = 2,   /**< Connection lost; the session may live. */
+    ZKR_SESSION_RECONNECTED = 3, /**< Connected again. After SUSPENDED it is
+                                      the same session, after LOST a new one. */
+    ZKR_SESSION_LOST = 4,        /**< The server has ended the session. */
+    ZKR_SESSION_AUTH_FAILED = 5, /**< Final: the credentials were refused. */
+    ZKR_SESSION_CLOSED = 6,      /**< Final: zkr_session_close(). */
+};
+
+enum zkr_session_flags {
+    /** No dispatcher thread: callbacks run in zkr_session_dispatch(). */
+    ZKR_SESSION_OWN_LOOP = 1u << 0,
+};
+
+/** Zero means default, for every member. */
+struct zkr_session_opts {
+    size_t size;                 /**< Set by ZKR_SESSION_OPTS_INIT. */
+    uint32_t session_timeout_ms; /**< Asked of the server; default 10000. The
+                                      server may grant less or more. */
+    uint32_t connect_timeout_ms; /**< For open; default 15000. */
+    uint32_t reply_timeout_ms;   /**< How long a call without a deadline of its
+                                      own (a try, a release) waits for answers;
+                                      default 5000. */
+    uint32_t flags;              /**< enum zkr_session_flags. */
+    const char *chroot;          /**< Prefix of all paths, such as "/app". It
+                                      must exist. Or written behind the hosts. */
+    const char *auth_scheme;     /**< Such as "digest"; needs auth. */
+    const char *auth;            /**< Such as "user:password". Copied; sent in
+                                      clear text by the client. */
+    const char *acl;             /**< Of all nodes that we create:
+                                      "scheme:id:perms", comma-separated, perms
+                                      of the letters "cdrwa". Default: without
+                                      auth "world:anyone:cdrwa", with auth
+                                      "auth::cdrwa" (whoever has our auth). */
+    struct zkr_retry retry;      /**< Default: exponential, no end. */
+};
+
+/* clang-format off */
+#define ZKR_SESSION_OPTS_INIT { .size = sizeof(struct zkr_session_opts) }
+/* clang-format on */
+
+/** Longest path, chroot included, in bytes. */
+#define ZKR_PATH_MAX 1024
+/** Longest label of a lock, in bytes. */
+#define ZKR_LABEL_MAX 128
+/** Longest session timeout that may be asked for: a day. */
+#define ZKR_SESSION_TIMEOUT_MAX_MS 86400000u
+
+/**
+ * Connect to an ensemble and wait until a session is established.
+ *
+ * @p hosts is "host:port[,host:port...][/chroot]".
+ *
+ * Time      At most connect_timeout_ms, and a quarter of a second to find out
+ *           why nobody answered. A name server that does not answer does not
+ *           extend it.
+ * Threads   Any.
+ * Owns      All strings are copied. On success the caller owns the session and
+ *           ends it with zkr_session_close().
+ * On error  Nothing is left, on the server either.
+ * Errors    ZKR_EINVAL, ZKR_EPATH (chroot), ZKR_EHOSTS, ZKR_EREFUSED,
+ *           ZKR_ENOTZK, ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM,
+ *           ZKR_ESYSTEM; ZAUTHFAILED and what else ZooKeeper answers.
+ */
+ZKR_API int zkr_session_open(const char *hosts,
+                             const struct zkr_session_opts *opts,
+                             zkr_session **ret_session);
+
+/**
+ * End the session: all its locks are released, all waits end with ZKR_ECLOSED,
+ * all callbacks that are due are delivered, and no more come.
+ *
+ * Locks, grants and listeners that still exist stay valid handles that answer
+ * ZKR_ECLOSED or ZKR_ELOST; free them before or after. NULL is allowed.
+ *
+ * Time      Some milliseconds; up to 5 seconds when the servers are silent;
+ *           and as long as a callback of yours is running.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK, not closed).
+ * Owns      Takes the session, unless ZKR_EDEADLK or ZKR_EFORKED.
+ * On error  ZKR_EPENDING: closed here, but the server could not be told; it
+ *           keeps our nodes until the session timeout has passed.
+ */
+ZKR_API int zkr_session_close(zkr_session *session);
+
+/** The present state. After fork and for NULL: ZKR_SESSION_CLOSED. */
+ZKR_API enum zkr_session_state zkr_session_state(zkr_session *session);
+
+/** The id that the server gave to the present session; 0 without one. */
+ZKR_API int64_t zkr_session_id(zkr_session *session);
+
+/** The session timeout that the server granted, in milliseconds; 0 before. */
+ZKR_API uint32_t zkr_session_timeout_ms(zkr_session *session);
+
+/** The epoch: 1 for the first session, one more after each expiry. */
+ZKR_API uint64_t zkr_session_epoch(zkr_session *session);
+
+/** "CONNECTED", "SUSPENDED"... Never NULL. */
+ZKR_API const char *zkr_session_state_name(enum zkr_session_state state);
+
+struct zkr_session_event {
+    enum zkr_session_state state;
+    uint64_t epoch;
+    int64_t session_id; /**< 0 if none. */
+};
+
+typedef void (*zkr_session_fn)(zkr_session *session,
+                               const struct zkr_session_event *event,
+                               void *user);
+
+/**
+ * Be told of every change of state; the first event is the present state.
+ * A listener that falls more than 16 events behind misses older ones, never the
+ * latest.
+ *
+ * Threads   Any.
+ * Owns      The caller owns the listener and frees it with
+ *           zkr_listener_free(), before or after the session is closed.
+ * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED.
+ */
+ZKR_API int zkr_session_listen(zkr_session *session, zkr_session_fn fn,
+                               void *user, zkr_listener **ret_listener);
+
+/**
+ * Stop listening. When it returns, the callback is not running and will not
+ * run again, unless called from inside that callback: then it is its last.
+ * NULL is allowed.
+ */
+ZKR_API void zkr_listener_free(zkr_listener *listener);
+
+/**
+ * The descriptor of a session with ZKR_SESSION_OWN_LOOP: readable when
+ * callbacks are due. Poll it, never read it. Stays the library's.
+ *
+ * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
+ */
+ZKR_API int zkr_session_fd(zkr_session *session, int *ret_fd);
+
+/**
+ * Run the callbacks that are due, on this thread, and return.
+ *
+ * Threads   One at a time; ZKR_EDEADLK from inside a callback.
+ * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
+ */
+ZKR_API int zkr_session_dispatch(zkr_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

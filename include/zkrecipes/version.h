@@ -1,0 +1,34 @@
+/**
+ * The version that a program was compiled against, and the one it runs with.
+ */
+#ifndef ZKRECIPES_VERSION_H
+#define ZKRECIPES_VERSION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Marks what the shared library exports. */
+#if defined(__GNUC__)
+#define ZKR_API __attribute__((visibility("default")))
+#else
+#define ZKR_API
+#endif
+
+#define ZKR_VERSION_MAJOR  0
+#define ZKR_VERSION_MINOR  1
+#define ZKR_VERSION_PATCH  0
+#define ZKR_VERSION_STRING "0.1.0"
+
+/**
+ * The version of the library at run time, such as "0.1.0".
+ *
+ * Threads   Any.
+ */
+ZKR_API const char *zkr_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

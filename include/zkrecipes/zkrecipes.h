@@ -1,0 +1,16 @@
+/**
+ * ZooKeeper lock recipes for C. This header includes all the others.
+ */
+#ifndef ZKRECIPES_ZKRECIPES_H
+#define ZKRECIPES_ZKRECIPES_H
+
+#include <zkrecipes/error.h>
+#include <zkrecipes/grant.h>
+#include <zkrecipes/log.h>
+#include <zkrecipes/mutex.h>
+#include <zkrecipes/request.h>
+#include <zkrecipes/retry.h>
+#include <zkrecipes/session.h>
+#include <zkrecipes/version.h>
+
+#endif

@@ -1,0 +1,25 @@
+/* Access control lists, from text. */
+#ifndef ZKR__ACL_H
+#define ZKR__ACL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct zkr__acl_entry {
+    int32_t perms; /* bits as on the wire: r 1, w 2, c 4, d 8, a 16 */
+    char *scheme;  /* points into text, as does id */
+    char *id;
+};
+
+struct zkr__acl {
+    char *text;
+    struct zkr__acl_entry *entries;
+    size_t count;
+};
+
+/* "scheme:id:perms[,scheme:id:perms...]"; the id may contain colons. */
+int zkr__acl_parse(struct zkr__acl *acl, const char *text);
+
+void zkr__acl_done(struct zkr__acl *acl);
+
+#endif

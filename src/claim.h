@@ -1,0 +1,125 @@
+/* One attempt to get a lock, from acquire to release: the state machine.
+ *
+ *            acquire           created+listed       not first
+ *   IDLE ------------> ENROLLING ---------> SURVEYING <-----> WAITING
+ *    |  try      free    |    ^                |    somebody left
+ *    +---> PROBING ------+    | not there      | first
+ *                        |    |                v
+ *                outcome +-> LOOKING        HELD ---- release ---> LEAVING
+ *                unknown      | found, ours    |                      |
+ *                             +-> SURVEYING    +--> LOST              v
+ *                                     node or session gone          IDLE
+ *
+ * Whoever gives up, at any moment, has its answer at once; the claim goes on
+ * through LEAVING in the background until its node is certainly gone, and is
+ * freed then. When the session ends, claims that wait enter the queue of the
+ * next one, and HELD becomes LOST. */
+#ifndef ZKR__CLAIM_H
+#define ZKR__CLAIM_H
+
+#include "error.h"
+#include "grant.h"
+#include "lock.h"
+#include "owner.h"
+#include "parents.h"
+#include "sweep.h"
+#include "watch.h"
+
+enum zkr__claim_state {
+    ZKR__CLAIM_IDLE,
+    ZKR__CLAIM_PROBING,   /* a try: is there anybody to wait for? */
+    ZKR__CLAIM_ENROLLING, /* create and list are on their way, in one flight */
+    ZKR__CLAIM_LOOKING,   /* was our node created? */
+    ZKR__CLAIM_SURVEYING, /* listing: whom do we wait for? */
+    ZKR__CLAIM_WAITING,   /* for the node that is watched */
+    ZKR__CLAIM_HELD,
+    ZKR__CLAIM_LEAVING, /* deleting our node */
+    ZKR__CLAIM_LOST,
+};
+
+struct zkr_request {
+    struct zkr__claim *claim; /* for the pointer that the user has */
+};
+
+struct zkr__claim {
+    /* set once */
+    struct zkr_session *session;
+    struct zkr__lock *lock;
+    const struct zkr__recipe *recipe;
+    bool is_try;
+    int64_t deadline; /* as asked for; a try has none */
+    char data[ZKR__OWNER_MAX + 1];
+    size_t data_len;
+
+    atomic_uint refs;
+    /* under the session lock, from here on */
+    struct zkr__list link; /* in session->claims, unless IDLE or LOST */
+    struct zkr__sm sm;
+    uint64_t epoch;
+
+    /* our node, in this epoch */
+    char uuid[ZKR__UUID_LEN + 1];
+    char name[ZKR__NAME_MAX]; /* as asked for, without the sequence number */
+    char *request_path;       /* dir/name */
+    char *node;               /* dir/name and sequence number, or "" */
+    char *sweep_node;         /* the same, for leaving */
+    int64_t token;            /* its czxid */
+    int create_rc;
+    bool thorough; /* the create has been sent more than once */
+
+    /* requests under way */
+    struct zkr__op create; /* or the look at a node that was found */
+    struct zkr__op list;
+    struct zkr__op get;
+    struct zkr__watch *watch; /* on whom we wait for */
+    struct zkr__parents parents;
+    struct zkr__search search;
+    struct zkr__sweep sweep;
+    struct zkr__timer pause; /* before the next create */
+    uint32_t retries;
+    int64_t started;
+
+    /* the outcome: decided once */
+    bool decided;
+    int outcome;
+    char detail[ZKR__DETAIL_MAX];
+    pthread_cond_t changed; /* decided, or gone */
+    struct zkr__timer timeout;
+    struct zkr__notice notice; /* of an asynchronous claim: */
+    zkr_acquire_fn fn;
+    void *user;
+    struct zkr_request request;
+
+    struct zkr_grant grant;
+};
+
+int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                   int64_t timeout_ms, struct zkr__claim **ret_claim);
+void zkr__claim_ref(struct zkr__claim *c);
+/* The last reference must not be dropped under the lock. */
+void zkr__claim_unref(struct zkr__claim *c);
+
+void zkr__claim_start_locked(struct zkr__claim *c);
+
+/* Decide it with an error, if it is not decided yet, and leave. */
+void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
+                               ...) __attribute__((format(printf, 3, 4)));
+
+/* The same, because its deadline has passed. */
+void zkr__claim_time_out_locked(struct zkr__claim *c);
+
+/* The session is over: decide all that is not decided. The keeper ends the
+ * claims when it has closed the handle. */
+void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why);
+
+/* HELD -> LEAVING */
+void zkr__claim_release_locked(struct zkr__claim *c);
+
+/* Our node is gone while HELD, or the session. */
+void zkr__claim_lost_locked(struct zkr__claim *c, const char *why);
+
+/* The handle through which it acted is closed: nothing is under way any more.
+ */
+void zkr__claim_epoch_over_locked(struct zkr__claim *c);
+
+#endif

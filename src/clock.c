@@ -1,0 +1,28 @@
+/* The clocks: one for waiting, and nothing else reads a clock. */
+#include "clock.h"
+
+int64_t zkr__clock_now(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail on Linux */
+    return (int64_t)ts.tv_sec * 1000 * ZKR__MS + ts.tv_nsec;
+}
+
+int64_t zkr__clock_deadline(int64_t ms)
+{
+    int64_t now = zkr__clock_now();
+
+    if (ms < 0 || ms > (ZKR__NEVER - now) / ZKR__MS)
+        return ZKR__NEVER;
+    return now + ms * ZKR__MS;
+}
+
+struct timespec zkr__clock_timespec(int64_t instant)
+{
+    struct timespec ts = {
+        .tv_sec = (time_t)(instant / (1000 * ZKR__MS)),
+        .tv_nsec = (long)(instant % (1000 * ZKR__MS)),
+    };
+    return ts;
+}

@@ -1,0 +1,19 @@
+/* The clocks: one for waiting, and nothing else reads a clock. */
+#ifndef ZKR__CLOCK_H
+#define ZKR__CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define ZKR__NEVER INT64_MAX
+#define ZKR__MS    INT64_C(1000000)
+
+/* CLOCK_MONOTONIC, in nanoseconds. */
+int64_t zkr__clock_now(void);
+
+/* The instant in `ms` milliseconds; negative is ZKR__NEVER, as is overflow. */
+int64_t zkr__clock_deadline(int64_t ms);
+
+struct timespec zkr__clock_timespec(int64_t instant);
+
+#endif

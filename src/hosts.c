@@ -1,0 +1,107 @@
+/* "host:port[,host:port...][/chroot]": checking and splitting. Pure. */
+#include "hosts.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zkrecipes/session.h>
+
+#include "error.h"
+#include "path.h"
+
+/* Why "host:port" is wrong, or NULL. The client takes port 99999 for 34463. */
+static const char *server_fault(const char *server, size_t len)
+{
+    size_t colon = len;
+    long port = 0;
+
+    while (colon > 0 && server[colon - 1] != ':')
+        colon--;
+    if (colon == 0)
+        return "has no port";
+    if (colon == 1)
+        return "has no host";
+    for (size_t i = colon; i < len && port <= 65535; i++) {
+        if (server[i] < '0' || server[i] > '9')
+            return "has a port that is not a number";
+        port = port * 10 + (server[i] - '0');
+    }
+    if (colon == len || port < 1 || port > 65535)
+        return "has a port that is not in 1 to 65535";
+    return NULL;
+}
+
+static int check_servers(const char *servers)
+{
+    const char *p = servers;
+
+    for (;;) {
+        size_t len = strcspn(p, ",");
+        const char *fault = len == 0 ? "is empty" : server_fault(p, len);
+
+        if (fault != NULL)
+            return zkr__fail(ZKR_EINVAL, "hosts '%s': server '%.*s' %s",
+                             servers, (int)len, p, fault);
+        p += len;
+        if (*p == '\0')
+            return ZKR_OK;
+        p++;
+    }
+}
+
+static int check_chroot(const char *chroot)
+{
+    const char *fault = zkr__path_fault(chroot);
+
+    if (fault != NULL)
+        return zkr__fail(ZKR_EPATH, "chroot '%s' %s", chroot, fault);
+    if (strlen(chroot) > ZKR_PATH_MAX / 2)
+        return zkr__fail(ZKR_ETOOLONG, "chroot is longer than %d bytes",
+                         ZKR_PATH_MAX / 2);
+    return ZKR_OK;
+}
+
+static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
+{
+    const char *slash = strchr(text, '/');
+    size_t len = slash == NULL ? strlen(text) : (size_t)(slash - text);
+    bool none;
+
+    if (chroot == NULL)
+        chroot = slash == NULL ? "/" : slash;
+    none = strcmp(chroot, "/") == 0;
+    hosts->servers = strndup(text, len);
+    hosts->chroot = strdup(none ? "" : chroot);
+    if (hosts->servers == NULL || hosts->chroot == NULL)
+        return zkr__fail(ZKR_ENOMEM, "hosts '%s': out of memory", text);
+    return none ? ZKR_OK : check_chroot(chroot);
+}
+
+int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
+                     const char *chroot)
+{
+    int rc;
+
+    *hosts = (struct zkr__hosts){ 0 };
+    if (text == NULL || text[0] == '\0')
+        return zkr__fail(ZKR_EINVAL, "hosts: %s",
+                         text == NULL ? "is NULL" : "is empty");
+    if (chroot != NULL && strchr(text, '/') != NULL)
+        return zkr__fail(ZKR_EINVAL,
+                         "hosts '%s': a chroot is given here and as '%s'", text,
+                         chroot);
+    rc = split(hosts, text, chroot);
+    if (rc == ZKR_OK)
+        rc = check_servers(hosts->servers);
+    if (rc != ZKR_OK)
+        zkr__hosts_done(hosts);
+    return rc;
+}
+
+void zkr__hosts_done(struct zkr__hosts *hosts)
+{
+    free(hosts->servers);
+    free(hosts->chroot);
+    *hosts = (struct zkr__hosts){ 0 };
+}

@@ -1,0 +1,16 @@
+/* "host:port[,host:port...][/chroot]": checking and splitting. Pure. */
+#ifndef ZKR__HOSTS_H
+#define ZKR__HOSTS_H
+
+struct zkr__hosts {
+    char *servers; /* "host:port,host:port" */
+    char *chroot;  /* "" or "/app" */
+};
+
+/* `chroot` is given apart (may be NULL) or behind the hosts, not both. */
+int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
+                     const char *chroot);
+
+void zkr__hosts_done(struct zkr__hosts *hosts);
+
+#endif

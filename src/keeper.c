@@ -1,0 +1,141 @@
+/* The keeper: the session's thread for timers and for opening and closing
+ * handles, both of which may block. */
+#include "keeper.h"
+
+#include <assert.h>
+
+#include "clock.h"
+#include "error.h"
+#include "log.h"
+#include "retry.h"
+#include "thread.h"
+
+void zkr__keeper_wake_locked(struct zkr_session *s)
+{
+    s->keeper_sleeps_until = 0;
+    (void)pthread_cond_signal(&s->keeper_wake);
+}
+
+void zkr__keeper_arm_locked(struct zkr_session *s, struct zkr__timer *timer,
+                            int64_t instant, void (*fn)(struct zkr__timer *))
+{
+    assert(zkr__mtx_mine(&s->lock));
+    zkr__timer_arm(&s->timers, timer, instant, fn);
+    /* A keeper that wakes for a timer since disarmed costs less than waking
+     * it for every timer: most are disarmed long before they are due. */
+    if (instant < s->keeper_sleeps_until)
+        zkr__keeper_wake_locked(s);
+}
+
+void zkr__keeper_disarm_locked(struct zkr_session *s, struct zkr__timer *timer)
+{
+    assert(zkr__mtx_mine(&s->lock));
+    zkr__timer_disarm(&s->timers, timer);
+}
+
+static void open_handle_unlocks(struct zkr_session *s)
+{
+    const struct zkr__zk_config config = {
+        .servers = s->hosts.servers,
+        .timeout_ms = (int)s->opts.session_timeout_ms,
+        .auth_scheme = s->auth_scheme,
+        .auth = s->auth,
+    };
+    struct zkr__zk *zk = NULL;
+    int rc;
+
+    s->opening = true;
+    s->early = false;
+    zkr__mtx_unlock(&s->lock);
+    rc = zkr__zk_open(&config, s, &zk);
+    zkr__mtx_lock(&s->lock);
+    s->opening = false;
+    s->open_error = rc;
+    s->zk = zk;
+    if (rc != ZKR_OK) {
+        zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
+                 s->hosts.servers, zkr_strerror(rc));
+        s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
+        (void)pthread_cond_broadcast(&s->changed);
+    } else if (s->early) {
+        zkr__session_handle_locked(s, s->early_event);
+    }
+}
+
+/* After zkr__zk_close() no answer comes any more, so what is still waiting for
+ * one is ended by us. */
+static void close_handle_unlocks(struct zkr_session *s)
+{
+    struct zkr__zk *zk = s->zk;
+
+    s->zk = NULL;
+    s->handle_dead = false;
+    if (zk != NULL) {
+        zkr__mtx_unlock(&s->lock);
+        s->told_server = zkr__zk_close(zk);
+        zkr__mtx_lock(&s->lock);
+    }
+    zkr__session_flush_locked(s);
+}
+
+static void sleep_until(struct zkr_session *s, int64_t instant)
+{
+    s->keeper_sleeps_until = instant;
+    (void)zkr__cond_wait(&s->keeper_wake, &s->lock, instant);
+    s->keeper_sleeps_until = 0;
+}
+
+static void turn_unlocks(struct zkr_session *s)
+{
+    int64_t now = zkr__clock_now();
+    int64_t next;
+    struct zkr__timer *timer;
+
+    if (s->handle_dead) {
+        close_handle_unlocks(s);
+        return;
+    }
+    if (s->zk == NULL && s->over == 0 && now >= s->open_at) {
+        open_handle_unlocks(s);
+        return;
+    }
+    if (!zkr__list_empty(&s->refused)) {
+        zkr__op_end_refused_locked(s);
+        return;
+    }
+    timer = zkr__timers_pop(&s->timers, now);
+    if (timer != NULL) {
+        timer->fn(timer);
+        return;
+    }
+    next = zkr__timers_next(&s->timers);
+    if (s->zk == NULL && s->over == 0 && s->open_at < next)
+        next = s->open_at;
+    sleep_until(s, next);
+}
+
+static void *keeper_main(void *arg)
+{
+    struct zkr_session *s = arg;
+
+    zkr__mtx_lock(&s->lock);
+    while (s->over != ZKR_ECLOSED)
+        turn_unlocks(s);
+    close_handle_unlocks(s);
+    s->keeper_done = true;
+    (void)pthread_cond_broadcast(&s->changed);
+    zkr__mtx_unlock(&s->lock);
+    zkr__session_unref(s);
+    return NULL;
+}
+
+int zkr__keeper_start(struct zkr_session *s)
+{
+    int rc;
+
+    zkr__session_ref(s);
+    rc = zkr__thread_start(&s->keeper, "zkr-keeper", keeper_main, s);
+    if (rc != ZKR_OK)
+        zkr__session_unref(s);
+    return rc;
+}

@@ -1,0 +1,30 @@
+/* A mutex that knows whether we hold it, and its condition variable. */
+#ifndef ZKR__MTX_H
+#define ZKR__MTX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct zkr__mtx {
+    pthread_mutex_t m;
+    pthread_t owner; /* under m, with `held` */
+    bool held;
+};
+
+int zkr__mtx_init(struct zkr__mtx *mtx);
+void zkr__mtx_done(struct zkr__mtx *mtx);
+void zkr__mtx_lock(struct zkr__mtx *mtx);
+void zkr__mtx_unlock(struct zkr__mtx *mtx);
+
+/* For assertions: meaningful only when true. */
+bool zkr__mtx_mine(const struct zkr__mtx *mtx);
+
+/* A condition variable on CLOCK_MONOTONIC. Returns 0 or an errno. */
+int zkr__cond_init(pthread_cond_t *cond);
+
+/* Wait for a signal or the instant; false when the instant has passed. */
+bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+                    int64_t deadline);
+
+#endif

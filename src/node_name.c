@@ -1,0 +1,96 @@
+/* Names of contender nodes, in every dialect: building and parsing. Pure. */
+#include "node_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void zkr__node_name_build(char name[ZKR__NAME_MAX], enum zkr__layout layout,
+                          const char uuid[ZKR__UUID_LEN + 1],
+                          const char *marker)
+{
+    char *p = name;
+
+    if (layout == ZKR__LAYOUT_CURATOR) {
+        (void)snprintf(name, ZKR__NAME_MAX, "_c_%s-%s", uuid, marker);
+        return;
+    }
+    for (const char *u = uuid; *u != '\0'; u++) {
+        if (*u != '-')
+            *p++ = *u;
+    }
+    (void)snprintf(p, (size_t)(name + ZKR__NAME_MAX - p), "%s", marker);
+}
+
+size_t zkr__node_name_tag_len(enum zkr__layout layout)
+{
+    return layout == ZKR__LAYOUT_CURATOR ? strlen("_c_") + ZKR__UUID_LEN + 1
+                                         : ZKR__UUID_LEN - 4;
+}
+
+static bool ends_with(const char *name, size_t len, const char *marker)
+{
+    size_t marker_len = strlen(marker);
+
+    return len >= marker_len &&
+           memcmp(name + len - marker_len, marker, marker_len) == 0;
+}
+
+static enum zkr__kind kind_of(const char *name, size_t len,
+                              const struct zkr__markers *markers)
+{
+    for (const char *const *m = markers->exclusive; *m != NULL; m++) {
+        if (ends_with(name, len, *m))
+            return ZKR__EXCLUSIVE;
+    }
+    for (const char *const *m = markers->shared; *m != NULL; m++) {
+        if (ends_with(name, len, *m))
+            return ZKR__SHARED;
+    }
+    return ZKR__FOREIGN;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool read_number(const char *digits, int64_t *ret_value)
+{
+    int64_t value = 0;
+
+    for (; *digits != '\0'; digits++) {
+        int digit = *digits - '0';
+
+        if (value > (INT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *ret_value = value;
+    return true;
+}
+
+enum zkr__kind zkr__node_name_parse(const char *name,
+                                    const struct zkr__markers *markers,
+                                    int64_t *ret_seq)
+{
+    size_t len = strlen(name);
+    size_t start = len;
+    enum zkr__kind kind;
+    int64_t value;
+
+    while (start > 0 && is_digit(name[start - 1]))
+        start--;
+    if (start == len || !read_number(name + start, &value))
+        return ZKR__FOREIGN;
+
+    /* A '-' before the digits is the end of a marker such as "lock-", or else
+     * the sign of an overflown counter: "lock--2147483648". */
+    kind = kind_of(name, start, markers);
+    if (kind == ZKR__FOREIGN && start > 0 && name[start - 1] == '-') {
+        kind = kind_of(name, start - 1, markers);
+        value = -value;
+    }
+    if (kind != ZKR__FOREIGN)
+        *ret_seq = value;
+    return kind;
+}

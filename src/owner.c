@@ -1,0 +1,104 @@
+/* Who we are, as written into our nodes: one line of JSON. */
+#include "owner.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/version.h>
+
+#include "error.h"
+#include "path.h"
+
+/* Seconds since boot at which this process started; 0 when unknown. */
+static double started_after_boot(void)
+{
+    char line[1024];
+    const char *p = NULL;
+    unsigned long long ticks = 0;
+    FILE *f = fopen("/proc/self/stat", "re");
+
+    if (f == NULL)
+        return 0;
+    if (fgets(line, sizeof(line), f) != NULL)
+        p = strrchr(line, ')'); /* the name in parentheses may hold anything */
+    (void)fclose(f);
+    for (int field = 2; p != NULL && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    if (p == NULL || sscanf(p, " %llu", &ticks) != 1)
+        return 0;
+    return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* When this process started, by the wall clock: with it, a process id means
+ * one process only. RFC 3339. */
+static void start_time(char text[32])
+{
+    struct timespec wall;
+    struct timespec boot;
+    time_t start;
+    struct tm tm;
+
+    (void)clock_gettime(CLOCK_REALTIME, &wall);
+    (void)clock_gettime(CLOCK_BOOTTIME, &boot);
+    start = wall.tv_sec - boot.tv_sec + (time_t)started_after_boot();
+    text[0] = '\0';
+    if (gmtime_r(&start, &tm) != NULL)
+        (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* Names from the system may be anything; what is not text becomes "?". */
+static void make_text(char *text)
+{
+    if (text[0] == '\0' || zkr__text_fault(text) != NULL)
+        (void)strcpy(text, "?");
+}
+
+static json_t *record(const char *label)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    char thread[32] = "";
+    char program[64] = "";
+    char start[32];
+
+    (void)gethostname(host, sizeof(host) - 1);
+    make_text(host);
+    (void)pthread_getname_np(pthread_self(), thread, sizeof(thread));
+    make_text(thread);
+    (void)snprintf(program, sizeof(program), "%s",
+                   program_invocation_short_name);
+    make_text(program);
+    start_time(start);
+    return json_pack("{ss si ss si ss ss ss* ss}", "host", host, "pid",
+                     (int)getpid(), "thread", thread, "tid", (int)gettid(),
+                     "start", start, "program", program, "label", label,
+                     "library", "zkrecipes " ZKR_VERSION_STRING);
+}
+
+int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
+                     size_t *ret_len)
+{
+    json_t *json = record(label);
+    size_t len = 0;
+
+    if (json != NULL)
+        len = json_dumpb(json, data, ZKR__OWNER_MAX, JSON_COMPACT);
+    if (len > ZKR__OWNER_MAX) { /* escapes in every name: keep what matters */
+        (void)json_object_del(json, "program");
+        (void)json_object_del(json, "thread");
+        len = json_dumpb(json, data, ZKR__OWNER_MAX, JSON_COMPACT);
+    }
+    json_decref(json);
+    if (len == 0 || len > ZKR__OWNER_MAX)
+        return zkr__fail(ZKR_ENOMEM, "owner record: out of memory");
+    data[len] = '\0';
+    *ret_len = len;
+    return ZKR_OK;
+}

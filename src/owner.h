@@ -1,0 +1,14 @@
+/* Who we are, as written into our nodes: one line of JSON. */
+#ifndef ZKR__OWNER_H
+#define ZKR__OWNER_H
+
+#include <stddef.h>
+
+#define ZKR__OWNER_MAX 512
+
+/* Fill `data` with the record of the calling thread and return its length.
+ * `label` may be NULL. ZKR_ENOMEM is the only error. */
+int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
+                     size_t *ret_len);
+
+#endif

@@ -1,0 +1,36 @@
+/* The queue of a lock: who is ahead of us, in order. Pure, but for one array.
+ */
+#ifndef ZKR__QUEUE_H
+#define ZKR__QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "node_name.h"
+
+struct zkr__contender {
+    const char *name; /* points into the list that was parsed */
+    int64_t seq;
+    enum zkr__kind kind;
+};
+
+struct zkr__queue {
+    struct zkr__contender *ahead; /* in order; the last is right before us */
+    size_t count;
+    bool listed; /* our own node is in the list */
+};
+
+#define ZKR__NOBODY SIZE_MAX
+
+/* Sort the contenders ahead of the node `self`; all of them when `self` is
+ * NULL. A contender with our own sequence number counts as ahead of us: such
+ * nodes are made on purpose (a downgraded write lock) or by an exhausted
+ * counter, and both must be waited for. ZKR_OK or ZKR_ENOMEM. */
+int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
+                     size_t count, const struct zkr__markers *markers,
+                     const char *self);
+
+void zkr__queue_done(struct zkr__queue *queue);
+
+#endif

@@ -1,0 +1,14 @@
+/* Random numbers from the kernel: the client re-seeds the process's own. */
+#ifndef ZKR__RANDOM_H
+#define ZKR__RANDOM_H
+
+#include <stdint.h>
+
+#define ZKR__UUID_LEN 36
+
+uint64_t zkr__random(void);
+
+/* A version 4 UUID in lower-case canonical text. */
+void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1]);
+
+#endif

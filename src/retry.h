@@ -1,0 +1,23 @@
+/* When a request that failed is sent again: the next delay, from the policy. */
+#ifndef ZKR__RETRY_H
+#define ZKR__RETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/retry.h>
+
+/* Check a policy and fill in its defaults. */
+int zkr__retry_load(struct zkr_retry *policy);
+
+/* May there be another attempt after `retries` of them and `elapsed_ms`, and
+ * after which delay? `random` is the jitter. Pure. */
+bool zkr__retry_next(const struct zkr_retry *policy, uint32_t retries,
+                     uint64_t elapsed_ms, uint64_t random,
+                     uint32_t *ret_delay_ms);
+
+/* The same delays without any end, for what must be done. Pure. */
+uint32_t zkr__retry_delay(const struct zkr_retry *policy, uint32_t retries,
+                          uint64_t random);
+
+#endif

@@ -1,0 +1,63 @@
+/* Finding our own nodes by their tag, when a reply did not come. */
+#include "search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+
+void zkr__search_init(struct zkr__search *search, struct zkr_session *s)
+{
+    *search = (struct zkr__search){ .dir = NULL };
+    zkr__op_init(&search->op, s);
+}
+
+static void find_lowest(struct zkr__search *search,
+                        const struct zkr__zk_reply *reply)
+{
+    int64_t lowest = 0;
+
+    search->found[0] = '\0';
+    for (size_t i = 0; i < reply->name_count; i++) {
+        const char *name = reply->names[i];
+        int64_t seq;
+
+        if (strncmp(name, search->tag, search->tag_len) != 0 ||
+            strlen(name) >= sizeof(search->found) ||
+            zkr__node_name_parse(name, search->markers, &seq) == ZKR__FOREIGN)
+            continue;
+        if (search->found[0] == '\0' || seq < lowest) {
+            lowest = seq;
+            (void)snprintf(search->found, sizeof(search->found), "%s", name);
+        }
+    }
+}
+
+static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
+
+    find_lowest(search, reply);
+    search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
+}
+
+static void on_sync(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
+
+    /* Sync of a missing directory succeeds on some servers, not on others. */
+    if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
+        zkr__op_start_locked(op, ZKR__ZK_CHILDREN, search->dir, op->retry,
+                             on_list);
+    else
+        search->done(search, reply->rc);
+}
+
+void zkr__search_start_locked(struct zkr__search *search,
+                              enum zkr__op_retry retry,
+                              void (*done)(struct zkr__search *, int rc))
+{
+    search->done = done;
+    zkr__op_start_locked(&search->op, ZKR__ZK_SYNC, search->dir, retry,
+                         on_sync);
+}

@@ -1,0 +1,29 @@
+/* Finding our own nodes by their tag, when a reply did not come. */
+#ifndef ZKR__SEARCH_H
+#define ZKR__SEARCH_H
+
+#include "node_name.h"
+#include "op.h"
+
+struct zkr__search {
+    struct zkr__op op;
+    const char *dir;
+    const char *tag; /* what our nodes begin with, tag_len bytes */
+    size_t tag_len;
+    const struct zkr__markers *markers;
+    char found[ZKR__NAME_MAX + ZKR__SEQ_DIGITS]; /* lowest; "" when none is */
+    /* Under the lock. ZKR_OK, or the answer that ended the search. No node, or
+     * no directory, is an answer too: ZKR_OK with nothing found. */
+    void (*done)(struct zkr__search *search, int rc);
+};
+
+void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
+
+/* Sync first: another server than the one that may have carried out the request
+ * could lag behind it, and "not there" must mean that it was not carried out.
+ * `retry` as for an operation. */
+void zkr__search_start_locked(struct zkr__search *search,
+                              enum zkr__op_retry retry,
+                              void (*done)(struct zkr__search *, int rc));
+
+#endif

@@ -1,0 +1,91 @@
+/* The session: what is shared by all that was opened on it, and its lock. */
+#ifndef ZKR__SESSION_H
+#define ZKR__SESSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include <zkrecipes/session.h>
+
+#include "acl.h"
+#include "dispatch.h"
+#include "hosts.h"
+#include "list.h"
+#include "mtx.h"
+#include "op.h"
+#include "sm.h"
+#include "timer.h"
+#include "zk.h"
+
+struct zkr_session {
+    /* set once */
+    pid_t pid;
+    struct zkr_session_opts opts; /* strings: see below */
+    struct zkr__hosts hosts;
+    char *auth_scheme;
+    char *auth;
+    struct zkr__acl acl;
+
+    atomic_uint refs;
+    struct zkr__mtx lock; /* guards everything below, and all that is opened */
+
+    struct zkr__sm sm; /* enum zkr_session_state */
+    uint64_t epoch;
+    int64_t id; /* of the present session; 0 without one */
+    uint32_t timeout_ms;
+    int over;       /* why nothing can be done any more; 0 when it can */
+    int open_error; /* what the last attempt to make a handle met */
+
+    struct zkr__list queued;    /* operations waiting for the connection */
+    struct zkr__list delayed;   /* ... for their next attempt */
+    struct zkr__list in_flight; /* ... for an answer */
+    struct zkr__list refused;   /* ... for the keeper to end them */
+    size_t in_flight_count;
+    struct zkr__op hello; /* the first request of an open */
+    bool greeted;         /* it has been answered: */
+    int greeting;
+
+    struct zkr__list claims;
+    struct zkr__list watches;
+    struct zkr__list listeners;
+
+    /* the keeper */
+    struct zkr__zk *zk; /* NULL between handles */
+    bool opening;       /* a handle is being made, without the lock */
+    bool early;         /* ... and has spoken already: early_event */
+    enum zkr__zk_event early_event;
+    bool handle_dead; /* the handle must be closed */
+    int64_t open_at;  /* when to make the next one */
+    bool told_server; /* the server was told of the end */
+    struct zkr__timers timers;
+    int64_t keeper_sleeps_until;
+    pthread_cond_t keeper_wake;
+    pthread_cond_t changed; /* state, or keeper_done: for open and close */
+    bool keeper_done;
+    pthread_t keeper;
+
+    struct zkr__dispatch dispatch;
+};
+
+/* The gate of every public function: NULL and forked are refused. `what` names
+ * the argument. */
+int zkr__session_check(const struct zkr_session *s, const char *what);
+
+void zkr__session_ref(struct zkr_session *s);
+/* Without the lock: the last reference frees the session. */
+void zkr__session_unref(struct zkr_session *s);
+
+bool zkr__session_connected(const struct zkr_session *s);
+
+/* An answer says that the session is over, maybe before the event does. */
+void zkr__session_lost_locked(struct zkr_session *s, int code);
+
+/* What the handle has told, under the lock. */
+void zkr__session_handle_locked(struct zkr_session *s,
+                                enum zkr__zk_event event);
+
+/* The handle of an epoch has been closed: end all that depended on it. */
+void zkr__session_flush_locked(struct zkr_session *s);
+
+#endif

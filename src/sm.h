@@ -1,0 +1,29 @@
+/* State machines by table: which moves are legal, and the one that makes them.
+ */
+#ifndef ZKR__SM_H
+#define ZKR__SM_H
+
+#include <stdint.h>
+
+#define ZKR__BIT(state) (UINT32_C(1) << (state))
+
+struct zkr__sm_state {
+    const char *name;
+    uint32_t next; /* ZKR__BIT() of each state that may follow */
+};
+
+struct zkr__sm {
+    int state;
+    const struct zkr__sm_state *table;
+    const char *what; /* for the log: "claim", "session" */
+};
+
+/* The only place where a state changes. An illegal move is a bug: it aborts. */
+void zkr__sm_move(struct zkr__sm *sm, int to, const char *why);
+
+static inline const char *zkr__sm_name(const struct zkr__sm *sm)
+{
+    return sm->table[sm->state].name;
+}
+
+#endif

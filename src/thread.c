@@ -1,0 +1,25 @@
+/* Threads of ours: with all signals blocked. */
+#include "thread.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "error.h"
+
+int zkr__thread_start(pthread_t *thread, const char *name,
+                      void *(*main)(void *), void *arg)
+{
+    sigset_t all;
+    sigset_t before;
+    int rc;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(thread, NULL, main, arg);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0)
+        return zkr__fail(ZKR_ESYSTEM, "cannot start thread %s: %s", name,
+                         strerror(rc));
+    (void)pthread_setname_np(*thread, name);
+    return ZKR_OK;
+}

@@ -1,0 +1,7 @@
+/* The version of the library at run time. */
+#include <zkrecipes/version.h>
+
+const char *zkr_version(void)
+{
+    return ZKR_VERSION_STRING;
+}

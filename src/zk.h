@@ -1,0 +1,107 @@
+/* The seam: everything that we ask of a ZooKeeper client, asynchronously.
+ *
+ * zk_mt.c implements it on libzookeeper_mt; the tests can put a simulated
+ * ensemble in its place. Calls go down by zkr__zk_...(), answers come up by the
+ * functions named zkr__..._on_...() at the end, which other files of the core
+ * define. They come on the client's completion thread, one at a time and in the
+ * order of the server for one handle. */
+#ifndef ZKR__ZK_H
+#define ZKR__ZK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/log.h>
+
+#include "acl.h"
+
+struct zkr__op;
+struct zkr__watch;
+struct zkr_session;
+
+/* One client handle: one session with the server, through all reconnects. */
+struct zkr__zk;
+
+enum zkr__zk_type {
+    ZKR__ZK_CREATE,   /* path, data, acl, mode */
+    ZKR__ZK_DELETE,   /* path */
+    ZKR__ZK_EXISTS,   /* path, watch or NULL */
+    ZKR__ZK_GET,      /* path, watch or NULL */
+    ZKR__ZK_CHILDREN, /* path */
+    ZKR__ZK_SYNC,     /* path */
+    ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
+    ZKR__ZK_UNWATCH,  /* path: remove all data watches of this handle on it */
+};
+
+enum zkr__zk_mode {
+    ZKR__ZK_PERSISTENT,
+    ZKR__ZK_CONTAINER,
+    ZKR__ZK_EPHEMERAL_SEQUENTIAL,
+};
+
+struct zkr__zk_request {
+    enum zkr__zk_type type;
+    enum zkr__zk_mode mode;
+    const char *path;
+    const char *data;
+    size_t data_len;
+    const struct zkr__acl *acl;
+    struct zkr__watch *watch;
+    void *scratch; /* the seam's; free() it when the request is answered */
+};
+
+/* Valid during the upcall. What does not belong to the request is zero. */
+struct zkr__zk_reply {
+    int rc;
+    const char *path;         /* CREATE: with the sequence number */
+    int64_t czxid;            /* CREATE, EXISTS, GET */
+    int64_t owner;            /* the ephemeralOwner: CREATE, EXISTS, GET */
+    const char *const *names; /* CHILDREN */
+    size_t name_count;
+    const char *data; /* GET; may be NULL */
+    size_t data_len;
+};
+
+enum zkr__zk_event {
+    ZKR__ZK_CONNECTED,
+    ZKR__ZK_DISCONNECTED,
+    ZKR__ZK_EXPIRED,
+    ZKR__ZK_AUTH_FAILED,
+};
+
+struct zkr__zk_config {
+    const char *servers;
+    int timeout_ms;
+    const char *auth_scheme; /* NULL without */
+    const char *auth;
+};
+
+/* Blocks for name resolution; the connection follows in the background.
+ * ZKR_EHOSTS, ZKR_ENOMEM, ZKR_ESYSTEM. */
+int zkr__zk_open(const struct zkr__zk_config *config,
+                 struct zkr_session *session, struct zkr__zk **ret_zk);
+
+/* Blocks up to some seconds. Afterwards no upcall comes any more; those of
+ * requests that were under way may never have come. True when the server has
+ * been told to end the session. */
+bool zkr__zk_close(struct zkr__zk *zk);
+
+int64_t zkr__zk_session_id(struct zkr__zk *zk);
+uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
+
+/* Never blocks. An error here means that no answer will come. */
+int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
+                   struct zkr__op *op);
+
+/* The client's log level is one for the process. */
+void zkr__zk_log_level(enum zkr_log_level level);
+
+/* Upcalls. None comes from inside a call down. */
+void zkr__session_on_event(struct zkr_session *session,
+                           enum zkr__zk_event event);
+void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
+/* A node event, which uses up the watch. */
+void zkr__watch_on_event(struct zkr__watch *watch);
+
+#endif
