@@ -1,0 +1,250 @@
+/* What the integration tests share: one server, sessions, waiting threads. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct server *the_server;
+struct admin *admin;
+
+int run_with_server(const struct server_opts *opts, int (*run_group)(void))
+{
+    int failed;
+    int rc = server_start(opts, &the_server);
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    if (admin_open(server_hosts(the_server), &admin) != 0) {
+        server_stop(the_server);
+        return 1;
+    }
+    failed = run_group();
+    admin_close(admin);
+    server_stop(the_server);
+    return failed == 0 ? 0 : 1;
+}
+
+void ok(int rc)
+{
+    if (rc != ZKR_OK)
+        fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
+}
+
+zkr_session *open_session_with(const struct zkr_session_opts *opts)
+{
+    zkr_session *s = NULL;
+
+    ok(zkr_session_open(server_hosts(the_server), opts, &s));
+    return s;
+}
+
+zkr_session *open_session(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = SESSION_MS;
+    return open_session_with(&opts);
+}
+
+void close_session(zkr_session *s)
+{
+    ok(zkr_session_close(s));
+}
+
+const char *new_path(void)
+{
+    static char path[64];
+    static int number;
+
+    (void)snprintf(path, sizeof(path), "/tests/lock-of-test-%d", ++number);
+    return path;
+}
+
+zkr_mutex *new_mutex(zkr_session *s, const char *path)
+{
+    zkr_mutex *m = NULL;
+
+    ok(zkr_mutex_new(s, path, NULL, &m));
+    return m;
+}
+
+zkr_grant *acquire(zkr_mutex *m)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_mutex_acquire(m, SOON_MS, &g));
+    return g;
+}
+
+void release(zkr_grant *g)
+{
+    ok(zkr_grant_release(g));
+    zkr_grant_free(g);
+}
+
+static void *waiter_main(void *arg)
+{
+    struct waiter *w = arg;
+
+    w->rc = zkr_mutex_acquire(w->mutex, w->timeout_ms, &w->grant);
+    if (w->rc != ZKR_OK)
+        (void)snprintf(w->detail, sizeof(w->detail), "%s", zkr_error_detail());
+    atomic_store(&w->done, true);
+    return NULL;
+}
+
+void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms)
+{
+    *w = (struct waiter){ .mutex = m, .timeout_ms = timeout_ms };
+    assert_int_equal(pthread_create(&w->thread, NULL, waiter_main, w), 0);
+}
+
+bool waiter_is_done(void *w)
+{
+    return atomic_load(&((struct waiter *)w)->done);
+}
+
+int waiter_join(struct waiter *w)
+{
+    if (!wait_until(waiter_is_done, w, SOON_MS))
+        fail_msg("a waiting thread hangs");
+    assert_int_equal(pthread_join(w->thread, NULL), 0);
+    return w->rc;
+}
+
+size_t count_children(const char *path)
+{
+    char **names;
+    size_t count;
+    int rc = admin_children(admin, path, &names, &count);
+
+    if (rc == ZNONODE)
+        return 0;
+    assert_int_equal(rc, ZOK);
+    admin_children_free(names, count);
+    return count;
+}
+
+struct expected {
+    const char *path;
+    size_t count;
+};
+
+static bool has_children(void *arg)
+{
+    struct expected *e = arg;
+
+    return count_children(e->path) == e->count;
+}
+
+void wait_children(const char *path, size_t count)
+{
+    struct expected e = { path, count };
+
+    if (!wait_until(has_children, &e, SOON_MS))
+        fail_msg("%s: %zu children, expected %zu", path, count_children(path),
+                 count);
+}
+
+char *nth_child(const char *path, size_t n)
+{
+    char **names;
+    size_t count;
+    char *name;
+
+    assert_int_equal(admin_children(admin, path, &names, &count), ZOK);
+    if (n >= count)
+        fail_msg("%s: has no child number %zu", path, n);
+    name = strdup(names[n]);
+    admin_children_free(names, count);
+    return name;
+}
+
+void delete_nth_child(const char *path, size_t n)
+{
+    char *name = nth_child(path, n);
+    char full[512];
+
+    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
+    free(name);
+    assert_int_equal(admin_delete(admin, full), ZOK);
+}
+
+struct wanted_state {
+    void *object;
+    int state;
+};
+
+static bool session_is(void *arg)
+{
+    struct wanted_state *w = arg;
+
+    return (int)zkr_session_state(w->object) == w->state;
+}
+
+void wait_session_state(zkr_session *s, enum zkr_session_state state)
+{
+    struct wanted_state w = { s, (int)state };
+
+    if (!wait_until(session_is, &w, SOON_MS))
+        fail_msg("session is %s, not %s",
+                 zkr_session_state_name(zkr_session_state(s)),
+                 zkr_session_state_name(state));
+}
+
+static bool grant_is(void *arg)
+{
+    struct wanted_state *w = arg;
+
+    return (int)zkr_grant_state(w->object) == w->state;
+}
+
+void wait_grant_state(zkr_grant *g, enum zkr_grant_state state)
+{
+    struct wanted_state w = { g, (int)state };
+
+    if (!wait_until(grant_is, &w, SOON_MS))
+        fail_msg("grant is %s, not %s",
+                 zkr_grant_state_name(zkr_grant_state(g)),
+                 zkr_grant_state_name(state));
+}
+
+void expire(zkr_session *s)
+{
+    int64_t id = zkr_session_id(s);
+
+    assert_int_equal(session_kill_by_id(server_hosts(the_server), id), 0);
+}
+
+void record_session(zkr_session *s, const struct zkr_session_event *e,
+                    void *recorder)
+{
+    (void)s;
+    recorder_add(recorder, (int)e->state, (int64_t)e->epoch);
+}
+
+void record_grant(zkr_grant *g, const struct zkr_grant_event *e, void *recorder)
+{
+    (void)g;
+    recorder_add(recorder,
+                 e->kind == ZKR_GRANT_STATE_CHANGED ? (int)e->state : 100, 0);
+}
+
+void record_release(int error, void *recorder)
+{
+    recorder_add(recorder, error, 0);
+}
+
+void record_acquire(int error, zkr_grant *g, void *recorder)
+{
+    recorder_add(recorder, error, (int64_t)(intptr_t)g);
+}
+
+zkr_grant *recorded_grant(struct recorder *r, size_t i)
+{
+    int64_t value = 0;
+
+    assert_true(recorder_get(r, i, NULL, &value));
+    return (zkr_grant *)(intptr_t)value;
+}

@@ -1,0 +1,86 @@
+/* What the integration tests share: one server, sessions, waiting threads. */
+#ifndef TEST_FIXTURE_H
+#define TEST_FIXTURE_H
+
+/* cmocka wants these before it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "admin.h"
+#include "expire.h"
+#include "recorder.h"
+#include "server.h"
+#include "wait.h"
+
+#define SESSION_MS 2000
+/* For what should happen at once, on a machine that is busy. */
+#define SOON_MS 20000
+
+extern struct server *the_server;
+extern struct admin *admin;
+
+/* The main() of every program here: 77 without a server installed. */
+int run_with_server(const struct server_opts *opts, int (*run_group)(void));
+
+/* An error fails the test with the sentence behind it. */
+void ok(int rc);
+
+zkr_session *open_session(void);
+zkr_session *open_session_with(const struct zkr_session_opts *opts);
+void close_session(zkr_session *s);
+
+/* A path that no other test uses. */
+const char *new_path(void);
+zkr_mutex *new_mutex(zkr_session *s, const char *path);
+
+zkr_grant *acquire(zkr_mutex *m);
+void release(zkr_grant *g);
+
+/* A thread that acquires; the outcome is read after waiter_join(). */
+struct waiter {
+    zkr_mutex *mutex;
+    int64_t timeout_ms;
+    pthread_t thread;
+    int rc;
+    zkr_grant *grant;
+    char detail[256];
+    atomic_bool done;
+};
+
+void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms);
+/* Returns its rc, and fails when the thread does not end soon. */
+int waiter_join(struct waiter *w);
+bool waiter_is_done(void *w);
+
+/* Wait until the lock directory has that many children. */
+void wait_children(const char *path, size_t count);
+/* The n-th child, in order of sequence; to be freed. */
+char *nth_child(const char *path, size_t n);
+size_t count_children(const char *path);
+void delete_nth_child(const char *path, size_t n);
+
+void wait_session_state(zkr_session *s, enum zkr_session_state state);
+void wait_grant_state(zkr_grant *g, enum zkr_grant_state state);
+
+/* Make the server end the session now. */
+void expire(zkr_session *s);
+
+/* Callbacks that write to a recorder: code is the error or state. */
+void record_session(zkr_session *s, const struct zkr_session_event *e,
+                    void *recorder);
+void record_grant(zkr_grant *g, const struct zkr_grant_event *e,
+                  void *recorder);
+void record_release(int error, void *recorder);
+/* Keeps the grant: the value is the pointer. */
+void record_acquire(int error, zkr_grant *g, void *recorder);
+zkr_grant *recorded_grant(struct recorder *r, size_t i);
+
+#endif
