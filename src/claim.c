@@ -45,11 +45,10 @@ static void leave_locked(struct zkr__claim *c, const char *why);
 
 static int allocate(struct zkr__claim *c)
 {
-    size_t size = strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
-
-    c->request_path = calloc(1, size);
-    c->node = calloc(1, size);
-    c->sweep_node = calloc(1, size);
+    c->path_size = strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
+    c->request_path = calloc(1, c->path_size);
+    c->node = calloc(1, c->path_size);
+    c->sweep_node = calloc(1, c->path_size);
     if (c->request_path == NULL || c->node == NULL || c->sweep_node == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", c->recipe->noun,
                          c->lock->path);
@@ -242,7 +241,7 @@ static void enter_locked(struct zkr__claim *c, const char *why)
     zkr__random_uuid(c->uuid);
     zkr__node_name_build(c->name, lock->layout, c->uuid,
                          c->recipe->marker[lock->layout]);
-    (void)sprintf(c->request_path, "%s/%s", lock->dir, c->name);
+    (void)snprintf(c->request_path, c->path_size, "%s/%s", lock->dir, c->name);
     c->epoch = c->session->epoch;
     c->thorough = false;
     enroll_locked(c, why);
@@ -431,7 +430,8 @@ static void on_searched(struct zkr__search *search, int rc)
         } else if (search->found[0] == '\0') {
             pause_locked(c);
         } else {
-            (void)sprintf(c->node, "%s/%s", c->lock->dir, search->found);
+            (void)snprintf(c->node, c->path_size, "%s/%s", c->lock->dir,
+                           search->found);
             ask_locked(c, &c->create, ZKR__ZK_EXISTS, c->node,
                        ZKR__RETRY_POLICY, on_look);
         }
@@ -737,6 +737,7 @@ static void leave_locked(struct zkr__claim *c, const char *why)
     sweep->search.tag_len = zkr__node_name_tag_len(c->lock->layout);
     sweep->search.markers = &c->recipe->markers;
     sweep->node = strcpy(c->sweep_node, c->node);
+    sweep->node_size = c->path_size;
     sweep->thorough = c->thorough;
     zkr__sweep_start_locked(sweep, on_swept);
 }

@@ -60,6 +60,7 @@ struct zkr__claim {
     /* our node, in this epoch */
     char uuid[ZKR__UUID_LEN + 1];
     char name[ZKR__NAME_MAX]; /* as asked for, without the sequence number */
+    size_t path_size;         /* of each of these: */
     char *request_path;       /* dir/name */
     char *node;               /* dir/name and sequence number, or "" */
     char *sweep_node;         /* the same, for leaving */

@@ -52,7 +52,8 @@ static void on_found(struct zkr__search *search, int rc)
         end_locked(sweep, rc);
         return;
     }
-    (void)sprintf(sweep->node, "%s/%s", search->dir, search->found);
+    (void)snprintf(sweep->node, sweep->node_size, "%s/%s", search->dir,
+                   search->found);
     delete_locked(sweep);
 }
 

@@ -7,7 +7,8 @@
 struct zkr__sweep {
     struct zkr__search search; /* its fields say what is ours */
     struct zkr__op delete_op;
-    char *node;    /* the path, or ""; with room for dir and any name of ours */
+    char *node; /* the path, or ""; with room for dir and any name of ours */
+    size_t node_size;
     bool thorough; /* there may be more nodes with our tag */
     /* Under the lock. ZKR_OK: all gone. Else the answer that forbids it, or
      * that the session is over. */
