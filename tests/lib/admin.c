@@ -1,0 +1,238 @@
+/* The synchronous calls of libzookeeper_mt, made bearable for tests. */
+#include "admin.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wait.h"
+
+enum {
+    SESSION_MS = 30000,
+    CONNECT_WAIT_MS = 10000,
+    ANY_VERSION = -1,
+    READ_TRIES = 3
+};
+
+struct admin {
+    zhandle_t *zh;
+};
+
+static void ignore_log(const char *line)
+{
+    (void)line;
+}
+
+static bool has_settled(void *arg)
+{
+    const struct admin *a = arg;
+    int state = zoo_state(a->zh);
+
+    return state == ZOO_CONNECTED_STATE || is_unrecoverable(a->zh) != ZOK;
+}
+
+/* Without this, every call just after a restart would be ZCONNECTIONLOSS. */
+static int await_connection(struct admin *a)
+{
+    if (!wait_until(has_settled, a, CONNECT_WAIT_MS))
+        return ZOPERATIONTIMEOUT;
+    return zoo_state(a->zh) == ZOO_CONNECTED_STATE ? ZOK : ZSESSIONEXPIRED;
+}
+
+int admin_open(const char *hosts, struct admin **ret_admin)
+{
+    struct admin *a = calloc(1, sizeof(*a));
+    int rc;
+
+    if (a == NULL)
+        return ZSYSTEMERROR;
+    a->zh = zookeeper_init2(hosts, NULL, SESSION_MS, NULL, NULL,
+                            ZOO_NO_LOG_CLIENTENV, ignore_log);
+    if (a->zh == NULL) {
+        free(a);
+        return ZSYSTEMERROR;
+    }
+    rc = await_connection(a);
+    if (rc == ZOK)
+        *ret_admin = a;
+    else
+        admin_close(a);
+    return rc;
+}
+
+void admin_close(struct admin *a)
+{
+    if (a == NULL)
+        return;
+    zookeeper_close(a->zh);
+    free(a);
+}
+
+int64_t admin_session_id(const struct admin *a)
+{
+    return zoo_client_id(a->zh)->client_id;
+}
+
+/* ZooKeeper's length of "no data" is -1. */
+static int data_length(const char *data)
+{
+    return data == NULL ? -1 : (int)strlen(data);
+}
+
+int admin_create_flags(struct admin *a, const char *path, const char *data,
+                       int flags, char *out_path, int out_len)
+{
+    int rc = await_connection(a);
+
+    if (rc != ZOK)
+        return rc;
+    return zoo_create(a->zh, path, data, data_length(data),
+                      &ZOO_OPEN_ACL_UNSAFE, flags, out_path, out_len);
+}
+
+int admin_create(struct admin *a, const char *path, const char *data)
+{
+    return admin_create_flags(a, path, data, 0, NULL, 0);
+}
+
+int admin_delete(struct admin *a, const char *path)
+{
+    int rc = await_connection(a);
+
+    return rc != ZOK ? rc : zoo_delete(a->zh, path, ANY_VERSION);
+}
+
+int admin_set(struct admin *a, const char *path, const char *data)
+{
+    int rc = await_connection(a);
+
+    if (rc != ZOK)
+        return rc;
+    return zoo_set(a->zh, path, data, data_length(data), ANY_VERSION);
+}
+
+int admin_set_acl(struct admin *a, const char *path,
+                  const struct ACL_vector *acl)
+{
+    int rc = await_connection(a);
+
+    return rc != ZOK ? rc : zoo_set_acl(a->zh, path, ANY_VERSION, acl);
+}
+
+int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat)
+{
+    struct Stat stat;
+    int tries = READ_TRIES;
+    int rc;
+
+    do {
+        rc = await_connection(a);
+        if (rc == ZOK)
+            rc = zoo_exists(a->zh, path, 0, &stat);
+    } while (rc == ZCONNECTIONLOSS && --tries > 0);
+    if (rc == ZOK && ret_stat != NULL)
+        *ret_stat = stat;
+    return rc;
+}
+
+int admin_get(struct admin *a, const char *path, char *buf, int len)
+{
+    int tries = READ_TRIES;
+    int size;
+    int rc;
+
+    do {
+        size = len - 1;
+        rc = await_connection(a);
+        if (rc == ZOK)
+            rc = zoo_get(a->zh, path, 0, buf, &size, NULL);
+    } while (rc == ZCONNECTIONLOSS && --tries > 0);
+    if (rc == ZOK)
+        buf[size < 0 ? 0 : size] = '\0';
+    return rc;
+}
+
+/* The digits at the end of a name, ten at most; -1 if there are none. */
+static long long sequence_of(const char *name)
+{
+    size_t end = strlen(name);
+    size_t begin = end;
+
+    while (begin > 0 && end - begin < 10 &&
+           isdigit((unsigned char)name[begin - 1]))
+        begin--;
+    return begin == end ? -1 : strtoll(name + begin, NULL, 10);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const char *a = *(char *const *)left;
+    const char *b = *(char *const *)right;
+    long long x = sequence_of(a);
+    long long y = sequence_of(b);
+
+    if (x != y)
+        return x < y ? -1 : 1;
+    return strcmp(a, b);
+}
+
+int admin_children(struct admin *a, const char *path, char ***ret_names,
+                   size_t *ret_count)
+{
+    struct String_vector list;
+    int tries = READ_TRIES;
+    int rc;
+
+    do {
+        rc = await_connection(a);
+        if (rc == ZOK)
+            rc = zoo_get_children(a->zh, path, 0, &list);
+    } while (rc == ZCONNECTIONLOSS && --tries > 0);
+    if (rc != ZOK)
+        return rc;
+    /* The vector's strings become the caller's. */
+    *ret_names = list.data;
+    *ret_count = (size_t)list.count;
+    if (list.count > 0)
+        qsort(list.data, *ret_count, sizeof(list.data[0]), compare_names);
+    return ZOK;
+}
+
+void admin_children_free(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static int delete_child(struct admin *a, const char *parent, const char *name)
+{
+    size_t size = strlen(parent) + strlen(name) + 2;
+    char *path = malloc(size);
+    int rc;
+
+    if (path == NULL)
+        return ZSYSTEMERROR;
+    snprintf(path, size, "%s/%s", parent, name);
+    rc = admin_delete_tree(a, path);
+    free(path);
+    return rc;
+}
+
+int admin_delete_tree(struct admin *a, const char *path)
+{
+    char **names;
+    size_t count;
+    int rc = admin_children(a, path, &names, &count);
+
+    if (rc == ZOK) {
+        for (size_t i = 0; i < count && rc == ZOK; i++)
+            rc = delete_child(a, path, names[i]);
+        admin_children_free(names, count);
+    }
+    if (rc == ZOK)
+        rc = admin_delete(a, path);
+    return rc == ZNONODE ? ZOK : rc;
+}

@@ -1,0 +1,54 @@
+/* A second opinion: the test's own plain ZooKeeper client.
+ *
+ * It shares no code with the library under test.  All calls wait, on the
+ * calling thread, and return a ZooKeeper code (ZOK is 0).  A call first waits
+ * up to 10 s for the connection, so it may follow a restart directly.  Reads
+ * are repeated when the connection breaks under them; a write then returns
+ * ZCONNECTIONLOSS, and may or may not have been done. */
+#ifndef TEST_ADMIN_H
+#define TEST_ADMIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zookeeper/zookeeper.h>
+
+struct admin;
+
+/* Connect with a session of 30 s.  ZOPERATIONTIMEOUT after 10 s without an
+ * answer. */
+int admin_open(const char *hosts, struct admin **ret_admin);
+void admin_close(struct admin *a);
+
+int64_t admin_session_id(const struct admin *a);
+
+/* `data` is text, or NULL for none; nodes are persistent and open to all. */
+int admin_create(struct admin *a, const char *path, const char *data);
+
+/* `flags` is ZOO_EPHEMERAL, ZOO_CONTAINER, ... .  `out_path`, if not NULL,
+ * receives the name as created and is cut at `out_len`. */
+int admin_create_flags(struct admin *a, const char *path, const char *data,
+                       int flags, char *out_path, int out_len);
+
+/* Whatever the version is. */
+int admin_delete(struct admin *a, const char *path);
+int admin_set(struct admin *a, const char *path, const char *data);
+int admin_set_acl(struct admin *a, const char *path,
+                  const struct ACL_vector *acl);
+
+/* Delete the node with all below it.  ZOK also when it was not there. */
+int admin_delete_tree(struct admin *a, const char *path);
+
+/* `ret_stat` may be NULL. */
+int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat);
+
+/* Copy the data into `buf` as a string, cut at `len` - 1 bytes. */
+int admin_get(struct admin *a, const char *path, char *buf, int len);
+
+/* Names of the children by the sequence number at their end (its last ten
+ * digits); names without one come first.  Free with admin_children_free(). */
+int admin_children(struct admin *a, const char *path, char ***ret_names,
+                   size_t *ret_count);
+void admin_children_free(char **names, size_t count);
+
+#endif

@@ -1,0 +1,87 @@
+/* TCP to a numeric address, with SO_RCVTIMEO and SO_SNDTIMEO set. */
+#include "net.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static struct addrinfo *resolve(const char *host_port)
+{
+    struct addrinfo hints = { .ai_family = AF_UNSPEC,
+                              .ai_socktype = SOCK_STREAM,
+                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
+    const char *colon = strrchr(host_port, ':');
+    struct addrinfo *address;
+    char host[64];
+
+    if (colon == NULL || (size_t)(colon - host_port) >= sizeof(host))
+        return NULL;
+    memcpy(host, host_port, (size_t)(colon - host_port));
+    host[colon - host_port] = '\0';
+    if (getaddrinfo(host, colon + 1, &hints, &address) != 0)
+        return NULL;
+    return address;
+}
+
+static int connect_to(const struct addrinfo *address, int timeout_ms)
+{
+    struct timeval limit = { .tv_sec = timeout_ms / 1000,
+                             .tv_usec = timeout_ms % 1000 * 1000L };
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    if (connect(fd, address->ai_addr, address->ai_addrlen) != 0) {
+        int saved = errno;
+
+        close(fd);
+        errno = saved;
+        return -1;
+    }
+    return fd;
+}
+
+int net_connect(const char *host_port, int timeout_ms)
+{
+    struct addrinfo *address = resolve(host_port);
+    int saved;
+    int fd;
+
+    if (address == NULL) {
+        errno = EINVAL;
+        return -1;
+    }
+    fd = connect_to(address, timeout_ms);
+    saved = errno;
+    freeaddrinfo(address);
+    errno = saved;
+    return fd;
+}
+
+bool net_send(int fd, const void *bytes, size_t size)
+{
+    /* One call for all of it: the caller may depend on a single segment. */
+    return send(fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+ssize_t net_receive(int fd, void *bytes, size_t size)
+{
+    char part[256];
+    size_t kept = 0;
+    ssize_t n;
+
+    while ((n = recv(fd, part, sizeof(part), 0)) > 0) {
+        size_t room = size - kept;
+        size_t taken = (size_t)n < room ? (size_t)n : room;
+
+        memcpy((char *)bytes + kept, part, taken);
+        kept += taken;
+    }
+    return n < 0 && errno == EAGAIN ? -1 : (ssize_t)kept;
+}

@@ -1,0 +1,21 @@
+/* A plain TCP connection with time limits, for talking to a server directly. */
+#ifndef TEST_NET_H
+#define TEST_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sys/types.h>
+
+/* Connect to "127.0.0.1:2181" (numbers only).  Every later read and write on
+ * the descriptor gives up after `timeout_ms`.  -1 on failure, with errno. */
+int net_connect(const char *host_port, int timeout_ms);
+
+/* Send all bytes in one call; false on error or time-out. */
+bool net_send(int fd, const void *bytes, size_t size);
+
+/* Read until the other side hangs up and keep the first `size` bytes.  The
+ * number kept, or -1 on time-out. */
+ssize_t net_receive(int fd, void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,130 @@
+/* The event list behind a mutex and a condition variable. */
+#include "recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <pthread.h>
+
+struct event {
+    int code;
+    int64_t value;
+};
+
+struct recorder {
+    pthread_mutex_t lock;
+    pthread_cond_t grown;
+    struct event *events; /* under lock, as the two below */
+    size_t count;
+    size_t capacity;
+};
+
+struct recorder *recorder_new(void)
+{
+    struct recorder *r = calloc(1, sizeof(*r));
+    pthread_condattr_t attr;
+
+    if (r == NULL)
+        return NULL;
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->grown, &attr);
+    pthread_condattr_destroy(&attr);
+    return r;
+}
+
+void recorder_free(struct recorder *r)
+{
+    if (r == NULL)
+        return;
+    pthread_cond_destroy(&r->grown);
+    pthread_mutex_destroy(&r->lock);
+    free(r->events);
+    free(r);
+}
+
+static void grow_locked(struct recorder *r)
+{
+    size_t capacity = r->capacity == 0 ? 64 : r->capacity * 2;
+    struct event *events = realloc(r->events, capacity * sizeof(*events));
+
+    /* A callback has no way to report this, and a lost event would make the
+     * test lie. */
+    if (events == NULL) {
+        fprintf(stderr, "recorder: out of memory at %zu events\n", r->count);
+        abort();
+    }
+    r->events = events;
+    r->capacity = capacity;
+}
+
+void recorder_add(struct recorder *r, int code, int64_t value)
+{
+    pthread_mutex_lock(&r->lock);
+    if (r->count == r->capacity)
+        grow_locked(r);
+    r->events[r->count++] = (struct event){ .code = code, .value = value };
+    pthread_cond_broadcast(&r->grown);
+    pthread_mutex_unlock(&r->lock);
+}
+
+size_t recorder_count(struct recorder *r)
+{
+    size_t count;
+
+    pthread_mutex_lock(&r->lock);
+    count = r->count;
+    pthread_mutex_unlock(&r->lock);
+    return count;
+}
+
+static struct timespec deadline_in(int timeout_ms)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += timeout_ms / 1000;
+    t.tv_nsec += timeout_ms % 1000 * 1000000L;
+    if (t.tv_nsec >= 1000000000L) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000L;
+    }
+    return t;
+}
+
+bool recorder_wait(struct recorder *r, size_t count, int timeout_ms)
+{
+    struct timespec deadline = deadline_in(timeout_ms);
+    bool reached;
+    int rc = 0;
+
+    pthread_mutex_lock(&r->lock);
+    while (r->count < count && rc == 0)
+        rc = pthread_cond_timedwait(&r->grown, &r->lock, &deadline);
+    reached = r->count >= count;
+    pthread_mutex_unlock(&r->lock);
+    return reached;
+}
+
+bool recorder_get(struct recorder *r, size_t i, int *code, int64_t *value)
+{
+    bool found;
+
+    pthread_mutex_lock(&r->lock);
+    found = i < r->count;
+    if (found && code != NULL)
+        *code = r->events[i].code;
+    if (found && value != NULL)
+        *value = r->events[i].value;
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
+void recorder_clear(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->count = 0;
+    pthread_mutex_unlock(&r->lock);
+}

@@ -1,0 +1,637 @@
+/* Tests of the test harness: servers, expiry, admin client, recorder, waiting.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "admin.h"
+#include "expire.h"
+#include "recorder.h"
+#include "server.h"
+#include "wait.h"
+
+/* One server and one admin client for all tests that do not need their own. */
+struct fixture {
+    struct server *server;
+    struct admin *admin;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    *state = f;
+    if (f == NULL || server_start(NULL, &f->server) != SERVER_OK)
+        return -1;
+    return admin_open(server_hosts(f->server), &f->admin);
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    admin_close(f->admin);
+    server_stop(f->server);
+    free(f);
+    return 0;
+}
+
+static bool is_gone(void *path)
+{
+    return access(path, F_OK) != 0;
+}
+
+static void proc_path(pid_t pid, char path[static 32])
+{
+    snprintf(path, 32, "/proc/%d", (int)pid);
+}
+
+/* server */
+
+static void assert_answer_has(const struct server *s, const char *word,
+                              const char *expected)
+{
+    char *answer = server_4lw(s, word);
+
+    assert_non_null(answer);
+    assert_non_null(strstr(answer, expected));
+    free(answer);
+}
+
+/* A started server serves, with the settings that are our defaults. */
+static void test_server_answers(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_answer_has(f->server, "srvr", "Mode: standalone");
+    assert_answer_has(f->server, "conf", "tickTime=500\n");
+    assert_answer_has(f->server, "conf", "minSessionTimeout=1000\n");
+    assert_answer_has(f->server, "conf", "maxSessionTimeout=60000\n");
+    assert_int_equal(server_metric(f->server, "zk_no_such_metric"), -1);
+}
+
+/* The caller's settings reach java and zoo.cfg. */
+static void test_server_options(void **state)
+{
+    static const char *const java[] = { "-Dzkrecipes.mark=here", NULL };
+    static const char *const lines[] = { "maxSessionTimeout=7000", NULL };
+    struct server_opts opts = { .tick_ms = 200,
+                                .min_session_ms = 400,
+                                .java_opts = java,
+                                .cfg_lines = lines };
+    struct server *s;
+    char command[128];
+
+    (void)state;
+    assert_int_equal(server_start(&opts, &s), SERVER_OK);
+    assert_answer_has(s, "conf", "tickTime=200\n");
+    assert_answer_has(s, "conf", "minSessionTimeout=400\n");
+    assert_answer_has(s, "conf", "maxSessionTimeout=7000\n");
+    snprintf(command, sizeof(command),
+             "tr '\\0' '\\n' </proc/%d/cmdline | grep -qx -e %s",
+             (int)server_pid(s), java[0]);
+    assert_int_equal(system(command), 0);
+    server_stop(s);
+}
+
+/* A stopped server leaves no process, no directory, no descriptor. */
+static void test_server_stop_leaves_nothing(void **state)
+{
+    int fds = count_fds();
+    struct server *s;
+    char process[32];
+    char *dir;
+
+    (void)state;
+    assert_int_equal(server_start(NULL, &s), SERVER_OK);
+    dir = strdup(server_dir(s));
+    assert_non_null(dir);
+    proc_path(server_pid(s), process);
+    assert_false(is_gone(dir));
+    assert_false(is_gone(process));
+
+    server_stop(s);
+    assert_true(is_gone(dir));
+    assert_true(is_gone(process));
+    assert_int_equal(count_fds(), fds);
+    free(dir);
+}
+
+/* A paused server is silent; resumed, it goes on with the same sessions. */
+static void test_server_pause(void **state)
+{
+    struct fixture *f = *state;
+    int64_t session = admin_session_id(f->admin);
+    char *answer;
+
+    server_pause(f->server);
+    answer = server_4lw(f->server, "srvr");
+    server_resume(f->server);
+    assert_null(answer);
+    assert_answer_has(f->server, "srvr", "Mode: standalone");
+    assert_int_equal(admin_exists(f->admin, "/", NULL), ZOK);
+    assert_true(admin_session_id(f->admin) == session);
+}
+
+/* Port, data and session survive kill -9 and restart. */
+static void test_server_restart(void **state)
+{
+    struct fixture *f = *state;
+    int64_t session = admin_session_id(f->admin);
+    int port = server_port(f->server);
+    char data[16];
+
+    assert_int_equal(admin_create(f->admin, "/kept", "still here"), ZOK);
+    server_kill9(f->server);
+    assert_int_equal(server_pid(f->server), 0);
+    assert_null(server_4lw(f->server, "srvr"));
+    assert_int_equal(server_restart(f->server), SERVER_OK);
+
+    assert_int_equal(server_port(f->server), port);
+    assert_int_equal(admin_get(f->admin, "/kept", data, sizeof(data)), ZOK);
+    assert_string_equal(data, "still here");
+    assert_true(admin_session_id(f->admin) == session);
+    assert_int_equal(admin_delete(f->admin, "/kept"), ZOK);
+}
+
+static void ignore_event(zhandle_t *zh, int type, int event_state,
+                         const char *path, void *context)
+{
+    (void)zh;
+    (void)type;
+    (void)event_state;
+    (void)path;
+    (void)context;
+}
+
+static void ignore_log(const char *line)
+{
+    (void)line;
+}
+
+/* The counters are those of the server. */
+static void test_server_counts(void **state)
+{
+    struct fixture *f = *state;
+    zhandle_t *zh = zookeeper_init2(server_hosts(f->server), NULL, 5000, NULL,
+                                    NULL, ZOO_NO_LOG_CLIENTENV, ignore_log);
+
+    assert_non_null(zh);
+    assert_int_equal(
+        admin_create_flags(f->admin, "/mortal", NULL, ZOO_EPHEMERAL, NULL, 0),
+        ZOK);
+    assert_int_equal(server_ephemerals_count(f->server), 1);
+    assert_int_equal(server_watch_count(f->server), 0);
+    assert_int_equal(zoo_wexists(zh, "/mortal", ignore_event, NULL, NULL), ZOK);
+    assert_int_equal(server_watch_count(f->server), 1);
+    assert_answer_has(f->server, "wchp", "/mortal");
+
+    assert_int_equal(admin_delete(f->admin, "/mortal"), ZOK);
+    assert_int_equal(server_ephemerals_count(f->server), 0);
+    assert_int_equal(server_watch_count(f->server), 0);
+    zookeeper_close(zh);
+}
+
+/* What the re-executed test program says about its server. */
+struct offspring {
+    pid_t pid;
+    int server_pid;
+    char dir[256];
+};
+
+/* Run as `test-harness --hang`: start a server, tell about it, wait to die. */
+static int hang(void)
+{
+    struct server *s;
+
+    if (server_start(NULL, &s) != SERVER_OK)
+        return 1;
+    printf("%d %s\n", (int)server_pid(s), server_dir(s));
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
+static void start_offspring(struct offspring *o)
+{
+    int ends[2];
+    FILE *from;
+
+    assert_int_equal(pipe(ends), 0);
+    o->pid = fork();
+    if (o->pid == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl("/proc/self/exe", "test-harness", "--hang", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    from = fdopen(ends[0], "r");
+    assert_non_null(from);
+    assert_int_equal(fscanf(from, "%d %255s", &o->server_pid, o->dir), 2);
+    fclose(from);
+}
+
+static void assert_death_cleans_up(int signal_number)
+{
+    struct offspring o;
+    char process[32];
+    int status;
+
+    start_offspring(&o);
+    proc_path(o.server_pid, process);
+    assert_false(is_gone(o.dir));
+    assert_false(is_gone(process));
+
+    kill(o.pid, signal_number);
+    assert_int_equal(waitpid(o.pid, &status, 0), o.pid);
+    assert_true(WIFSIGNALED(status));
+    assert_true(wait_until(is_gone, process, 5000));
+    assert_true(wait_until(is_gone, o.dir, 5000));
+}
+
+/* Servers and directories go with the test process, however it ends. */
+static void test_server_dies_with_us(void **state)
+{
+    (void)state;
+    assert_death_cleans_up(SIGTERM);
+    assert_death_cleans_up(SIGKILL);
+}
+
+static bool has_leader(void *arg)
+{
+    return ensemble_leader(arg) >= 0;
+}
+
+/* Three servers: one leads; after its death another one does. */
+static void test_ensemble(void **state)
+{
+    struct ensemble *e;
+    struct admin *a;
+    int first;
+
+    (void)state;
+    assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
+    assert_int_equal(ensemble_size(e), 3);
+    first = ensemble_leader(e);
+    assert_in_range(first, 0, 2);
+    assert_int_equal(admin_open(ensemble_hosts(e), &a), ZOK);
+    assert_int_equal(admin_create(a, "/agreed", NULL), ZOK);
+
+    server_kill9(ensemble_server(e, first));
+    assert_true(wait_until(has_leader, e, 20000));
+    assert_int_not_equal(ensemble_leader(e), first);
+    assert_int_equal(admin_exists(a, "/agreed", NULL), ZOK);
+    assert_int_equal(server_restart(ensemble_server(e, first)), SERVER_OK);
+
+    admin_close(a);
+    ensemble_stop(e);
+}
+
+/* expire */
+
+static void on_session_event(zhandle_t *zh, int type, int session_state,
+                             const char *path, void *context)
+{
+    (void)zh;
+    (void)path;
+    if (type == ZOO_SESSION_EVENT)
+        recorder_add(context, session_state, 0);
+}
+
+struct victim {
+    struct recorder *events; /* session states, in order */
+    zhandle_t *zh;
+};
+
+static bool is_connected(void *zh)
+{
+    return zoo_state(zh) == ZOO_CONNECTED_STATE;
+}
+
+/* How often it sees CONNECTING before that depends on who is faster. */
+static bool was_told_expired(void *events)
+{
+    size_t count = recorder_count(events);
+    int state = 0;
+
+    if (count > 0)
+        recorder_get(events, count - 1, &state, NULL);
+    return state == ZOO_EXPIRED_SESSION_STATE;
+}
+
+static void open_victim(struct victim *v, const struct server *s)
+{
+    v->events = recorder_new();
+    assert_non_null(v->events);
+    v->zh = zookeeper_init2(server_hosts(s), on_session_event, 10000, NULL,
+                            v->events, ZOO_NO_LOG_CLIENTENV, ignore_log);
+    assert_non_null(v->zh);
+    assert_true(wait_until(is_connected, v->zh, 5000));
+    assert_int_equal(zoo_create(v->zh, "/victim", NULL, -1,
+                                &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+}
+
+static void close_victim(struct victim *v)
+{
+    zookeeper_close(v->zh);
+    recorder_free(v->events);
+}
+
+static void assert_expired(struct victim *v, struct fixture *f)
+{
+    assert_int_equal(admin_exists(f->admin, "/victim", NULL), ZNONODE);
+    assert_true(wait_until(was_told_expired, v->events, 1000));
+    assert_int_equal(zoo_state(v->zh), ZOO_EXPIRED_SESSION_STATE);
+}
+
+/* A real client learns within a second that its session is over. */
+static void test_expire_by_id(void **state)
+{
+    struct fixture *f = *state;
+    struct victim v;
+
+    for (int round = 0; round < 20; round++) {
+        open_victim(&v, f->server);
+        assert_int_equal(session_kill_by_id(server_hosts(f->server),
+                                            zoo_client_id(v.zh)->client_id),
+                         0);
+        assert_expired(&v, f);
+        close_victim(&v);
+    }
+}
+
+/* The same with the password that the client was given. */
+static void test_expire_by_password(void **state)
+{
+    struct fixture *f = *state;
+    const clientid_t *id;
+    struct victim v;
+
+    open_victim(&v, f->server);
+    id = zoo_client_id(v.zh);
+    assert_int_equal(
+        session_kill(server_hosts(f->server), id->client_id, id->passwd), 0);
+    assert_expired(&v, f);
+    close_victim(&v);
+}
+
+/* A session that does not exist, a wrong password, a server that is not
+ * there: each is told apart, and nobody loses a session. */
+static void test_expire_fails(void **state)
+{
+    static const char wrong[16];
+    struct fixture *f = *state;
+    const char *hosts = server_hosts(f->server);
+    int64_t session = admin_session_id(f->admin);
+
+    assert_int_equal(session_kill_by_id(hosts, 4711), -ESRCH);
+    assert_int_equal(session_kill(hosts, session, wrong), -ESRCH);
+    assert_int_equal(session_kill_by_id("127.0.0.1:1", session), -ECONNREFUSED);
+    assert_int_equal(session_kill_by_id("no port", session), -EINVAL);
+    assert_int_equal(admin_exists(f->admin, "/", NULL), ZOK);
+    assert_true(admin_session_id(f->admin) == session);
+}
+
+/* admin */
+
+/* Data goes in and comes back, cut to the buffer; NULL reads as empty. */
+static void test_admin_data(void **state)
+{
+    struct admin *a = ((struct fixture *)*state)->admin;
+    char text[8];
+
+    assert_int_equal(admin_create(a, "/data", NULL), ZOK);
+    assert_int_equal(admin_create(a, "/data", NULL), ZNODEEXISTS);
+    assert_int_equal(admin_get(a, "/data", text, sizeof(text)), ZOK);
+    assert_string_equal(text, "");
+    assert_int_equal(admin_set(a, "/data", "0123456789"), ZOK);
+    assert_int_equal(admin_get(a, "/data", text, sizeof(text)), ZOK);
+    assert_string_equal(text, "0123456");
+    assert_int_equal(admin_delete(a, "/data"), ZOK);
+    assert_int_equal(admin_delete(a, "/data"), ZNONODE);
+    assert_int_equal(admin_get(a, "/data", text, sizeof(text)), ZNONODE);
+}
+
+/* The name as created and the Stat come back. */
+static void test_admin_flags(void **state)
+{
+    struct admin *a = ((struct fixture *)*state)->admin;
+    struct Stat stat;
+    char path[64];
+
+    assert_int_equal(admin_create_flags(a, "/once-", "x",
+                                        ZOO_EPHEMERAL_SEQUENTIAL, path,
+                                        sizeof(path)),
+                     ZOK);
+    assert_int_equal(strlen(path), strlen("/once-") + 10);
+    assert_int_equal(admin_exists(a, path, &stat), ZOK);
+    assert_true(stat.ephemeralOwner == admin_session_id(a));
+    assert_int_equal(admin_delete(a, path), ZOK);
+}
+
+/* Children come by sequence number, not by name. */
+static void test_admin_children_sorted(void **state)
+{
+    static const char *const sorted[] = { "plain", "z-0000000001",
+                                          "_c_77-lock-0000000002",
+                                          "a9990000000003", "m-0000000010" };
+    static const int creation[] = { 4, 2, 0, 3, 1 };
+    struct admin *a = ((struct fixture *)*state)->admin;
+    char path[64];
+    char **names;
+    size_t count;
+
+    assert_int_equal(admin_create(a, "/list", NULL), ZOK);
+    assert_int_equal(admin_children(a, "/list", &names, &count), ZOK);
+    assert_int_equal(count, 0);
+    admin_children_free(names, count);
+    for (int i = 0; i < 5; i++) {
+        snprintf(path, sizeof(path), "/list/%s", sorted[creation[i]]);
+        assert_int_equal(admin_create(a, path, NULL), ZOK);
+    }
+    assert_int_equal(admin_children(a, "/list", &names, &count), ZOK);
+    assert_int_equal(count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_string_equal(names[i], sorted[i]);
+    admin_children_free(names, count);
+    assert_int_equal(admin_delete_tree(a, "/list"), ZOK);
+}
+
+/* A whole tree goes, and an absent one is no error. */
+static void test_admin_delete_tree(void **state)
+{
+    struct admin *a = ((struct fixture *)*state)->admin;
+
+    assert_int_equal(admin_create(a, "/tree", NULL), ZOK);
+    assert_int_equal(admin_create(a, "/tree/a", NULL), ZOK);
+    assert_int_equal(admin_create(a, "/tree/a/b", NULL), ZOK);
+    assert_int_equal(admin_create(a, "/tree/c", NULL), ZOK);
+    assert_int_equal(admin_delete_tree(a, "/tree"), ZOK);
+    assert_int_equal(admin_exists(a, "/tree", NULL), ZNONODE);
+    assert_int_equal(admin_delete_tree(a, "/tree"), ZOK);
+}
+
+/* An ACL that was set is enforced. */
+static void test_admin_acl(void **state)
+{
+    struct admin *a = ((struct fixture *)*state)->admin;
+
+    assert_int_equal(admin_create(a, "/guarded", NULL), ZOK);
+    assert_int_equal(admin_set_acl(a, "/guarded", &ZOO_READ_ACL_UNSAFE), ZOK);
+    assert_int_equal(admin_set(a, "/guarded", "x"), ZNOAUTH);
+    assert_int_equal(admin_delete(a, "/guarded"), ZOK);
+}
+
+/* recorder and wait */
+
+enum { WRITERS = 4, EVENTS = 1000 };
+
+static void *write_events(void *arg)
+{
+    for (int i = 0; i < EVENTS; i++)
+        recorder_add(arg, 7, i);
+    return NULL;
+}
+
+/* Events of several threads are all there. */
+static void test_recorder_threads(void **state)
+{
+    struct recorder *r = recorder_new();
+    pthread_t threads[WRITERS];
+    int64_t sum = 0;
+
+    (void)state;
+    assert_non_null(r);
+    for (int i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, write_events, r), 0);
+    assert_true(recorder_wait(r, WRITERS * EVENTS, 10000));
+    for (int i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < WRITERS * EVENTS; i++) {
+        int64_t value = 0;
+        int code = 0;
+
+        assert_true(recorder_get(r, i, &code, &value));
+        assert_int_equal(code, 7);
+        sum += value;
+    }
+    assert_int_equal(sum, WRITERS * (EVENTS * (EVENTS - 1) / 2));
+    recorder_free(r);
+}
+
+/* Waiting for what does not come ends; what is not there is not given. */
+static void test_recorder_times_out(void **state)
+{
+    struct recorder *r = recorder_new();
+    int64_t start_ms = now_ms();
+    int code = 99;
+
+    (void)state;
+    assert_non_null(r);
+    recorder_add(r, 1, 2);
+    assert_false(recorder_wait(r, 2, 50));
+    assert_in_range(now_ms() - start_ms, 49, 2000);
+    assert_false(recorder_get(r, 1, &code, NULL));
+    assert_int_equal(code, 99);
+    recorder_clear(r);
+    assert_int_equal(recorder_count(r), 0);
+    recorder_free(r);
+}
+
+static bool is_third_time(void *arg)
+{
+    return ++*(int *)arg == 3;
+}
+
+static bool is_never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+/* A condition is asked until it holds, or until the time is up. */
+static void test_wait_until(void **state)
+{
+    int64_t start_ms = now_ms();
+    int asked = 0;
+
+    (void)state;
+    assert_true(wait_until(is_third_time, &asked, 5000));
+    assert_int_equal(asked, 3);
+    assert_false(wait_until(is_never, NULL, 30));
+    assert_in_range(now_ms() - start_ms, 30, 3000);
+}
+
+static void *wait_for_hangup(void *arg)
+{
+    char byte;
+
+    (void)!read(*(int *)arg, &byte, 1);
+    return NULL;
+}
+
+/* The counters see one more thread and two more descriptors. */
+static void test_counts(void **state)
+{
+    int threads = count_threads();
+    int fds = count_fds();
+    pthread_t thread;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_hangup, ends), 0);
+    assert_int_equal(count_threads(), threads + 1);
+    assert_int_equal(count_fds(), fds + 2);
+    close(ends[1]);
+    pthread_join(thread, NULL);
+    close(ends[0]);
+    assert_int_equal(count_fds(), fds);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_server_answers),
+        cmocka_unit_test(test_server_options),
+        cmocka_unit_test(test_server_stop_leaves_nothing),
+        cmocka_unit_test(test_server_pause),
+        cmocka_unit_test(test_server_restart),
+        cmocka_unit_test(test_server_counts),
+        cmocka_unit_test(test_server_dies_with_us),
+        cmocka_unit_test(test_ensemble),
+        cmocka_unit_test(test_expire_by_id),
+        cmocka_unit_test(test_expire_by_password),
+        cmocka_unit_test(test_expire_fails),
+        cmocka_unit_test(test_admin_data),
+        cmocka_unit_test(test_admin_flags),
+        cmocka_unit_test(test_admin_children_sorted),
+        cmocka_unit_test(test_admin_delete_tree),
+        cmocka_unit_test(test_admin_acl),
+        cmocka_unit_test(test_recorder_threads),
+        cmocka_unit_test(test_recorder_times_out),
+        cmocka_unit_test(test_wait_until),
+        cmocka_unit_test(test_counts),
+    };
+
+    if (!server_installed()) {
+        fprintf(stderr, "skipped: java or zookeeper.jar is missing\n");
+        return 77;
+    }
+    if (argc == 2 && strcmp(argv[1], "--hang") == 0)
+        return hang();
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,545 @@
+/* One real ZooKeeper server as a child process of the test. */
+#include "server.h"
+#include "server_private.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "net.h"
+#include "spawn.h"
+#include "wait.h"
+
+#define JAVA_DIR "/usr/share/java"
+#define JAR      JAVA_DIR "/zookeeper.jar"
+
+/* Without a binding for slf4j the server would not log at all, and its log is
+ * how a port taken by someone else is told from other failures. */
+#define CLASS_PATH                                                             \
+    "/etc/zookeeper/conf_example:" JAR ":" JAVA_DIR "/slf4j-simple.jar"
+
+enum {
+    ANSWER_WAIT_MS = 1000,
+    PROBE_PAUSE_MS = 20,
+    JAVA_OPTS_MAX = 32,
+    LOG_SHOWN = 3000,
+};
+
+/* -UsePerfData: a killed server must leave no file in /tmp/hsperfdata_*.
+ *
+ * nio.*: one thread reads from all clients.  With several, a client whose
+ * session is being taken over (session_kill) may reconnect in the middle of
+ * it and end up on a connection that the server has lost track of: its session
+ * is gone, but it hears nothing for 2/3 of its session timeout. */
+static char *const java_command[] = {
+    "java",
+    "-Xmx96m",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:-UsePerfData",
+    "-Dzookeeper.4lw.commands.whitelist=*",
+    "-Dzookeeper.forceSync=no",
+    "-Dzookeeper.nio.numSelectorThreads=1",
+    "-Dzookeeper.nio.numWorkerThreads=0",
+    "-Dorg.slf4j.simpleLogger.showDateTime=true",
+    "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
+    NULL,
+};
+
+struct server {
+    char dir[PATH_MAX - 64]; /* leaves room for a file name */
+    char hosts[32];
+    int port;
+    pid_t pid; /* 0 when no process runs */
+    int exit_code;
+    struct guard guard;
+    char *java_opts[JAVA_OPTS_MAX + 1];
+};
+
+/* Files */
+
+static void path_in(const struct server *s, const char *name,
+                    char path[static PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/%s", s->dir, name);
+}
+
+static FILE *file_in(const struct server *s, const char *name, const char *mode)
+{
+    char path[PATH_MAX];
+
+    path_in(s, name, path);
+    return fopen(path, mode);
+}
+
+static bool write_number(const struct server *s, const char *name, int number)
+{
+    FILE *file = file_in(s, name, "we");
+
+    if (file == NULL)
+        return false;
+    fprintf(file, "%d\n", number);
+    return fclose(file) == 0;
+}
+
+static bool write_config(const struct server *s, const struct server_opts *o,
+                         const char *peers)
+{
+    FILE *file = file_in(s, "zoo.cfg", "we");
+
+    if (file == NULL)
+        return false;
+    fprintf(file,
+            "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=60000\n"
+            "dataDir=%s/data\nclientPort=%d\nclientPortAddress=127.0.0.1\n"
+            "maxClientCnxns=0\ninitLimit=20\nsyncLimit=10\n"
+            "admin.enableServer=false\n4lw.commands.whitelist=*\n%s",
+            o->tick_ms > 0 ? o->tick_ms : 500,
+            o->min_session_ms > 0 ? o->min_session_ms : 1000, s->dir, s->port,
+            peers);
+    for (int i = 0; o->cfg_lines != NULL && o->cfg_lines[i] != NULL; i++)
+        fprintf(file, "%s\n", o->cfg_lines[i]);
+    return fclose(file) == 0;
+}
+
+static bool make_files(const struct server *s, const struct server_opts *o,
+                       int id, const char *peers)
+{
+    char data[PATH_MAX];
+
+    path_in(s, "data", data);
+    return mkdir(data, 0700) == 0 && write_config(s, o, peers) &&
+           write_number(s, "data/myid", id);
+}
+
+static bool log_contains(const struct server *s, const char *text)
+{
+    FILE *log = file_in(s, "log", "re");
+    char line[1024];
+    bool found = false;
+
+    if (log == NULL)
+        return false;
+    while (!found && fgets(line, sizeof(line), log) != NULL)
+        found = strstr(line, text) != NULL;
+    fclose(log);
+    return found;
+}
+
+void server_complain(const struct server *s, const char *what)
+{
+    FILE *log = file_in(s, "log", "re");
+    char tail[LOG_SHOWN];
+    size_t size;
+
+    fprintf(stderr, "server %s: %s\n", s->hosts, what);
+    if (log == NULL)
+        return;
+    if (fseek(log, -LOG_SHOWN, SEEK_END) != 0)
+        rewind(log);
+    size = fread(tail, 1, sizeof(tail), log);
+    fwrite(tail, 1, size, stderr);
+    fclose(log);
+}
+
+/* Ports */
+
+static bool port_is_free(int port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1;
+    bool is_free;
+
+    /* As java does; without it a port would be refused that is only waiting
+     * for the remains of an old connection. */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    is_free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+              listen(fd, 1) == 0;
+    close(fd);
+    return is_free;
+}
+
+static bool ports_are_free(int first, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!port_is_free(first + i))
+            return false;
+    }
+    return true;
+}
+
+int server_find_ports(int count)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        unsigned int random = 0;
+        int first;
+
+        /* Below the range from which the kernel takes ports of clients. */
+        (void)!getrandom(&random, sizeof(random), 0);
+        first = 20000 + (int)(random % 12000);
+        if (ports_are_free(first, count))
+            return first;
+    }
+    fprintf(stderr, "server: no %d free ports in 20000-32000\n", count);
+    return -1;
+}
+
+/* Four letter words */
+
+static char *read_to_end(int fd)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *copy = open_memstream(&text, &size);
+    char part[4096];
+    ssize_t n;
+
+    if (copy == NULL)
+        return NULL;
+    while ((n = recv(fd, part, sizeof(part), 0)) > 0)
+        fwrite(part, 1, (size_t)n, copy);
+    fclose(copy);
+    if (n == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *server_4lw(const struct server *s, const char *word)
+{
+    int fd = net_connect(s->hosts, ANSWER_WAIT_MS);
+    char *answer = NULL;
+
+    if (fd < 0)
+        return NULL;
+    if (net_send(fd, word, strlen(word)))
+        answer = read_to_end(fd);
+    close(fd);
+    return answer;
+}
+
+static bool answers(const struct server *s, const char *word,
+                    const char *expected)
+{
+    char *answer = server_4lw(s, word);
+    bool found = answer != NULL && strstr(answer, expected) != NULL;
+
+    free(answer);
+    return found;
+}
+
+bool server_has_mode(const struct server *s, const char *mode)
+{
+    char line[64];
+
+    snprintf(line, sizeof(line), "Mode: %s", mode);
+    return answers(s, "srvr", line);
+}
+
+long server_metric(const struct server *s, const char *name)
+{
+    char *answer = server_4lw(s, "mntr");
+    size_t length = strlen(name);
+    long value = -1;
+    char *rest = NULL;
+
+    if (answer == NULL)
+        return -1;
+    for (char *line = strtok_r(answer, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (strncmp(line, name, length) == 0 && line[length] == '\t')
+            value = strtol(line + length, NULL, 10);
+    }
+    free(answer);
+    return value;
+}
+
+int server_watch_count(const struct server *s)
+{
+    return (int)server_metric(s, "zk_watch_count");
+}
+
+int server_ephemerals_count(const struct server *s)
+{
+    return (int)server_metric(s, "zk_ephemerals_count");
+}
+
+/* The process */
+
+static void fill_command(const struct server *s, char *config, char **argv)
+{
+    int n = 0;
+
+    for (int i = 0; java_command[i] != NULL; i++)
+        argv[n++] = java_command[i];
+    for (int i = 0; s->java_opts[i] != NULL; i++)
+        argv[n++] = s->java_opts[i];
+    argv[n++] = "-cp";
+    argv[n++] = CLASS_PATH;
+    argv[n++] = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
+    argv[n++] = config;
+    argv[n] = NULL;
+}
+
+int server_spawn(struct server *s)
+{
+    char *argv[JAVA_OPTS_MAX + 32];
+    char config[PATH_MAX];
+    char log_path[PATH_MAX];
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int log;
+
+    path_in(s, "zoo.cfg", config);
+    path_in(s, "log", log_path);
+    log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    fill_command(s, config, argv);
+    s->pid = spawn_bound(argv, null, log);
+    close(null);
+    close(log);
+    if (s->pid > 0)
+        return SERVER_OK;
+    s->pid = 0;
+    server_complain(s, strerror(errno));
+    return SERVER_FAILED;
+}
+
+static bool has_exited(struct server *s)
+{
+    int status;
+
+    if (s->pid != 0 && waitpid(s->pid, &status, WNOHANG) == s->pid) {
+        s->pid = 0;
+        s->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    return s->pid == 0;
+}
+
+/* Another server may have been given the same port in the meantime, so the one
+ * that answers has to name our directory. */
+static bool serves(const struct server *s)
+{
+    return answers(s, "srvr", "Mode: ") && answers(s, "conf", s->dir);
+}
+
+int server_probe(struct server *s)
+{
+    bool exited = has_exited(s);
+
+    if (log_contains(s, "Address already in use"))
+        return SERVER_PORT_TAKEN;
+    if (exited)
+        return s->exit_code == 127 ? SERVER_MISSING : SERVER_FAILED;
+    return serves(s) ? SERVER_OK : SERVER_STARTING;
+}
+
+int server_await(struct server *s, int64_t deadline_ms)
+{
+    int rc;
+
+    while ((rc = server_probe(s)) == SERVER_STARTING) {
+        if (now_ms() > deadline_ms) {
+            server_complain(s, "does not serve; its log ends with");
+            return SERVER_FAILED;
+        }
+        sleep_ms(PROBE_PAUSE_MS);
+    }
+    if (rc == SERVER_FAILED)
+        server_complain(s, "ended while starting; its log ends with");
+    return rc;
+}
+
+/* Life */
+
+bool server_installed(void)
+{
+    const char *path = getenv("PATH");
+    char candidate[PATH_MAX];
+
+    if (path == NULL || access(JAR, R_OK) != 0)
+        return false;
+    for (;;) {
+        int length = (int)strcspn(path, ":");
+
+        snprintf(candidate, sizeof(candidate), "%.*s/java", length, path);
+        if (access(candidate, X_OK) == 0)
+            return true;
+        if (path[length] == '\0')
+            return false;
+        path += length + 1;
+    }
+}
+
+static bool copy_java_opts(struct server *s, const char *const *options)
+{
+    for (int i = 0; options != NULL && options[i] != NULL; i++) {
+        if (i == JAVA_OPTS_MAX)
+            return false;
+        s->java_opts[i] = strdup(options[i]);
+        if (s->java_opts[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void free_server(struct server *s)
+{
+    for (int i = 0; s->java_opts[i] != NULL; i++)
+        free(s->java_opts[i]);
+    free(s);
+}
+
+static bool make_dir(struct server *s)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(s->dir, sizeof(s->dir), "%s/zkrecipes-test-XXXXXX",
+             tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+    if (mkdtemp(s->dir) == NULL) {
+        fprintf(stderr, "server: cannot make %s: %s\n", s->dir,
+                strerror(errno));
+        return false;
+    }
+    if (guard_start(&s->guard, s->dir) == 0)
+        return true;
+    fprintf(stderr, "server: no guard for %s: %s\n", s->dir, strerror(errno));
+    rmdir(s->dir);
+    return false;
+}
+
+int server_prepare(const struct server_opts *opts, int port, int id,
+                   const char *peers, struct server **ret_server)
+{
+    static const struct server_opts defaults;
+    struct server *s = calloc(1, sizeof(*s));
+
+    if (s == NULL)
+        return SERVER_FAILED;
+    if (opts == NULL)
+        opts = &defaults;
+    s->port = port;
+    snprintf(s->hosts, sizeof(s->hosts), "127.0.0.1:%d", port);
+    if (!copy_java_opts(s, opts->java_opts) || !make_dir(s)) {
+        free_server(s);
+        return SERVER_FAILED;
+    }
+    if (!make_files(s, opts, id, peers)) {
+        server_complain(s, strerror(errno));
+        server_stop(s);
+        return SERVER_FAILED;
+    }
+    *ret_server = s;
+    return SERVER_OK;
+}
+
+static int start_once(const struct server_opts *opts,
+                      struct server **ret_server)
+{
+    int port = server_find_ports(1);
+    struct server *s;
+    int rc;
+
+    if (port < 0 || server_prepare(opts, port, 0, "", &s) != SERVER_OK)
+        return SERVER_FAILED;
+    rc = server_spawn(s);
+    if (rc == SERVER_OK)
+        rc = server_await(s, now_ms() + SERVER_DEADLINE_MS);
+    if (rc == SERVER_OK)
+        *ret_server = s;
+    else
+        server_stop(s);
+    return rc;
+}
+
+int server_start(const struct server_opts *opts, struct server **ret_server)
+{
+    int rc = SERVER_PORT_TAKEN;
+
+    if (!server_installed())
+        return SERVER_MISSING;
+    for (int i = 0; i < SERVER_ATTEMPTS && rc == SERVER_PORT_TAKEN; i++)
+        rc = start_once(opts, ret_server);
+    return rc == SERVER_PORT_TAKEN ? SERVER_FAILED : rc;
+}
+
+void server_kill9(struct server *s)
+{
+    if (s->pid == 0)
+        return;
+    kill(s->pid, SIGKILL);
+    waitpid(s->pid, NULL, 0);
+    s->pid = 0;
+}
+
+int server_restart(struct server *s)
+{
+    int rc;
+
+    server_kill9(s);
+    rc = server_spawn(s);
+    if (rc == SERVER_OK)
+        rc = server_await(s, now_ms() + SERVER_DEADLINE_MS);
+    if (rc != SERVER_PORT_TAKEN)
+        return rc;
+    server_complain(s, "its port was taken while it was down");
+    return SERVER_FAILED;
+}
+
+void server_pause(struct server *s)
+{
+    if (s->pid == 0)
+        return;
+    kill(s->pid, SIGSTOP);
+    waitpid(s->pid, NULL, WUNTRACED);
+}
+
+void server_resume(struct server *s)
+{
+    if (s->pid != 0)
+        kill(s->pid, SIGCONT);
+}
+
+void server_stop(struct server *s)
+{
+    if (s == NULL)
+        return;
+    server_kill9(s);
+    guard_finish(&s->guard);
+    free_server(s);
+}
+
+const char *server_hosts(const struct server *s)
+{
+    return s->hosts;
+}
+
+int server_port(const struct server *s)
+{
+    return s->port;
+}
+
+pid_t server_pid(const struct server *s)
+{
+    return s->pid;
+}
+
+const char *server_dir(const struct server *s)
+{
+    return s->dir;
+}

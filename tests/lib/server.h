@@ -1,0 +1,85 @@
+/* Real ZooKeeper servers, started and tormented from a test.
+ *
+ * Call everything here from the main thread: a server is tied to the thread
+ * that started (or restarted) it and dies with it.  Each server has a
+ * directory of its own, ${TMPDIR:-/tmp}/zkrecipes-test-XXXXXX, which goes away
+ * at server_stop() and also when the test process ends, however it ends.
+ * What went wrong is said on stderr, with the end of the server's log. */
+#ifndef TEST_SERVER_H
+#define TEST_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sys/types.h>
+
+enum {
+    SERVER_OK = 0,
+    SERVER_MISSING = 1, /* no java or no zookeeper.jar: main() returns 77 */
+    SERVER_FAILED = 2,
+};
+
+/* Zero means default; NULL instead of the whole means all defaults. */
+struct server_opts {
+    int tick_ms;                  /* 500 */
+    int min_session_ms;           /* 1000 */
+    const char *const *java_opts; /* "-Dname=value", ..., NULL */
+    const char *const *cfg_lines; /* "name=value", ..., NULL; these win */
+};
+
+struct server;
+
+/* False where server_start() would answer SERVER_MISSING. */
+bool server_installed(void);
+
+/* Start a server on a free port of 127.0.0.1 and wait, up to 30 s, until it
+ * serves.  On failure nothing is left behind. */
+int server_start(const struct server_opts *opts, struct server **ret_server);
+
+/* Kill it, alive, paused or dead, and remove its directory.  NULL is
+ * allowed. */
+void server_stop(struct server *s);
+
+const char *server_hosts(const struct server *s); /* "127.0.0.1:port" */
+int server_port(const struct server *s);
+pid_t server_pid(const struct server *s); /* 0 while killed */
+const char *server_dir(const struct server *s);
+
+/* SIGKILL; returns when the process is gone.  Its data stay for a restart. */
+void server_kill9(struct server *s);
+
+/* Kill it if it runs, start it again on the same port and data, and wait until
+ * it serves.  For a member of an ensemble that takes a majority. */
+int server_restart(struct server *s);
+
+/* SIGSTOP, returning when it has stopped; SIGCONT. */
+void server_pause(struct server *s);
+void server_resume(struct server *s);
+
+/* The answer to a four letter word, to be freed, or NULL after 1 s. */
+char *server_4lw(const struct server *s, const char *word);
+
+/* A number from `mntr`, such as "zk_znode_count", or -1. */
+long server_metric(const struct server *s, const char *name);
+int server_watch_count(const struct server *s);
+int server_ephemerals_count(const struct server *s);
+
+/* Several servers that elect a leader. */
+struct ensemble;
+
+/* Start `count` servers (2 to 7) and wait, up to 30 s, until one leads and
+ * all others follow. */
+int ensemble_start(int count, const struct server_opts *opts,
+                   struct ensemble **ret_ensemble);
+void ensemble_stop(struct ensemble *e);
+
+const char *ensemble_hosts(const struct ensemble *e); /* "h:p1,h:p2,..." */
+int ensemble_size(const struct ensemble *e);
+
+/* Member `i`, counted from 0.  It belongs to the ensemble: never stop it. */
+struct server *ensemble_server(const struct ensemble *e, int i);
+
+/* Index of the leader now, or -1.  A paused member costs 1 s. */
+int ensemble_leader(const struct ensemble *e);
+
+#endif

@@ -1,0 +1,90 @@
+/* fork and exec with a clean slate, and the guard of a temporary directory. */
+#include "spawn.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Between fork and exec: other threads may hold any lock of libc, so only
+ * async-signal-safe calls here. */
+static _Noreturn void become(char *const argv[], int in, int out)
+{
+    sigset_t none;
+
+    setsid();
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    close_range(3, ~0U, 0);
+    execvp(argv[0], argv);
+    _exit(127);
+}
+
+pid_t spawn(char *const argv[], int in, int out)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        become(argv, in, out);
+    return pid;
+}
+
+pid_t spawn_bound(char *const argv[], int in, int out)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* The parent may have died before the line above took effect. */
+    if (getppid() != parent)
+        _exit(127);
+    become(argv, in, out);
+}
+
+/* A line on stdin: remove now.  End of file: the test process died, and its
+ * servers may live a moment longer, still writing. */
+static char guard_script[] = "read -r line || sleep 0.2\n"
+                             "for attempt in 1 2 3 4 5; do\n"
+                             "    rm -rf -- \"$1\" && exit 0\n"
+                             "    sleep 1\n"
+                             "done\n";
+
+int guard_start(struct guard *g, const char *dir)
+{
+    char *argv[] = {
+        "/bin/sh", "-c", guard_script, "guard", (char *)dir, NULL
+    };
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int ends[2];
+
+    if (null < 0)
+        return -1;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        close(null);
+        return -1;
+    }
+    g->pid = spawn(argv, ends[0], null);
+    g->fd = ends[1];
+    close(ends[0]);
+    close(null);
+    if (g->pid > 0)
+        return 0;
+    close(g->fd);
+    return -1;
+}
+
+void guard_finish(struct guard *g)
+{
+    /* If the guard is gone already there is nothing left to ask of it. */
+    (void)!write(g->fd, "\n", 1);
+    close(g->fd);
+    waitpid(g->pid, NULL, 0);
+}

@@ -1,0 +1,29 @@
+/* Starting child processes that inherit nothing and outlive nobody. */
+#ifndef TEST_SPAWN_H
+#define TEST_SPAWN_H
+
+#include <sys/types.h>
+
+/* Start argv[0] (looked up in PATH) in a session of its own: no signal
+ * blocked, stdin from `in`, stdout and stderr to `out`, nothing else open.
+ * Exit status 127 means that it could not be executed.  -1 if fork failed. */
+pid_t spawn(char *const argv[], int in, int out);
+
+/* The same, and the kernel kills the child with SIGKILL when the *thread* that
+ * called this ends.  So call it from the main thread. */
+pid_t spawn_bound(char *const argv[], int in, int out);
+
+/* A helper process that removes a directory as soon as it is told to or this
+ * process ends, in whatever way: exit, signal, abort, SIGKILL. */
+struct guard {
+    pid_t pid;
+    int fd; /* closing it, or dying, is the message */
+};
+
+/* 0, or -1. */
+int guard_start(struct guard *g, const char *dir);
+
+/* Remove the directory now and wait until that is done. */
+void guard_finish(struct guard *g);
+
+#endif

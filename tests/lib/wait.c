@@ -1,0 +1,66 @@
+/* Polling on the monotonic clock, and counters read from /proc/self. */
+#include "wait.h"
+
+#include <stddef.h>
+#include <time.h>
+
+#include <dirent.h>
+
+enum { POLL_MS = 2 };
+
+int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void sleep_ms(int duration_ms)
+{
+    struct timespec pause = { .tv_sec = duration_ms / 1000,
+                              .tv_nsec = duration_ms % 1000 * 1000000L };
+
+    nanosleep(&pause, NULL);
+}
+
+bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms)
+{
+    int64_t deadline_ms = now_ms() + timeout_ms;
+
+    while (now_ms() < deadline_ms) {
+        if (condition(arg))
+            return true;
+        sleep_ms(POLL_MS);
+    }
+    return condition(arg);
+}
+
+static int count_entries(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+    int count = 0;
+
+    if (dir == NULL)
+        return -1;
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.')
+            count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+int count_threads(void)
+{
+    return count_entries("/proc/self/task");
+}
+
+int count_fds(void)
+{
+    int count = count_entries("/proc/self/fd");
+
+    /* The descriptor that read the directory was in the list as well. */
+    return count < 0 ? -1 : count - 1;
+}

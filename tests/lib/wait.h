@@ -1,0 +1,22 @@
+/* Waiting for a condition, and counting what a test may have leaked. */
+#ifndef TEST_WAIT_H
+#define TEST_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Ask every 2 ms until the condition holds (true) or the time is up (false).
+ * The condition is asked at least once, and once more after the deadline. */
+bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms);
+
+/* Milliseconds of CLOCK_MONOTONIC. */
+int64_t now_ms(void);
+
+void sleep_ms(int duration_ms);
+
+/* Threads and open descriptors of this process, or -1.  An open struct admin
+ * counts too: two threads and three descriptors. */
+int count_threads(void);
+int count_fds(void);
+
+#endif
