@@ -13,6 +13,9 @@
 #include "path.h"
 #include "retry.h"
 
+/* How often to list when the node before us cannot be read. */
+#define RELIST_MS 1000
+
 #define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
 #define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
 
@@ -40,6 +43,7 @@ static void list_locked(struct zkr__claim *c, const char *why);
 static void survey_locked(struct zkr__claim *c,
                           const struct zkr__zk_reply *reply);
 static void leave_locked(struct zkr__claim *c, const char *why);
+static void stop_watching_locked(struct zkr__claim *c);
 
 /* -- the object ----------------------------------------------------------- */
 
@@ -173,6 +177,7 @@ static void end_locked(struct zkr__claim *c, enum zkr__claim_state state,
 {
     zkr__sm_move(&c->sm, state, why);
     zkr__keeper_disarm_locked(c->session, &c->pause);
+    zkr__keeper_disarm_locked(c->session, &c->relist);
     if (zkr__list_empty(&c->link))
         return;
     zkr__list_remove(&c->link);
@@ -476,6 +481,7 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 static void list_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
+    zkr__keeper_disarm_locked(c->session, &c->relist);
     ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir, ZKR__RETRY_POLICY,
                on_list);
 }
@@ -548,8 +554,32 @@ static void on_left_before_us(void *owner)
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
+static void on_relist(struct zkr__timer *timer);
+
+static void relist_later_locked(struct zkr__claim *c)
+{
+    zkr__keeper_arm_locked(c->session, &c->relist,
+                           zkr__clock_deadline(RELIST_MS), on_relist);
+}
+
+static void on_relist(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+
+    if (!in_state(c, ZKR__CLAIM_WAITING) || is_over(c))
+        return;
+    if (c->get.where != ZKR__OP_IDLE) {
+        relist_later_locked(c);
+        return;
+    }
+    stop_watching_locked(c);
+    list_locked(c, "the node before us cannot be read");
+}
+
 /* GET and not EXISTS: that would leave a watch behind on a node that has gone.
- * Without the permission to read, it has to do. */
+ * Without the permission to read, EXISTS has to do; but servers since the fix
+ * of CVE-2024-23944 do not tell us of a node that we may not read, so we also
+ * list again from time to time. */
 static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
                          const char *path)
 {
@@ -560,6 +590,8 @@ static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
     }
     c->get.request.watch = c->watch;
     ask_locked(c, &c->get, type, c->watch->path, ZKR__RETRY_POLICY, on_get);
+    if (type == ZKR__ZK_EXISTS)
+        relist_later_locked(c);
 }
 
 static void wait_for_locked(struct zkr__claim *c, const char *name)
@@ -611,6 +643,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 static void stop_watching_locked(struct zkr__claim *c)
 {
+    zkr__keeper_disarm_locked(c->session, &c->relist);
     if (c->watch == NULL)
         return;
     if (take_back_locked(c, &c->get))
@@ -763,6 +796,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     struct zkr_session *s = c->session;
 
     zkr__keeper_disarm_locked(s, &c->pause);
+    zkr__keeper_disarm_locked(s, &c->relist);
     c->watch = NULL; /* all watches of the handle are freed */
     if (!c->decided && s->over != 0)
         fail_locked(c, s->over, "the session is over");

@@ -73,6 +73,7 @@ struct zkr__claim {
     struct zkr__op list;
     struct zkr__op get;
     struct zkr__watch *watch; /* on whom we wait for */
+    struct zkr__timer relist; /* when the watch may keep silent */
     struct zkr__parents parents;
     struct zkr__search search;
     struct zkr__sweep sweep;

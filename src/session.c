@@ -253,18 +253,21 @@ static int load_opts(struct zkr_session_opts *o,
 
     if (rc != ZKR_OK)
         return rc;
-    if (o->session_timeout_ms > ZKR_SESSION_TIMEOUT_MAX_MS)
+    if (o->session_timeout_ms == 0)
+        o->session_timeout_ms = DEFAULT_SESSION_TIMEOUT_MS;
+    if (o->session_timeout_ms < ZKR_SESSION_TIMEOUT_MIN_MS ||
+        o->session_timeout_ms > ZKR_SESSION_TIMEOUT_MAX_MS)
         return zkr__fail(ZKR_EINVAL,
-                         "session options: session_timeout_ms %u is above %u",
-                         o->session_timeout_ms, ZKR_SESSION_TIMEOUT_MAX_MS);
+                         "session options: session_timeout_ms %u is not in "
+                         "%u to %u",
+                         o->session_timeout_ms, ZKR_SESSION_TIMEOUT_MIN_MS,
+                         ZKR_SESSION_TIMEOUT_MAX_MS);
     if ((o->flags & ~(uint32_t)ZKR_SESSION_OWN_LOOP) != 0)
         return zkr__fail(ZKR_EINVAL, "session options: unknown flags %#x",
                          o->flags);
     if ((o->auth_scheme == NULL) != (o->auth == NULL))
         return zkr__fail(ZKR_EINVAL, "session options: auth and auth_scheme "
                                      "need each other");
-    if (o->session_timeout_ms == 0)
-        o->session_timeout_ms = DEFAULT_SESSION_TIMEOUT_MS;
     if (o->connect_timeout_ms == 0)
         o->connect_timeout_ms = DEFAULT_CONNECT_TIMEOUT_MS;
     if (o->reply_timeout_ms == 0)

@@ -94,6 +94,9 @@ struct zkr_session_opts {
 #define ZKR_PATH_MAX 1024
 /** Longest label of a lock, in bytes. */
 #define ZKR_LABEL_MAX 128
+/** Shortest session timeout that may be asked for: the client gives each
+ *  connection attempt a part of it. */
+#define ZKR_SESSION_TIMEOUT_MIN_MS 100u
 /** Longest session timeout that may be asked for: a day. */
 #define ZKR_SESSION_TIMEOUT_MAX_MS 86400000u
 
@@ -102,8 +105,8 @@ struct zkr_session_opts {
  *
  * @p hosts is "host:port[,host:port...][/chroot]".
  *
- * Time      At most connect_timeout_ms, and a quarter of a second to find out
- *           why nobody answered. A name server that does not answer does not
+ * Time      At most connect_timeout_ms, and half a second to find out why
+ *           nobody answered. A name server that does not answer does not
  *           extend it.
  * Threads   Any.
  * Owns      All strings are copied. On success the caller owns the session and

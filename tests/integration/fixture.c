@@ -8,6 +8,13 @@
 struct server *the_server;
 struct admin *admin;
 
+static void log_line(enum zkr_log_level level, const char *line, void *user)
+{
+    (void)user;
+    (void)fprintf(stderr, "%lld [%d] %s\n", (long long)now_ms(), (int)level,
+                  line);
+}
+
 int run_with_server(const struct server_opts *opts, int (*run_group)(void))
 {
     int failed;
@@ -15,10 +22,13 @@ int run_with_server(const struct server_opts *opts, int (*run_group)(void))
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    if (admin_open(server_hosts(the_server), &admin) != 0) {
+    if (admin_open(server_hosts(the_server), &admin) != 0 ||
+        admin_create(admin, "/tests", NULL) != 0) {
         server_stop(the_server);
         return 1;
     }
+    if (getenv("ZKR_TEST_LOG") != NULL) /* for a person who looks for a bug */
+        zkr_log_set(ZKR_LOG_DEBUG, log_line, NULL);
     failed = run_group();
     admin_close(admin);
     server_stop(the_server);

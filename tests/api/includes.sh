@@ -1,0 +1,71 @@
+#!/bin/sh
+# Checks who includes what: the client's header in one file, nothing upwards,
+# and nothing private in tools and examples.
+#
+#   includes.sh SOURCE_ROOT
+set -eu
+
+cd "$1"
+failed=0
+
+# refuse WHY: with the findings on stdin
+refuse() {
+    if found=$(grep .); then
+        printf '%s:\n%s\n' "$1" "$found"
+        failed=1
+    fi
+}
+
+# includes_of DIR...: "file:line:#include ..." of all C sources in it
+includes_of() {
+    for dir; do
+        if [ -d "$dir" ]; then
+            find "$dir" -name '*.[ch]' -type f -exec \
+                grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null {} + || :
+        fi
+    done
+}
+
+# Directories that meson builds in, and git's own, are no sources.
+sources() {
+    find . \( -type d \( -name .git -o -exec test -d '{}/meson-private' \; \) \
+        -prune \) -o -type f -print
+}
+
+if ! grep -q '<zookeeper/zookeeper.h>' src/zk_mt.c; then
+    echo 'src/zk_mt.c does not include the header of the client'
+    failed=1
+fi
+includes_of src recipes include | grep -E '[<"](zookeeper/|zookeeper\.)' |
+    grep -v '^src/zk_mt\.c:' |
+    refuse 'the header of the client is for src/zk_mt.c only'
+
+includes_of src | grep -E '[<"/]recipes/' |
+    refuse 'the core includes a recipe'
+
+includes_of include | grep -vE '<(zkrecipes/)?[a-z]+\.h>' |
+    refuse 'a public header includes what is neither public nor of C'
+
+# "x.h" in tools and examples: a file of the same directory, no other.
+includes_of tools examples | grep '"' | while IFS= read -r line; do
+    file=${line%%:*}
+    header=${line#*\"}
+    header=${header%%\"*}
+    case $header in
+    */*) echo "$line" ;;
+    *) [ -f "${file%/*}/$header" ] || echo "$line" ;;
+    esac
+done | refuse 'tools and examples include public headers and their own only'
+
+for build in tools/meson.build examples/meson.build; do
+    if [ -f "$build" ]; then
+        grep -nE 'zkr_private_inc|zkr_core' "$build" /dev/null || :
+    fi
+done | refuse 'tools and examples are built like a user would'
+
+# Material that is not part of the project. The brackets keep this file out.
+sources | while IFS= read -r file; do
+    grep -nE '(/work|\.\.)/[s]hared' "$file" /dev/null || :
+done | refuse 'a file mentions what is not part of the project'
+
+exit $failed

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Checks that the shared library exports what the map lists and the headers
+# declare, and no name that the official lock recipe of ZooKeeper uses.
+#
+#   symbols.sh LIBRARY MAP HEADER_DIR
+set -eu
+
+library=$1
+map=$2
+headers=$3
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+# The name of the version itself is an absolute symbol, A.
+nm -D --defined-only "$library" |
+    awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+    LC_ALL=C sort >"$tmp/exported"
+
+awk '/global:/ { on = 1; next } /local:/ { on = 0 } on && /;/ {
+    gsub(/[ \t;]/, ""); print }' "$map" | LC_ALL=C sort >"$tmp/mapped"
+
+# ZKR_API, a type, the name, and the parenthesis of its parameters.
+cat "$headers"/*.h | grep -v '^#' | tr '\n' ' ' |
+    grep -o 'ZKR_API [^;(]*(' | sed 's/ *($//; s/.*[ *]//' |
+    LC_ALL=C sort >"$tmp/declared"
+
+# compare FILE WHAT: with what is exported
+compare() {
+    LC_ALL=C comm -23 "$tmp/exported" "$tmp/$1" >"$tmp/extra"
+    LC_ALL=C comm -13 "$tmp/exported" "$tmp/$1" >"$tmp/missing"
+    sed "s/$/: exported, but not $2/" "$tmp/extra"
+    sed "s/$/: $2, but not exported/" "$tmp/missing"
+    if [ -s "$tmp/extra" ] || [ -s "$tmp/missing" ]; then
+        failed=1
+    fi
+}
+
+if ! grep -qx zkr_version "$tmp/exported"; then
+    echo "zkr_version is not exported"
+    failed=1
+fi
+compare mapped 'in the map'
+compare declared 'in a header'
+
+if grep -v '^zkr_[a-z]' "$tmp/exported"; then
+    echo '... exported, but not of the form zkr_name'
+    failed=1
+fi
+# libzookeeper_recipes has functions of these names, and its own header would
+# send a user's call to the wrong one.
+if grep -E '^zkr_(lock|queue)_' "$tmp/exported"; then
+    echo '... are names of the official recipes'
+    failed=1
+fi
+
+exit $failed

@@ -1,0 +1,711 @@
+/* The session on a real server: opening, states, callbacks, closing, leaks. */
+#include "fixture.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* -- what cannot be opened ------------------------------------------------ */
+
+static int open_quickly(const char *hosts, zkr_session **s)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.connect_timeout_ms = 300;
+    return zkr_session_open(hosts, &opts, s);
+}
+
+static void expect_refusal(const char *hosts, int rc, const char *named)
+{
+    zkr_session *s = NULL;
+    int64_t start = now_ms();
+    int got = open_quickly(hosts, &s);
+
+    if (got != rc)
+        fail_msg("'%s': %s (%s), expected %s", hosts, zkr_strerror(got),
+                 zkr_error_detail(), zkr_strerror(rc));
+    assert_null(s);
+    assert_non_null(strstr(zkr_error_detail(), named));
+    if (now_ms() - start > 10000)
+        fail_msg("'%s': took %lld ms", hosts, (long long)(now_ms() - start));
+}
+
+static void bad_hosts_are_refused_by_name(void **state)
+{
+    (void)state;
+    expect_refusal(NULL, ZKR_EINVAL, "hosts");
+    expect_refusal("", ZKR_EINVAL, "hosts");
+    expect_refusal("127.0.0.1", ZKR_EINVAL, "127.0.0.1");
+    expect_refusal("127.0.0.1:99999", ZKR_EINVAL, "127.0.0.1:99999");
+    expect_refusal("127.0.0.1:1/a//b", ZKR_EPATH, "/a//b");
+    expect_refusal("127.0.0.1:1/a/", ZKR_EPATH, "/a/");
+    expect_refusal("no-such-host.invalid:2181", ZKR_EHOSTS,
+                   "no-such-host.invalid");
+    expect_refusal("127.0.0.1:1", ZKR_EREFUSED, "127.0.0.1:1");
+}
+
+static int listen_and_say_nothing(char hosts[32])
+{
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    socklen_t len = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(fd, 16), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    (void)snprintf(hosts, 32, "127.0.0.1:%d", ntohs(address.sin_port));
+    return fd;
+}
+
+static void
+a_port_that_is_not_zookeeper_is_told_from_a_refused_one(void **state)
+{
+    char hosts[32];
+    int fd = listen_and_say_nothing(hosts);
+
+    (void)state;
+    expect_refusal(hosts, ZKR_ENOTZK, hosts);
+    (void)close(fd);
+}
+
+static void a_missing_chroot_is_named_and_not_created(void **state)
+{
+    char hosts[64];
+
+    (void)state;
+    (void)snprintf(hosts, sizeof(hosts), "%s/no/such/chroot",
+                   server_hosts(the_server));
+    expect_refusal(hosts, ZKR_ENOCHROOT, "/no/such/chroot");
+    assert_non_null(strstr(zkr_error_detail(), "-101"));
+    assert_int_equal(admin_exists(admin, "/no", NULL), ZNONODE);
+}
+
+static void refused_credentials_end_the_session(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    (void)state;
+    opts.auth_scheme = "nosuchscheme";
+    opts.auth = "a:b";
+    assert_int_equal(zkr_session_open(server_hosts(the_server), &opts, &s),
+                     ZAUTHFAILED);
+    assert_null(s);
+}
+
+static void options_are_checked(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    const char *hosts = server_hosts(the_server);
+    zkr_session *s = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_session_open(hosts, NULL, NULL), ZKR_EINVAL);
+    opts.size = 0;
+    assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
+    opts.size = sizeof(opts);
+    opts.flags = 1u << 31;
+    assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
+    opts.flags = 0;
+    opts.auth = "user:password";
+    assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
+    assert_null(strstr(zkr_error_detail(), "password"));
+    opts.auth = NULL;
+    opts.acl = "world:anyone";
+    assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
+    opts.acl = NULL;
+    opts.session_timeout_ms = 1; /* too short for any handshake */
+    assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
+    opts.session_timeout_ms = ZKR_SESSION_TIMEOUT_MAX_MS + 1;
+    assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
+    opts.session_timeout_ms = 0;
+    opts.chroot = "/a";
+    assert_int_equal(zkr_session_open("127.0.0.1:1/b", &opts, &s), ZKR_EINVAL);
+    assert_null(s);
+}
+
+static void bad_mutexes_are_refused_by_name(void **state)
+{
+    static const char *const bad[] = { "",      "orders", "/a//b",
+                                       "/a/",   "/a/.",   "/../a",
+                                       "/a\nb", "/\xff",  "/" };
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_session *s = open_session();
+    char *long_path = calloc(1, ZKR_PATH_MAX + 10);
+    char label[ZKR_LABEL_MAX + 2] = "";
+    zkr_mutex *m = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_new(NULL, "/a", NULL, &m), ZKR_EINVAL);
+    assert_int_equal(zkr_mutex_new(s, NULL, NULL, &m), ZKR_EINVAL);
+    assert_int_equal(zkr_mutex_new(s, "/a", NULL, NULL), ZKR_EINVAL);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(zkr_mutex_new(s, bad[i], NULL, &m), ZKR_EPATH);
+        assert_non_null(strstr(zkr_error_detail(), bad[i]));
+    }
+    memset(long_path, 'a', ZKR_PATH_MAX + 5);
+    long_path[0] = '/';
+    assert_int_equal(zkr_mutex_new(s, long_path, NULL, &m), ZKR_ETOOLONG);
+    memset(label, 'x', sizeof(label) - 1);
+    opts.label = label;
+    assert_int_equal(zkr_mutex_new(s, "/a", &opts, &m), ZKR_ETOOLONG);
+    opts.label = "two\nlines";
+    assert_int_equal(zkr_mutex_new(s, "/a", &opts, &m), ZKR_EINVAL);
+    opts.label = NULL;
+    opts.flags = 1u << 30;
+    assert_int_equal(zkr_mutex_new(s, "/a", &opts, &m), ZKR_EINVAL);
+    assert_null(m);
+    free(long_path);
+    close_session(s);
+}
+
+static void null_arguments_are_refused_everywhere(void **state)
+{
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *g = NULL;
+    zkr_listener *l = NULL;
+    int fd;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_acquire(NULL, 0, &g), ZKR_EINVAL);
+    assert_int_equal(zkr_mutex_acquire(m, 0, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_mutex_acquire_async(m, 0, NULL, NULL, NULL),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_mutex_cancel(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_request_cancel(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_check(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_release(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_release_async(NULL, NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_listen(NULL, NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_token(NULL), 0);
+    assert_null(zkr_grant_node(NULL));
+    assert_int_equal(zkr_session_listen(s, NULL, NULL, &l), ZKR_EINVAL);
+    assert_int_equal(zkr_session_listen(NULL, record_session, NULL, &l),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_session_fd(s, &fd), ZKR_EINVAL);
+    assert_int_equal(zkr_session_dispatch(s), ZKR_EINVAL);
+    assert_int_equal(zkr_session_close(NULL), ZKR_OK);
+    zkr_grant_free(NULL);
+    zkr_mutex_free(NULL);
+    zkr_request_free(NULL);
+    zkr_listener_free(NULL);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* -- access --------------------------------------------------------------- */
+
+static void an_acl_that_forbids_is_named(void **state)
+{
+    struct ACL nobody_creates = { ZOO_PERM_READ, { "world", "anyone" } };
+    struct ACL_vector acl = { 1, &nobody_creates };
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, "/forbidden/lock");
+    zkr_grant *g = NULL;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, "/forbidden", NULL), ZOK);
+    assert_int_equal(admin_set_acl(admin, "/forbidden", &acl), ZOK);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZNOAUTH);
+    assert_non_null(strstr(zkr_error_detail(), "/forbidden/lock"));
+    assert_non_null(strstr(zkr_error_detail(), "-102"));
+    assert_int_equal(count_children("/forbidden"), 0);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static void with_credentials_only_their_owner_gets_at_the_nodes(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *stranger = open_session();
+    const char *path = new_path();
+    zkr_session *s;
+    zkr_mutex *m;
+    zkr_mutex *foreign;
+    zkr_grant *g;
+    zkr_grant *none = NULL;
+
+    (void)state;
+    opts.auth_scheme = "digest";
+    opts.auth = "smith:secret";
+    s = open_session_with(&opts);
+    m = new_mutex(s, path);
+    g = acquire(m);
+    assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZNOAUTH);
+    foreign = new_mutex(stranger, path);
+    assert_int_equal(zkr_mutex_acquire(foreign, -1, &none), ZNOAUTH);
+    assert_int_equal(zkr_mutex_acquire(foreign, 0, &none), ZNOAUTH);
+    release(g);
+    zkr_mutex_free(m);
+    zkr_mutex_free(foreign);
+    close_session(s);
+    close_session(stranger);
+}
+
+/* A waiter that may not read the node before it has to use exists. */
+static void
+a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = open_session();
+    zkr_session *secretive;
+    const char *path = new_path();
+    struct waiter w;
+    zkr_mutex *m;
+    zkr_mutex *hidden;
+    zkr_grant *g;
+
+    (void)state;
+    m = new_mutex(s, path);
+    release(acquire(m)); /* makes the directory, open to all */
+    opts.acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa";
+    secretive = open_session_with(&opts);
+    hidden = new_mutex(secretive, path);
+    g = acquire(hidden);
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+    zkr_mutex_free(m);
+    zkr_mutex_free(hidden);
+    close_session(secretive);
+    close_session(s);
+}
+
+static void a_chroot_is_a_prefix_that_nobody_sees(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s;
+    zkr_mutex *m;
+    zkr_grant *g;
+    char full[256];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, "/app", NULL), ZOK);
+    opts.chroot = "/app";
+    s = open_session_with(&opts);
+    m = new_mutex(s, "/locks/orders");
+    g = acquire(m);
+    assert_string_equal(zkr_mutex_path(m), "/locks/orders");
+    assert_ptr_equal(strstr(zkr_grant_node(g), "/locks/orders/_c_"),
+                     zkr_grant_node(g));
+    (void)snprintf(full, sizeof(full), "/app%s", zkr_grant_node(g));
+    assert_int_equal(admin_exists(admin, full, NULL), ZOK);
+    release(g);
+    /* Removed behind our back, it is not created by us. */
+    assert_int_equal(admin_delete_tree(admin, "/app"), ZOK);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ENOCHROOT);
+    assert_int_equal(admin_exists(admin, "/app", NULL), ZNONODE);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* -- states --------------------------------------------------------------- */
+
+static void expect_event(struct recorder *r, size_t i,
+                         enum zkr_session_state state, int64_t epoch)
+{
+    int code = -1;
+    int64_t value = 0;
+
+    if (!recorder_wait(r, i + 1, SOON_MS))
+        fail_msg("no event %zu (%s)", i, zkr_session_state_name(state));
+    assert_true(recorder_get(r, i, &code, &value));
+    assert_string_equal(zkr_session_state_name((enum zkr_session_state)code),
+                        zkr_session_state_name(state));
+    assert_int_equal(value, epoch);
+}
+
+static void listeners_are_told_every_state_in_order(void **state)
+{
+    zkr_session *s = open_session();
+    struct recorder *r = recorder_new();
+    int64_t first_id = zkr_session_id(s);
+    zkr_listener *l;
+
+    (void)state;
+    assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
+    ok(zkr_session_listen(s, record_session, r, &l));
+    expect_event(r, 0, ZKR_SESSION_CONNECTED, 1);
+    server_kill9(the_server);
+    expect_event(r, 1, ZKR_SESSION_SUSPENDED, 1);
+    assert_int_equal(server_restart(the_server), 0);
+    expect_event(r, 2, ZKR_SESSION_RECONNECTED, 1);
+    if (zkr_session_id(s) != first_id)
+        fail_msg("session id is %llx, was %llx, epoch %d",
+                 (unsigned long long)zkr_session_id(s),
+                 (unsigned long long)first_id, (int)zkr_session_epoch(s));
+    expire(s);
+    expect_event(r, 3, ZKR_SESSION_SUSPENDED, 1);
+    expect_event(r, 4, ZKR_SESSION_LOST, 2);
+    expect_event(r, 5, ZKR_SESSION_RECONNECTED, 2);
+    assert_true(zkr_session_id(s) != first_id);
+    assert_int_equal(zkr_session_epoch(s), 2);
+    close_session(s);
+    expect_event(r, 6, ZKR_SESSION_CLOSED, 2);
+    assert_int_equal(recorder_count(r), 7);
+    zkr_listener_free(l);
+    recorder_free(r);
+}
+
+static void the_timeout_is_what_the_server_granted(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s;
+
+    (void)state;
+    opts.session_timeout_ms = 500;
+    s = open_session_with(&opts);
+    assert_int_equal(zkr_session_timeout_ms(s), 1000);
+    close_session(s);
+}
+
+struct freeing {
+    zkr_listener *listener;
+    struct recorder *recorder;
+};
+
+static void free_myself(zkr_session *s, const struct zkr_session_event *e,
+                        void *user)
+{
+    struct freeing *f = user;
+
+    (void)s;
+    zkr_listener_free(f->listener);
+    recorder_add(f->recorder, (int)e->state, 0);
+}
+
+static void a_listener_may_free_itself(void **state)
+{
+    struct freeing f = { .recorder = recorder_new() };
+    zkr_session *s = open_session();
+
+    (void)state;
+    ok(zkr_session_listen(s, free_myself, &f, &f.listener));
+    assert_true(recorder_wait(f.recorder, 1, SOON_MS));
+    close_session(s);
+    assert_int_equal(recorder_count(f.recorder), 1);
+    recorder_free(f.recorder);
+}
+
+struct slow {
+    struct recorder *entered;
+    atomic_bool left;
+};
+
+static void be_slow(zkr_session *s, const struct zkr_session_event *e,
+                    void *user)
+{
+    struct slow *slow = user;
+
+    (void)s;
+    (void)e;
+    recorder_add(slow->entered, 0, 0);
+    sleep_ms(100);
+    atomic_store(&slow->left, true);
+}
+
+static void freeing_a_listener_waits_for_its_callback(void **state)
+{
+    struct slow slow = { .entered = recorder_new() };
+    zkr_session *s = open_session();
+    zkr_listener *l;
+
+    (void)state;
+    ok(zkr_session_listen(s, be_slow, &slow, &l));
+    assert_true(recorder_wait(slow.entered, 1, SOON_MS));
+    zkr_listener_free(l);
+    assert_true(atomic_load(&slow.left));
+    close_session(s);
+    recorder_free(slow.entered);
+}
+
+/* A callback that takes its time must not delay the locks themselves. */
+static void a_slow_callback_delays_no_lock(void **state)
+{
+    struct slow slow = { .entered = recorder_new() };
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_listener *l;
+
+    (void)state;
+    ok(zkr_session_listen(s, be_slow, &slow, &l));
+    assert_true(recorder_wait(slow.entered, 1, SOON_MS));
+    for (int i = 0; i < 3; i++)
+        release(acquire(m));
+    zkr_listener_free(l);
+    zkr_mutex_free(m);
+    close_session(s);
+    recorder_free(slow.entered);
+}
+
+/* -- the caller's own loop ------------------------------------------------ */
+
+static bool is_readable(int fd, int timeout_ms)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, timeout_ms) == 1;
+}
+
+static void record_thread(int error, zkr_grant *g, void *user)
+{
+    recorder_add(user, error, pthread_equal(pthread_self(), pthread_self()));
+    recorder_add(user, zkr_session_dispatch(NULL), 0);
+    zkr_grant_free(g);
+}
+
+static void callbacks_run_where_the_caller_dispatches(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct recorder *r = recorder_new();
+    int threads = count_threads();
+    zkr_session *s;
+    zkr_mutex *m;
+    int fd = -1;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    s = open_session_with(&opts);
+    assert_int_equal(count_threads(), threads + 3); /* keeper and client's */
+    ok(zkr_session_fd(s, &fd));
+    assert_false(is_readable(fd, 0));
+    m = new_mutex(s, new_path());
+    ok(zkr_mutex_acquire_async(m, -1, record_thread, r, NULL));
+    assert_true(is_readable(fd, SOON_MS));
+    assert_int_equal(recorder_count(r), 0);
+    ok(zkr_session_dispatch(s));
+    assert_int_equal(recorder_count(r), 2);
+    assert_false(is_readable(fd, 0));
+
+    /* What is due at close runs in close. */
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
+    close_session(s);
+    assert_int_equal(recorder_count(r), 3);
+    zkr_grant_free(recorded_grant(r, 2));
+    zkr_mutex_free(m);
+    recorder_free(r);
+}
+
+/* -- fork ----------------------------------------------------------------- */
+
+static int in_child(zkr_session *s, zkr_mutex *m, zkr_grant *g)
+{
+    zkr_grant *none = NULL;
+    zkr_mutex *other = NULL;
+
+    if (zkr_mutex_acquire(m, -1, &none) != ZKR_EFORKED)
+        return 1;
+    if (zkr_grant_check(g) != ZKR_EFORKED)
+        return 2;
+    if (zkr_grant_release(g) != ZKR_EFORKED)
+        return 3;
+    if (zkr_mutex_new(s, "/x", NULL, &other) != ZKR_EFORKED)
+        return 4;
+    if (zkr_grant_state(g) != ZKR_GRANT_LOST)
+        return 5;
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    return zkr_session_close(s) == ZKR_EFORKED ? 0 : 6;
+}
+
+static void a_forked_child_gets_errors_and_harms_nothing(void **state)
+{
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
+    int status = -1;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0)
+        _exit(in_child(s, m, g));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    release(g);
+    release(acquire(m));
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* -- leaks ---------------------------------------------------------------- */
+
+struct baseline {
+    int threads;
+    int fds;
+    int watches;
+    int ephemerals;
+};
+
+static struct baseline measure(void)
+{
+    return (struct baseline){ count_threads(), count_fds(),
+                              server_watch_count(the_server),
+                              server_ephemerals_count(the_server) };
+}
+
+static bool is_back_at(void *arg)
+{
+    struct baseline now = measure();
+
+    return memcmp(arg, &now, sizeof(now)) == 0;
+}
+
+static void expect_baseline(struct baseline *b)
+{
+    if (!wait_until(is_back_at, b, SOON_MS)) {
+        struct baseline now = measure();
+
+        fail_msg("threads %d/%d fds %d/%d watches %d/%d ephemerals %d/%d",
+                 now.threads, b->threads, now.fds, b->fds, now.watches,
+                 b->watches, now.ephemerals, b->ephemerals);
+    }
+}
+
+static void nothing_is_left_after_close(void **state)
+{
+    struct baseline before = measure();
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        zkr_session *s = open_session();
+        zkr_mutex *m = new_mutex(s, new_path());
+        zkr_grant *g = acquire(m);
+        struct recorder *r = recorder_new();
+
+        ok(zkr_grant_listen(g, record_grant, r));
+        ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
+        wait_children(zkr_mutex_path(m), 2);
+        close_session(s);
+        zkr_grant_free(g);
+        zkr_mutex_free(m);
+        recorder_free(r);
+    }
+    expect_baseline(&before);
+}
+
+static void nothing_is_left_after_an_open_that_failed(void **state)
+{
+    struct baseline before = measure();
+    zkr_session *s;
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(open_quickly("127.0.0.1:1", &s), ZKR_EREFUSED);
+        assert_int_equal(open_quickly("nohost.invalid:1", &s), ZKR_EHOSTS);
+    }
+    expect_baseline(&before);
+}
+
+/* Each wait that timed out used to leave a watch on the holder's node. */
+static void given_up_waits_leave_no_watch_on_the_server(void **state)
+{
+    zkr_session *s = open_session();
+    zkr_session *other = open_session();
+    const char *path = new_path();
+    zkr_mutex *holder = new_mutex(s, path);
+    zkr_mutex *m = new_mutex(other, path);
+    zkr_grant *g = acquire(holder);
+    struct baseline before;
+    zkr_grant *none;
+
+    (void)state;
+    ok(zkr_grant_listen(g, record_grant, NULL));
+    sleep_ms(100); /* for the holder's own watch */
+    before = measure();
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
+    expect_baseline(&before);
+    ok(zkr_grant_listen(g, NULL, NULL));
+    release(g);
+    zkr_mutex_free(m);
+    zkr_mutex_free(holder);
+    close_session(other);
+    close_session(s);
+}
+
+/* -- the log -------------------------------------------------------------- */
+
+static void count_line(enum zkr_log_level level, const char *message,
+                       void *user)
+{
+    (void)message;
+    recorder_add(user, (int)level, 0);
+}
+
+static void nothing_is_printed_and_the_hook_gets_every_line(void **state)
+{
+    struct recorder *r = recorder_new();
+    FILE *f = tmpfile();
+    int saved = dup(STDERR_FILENO);
+    zkr_session *s;
+    long printed;
+
+    (void)state;
+    assert_non_null(f);
+    (void)dup2(fileno(f), STDERR_FILENO);
+    (void)open_quickly("127.0.0.1:1", &s);
+    s = open_session();
+    close_session(s);
+    (void)dup2(saved, STDERR_FILENO);
+    (void)close(saved);
+    printed = lseek(fileno(f), 0, SEEK_END);
+    (void)fclose(f);
+    assert_int_equal(printed, 0);
+
+    zkr_log_set(ZKR_LOG_DEBUG, count_line, r);
+    s = open_session();
+    close_session(s);
+    zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
+    assert_true(recorder_count(r) > 0);
+    recorder_free(r);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_hosts_are_refused_by_name),
+        cmocka_unit_test(
+            a_port_that_is_not_zookeeper_is_told_from_a_refused_one),
+        cmocka_unit_test(a_missing_chroot_is_named_and_not_created),
+        cmocka_unit_test(refused_credentials_end_the_session),
+        cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(bad_mutexes_are_refused_by_name),
+        cmocka_unit_test(null_arguments_are_refused_everywhere),
+        cmocka_unit_test(an_acl_that_forbids_is_named),
+        cmocka_unit_test(with_credentials_only_their_owner_gets_at_the_nodes),
+        cmocka_unit_test(
+            a_predecessor_that_cannot_be_read_is_waited_for_all_the_same),
+        cmocka_unit_test(a_chroot_is_a_prefix_that_nobody_sees),
+        cmocka_unit_test(listeners_are_told_every_state_in_order),
+        cmocka_unit_test(the_timeout_is_what_the_server_granted),
+        cmocka_unit_test(a_listener_may_free_itself),
+        cmocka_unit_test(freeing_a_listener_waits_for_its_callback),
+        cmocka_unit_test(a_slow_callback_delays_no_lock),
+        cmocka_unit_test(callbacks_run_where_the_caller_dispatches),
+        cmocka_unit_test(a_forked_child_gets_errors_and_harms_nothing),
+        cmocka_unit_test(nothing_is_left_after_close),
+        cmocka_unit_test(nothing_is_left_after_an_open_that_failed),
+        cmocka_unit_test(given_up_waits_leave_no_watch_on_the_server),
+        cmocka_unit_test(nothing_is_printed_and_the_hook_gets_every_line),
+    };
+
+    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}

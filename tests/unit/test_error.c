@@ -1,0 +1,360 @@
+/* Tests of the error codes, of what each says about a request, and of details.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <pthread.h>
+
+#include <zookeeper/zookeeper.h>
+
+#include "error.h"
+#include "unit.h"
+
+struct constant {
+    const char *name;
+    int theirs;
+    int ours;
+};
+
+/* All of enum ZOO_ERRORS of 3.8.0 but ZOK. A constant that is missing in our
+ * table does not compile. */
+#define SAME(name)                                                             \
+    {                                                                          \
+#name, name, ZKR__##name                                               \
+    }
+static const struct constant constants[] = {
+    SAME(ZSYSTEMERROR),
+    SAME(ZRUNTIMEINCONSISTENCY),
+    SAME(ZDATAINCONSISTENCY),
+    SAME(ZCONNECTIONLOSS),
+    SAME(ZMARSHALLINGERROR),
+    SAME(ZUNIMPLEMENTED),
+    SAME(ZOPERATIONTIMEOUT),
+    SAME(ZBADARGUMENTS),
+    SAME(ZINVALIDSTATE),
+    SAME(ZNEWCONFIGNOQUORUM),
+    SAME(ZRECONFIGINPROGRESS),
+    SAME(ZSSLCONNECTIONERROR),
+    SAME(ZAPIERROR),
+    SAME(ZNONODE),
+    SAME(ZNOAUTH),
+    SAME(ZBADVERSION),
+    SAME(ZNOCHILDRENFOREPHEMERALS),
+    SAME(ZNODEEXISTS),
+    SAME(ZNOTEMPTY),
+    SAME(ZSESSIONEXPIRED),
+    SAME(ZINVALIDCALLBACK),
+    SAME(ZINVALIDACL),
+    SAME(ZAUTHFAILED),
+    SAME(ZCLOSING),
+    SAME(ZNOTHING),
+    SAME(ZSESSIONMOVED),
+    SAME(ZNOTREADONLY),
+    SAME(ZEPHEMERALONLOCALSESSION),
+    SAME(ZNOWATCHER),
+    SAME(ZRECONFIGDISABLED),
+    SAME(ZSESSIONCLOSEDREQUIRESASLAUTH),
+    SAME(ZTHROTTLEDOP),
+};
+
+struct code {
+    const char *name;
+    int value;
+};
+
+static const struct code zk_codes[] = {
+#define ZKR_X(name, value, outcome, text) { #name, value },
+    ZKR__ZK_CODES(ZKR_X)
+#undef ZKR_X
+};
+
+static const struct code our_codes[] = {
+#define ZKR_X(name, value, text) { #name, value },
+    ZKR_ERRORS(ZKR_X)
+#undef ZKR_X
+};
+
+static void assert_described(const struct code *code)
+{
+    const char *text = zkr_strerror(code->value);
+    size_t len = strlen(code->name);
+
+    if (strncmp(text, code->name, len) != 0 ||
+        strncmp(text + len, ": ", 2) != 0 || text[len + 2] == '\0')
+        fail_msg("%s is '%s'", code->name, text);
+}
+
+static void assert_distinct(const struct code *codes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            if (codes[i].value == codes[j].value)
+                fail_msg("%s and %s are %d", codes[i].name, codes[j].name,
+                         codes[i].value);
+        }
+    }
+}
+
+static void constants_are_those_of_zookeeper(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(constants); i++) {
+        if (constants[i].ours != constants[i].theirs)
+            fail_msg("%s is %d, not %d", constants[i].name, constants[i].ours,
+                     constants[i].theirs);
+    }
+    /* ... and one of a later release. */
+    assert_int_equal(ZKR__ZQUOTAEXCEEDED, -125);
+    assert_int_equal(COUNT(zk_codes), COUNT(constants) + 1);
+}
+
+static void codes_tell_where_they_come_from(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(zk_codes); i++)
+        assert_true(zk_codes[i].value < 0 && zk_codes[i].value >= -127);
+    for (size_t i = 0; i < COUNT(our_codes); i++)
+        assert_true(our_codes[i].value <= -1001);
+}
+
+static void no_code_is_used_twice(void **state)
+{
+    (void)state;
+    assert_distinct(zk_codes, COUNT(zk_codes));
+    assert_distinct(our_codes, COUNT(our_codes));
+}
+
+static void every_code_has_its_name_and_a_text(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(zk_codes); i++)
+        assert_described(&zk_codes[i]);
+    for (size_t i = 0; i < COUNT(our_codes); i++)
+        assert_described(&our_codes[i]);
+    assert_described(&(struct code){ "OK", ZKR_OK });
+}
+
+static void unknown_code_is_done_and_unknown(void **state)
+{
+    static const int codes[] = { 1,     -10,       -128,     -1000,
+                                 -1999, INT32_MIN, INT32_MAX };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        assert_string_equal(zkr_strerror(codes[i]), "unknown error");
+        assert_int_equal(zkr__error_outcome(codes[i]), ZKR__DONE);
+        assert_false(zkr_error_is_transient(codes[i]));
+        assert_false(zkr_error_is_session_over(codes[i]));
+        assert_false(zkr_error_is_unsure(codes[i]));
+    }
+}
+
+/* What is UNKNOWN is searched for, what is NOT_DONE only sent again: a code in
+ * the wrong column leaves a node behind, or makes two. */
+static void outcome_says_what_may_have_happened(void **state)
+{
+    static const int unknown[] = { -1, -2, -4, -5, -7, -15, -116, -118 };
+    static const int not_done[] = { -119, -127 };
+    static const int over[] = { -9, -112, -115 };
+    size_t done = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(unknown); i++)
+        assert_int_equal(zkr__error_outcome(unknown[i]), ZKR__UNKNOWN);
+    for (size_t i = 0; i < COUNT(not_done); i++)
+        assert_int_equal(zkr__error_outcome(not_done[i]), ZKR__NOT_DONE);
+    for (size_t i = 0; i < COUNT(over); i++)
+        assert_int_equal(zkr__error_outcome(over[i]), ZKR__OVER);
+    for (size_t i = 0; i < COUNT(zk_codes); i++)
+        done += zkr__error_outcome(zk_codes[i].value) == ZKR__DONE;
+    assert_int_equal(done, COUNT(zk_codes) - COUNT(unknown) - COUNT(not_done) -
+                               COUNT(over));
+    assert_int_equal(zkr__error_outcome(ZKR_OK), ZKR__DONE);
+}
+
+static void predicates_follow_the_outcome(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(zk_codes); i++) {
+        int code = zk_codes[i].value;
+        enum zkr__outcome outcome = zkr__error_outcome(code);
+
+        assert_int_equal(zkr_error_is_transient(code),
+                         outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE);
+        assert_int_equal(zkr_error_is_session_over(code), outcome == ZKR__OVER);
+        assert_int_equal(zkr_error_is_unsure(code), outcome == ZKR__UNKNOWN);
+    }
+}
+
+static void predicates_know_our_codes(void **state)
+{
+    static const int transient[] = { ZKR_ETIMEDOUT, ZKR_EBUSY, ZKR_EREFUSED,
+                                     ZKR_EUNREACHABLE };
+    static const int over[] = { ZKR_ELOST, ZKR_ECLOSED };
+    static const int unsure[] = { ZKR_EUNSURE, ZKR_EPENDING };
+    size_t counts[3] = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(transient); i++)
+        assert_true(zkr_error_is_transient(transient[i]));
+    for (size_t i = 0; i < COUNT(over); i++)
+        assert_true(zkr_error_is_session_over(over[i]));
+    for (size_t i = 0; i < COUNT(unsure); i++)
+        assert_true(zkr_error_is_unsure(unsure[i]));
+    for (size_t i = 0; i < COUNT(our_codes); i++) { /* and no others */
+        counts[0] += zkr_error_is_transient(our_codes[i].value);
+        counts[1] += zkr_error_is_session_over(our_codes[i].value);
+        counts[2] += zkr_error_is_unsure(our_codes[i].value);
+    }
+    assert_int_equal(counts[0], COUNT(transient));
+    assert_int_equal(counts[1], COUNT(over));
+    assert_int_equal(counts[2], COUNT(unsure));
+    assert_false(zkr_error_is_transient(ZKR_OK));
+    assert_false(zkr_error_is_session_over(ZKR_OK));
+    assert_false(zkr_error_is_unsure(ZKR_OK));
+}
+
+static void failing_returns_the_code_and_keeps_the_sentence(void **state)
+{
+    (void)state;
+    assert_int_equal(zkr__fail(ZKR_EPATH, "mutex '%s' %s", "/a/", "is bad"),
+                     ZKR_EPATH);
+    assert_string_equal(zkr_error_detail(), "mutex '/a/' is bad");
+    assert_int_equal(zkr__fail(ZKR_EINVAL, "other"), ZKR_EINVAL);
+    assert_string_equal(zkr_error_detail(), "other");
+}
+
+static void codes_of_zookeeper_are_added_to_the_sentence(void **state)
+{
+    (void)state;
+    assert_int_equal(zkr__fail(-102, "create '%s'", "/a"), -102);
+    assert_string_equal(zkr_error_detail(),
+                        "create '/a' (ZooKeeper -102, ZNOAUTH: not permitted)");
+    assert_int_equal(zkr__fail(-126, "create"), -126); /* of a later release */
+    assert_string_equal(zkr_error_detail(),
+                        "create (ZooKeeper -126, unknown error)");
+}
+
+static void our_codes_are_not_added_to_the_sentence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(our_codes); i++) {
+        assert_int_equal(zkr__fail(our_codes[i].value, "it"),
+                         our_codes[i].value);
+        assert_string_equal(zkr_error_detail(), "it");
+    }
+    assert_int_equal(zkr__fail(ZKR_OK, "nothing"), ZKR_OK);
+    assert_string_equal(zkr_error_detail(), "nothing");
+}
+
+static void long_sentence_is_cut_and_ends(void **state)
+{
+    char text[2 * ZKR__DETAIL_MAX];
+    struct {
+        char detail[ZKR__DETAIL_MAX];
+        char guard[8];
+    } buf;
+
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    memset(&buf, '#', sizeof(buf));
+    zkr__error_format(buf.detail, ZKR_EPATH, "%s", text);
+    assert_int_equal(strlen(buf.detail), ZKR__DETAIL_MAX - 1);
+    assert_memory_equal(buf.guard, "########", 8);
+    zkr__error_set_detail(text);
+    assert_int_equal(strlen(zkr_error_detail()), ZKR__DETAIL_MAX - 1);
+}
+
+/* The header promises the code of ZooKeeper in every detail, and a path may be
+ * longer than a detail: the code must not be what is cut off. */
+static void long_sentence_keeps_the_code_of_zookeeper(void **state)
+{
+    char path[1024];
+
+    (void)state;
+    memset(path, 'x', sizeof(path));
+    path[0] = '/';
+    path[sizeof(path) - 1] = '\0';
+    assert_int_equal(zkr__fail(-102, "create '%s'", path), -102);
+    assert_non_null(strstr(zkr_error_detail(), "ZNOAUTH"));
+    path[480] = '\0'; /* here only the end of the code does not fit */
+    assert_int_equal(zkr__fail(-102, "create '%s'", path), -102);
+    assert_non_null(strstr(zkr_error_detail(), "ZNOAUTH"));
+}
+
+static void detail_can_be_handed_on(void **state)
+{
+    char detail[ZKR__DETAIL_MAX];
+
+    (void)state;
+    (void)zkr__fail(ZKR_EINVAL, "before");
+    zkr__error_format(detail, -4, "%s %d", "list", 7);
+    assert_string_equal(zkr_error_detail(), "before");
+    zkr__error_set_detail(detail);
+    assert_string_equal(
+        zkr_error_detail(),
+        "list 7 (ZooKeeper -4, ZCONNECTIONLOSS: connection lost)");
+}
+
+static void detail_may_hold_percent_signs(void **state)
+{
+    (void)state;
+    (void)zkr__fail(ZKR_EINVAL, "'%s'", "%s%n%d");
+    assert_string_equal(zkr_error_detail(), "'%s%n%d'");
+    zkr__error_set_detail("%s%n%d");
+    assert_string_equal(zkr_error_detail(), "%s%n%d");
+}
+
+struct from_thread {
+    char at_first[ZKR__DETAIL_MAX];
+    char after[ZKR__DETAIL_MAX];
+};
+
+static void *fail_there(void *arg)
+{
+    struct from_thread *t = arg;
+
+    (void)snprintf(t->at_first, sizeof(t->at_first), "%s", zkr_error_detail());
+    (void)zkr__fail(ZKR_EBUSY, "there");
+    (void)snprintf(t->after, sizeof(t->after), "%s", zkr_error_detail());
+    return NULL;
+}
+
+static void each_thread_has_its_own_detail(void **state)
+{
+    struct from_thread t = { "unset", "unset" };
+    pthread_t thread;
+
+    (void)state;
+    (void)zkr__fail(ZKR_EINVAL, "here");
+    assert_int_equal(pthread_create(&thread, NULL, fail_there, &t), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_string_equal(t.at_first, "");
+    assert_string_equal(t.after, "there");
+    assert_string_equal(zkr_error_detail(), "here");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constants_are_those_of_zookeeper),
+        cmocka_unit_test(codes_tell_where_they_come_from),
+        cmocka_unit_test(no_code_is_used_twice),
+        cmocka_unit_test(every_code_has_its_name_and_a_text),
+        cmocka_unit_test(unknown_code_is_done_and_unknown),
+        cmocka_unit_test(outcome_says_what_may_have_happened),
+        cmocka_unit_test(predicates_follow_the_outcome),
+        cmocka_unit_test(predicates_know_our_codes),
+        cmocka_unit_test(failing_returns_the_code_and_keeps_the_sentence),
+        cmocka_unit_test(codes_of_zookeeper_are_added_to_the_sentence),
+        cmocka_unit_test(our_codes_are_not_added_to_the_sentence),
+        cmocka_unit_test(long_sentence_is_cut_and_ends),
+        cmocka_unit_test(long_sentence_keeps_the_code_of_zookeeper),
+        cmocka_unit_test(detail_can_be_handed_on),
+        cmocka_unit_test(detail_may_hold_percent_signs),
+        cmocka_unit_test(each_thread_has_its_own_detail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* Tests of host lists: what is accepted, and how each mistake is told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <zkrecipes/session.h>
+
+#include "error.h"
+#include "hosts.h"
+#include "unit.h"
+
+static void good_lists_are_split(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *chroot_arg;
+        const char *servers;
+        const char *chroot;
+    } rows[] = {
+        { "a:1", NULL, "a:1", "" },
+        { "a:65535", NULL, "a:65535", "" },
+        { "a:02181", NULL, "a:02181", "" },
+        { "a:2181,b:2182,c:2183", NULL, "a:2181,b:2182,c:2183", "" },
+        { "10.0.0.1:2181", NULL, "10.0.0.1:2181", "" },
+        { "[::1]:2181", NULL, "[::1]:2181", "" },
+        { "[2001:db8::1]:2181,b:1", NULL, "[2001:db8::1]:2181,b:1", "" },
+        { "a:1/app", NULL, "a:1", "/app" },
+        { "a:1,b:2/app/eu", NULL, "a:1,b:2", "/app/eu" },
+        { "a:1/", NULL, "a:1", "" },
+        { "a:1", "/app", "a:1", "/app" },
+        { "a:1,b:2", "/app/eu", "a:1,b:2", "/app/eu" },
+        { "a:1", "/", "a:1", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct zkr__hosts hosts;
+
+        if (zkr__hosts_parse(&hosts, rows[i].text, rows[i].chroot_arg) !=
+            ZKR_OK)
+            fail_msg("'%s': %s", rows[i].text, zkr_error_detail());
+        assert_string_equal(hosts.servers, rows[i].servers);
+        assert_string_equal(hosts.chroot, rows[i].chroot);
+        zkr__hosts_done(&hosts);
+    }
+}
+
+static void bad_lists_are_told_by_name(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *chroot;
+        int code;
+        const char *detail; /* its beginning */
+    } rows[] = {
+        { NULL, NULL, ZKR_EINVAL, "hosts: is NULL" },
+        { "", NULL, ZKR_EINVAL, "hosts: is empty" },
+        { "a", NULL, ZKR_EINVAL, "hosts 'a': server 'a' has no port" },
+        { "a:1,b", NULL, ZKR_EINVAL, "hosts 'a:1,b': server 'b' has no port" },
+        { ":1", NULL, ZKR_EINVAL, "hosts ':1': server ':1' has no host" },
+        { "a:", NULL, ZKR_EINVAL,
+          "hosts 'a:': server 'a:' has a port that is not in 1 to 65535" },
+        { "a:0", NULL, ZKR_EINVAL,
+          "hosts 'a:0': server 'a:0' has a port that is not in 1 to 65535" },
+        { "a:65536", NULL, ZKR_EINVAL,
+          "hosts 'a:65536': server 'a:65536' has a port that is not in 1 to" },
+        { "a:99999999999999999999999", NULL, ZKR_EINVAL,
+          "hosts 'a:99999999999999999999999': server "
+          "'a:99999999999999999999999' has a port that is not in 1 to 65535" },
+        { "a:x", NULL, ZKR_EINVAL,
+          "hosts 'a:x': server 'a:x' has a port that is not a number" },
+        { "a:-1", NULL, ZKR_EINVAL,
+          "hosts 'a:-1': server 'a:-1' has a port that is not a number" },
+        { "a:1 ", NULL, ZKR_EINVAL,
+          "hosts 'a:1 ': server 'a:1 ' has a port that is not a number" },
+        { "a:1,", NULL, ZKR_EINVAL, "hosts 'a:1,': server '' is empty" },
+        { ",a:1", NULL, ZKR_EINVAL, "hosts ',a:1': server '' is empty" },
+        { "a:1,,b:2", NULL, ZKR_EINVAL,
+          "hosts 'a:1,,b:2': server '' is empty" },
+        { "/app", NULL, ZKR_EINVAL, "hosts '': server '' is empty" },
+        { "a/app", NULL, ZKR_EINVAL, "hosts 'a': server 'a' has no port" },
+        { "[::1]", NULL, ZKR_EINVAL,
+          "hosts '[::1]': server '[::1]' has a port that is not a number" },
+        { "a:1/app", "/b", ZKR_EINVAL,
+          "hosts 'a:1/app': a chroot is given here and as '/b'" },
+        { "a:1/", "/b", ZKR_EINVAL,
+          "hosts 'a:1/': a chroot is given here and as '/b'" },
+        { "a:1/app/", NULL, ZKR_EPATH, "chroot '/app/' ends with '/'" },
+        { "a:1//app", NULL, ZKR_EPATH, "chroot '//app' contains '//'" },
+        { "a:1/app/../b", NULL, ZKR_EPATH,
+          "chroot '/app/../b' contains a '.'" },
+        { "a:1/\x01", NULL, ZKR_EPATH, "chroot '/\x01' contains a control" },
+        { "a:1", "", ZKR_EPATH, "chroot '' is empty" },
+        { "a:1", "app", ZKR_EPATH, "chroot 'app' does not begin with '/'" },
+        { "a:1", "/app/", ZKR_EPATH, "chroot '/app/' ends with '/'" },
+        { "a:1", "/\xff", ZKR_EPATH, "chroot '/\xff' is not valid UTF-8" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct zkr__hosts hosts;
+        int rc;
+
+        memset(&hosts, 0x5a, sizeof(hosts));
+        rc = zkr__hosts_parse(&hosts, rows[i].text, rows[i].chroot);
+        if (rc != rows[i].code || strncmp(zkr_error_detail(), rows[i].detail,
+                                          strlen(rows[i].detail)) != 0)
+            fail_msg("row %zu: %d, '%s', not %d, '%s'", i, rc,
+                     zkr_error_detail(), rows[i].code, rows[i].detail);
+        assert_null(hosts.servers);
+        assert_null(hosts.chroot);
+    }
+}
+
+/* The chroot leaves half of a path to the lock. */
+static void chroot_has_a_limit(void **state)
+{
+    char chroot[ZKR_PATH_MAX / 2 + 2];
+    struct zkr__hosts hosts;
+
+    (void)state;
+    memset(chroot, 'a', sizeof(chroot));
+    chroot[0] = '/';
+    chroot[sizeof(chroot) - 1] = '\0';
+    assert_int_equal(zkr__hosts_parse(&hosts, "a:1", chroot), ZKR_ETOOLONG);
+    assert_non_null(strstr(zkr_error_detail(), "chroot"));
+    assert_non_null(strstr(zkr_error_detail(), "512"));
+
+    chroot[sizeof(chroot) - 2] = '\0';
+    assert_int_equal(zkr__hosts_parse(&hosts, "a:1", chroot), ZKR_OK);
+    assert_string_equal(hosts.chroot, chroot);
+    zkr__hosts_done(&hosts);
+}
+
+static void very_long_list_is_read_and_told(void **state)
+{
+    enum { SERVERS = 1000 };
+    char *text = malloc(SERVERS * 7 + 1);
+    struct zkr__hosts hosts;
+
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < SERVERS; i++)
+        memcpy(text + i * 7, "a:2181,", 7);
+    text[SERVERS * 7 - 1] = '\0'; /* instead of the last comma */
+    assert_int_equal(zkr__hosts_parse(&hosts, text, NULL), ZKR_OK);
+    assert_string_equal(hosts.servers, text);
+    zkr__hosts_done(&hosts);
+
+    text[SERVERS * 7 - 2] = 'x';
+    assert_int_equal(zkr__hosts_parse(&hosts, text, NULL), ZKR_EINVAL);
+    assert_ptr_equal(strstr(zkr_error_detail(), "hosts 'a:2181,"),
+                     zkr_error_detail());
+    free(text);
+}
+
+static void hosts_can_be_freed_twice(void **state)
+{
+    struct zkr__hosts hosts;
+
+    (void)state;
+    assert_int_equal(zkr__hosts_parse(&hosts, "a:1/b", NULL), ZKR_OK);
+    zkr__hosts_done(&hosts);
+    assert_null(hosts.servers);
+    assert_null(hosts.chroot);
+    zkr__hosts_done(&hosts);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_lists_are_split),
+        cmocka_unit_test(bad_lists_are_told_by_name),
+        cmocka_unit_test(chroot_has_a_limit),
+        cmocka_unit_test(very_long_list_is_read_and_told),
+        cmocka_unit_test(hosts_can_be_freed_twice),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

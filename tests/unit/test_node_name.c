@@ -1,0 +1,538 @@
+/* Tests of node names: Curator's own vectors, the grammar, every dialect. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "node_name.h"
+#include "queue.h"
+#include "unit.h"
+
+#define UUID "16176773-7d6f-4686-ab55-f4bd6230b745"
+#define HEX  "161767737d6f4686ab55f4bd6230b745"
+/* Curator's prefix, with a UUID that ends in two given digits. */
+#define C(nn) "_c_00000000-0000-4000-8000-0000000000" nn "-"
+
+#define UNTOUCHED INT64_C(-77777)
+
+static const char *const none[] = { NULL };
+static const char *const mutex_exclusive[] = { "lock-", "__lock__", NULL };
+static const char *const rw_exclusive[] = { "__WRIT__", "__lock__", "lock-",
+                                            NULL };
+static const char *const rw_shared[] = { "__READ__", "__rlock__", NULL };
+static const struct zkr__markers mutex_markers = { mutex_exclusive, none };
+static const struct zkr__markers rw_markers = { rw_exclusive, rw_shared };
+
+struct vector {
+    const char *name;
+    const char *key; /* what Curator 5.4.0 sorts by */
+    enum zkr__kind kind;
+    int64_t seq;
+};
+
+/* clang-format off */
+
+/* In the order of Curator's InterProcessMutex. */
+static const struct vector mutex_vectors[] = {
+    { "lock-",                    "",            ZKR__FOREIGN, UNTOUCHED },
+    { C("06") "lock--2147483647", "-2147483647", ZKR__EXCLUSIVE, -2147483647 },
+    { C("05") "lock--2147483648", "-2147483648", ZKR__EXCLUSIVE,
+      INT64_C(-2147483648) },
+    { "-x",                       "-x",          ZKR__FOREIGN, UNTOUCHED },
+    { "0",                        "0",           ZKR__FOREIGN, UNTOUCHED },
+    { "block-0000000008",         "0000000008",  ZKR__EXCLUSIVE, 8 },
+    { "lock-0000000009",          "0000000009",  ZKR__EXCLUSIVE, 9 },
+    { "00000000095",              "00000000095", ZKR__FOREIGN, UNTOUCHED },
+    { C("0f") "lock-0000000010",  "0000000010",  ZKR__EXCLUSIVE, 10 },
+    { C("01") "lock-0000000011",  "0000000011",  ZKR__EXCLUSIVE, 11 },
+    { "_c_0123456789abcdef0123456789abcdef-lock-0000000012",
+                                  "0000000012",  ZKR__EXCLUSIVE, 12 },
+    { "my-lock-0000000007-lock-0000000020",
+                                  "0000000020",  ZKR__EXCLUSIVE, 20 },
+    /* Curator sorts kazoo's nodes by their whole names; we number them. */
+    { "0123456789abcdef0123456789abcdef__lock__0000000003",
+      "0123456789abcdef0123456789abcdef__lock__0000000003",
+                                                 ZKR__EXCLUSIVE, 3 },
+    { C("07") "lock-2147483647",  "2147483647",  ZKR__EXCLUSIVE, 2147483647 },
+    { C("08") "__WRIT__0000000001", C("08") "__WRIT__0000000001",
+                                                 ZKR__FOREIGN, UNTOUCHED },
+    { C("09") "latch-0000000001", C("09") "latch-0000000001",
+                                                 ZKR__FOREIGN, UNTOUCHED },
+    { C("0a") "lease-0000000001", C("0a") "lease-0000000001",
+                                                 ZKR__FOREIGN, UNTOUCHED },
+    { "abc",                      "abc",         ZKR__FOREIGN, UNTOUCHED },
+    { "zzz",                      "zzz",         ZKR__FOREIGN, UNTOUCHED },
+};
+
+/* In the order of Curator's InterProcessReadWriteLock. */
+static const struct vector rw_vectors[] = {
+    { C("10") "__READ__0000000000", "0000000000", ZKR__SHARED, 0 },
+    { C("11") "__READ__0000000001", "0000000001", ZKR__SHARED, 1 },
+    { C("12") "__WRIT__0000000002", "0000000002", ZKR__EXCLUSIVE, 2 },
+    { C("13") "__READ__0000000002", "0000000002", ZKR__SHARED, 2 },
+    { C("14") "__READ__0000000003", "0000000003", ZKR__SHARED, 3 },
+    { C("15") "__WRIT__0000000004", "0000000004", ZKR__EXCLUSIVE, 4 },
+    { "5",                          "5",          ZKR__FOREIGN, UNTOUCHED },
+    { C("16") "lock-0000000001", C("16") "lock-0000000001",
+                                                  ZKR__EXCLUSIVE, 1 },
+    { "foo",                        "foo",        ZKR__FOREIGN, UNTOUCHED },
+};
+
+/* clang-format on */
+
+/* The name goes to the heap, in a block of exactly its size, so that a read
+ * before or behind it is seen. */
+static void assert_parses(const char *name, const struct zkr__markers *markers,
+                          enum zkr__kind kind, int64_t seq)
+{
+    int64_t got_seq = UNTOUCHED;
+    char *copy = strdup(name);
+    enum zkr__kind got;
+
+    assert_non_null(copy);
+    got = zkr__node_name_parse(copy, markers, &got_seq);
+    free(copy);
+    if (got != kind || got_seq != seq)
+        fail_msg("'%.80s': kind %d, sequence %" PRId64
+                 "; expected %d and %" PRId64,
+                 name, (int)got, got_seq, (int)kind, seq);
+}
+
+static void assert_exclusive(const char *name, int64_t seq)
+{
+    assert_parses(name, &mutex_markers, ZKR__EXCLUSIVE, seq);
+}
+
+static void assert_foreign(const char *name)
+{
+    assert_parses(name, &mutex_markers, ZKR__FOREIGN, UNTOUCHED);
+}
+
+static void assert_vectors(const struct vector *v, size_t count,
+                           const struct zkr__markers *markers)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_parses(v[i].name, markers, v[i].kind, v[i].seq);
+}
+
+/* Where Curator's text order is an order of numbers, and ours is meant to be
+ * the same. */
+static bool is_comparable(const struct vector *v)
+{
+    return v->kind != ZKR__FOREIGN && strlen(v->key) == 10 &&
+           strspn(v->key, "0123456789") == 10;
+}
+
+static size_t place_of(const struct zkr__queue *queue, const char *name)
+{
+    for (size_t i = 0; i < queue->count; i++) {
+        if (strcmp(queue->ahead[i].name, name) == 0)
+            return i;
+    }
+    fail_msg("'%s' is not in the queue", name);
+    return ZKR__NOBODY;
+}
+
+static void assert_order(const struct vector *v, size_t count,
+                         const struct zkr__markers *markers)
+{
+    const char *names[32];
+    struct zkr__queue queue;
+
+    assert_true(count <= COUNT(names));
+    for (size_t i = 0; i < count; i++) /* backwards: nothing is sorted yet */
+        names[i] = v[count - 1 - i].name;
+    assert_int_equal(zkr__queue_parse(&queue, names, count, markers, NULL),
+                     ZKR_OK);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            if (is_comparable(&v[i]) && is_comparable(&v[j]) &&
+                strcmp(v[i].key, v[j].key) != 0)
+                assert_true(place_of(&queue, v[i].name) <
+                            place_of(&queue, v[j].name));
+        }
+    }
+    zkr__queue_done(&queue);
+}
+
+/* A name of `len` times `c`, between a head and a tail. */
+static char *long_name(const char *head, char c, size_t len, const char *tail)
+{
+    size_t head_len = strlen(head);
+    char *name = malloc(head_len + len + strlen(tail) + 1);
+
+    assert_non_null(name);
+    memcpy(name, head, head_len);
+    memset(name + head_len, c, len);
+    memcpy(name + head_len + len, tail, strlen(tail) + 1);
+    return name;
+}
+
+/* The grammar once more, read from the other side: some marker somewhere, after
+ * it one optional sign, digits and the end. */
+static bool is_number_to_the_end(const char *text, int64_t *ret_value)
+{
+    const char *digits = text + (*text == '-');
+
+    if (*digits == '\0' || strspn(digits, "0123456789") != strlen(digits))
+        return false;
+    errno = 0;
+    *ret_value = strtoll(text, NULL, 10);
+    return errno == 0;
+}
+
+static bool has_marker(const char *name, const char *const *markers,
+                       int64_t *ret_seq)
+{
+    for (; *markers != NULL; markers++) {
+        for (const char *p = strstr(name, *markers); p != NULL;
+             p = strstr(p + 1, *markers)) {
+            if (is_number_to_the_end(p + strlen(*markers), ret_seq))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum zkr__kind slow_parse(const char *name,
+                                 const struct zkr__markers *markers,
+                                 int64_t *ret_seq)
+{
+    if (has_marker(name, markers->exclusive, ret_seq))
+        return ZKR__EXCLUSIVE;
+    return has_marker(name, markers->shared, ret_seq) ? ZKR__SHARED
+                                                      : ZKR__FOREIGN;
+}
+
+/* Up to seven pieces that come near to the grammar. */
+static void random_name(char name[256], uint64_t *random)
+{
+    static const char *const pieces[] = {
+        "lock-",      "__lock__",   "__rlock__",
+        "__READ__",   "__WRIT__",   "_c_" UUID "-",
+        HEX,          "-",          "-",
+        "0",          "7",          "0000000012",
+        "2147483647", "2147483648", "9223372036854775807",
+        "00",         "l",          "ock-",
+        "k-",         "_",          "__",
+        "x",          "/",          ":",
+        ".",          "+",          "9999999999999999999",
+        " ",          "\x80",       "\xff",
+        "\xd9\xa3",   "\n",
+    };
+    size_t count = unit_random(random) % 8;
+    size_t len = 0;
+
+    name[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        const char *piece = pieces[unit_random(random) % COUNT(pieces)];
+
+        len += (size_t)snprintf(name + len, 256 - len, "%s", piece);
+        assert_true(len < 256);
+    }
+}
+
+static void curators_mutex_vectors_are_read(void **state)
+{
+    (void)state;
+    assert_vectors(mutex_vectors, COUNT(mutex_vectors), &mutex_markers);
+}
+
+static void curators_rw_vectors_are_read(void **state)
+{
+    (void)state;
+    assert_vectors(rw_vectors, COUNT(rw_vectors), &rw_markers);
+}
+
+static void our_order_is_curators_where_both_number(void **state)
+{
+    (void)state;
+    assert_order(mutex_vectors, COUNT(mutex_vectors), &mutex_markers);
+    assert_order(rw_vectors, COUNT(rw_vectors), &rw_markers);
+}
+
+static void kazoo_names_are_contenders(void **state)
+{
+    (void)state;
+    assert_exclusive(HEX "__lock__0000000003", 3);
+    assert_parses(HEX "__rlock__0000000004", &rw_markers, ZKR__SHARED, 4);
+    assert_parses(HEX "__lock__0000000005", &rw_markers, ZKR__EXCLUSIVE, 5);
+    assert_exclusive(HEX "__lock__-2147483648", INT64_C(-2147483648));
+    /* A lease of its semaphore has no sequence number. */
+    assert_foreign(HEX);
+}
+
+static void a_kazoo_reader_is_no_writer(void **state)
+{
+    (void)state;
+    assert_foreign(HEX "__rlock__0000000004");
+}
+
+static void go_zookeeper_names_are_contenders(void **state)
+{
+    (void)state;
+    assert_exclusive("_c_" HEX "-lock-0000000012", 12);
+}
+
+static void sequence_is_read_with_its_sign(void **state)
+{
+    (void)state;
+    assert_exclusive("lock--0000000001", -1);
+    assert_exclusive("lock--999999999", -999999999);
+    assert_exclusive("lock-2147483647", 2147483647);
+    assert_parses("__READ__-2147483648", &rw_markers, ZKR__SHARED,
+                  INT64_C(-2147483648));
+    assert_parses("__WRIT__-17", &rw_markers, ZKR__EXCLUSIVE, -17);
+}
+
+static void only_one_sign_is_read(void **state)
+{
+    (void)state;
+    assert_foreign("lock---5");
+    assert_foreign("__lock__--5");
+    assert_foreign("lock-+5");
+    assert_foreign("lock- 5");
+}
+
+static void sequence_of_another_width_is_read(void **state)
+{
+    (void)state;
+    assert_exclusive("lock-0", 0);
+    assert_exclusive("lock-00000000000000000000000000000000005", 5);
+    assert_exclusive("lock-9223372036854775807", INT64_MAX);
+    assert_exclusive("lock--9223372036854775807", -INT64_MAX);
+}
+
+static void sequence_beyond_int64_is_foreign(void **state)
+{
+    (void)state;
+    assert_foreign("lock-9223372036854775808");
+    assert_foreign("lock--9223372036854775809");
+    assert_foreign("lock-18446744073709551617");
+    assert_foreign("lock-99999999999999999999999999999999");
+}
+
+static void fragments_of_names_are_foreign(void **state)
+{
+    static const char *const names[] = {
+        "",    "-",       "--",          "0",           "0000000001", "-5",
+        "_",   "lock-",   "lock--",      "lock",        "ock-1",      "lock1",
+        "-1-", "lock-1-", "lock-1x",     "lock-1-2",    "lock-0x10",  "Lock-1",
+        "/",   "lock-1/", "__lock__",    "_lock__1",    "__lock_1",   "lock-1 ",
+        "x",   "LOCK-1",  "lock-latch-", "lock-latch-1"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_foreign(names[i]);
+}
+
+static void only_the_last_marker_counts(void **state)
+{
+    (void)state;
+    assert_exclusive("my-lock-0000000007-lock-0000000020", 20);
+    assert_exclusive("lock-lock-3", 3);
+    assert_exclusive("__READ__lock-4", 4);
+    assert_foreign("lock-0000000007-other-0000000020");
+    assert_foreign("lock-5__READ__6");
+    assert_parses("__WRIT__0000000001__READ__0000000002", &rw_markers,
+                  ZKR__SHARED, 2);
+    assert_parses("__READ__0000000001__WRIT__0000000002", &rw_markers,
+                  ZKR__EXCLUSIVE, 2);
+}
+
+static void marker_may_follow_anything(void **state)
+{
+    (void)state;
+    assert_exclusive("lock-0000000001", 1);
+    assert_exclusive("block-0000000008", 8);
+    assert_exclusive("_c_-lock-2", 2);
+    assert_exclusive("7lock-3", 3);
+    assert_exclusive("-lock-4", 4);
+}
+
+static void bytes_above_ascii_are_only_bytes(void **state)
+{
+    (void)state;
+    assert_exclusive("\xff\xfe\x80lock-0000000001", 1);
+    assert_exclusive("\xc3\xa9-lock-0000000002", 2);
+    assert_foreign("lock-\xb2");
+    assert_foreign("lock-0000000001\x80");
+    assert_foreign("lock-\xd9\xa3"); /* an Arabic 3 */
+    assert_foreign("lock\xe2\x80\x90"
+                   "0000000001");                 /* a hyphen that is no '-' */
+    assert_foreign("lock-\xef\xbc\x91");          /* a full-width 1 */
+    assert_foreign("\xef\xbd\x8cock-0000000001"); /* a full-width l */
+}
+
+static void very_long_names_are_read(void **state)
+{
+    enum { LONG = 64 * 1024 };
+    char *name = long_name("", 'a', LONG, "lock-0000000042");
+
+    (void)state;
+    assert_exclusive(name, 42);
+    free(name);
+
+    name = long_name("lock-", '0', LONG, "7");
+    assert_exclusive(name, 7);
+    free(name);
+
+    name = long_name("lock-", '9', LONG, "");
+    assert_foreign(name);
+    free(name);
+
+    name = long_name("lock-", '-', LONG, "5");
+    assert_foreign(name);
+    free(name);
+
+    name = long_name("", '1', LONG, "");
+    assert_foreign(name);
+    free(name);
+}
+
+static void nothing_contends_without_markers(void **state)
+{
+    static const struct zkr__markers markers = { none, none };
+
+    (void)state;
+    assert_parses("lock-0000000001", &markers, ZKR__FOREIGN, UNTOUCHED);
+    assert_parses("0000000001", &markers, ZKR__FOREIGN, UNTOUCHED);
+}
+
+static void curator_layout_is_built(void **state)
+{
+    char name[ZKR__NAME_MAX];
+
+    (void)state;
+    zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, "lock-");
+    assert_string_equal(name, "_c_" UUID "-lock-");
+    zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, "__WRIT__");
+    assert_string_equal(name, "_c_" UUID "-__WRIT__");
+}
+
+static void kazoo_layout_is_built(void **state)
+{
+    char name[ZKR__NAME_MAX];
+
+    (void)state;
+    zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, "__lock__");
+    assert_string_equal(name, HEX "__lock__");
+    zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, "__rlock__");
+    assert_string_equal(name, HEX "__rlock__");
+}
+
+/* In every layout, with every marker: nothing is cut off, the tag is all but
+ * the marker, and what the server makes of the name is read as the contender
+ * that it is. */
+static void built_names_are_tag_and_marker(void **state)
+{
+    static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
+                                                ZKR__LAYOUT_KAZOO };
+    static const struct {
+        const char *marker;
+        enum zkr__kind kind;
+    } endings[] = {
+        { "lock-", ZKR__EXCLUSIVE },    { "__lock__", ZKR__EXCLUSIVE },
+        { "__WRIT__", ZKR__EXCLUSIVE }, { "__READ__", ZKR__SHARED },
+        { "__rlock__", ZKR__SHARED },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(layouts); i++) {
+        size_t tag_len = zkr__node_name_tag_len(layouts[i]);
+
+        for (size_t j = 0; j < COUNT(endings); j++) {
+            char name[ZKR__NAME_MAX];
+            char numbered[ZKR__NAME_MAX + ZKR__SEQ_DIGITS];
+
+            memset(name, '#', sizeof(name));
+            zkr__node_name_build(name, layouts[i], UUID, endings[j].marker);
+            assert_string_equal(name + tag_len, endings[j].marker);
+            (void)snprintf(numbered, sizeof(numbered), "%s%010d", name,
+                           INT32_MIN);
+            assert_parses(numbered, &rw_markers, endings[j].kind, INT32_MIN);
+            (void)snprintf(numbered, sizeof(numbered), "%s%010d", name, 7);
+            assert_parses(numbered, &rw_markers, endings[j].kind, 7);
+        }
+    }
+}
+
+static void tag_is_of_one_attempt_only(void **state)
+{
+    static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
+                                                ZKR__LAYOUT_KAZOO };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(layouts); i++) {
+        size_t tag_len = zkr__node_name_tag_len(layouts[i]);
+        char one[ZKR__NAME_MAX];
+        char other[ZKR__NAME_MAX];
+
+        /* UUIDs that differ in the last digit only. */
+        zkr__node_name_build(one, layouts[i], UUID, "lock-");
+        zkr__node_name_build(other, layouts[i],
+                             "16176773-7d6f-4686-ab55-f4bd6230b746", "lock-");
+        assert_int_not_equal(strncmp(one, other, tag_len), 0);
+    }
+}
+
+/* The parser is total, and is the grammar: compared with a slow reading of the
+ * same grammar. */
+static void a_million_random_names_agree_with_the_grammar(void **state)
+{
+    static const struct zkr__markers *const markers[] = { &mutex_markers,
+                                                          &rw_markers };
+    uint64_t random = UINT64_C(0x5eed);
+    size_t seen[3] = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < 1000000; i++) {
+        char name[256];
+        int64_t seq = UNTOUCHED;
+        enum zkr__kind kind;
+
+        random_name(name, &random);
+        kind = slow_parse(name, markers[i % 2], &seq);
+        if (kind == ZKR__FOREIGN)
+            seq = UNTOUCHED;
+        assert_parses(name, markers[i % 2], kind, seq);
+        seen[kind]++;
+    }
+    /* Every answer has been tried often. */
+    assert_true(seen[ZKR__FOREIGN] > 10000);
+    assert_true(seen[ZKR__EXCLUSIVE] > 10000);
+    assert_true(seen[ZKR__SHARED] > 1000);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curators_mutex_vectors_are_read),
+        cmocka_unit_test(curators_rw_vectors_are_read),
+        cmocka_unit_test(our_order_is_curators_where_both_number),
+        cmocka_unit_test(kazoo_names_are_contenders),
+        cmocka_unit_test(a_kazoo_reader_is_no_writer),
+        cmocka_unit_test(go_zookeeper_names_are_contenders),
+        cmocka_unit_test(sequence_is_read_with_its_sign),
+        cmocka_unit_test(only_one_sign_is_read),
+        cmocka_unit_test(sequence_of_another_width_is_read),
+        cmocka_unit_test(sequence_beyond_int64_is_foreign),
+        cmocka_unit_test(fragments_of_names_are_foreign),
+        cmocka_unit_test(only_the_last_marker_counts),
+        cmocka_unit_test(marker_may_follow_anything),
+        cmocka_unit_test(bytes_above_ascii_are_only_bytes),
+        cmocka_unit_test(very_long_names_are_read),
+        cmocka_unit_test(nothing_contends_without_markers),
+        cmocka_unit_test(curator_layout_is_built),
+        cmocka_unit_test(kazoo_layout_is_built),
+        cmocka_unit_test(built_names_are_tag_and_marker),
+        cmocka_unit_test(tag_is_of_one_attempt_only),
+        cmocka_unit_test(a_million_random_names_agree_with_the_grammar),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

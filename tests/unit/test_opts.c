@@ -1,0 +1,181 @@
+/* Tests of option structs: callers older and newer than the library. */
+#include <string.h>
+
+#include <zkrecipes/mutex.h>
+#include <zkrecipes/session.h>
+
+#include "error.h"
+#include "opts.h"
+#include "unit.h"
+
+/* One struct in three releases; the library is of the second. */
+struct v1 {
+    size_t size;
+    const char *label;
+};
+
+struct v2 {
+    size_t size;
+    const char *label;
+    uint32_t flags;
+    uint32_t reserved;
+};
+
+struct v3 {
+    size_t size;
+    const char *label;
+    uint32_t flags;
+    uint32_t reserved;
+    uint64_t lease_ms;
+    uint64_t limit;
+};
+
+/* Padding may hold rubbish, which a later version would read as a field. */
+_Static_assert(sizeof(struct zkr_mutex_opts) ==
+                   sizeof(size_t) + sizeof(char *) + 2 * sizeof(uint32_t),
+               "zkr_mutex_opts has padding");
+_Static_assert(sizeof(struct zkr_session_opts) ==
+                   sizeof(size_t) + 4 * sizeof(uint32_t) + 4 * sizeof(char *) +
+                       sizeof(struct zkr_retry),
+               "zkr_session_opts has padding");
+_Static_assert(sizeof(struct zkr_retry) ==
+                   4 * sizeof(uint32_t) + sizeof(uint64_t),
+               "zkr_retry has padding");
+
+static int load(struct v2 *dst, const void *src)
+{
+    memset(dst, 0x5a, sizeof(*dst)); /* whatever was there before */
+    return zkr__opts_load(dst, sizeof(*dst), sizeof(struct v1), src, "thing");
+}
+
+static void assert_all_zero(const struct v2 *opts)
+{
+    static const struct v2 zero;
+
+    assert_memory_equal(opts, &zero, sizeof(zero));
+}
+
+static void null_is_all_defaults(void **state)
+{
+    struct v2 opts;
+
+    (void)state;
+    assert_int_equal(load(&opts, NULL), ZKR_OK);
+    assert_all_zero(&opts);
+}
+
+static void caller_of_the_same_version_is_copied(void **state)
+{
+    struct v2 caller = { sizeof(caller), "label", 3, 4 };
+    struct v2 opts;
+
+    (void)state;
+    assert_int_equal(load(&opts, &caller), ZKR_OK);
+    assert_memory_equal(&opts, &caller, sizeof(caller));
+}
+
+static void older_caller_leaves_new_fields_unset(void **state)
+{
+    struct v1 caller = { sizeof(caller), "label" };
+    struct v2 opts;
+
+    (void)state;
+    assert_int_equal(load(&opts, &caller), ZKR_OK);
+    assert_ptr_equal(opts.label, caller.label);
+    assert_int_equal(opts.flags, 0);
+    assert_int_equal(opts.reserved, 0);
+}
+
+static void newer_caller_may_leave_new_fields_unset(void **state)
+{
+    struct v3 caller = { .size = sizeof(caller), .label = "label", .flags = 3 };
+    struct v2 opts;
+
+    (void)state;
+    assert_int_equal(load(&opts, &caller), ZKR_OK);
+    assert_ptr_equal(opts.label, caller.label);
+    assert_int_equal(opts.flags, 3);
+}
+
+static void newer_caller_must_not_use_what_we_do_not_know(void **state)
+{
+    struct v3 first = { .size = sizeof(first), .lease_ms = 1 };
+    struct v3 last = { .size = sizeof(last),
+                       .limit = UINT64_C(1) << 63 }; /* its last byte */
+    struct v2 opts;
+
+    (void)state;
+    assert_int_equal(load(&opts, &first), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), "thing: "));
+    assert_non_null(strstr(zkr_error_detail(), "does not know"));
+    assert_int_equal(load(&opts, &last), ZKR_EINVAL);
+    assert_all_zero(&opts);
+}
+
+static void forgotten_size_is_told(void **state)
+{
+    struct v2 caller = { .label = "label" };
+    struct v2 opts;
+
+    (void)state;
+    assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), "thing: size is 0"));
+    assert_non_null(strstr(zkr_error_detail(), "_INIT"));
+    assert_all_zero(&opts);
+}
+
+static void sizes_that_cannot_be_are_refused(void **state)
+{
+    struct v2 caller = { .size = sizeof(struct v1) - 1 };
+    struct v2 opts;
+
+    (void)state;
+    assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
+    caller.size = 4097;
+    assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
+    caller.size = SIZE_MAX;
+    assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
+}
+
+static void the_largest_size_is_read(void **state)
+{
+    union {
+        struct v2 caller;
+        unsigned char bytes[4096];
+    } u = { .caller = { .size = sizeof(u), .flags = 9 } };
+    struct v2 opts;
+
+    (void)state;
+    memset(u.bytes + sizeof(u.caller), 0, sizeof(u) - sizeof(u.caller));
+    assert_int_equal(load(&opts, &u), ZKR_OK);
+    assert_int_equal(opts.flags, 9);
+    u.bytes[4095] = 1;
+    assert_int_equal(load(&opts, &u), ZKR_EINVAL);
+}
+
+static void initializers_set_the_size(void **state)
+{
+    struct zkr_mutex_opts mutex = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_session_opts session = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    assert_int_equal(mutex.size, sizeof(mutex));
+    assert_int_equal(session.size, sizeof(session));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(null_is_all_defaults),
+        cmocka_unit_test(caller_of_the_same_version_is_copied),
+        cmocka_unit_test(older_caller_leaves_new_fields_unset),
+        cmocka_unit_test(newer_caller_may_leave_new_fields_unset),
+        cmocka_unit_test(newer_caller_must_not_use_what_we_do_not_know),
+        cmocka_unit_test(forgotten_size_is_told),
+        cmocka_unit_test(sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(the_largest_size_is_read),
+        cmocka_unit_test(initializers_set_the_size),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+/* Tests of the owner record: JSON that always fits, whatever the names are. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <zkrecipes/session.h>
+#include <zkrecipes/version.h>
+
+#include "error.h"
+#include "owner.h"
+#include "unit.h"
+
+/* The linker sends the library's calls here (--wrap): the host and the clocks
+ * are what a test wants, or else the real ones. */
+static const char *fake_host;
+static struct timespec fake_wall;
+static struct timespec fake_boot;
+
+int __real_gethostname(char *name, size_t len);
+int __wrap_gethostname(char *name, size_t len);
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+int __wrap_gethostname(char *name, size_t len)
+{
+    size_t fake_len;
+
+    if (fake_host == NULL)
+        return __real_gethostname(name, len);
+    fake_len = strlen(fake_host);
+    memcpy(name, fake_host, fake_len < len ? fake_len + 1 : len);
+    return fake_len < len ? 0 : -1;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+    if (fake_wall.tv_sec == 0 ||
+        (clock != CLOCK_REALTIME && clock != CLOCK_BOOTTIME))
+        return __real_clock_gettime(clock, ts);
+    *ts = clock == CLOCK_REALTIME ? fake_wall : fake_boot;
+    return 0;
+}
+
+struct fixture {
+    char *program;
+    char thread[16];
+};
+
+static struct fixture before;
+
+static int keep_names(void **state)
+{
+    (void)state;
+    before.program = program_invocation_short_name;
+    return pthread_getname_np(pthread_self(), before.thread,
+                              sizeof(before.thread));
+}
+
+static int restore_names(void **state)
+{
+    (void)state;
+    fake_host = NULL;
+    fake_wall = fake_boot = (struct timespec){ 0 };
+    program_invocation_short_name = before.program;
+    return pthread_setname_np(pthread_self(), before.thread);
+}
+
+/* The record with that label, as it is read by others. */
+static json_t *written(const char *label)
+{
+    struct {
+        char data[ZKR__OWNER_MAX + 1];
+        char guard[8];
+    } buf;
+    size_t len = 0;
+    json_error_t error;
+    json_t *json;
+
+    memset(&buf, '#', sizeof(buf));
+    assert_int_equal(zkr__owner_write(buf.data, label, &len), ZKR_OK);
+    assert_true(len <= ZKR__OWNER_MAX);
+    assert_int_equal(strlen(buf.data), len);
+    assert_memory_equal(buf.guard, "########", 8);
+    json = json_loads(buf.data, JSON_REJECT_DUPLICATES, &error);
+    if (json == NULL)
+        fail_msg("%s: %s", error.text, buf.data);
+    assert_true(json_is_object(json));
+    assert_null(strchr(buf.data, '\n'));
+    return json;
+}
+
+static void assert_text(const json_t *json, const char *key, const char *text)
+{
+    const char *value = json_string_value(json_object_get(json, key));
+
+    if (value == NULL || strcmp(value, text) != 0)
+        fail_msg("%s is '%s', not '%s'", key, value == NULL ? "none" : value,
+                 text);
+}
+
+/* The start as seconds since the epoch; it must be RFC 3339 in UTC. */
+static time_t start_of(const json_t *json)
+{
+    const char *text = json_string_value(json_object_get(json, "start"));
+    struct tm tm = { 0 };
+    const char *end;
+
+    assert_non_null(text);
+    end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    assert_non_null(end);
+    assert_string_equal(end, "");
+    assert_int_equal(strlen(text), strlen("2026-11-21T02:45:48Z"));
+    return timegm(&tm);
+}
+
+static void record_says_who_we_are(void **state)
+{
+    static char program[] = "worker";
+    json_t *json;
+
+    (void)state;
+    program_invocation_short_name = program;
+    assert_int_equal(pthread_setname_np(pthread_self(), "shard 3"), 0);
+    fake_host = "db-7.example";
+    json = written("nightly report");
+    assert_text(json, "host", "db-7.example");
+    assert_int_equal(json_integer_value(json_object_get(json, "pid")),
+                     getpid());
+    assert_text(json, "thread", "shard 3");
+    assert_int_equal(json_integer_value(json_object_get(json, "tid")),
+                     gettid());
+    assert_text(json, "program", "worker");
+    assert_text(json, "label", "nightly report");
+    assert_text(json, "library", "zkrecipes " ZKR_VERSION_STRING);
+    assert_non_null(json_object_get(json, "start"));
+    assert_int_equal(json_object_size(json), 8);
+    json_decref(json);
+}
+
+static void real_host_is_told(void **state)
+{
+    char host[256] = "";
+    json_t *json = written(NULL);
+
+    (void)state;
+    assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+    assert_text(json, "host", host);
+    json_decref(json);
+}
+
+static void label_is_left_out_when_there_is_none(void **state)
+{
+    json_t *json = written(NULL);
+
+    (void)state;
+    assert_null(json_object_get(json, "label"));
+    assert_int_equal(json_object_size(json), 7);
+    json_decref(json);
+}
+
+static void label_is_kept_as_it_is(void **state)
+{
+    static const char *const labels[] = {
+        "\"},{\"pid\":1",       "back\\slash",      "</script>", "%s%n%d",
+        "gr\xc3\xbc\xc3\x9f-e", "\xf0\x9f\x98\x80", "",          "'; DROP",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(labels); i++) {
+        json_t *json = written(labels[i]);
+
+        assert_text(json, "label", labels[i]);
+        json_decref(json);
+    }
+}
+
+static void start_is_when_this_process_started(void **state)
+{
+    json_t *json = written(NULL);
+    time_t start = start_of(json);
+    time_t now = time(NULL);
+
+    (void)state;
+    assert_in_range(start, now - 600, now + 1);
+    json_decref(json);
+}
+
+/* With its start, a process id means one process: so all records of a process
+ * have to agree. The seconds of the two clocks were once subtracted, and the
+ * difference depended on which of them had just turned. */
+static void start_does_not_depend_on_when_it_is_asked(void **state)
+{
+    json_t *one;
+    json_t *other;
+
+    (void)state;
+    fake_wall = (struct timespec){ 1700000000, 900000000 };
+    fake_boot = (struct timespec){ 500000, 100000000 };
+    one = written(NULL);
+    fake_wall = (struct timespec){ 1700000001, 300000000 }; /* 0.4 s later */
+    fake_boot = (struct timespec){ 500000, 500000000 };
+    other = written(NULL);
+    assert_int_equal(start_of(one), start_of(other));
+    json_decref(one);
+    json_decref(other);
+}
+
+static void longest_label_fits(void **state)
+{
+    static char program[] = "a-program-with-quite-a-long-name-as-they-have";
+    char label[ZKR_LABEL_MAX + 1];
+    json_t *json;
+
+    (void)state;
+    program_invocation_short_name = program;
+    fake_host =
+        "a-host-with-a-name-of-sixty-four-characters-0123456789.example.c";
+    memset(label, 'x', ZKR_LABEL_MAX);
+    label[ZKR_LABEL_MAX] = '\0';
+    json = written(label);
+    assert_text(json, "label", label);
+    assert_text(json, "program", program);
+    assert_int_equal(json_object_size(json), 8);
+    json_decref(json);
+}
+
+/* Each character of each name becomes two in JSON. What says who holds the lock
+ * is kept. */
+static void nastiest_names_fit(void **state)
+{
+    static char program[200];
+    char label[ZKR_LABEL_MAX + 1];
+    char host[65];
+    json_t *json;
+
+    (void)state;
+    memset(label, '"', ZKR_LABEL_MAX);
+    label[ZKR_LABEL_MAX] = '\0';
+    memset(host, '\\', 64);
+    host[64] = '\0';
+    memset(program, '"', sizeof(program) - 1);
+    program_invocation_short_name = program;
+    fake_host = host;
+    assert_int_equal(
+        pthread_setname_np(pthread_self(), "\\\\\\\\\\\\\\\"\"\"\"\""), 0);
+    json = written(label);
+    assert_text(json, "label", label);
+    assert_text(json, "host", host);
+    assert_int_equal(json_integer_value(json_object_get(json, "pid")),
+                     getpid());
+    assert_int_equal(json_integer_value(json_object_get(json, "tid")),
+                     gettid());
+    (void)start_of(json);
+    json_decref(json);
+}
+
+static void names_that_are_not_text_become_a_question_mark(void **state)
+{
+    static char program[] = "caf\xe9";
+    json_t *json;
+
+    (void)state;
+    program_invocation_short_name = program;
+    assert_int_equal(pthread_setname_np(pthread_self(), "a\x1b[31m"), 0);
+    fake_host = "\xff\xfe";
+    json = written("label");
+    assert_text(json, "host", "?");
+    assert_text(json, "thread", "?");
+    assert_text(json, "program", "?");
+    json_decref(json);
+}
+
+static void empty_names_become_a_question_mark(void **state)
+{
+    static char program[] = "";
+    json_t *json;
+
+    (void)state;
+    program_invocation_short_name = program;
+    assert_int_equal(pthread_setname_np(pthread_self(), ""), 0);
+    fake_host = "";
+    json = written("label");
+    assert_text(json, "host", "?");
+    assert_text(json, "thread", "?");
+    assert_text(json, "program", "?");
+    json_decref(json);
+}
+
+struct from_thread {
+    char data[ZKR__OWNER_MAX + 1];
+    pid_t tid;
+    int rc;
+};
+
+static void *write_there(void *arg)
+{
+    struct from_thread *t = arg;
+    size_t len;
+
+    (void)pthread_setname_np(pthread_self(), "another one");
+    t->tid = gettid();
+    t->rc = zkr__owner_write(t->data, NULL, &len);
+    return NULL;
+}
+
+static void record_is_of_the_calling_thread(void **state)
+{
+    struct from_thread t = { "", 0, -1 };
+    pthread_t thread;
+    json_t *json;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, write_there, &t), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(t.rc, ZKR_OK);
+    json = json_loads(t.data, 0, NULL);
+    assert_non_null(json);
+    assert_text(json, "thread", "another one");
+    assert_int_equal(json_integer_value(json_object_get(json, "tid")), t.tid);
+    assert_int_not_equal(t.tid, gettid());
+    json_decref(json);
+}
+
+#define NAMED_TEST(f)                                                          \
+    cmocka_unit_test_setup_teardown(f, keep_names, restore_names)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        NAMED_TEST(record_says_who_we_are),
+        NAMED_TEST(real_host_is_told),
+        NAMED_TEST(label_is_left_out_when_there_is_none),
+        NAMED_TEST(label_is_kept_as_it_is),
+        NAMED_TEST(start_is_when_this_process_started),
+        NAMED_TEST(start_does_not_depend_on_when_it_is_asked),
+        NAMED_TEST(longest_label_fits),
+        NAMED_TEST(nastiest_names_fit),
+        NAMED_TEST(names_that_are_not_text_become_a_question_mark),
+        NAMED_TEST(empty_names_become_a_question_mark),
+        NAMED_TEST(record_is_of_the_calling_thread),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* Tests of the queue of a lock: who is ahead of us, and in which order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "queue.h"
+#include "unit.h"
+
+static const char *const exclusive[] = { "w-", NULL };
+static const char *const shared[] = { "r-", NULL };
+static const struct zkr__markers markers = { exclusive, shared };
+
+#define PARSE(queue, names, self) parse(queue, names, COUNT(names), self)
+
+static void parse(struct zkr__queue *queue, const char *const *names,
+                  size_t count, const char *self)
+{
+    memset(queue, 0x5a, sizeof(*queue)); /* whatever was there before */
+    assert_int_equal(zkr__queue_parse(queue, names, count, &markers, self),
+                     ZKR_OK);
+}
+
+/* Who is ahead, by name, and frees the queue. */
+static void assert_ahead(struct zkr__queue *queue, const char *const *names,
+                         size_t count)
+{
+    assert_int_equal(queue->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(queue->ahead[i].name, names[i]);
+    zkr__queue_done(queue);
+}
+
+static void order_is_by_number_not_by_text(void **state)
+{
+    static const char *const names[] = { "w-100", "zzz-w-0000000009", "w-20",
+                                         "aaa-w-0000000011", "w-3" };
+    static const char *const expected[] = { "w-3", "zzz-w-0000000009",
+                                            "aaa-w-0000000011", "w-20",
+                                            "w-100" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, NULL);
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+static void nearest_before_us_is_last(void **state)
+{
+    static const char *const names[] = { "w-7", "w-1", "me-w-5",
+                                         "r-4", "w-6", "w-2" };
+    static const char *const expected[] = { "w-1", "w-2", "r-4" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-5");
+    assert_true(queue.listed);
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+static void the_first_has_nobody_ahead(void **state)
+{
+    static const char *const names[] = { "w-3", "me-w-1", "w-2" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-1");
+    assert_true(queue.listed);
+    assert_ahead(&queue, NULL, 0);
+}
+
+static void kind_and_sequence_are_told(void **state)
+{
+    static const char *const names[] = { "r-2", "w--3" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, NULL);
+    assert_int_equal(queue.count, 2);
+    assert_int_equal(queue.ahead[0].kind, ZKR__EXCLUSIVE);
+    assert_int_equal(queue.ahead[0].seq, -3);
+    assert_int_equal(queue.ahead[1].kind, ZKR__SHARED);
+    assert_int_equal(queue.ahead[1].seq, 2);
+    zkr__queue_done(&queue);
+}
+
+static void equal_sequence_counts_as_ahead(void **state)
+{
+    static const char *const names[] = { "b-w-5", "me-w-5", "z-r-5", "w-6" };
+    static const char *const expected[] = { "b-w-5", "z-r-5" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-5");
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+/* Two nodes with our number in another width, from an exhausted counter. */
+static void the_same_number_is_equal_in_any_width(void **state)
+{
+    static const char *const names[] = { "x-w-5", "w-0000000005" };
+    static const char *const expected[] = { "x-w-5" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "w-0000000005");
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
+{
+    static const char *const one[] = { "c-w-5", "a-w-5", "b-w-5" };
+    static const char *const other[] = { "b-w-5", "c-w-5", "a-w-5" };
+    static const char *const expected[] = { "a-w-5", "b-w-5", "c-w-5" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, one, NULL);
+    assert_ahead(&queue, expected, COUNT(expected));
+    PARSE(&queue, other, NULL);
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+static void foreign_children_are_ignored(void **state)
+{
+    static const char *const names[] = {
+        "0", "", "-", "lock-1", "w-", "w-1x", "w-2", "w-99999999999999999999"
+    };
+    static const char *const expected[] = { "w-2" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "0");
+    assert_true(queue.listed);
+    zkr__queue_done(&queue);
+    PARSE(&queue, names, NULL);
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+static void missing_self_is_not_listed(void **state)
+{
+    static const char *const names[] = { "w-1", "me-w-50", "e-w-5" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-5");
+    assert_false(queue.listed);
+    assert_ahead(&queue, NULL, 0);
+}
+
+static void without_self_all_are_listed(void **state)
+{
+    static const char *const names[] = { "w-2147483647", "r-0",
+                                         "w--2147483648" };
+    static const char *const expected[] = { "w--2147483648", "r-0",
+                                            "w-2147483647" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, NULL);
+    assert_false(queue.listed);
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+static void empty_list_is_an_empty_queue(void **state)
+{
+    struct zkr__queue queue;
+
+    (void)state;
+    parse(&queue, NULL, 0, NULL);
+    assert_false(queue.listed);
+    assert_ahead(&queue, NULL, 0);
+    parse(&queue, NULL, 0, "w-1");
+    assert_false(queue.listed);
+    assert_ahead(&queue, NULL, 0);
+}
+
+static void negative_sequences_come_first(void **state)
+{
+    static const char *const names[] = { "w-0000000000", "w--2147483647",
+                                         "me-w--0000000005", "w--2147483648",
+                                         "w--0000000004" };
+    static const char *const expected[] = { "w--2147483648", "w--2147483647" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w--0000000005");
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+static void queue_can_be_freed_twice(void **state)
+{
+    static const char *const names[] = { "w-1" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, NULL);
+    zkr__queue_done(&queue);
+    assert_null(queue.ahead);
+    assert_int_equal(queue.count, 0);
+    zkr__queue_done(&queue);
+}
+
+static void five_thousand_contenders_are_in_order(void **state)
+{
+    enum { NAMES = 5000, SELF = 3210 };
+    static char texts[NAMES][16];
+    const char *names[NAMES];
+    struct zkr__queue queue;
+    uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
+
+    (void)state;
+    for (size_t i = 0; i < NAMES; i++) {
+        (void)snprintf(texts[i], sizeof(texts[i]), "w-%010zu", i);
+        names[i] = texts[i];
+    }
+    for (size_t i = NAMES - 1; i > 0; i--) {
+        size_t j = unit_random(&random) % (i + 1);
+        const char *swap = names[i];
+
+        names[i] = names[j];
+        names[j] = swap;
+    }
+    parse(&queue, names, NAMES, texts[SELF]);
+    assert_true(queue.listed);
+    assert_int_equal(queue.count, SELF);
+    for (size_t i = 0; i < SELF; i++)
+        assert_int_equal(queue.ahead[i].seq, i);
+    zkr__queue_done(&queue);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_is_by_number_not_by_text),
+        cmocka_unit_test(nearest_before_us_is_last),
+        cmocka_unit_test(the_first_has_nobody_ahead),
+        cmocka_unit_test(kind_and_sequence_are_told),
+        cmocka_unit_test(equal_sequence_counts_as_ahead),
+        cmocka_unit_test(the_same_number_is_equal_in_any_width),
+        cmocka_unit_test(order_of_equal_sequences_does_not_depend_on_the_list),
+        cmocka_unit_test(foreign_children_are_ignored),
+        cmocka_unit_test(missing_self_is_not_listed),
+        cmocka_unit_test(without_self_all_are_listed),
+        cmocka_unit_test(empty_list_is_an_empty_queue),
+        cmocka_unit_test(negative_sequences_come_first),
+        cmocka_unit_test(queue_can_be_freed_twice),
+        cmocka_unit_test(five_thousand_contenders_are_in_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/* Tests of the ring of events: in order, and the oldest goes when it is full.
+ */
+#include "ring.h"
+#include "unit.h"
+
+static struct zkr__event numbered(int i)
+{
+    return (struct zkr__event){ .kind = i,
+                                .state = -i,
+                                .epoch = (uint64_t)i * 1000,
+                                .session_id = (int64_t)i << 40 };
+}
+
+static void push(struct zkr__ring *ring, int from, int to)
+{
+    for (int i = from; i <= to; i++)
+        zkr__ring_push(ring, numbered(i));
+}
+
+static void assert_pops(struct zkr__ring *ring, int from, int to)
+{
+    for (int i = from; i <= to; i++) {
+        struct zkr__event expected = numbered(i);
+        struct zkr__event e = { 0 };
+
+        assert_true(zkr__ring_pop(ring, &e));
+        assert_int_equal(e.kind, expected.kind);
+        assert_int_equal(e.state, expected.state);
+        assert_int_equal(e.epoch, expected.epoch);
+        assert_int_equal(e.session_id, expected.session_id);
+    }
+}
+
+static void assert_empty(struct zkr__ring *ring)
+{
+    struct zkr__event e = { .kind = 77 };
+
+    assert_false(zkr__ring_pop(ring, &e));
+    assert_int_equal(e.kind, 77);
+}
+
+static void new_ring_is_empty(void **state)
+{
+    struct zkr__ring ring = { 0 };
+
+    (void)state;
+    assert_empty(&ring);
+}
+
+static void events_come_in_order(void **state)
+{
+    struct zkr__ring ring = { 0 };
+
+    (void)state;
+    push(&ring, 1, 3);
+    assert_pops(&ring, 1, 3);
+    assert_empty(&ring);
+}
+
+static void full_ring_keeps_all(void **state)
+{
+    struct zkr__ring ring = { 0 };
+
+    (void)state;
+    push(&ring, 1, ZKR__RING_MAX);
+    assert_pops(&ring, 1, ZKR__RING_MAX);
+    assert_empty(&ring);
+}
+
+static void overflow_drops_the_oldest(void **state)
+{
+    struct zkr__ring ring = { 0 };
+
+    (void)state;
+    push(&ring, 1, ZKR__RING_MAX + 1);
+    assert_pops(&ring, 2, ZKR__RING_MAX + 1);
+    assert_empty(&ring);
+
+    push(&ring, 1, 10 * ZKR__RING_MAX + 5);
+    assert_pops(&ring, 9 * ZKR__RING_MAX + 6, 10 * ZKR__RING_MAX + 5);
+    assert_empty(&ring);
+}
+
+/* From every position of the first event, so that each one wraps. */
+static void order_is_kept_around_the_end(void **state)
+{
+    struct zkr__ring ring = { 0 };
+
+    (void)state;
+    for (int turn = 0; turn < 2 * ZKR__RING_MAX; turn++) {
+        push(&ring, 1, 5);
+        assert_pops(&ring, 1, 2);
+        push(&ring, 6, 9);
+        assert_pops(&ring, 3, 9);
+        assert_empty(&ring);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(new_ring_is_empty),
+        cmocka_unit_test(events_come_in_order),
+        cmocka_unit_test(full_ring_keeps_all),
+        cmocka_unit_test(overflow_drops_the_oldest),
+        cmocka_unit_test(order_is_kept_around_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

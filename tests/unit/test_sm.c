@@ -1,0 +1,159 @@
+/* Tests of state machines: legal moves are made and told, others abort. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zkrecipes/log.h>
+
+#include "sm.h"
+#include "unit.h"
+
+enum { IDLE, BUSY, DONE, LAST = 31 };
+
+static const struct zkr__sm_state table[32] = {
+    [IDLE] = { "IDLE", ZKR__BIT(BUSY) | ZKR__BIT(LAST) },
+    [BUSY] = { "BUSY", ZKR__BIT(BUSY) | ZKR__BIT(DONE) },
+    [DONE] = { "DONE", 0 },
+    [LAST] = { "LAST", ZKR__BIT(IDLE) },
+};
+
+struct lines {
+    char text[1024];
+    enum zkr_log_level level;
+    unsigned count;
+};
+
+static void keep_line(enum zkr_log_level level, const char *message, void *user)
+{
+    struct lines *lines = user;
+
+    (void)snprintf(lines->text, sizeof(lines->text), "%s", message);
+    lines->level = level;
+    lines->count++;
+}
+
+static int silence(void **state)
+{
+    (void)state;
+    zkr_log_set(ZKR_LOG_ERROR, NULL, NULL);
+    return 0;
+}
+
+/* The signal that ended a process which made the move; 0 when it survived. */
+static int signal_of_move(int from, int to)
+{
+    static const struct rlimit no_core = { 0, 0 };
+    struct zkr__sm sm = { from, table, "thing" };
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0) {
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        zkr__sm_move(&sm, to, "test");
+        _exit(0);
+    }
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void legal_move_is_made(void **state)
+{
+    struct zkr__sm sm = { IDLE, table, "thing" };
+
+    (void)state;
+    assert_string_equal(zkr__sm_name(&sm), "IDLE");
+    zkr__sm_move(&sm, BUSY, "work");
+    assert_int_equal(sm.state, BUSY);
+    assert_string_equal(zkr__sm_name(&sm), "BUSY");
+    zkr__sm_move(&sm, BUSY, "more work"); /* legal when the table says so */
+    zkr__sm_move(&sm, DONE, "no more work");
+    assert_int_equal(sm.state, DONE);
+}
+
+static void the_highest_state_can_be_used(void **state)
+{
+    struct zkr__sm sm = { IDLE, table, "thing" };
+
+    (void)state;
+    zkr__sm_move(&sm, LAST, "up");
+    assert_string_equal(zkr__sm_name(&sm), "LAST");
+    zkr__sm_move(&sm, IDLE, "down");
+    assert_int_equal(sm.state, IDLE);
+}
+
+static void illegal_move_aborts(void **state)
+{
+    (void)state;
+    assert_int_equal(signal_of_move(IDLE, BUSY), 0);
+    assert_int_equal(signal_of_move(IDLE, DONE), SIGABRT);
+    assert_int_equal(signal_of_move(IDLE, IDLE), SIGABRT);
+    assert_int_equal(signal_of_move(BUSY, IDLE), SIGABRT);
+    assert_int_equal(signal_of_move(DONE, IDLE), SIGABRT);
+    assert_int_equal(signal_of_move(LAST, LAST), SIGABRT);
+}
+
+static void move_is_logged_for_debugging(void **state)
+{
+    struct zkr__sm sm = { IDLE, table, "thing" };
+    struct lines lines = { "", ZKR_LOG_ERROR, 0 };
+
+    (void)state;
+    zkr_log_set(ZKR_LOG_DEBUG, keep_line, &lines);
+    zkr__sm_move(&sm, BUSY, "work");
+    assert_int_equal(lines.count, 1);
+    assert_int_equal(lines.level, ZKR_LOG_DEBUG);
+    assert_non_null(strstr(lines.text, "thing "));
+    assert_non_null(strstr(lines.text, "IDLE -> BUSY (work)"));
+
+    zkr_log_set(ZKR_LOG_INFO, keep_line, &lines);
+    zkr__sm_move(&sm, DONE, "quietly");
+    assert_int_equal(lines.count, 1);
+}
+
+/* In the child, and so seen through a pipe. */
+static void log_to_pipe(enum zkr_log_level level, const char *message,
+                        void *user)
+{
+    const int *fd = user;
+
+    (void)!write(*fd, level == ZKR_LOG_ERROR ? "error: " : "other: ", 7);
+    (void)!write(*fd, message, strlen(message));
+}
+
+static void illegal_move_is_logged_as_an_error(void **state)
+{
+    char text[256] = "";
+    size_t len = 0;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    zkr_log_set(ZKR_LOG_ERROR, log_to_pipe, &fds[1]);
+    assert_int_equal(signal_of_move(DONE, BUSY), SIGABRT);
+    (void)close(fds[1]);
+    for (ssize_t n = 1; n > 0 && len < sizeof(text) - 1; len += (size_t)n) {
+        n = read(fds[0], text + len, sizeof(text) - 1 - len);
+        assert_true(n >= 0);
+    }
+    (void)close(fds[0]);
+    assert_ptr_equal(strstr(text, "error: thing "), text);
+    assert_non_null(strstr(text, "illegal move DONE -> BUSY (test)"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(legal_move_is_made),
+        cmocka_unit_test(the_highest_state_can_be_used),
+        cmocka_unit_test(illegal_move_aborts),
+        cmocka_unit_test_teardown(move_is_logged_for_debugging, silence),
+        cmocka_unit_test_teardown(illegal_move_is_logged_as_an_error, silence),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

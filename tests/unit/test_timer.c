@@ -1,0 +1,267 @@
+/* Tests of the timers: the first due comes first, whatever was taken out. */
+#include <string.h>
+
+#include "clock.h"
+#include "timer.h"
+#include "unit.h"
+
+static void on_time(struct zkr__timer *timer)
+{
+    (void)timer;
+}
+
+static void on_other_time(struct zkr__timer *timer)
+{
+    (void)timer;
+}
+
+/* Seven timers at 10, 20, ... 70, armed in a mixed order. */
+struct fixture {
+    struct zkr__timers timers;
+    struct zkr__timer t[7];
+};
+
+static struct fixture unarmed(void)
+{
+    struct fixture f;
+
+    memset(&f, 0, sizeof(f));
+    return f;
+}
+
+static void arm_all(struct fixture *f)
+{
+    static const size_t order[] = { 3, 0, 5, 1, 6, 2, 4 };
+
+    *f = unarmed();
+    for (size_t i = 0; i < COUNT(order); i++)
+        zkr__timer_arm(&f->timers, &f->t[order[i]],
+                       10 * (int64_t)(order[i] + 1), on_time);
+}
+
+/* All that are armed are popped in order, but for the one that is left out. */
+static void assert_pops_all_but(struct fixture *f, size_t left_out)
+{
+    for (size_t i = 0; i < COUNT(f->t); i++) {
+        if (i == left_out)
+            continue;
+        assert_int_equal(zkr__timers_next(&f->timers), f->t[i].instant);
+        assert_ptr_equal(zkr__timers_pop(&f->timers, 1000), &f->t[i]);
+        assert_false(f->t[i].armed);
+    }
+    assert_null(zkr__timers_pop(&f->timers, INT64_MAX));
+    assert_int_equal(zkr__timers_next(&f->timers), ZKR__NEVER);
+}
+
+static void without_timers_nothing_is_due(void **state)
+{
+    struct zkr__timers timers = { NULL };
+
+    (void)state;
+    assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
+    assert_null(zkr__timers_pop(&timers, INT64_MAX));
+}
+
+static void timers_come_in_order(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    arm_all(&f);
+    assert_pops_all_but(&f, SIZE_MAX);
+}
+
+static void timer_is_due_at_its_instant_and_not_before(void **state)
+{
+    struct zkr__timers timers = { NULL };
+    struct zkr__timer t = { 0 };
+
+    (void)state;
+    zkr__timer_arm(&timers, &t, 100, on_time);
+    assert_true(t.armed);
+    assert_int_equal(zkr__timers_next(&timers), 100);
+    assert_null(zkr__timers_pop(&timers, 99));
+    assert_true(t.armed);
+    assert_ptr_equal(zkr__timers_pop(&timers, 100), &t);
+    assert_false(t.armed);
+}
+
+static void each_of_seven_can_be_disarmed(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(f.t); i++) { /* first, middle and last */
+        arm_all(&f);
+        zkr__timer_disarm(&f.timers, &f.t[i]);
+        assert_false(f.t[i].armed);
+        assert_pops_all_but(&f, i);
+    }
+}
+
+/* After a pop the heap has grown in depth. */
+static void each_can_be_disarmed_after_a_pop(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    for (size_t i = 1; i < COUNT(f.t); i++) {
+        arm_all(&f);
+        assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
+        zkr__timer_disarm(&f.timers, &f.t[i]);
+        zkr__timer_arm(&f.timers, &f.t[0], 10, on_time);
+        assert_pops_all_but(&f, i);
+    }
+}
+
+static void disarming_what_is_not_armed_is_harmless(void **state)
+{
+    struct fixture f;
+    struct zkr__timer never = { 0 };
+
+    (void)state;
+    arm_all(&f);
+    zkr__timer_disarm(&f.timers, &never);
+    zkr__timer_disarm(&f.timers, &f.t[2]);
+    zkr__timer_disarm(&f.timers, &f.t[2]);
+    assert_pops_all_but(&f, 2);
+    zkr__timer_disarm(&f.timers, &f.t[0]);
+    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
+}
+
+static void timer_can_be_armed_again(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    arm_all(&f);
+    assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
+    zkr__timer_arm(&f.timers, &f.t[0], 65, on_other_time);
+    zkr__timer_disarm(&f.timers, &f.t[6]);
+    zkr__timer_arm(&f.timers, &f.t[6], 5, on_time);
+
+    assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[6]);
+    for (size_t i = 1; i < 6; i++)
+        assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[i]);
+    assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[0]);
+    assert_ptr_equal(f.t[0].fn, on_other_time);
+    assert_int_equal(f.t[0].instant, 65);
+    assert_null(zkr__timers_pop(&f.timers, 1000));
+}
+
+static void all_of_one_instant_come(void **state)
+{
+    struct fixture f = unarmed();
+    size_t popped = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(f.t); i++)
+        zkr__timer_arm(&f.timers, &f.t[i], 50, on_time);
+    while (zkr__timers_pop(&f.timers, 50) != NULL)
+        popped++;
+    assert_int_equal(popped, COUNT(f.t));
+    for (size_t i = 0; i < COUNT(f.t); i++)
+        assert_false(f.t[i].armed);
+}
+
+static void extreme_instants_are_in_order(void **state)
+{
+    static const int64_t instants[] = { INT64_MAX, 0, INT64_MIN, INT64_MAX - 1,
+                                        -1 };
+    static const size_t order[] = { 2, 4, 1, 3, 0 };
+    struct fixture f = unarmed();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(instants); i++)
+        zkr__timer_arm(&f.timers, &f.t[i], instants[i], on_time);
+    for (size_t i = 0; i < COUNT(order); i++)
+        assert_ptr_equal(zkr__timers_pop(&f.timers, INT64_MAX), &f.t[order[i]]);
+}
+
+/* The model: the instants of what is armed, sorted. Equal ones are equal. */
+enum { TIMERS = 64 };
+
+struct model {
+    int64_t sorted[TIMERS];
+    size_t count;
+};
+
+static void model_add(struct model *m, int64_t instant)
+{
+    size_t i = m->count++;
+
+    for (; i > 0 && m->sorted[i - 1] > instant; i--)
+        m->sorted[i] = m->sorted[i - 1];
+    m->sorted[i] = instant;
+}
+
+static void model_remove(struct model *m, int64_t instant)
+{
+    size_t i = 0;
+
+    while (i < m->count && m->sorted[i] != instant)
+        i++;
+    assert_true(i < m->count);
+    for (m->count--; i < m->count; i++)
+        m->sorted[i] = m->sorted[i + 1];
+}
+
+static void ten_thousand_operations_agree_with_a_sorted_array(void **state)
+{
+    struct zkr__timers timers = { NULL };
+    struct zkr__timer t[TIMERS];
+    struct model model = { .count = 0 };
+    uint64_t random = UINT64_C(0x7155);
+    size_t pops = 0;
+
+    (void)state;
+    memset(t, 0, sizeof(t));
+    for (size_t i = 0; i < 10000; i++) {
+        struct zkr__timer *timer = &t[unit_random(&random) % TIMERS];
+        int64_t instant = (int64_t)(unit_random(&random) % 1000);
+
+        if (unit_random(&random) % 4 == 0) {
+            struct zkr__timer *popped = zkr__timers_pop(&timers, instant);
+
+            assert_int_equal(popped != NULL,
+                             model.count > 0 && model.sorted[0] <= instant);
+            if (popped != NULL) {
+                assert_false(popped->armed);
+                assert_int_equal(popped->instant, model.sorted[0]);
+                model_remove(&model, popped->instant);
+                pops++;
+            }
+        } else if (timer->armed) {
+            model_remove(&model, timer->instant);
+            zkr__timer_disarm(&timers, timer);
+        } else {
+            model_add(&model, instant);
+            zkr__timer_arm(&timers, timer, instant, on_time);
+        }
+        assert_int_equal(zkr__timers_next(&timers),
+                         model.count > 0 ? model.sorted[0] : ZKR__NEVER);
+    }
+    assert_true(pops > 500);
+    for (; model.count > 0; model_remove(&model, model.sorted[0]))
+        assert_int_equal(zkr__timers_pop(&timers, INT64_MAX)->instant,
+                         model.sorted[0]);
+    assert_null(zkr__timers_pop(&timers, INT64_MAX));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_timers_nothing_is_due),
+        cmocka_unit_test(timers_come_in_order),
+        cmocka_unit_test(timer_is_due_at_its_instant_and_not_before),
+        cmocka_unit_test(each_of_seven_can_be_disarmed),
+        cmocka_unit_test(each_can_be_disarmed_after_a_pop),
+        cmocka_unit_test(disarming_what_is_not_armed_is_harmless),
+        cmocka_unit_test(timer_can_be_armed_again),
+        cmocka_unit_test(all_of_one_instant_come),
+        cmocka_unit_test(extreme_instants_are_in_order),
+        cmocka_unit_test(ten_thousand_operations_agree_with_a_sorted_array),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,24 @@
+/* What all unit tests use: cmocka and the headers it wants first, a length, and
+ * random numbers that are the same in every run. */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Source: Marsaglia, "Xorshift RNGs" (2003). The state must not be 0. */
+static inline uint64_t unit_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+#endif
