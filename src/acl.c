@@ -60,9 +60,9 @@ int zkr__acl_parse(struct zkr__acl *acl, const char *text)
 
             zkr__acl_done(acl);
             return zkr__fail(ZKR_EINVAL,
-                             "acl '%s': entry %zu is not scheme:id:perms with "
-                             "perms of the letters cdrwa",
-                             text, entry_number);
+                             "acl: entry %zu is not scheme:id:perms with perms "
+                             "of the letters cdrwa",
+                             entry_number);
         }
     }
     return ZKR_OK;

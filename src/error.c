@@ -71,15 +71,23 @@ bool zkr_error_is_unsure(int code)
            code == ZKR_EPENDING;
 }
 
+/* A long sentence is cut, the code of ZooKeeper never. */
+static void format_detail(char detail[ZKR__DETAIL_MAX], int code,
+                          const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
 static void format_detail(char detail[ZKR__DETAIL_MAX], int code,
                           const char *format, va_list args)
 {
-    int len = vsnprintf(detail, ZKR__DETAIL_MAX, format, args);
+    char suffix[128] = "";
+    size_t room;
 
-    if (len < 0 || len >= ZKR__DETAIL_MAX || code >= 0 || code <= ZKR_EINVAL)
-        return;
-    (void)snprintf(detail + len, (size_t)(ZKR__DETAIL_MAX - len),
-                   " (ZooKeeper %d, %s)", code, zkr_strerror(code));
+    if (code < 0 && code > ZKR_EINVAL)
+        (void)snprintf(suffix, sizeof(suffix), " (ZooKeeper %d, %s)", code,
+                       zkr_strerror(code));
+    room = ZKR__DETAIL_MAX - strlen(suffix);
+    (void)vsnprintf(detail, room, format, args);
+    (void)strcat(detail, suffix);
 }
 
 void zkr__error_format(char detail[ZKR__DETAIL_MAX], int code,

@@ -1,6 +1,7 @@
 /* "host:port[,host:port...][/chroot]": checking and splitting. Pure. */
 #include "hosts.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,10 @@ static const char *server_fault(const char *server, size_t len)
         return "has no port";
     if (colon == 1)
         return "has no host";
+    for (size_t i = 0; i < len; i++) {
+        if (isspace((unsigned char)server[i]))
+            return "contains a space";
+    }
     for (size_t i = colon; i < len && port <= 65535; i++) {
         if (server[i] < '0' || server[i] > '9')
             return "has a port that is not a number";

@@ -14,11 +14,12 @@
 
 #include <zkrecipes/version.h>
 
+#include "clock.h"
 #include "error.h"
 #include "path.h"
 
-/* Seconds since boot at which this process started; 0 when unknown. */
-static double started_after_boot(void)
+/* Nanoseconds since boot at which this process started; 0 when unknown. */
+static int64_t started_after_boot(void)
 {
     char line[1024];
     const char *p = NULL;
@@ -34,21 +35,26 @@ static double started_after_boot(void)
         p = strchr(p + 1, ' ');
     if (p == NULL || sscanf(p, " %llu", &ticks) != 1)
         return 0;
-    return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+    return (int64_t)ticks * (1000 * ZKR__MS / sysconf(_SC_CLK_TCK));
+}
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec ts = { 0 };
+
+    (void)clock_gettime(clock, &ts);
+    return (int64_t)ts.tv_sec * 1000 * ZKR__MS + ts.tv_nsec;
 }
 
 /* When this process started, by the wall clock: with it, a process id means
- * one process only. RFC 3339. */
+ * one process only. To the nearest second, in RFC 3339. */
 static void start_time(char text[32])
 {
-    struct timespec wall;
-    struct timespec boot;
-    time_t start;
+    int64_t booted = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
+    time_t start = (time_t)((booted + started_after_boot() + 500 * ZKR__MS) /
+                            (1000 * ZKR__MS));
     struct tm tm;
 
-    (void)clock_gettime(CLOCK_REALTIME, &wall);
-    (void)clock_gettime(CLOCK_BOOTTIME, &boot);
-    start = wall.tv_sec - boot.tv_sec + (time_t)started_after_boot();
     text[0] = '\0';
     if (gmtime_r(&start, &tm) != NULL)
         (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);

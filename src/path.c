@@ -55,6 +55,16 @@ static bool is_component(const char *start, size_t len, const char *name)
     return strlen(name) == len && memcmp(start, name, len) == 0;
 }
 
+/* A character behind U+FFFF, in valid UTF-8. */
+static bool has_astral(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text >= 0xf0)
+            return true;
+    }
+    return false;
+}
+
 const char *zkr__path_fault(const char *path)
 {
     const char *fault;
@@ -66,6 +76,8 @@ const char *zkr__path_fault(const char *path)
     fault = zkr__text_fault(path);
     if (fault != NULL || path[1] == '\0')
         return fault;
+    if (has_astral(path)) /* to the server these are surrogates */
+        return "contains a character that ZooKeeper refuses";
 
     for (const char *p = path; *p == '/';) {
         const char *start = p + 1;

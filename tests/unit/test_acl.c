@@ -97,8 +97,9 @@ static void bad_texts_are_refused_by_entry(void **state)
         memset(&acl, 0x5a, sizeof(acl));
         if (zkr__acl_parse(&acl, rows[i].text) != ZKR_EINVAL)
             fail_msg("'%s' is not refused", rows[i].text);
-        (void)snprintf(expected, sizeof(expected), "acl '%s': entry %u ",
-                       rows[i].text, rows[i].entry);
+        /* Not the text: it may hold the digest of a password. */
+        (void)snprintf(expected, sizeof(expected), "acl: entry %u ",
+                       rows[i].entry);
         assert_ptr_equal(strstr(zkr_error_detail(), expected),
                          zkr_error_detail());
         assert_null(acl.text);
