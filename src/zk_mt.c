@@ -264,10 +264,8 @@ static int submit_create(zhandle_t *zh, const struct zkr__zk_request *r,
     return rc;
 }
 
-int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                   struct zkr__op *op)
+static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
 {
-    zhandle_t *zh = zk->zh;
     watcher_fn watcher = r->watch == NULL ? NULL : on_watch_event;
     /* Declared by mistake as a pointer to a function pointer. */
     void_completion_t *unwatched = (void_completion_t *)(uintptr_t)on_void;
@@ -292,4 +290,15 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                                        unwatched, op);
     }
     abort();
+}
+
+int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                   struct zkr__op *op)
+{
+    int rc = submit(zk->zh, r, op);
+
+    /* The client has one code for all handles that are beyond use. */
+    if (rc == ZINVALIDSTATE && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE)
+        return ZAUTHFAILED;
+    return rc;
 }

@@ -1,0 +1,446 @@
+#!/usr/bin/env bash
+# Shows with real processes what a lock of zkrecipes is good for: six checks.
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+readonly root build=$root/build-demo
+readonly worker=$build/tools/demo/demo-worker
+readonly JAR=/usr/share/java/zookeeper.jar
+readonly CLASS_PATH=/etc/zookeeper/conf_example:$JAR
+readonly EX_USAGE=64 EX_UNAVAILABLE=69
+
+readonly PROGRAMS=8 ROUNDS=50 PAUSE_MS=2 # checks 1 and 2
+readonly WAITERS=7                       # checks 3 and 4
+readonly OUR_TICK_MS=500 DEFAULT_TICK_MS=2000
+
+usage() {
+    cat <<USAGE
+usage: tools/demo.sh [--nodes N | --servers HOST:PORT[,HOST:PORT...]]
+
+Builds the library into build-demo/, starts a throw-away ZooKeeper on this
+machine, runs six checks with real processes, prints a line for each, and
+removes all that it started. As root it first installs with apt-get what the
+demo needs and does not find.
+
+  --nodes N    start an ensemble of N servers (default 1)
+  --servers S  use these servers and start none; works below a node of its own,
+               /zkrecipes-demo-..., and removes it at the end. Check 4 needs
+               "wchp" in their 4lw.commands.whitelist
+  --help       this text
+
+Exit status: 0 all checks hold, 1 one does not, 64 usage, 69 something could
+not be installed, built or started, 130 or 143 interrupted.
+USAGE
+}
+
+die() {
+    local status=$1
+    shift
+    printf 'demo: %s\n' "$*" >&2
+    exit "$status"
+}
+
+parse() {
+    nodes='' servers=''
+    while (($# > 0)); do
+        [[ $1 != --*=* ]] || set -- "${1%%=*}" "${1#*=}" "${@:2}"
+        case $1 in
+        -h | --help) usage && exit 0 ;;
+        --nodes | --servers) ;;
+        *) die $EX_USAGE "unknown argument '$1'; see --help" ;;
+        esac
+        [[ -n ${2:-} ]] || die $EX_USAGE "$1 needs a value"
+        [[ $1 != --nodes ]] || nodes=$2
+        [[ $1 != --servers ]] || servers=$2
+        shift 2
+    done
+    [[ $nodes =~ ^[1-9]?$ ]] ||
+        die $EX_USAGE "--nodes: '$nodes' is not a number from 1 to 9"
+    [[ -z $servers || $servers =~ ^[^/,]+:[0-9]+(,[^/,]+:[0-9]+)*$ ]] ||
+        die $EX_USAGE "--servers: '$servers' is not HOST:PORT[,HOST:PORT...]"
+    [[ -z $nodes || -z $servers ]] ||
+        die $EX_USAGE '--nodes and --servers exclude each other'
+    nodes=${nodes:-1} given_servers=$servers
+}
+
+# What it needs
+
+has() {
+    case $1 in
+    build-essential) command -v cc ;;
+    ninja-build) command -v ninja ;;
+    libzookeeper-mt-dev) [[ -e /usr/include/zookeeper/zookeeper.h ]] ;;
+    libjansson-dev) pkg-config --exists jansson ;;
+    libcmocka-dev) pkg-config --exists cmocka ;;
+    libsmartcols-dev) pkg-config --exists smartcols ;;
+    zookeeper) [[ -r $JAR ]] ;;
+    default-jre-headless) command -v java ;;
+    *) command -v "$1" ;;
+    esac >/dev/null 2>&1
+}
+
+# The last two are for the tests and tools: alone they are no reason to install.
+install_missing() {
+    local package needed=0 missing=()
+    for package in build-essential meson ninja-build pkg-config \
+        libzookeeper-mt-dev libjansson-dev zookeeper default-jre-headless; do
+        has "$package" || { missing+=("$package") && needed=1; }
+    done
+    ((needed)) || return 0
+    for package in libcmocka-dev libsmartcols-dev; do
+        has "$package" || missing+=("$package")
+    done
+    ((EUID == 0)) || die $EX_UNAVAILABLE \
+        "run as root: apt-get update && apt-get install -y ${missing[*]}"
+    quietly 'installing packages' apt-get update
+    quietly "installing ${missing[*]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# quietly WHAT COMMAND...: its output is shown only when it fails.
+quietly() {
+    local what=$1
+    shift
+    printf '%s...\n' "$what"
+    "$@" >"$tmp/output" 2>&1 </dev/null && return
+    cat "$tmp/output" >&2
+    die $EX_UNAVAILABLE "$what: failed; its output is above"
+}
+
+# A lock, because another demo may be building in the same directory.
+build_all() {
+    [[ -e $build/build.ninja ]] ||
+        quietly 'configuring' flock "$root/tools" \
+            meson setup "$build" "$root" -Dtests=disabled
+    quietly 'building' flock "$root/tools" ninja -C "$build"
+}
+
+# The servers
+
+# ask HOST:PORT WORD: one of ZooKeeper's four-letter words.
+ask() {
+    local host=${1%:*}
+    host=${host#[} && host=${host%]}
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2" && printf %s "$3" >&3 &&
+        cat <&3' _ "$host" "${1##*:}" "$2" 2>/dev/null || true
+}
+
+ask_all() {
+    local server list
+    IFS=, read -ra list <<<"$servers"
+    for server in "${list[@]}"; do
+        ask "$server" "$1"
+        printf '\n'
+    done
+}
+
+start_servers() {
+    local what='your own' version
+    tick_ms=$DEFAULT_TICK_MS
+    if [[ -z $given_servers ]]; then
+        quietly 'starting ZooKeeper' "$root/tools/zk-dev" up --nodes "$nodes" \
+            --tick $OUR_TICK_MS --dir "$tmp/zk"
+        servers=$(sed -n 's/^ZK_SERVERS=//p' "$tmp/output")
+        tick_ms=$OUR_TICK_MS what='thrown away at the end'
+    fi
+    version=$(ask_all srvr |
+        sed -n 's/^Zookeeper version: \([0-9.]*\).*/\1/p' | sort -u | xargs)
+    [[ -n $version ]] || die $EX_UNAVAILABLE "no ZooKeeper answers at $servers"
+    [[ -z $given_servers ]] || guest=1
+    may_ask=$((!$(ask_all wchp | grep -c whitelist || true)))
+    printf '\nzkrecipes with ZooKeeper %s at %s (%s)\n\n' \
+        "$version" "$servers" "$what"
+}
+
+# Removes what we made on servers that are not ours. The locks' directories go
+# by themselves a minute later, but a guest leaves no dishes.
+remove_nodes() {
+    local attempt
+    # Again, because sessions that end at the same time remove theirs too.
+    for attempt in 1 2 3; do
+        java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData \
+            -Xmx64m -cp "$CLASS_PATH" org.apache.zookeeper.ZooKeeperMain \
+            -server "$servers" deleteall "$base" \
+            >"$tmp/output" 2>&1 </dev/null && return 0
+        grep -qs 'Node does not exist' "$tmp/output" && return 0
+    done
+    printf 'demo: %s attempts to remove %s at %s failed\n' \
+        "$attempt" "$base" "$servers" >&2
+}
+
+# The workers. Each prints lines "NAME EVENT ..." into one pipe, and waits for
+# the end of its standard input: the gate, which is another pipe.
+
+open_pipes() {
+    mkfifo "$tmp/events" "$tmp/gate"
+    exec {events}<>"$tmp/events"
+    gate=
+}
+
+open_gate() {
+    exec {gate}<>"$tmp/gate"
+}
+
+# Lets all who wait at the gate go on.
+close_gate() {
+    [[ -z $gate ]] || exec {gate}>&-
+    gate=
+}
+
+# start INPUT ARGUMENT...: a worker in the background.
+start() {
+    local input=$1
+    shift
+    "$worker" "$@" <"$input" >"$tmp/events" {events}>&- {gate}>&- &
+}
+
+# await COUNT EVENT: go on when EVENT has come so often. Sets $why on failure.
+await() {
+    local left=$1 event=$2 line name kind rest deadline=$((SECONDS + 60))
+    while ((left > 0)); do
+        if ! IFS= read -r -t 1 -u "$events" line; then
+            ((SECONDS < deadline)) && continue
+            why="no '$event' after 60 s"
+            return 1
+        fi
+        printf '%s\n' "$line" >>"$tmp/$log"
+        read -r name kind rest <<<"$line"
+        case $kind in
+        "$event") left=$((left - 1)) ;;
+        failed)
+            why="$name: $rest"
+            return 1
+            ;;
+        esac
+    done
+}
+
+end_workers() {
+    local pid
+    for pid in $(jobs -pr); do
+        kill "$pid" 2>/dev/null || true
+    done
+    wait 2>/dev/null || true
+}
+
+# Pairs "PATH SESSION" of who watches what below a path, by all servers.
+watches() {
+    ask_all wchp | awk -v below="$1/" '
+        /^\// { path = $1 }
+        /^\t0x/ && index(path, below) == 1 { print path, $1 }'
+}
+
+# await_watches PATH COUNT: until so many wait in the queue behind $holder. The
+# lock works without it: it is to see the queue in full length.
+await_watches() {
+    local deadline=$((SECONDS + 10))
+    ((may_ask)) || return 0
+    while ((SECONDS < deadline)); do
+        watches "$1" >"$tmp/watches"
+        (($(grep -vc " $holder\$" "$tmp/watches") < $2)) || return 0
+        sleep 0.05
+    done
+}
+
+# field NUMBER EVENT: of the lines with that event in the present log.
+field() {
+    awk -v n="$1" -v event="$2" '$2 == event { print $n }' "$tmp/$log"
+}
+
+# The checks. Each sets $figure and answers whether it holds.
+
+report() {
+    local number=$1 text=$2 verdict=ok
+    shift 2
+    figure='' why='' log=$number
+    : >"$tmp/$log"
+    if ! "$@"; then
+        verdict=FAIL
+        failures=$((failures + 1))
+    fi
+    printf '%s  %-56s %-34s %s\n' "$number" "$text" "${why:-$figure}" "$verdict"
+    end_workers
+    close_gate
+    while read -r -t 0 -u "$events"; do # what they said in the meantime
+        IFS= read -r -u "$events" _
+    done
+}
+
+# count_to FILE [HOSTS PATH]: all programs add to the number in FILE.
+count_to() {
+    local file=$1 i
+    shift
+    open_gate
+    for ((i = 1; i <= PROGRAMS; i++)); do
+        start "$tmp/gate" count "c$i" "$file" $ROUNDS $PAUSE_MS "$@"
+    done
+    await $PROGRAMS ready || return
+    close_gate
+    await $PROGRAMS gone || return
+    counted=$((10#$(<"$file")))
+    figure="$counted of $expected arrived"
+}
+
+check_no_lock() {
+    count_to "$tmp/unprotected" && ((counted < expected))
+}
+
+check_lock() {
+    count_to "$tmp/protected" "$servers" "$base/counter" &&
+        ((counted == expected))
+}
+
+# A holder and its waiters; then the lock goes through all hands.
+fill_queue() {
+    local path=$base/queue i
+    open_gate
+    start "$tmp/gate" hold q0 "$servers" "$path"
+    await 1 granted || return
+    holder=$(field 6 granted)
+    for ((i = 1; i <= WAITERS; i++)); do
+        start /dev/null hold "q$i" "$servers" "$path"
+    done
+    await $WAITERS session || return
+    await_watches "$path" $WAITERS
+    close_gate
+    await $((WAITERS + 1)) gone
+}
+
+# By its place in the queue, by its time and by its token: the same order?
+check_order() {
+    local all=$((WAITERS + 1)) good
+    fill_queue || return
+    good=$(paste <(by_place) <(by_time) <(by_token) |
+        awk '$1 == $7 && $1 == $13' | wc -l)
+    figure="$good of $all in their turn"
+    ((good == all))
+}
+
+granted() {
+    awk '$2 == "granted"' "$tmp/$log"
+}
+
+# The place is the number at the end of the node's name, of ten digits.
+by_place() {
+    granted | awk '{ print substr($3, length($3) - 9), $0 }' | sort -n |
+        cut -d' ' -f2-
+}
+
+by_token() {
+    granted | sort -n -k4,4
+}
+
+by_time() {
+    granted | sort -n -k5,5
+}
+
+# Of the queue of check 3. Nobody but the next in the queue may be told of the
+# end of a node; that its owner watches it too does not count.
+check_watchers() {
+    local all=$((WAITERS + 1))
+    log=3
+    [[ -n $(granted) ]] || why='not measured: check 3 failed'
+    ((may_ask)) || why='not measured: the servers do not allow "wchp"'
+    [[ -z $why ]] || return 1
+    figure=$(awk '
+        NR == FNR { node[NR] = $3; session[NR] = $6; n = NR; next }
+        { count[$1]++; seen[$1, $2] = 1 }
+        END {
+            for (i = 1; i <= n; i++) {
+                others = count[node[i]] - ((node[i], session[i]) in seen)
+                next_watches = (node[i], session[i + 1]) in seen
+                good += others == (i < n) && next_watches == (i < n)
+            }
+            print good + 0, "of", n, "places"
+        }' <(by_place) "$tmp/watches")
+    [[ $figure == "$all of $all "* ]]
+}
+
+check_crash() {
+    local path=$base/crash victim killed taken took_ms timeout_ms
+    open_gate
+    start "$tmp/gate" hold victim "$servers" "$path"
+    victim=$!
+    await 1 granted || return
+    holder=$(field 6 granted)
+    start /dev/null hold heir "$servers" "$path"
+    await 1 session || return
+    await_watches "$path" 1
+    { # or bash reports its end
+        "$worker" kill killer "$victim" >>"$tmp/$log"
+        wait "$victim"
+    } 2>/dev/null || true
+    await 1 granted || return
+    killed=$(field 3 killed)
+    taken=$(field 5 granted | tail -n 1)
+    timeout_ms=$(field 4 session | head -n 1)
+    took_ms=$(((taken - killed) / 1000))
+    figure="$took_ms ms (session timeout $timeout_ms ms)"
+    ((took_ms <= timeout_ms + 2 * tick_ms + 1000)) && await 1 gone
+}
+
+# Over all locks: sorted by time, each token is above the one before.
+check_tokens() {
+    local lock grants=0 good=0 n
+    for lock in 2 3 5; do
+        log=$lock
+        n=$(granted | wc -l)
+        grants=$((grants + n))
+        n=$(by_time | awk '$4 > last { good++ } { last = $4 }
+            END { print good + 0 }')
+        good=$((good + n))
+    done
+    figure="$good of $grants grants"
+    ((grants > 0 && good == grants))
+}
+
+run_checks() {
+    expected=$((PROGRAMS * ROUNDS)) failures=0
+    report 1 "$PROGRAMS programs count without a lock: some counts get lost" \
+        check_no_lock
+    report 2 "$PROGRAMS programs count with the lock: none gets lost" \
+        check_lock
+    report 3 'who queues first gets the lock first' check_order
+    report 4 'each in the queue watches the one before, and no other' \
+        check_watchers
+    report 5 'the holder is killed: the next one gets the lock after' \
+        check_crash
+    report 6 'each holder has a higher number than the one before' \
+        check_tokens
+}
+
+# Always at the end, also when interrupted: each step, whatever the others do.
+clean_up() {
+    trap '' INT TERM HUP
+    set +e
+    end_workers
+    ((!guest)) || remove_nodes
+    [[ ! -e $tmp/zk ]] || "$root/tools/zk-dev" down --dir "$tmp/zk"
+    rm -rf -- "$tmp"
+}
+
+main() {
+    local begin
+    parse "$@"
+    base=/zkrecipes-demo-$$-$RANDOM guest=0
+    tmp=$(mktemp -d "${TMPDIR:-/tmp}/zkrecipes-demo.XXXXXX")
+    trap clean_up EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    install_missing
+    build_all
+    begin=$SECONDS
+    start_servers
+    open_pipes
+    run_checks
+    ((failures == 0)) || die 1 "$failures of 6 checks failed"
+    printf '\nAll 6 hold, in %s s. Next, hold a lock yourself:\n' \
+        $((SECONDS - begin))
+    # shellcheck disable=SC2016 # for the reader's shell
+    printf '  tools/zk-dev up && eval "$(tools/zk-dev env)" && %s\n' \
+        'build-demo/examples/mutex "$ZK_SERVERS" /locks/orders'
+}
+
+main "$@"

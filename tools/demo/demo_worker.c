@@ -1,0 +1,214 @@
+/* One contender of tools/demo.sh: says in lines what happens to it.
+ *
+ *   demo-worker count NAME FILE ROUNDS PAUSE_MS [HOSTS PATH]
+ *   demo-worker hold NAME HOSTS PATH
+ *   demo-worker kill NAME PID
+ *
+ * Both "count" and "hold" wait for the end of their standard input: the one
+ * before it begins, the other before it gives the lock back. Times are
+ * microseconds of CLOCK_MONOTONIC, and so comparable between processes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+enum { SESSION_TIMEOUT_MS = 3000, ACQUIRE_TIMEOUT_MS = 60000, USAGE = 64 };
+
+struct worker {
+    const char *name;
+    zkr_session *session; /* NULL: works without a lock */
+    zkr_mutex *mutex;
+};
+
+static int fail(const struct worker *w, const char *what, int rc)
+{
+    (void)printf("%s failed %s: %s; %s\n", w->name, what, zkr_strerror(rc),
+                 zkr_error_detail());
+    return 1;
+}
+
+static int fail_errno(const struct worker *w, const char *what)
+{
+    (void)printf("%s failed %s: %s\n", w->name, what, strerror(errno));
+    return 1;
+}
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void await_end_of_input(void)
+{
+    char byte;
+    ssize_t n;
+
+    do
+        n = read(STDIN_FILENO, &byte, 1);
+    while (n > 0 || (n < 0 && errno == EINTR));
+}
+
+static int join(struct worker *w, const char *hosts, const char *path)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    int rc;
+
+    opts.session_timeout_ms = SESSION_TIMEOUT_MS;
+    rc = zkr_session_open(hosts, &opts, &w->session);
+    if (rc == ZKR_OK)
+        rc = zkr_mutex_new(w->session, path, NULL, &w->mutex);
+    if (rc != ZKR_OK)
+        return fail(w, "to join", rc);
+    (void)printf("%s session 0x%llx %" PRIu32 "\n", w->name,
+                 (unsigned long long)zkr_session_id(w->session),
+                 zkr_session_timeout_ms(w->session));
+    return 0;
+}
+
+static int part(struct worker *w, int status)
+{
+    int rc;
+
+    zkr_mutex_free(w->mutex);
+    rc = zkr_session_close(w->session);
+    if (rc != ZKR_OK && status == 0)
+        status = fail(w, "to close", rc);
+    if (status == 0)
+        (void)printf("%s gone\n", w->name);
+    return status;
+}
+
+static int take(const struct worker *w, zkr_grant **ret_grant)
+{
+    int rc = zkr_mutex_acquire(w->mutex, ACQUIRE_TIMEOUT_MS, ret_grant);
+
+    if (rc != ZKR_OK)
+        return fail(w, "to acquire", rc);
+    (void)printf("%s granted %s %" PRId64 " %" PRId64 " 0x%llx\n", w->name,
+                 zkr_grant_node(*ret_grant), zkr_grant_token(*ret_grant),
+                 now_us(), (unsigned long long)zkr_session_id(w->session));
+    return 0;
+}
+
+static int give_back(const struct worker *w, zkr_grant *grant)
+{
+    int rc = zkr_grant_release(grant);
+
+    zkr_grant_free(grant);
+    if (rc != ZKR_OK)
+        return fail(w, "to release", rc);
+    (void)printf("%s released\n", w->name);
+    return 0;
+}
+
+/* Read, take one's time, write: what nobody should do without a lock. The
+ * number has a fixed width, so that no reader sees half of it. */
+static int add_one(const struct worker *w, int fd, long pause_ms)
+{
+    struct timespec pause = { 0, pause_ms * 1000000 };
+    char text[32] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    long count = strtol(text, NULL, 10);
+    int len = snprintf(text, sizeof text, "%014ld\n", count + 1);
+
+    (void)nanosleep(&pause, NULL);
+    if (n < 0 || pwrite(fd, text, (size_t)len, 0) != len)
+        return fail_errno(w, "to count");
+    return 0;
+}
+
+static int add_one_alone(const struct worker *w, int fd, long pause_ms)
+{
+    zkr_grant *grant;
+    int status;
+
+    if (take(w, &grant) != 0)
+        return 1;
+    status = add_one(w, fd, pause_ms);
+    return give_back(w, grant) != 0 ? 1 : status;
+}
+
+static int count(struct worker *w, int argc, char **argv)
+{
+    long rounds = argc > 2 ? strtol(argv[1], NULL, 10) : 0;
+    int status = 0;
+    int fd;
+
+    if (argc != 3 && argc != 5)
+        return USAGE;
+    fd = open(argv[0], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail_errno(w, argv[0]);
+    if (argc == 5)
+        status = join(w, argv[3], argv[4]);
+    if (status == 0) {
+        (void)printf("%s ready\n", w->name);
+        await_end_of_input();
+    }
+    for (long i = 0; i < rounds && status == 0; i++) {
+        long pause_ms = strtol(argv[2], NULL, 10);
+
+        status = w->mutex == NULL ? add_one(w, fd, pause_ms)
+                                  : add_one_alone(w, fd, pause_ms);
+    }
+    (void)close(fd);
+    return part(w, status);
+}
+
+static int hold(struct worker *w, int argc, char **argv)
+{
+    zkr_grant *grant;
+    int status;
+
+    if (argc != 2)
+        return USAGE;
+    status = join(w, argv[0], argv[1]);
+    if (status == 0)
+        status = take(w, &grant);
+    if (status == 0) {
+        await_end_of_input();
+        status = give_back(w, grant);
+    }
+    return part(w, status);
+}
+
+static int kill_one(struct worker *w, int argc, char **argv)
+{
+    long pid = argc == 1 ? strtol(argv[0], NULL, 10) : 0;
+    int64_t when = now_us();
+
+    if (pid <= 1)
+        return USAGE;
+    if (kill((pid_t)pid, SIGKILL) != 0)
+        return fail_errno(w, "to kill");
+    (void)printf("%s killed %" PRId64 "\n", w->name, when);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct worker w = { .name = argc > 2 ? argv[2] : "" };
+    int status = USAGE;
+
+    (void)setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* one write a line */
+    if (argc > 2 && strcmp(argv[1], "count") == 0)
+        status = count(&w, argc - 3, argv + 3);
+    else if (argc > 2 && strcmp(argv[1], "hold") == 0)
+        status = hold(&w, argc - 3, argv + 3);
+    else if (argc > 2 && strcmp(argv[1], "kill") == 0)
+        status = kill_one(&w, argc - 3, argv + 3);
+    if (status == USAGE)
+        (void)fprintf(stderr, "demo-worker: see the top of its source\n");
+    return status;
+}
