@@ -10,6 +10,9 @@
 #include "retry.h"
 #include "thread.h"
 
+/* How long a close waits for answers. */
+#define DRAIN_MS 1000
+
 void zkr__keeper_wake_locked(struct zkr_session *s)
 {
     s->keeper_sleeps_until = 0;
@@ -114,6 +117,17 @@ static void turn_unlocks(struct zkr_session *s)
     sleep_until(s, next);
 }
 
+/* Let the requests under way be answered: those that are not when the handle is
+ * closed are lost inside the client, with their memory (ZOOKEEPER-3868). */
+static void drain_unlocks(struct zkr_session *s)
+{
+    int64_t deadline = zkr__clock_deadline(DRAIN_MS);
+
+    while (s->zk != NULL && s->in_flight_count > 0 &&
+           zkr__clock_now() < deadline)
+        sleep_until(s, deadline);
+}
+
 static void *keeper_main(void *arg)
 {
     struct zkr_session *s = arg;
@@ -121,6 +135,7 @@ static void *keeper_main(void *arg)
     zkr__mtx_lock(&s->lock);
     while (s->over != ZKR_ECLOSED)
         turn_unlocks(s);
+    drain_unlocks(s);
     close_handle_unlocks(s);
     s->keeper_done = true;
     (void)pthread_cond_broadcast(&s->changed);

@@ -371,8 +371,11 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline)
 
     zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, root, ZKR__RETRY_ALWAYS,
                          on_greeting);
-    while (!s->greeted && zkr__cond_wait(&s->changed, &s->lock, deadline))
+    while (!s->greeted && s->over == 0 &&
+           zkr__cond_wait(&s->changed, &s->lock, deadline))
         ;
+    if (s->over != 0)
+        return zkr__fail(s->over, "session to %s: refused", s->hosts.servers);
     if (!s->greeted)
         return zkr__fail(ZKR_EUNREACHABLE,
                          "session to %s: connected, but no answer in %u ms",

@@ -220,6 +220,13 @@ void wait_grant_state(zkr_grant *g, enum zkr_grant_state state)
                  zkr_grant_state_name(state));
 }
 
+void restart_server(void)
+{
+    admin_close(admin);
+    assert_int_equal(server_restart(the_server), 0);
+    assert_int_equal(admin_open(server_hosts(the_server), &admin), 0);
+}
+
 void expire(zkr_session *s)
 {
     int64_t id = zkr_session_id(s);

@@ -341,7 +341,7 @@ static void listeners_are_told_every_state_in_order(void **state)
     expect_event(r, 0, ZKR_SESSION_CONNECTED, 1);
     server_kill9(the_server);
     expect_event(r, 1, ZKR_SESSION_SUSPENDED, 1);
-    assert_int_equal(server_restart(the_server), 0);
+    restart_server();
     expect_event(r, 2, ZKR_SESSION_RECONNECTED, 1);
     if (zkr_session_id(s) != first_id)
         fail_msg("session id is %llx, was %llx, epoch %d",
@@ -558,11 +558,16 @@ static struct baseline measure(void)
                               server_ephemerals_count(the_server) };
 }
 
+/* Not more than before; it may be less, since the client has /dev/urandom open
+ * at times. */
 static bool is_back_at(void *arg)
 {
+    const struct baseline *before = arg;
     struct baseline now = measure();
 
-    return memcmp(arg, &now, sizeof(now)) == 0;
+    return now.threads <= before->threads && now.fds <= before->fds &&
+           now.watches <= before->watches &&
+           now.ephemerals <= before->ephemerals;
 }
 
 static void expect_baseline(struct baseline *b)

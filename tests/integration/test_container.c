@@ -1,0 +1,95 @@
+/* Lock directories are containers: the server removes them when they are empty,
+ * at any moment, also between our list and our create. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS = 10, ROUNDS = 20 };
+
+struct user_of_lock {
+    zkr_mutex *mutex;
+    atomic_int failed;
+};
+
+static void *use_lock(void *arg)
+{
+    struct user_of_lock *u = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        zkr_grant *g = NULL;
+
+        if (zkr_mutex_acquire(u->mutex, SOON_MS, &g) != ZKR_OK) {
+            u->failed++;
+            continue;
+        }
+        sleep_ms(i % 3);
+        u->failed += zkr_grant_release(g) != ZKR_OK;
+        zkr_grant_free(g);
+        sleep_ms(rand() % 20); /* long enough for it to be empty at times */
+    }
+    return NULL;
+}
+
+static bool is_gone(void *path)
+{
+    return admin_exists(admin, path, NULL) == ZNONODE;
+}
+
+/* Curator testContainerCleanup; CURATOR-180 */
+static void directories_come_and_go_under_the_locks(void **state)
+{
+    zkr_session *s = open_session();
+    struct user_of_lock u = { .mutex = new_mutex(s, "/containers/a/lock") };
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_lock, &u), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(u.failed, 0);
+    assert_true(wait_until(is_gone, "/containers", SOON_MS));
+    release(acquire(u.mutex));
+    zkr_mutex_free(u.mutex);
+    close_session(s);
+}
+
+static void persistent_parents_stay(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_session *s = open_session();
+    zkr_mutex *m;
+    zkr_mutex *other = new_mutex(s, "/containers/lock");
+
+    (void)state;
+    opts.flags = ZKR_MUTEX_PERSISTENT_PARENTS;
+    ok(zkr_mutex_new(s, "/persistent/lock", &opts, &m));
+    release(acquire(m));
+    release(acquire(other));
+    assert_true(wait_until(is_gone, "/containers", SOON_MS));
+    assert_int_equal(admin_exists(admin, "/persistent/lock", NULL), ZOK);
+    zkr_mutex_free(m);
+    zkr_mutex_free(other);
+    close_session(s);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(directories_come_and_go_under_the_locks),
+        cmocka_unit_test(persistent_parents_stay),
+    };
+
+    return cmocka_run_group_tests_name("container", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    static const char *const java_opts[] = {
+        "-Dznode.container.checkIntervalMs=10", NULL
+    };
+    const struct server_opts opts = { .java_opts = java_opts };
+
+    return run_with_server(&opts, run_group);
+}

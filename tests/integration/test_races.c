@@ -1,0 +1,299 @@
+/* Races: giving up against being granted, and sessions that end under many
+ * threads. Whatever happens first, there is one outcome, and nobody hangs. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- giving up against the grant ------------------------------------------ */
+
+enum { LANES = 10, ROUNDS = 1000, KILLERS = 24, EXPIRIES = 200 };
+
+struct lane {
+    pthread_t thread;
+    unsigned seed;
+    zkr_mutex *holder; /* of one session */
+    zkr_mutex *rival;  /* of another */
+    char path[64];
+    struct recorder *outcomes;
+    int granted;
+    int timed_out;
+    int cancelled;
+    int wrong;
+};
+
+static int random_up_to(struct lane *l, int n)
+{
+    return rand_r(&l->seed) % (n + 1);
+}
+
+static void pause_us(int us)
+{
+    struct timespec ts = { 0, us * 1000L };
+
+    (void)nanosleep(&ts, NULL);
+}
+
+static void count_outcome(struct lane *l, int code, zkr_grant *g)
+{
+    switch (code) {
+    case ZKR_OK:
+        l->granted++;
+        l->wrong += zkr_grant_check(g) != ZKR_OK;
+        l->wrong += zkr_grant_release(g) != ZKR_OK;
+        zkr_grant_free(g);
+        break;
+    case ZKR_ETIMEDOUT:
+        l->timed_out++;
+        break;
+    case ZKR_ECANCELED:
+        l->cancelled++;
+        break;
+    default:
+        l->wrong++;
+    }
+}
+
+static void race_once(struct lane *l, size_t round)
+{
+    bool cancels = random_up_to(l, 1) == 0;
+    zkr_request *request = NULL;
+    zkr_grant *g = NULL;
+    int64_t value = 0;
+    int code = 0;
+
+    if (zkr_mutex_acquire(l->holder, SOON_MS, &g) != ZKR_OK ||
+        zkr_mutex_acquire_async(l->rival, cancels ? -1 : 1 + random_up_to(l, 4),
+                                record_acquire, l->outcomes,
+                                &request) != ZKR_OK) {
+        l->wrong++;
+        return;
+    }
+    pause_us(random_up_to(l, 3000));
+    l->wrong += zkr_grant_release_async(g, NULL, NULL) != ZKR_OK;
+    zkr_grant_free(g);
+    pause_us(random_up_to(l, 3000));
+    if (cancels)
+        l->wrong += zkr_request_cancel(request) != ZKR_OK;
+    zkr_request_free(request);
+    if (!recorder_wait(l->outcomes, round + 1, SOON_MS) ||
+        !recorder_get(l->outcomes, round, &code, &value)) {
+        l->wrong++;
+        return;
+    }
+    count_outcome(l, code, (zkr_grant *)(intptr_t)value);
+}
+
+static void *lane_main(void *arg)
+{
+    struct lane *l = arg;
+
+    for (size_t i = 0; i < ROUNDS && l->wrong == 0; i++)
+        race_once(l, i);
+    return NULL;
+}
+
+static void giving_up_and_being_granted_at_once_has_one_outcome(void **state)
+{
+    zkr_session *a = open_session();
+    zkr_session *b = open_session();
+    struct lane lanes[LANES];
+    int granted = 0;
+    int given_up = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < LANES; i++) {
+        struct lane *l = &lanes[i];
+
+        *l = (struct lane){ .seed = i + 1, .outcomes = recorder_new() };
+        (void)snprintf(l->path, sizeof(l->path), "%s", new_path());
+        l->holder = new_mutex(a, l->path);
+        l->rival = new_mutex(b, l->path);
+        assert_int_equal(pthread_create(&l->thread, NULL, lane_main, l), 0);
+    }
+    for (int i = 0; i < LANES; i++) {
+        struct lane *l = &lanes[i];
+
+        assert_int_equal(pthread_join(l->thread, NULL), 0);
+        assert_int_equal(l->wrong, 0);
+        assert_int_equal(recorder_count(l->outcomes), ROUNDS);
+        granted += l->granted;
+        given_up += l->timed_out + l->cancelled;
+        wait_children(l->path, 0);
+        zkr_mutex_free(l->holder);
+        zkr_mutex_free(l->rival);
+        recorder_free(l->outcomes);
+    }
+    close_session(a);
+    close_session(b);
+    assert_int_equal(granted + given_up, LANES * ROUNDS);
+    /* Else it was no race. */
+    assert_true(granted > 500);
+    assert_true(given_up > 500);
+}
+
+/* -- sessions that end ---------------------------------------------------- */
+
+struct storm {
+    zkr_mutex *mutexes[3];
+    atomic_bool stop;
+    atomic_int turn;
+    atomic_int grants;
+    atomic_int wrong;
+};
+
+/* Any of these is right while sessions end; hanging is not. */
+static bool is_expected(int rc)
+{
+    return rc == ZKR_OK || rc == ZKR_ETIMEDOUT || rc == ZKR_EBUSY ||
+           rc == ZKR_ELOST || rc == ZCONNECTIONLOSS ||
+           rc == ZOPERATIONTIMEOUT || rc == ZKR_EPENDING;
+}
+
+static void *storm_main(void *arg)
+{
+    static const int64_t timeouts[] = { -1, 200, 5000, 0 };
+    struct storm *storm = arg;
+
+    while (!atomic_load(&storm->stop)) {
+        int turn = atomic_fetch_add(&storm->turn, 1);
+        zkr_grant *g = NULL;
+        int rc =
+            zkr_mutex_acquire(storm->mutexes[turn % 3], timeouts[turn % 4], &g);
+
+        storm->wrong += !is_expected(rc);
+        if (rc != ZKR_OK)
+            continue;
+        storm->grants++;
+        storm->wrong += !is_expected(zkr_grant_release(g));
+        zkr_grant_free(g);
+    }
+    return NULL;
+}
+
+static bool has_epoch(void *arg)
+{
+    const struct wanted {
+        zkr_session *s;
+        uint64_t epoch;
+    } *w = arg;
+
+    return zkr_session_epoch(w->s) >= w->epoch && zkr_session_id(w->s) != 0;
+}
+
+static void expire_many_times(zkr_session *s)
+{
+    struct {
+        zkr_session *s;
+        uint64_t epoch;
+    } wanted = { s, 1 };
+
+    for (int i = 0; i < EXPIRIES; i++) {
+        expire(s);
+        wanted.epoch++;
+        if (!wait_until(has_epoch, &wanted, SOON_MS))
+            fail_msg("no new session after expiry %d", i + 1);
+    }
+}
+
+/* Synchronous calls of the client hang here (ZOOKEEPER-2802). */
+static void sessions_that_end_under_24_threads_leave_none_hanging(void **state)
+{
+    zkr_session *s = open_session();
+    struct storm storm = { .wrong = 0 };
+    pthread_t threads[KILLERS];
+    char paths[3][64];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
+        storm.mutexes[i] = new_mutex(s, paths[i]);
+    }
+    for (int i = 0; i < KILLERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, storm_main, &storm),
+                         0);
+    expire_many_times(s);
+    atomic_store(&storm.stop, true);
+    for (int i = 0; i < KILLERS; i++) {
+        struct timespec deadline;
+
+        (void)clock_gettime(CLOCK_REALTIME, &deadline);
+        deadline.tv_sec += SOON_MS / 1000;
+        if (pthread_timedjoin_np(threads[i], NULL, &deadline) != 0)
+            fail_msg("thread %d hangs", i);
+    }
+    assert_int_equal(storm.wrong, 0);
+    assert_true(storm.grants > 100);
+    for (int i = 0; i < 3; i++) {
+        wait_children(paths[i], 0);
+        zkr_mutex_free(storm.mutexes[i]);
+    }
+    close_session(s);
+}
+
+/* -- closing and freeing under load --------------------------------------- */
+
+struct closing {
+    zkr_mutex *mutex;
+    atomic_int ended;
+    atomic_int wrong;
+};
+
+static void *until_closed(void *arg)
+{
+    struct closing *c = arg;
+    int rc;
+
+    do {
+        zkr_grant *g = NULL;
+
+        rc = zkr_mutex_acquire(c->mutex, -1, &g);
+        if (rc == ZKR_OK) {
+            (void)zkr_grant_release(g);
+            zkr_grant_free(g);
+        }
+    } while (rc == ZKR_OK);
+    c->wrong += rc != ZKR_ECLOSED;
+    c->ended++;
+    return NULL;
+}
+
+static void closing_under_load_ends_every_wait(void **state)
+{
+    enum { N = 8 };
+
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        zkr_session *s = open_session();
+        struct closing c = { .mutex = new_mutex(s, new_path()) };
+        pthread_t threads[N];
+
+        for (int i = 0; i < N; i++)
+            assert_int_equal(
+                pthread_create(&threads[i], NULL, until_closed, &c), 0);
+        sleep_ms(round);
+        close_session(s);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(c.ended, N);
+        assert_int_equal(c.wrong, 0);
+        zkr_mutex_free(c.mutex);
+    }
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(giving_up_and_being_granted_at_once_has_one_outcome),
+        cmocka_unit_test(sessions_that_end_under_24_threads_leave_none_hanging),
+        cmocka_unit_test(closing_under_load_ends_every_wait),
+    };
+
+    return cmocka_run_group_tests_name("races", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}

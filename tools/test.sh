@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Build with warnings as errors and run the tests; installs what is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
+    libjansson-dev libcmocka-dev zookeeper default-jre-headless)
+
+usage() {
+    cat <<'TEXT'
+tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--suite NAME]...
+
+  --asan        with AddressSanitizer and UndefinedBehaviorSanitizer
+  --tsan        with ThreadSanitizer
+  --valgrind    under valgrind (slow)
+  --clang       build with clang instead of gcc
+  --suite NAME  only this suite: unit, api, integration
+
+The build goes to build-test*/, the full log is meson-logs/testlog.txt there.
+The last line is "N passed, N failed"; a test that is skipped has failed.
+TEXT
+}
+
+die() {
+    echo "test.sh: $2" >&2
+    exit "$1"
+}
+
+install_packages() {
+    local missing=() p
+
+    for p in "${packages[@]}"; do
+        dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
+            grep -q 'ok installed' || missing+=("$p")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    [ "$(id -u)" -eq 0 ] ||
+        die 69 "run as root: apt-get install ${missing[*]}"
+    echo "installing ${missing[*]}"
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y \
+        --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
+        { cat "$log" >&2; die 69 "apt-get failed"; }
+}
+
+build=build-test
+setup=(-Dwerror=true -Dtests=enabled)
+run=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --asan)
+        build+=-asan
+        setup+=(-Db_sanitize=address,undefined)
+        ;;
+    --tsan)
+        build+=-tsan
+        setup+=(-Db_sanitize=thread)
+        export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
+        ;;
+    --valgrind)
+        build+=-valgrind
+        packages+=(valgrind)
+        run+=(--setup=valgrind)
+        ;;
+    --clang)
+        build+=-clang
+        packages+=(clang libclang-rt-14-dev)
+        export CC=clang CXX=clang++
+        setup+=(-Db_lundef=false)
+        ;;
+    --suite)
+        [ $# -ge 2 ] || die 64 "--suite needs a name"
+        run+=(--suite "$2")
+        shift
+        ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    *) die 64 "unknown option '$1'; see --help" ;;
+    esac
+    shift
+done
+
+# The client itself loses some memory when a handle is closed (ZOOKEEPER-3868).
+export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install_packages
+
+if [ ! -e "$build/build.ninja" ]; then
+    meson setup "$build" "${setup[@]}" >"$log" 2>&1 ||
+        { cat "$log" >&2; die 70 "meson setup failed"; }
+fi
+ninja -C "$build" >"$log" 2>&1 ||
+    { cat "$log" >&2; die 70 "the build failed"; }
+
+# One program at a time: each has servers of its own, and timing matters.
+meson test -C "$build" --num-processes 1 --print-errorlogs \
+    "${run[@]}" 2>&1 | tee "$log" || true
+
+count() {
+    awk -v name="$1:" '$1 == name { n += $2 } END { print n + 0 }' "$log"
+}
+passed=$(count Ok)
+failed=$(($(count Fail) + $(count Skipped) + $(count Timeout)))
+[ $((passed + failed)) -gt 0 ] || failed=1
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
