@@ -1,0 +1,82 @@
+/* At 2^31-1 the server's counter sticks, and with it the order of all clients:
+ * nobody may be granted a lock there. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "seed.h"
+
+#define DIRECTORY "/tests/exhausted"
+#define SEED      DIRECTORY "/seed"
+#define LAST      INT32_C(2147483647)
+
+static void let_the_counter_reach(int32_t counter)
+{
+    int64_t zxid;
+
+    assert_int_equal(admin_create(admin, DIRECTORY, NULL), ZOK);
+    zxid = seed_last_zxid(the_server);
+    assert_true(zxid > 0);
+    server_kill9(the_server);
+    assert_int_equal(seed_sequence(the_server, zxid + 100, SEED, counter), 0);
+    restart_server();
+    assert_int_equal(admin_delete(admin, SEED), ZOK);
+}
+
+static void count_warnings(enum zkr_log_level level, const char *line,
+                           void *user)
+{
+    if (level == ZKR_LOG_WARNING && strstr(line, "sequence number") != NULL)
+        recorder_add(user, 0, 0);
+}
+
+static void no_lock_is_granted_when_the_counter_sticks(void **state)
+{
+    struct recorder *warnings = recorder_new();
+    zkr_grant *g = NULL;
+    zkr_session *s;
+    zkr_mutex *m;
+    int granted = 0;
+    int rc;
+
+    (void)state;
+    let_the_counter_reach(LAST - 5);
+    s = open_session();
+    m = new_mutex(s, DIRECTORY);
+    zkr_log_set(ZKR_LOG_WARNING, count_warnings, warnings);
+    while ((rc = zkr_mutex_acquire(m, SOON_MS, &g)) == ZKR_OK) {
+        granted++;
+        release(g);
+        assert_in_range(granted, 1, 5);
+    }
+    zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
+    assert_int_equal(rc, ZKR_EEXHAUSTED);
+    assert_non_null(strstr(zkr_error_detail(), "lock-2147483647"));
+    assert_true(granted >= 3);
+    assert_int_equal(recorder_count(warnings), granted);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_EEXHAUSTED);
+    wait_children(DIRECTORY, 0);
+
+    /* The cure: let the directory go, and start anew. */
+    assert_int_equal(admin_delete(admin, DIRECTORY), ZOK);
+    release(acquire(m));
+    recorder_free(warnings);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_lock_is_granted_when_the_counter_sticks),
+    };
+
+    return cmocka_run_group_tests_name("exhaustion", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
