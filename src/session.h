@@ -78,6 +78,12 @@ void zkr__session_unref(struct zkr_session *s);
 
 bool zkr__session_connected(const struct zkr_session *s);
 
+void zkr__session_init_states(struct zkr_session *s);
+
+/* Nothing can be done through it any more, for the reason `code`. */
+void zkr__session_end_locked(struct zkr_session *s, int code,
+                             enum zkr_session_state state, const char *why);
+
 /* An answer says that the session is over, maybe before the event does. */
 void zkr__session_lost_locked(struct zkr_session *s, int code);
 

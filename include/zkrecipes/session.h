@@ -16,8 +16,9 @@
  * Callbacks come one at a time, in order, with no lock held, on the dispatcher
  * thread, or, with ZKR_SESSION_OWN_LOOP, on the thread that calls
  * zkr_session_dispatch(). A callback may call anything that does not wait; a
- * call that would wait returns ZKR_EDEADLK there. No callback comes before the
- * call that registered it has returned, and none after it has been freed.
+ * call that would wait returns ZKR_EDEADLK there. No callback runs inside the
+ * call that registered it, nor before that has written its outputs, and none
+ * after its registration has been freed.
  * A slow callback delays other callbacks, and nothing else.
  *
  * fork(). In the child every call returns ZKR_EFORKED, sends nothing and frees

@@ -1,0 +1,59 @@
+/* The steps of a claim, as they call each other: one file each. */
+#ifndef ZKR__CLAIM_STEPS_H
+#define ZKR__CLAIM_STEPS_H
+
+#include "claim.h"
+
+static inline bool zkr__claim_in_state(const struct zkr__claim *c,
+                                       enum zkr__claim_state state)
+{
+    return c->sm.state == (int)state;
+}
+
+/* After the session has ended, answers mean nothing: the keeper closes the
+ * handle and then calls zkr__claim_epoch_over_locked(). */
+static inline bool zkr__claim_is_over(const struct zkr__claim *c)
+{
+    return c->epoch != c->session->epoch || c->session->over != 0;
+}
+
+/* claim.c: a request under way keeps the claim alive; `done` drops that
+ * reference. Taking it back drops it too. */
+void zkr__claim_ask_locked(struct zkr__claim *c, struct zkr__op *op,
+                           enum zkr__zk_type type, const char *path,
+                           enum zkr__op_retry retry,
+                           void (*done)(struct zkr__op *,
+                                        const struct zkr__zk_reply *));
+bool zkr__claim_take_back_locked(struct zkr__claim *c, struct zkr__op *op);
+
+/* claim.c: the outcome, once; and the end of the machine. */
+void zkr__claim_decide_locked(struct zkr__claim *c, int rc);
+void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
+                           const char *why);
+
+/* enroll.c */
+void zkr__claim_probe_locked(struct zkr__claim *c);
+void zkr__claim_enter_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_pause_locked(struct zkr__claim *c);
+void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
+
+/* look.c: take a node as ours if it is what we asked for, or ZKR_EPROTO. */
+int zkr__claim_adopt(struct zkr__claim *c, const char *path,
+                     const struct zkr__zk_reply *reply);
+void zkr__claim_look_locked(struct zkr__claim *c);
+
+/* survey.c */
+void zkr__claim_list_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_survey_locked(struct zkr__claim *c,
+                              const struct zkr__zk_reply *reply);
+
+/* wait.c */
+void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name);
+void zkr__claim_stop_watching_locked(struct zkr__claim *c);
+
+/* leave.c */
+void zkr__claim_leave_locked(struct zkr__claim *c, const char *why);
+/* Given up while ENROLLING, with nothing under way. */
+void zkr__claim_withdraw_locked(struct zkr__claim *c);
+
+#endif

@@ -1,0 +1,55 @@
+/* LEAVING: our node goes, whatever it takes. */
+#include "claim_steps.h"
+
+#include <string.h>
+
+#include "error.h"
+#include "keeper.h"
+
+/* On a session that is over the node is gone, or the server will see to it. */
+static void on_swept(struct zkr__sweep *sweep, int rc)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(sweep, struct zkr__claim, sweep);
+
+    if (zkr__error_outcome(rc) == ZKR__OVER)
+        rc = ZKR_OK;
+    else if (rc == ZKR__ZCLOSING)
+        rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
+    zkr__grant_left_locked(&c->grant, rc);
+    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
+}
+
+void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
+{
+    struct zkr__sweep *sweep = &c->sweep;
+
+    zkr__keeper_disarm_locked(c->session, &c->pause);
+    zkr__sm_move(&c->sm, ZKR__CLAIM_LEAVING, why);
+    (void)zkr__claim_take_back_locked(c, &c->create);
+    (void)zkr__claim_take_back_locked(c, &c->list);
+    (void)zkr__claim_take_back_locked(c, &c->search.op);
+    zkr__claim_stop_watching_locked(c);
+    sweep->search.dir = c->lock->dir;
+    sweep->search.tag = c->name;
+    sweep->search.tag_len = zkr__node_name_tag_len(c->lock->layout);
+    sweep->search.markers = &c->recipe->markers;
+    sweep->node = strcpy(c->sweep_node, c->node);
+    sweep->node_size = c->path_size;
+    sweep->thorough = c->thorough;
+    zkr__sweep_start_locked(sweep, on_swept);
+}
+
+/* Given up while the create was on its way. */
+void zkr__claim_withdraw_locked(struct zkr__claim *c)
+{
+    if (c->node[0] != '\0' || c->thorough)
+        zkr__claim_leave_locked(c, "given up");
+    else
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
+}
+
+void zkr__claim_release_locked(struct zkr__claim *c)
+{
+    zkr__grant_end_locked(&c->grant, ZKR_GRANT_RELEASED);
+    zkr__claim_leave_locked(c, "released");
+}

@@ -1,0 +1,10 @@
+/* Listeners: who is told of every change of the session's state. */
+#ifndef ZKR__LISTENER_H
+#define ZKR__LISTENER_H
+
+struct zkr_session;
+
+/* The state has changed. */
+void zkr__listeners_tell_locked(struct zkr_session *s);
+
+#endif

@@ -1,0 +1,264 @@
+/* Opening and closing a session. */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "error.h"
+#include "keeper.h"
+#include "opts.h"
+#include "probe.h"
+#include "retry.h"
+
+#define DEFAULT_SESSION_TIMEOUT_MS 10000
+#define DEFAULT_CONNECT_TIMEOUT_MS 15000
+#define DEFAULT_REPLY_TIMEOUT_MS   5000
+/* After an open that failed: for the diagnosis, and for the keeper to end. */
+#define AFTERMATH_MS 250
+
+static int load_opts(struct zkr_session_opts *o,
+                     const struct zkr_session_opts *opts)
+{
+    int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, "session options");
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (o->session_timeout_ms == 0)
+        o->session_timeout_ms = DEFAULT_SESSION_TIMEOUT_MS;
+    if (o->session_timeout_ms < ZKR_SESSION_TIMEOUT_MIN_MS ||
+        o->session_timeout_ms > ZKR_SESSION_TIMEOUT_MAX_MS)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: session_timeout_ms %u is not in "
+                         "%u to %u",
+                         o->session_timeout_ms, ZKR_SESSION_TIMEOUT_MIN_MS,
+                         ZKR_SESSION_TIMEOUT_MAX_MS);
+    if ((o->flags & ~(uint32_t)ZKR_SESSION_OWN_LOOP) != 0)
+        return zkr__fail(ZKR_EINVAL, "session options: unknown flags %#x",
+                         o->flags);
+    if ((o->auth_scheme == NULL) != (o->auth == NULL))
+        return zkr__fail(ZKR_EINVAL, "session options: auth and auth_scheme "
+                                     "need each other");
+    if (o->connect_timeout_ms == 0)
+        o->connect_timeout_ms = DEFAULT_CONNECT_TIMEOUT_MS;
+    if (o->reply_timeout_ms == 0)
+        o->reply_timeout_ms = DEFAULT_REPLY_TIMEOUT_MS;
+    return zkr__retry_load(&o->retry);
+}
+
+static int copy_auth(struct zkr_session *s)
+{
+    const char *acl = s->opts.acl;
+
+    if (s->opts.auth != NULL) {
+        s->auth_scheme = strdup(s->opts.auth_scheme);
+        s->auth = strdup(s->opts.auth);
+        if (s->auth_scheme == NULL || s->auth == NULL)
+            return zkr__fail(ZKR_ENOMEM, "session: out of memory");
+    }
+    if (acl == NULL)
+        acl = s->auth == NULL ? "world:anyone:cdrwa" : "auth::cdrwa";
+    return zkr__acl_parse(&s->acl, acl);
+}
+
+static void init_lists(struct zkr_session *s)
+{
+    zkr__list_init(&s->queued);
+    zkr__list_init(&s->delayed);
+    zkr__list_init(&s->in_flight);
+    zkr__list_init(&s->refused);
+    zkr__list_init(&s->claims);
+    zkr__list_init(&s->watches);
+    zkr__list_init(&s->listeners);
+}
+
+static int new_session(const char *hosts, const struct zkr_session_opts *opts,
+                       struct zkr_session **ret_session)
+{
+    struct zkr_session *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (s == NULL)
+        return zkr__fail(ZKR_ENOMEM, "session: out of memory");
+    atomic_init(&s->refs, 1);
+    s->pid = getpid();
+    zkr__session_init_states(s);
+    init_lists(s);
+    zkr__op_init(&s->hello, s);
+    (void)zkr__mtx_init(&s->lock);
+    (void)zkr__cond_init(&s->keeper_wake);
+    (void)zkr__cond_init(&s->changed);
+    rc = load_opts(&s->opts, opts);
+    if (zkr__dispatch_init(&s->dispatch,
+                           rc == ZKR_OK &&
+                               (s->opts.flags & ZKR_SESSION_OWN_LOOP) != 0) !=
+        ZKR_OK)
+        rc = ZKR_ESYSTEM;
+    if (rc == ZKR_OK)
+        rc = zkr__hosts_parse(&s->hosts, hosts, s->opts.chroot);
+    if (rc == ZKR_OK)
+        rc = copy_auth(s);
+    if (rc != ZKR_OK) {
+        zkr__session_unref(s);
+        return rc;
+    }
+    *ret_session = s;
+    return ZKR_OK;
+}
+
+static int await_connection_unlocks(struct zkr_session *s, int64_t deadline)
+{
+    while (!zkr__session_connected(s) && s->over == 0 &&
+           s->open_error == ZKR_OK &&
+           zkr__cond_wait(&s->changed, &s->lock, deadline))
+        ;
+    if (zkr__session_connected(s))
+        return ZKR_OK;
+    if (s->over != 0)
+        return zkr__fail(s->over, "session to %s: refused", s->hosts.servers);
+    if (s->open_error != ZKR_OK)
+        return zkr__fail(s->open_error, "session to %s: %s", s->hosts.servers,
+                         s->open_error == ZKR_EHOSTS
+                             ? "no host name can be resolved"
+                             : zkr_strerror(s->open_error));
+    return zkr__fail(ZKR_EUNREACHABLE, "session to %s: no answer in %u ms",
+                     s->hosts.servers, s->opts.connect_timeout_ms);
+}
+
+static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr_session *s = op->session;
+
+    s->greeted = true;
+    s->greeting = reply->rc;
+    (void)pthread_cond_broadcast(&s->changed);
+}
+
+/* A first request: does the server serve, and is there a chroot? */
+static int greet_unlocks(struct zkr_session *s, int64_t deadline)
+{
+    const char *root = s->hosts.chroot[0] == '\0' ? "/" : s->hosts.chroot;
+
+    zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, root, ZKR__RETRY_ALWAYS,
+                         on_greeting);
+    while (!s->greeted && s->over == 0 &&
+           zkr__cond_wait(&s->changed, &s->lock, deadline))
+        ;
+    if (s->over != 0)
+        return zkr__fail(s->over, "session to %s: refused", s->hosts.servers);
+    if (!s->greeted)
+        return zkr__fail(ZKR_EUNREACHABLE,
+                         "session to %s: connected, but no answer in %u ms",
+                         s->hosts.servers, s->opts.connect_timeout_ms);
+    if (s->greeting == ZKR__ZNONODE)
+        return zkr__fail(ZKR_ENOCHROOT,
+                         "session to %s: the chroot '%s' does not exist "
+                         "(ZooKeeper -101, ZNONODE)",
+                         s->hosts.servers, root);
+    if (s->greeting != ZKR_OK)
+        return zkr__fail(s->greeting, "session to %s: first request",
+                         s->hosts.servers);
+    return ZKR_OK;
+}
+
+/* True when the keeper has ended and been joined. */
+static bool stop_keeper_unlocks(struct zkr_session *s, int64_t deadline)
+{
+    bool done;
+
+    zkr__keeper_wake_locked(s);
+    while (!s->keeper_done && zkr__cond_wait(&s->changed, &s->lock, deadline))
+        ;
+    done = s->keeper_done;
+    zkr__mtx_unlock(&s->lock);
+    if (done)
+        (void)pthread_join(s->keeper, NULL);
+    else
+        (void)pthread_detach(s->keeper);
+    zkr__mtx_lock(&s->lock);
+    return done;
+}
+
+static int connect_unlocks(struct zkr_session *s)
+{
+    int64_t deadline = zkr__clock_deadline(s->opts.connect_timeout_ms);
+    int rc = await_connection_unlocks(s, deadline);
+
+    return rc == ZKR_OK ? greet_unlocks(s, deadline) : rc;
+}
+
+/* The keeper may be stuck in a name server: it cleans up when it returns. */
+static void give_up_open(struct zkr_session *s)
+{
+    zkr__mtx_lock(&s->lock);
+    zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "open failed");
+    (void)stop_keeper_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
+    zkr__mtx_unlock(&s->lock);
+}
+
+int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
+                     zkr_session **ret_session)
+{
+    struct zkr_session *s = NULL;
+    int rc;
+
+    if (ret_session == NULL)
+        return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
+    rc = new_session(hosts, opts, &s);
+    if (rc != ZKR_OK)
+        return rc;
+    rc = zkr__keeper_start(s);
+    if (rc == ZKR_OK) {
+        zkr__mtx_lock(&s->lock);
+        rc = connect_unlocks(s);
+        zkr__mtx_unlock(&s->lock);
+        if (rc == ZKR_OK)
+            rc = zkr__dispatch_start(s);
+        if (rc != ZKR_OK) {
+            give_up_open(s);
+            if (rc == ZKR_EUNREACHABLE)
+                rc = zkr__probe(s->hosts.servers, AFTERMATH_MS);
+        }
+    }
+    if (rc == ZKR_OK)
+        *ret_session = s;
+    else
+        zkr__session_unref(s);
+    return rc;
+}
+
+static int close_unlocks(struct zkr_session *s)
+{
+    bool had_session = s->id != 0;
+
+    if (zkr__dispatch_inside_locked(s))
+        return zkr__fail(ZKR_EDEADLK, "a callback cannot close its session");
+    zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "closed");
+    (void)stop_keeper_unlocks(s, ZKR__NEVER);
+    if (had_session && !s->told_server)
+        return zkr__fail(ZKR_EPENDING,
+                         "session to %s: closed without a connection; the "
+                         "server keeps it for up to %u ms",
+                         s->hosts.servers, s->timeout_ms);
+    return ZKR_OK;
+}
+
+int zkr_session_close(zkr_session *s)
+{
+    int rc;
+
+    if (s == NULL)
+        return ZKR_OK;
+    rc = zkr__session_check(s, "session");
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__mtx_lock(&s->lock);
+    rc = close_unlocks(s);
+    zkr__mtx_unlock(&s->lock);
+    if (rc == ZKR_EDEADLK)
+        return rc;
+    zkr__dispatch_stop(s);
+    zkr__session_unref(s);
+    return rc;
+}

@@ -1,0 +1,89 @@
+/* SURVEYING: listing the queue, and finding whom we wait for. */
+#include "claim_steps.h"
+
+#include <assert.h>
+
+#include "error.h"
+#include "keeper.h"
+#include "log.h"
+#include "path.h"
+
+static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list);
+
+    if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING) &&
+        !zkr__claim_is_over(c)) {
+        if (reply->rc == ZKR_OK)
+            zkr__claim_survey_locked(c, reply);
+        else if (reply->rc == ZKR__ZNONODE)
+            zkr__claim_enter_locked(c, "directory gone");
+        else
+            zkr__claim_give_up_locked(c, reply->rc,
+                                      "cannot list the contenders");
+    }
+    zkr__claim_unref(c);
+}
+
+void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
+{
+    zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
+    zkr__keeper_disarm_locked(c->session, &c->relist);
+    zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
+                          ZKR__RETRY_POLICY, on_list);
+}
+
+/* The counter of the server sticks at 2^31-1 or goes negative: from there on,
+ * sequence numbers say nothing about the order, for any client. */
+static bool is_exhausted(const struct zkr__claim *c)
+{
+    int64_t seq = -1;
+
+    (void)zkr__node_name_parse(c->node, &c->recipe->markers, &seq);
+    if (seq >= ZKR__SEQ_WARN && seq < ZKR__SEQ_MAX)
+        zkr__log(ZKR_LOG_WARNING,
+                 "%s '%s': sequence number %lld of at most %lld; let the "
+                 "directory be removed when it is empty",
+                 c->recipe->noun, c->lock->path, (long long)seq,
+                 (long long)ZKR__SEQ_MAX);
+    return seq < 0 || seq >= ZKR__SEQ_MAX;
+}
+
+/* Granted: first of those who conflict, in a list that is younger than our
+ * node, which belongs to this session, whose epoch is still the same. */
+static void grant_locked(struct zkr__claim *c)
+{
+    assert(c->epoch == c->session->epoch && !c->decided);
+    zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, "first");
+    zkr__grant_begin_locked(&c->grant);
+    zkr__claim_decide_locked(c, ZKR_OK);
+}
+
+void zkr__claim_survey_locked(struct zkr__claim *c,
+                              const struct zkr__zk_reply *reply)
+{
+    struct zkr__queue queue;
+    size_t i;
+
+    if (zkr__queue_parse(&queue, reply->names, reply->name_count,
+                         &c->recipe->markers,
+                         zkr__path_name(c->node)) != ZKR_OK) {
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+        return;
+    }
+    i = c->recipe->waits_for(&queue);
+    if (!queue.listed)
+        zkr__claim_enter_locked(c, "our node was deleted");
+    else if (is_exhausted(c))
+        zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
+                                  "node '%s' has no usable sequence number",
+                                  c->node);
+    else if (i == ZKR__NOBODY)
+        grant_locked(c);
+    else if (c->is_try)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'",
+                                  queue.ahead[i].name);
+    else
+        zkr__claim_wait_for_locked(c, queue.ahead[i].name);
+    zkr__queue_done(&queue);
+}

@@ -1,0 +1,124 @@
+/* WAITING: watching the one node that we wait for. */
+#include "claim_steps.h"
+
+#include <stdlib.h>
+
+#include "error.h"
+#include "keeper.h"
+#include "path.h"
+
+/* How often to list when the node before us cannot be read. */
+#define RELIST_MS 1000
+
+static void on_left_before_us(void *owner)
+{
+    struct zkr__claim *c = owner;
+
+    c->watch = NULL;
+    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && !zkr__claim_is_over(c))
+        zkr__claim_list_locked(c, "the node before us has changed");
+}
+
+static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
+
+static void on_relist(struct zkr__timer *timer);
+
+static void relist_later_locked(struct zkr__claim *c)
+{
+    zkr__keeper_arm_locked(c->session, &c->relist,
+                           zkr__clock_deadline(RELIST_MS), on_relist);
+}
+
+static void on_relist(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+
+    if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING) || zkr__claim_is_over(c))
+        return;
+    if (c->get.where != ZKR__OP_IDLE) {
+        relist_later_locked(c);
+        return;
+    }
+    zkr__claim_stop_watching_locked(c);
+    zkr__claim_list_locked(c, "the node before us cannot be read");
+}
+
+/* GET and not EXISTS: that would leave a watch behind on a node that has gone.
+ * Without the permission to read, EXISTS has to do; but servers since the fix
+ * of CVE-2024-23944 do not tell us of a node that we may not read, so we also
+ * list again from time to time. */
+static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
+                         const char *path)
+{
+    c->watch = zkr__watch_new_locked(c->session, path, c, on_left_before_us);
+    if (c->watch == NULL) {
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+        return;
+    }
+    c->get.request.watch = c->watch;
+    zkr__claim_ask_locked(c, &c->get, type, c->watch->path, ZKR__RETRY_POLICY,
+                          on_get);
+    if (type == ZKR__ZK_EXISTS)
+        relist_later_locked(c);
+}
+
+void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
+{
+    char *path;
+
+    zkr__sm_move(&c->sm, ZKR__CLAIM_WAITING, name);
+    if (!zkr__path_is_child_name(name)) {
+        zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
+        return;
+    }
+    path = zkr__path_join(c->lock->dir, name);
+    if (path == NULL)
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+    else
+        watch_locked(c, ZKR__ZK_GET, path);
+    free(path);
+}
+
+static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
+                               int rc)
+{
+    struct zkr__watch *w = c->watch;
+
+    c->watch = NULL;
+    if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING) || zkr__claim_is_over(c))
+        ;
+    else if (rc == ZKR__ZNONODE)
+        zkr__claim_list_locked(c, "the node before us has gone");
+    else if (rc == ZKR__ZNOAUTH && type == ZKR__ZK_GET)
+        watch_locked(c, ZKR__ZK_EXISTS, w->path);
+    else
+        zkr__claim_give_up_locked(c, rc, "cannot watch '%s'", w->path);
+    zkr__watch_not_set_locked(w, type, rc);
+}
+
+static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, get);
+
+    if (reply->rc != ZKR_OK) {
+        not_watched_locked(c, op->request.type, reply->rc);
+    } else if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING)) {
+        zkr__watch_remove_locked(c->watch); /* given up in the meantime */
+        c->watch = NULL;
+    }
+    zkr__claim_unref(c);
+}
+
+void zkr__claim_stop_watching_locked(struct zkr__claim *c)
+{
+    zkr__keeper_disarm_locked(c->session, &c->relist);
+    if (c->watch == NULL)
+        return;
+    if (zkr__claim_take_back_locked(c, &c->get))
+        zkr__watch_not_sent_locked(c->watch);
+    else if (c->get.where == ZKR__OP_IDLE)
+        zkr__watch_remove_locked(c->watch);
+    else
+        return; /* on_get() */
+    c->watch = NULL;
+}
