@@ -14,7 +14,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--suite NAME]...
   --tsan        with ThreadSanitizer
   --valgrind    under valgrind (slow)
   --clang       build with clang instead of gcc
-  --suite NAME  only this suite: unit, api, integration
+  --suite NAME  only this suite: unit, api, integration, examples, harness
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.
 The last line is "N passed, N failed"; a test that is skipped has failed.
