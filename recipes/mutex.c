@@ -1,10 +1,9 @@
 /* The fair mutex: each contender waits for the one right before it. */
-#include <zkrecipes/mutex.h>
+#include "mutex_recipe.h"
 
 #include <stdlib.h>
 
 #include "error.h"
-#include "lock.h"
 #include "opts.h"
 
 struct zkr_mutex {
@@ -19,7 +18,7 @@ static size_t wait_for_the_one_before(const struct zkr__queue *queue)
 static const char *const exclusive[] = { "lock-", "__lock__", NULL };
 static const char *const shared[] = { NULL };
 
-static const struct zkr__recipe mutex_recipe = {
+const struct zkr__recipe zkr__mutex_recipe = {
     .noun = "mutex",
     .marker = { [ZKR__LAYOUT_CURATOR] = "lock-",
                 [ZKR__LAYOUT_KAZOO] = "__lock__" },
@@ -27,19 +26,16 @@ static const struct zkr__recipe mutex_recipe = {
     .waits_for = wait_for_the_one_before,
 };
 
-int zkr_mutex_new(zkr_session *session, const char *path,
-                  const struct zkr_mutex_opts *opts, zkr_mutex **ret_mutex)
+int zkr__mutex_lock_new(zkr_session *session, const char *noun,
+                        const char *path, const struct zkr_mutex_opts *opts,
+                        struct zkr__lock **ret_lock)
 {
     const uint32_t known =
         ZKR_MUTEX_FAIL_ON_SESSION_LOSS | ZKR_MUTEX_PERSISTENT_PARENTS;
-    struct zkr__lock_config config = { .noun = mutex_recipe.noun,
-                                       .path = path };
+    struct zkr__lock_config config = { .noun = noun, .path = path };
     struct zkr_mutex_opts o;
-    zkr_mutex *mutex;
     int rc = zkr__session_check(session, "session");
 
-    if (rc == ZKR_OK && ret_mutex == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
     if (rc == ZKR_OK)
         rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, "mutex options");
     if (rc != ZKR_OK)
@@ -51,11 +47,22 @@ int zkr_mutex_new(zkr_session *session, const char *path,
     config.fail_on_session_loss =
         (o.flags & ZKR_MUTEX_FAIL_ON_SESSION_LOSS) != 0;
     config.persistent_parents = (o.flags & ZKR_MUTEX_PERSISTENT_PARENTS) != 0;
+    return zkr__lock_new(session, &config, ret_lock);
+}
 
+int zkr_mutex_new(zkr_session *session, const char *path,
+                  const struct zkr_mutex_opts *opts, zkr_mutex **ret_mutex)
+{
+    zkr_mutex *mutex;
+    int rc;
+
+    if (ret_mutex == NULL)
+        return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
     mutex = malloc(sizeof(*mutex));
     if (mutex == NULL)
         return zkr__fail(ZKR_ENOMEM, "mutex: out of memory");
-    rc = zkr__lock_new(session, &config, &mutex->lock);
+    rc = zkr__mutex_lock_new(session, zkr__mutex_recipe.noun, path, opts,
+                             &mutex->lock);
     if (rc != ZKR_OK) {
         free(mutex);
         return rc;
@@ -83,7 +90,7 @@ int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
     int rc = check(mutex);
 
     return rc != ZKR_OK ? rc
-                        : zkr__lock_acquire(mutex->lock, &mutex_recipe,
+                        : zkr__lock_acquire(mutex->lock, &zkr__mutex_recipe,
                                             timeout_ms, ret_grant);
 }
 
@@ -95,8 +102,8 @@ int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
 
     return rc != ZKR_OK
                ? rc
-               : zkr__lock_acquire_async(mutex->lock, &mutex_recipe, timeout_ms,
-                                         fn, user, ret_request);
+               : zkr__lock_acquire_async(mutex->lock, &zkr__mutex_recipe,
+                                         timeout_ms, fn, user, ret_request);
 }
 
 int zkr_mutex_cancel(zkr_mutex *mutex)

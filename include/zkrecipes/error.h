@@ -48,7 +48,8 @@ extern "C" {
     X(ZKR_ENOCHROOT,  -1020, "the chroot does not exist")                      \
     X(ZKR_EEXHAUSTED, -1021, "the sequence numbers of the lock are used up")   \
     X(ZKR_EPROTO,     -1022, "a server sent what no server should")            \
-    X(ZKR_ESYSTEM,    -1023, "the operating system refused a resource")
+    X(ZKR_ESYSTEM,    -1023, "the operating system refused a resource")        \
+    X(ZKR_EOVERFLOW,  -1024, "acquired too often without a release")
 /* clang-format on */
 
 enum zkr_error {

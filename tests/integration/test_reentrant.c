@@ -1,0 +1,269 @@
+/* The reentrant mutex: counted per thread, and truthful after a loss. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static zkr_session *s;
+static zkr_reentrant_mutex *m;
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    s = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    ok(zkr_reentrant_mutex_new(s, path, NULL, &m));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    zkr_reentrant_mutex_free(m);
+    (void)zkr_session_close(s);
+    return 0;
+}
+
+/* Runs on a thread of its own; the result is read on the main thread. */
+struct attempt {
+    zkr_reentrant_mutex *mutex;
+    int64_t timeout_ms;
+    int acquired;
+    int released;
+    uint32_t depth;
+};
+
+static void *attempt_main(void *arg)
+{
+    struct attempt *a = arg;
+
+    a->acquired = zkr_reentrant_mutex_acquire(a->mutex, a->timeout_ms);
+    a->depth = zkr_reentrant_mutex_depth(a->mutex);
+    a->released = zkr_reentrant_mutex_release(a->mutex);
+    return NULL;
+}
+
+static struct attempt attempt(zkr_reentrant_mutex *mutex, int64_t timeout_ms)
+{
+    struct attempt a = { .mutex = mutex, .timeout_ms = timeout_ms };
+    pthread_t t;
+
+    assert_int_equal(pthread_create(&t, NULL, attempt_main, &a), 0);
+    assert_int_equal(pthread_join(t, NULL), 0);
+    return a;
+}
+
+/* Curator testReentrant */
+static void it_is_held_until_the_last_release(void **state)
+{
+    struct Stat before;
+    struct Stat after;
+
+    (void)state;
+    for (uint32_t i = 1; i <= 3; i++) {
+        ok(zkr_reentrant_mutex_acquire(m, i == 1 ? SOON_MS : 0));
+        assert_int_equal(zkr_reentrant_mutex_depth(m), i);
+        if (i == 1)
+            assert_int_equal(admin_exists(admin, path, &before), ZOK);
+    }
+    assert_int_equal(admin_exists(admin, path, &after), ZOK);
+    assert_int_equal(before.cversion, after.cversion); /* no request for it */
+    for (uint32_t i = 3; i > 0; i--) {
+        assert_int_equal(count_children(path), 1);
+        assert_int_equal(attempt(m, 0).acquired, ZKR_EBUSY);
+        ok(zkr_reentrant_mutex_release(m));
+        assert_int_equal(zkr_reentrant_mutex_depth(m), i - 1);
+    }
+    assert_int_equal(count_children(path), 0);
+    assert_int_equal(attempt(m, SOON_MS).acquired, ZKR_OK);
+}
+
+/* Curator testReentrant2Threads, strictly */
+static void another_thread_waits_for_all_levels(void **state)
+{
+    struct attempt a;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    for (int i = 0; i < 3; i++) {
+        a = attempt(m, 50);
+        assert_int_equal(a.acquired, ZKR_ETIMEDOUT);
+        assert_int_equal(a.depth, 0);
+        ok(zkr_reentrant_mutex_release(m));
+    }
+    a = attempt(m, SOON_MS);
+    assert_int_equal(a.acquired, ZKR_OK);
+    assert_int_equal(a.depth, 1);
+    assert_int_equal(a.released, ZKR_OK);
+}
+
+static void only_the_owner_releases(void **state)
+{
+    (void)state;
+    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
+    assert_int_equal(attempt(m, 0).acquired, ZKR_OK);
+    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    assert_int_equal(attempt(m, 0).released, ZKR_ENOTOWNER);
+    assert_int_equal(zkr_grant_check(zkr_reentrant_mutex_grant(m)), ZKR_OK);
+    ok(zkr_reentrant_mutex_release(m));
+    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
+    assert_null(zkr_reentrant_mutex_grant(m));
+}
+
+/* Curator: "second instance in same thread blocks" */
+static void another_object_in_the_same_thread_is_another_contender(void **state)
+{
+    zkr_reentrant_mutex *other = NULL;
+    zkr_mutex *plain = new_mutex(s, path);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    ok(zkr_reentrant_mutex_new(s, path, NULL, &other));
+    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    assert_int_equal(zkr_reentrant_mutex_acquire(other, 0), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(plain, 0, &none), ZKR_EBUSY);
+    ok(zkr_reentrant_mutex_release(m));
+    ok(zkr_reentrant_mutex_acquire(other, 0));
+    ok(zkr_reentrant_mutex_release(other));
+    zkr_reentrant_mutex_free(other);
+    zkr_mutex_free(plain);
+}
+
+/* Curator says "acquired" here, while another client holds the lock. */
+static void
+after_a_loss_it_must_be_released_before_it_is_acquired_anew(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    g = zkr_reentrant_mutex_grant(m);
+    assert_non_null(g);
+    expire(s);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    assert_int_equal(zkr_reentrant_mutex_acquire(m, SOON_MS), ZKR_ELOST);
+    assert_int_equal(zkr_reentrant_mutex_depth(m), 2);
+    assert_int_equal(attempt(m, SOON_MS).acquired, ZKR_OK); /* others may */
+    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ELOST);
+    assert_int_equal(zkr_reentrant_mutex_acquire(m, SOON_MS), ZKR_ELOST);
+    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ELOST);
+    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
+    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    ok(zkr_reentrant_mutex_release(m));
+}
+
+static void *acquire_and_end(void *arg)
+{
+    return (void *)(intptr_t)zkr_reentrant_mutex_acquire(arg, SOON_MS);
+}
+
+/* A pthread_t is used again; the lock of its last owner is not inherited. */
+static void a_thread_that_ends_takes_its_lock_along(void **state)
+{
+    pthread_t t;
+    void *rc = NULL;
+
+    (void)state;
+    assert_int_equal(pthread_create(&t, NULL, acquire_and_end, m), 0);
+    assert_int_equal(pthread_join(t, &rc), 0);
+    assert_int_equal((intptr_t)rc, ZKR_OK);
+    assert_int_equal(attempt(m, 0).acquired, ZKR_EBUSY);
+    assert_int_equal(attempt(m, 0).released, ZKR_ENOTOWNER);
+    zkr_reentrant_mutex_free(m);
+    wait_children(path, 0);
+    ok(zkr_reentrant_mutex_new(s, path, NULL, &m));
+    assert_int_equal(attempt(m, SOON_MS).acquired, ZKR_OK);
+}
+
+static void acquired_too_often_is_an_error(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < ZKR_REENTRANT_DEPTH_MAX; i++)
+        ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    assert_int_equal(zkr_reentrant_mutex_acquire(m, SOON_MS), ZKR_EOVERFLOW);
+    assert_int_equal(zkr_reentrant_mutex_depth(m), ZKR_REENTRANT_DEPTH_MAX);
+    for (uint32_t i = 0; i < ZKR_REENTRANT_DEPTH_MAX; i++)
+        ok(zkr_reentrant_mutex_release(m));
+    assert_int_equal(count_children(path), 0);
+}
+
+struct crowd {
+    zkr_reentrant_mutex *mutex;
+    atomic_int holders;
+    atomic_int wrong;
+};
+
+static void *crowd_main(void *arg)
+{
+    struct crowd *c = arg;
+
+    c->wrong += zkr_reentrant_mutex_acquire(c->mutex, SOON_MS) != ZKR_OK;
+    c->wrong += atomic_fetch_add(&c->holders, 1) != 0;
+    c->wrong += zkr_reentrant_mutex_acquire(c->mutex, 0) != ZKR_OK;
+    sleep_ms(2);
+    c->wrong += zkr_reentrant_mutex_release(c->mutex) != ZKR_OK;
+    atomic_fetch_sub(&c->holders, 1);
+    c->wrong += zkr_reentrant_mutex_release(c->mutex) != ZKR_OK;
+    return NULL;
+}
+
+/* Curator testReentrantSingleLock */
+static void ten_threads_take_turns_with_one_object(void **state)
+{
+    struct crowd c = { .mutex = m };
+    pthread_t t[10];
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, crowd_main, &c), 0);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(pthread_join(t[i], NULL), 0);
+    assert_int_equal(c.wrong, 0);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    zkr_reentrant_mutex *none = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_reentrant_mutex_new(NULL, "/a", NULL, &none),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_reentrant_mutex_new(s, "a", NULL, &none), ZKR_EPATH);
+    assert_non_null(strstr(zkr_error_detail(), "reentrant mutex 'a'"));
+    assert_int_equal(zkr_reentrant_mutex_new(s, "/a", NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_reentrant_mutex_acquire(NULL, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_reentrant_mutex_release(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_reentrant_mutex_cancel(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_reentrant_mutex_depth(NULL), 0);
+    assert_null(zkr_reentrant_mutex_grant(NULL));
+    assert_string_equal(zkr_reentrant_mutex_path(m), path);
+    zkr_reentrant_mutex_free(NULL);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(it_is_held_until_the_last_release),
+        TEST(another_thread_waits_for_all_levels),
+        TEST(only_the_owner_releases),
+        TEST(another_object_in_the_same_thread_is_another_contender),
+        TEST(after_a_loss_it_must_be_released_before_it_is_acquired_anew),
+        TEST(a_thread_that_ends_takes_its_lock_along),
+        TEST(acquired_too_often_is_an_error),
+        TEST(ten_threads_take_turns_with_one_object),
+        TEST(bad_arguments_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("reentrant", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
