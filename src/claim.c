@@ -24,8 +24,8 @@ static const struct zkr__sm_state table[] = {
                    TO(IDLE)),
     ROW(LOOKING,   TO(LOOKING) | TO(ENROLLING) | TO(SURVEYING) | TO(LEAVING) |
                    TO(IDLE)),
-    ROW(SURVEYING, TO(WAITING) | TO(HELD) | TO(ENROLLING) | TO(LEAVING) |
-                   TO(IDLE)),
+    ROW(SURVEYING, TO(WAITING) | TO(HELD) | TO(ENROLLING) | TO(LOOKING) |
+                   TO(LEAVING) | TO(IDLE)),
     ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
     ROW(HELD,      TO(LEAVING) | TO(LOST)),
     ROW(LEAVING,   TO(IDLE)),

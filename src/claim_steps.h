@@ -40,7 +40,7 @@ void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
 /* look.c: take a node as ours if it is what we asked for, or ZKR_EPROTO. */
 int zkr__claim_adopt(struct zkr__claim *c, const char *path,
                      const struct zkr__zk_reply *reply);
-void zkr__claim_look_locked(struct zkr__claim *c);
+void zkr__claim_look_locked(struct zkr__claim *c, const char *why);
 
 /* survey.c */
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why);

@@ -39,12 +39,17 @@ void zkr__claim_probe_locked(struct zkr__claim *c)
                           ZKR__RETRY_POLICY, on_probe);
 }
 
-/* Enter the queue at its tail, as somebody new: no node of another epoch, and
- * no late create, can be taken for ours. */
+/* Enter the queue at its tail, as somebody new: no node of another epoch can be
+ * taken for ours. Unless a node of this epoch may still turn up: then under the
+ * same name, by which we find and delete it in the end. */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
     struct zkr__lock *lock = c->lock;
 
+    if (c->thorough && c->epoch == c->session->epoch) {
+        enroll_locked(c, why);
+        return;
+    }
     zkr__random_uuid(c->uuid);
     zkr__node_name_build(c->name, lock->layout, c->uuid,
                          c->recipe->marker[lock->layout]);
@@ -143,7 +148,7 @@ static void enrolled_locked(struct zkr__claim *c,
 {
     switch (zkr__error_outcome(c->create_rc)) {
     case ZKR__UNKNOWN:
-        zkr__claim_look_locked(c);
+        zkr__claim_look_locked(c, "outcome of create unknown");
         return;
     case ZKR__NOT_DONE:
         zkr__claim_pause_locked(c);

@@ -30,13 +30,14 @@ static void on_look(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     if (zkr__claim_in_state(c, ZKR__CLAIM_LOOKING) && !zkr__claim_is_over(c)) {
         if (reply->rc == ZKR__ZNONODE)
-            zkr__claim_look_locked(c);
+            zkr__claim_look_locked(c, "it has gone");
         else if (reply->rc != ZKR_OK)
             zkr__claim_give_up_locked(c, reply->rc, "cannot look at our node");
         else if (zkr__claim_adopt(c, c->node, reply) == ZKR_OK)
             zkr__claim_list_locked(c, "found, and ours");
         else
-            zkr__claim_enter_locked(c, "found, but of another session");
+            zkr__claim_give_up_locked(c, ZKR_EPROTO,
+                                      "'%s' is not of our session", c->node);
     }
     zkr__claim_unref(c);
 }
@@ -62,9 +63,10 @@ static void on_searched(struct zkr__search *search, int rc)
 
 /* The answer to the create did not come. It may have been carried out, now or a
  * little later; a second node would make us wait for ourselves. */
-void zkr__claim_look_locked(struct zkr__claim *c)
+void zkr__claim_look_locked(struct zkr__claim *c, const char *why)
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_LOOKING, "outcome of create unknown");
+    zkr__sm_move(&c->sm, ZKR__CLAIM_LOOKING, why);
+    c->thorough = true;
     c->node[0] = '\0';
     c->search.dir = c->lock->dir;
     c->search.tag = c->name;

@@ -62,7 +62,7 @@ static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
         p->cut--;
         up_locked(p);
         break;
-    case ZKR__ZUNIMPLEMENTED: /* a server before 3.5 has no containers */
+    case ZKR__ZUNIMPLEMENTED: /* where containers are disabled */
         if (p->mode == ZKR__ZK_CONTAINER) {
             p->mode = ZKR__ZK_PERSISTENT;
             create_locked(p);

@@ -2,6 +2,7 @@
 #include "claim_steps.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "error.h"
 #include "keeper.h"
@@ -59,6 +60,14 @@ static void grant_locked(struct zkr__claim *c)
     zkr__claim_decide_locked(c, ZKR_OK);
 }
 
+/* A create of ours that was carried out later than we could know. */
+static bool is_twin(const struct zkr__claim *c, const char *name)
+{
+    size_t tag_len = zkr__node_name_tag_len(c->lock->layout);
+
+    return strncmp(name, c->name, tag_len) == 0;
+}
+
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply)
 {
@@ -80,6 +89,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
                                   c->node);
     else if (i == ZKR__NOBODY)
         grant_locked(c);
+    else if (is_twin(c, queue.ahead[i].name))
+        zkr__claim_look_locked(c, "we would wait for ourselves");
     else if (c->is_try)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'",
                                   queue.ahead[i].name);

@@ -81,7 +81,8 @@ ZKR_API const char *zkr_error_detail(void);
 /** The same call may succeed later: connection lost, throttled, timed out. */
 ZKR_API bool zkr_error_is_transient(int code);
 
-/** The session is over, and with it every lock that was held through it. */
+/** What was held is gone for good: the session is over, or (ZKR_ELOST) at least
+ *  the lock in question is lost. */
 ZKR_API bool zkr_error_is_session_over(int code);
 
 /** What was asked for may have happened, or not. */

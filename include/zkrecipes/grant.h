@@ -50,7 +50,9 @@ enum zkr_grant_state {
  * May I go on? Costs no request.
  *
  * SUSPENDED becomes HELD again only after a write that the quorum has committed
- * found our node in place.
+ * found our node in place. That, and the watch on the node, need the permission
+ * to read it: with an ACL of ours that withholds it from us, a grant stays
+ * SUSPENDED after a reconnect, and a deletion by others may go unnoticed.
  *
  * Threads   Any, callbacks too.
  * Errors    ZKR_EUNSURE while SUSPENDED or UNSURE: pause the work;
@@ -95,8 +97,8 @@ typedef void (*zkr_grant_fn)(zkr_grant *grant,
                              const struct zkr_grant_event *event, void *user);
 
 /**
- * Be told of SUSPENDED, HELD again, LOST, and of requests to give the lock
- * back. If the grant is not HELD any more, that state is the first event.
+ * Be told of SUSPENDED, HELD again, LOST, RELEASED, and of requests to give the
+ * lock back. If the grant is not HELD any more, that state is the first event.
  * A grant has one listener: a second call replaces it, @p fn NULL removes it.
  * From now on the library watches the lock node, if it does not yet (it does
  * so by itself when the lock has been held for 50 ms).

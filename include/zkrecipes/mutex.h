@@ -42,7 +42,7 @@ enum zkr_mutex_flags {
     /** A claim whose session ends fails with ZKR_ELOST. */
     ZKR_MUTEX_FAIL_ON_SESSION_LOSS = 1u << 0,
     /** Missing parents are made persistent, not containers, which the server
-     *  removes when they have been empty for a minute. */
+     *  removes when it finds them empty (it looks about once a minute). */
     ZKR_MUTEX_PERSISTENT_PARENTS = 1u << 1,
 };
 
@@ -93,9 +93,11 @@ ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
  * Owns      On success the caller owns the grant and frees it.
  * On error  Not held. Our node is gone or is being deleted in the background,
  *           whatever happens to the connection.
- * Errors    ZKR_ETIMEDOUT, ZKR_EBUSY, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_ELOST,
- *           ZKR_EDEADLK, ZKR_EEXHAUSTED, ZKR_ENOMEM, ZKR_EFORKED, ZKR_EINVAL;
- *           ZKR_ENOCHROOT; ZooKeeper's own code where retrying cannot help
+ * Errors    ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_ELOST, ZKR_EDEADLK,
+ *           ZKR_EEXHAUSTED, ZKR_ENOMEM, ZKR_EFORKED, ZKR_EINVAL, ZKR_EPROTO,
+ *           ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZCONNECTIONLOSS (no connection
+ *           now) and ZOPERATIONTIMEOUT (no answer in reply_timeout_ms);
+ *           ZAUTHFAILED; ZooKeeper's own code where retrying cannot help
  *           (ZNOAUTH, ...) or the retry policy gave up (ZCONNECTIONLOSS, ...).
  * Source    Curator InterProcessMutex.acquire(time, unit); one round trip
  *           instead of two when nobody contends.

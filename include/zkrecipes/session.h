@@ -19,12 +19,14 @@
  * call that would wait returns ZKR_EDEADLK there. No callback runs inside the
  * call that registered it, nor before that has written its outputs, and none
  * after its registration has been freed.
- * A slow callback delays other callbacks, and nothing else.
+ * A slow callback delays other callbacks, and those calls that wait for it:
+ * closing the session, and ending the callback's own registration. No lock
+ * waits.
  *
- * fork(). In the child every call returns ZKR_EFORKED, sends nothing and frees
- * nothing; the session goes on in the parent. The sockets of Debian's ZooKeeper
- * client are not close-on-exec: a child that calls exec should close the
- * descriptors from 3 up.
+ * fork(). In the child every call that can fail returns ZKR_EFORKED; none sends
+ * anything or ends anything; the session goes on in the parent. The sockets of
+ * Debian's ZooKeeper client are not close-on-exec: a child that calls exec
+ * should close the descriptors from 3 up.
  *
  * If the process dies, the server keeps the session, and the locks held through
  * it, until its timeout has passed.
@@ -112,7 +114,9 @@ struct zkr_session_opts {
  * Threads   Any.
  * Owns      All strings are copied. On success the caller owns the session and
  *           ends it with zkr_session_close().
- * On error  Nothing is left, on the server either.
+ * On error  Nothing is left here. If a session was established and then the
+ *           connection broke, the server keeps it until its timeout; it has no
+ *           nodes.
  * Errors    ZKR_EINVAL, ZKR_EPATH (chroot), ZKR_EHOSTS, ZKR_EREFUSED,
  *           ZKR_ENOTZK, ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM,
  *           ZKR_ESYSTEM; ZAUTHFAILED and what else ZooKeeper answers.
@@ -128,8 +132,9 @@ ZKR_API int zkr_session_open(const char *hosts,
  * Locks, grants and listeners that still exist stay valid handles that answer
  * ZKR_ECLOSED or ZKR_ELOST; free them before or after. NULL is allowed.
  *
- * Time      Some milliseconds; up to 5 seconds when the servers are silent;
- *           and as long as a callback of yours is running.
+ * Time      Some milliseconds; up to 6 seconds when the servers are silent;
+ *           and as long as a callback of yours is running, or a name server
+ *           that the client is asking does not answer.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK, not closed).
  * Owns      Takes the session, unless ZKR_EDEADLK or ZKR_EFORKED.
  * On error  ZKR_EPENDING: closed here, but the server could not be told; it
@@ -170,7 +175,7 @@ typedef void (*zkr_session_fn)(zkr_session *session,
  * Threads   Any.
  * Owns      The caller owns the listener and frees it with
  *           zkr_listener_free(), before or after the session is closed.
- * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED.
+ * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_EFORKED.
  */
 ZKR_API int zkr_session_listen(zkr_session *session, zkr_session_fn fn,
                                void *user, zkr_listener **ret_listener);
@@ -193,8 +198,9 @@ ZKR_API int zkr_session_fd(zkr_session *session, int *ret_fd);
 /**
  * Run the callbacks that are due, on this thread, and return.
  *
- * Threads   One at a time; ZKR_EDEADLK from inside a callback.
- * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
+ * Threads   One at a time (ZKR_EBUSY); ZKR_EDEADLK from inside a callback.
+ * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
+ *           ZKR_EFORKED.
  */
 ZKR_API int zkr_session_dispatch(zkr_session *session);
 
