@@ -10,8 +10,10 @@
 #include "retry.h"
 #include "thread.h"
 
-/* How long a close waits for answers. */
-#define DRAIN_MS 1000
+/* How long a close waits for answers; of a dead handle they come at once, or,
+ * in a race of the client's, never (ZOOKEEPER-2802). */
+#define DRAIN_MS      1000
+#define DRAIN_DEAD_MS 50
 
 void zkr__keeper_wake_locked(struct zkr_session *s)
 {
@@ -65,27 +67,39 @@ static void open_handle_unlocks(struct zkr_session *s)
     }
 }
 
+static void sleep_until(struct zkr_session *s, int64_t instant)
+{
+    s->keeper_sleeps_until = instant;
+    (void)zkr__cond_wait(&s->keeper_wake, &s->lock, instant);
+    s->keeper_sleeps_until = 0;
+}
+
+/* Let the requests under way be answered: those that are not when the handle is
+ * closed are lost inside the client, with their memory (ZOOKEEPER-3868). */
+static void drain_unlocks(struct zkr_session *s)
+{
+    int64_t deadline =
+        zkr__clock_deadline(s->over == ZKR_ECLOSED ? DRAIN_MS : DRAIN_DEAD_MS);
+
+    while (s->in_flight_count > 0 && zkr__clock_now() < deadline)
+        sleep_until(s, deadline);
+}
+
 /* After zkr__zk_close() no answer comes any more, so what is still waiting for
  * one is ended by us. */
 static void close_handle_unlocks(struct zkr_session *s)
 {
     struct zkr__zk *zk = s->zk;
 
-    s->zk = NULL;
-    s->handle_dead = false;
     if (zk != NULL) {
+        drain_unlocks(s);
+        s->zk = NULL;
         zkr__mtx_unlock(&s->lock);
         s->told_server = zkr__zk_close(zk);
         zkr__mtx_lock(&s->lock);
     }
+    s->handle_dead = false;
     zkr__session_flush_locked(s);
-}
-
-static void sleep_until(struct zkr_session *s, int64_t instant)
-{
-    s->keeper_sleeps_until = instant;
-    (void)zkr__cond_wait(&s->keeper_wake, &s->lock, instant);
-    s->keeper_sleeps_until = 0;
 }
 
 static void turn_unlocks(struct zkr_session *s)
@@ -117,17 +131,6 @@ static void turn_unlocks(struct zkr_session *s)
     sleep_until(s, next);
 }
 
-/* Let the requests under way be answered: those that are not when the handle is
- * closed are lost inside the client, with their memory (ZOOKEEPER-3868). */
-static void drain_unlocks(struct zkr_session *s)
-{
-    int64_t deadline = zkr__clock_deadline(DRAIN_MS);
-
-    while (s->zk != NULL && s->in_flight_count > 0 &&
-           zkr__clock_now() < deadline)
-        sleep_until(s, deadline);
-}
-
 static void *keeper_main(void *arg)
 {
     struct zkr_session *s = arg;
@@ -135,7 +138,6 @@ static void *keeper_main(void *arg)
     zkr__mtx_lock(&s->lock);
     while (s->over != ZKR_ECLOSED)
         turn_unlocks(s);
-    drain_unlocks(s);
     close_handle_unlocks(s);
     s->keeper_done = true;
     (void)pthread_cond_broadcast(&s->changed);

@@ -132,7 +132,7 @@ void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__mtx_lock(&s->lock);
     finish_locked(op, reply);
     zkr__op_pump_locked(s);
-    if (s->over != 0) /* the keeper waits for the last answer */
+    if (s->over != 0 || s->handle_dead) /* the keeper waits for the last */
         zkr__keeper_wake_locked(s);
     zkr__mtx_unlock(&s->lock);
 }

@@ -1,6 +1,7 @@
 /* The session: states and epochs, and what each change means for all. */
 #include "session.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,8 @@ void zkr__session_unref(struct zkr_session *s)
 {
     if (atomic_fetch_sub(&s->refs, 1) != 1)
         return;
+    assert(zkr__list_empty(&s->claims) && zkr__list_empty(&s->watches));
+    assert(s->in_flight_count == 0 && zkr__list_empty(&s->queued));
     zkr__dispatch_done(&s->dispatch);
     (void)pthread_cond_destroy(&s->keeper_wake);
     (void)pthread_cond_destroy(&s->changed);
