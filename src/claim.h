@@ -66,7 +66,8 @@ struct zkr__claim {
     char *sweep_node;         /* the same, for leaving */
     int64_t token;            /* its czxid */
     int create_rc;
-    bool thorough; /* the create has been sent more than once */
+    bool list_refused; /* by the client, before the create was answered */
+    bool thorough;     /* the create has been sent more than once */
 
     /* requests under way */
     struct zkr__op create; /* or the look at a node that was found */

@@ -111,17 +111,19 @@ bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
                                     struct zkr__notice *n)
 {
     struct zkr__dispatch *d = &s->dispatch;
-    bool due = n->due;
+    bool due;
 
     assert(zkr__mtx_mine(&s->lock));
+    /* First this: a notice that runs may post itself again. */
+    while (d->running == n && !zkr__dispatch_inside_locked(s))
+        (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
+    due = n->due;
     if (due) {
         zkr__list_remove(&n->link);
         n->due = false;
         if (zkr__list_empty(&d->due))
             show_due(d, false);
     }
-    while (d->running == n && !zkr__dispatch_inside_locked(s))
-        (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
     return due;
 }
 

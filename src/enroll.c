@@ -69,6 +69,7 @@ static void enroll_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
     c->node[0] = '\0';
+    c->list_refused = false;
     c->create.request.mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL;
     c->create.request.data = c->data;
     c->create.request.data_len = c->data_len;
@@ -77,19 +78,6 @@ static void enroll_locked(struct zkr__claim *c, const char *why)
                           ZKR__RETRY_NEVER, on_create);
     zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
                           ZKR__RETRY_NEVER, on_enroll_list);
-}
-
-static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create);
-
-    c->create_rc = reply->rc;
-    if (reply->rc == ZKR_OK)
-        c->create_rc = zkr__claim_adopt(c, reply->path, reply);
-    if (c->create_rc == ZKR_EPROTO ||
-        zkr__error_outcome(c->create_rc) == ZKR__UNKNOWN)
-        c->thorough = true;
-    zkr__claim_unref(c);
 }
 
 static void on_pause_over(struct zkr__timer *timer)
@@ -170,17 +158,42 @@ static void enrolled_locked(struct zkr__claim *c,
     }
 }
 
+static void answered_locked(struct zkr__claim *c,
+                            const struct zkr__zk_reply *list)
+{
+    if (zkr__claim_is_over(c))
+        return;
+    if (c->decided)
+        zkr__claim_withdraw_locked(c);
+    else
+        enrolled_locked(c, list);
+}
+
+static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create);
+
+    c->create_rc = reply->rc;
+    if (reply->rc == ZKR_OK)
+        c->create_rc = zkr__claim_adopt(c, reply->path, reply);
+    if (c->create_rc == ZKR_EPROTO ||
+        zkr__error_outcome(c->create_rc) == ZKR__UNKNOWN)
+        c->thorough = true;
+    if (c->list_refused)
+        answered_locked(c, &(struct zkr__zk_reply){ .rc = ZKR__ZSYSTEMERROR });
+    zkr__claim_unref(c);
+}
+
+/* A list that the client refuses ends before a create that is in flight: then
+ * on_create() goes on. */
 static void on_enroll_list(struct zkr__op *op,
                            const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list);
 
-    if (!zkr__claim_is_over(c)) {
-        if (c->decided)
-            zkr__claim_withdraw_locked(c);
-        else
-            enrolled_locked(c, reply);
-    }
+    c->list_refused = c->create.where != ZKR__OP_IDLE;
+    if (!c->list_refused)
+        answered_locked(c, reply);
     zkr__claim_unref(c);
 }
 

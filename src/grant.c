@@ -215,6 +215,8 @@ int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
     g->user = user;
     if (fn != NULL && g->sm.state != ZKR_GRANT_HELD)
         zkr__grant_tell_locked(g, ZKR_GRANT_STATE_CHANGED);
+    if (fn != NULL && g->revoke_requested && zkr__grant_is_ours(g))
+        zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
     if (fn != NULL)
         zkr__own_node_watch_locked(g, ZKR__ZK_GET);
     zkr__grant_leave(g);

@@ -21,6 +21,7 @@ struct zkr_grant {     /* under the session lock; part of its claim */
 
     struct zkr__notice notice; /* of the listener: */
     struct zkr__ring events;
+    bool revoke_requested;
     zkr_grant_fn fn;
     void *user;
 

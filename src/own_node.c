@@ -14,11 +14,13 @@
 /* What Curator writes into a lock node to ask for the lock. */
 #define REVOKE_MESSAGE "__REVOKE__"
 
-static void on_own_node_changed(void *owner)
+static void on_own_node_changed(void *owner, bool deleted)
 {
     struct zkr_grant *g = owner;
 
     g->watch = NULL;
+    if (deleted) /* its name never comes again */
+        zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
     zkr__own_node_watch_locked(g, ZKR__ZK_GET);
 }
 
@@ -33,6 +35,7 @@ static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
             g->watch = NULL;
         } else if (reply->data_len == strlen(REVOKE_MESSAGE) &&
                    memcmp(reply->data, REVOKE_MESSAGE, reply->data_len) == 0) {
+            g->revoke_requested = true;
             zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
         }
         return;

@@ -112,6 +112,7 @@ static void connected_locked(struct zkr_session *s)
 {
     if (zkr__session_connected(s))
         return;
+    zkr__zk_log_in(s->zk);
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = zkr__zk_timeout_ms(s->zk); /* may differ every time */
     move_locked(s,

@@ -10,10 +10,11 @@
 /* How often to list when the node before us cannot be read. */
 #define RELIST_MS 1000
 
-static void on_left_before_us(void *owner)
+static void on_left_before_us(void *owner, bool deleted)
 {
     struct zkr__claim *c = owner;
 
+    (void)deleted;
     c->watch = NULL;
     if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && !zkr__claim_is_over(c))
         zkr__claim_list_locked(c, "the node before us has changed");

@@ -18,9 +18,9 @@ static uint64_t hash(const char *path)
     return h;
 }
 
-struct zkr__watch *zkr__watch_new_locked(struct zkr_session *s,
-                                         const char *path, void *owner,
-                                         void (*fired)(void *owner))
+struct zkr__watch *
+zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
+                      void (*fired)(void *owner, bool deleted))
 {
     struct zkr__watch *w = calloc(1, sizeof(*w));
 
@@ -65,7 +65,7 @@ void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
         free_locked(w);
 }
 
-void zkr__watch_on_event(struct zkr__watch *w)
+void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
 {
     struct zkr_session *s = w->session;
     void *owner;
@@ -75,7 +75,7 @@ void zkr__watch_on_event(struct zkr__watch *w)
     w->owner = NULL;
     w->spent = true;
     if (owner != NULL)
-        w->fired(owner);
+        w->fired(owner, deleted);
     /* Unless a removal is under way: its answer comes, and frees it. */
     if (w->unwatch.where == ZKR__OP_IDLE || zkr__op_cancel_locked(&w->unwatch))
         free_locked(w);
@@ -116,8 +116,9 @@ static void on_unwatched(struct zkr__op *op, const struct zkr__zk_reply *reply)
 void zkr__watch_remove_locked(struct zkr__watch *w)
 {
     w->owner = NULL;
-    if (is_watched_otherwise(w) || w->session->over != 0)
+    if (w->session->over != 0)
         return;
+    w->unwatch.request.watch = is_watched_otherwise(w) ? w : NULL;
     /* Not repeated: by then somebody else may watch the same node, and the
      * client can only remove all watches on it. */
     zkr__op_start_locked(&w->unwatch, ZKR__ZK_UNWATCH, w->path,

@@ -10,16 +10,16 @@ struct zkr__watch {
     char *path;
     uint64_t path_hash;
     void *owner; /* NULL: nobody cares any more */
-    void (*fired)(void *owner);
+    void (*fired)(void *owner, bool deleted);
     bool spent; /* it has fired: no event comes any more */
     struct zkr__op unwatch;
 };
 
 /* A context to give to a GET or EXISTS request. `fired` runs under the lock,
  * once, and the watch is gone then. NULL when out of memory. */
-struct zkr__watch *zkr__watch_new_locked(struct zkr_session *s,
-                                         const char *path, void *owner,
-                                         void (*fired)(void *owner));
+struct zkr__watch *
+zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
+                      void (*fired)(void *owner, bool deleted));
 
 /* The request that would have set it was never sent. */
 void zkr__watch_not_sent_locked(struct zkr__watch *w);

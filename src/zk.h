@@ -31,7 +31,8 @@ enum zkr__zk_type {
     ZKR__ZK_CHILDREN, /* path */
     ZKR__ZK_SYNC,     /* path */
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
-    ZKR__ZK_UNWATCH,  /* path: remove all data watches of this handle on it */
+    ZKR__ZK_UNWATCH,  /* path, watch: forget this one; NULL: remove all data
+                       * watches of this handle on it, on the server too */
 };
 
 enum zkr__zk_mode {
@@ -73,7 +74,7 @@ enum zkr__zk_event {
 struct zkr__zk_config {
     const char *servers;
     int timeout_ms;
-    const char *auth_scheme; /* NULL without */
+    const char *auth_scheme; /* NULL without; both live as long as the handle */
     const char *auth;
 };
 
@@ -86,6 +87,9 @@ int zkr__zk_open(const struct zkr__zk_config *config,
  * requests that were under way may never have come. True when the server has
  * been told to end the session. */
 bool zkr__zk_close(struct zkr__zk *zk);
+
+/* Whenever it is connected, before anything is submitted. */
+void zkr__zk_log_in(struct zkr__zk *zk);
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
@@ -102,6 +106,6 @@ void zkr__session_on_event(struct zkr_session *session,
                            enum zkr__zk_event event);
 void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
 /* A node event, which uses up the watch. */
-void zkr__watch_on_event(struct zkr__watch *watch);
+void zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
 
 #endif

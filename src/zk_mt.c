@@ -13,14 +13,19 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include "clock.h"
 #include "error.h"
 #include "log.h"
 
 /* Without it the client resolves names on every turn of its loop. */
 #define RESOLUTION_DELAY_MS 60000
+/* How long zookeeper_close() waits for its answer. */
+#define CLOSE_REPLY_MS 1500
 
 struct zkr__zk {
     zhandle_t *zh;
+    const char *auth_scheme; /* NULL when the client has got them: */
+    const char *auth;
 };
 
 /* "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_ERROR@fn@1335: text" */
@@ -72,7 +77,7 @@ static void on_watch_event(zhandle_t *zh, int type, int state, const char *path,
     (void)state;
     (void)path;
     if (type != ZOO_SESSION_EVENT)
-        zkr__watch_on_event(context);
+        zkr__watch_on_event(context, type == ZOO_DELETED_EVENT);
 }
 
 /* A refusal shows as the state event AUTH_FAILED. Runs on the io thread. */
@@ -116,20 +121,32 @@ int zkr__zk_open(const struct zkr__zk_config *config,
         return rc;
     }
     (void)zoo_set_servers_resolution_delay(zk->zh, RESOLUTION_DELAY_MS);
-    if (config->auth_scheme != NULL)
-        (void)zoo_add_auth(zk->zh, config->auth_scheme, config->auth,
-                           (int)strlen(config->auth), on_auth, NULL);
+    zk->auth_scheme = config->auth_scheme;
+    zk->auth = config->auth;
     *ret_zk = zk;
     return ZKR_OK;
+}
+
+/* Not before: while an attempt to connect has just failed, the client refuses
+ * credentials. Those it has accepted it repeats after every reconnect. */
+void zkr__zk_log_in(struct zkr__zk *zk)
+{
+    if (zk->auth_scheme != NULL &&
+        zoo_add_auth(zk->zh, zk->auth_scheme, zk->auth, (int)strlen(zk->auth),
+                     on_auth, NULL) == ZOK)
+        zk->auth_scheme = NULL;
 }
 
 bool zkr__zk_close(struct zkr__zk *zk)
 {
     bool connected = zoo_state(zk->zh) == ZOO_CONNECTED_STATE;
+    int64_t started = zkr__clock_now();
     int rc = zookeeper_close(zk->zh);
+    int64_t took = zkr__clock_now() - started;
 
     free(zk);
-    return connected && rc == ZOK;
+    /* ZOK also when it has waited for the answer in vain. */
+    return connected && rc == ZOK && took < CLOSE_REPLY_MS * ZKR__MS;
 }
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk)
@@ -199,12 +216,26 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
     answer(data, &reply);
 }
 
+/* Where a reply is cut short, or memory, the client leaves holes. */
+static bool is_whole(const struct String_vector *names)
+{
+    if (names == NULL || (names->count > 0 && names->data == NULL))
+        return false;
+    for (int32_t i = 0; i < names->count; i++) {
+        if (names->data[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
 static void on_children(int rc, const struct String_vector *names,
                         const void *data)
 {
     struct zkr__zk_reply reply = { .rc = rc };
 
-    if (rc == ZOK && names != NULL && names->count > 0) {
+    if (rc == ZOK && !is_whole(names)) {
+        reply.rc = ZMARSHALLINGERROR;
+    } else if (rc == ZOK && names->count > 0) {
         reply.names = (const char *const *)names->data;
         reply.name_count = (size_t)names->count;
     }
@@ -286,8 +317,11 @@ static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
     case ZKR__ZK_CHECK:
         return submit_check(zh, r, op);
     case ZKR__ZK_UNWATCH:
-        return zoo_aremove_all_watches(zh, r->path, ZWATCHTYPE_DATA, 0,
-                                       unwatched, op);
+        return r->watch == NULL
+                   ? zoo_aremove_all_watches(zh, r->path, ZWATCHTYPE_DATA, 0,
+                                             unwatched, op)
+                   : zoo_aremove_watches(zh, r->path, ZWATCHTYPE_DATA, watcher,
+                                         r->watch, 0, unwatched, op);
     }
     abort();
 }

@@ -10,6 +10,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
+#include "session.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
@@ -401,6 +402,82 @@ static void a_reconnect_alone_does_not_make_it_held_again(void **state)
     zkr_grant_free(g);
 }
 
+static bool has_looked(void *unused)
+{
+    (void)unused;
+    return proxy_requests(proxy, ZOO_GETDATA_OP) == 1;
+}
+
+/* The event alone says that the node is gone. The holder used to look first,
+ * and to say "held" until that was answered, while somebody else held the lock.
+ */
+static void a_holder_believes_the_event_that_its_node_is_deleted(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    ok(zkr_grant_listen(g, record_grant, NULL));
+    ok(zkr_grant_listen(g, NULL, NULL));
+    assert_true(wait_until(has_looked, NULL, SOON_MS));
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
+    delete_nth_child(path, 0);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+}
+
+/* It used to be told to a listener of the moment only. */
+static void a_revocation_request_waits_for_its_listener(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct recorder *r = recorder_new();
+    int code = 0;
+
+    (void)state;
+    assert_int_equal(admin_set(admin, zkr_grant_node(g), "__REVOKE__"), ZOK);
+    assert_true(wait_until(has_looked, NULL, SOON_MS)); /* by itself */
+    ok(zkr_grant_listen(g, record_grant, r));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, 100);
+    ok(zkr_grant_listen(g, NULL, NULL));
+    release(g);
+    recorder_free(r);
+}
+
+static size_t count_watches(void)
+{
+    size_t count = 0;
+
+    zkr__mtx_lock(&s->lock);
+    for (struct zkr__list *l = s->watches.next; l != &s->watches; l = l->next)
+        count++;
+    zkr__mtx_unlock(&s->lock);
+    return count;
+}
+
+static bool has_few_watches(void *unused)
+{
+    (void)unused;
+    return count_watches() <= 2;
+}
+
+/* Each of them used to leave a context behind when the holder, in the same
+ * session, watched the same node. */
+static void waits_given_up_leave_no_watch_in_the_client(void **state)
+{
+    zkr_grant *g = acquire(m);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_true(wait_until(has_looked, NULL, SOON_MS));
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
+    assert_true(wait_until(has_few_watches, NULL, SOON_MS));
+    delete_nth_child(path, 0); /* the holder's own watch is still there */
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+}
+
 /* The predecessor leaves while we are cut off: SetWatches tells us later. */
 static void a_wake_up_missed_while_away_is_delivered_later(void **state)
 {
@@ -441,6 +518,33 @@ static void closing_without_a_connection_says_what_stays(void **state)
     zkr_grant_free(g);
     zkr_mutex_free(mutex);
     wait_children(path, 0); /* after the session timeout */
+}
+
+/* The client says ZOK also when it has waited for the server in vain. */
+static void closing_with_a_silent_server_does_not_claim_success(void **state)
+{
+    zkr_session *lonely = NULL;
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct recorder *r = recorder_new();
+    zkr_mutex *mutex;
+    zkr_grant *g;
+    int code = 1;
+
+    (void)state;
+    opts.session_timeout_ms = 2 * SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &lonely));
+    mutex = new_mutex(lonely, path);
+    g = acquire(mutex);
+    proxy_freeze(proxy);
+    ok(zkr_grant_release_async(g, record_release, r));
+    assert_int_equal(zkr_session_close(lonely), ZKR_EPENDING);
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_EPENDING);
+    zkr_grant_free(g);
+    zkr_mutex_free(mutex);
+    recorder_free(r);
+    proxy_heal(proxy);
+    wait_children(path, 0);
 }
 
 /* -- servers -------------------------------------------------------------- */
@@ -673,8 +777,12 @@ static int run_group(void)
         TEST(data_changed_on_the_predecessor_wakes_nobody_up),
         TEST(a_disconnect_costs_neither_the_lock_nor_the_place),
         TEST(a_reconnect_alone_does_not_make_it_held_again),
+        TEST(a_holder_believes_the_event_that_its_node_is_deleted),
+        TEST(a_revocation_request_waits_for_its_listener),
+        TEST(waits_given_up_leave_no_watch_in_the_client),
         TEST(a_wake_up_missed_while_away_is_delivered_later),
         TEST(closing_without_a_connection_says_what_stays),
+        TEST(closing_with_a_silent_server_does_not_claim_success),
         TEST(a_server_that_stops_and_goes_on_makes_no_second_node),
         TEST(deadlines_hold_while_the_server_is_frozen),
         TEST(a_server_killed_and_restarted_costs_nobody_the_lock),

@@ -254,6 +254,30 @@ static void with_credentials_only_their_owner_gets_at_the_nodes(void **state)
     close_session(stranger);
 }
 
+/* The client refuses credentials while an attempt to connect has just failed;
+ * the session then went on without them. */
+static void credentials_survive_servers_that_refuse_the_connection(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    char hosts[128];
+
+    (void)state;
+    opts.auth_scheme = "digest";
+    opts.auth = "smith:secret";
+    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:1,127.0.0.1:2,%s",
+                   server_hosts(the_server));
+    for (int i = 0; i < 20; i++) {
+        zkr_session *s = NULL;
+        zkr_mutex *m;
+
+        ok(zkr_session_open(hosts, &opts, &s));
+        m = new_mutex(s, new_path());
+        release(acquire(m)); /* without them: ZINVALIDACL */
+        zkr_mutex_free(m);
+        close_session(s);
+    }
+}
+
 /* A waiter that may not read the node before it has to use exists. */
 static void
 a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
@@ -703,6 +727,8 @@ static int run_group(void)
         cmocka_unit_test(null_arguments_are_refused_everywhere),
         cmocka_unit_test(an_acl_that_forbids_is_named),
         cmocka_unit_test(with_credentials_only_their_owner_gets_at_the_nodes),
+        cmocka_unit_test(
+            credentials_survive_servers_that_refuse_the_connection),
         cmocka_unit_test(
             a_predecessor_that_cannot_be_read_is_waited_for_all_the_same),
         cmocka_unit_test(a_chroot_is_a_prefix_that_nobody_sees),

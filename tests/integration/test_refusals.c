@@ -1,0 +1,154 @@
+/* The client refuses requests when it has no memory. They end in their order,
+ * and what has been sent before is neither forgotten nor taken for undone. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+#include "zk.h"
+
+static struct proxy *proxy;
+static zkr_session *s;
+static zkr_mutex *m;
+static char path[64];
+
+/* The next `refuse_count` requests of that type; see meson.build. */
+static atomic_int refuse_type;
+static atomic_int refuse_count;
+
+int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op)
+{
+    if ((int)r->type == atomic_load(&refuse_type) &&
+        atomic_fetch_sub(&refuse_count, 1) > 0)
+        return ZMARSHALLINGERROR;
+    return __real_zkr__zk_submit(zk, r, op);
+}
+
+static void refuse(enum zkr__zk_type type, int count)
+{
+    atomic_store(&refuse_type, (int)type);
+    atomic_store(&refuse_count, count);
+}
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    refuse(ZKR__ZK_CREATE, 0);
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = 2 * SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    release(acquire(m));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    refuse(ZKR__ZK_CREATE, 0);
+    proxy_release(proxy);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    proxy_stop(proxy);
+    return 0;
+}
+
+/* The list ended before the create was answered, and the claim went on with
+ * what it did not know: an illegal move, or a node left behind. */
+static void a_refused_list_waits_for_the_create(void **state)
+{
+    struct waiter w;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    refuse(ZKR__ZK_CHILDREN, 1);
+    waiter_start(&w, m, SOON_MS);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_false(waiter_is_done(&w));
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    assert_int_equal(count_children(path), 1);
+    release(w.grant);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_refused_list_and_a_lost_create_leave_one_node(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    refuse(ZKR__ZK_CHILDREN, 1);
+    g = acquire(m);
+    assert_int_equal(count_children(path), 1);
+    release(g);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_wait_that_ends_between_the_two_leaves_nothing(void **state)
+{
+    zkr_grant *none = NULL;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    refuse(ZKR__ZK_CHILDREN, 1);
+    assert_int_equal(zkr_mutex_acquire(m, 200, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(count_children(path), 1);
+    proxy_release(proxy);
+    wait_children(path, 0);
+    release(acquire(m));
+}
+
+static void a_refused_create_is_searched_for_and_sent_again(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    refuse(ZKR__ZK_CREATE, 2);
+    g = acquire(m);
+    assert_int_equal(count_children(path), 1);
+    release(g);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_refused_delete_is_sent_again(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    refuse(ZKR__ZK_DELETE, 3);
+    release(g);
+    assert_int_equal(count_children(path), 0);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(a_refused_list_waits_for_the_create),
+        TEST(a_refused_list_and_a_lost_create_leave_one_node),
+        TEST(a_wait_that_ends_between_the_two_leaves_nothing),
+        TEST(a_refused_create_is_searched_for_and_sent_again),
+        TEST(a_refused_delete_is_sent_again),
+    };
+
+    return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
