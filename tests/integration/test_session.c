@@ -264,9 +264,10 @@ static void credentials_survive_servers_that_refuse_the_connection(void **state)
     (void)state;
     opts.auth_scheme = "digest";
     opts.auth = "smith:secret";
-    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:1,127.0.0.1:2,%s",
+    (void)snprintf(hosts, sizeof(hosts),
+                   "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,%s",
                    server_hosts(the_server));
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 30; i++) {
         zkr_session *s = NULL;
         zkr_mutex *m;
 
