@@ -99,7 +99,8 @@ struct zkr__claim {
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    int64_t timeout_ms, struct zkr__claim **ret_claim);
 void zkr__claim_ref(struct zkr__claim *c);
-/* The last reference must not be dropped under the lock. */
+/* The last reference of the session must not be dropped under its lock: there
+ * the opener or the keeper still has one. */
 void zkr__claim_unref(struct zkr__claim *c);
 
 void zkr__claim_start_locked(struct zkr__claim *c);
@@ -111,7 +112,7 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
 /* The same, because its deadline has passed. */
 void zkr__claim_time_out_locked(struct zkr__claim *c);
 
-/* The session is over: decide all that is not decided. The keeper ends the
+/* The session is over: decide all that is not decided. The opener ends the
  * claims when it has closed the handle. */
 void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why);
 

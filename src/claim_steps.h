@@ -10,7 +10,7 @@ static inline bool zkr__claim_in_state(const struct zkr__claim *c,
     return c->sm.state == (int)state;
 }
 
-/* After the session has ended, answers mean nothing: the keeper closes the
+/* After the session has ended, answers mean nothing: the opener closes the
  * handle and then calls zkr__claim_epoch_over_locked(). */
 static inline bool zkr__claim_is_over(const struct zkr__claim *c)
 {

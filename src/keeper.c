@@ -1,19 +1,11 @@
-/* The keeper: the session's thread for timers and for opening and closing
- * handles, both of which may block. */
+/* The keeper: the session's thread for timers. It never blocks, so that they
+ * are in time whatever servers and name servers do. */
 #include "keeper.h"
 
 #include <assert.h>
 
 #include "clock.h"
-#include "error.h"
-#include "log.h"
-#include "retry.h"
 #include "thread.h"
-
-/* How long a close waits for answers; of a dead handle they come at once, or,
- * in a race of the client's, never (ZOOKEEPER-2802). */
-#define DRAIN_MS      1000
-#define DRAIN_DEAD_MS 50
 
 void zkr__keeper_wake_locked(struct zkr_session *s)
 {
@@ -38,35 +30,6 @@ void zkr__keeper_disarm_locked(struct zkr_session *s, struct zkr__timer *timer)
     zkr__timer_disarm(&s->timers, timer);
 }
 
-static void open_handle_unlocks(struct zkr_session *s)
-{
-    const struct zkr__zk_config config = {
-        .servers = s->hosts.servers,
-        .timeout_ms = (int)s->opts.session_timeout_ms,
-        .auth_scheme = s->auth_scheme,
-        .auth = s->auth,
-    };
-    struct zkr__zk *zk = NULL;
-    int rc;
-
-    s->opening = true;
-    s->early = false;
-    zkr__mtx_unlock(&s->lock);
-    rc = zkr__zk_open(&config, s, &zk);
-    zkr__mtx_lock(&s->lock);
-    s->opening = false;
-    s->open_error = rc;
-    s->zk = zk;
-    if (rc != ZKR_OK) {
-        zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
-                 s->hosts.servers, zkr_strerror(rc));
-        s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
-        (void)pthread_cond_broadcast(&s->changed);
-    } else if (s->early) {
-        zkr__session_handle_locked(s, s->early_event);
-    }
-}
-
 static void sleep_until(struct zkr_session *s, int64_t instant)
 {
     s->keeper_sleeps_until = instant;
@@ -74,61 +37,19 @@ static void sleep_until(struct zkr_session *s, int64_t instant)
     s->keeper_sleeps_until = 0;
 }
 
-/* Let the requests under way be answered: those that are not when the handle is
- * closed are lost inside the client, with their memory (ZOOKEEPER-3868). */
-static void drain_unlocks(struct zkr_session *s)
-{
-    int64_t deadline =
-        zkr__clock_deadline(s->over == ZKR_ECLOSED ? DRAIN_MS : DRAIN_DEAD_MS);
-
-    while (s->in_flight_count > 0 && zkr__clock_now() < deadline)
-        sleep_until(s, deadline);
-}
-
-/* After zkr__zk_close() no answer comes any more, so what is still waiting for
- * one is ended by us. */
-static void close_handle_unlocks(struct zkr_session *s)
-{
-    struct zkr__zk *zk = s->zk;
-
-    if (zk != NULL) {
-        drain_unlocks(s);
-        s->zk = NULL;
-        zkr__mtx_unlock(&s->lock);
-        s->told_server = zkr__zk_close(zk);
-        zkr__mtx_lock(&s->lock);
-    }
-    s->handle_dead = false;
-    zkr__session_flush_locked(s);
-}
-
 static void turn_unlocks(struct zkr_session *s)
 {
-    int64_t now = zkr__clock_now();
-    int64_t next;
     struct zkr__timer *timer;
 
-    if (s->handle_dead) {
-        close_handle_unlocks(s);
-        return;
-    }
-    if (s->zk == NULL && s->over == 0 && now >= s->open_at) {
-        open_handle_unlocks(s);
-        return;
-    }
     if (!zkr__list_empty(&s->refused)) {
         zkr__op_end_refused_locked(s);
         return;
     }
-    timer = zkr__timers_pop(&s->timers, now);
-    if (timer != NULL) {
+    timer = zkr__timers_pop(&s->timers, zkr__clock_now());
+    if (timer != NULL)
         timer->fn(timer);
-        return;
-    }
-    next = zkr__timers_next(&s->timers);
-    if (s->zk == NULL && s->over == 0 && s->open_at < next)
-        next = s->open_at;
-    sleep_until(s, next);
+    else
+        sleep_until(s, zkr__timers_next(&s->timers));
 }
 
 static void *keeper_main(void *arg)
@@ -136,11 +57,8 @@ static void *keeper_main(void *arg)
     struct zkr_session *s = arg;
 
     zkr__mtx_lock(&s->lock);
-    while (s->over != ZKR_ECLOSED)
+    while (!s->opener_done)
         turn_unlocks(s);
-    close_handle_unlocks(s);
-    s->keeper_done = true;
-    (void)pthread_cond_broadcast(&s->changed);
     zkr__mtx_unlock(&s->lock);
     zkr__session_unref(s);
     return NULL;

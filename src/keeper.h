@@ -1,5 +1,5 @@
-/* The keeper: the session's thread for timers and for opening and closing
- * handles, both of which may block. */
+/* The keeper: the session's thread for timers. It never blocks, so that they
+ * are in time whatever servers and name servers do. */
 #ifndef ZKR__KEEPER_H
 #define ZKR__KEEPER_H
 

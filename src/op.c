@@ -7,6 +7,7 @@
 #include "error.h"
 #include "keeper.h"
 #include "log.h"
+#include "opener.h"
 #include "random.h"
 #include "retry.h"
 #include "session.h"
@@ -132,13 +133,13 @@ void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__mtx_lock(&s->lock);
     finish_locked(op, reply);
     zkr__op_pump_locked(s);
-    if (s->over != 0 || s->handle_dead) /* the keeper waits for the last */
-        zkr__keeper_wake_locked(s);
+    if (s->over != 0 || s->handle_dead) /* it waits for the last answer */
+        zkr__opener_wake_locked(s);
     zkr__mtx_unlock(&s->lock);
 }
 
-/* After a refusal nothing more is sent until the keeper has completed it, so
- * that operations end in the order in which they were started. */
+/* After a refusal nothing more is sent until the keeper has completed it. What
+ * was sent before may still be in flight then. */
 void zkr__op_pump_locked(struct zkr_session *s)
 {
     while (!zkr__list_empty(&s->queued) && zkr__list_empty(&s->refused) &&

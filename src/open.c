@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "error.h"
 #include "keeper.h"
+#include "opener.h"
 #include "opts.h"
 #include "probe.h"
 #include "retry.h"
@@ -15,7 +16,7 @@
 #define DEFAULT_SESSION_TIMEOUT_MS 10000
 #define DEFAULT_CONNECT_TIMEOUT_MS 15000
 #define DEFAULT_REPLY_TIMEOUT_MS   5000
-/* After an open that failed: for the diagnosis, and for the keeper to end. */
+/* After an open that failed: for the diagnosis, and for the threads to end. */
 #define AFTERMATH_MS 250
 
 static int load_opts(struct zkr_session_opts *o,
@@ -88,6 +89,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     zkr__op_init(&s->hello, s);
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->keeper_wake);
+    (void)zkr__cond_init(&s->opener_wake);
     (void)zkr__cond_init(&s->changed);
     rc = load_opts(&s->opts, opts);
     if (zkr__dispatch_init(&s->dispatch,
@@ -162,22 +164,37 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline)
     return ZKR_OK;
 }
 
-/* True when the keeper has ended and been joined. */
-static bool stop_keeper_unlocks(struct zkr_session *s, int64_t deadline)
+/* Ends keeper and opener, unless the opener is stuck beyond the deadline: then
+ * they clean up when it returns. */
+static void stop_threads_unlocks(struct zkr_session *s, int64_t deadline)
 {
     bool done;
 
-    zkr__keeper_wake_locked(s);
-    while (!s->keeper_done && zkr__cond_wait(&s->changed, &s->lock, deadline))
+    zkr__opener_wake_locked(s);
+    while (!s->opener_done && zkr__cond_wait(&s->changed, &s->lock, deadline))
         ;
-    done = s->keeper_done;
+    done = s->opener_done;
     zkr__mtx_unlock(&s->lock);
-    if (done)
-        (void)pthread_join(s->keeper, NULL);
-    else
-        (void)pthread_detach(s->keeper);
+    (void)(done ? pthread_join(s->opener, NULL) : pthread_detach(s->opener));
+    (void)(done ? pthread_join(s->keeper, NULL) : pthread_detach(s->keeper));
     zkr__mtx_lock(&s->lock);
-    return done;
+}
+
+static int start_threads(struct zkr_session *s)
+{
+    int rc = zkr__keeper_start(s);
+
+    if (rc != ZKR_OK)
+        return rc;
+    rc = zkr__opener_start(s);
+    if (rc == ZKR_OK)
+        return ZKR_OK;
+    zkr__mtx_lock(&s->lock);
+    s->opener_done = true;
+    zkr__keeper_wake_locked(s);
+    zkr__mtx_unlock(&s->lock);
+    (void)pthread_join(s->keeper, NULL);
+    return rc;
 }
 
 static int connect_unlocks(struct zkr_session *s)
@@ -188,12 +205,11 @@ static int connect_unlocks(struct zkr_session *s)
     return rc == ZKR_OK ? greet_unlocks(s, deadline) : rc;
 }
 
-/* The keeper may be stuck in a name server: it cleans up when it returns. */
 static void give_up_open(struct zkr_session *s)
 {
     zkr__mtx_lock(&s->lock);
     zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "open failed");
-    (void)stop_keeper_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
+    stop_threads_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
     zkr__mtx_unlock(&s->lock);
 }
 
@@ -208,7 +224,7 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
     rc = new_session(hosts, opts, &s);
     if (rc != ZKR_OK)
         return rc;
-    rc = zkr__keeper_start(s);
+    rc = start_threads(s);
     if (rc == ZKR_OK) {
         zkr__mtx_lock(&s->lock);
         rc = connect_unlocks(s);
@@ -235,7 +251,7 @@ static int close_unlocks(struct zkr_session *s)
     if (zkr__dispatch_inside_locked(s))
         return zkr__fail(ZKR_EDEADLK, "a callback cannot close its session");
     zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "closed");
-    (void)stop_keeper_unlocks(s, ZKR__NEVER);
+    stop_threads_unlocks(s, ZKR__NEVER);
     if (had_session && !s->told_server)
         return zkr__fail(ZKR_EPENDING,
                          "session to %s: closed without a connection; the "

@@ -8,8 +8,8 @@
 
 #include "claim.h"
 #include "error.h"
-#include "keeper.h"
 #include "listener.h"
+#include "opener.h"
 
 #define TO(state)        ZKR__BIT(ZKR_SESSION_##state)
 #define ROW(state, next) [ZKR_SESSION_##state] = { #state, next }
@@ -40,6 +40,7 @@ void zkr__session_unref(struct zkr_session *s)
     assert(s->in_flight_count == 0 && zkr__list_empty(&s->queued));
     zkr__dispatch_done(&s->dispatch);
     (void)pthread_cond_destroy(&s->keeper_wake);
+    (void)pthread_cond_destroy(&s->opener_wake);
     (void)pthread_cond_destroy(&s->changed);
     zkr__mtx_done(&s->lock);
     zkr__hosts_done(&s->hosts);
@@ -112,7 +113,8 @@ static void connected_locked(struct zkr_session *s)
 {
     if (zkr__session_connected(s))
         return;
-    zkr__zk_log_in(s->zk);
+    if (!zkr__zk_log_in(s->zk)) /* it is gone again; the next one will do */
+        return;
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = zkr__zk_timeout_ms(s->zk); /* may differ every time */
     move_locked(s,
@@ -131,7 +133,7 @@ static void disconnected_locked(struct zkr_session *s)
     each_claim_locked(s, suspend_claim);
 }
 
-/* Whatever was held is lost at once. Those who wait enter again when the keeper
+/* Whatever was held is lost at once. Those who wait enter again when the opener
  * has closed the handle. */
 static void expired_locked(struct zkr_session *s)
 {
@@ -153,7 +155,7 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
 static void handle_dead_locked(struct zkr_session *s)
 {
     s->handle_dead = true;
-    zkr__keeper_wake_locked(s);
+    zkr__opener_wake_locked(s);
 }
 
 void zkr__session_lost_locked(struct zkr_session *s, int code)
@@ -193,7 +195,7 @@ void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event)
     zkr__mtx_lock(&s->lock);
     if (s->zk != NULL) {
         zkr__session_handle_locked(s, event);
-    } else if (s->opening) { /* the keeper has not got the handle yet */
+    } else if (s->opening) { /* the opener has not got the handle yet */
         s->early = true;
         s->early_event = event;
     }

@@ -50,7 +50,7 @@ struct zkr_session {
     struct zkr__list watches;
     struct zkr__list listeners;
 
-    /* the keeper */
+    /* the opener */
     struct zkr__zk *zk; /* NULL between handles */
     bool opening;       /* a handle is being made, without the lock */
     bool early;         /* ... and has spoken already: early_event */
@@ -58,12 +58,17 @@ struct zkr_session {
     bool handle_dead; /* the handle must be closed */
     int64_t open_at;  /* when to make the next one */
     bool told_server; /* the server was told of the end */
+    pthread_cond_t opener_wake;
+    bool opener_done;
+    pthread_t opener;
+
+    /* the keeper */
     struct zkr__timers timers;
     int64_t keeper_sleeps_until;
     pthread_cond_t keeper_wake;
-    pthread_cond_t changed; /* state, or keeper_done: for open and close */
-    bool keeper_done;
     pthread_t keeper;
+
+    pthread_cond_t changed; /* state, or opener_done: for open and close */
 
     struct zkr__dispatch dispatch;
 };

@@ -88,8 +88,9 @@ int zkr__zk_open(const struct zkr__zk_config *config,
  * been told to end the session. */
 bool zkr__zk_close(struct zkr__zk *zk);
 
-/* Whenever it is connected, before anything is submitted. */
-void zkr__zk_log_in(struct zkr__zk *zk);
+/* Whenever it is connected, before anything is submitted. False when it is not
+ * any more. */
+bool zkr__zk_log_in(struct zkr__zk *zk);
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);

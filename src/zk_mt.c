@@ -129,12 +129,15 @@ int zkr__zk_open(const struct zkr__zk_config *config,
 
 /* Not before: while an attempt to connect has just failed, the client refuses
  * credentials. Those it has accepted it repeats after every reconnect. */
-void zkr__zk_log_in(struct zkr__zk *zk)
+bool zkr__zk_log_in(struct zkr__zk *zk)
 {
-    if (zk->auth_scheme != NULL &&
-        zoo_add_auth(zk->zh, zk->auth_scheme, zk->auth, (int)strlen(zk->auth),
-                     on_auth, NULL) == ZOK)
-        zk->auth_scheme = NULL;
+    if (zk->auth_scheme == NULL)
+        return true;
+    if (zoo_add_auth(zk->zh, zk->auth_scheme, zk->auth, (int)strlen(zk->auth),
+                     on_auth, NULL) != ZOK)
+        return false;
+    zk->auth_scheme = NULL;
+    return true;
 }
 
 bool zkr__zk_close(struct zkr__zk *zk)

@@ -113,8 +113,9 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
  * Threads   Any, callbacks too.
  * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
  *           does not cancel the claim.
- * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED:
- *           nothing was started and @p fn is not called.
+ * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED,
+ *           and of a try without a connection ZCONNECTIONLOSS: nothing was
+ *           started and @p fn is not called.
  */
 ZKR_API int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
                                     zkr_acquire_fn fn, void *user,

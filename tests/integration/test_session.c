@@ -505,7 +505,8 @@ static void callbacks_run_where_the_caller_dispatches(void **state)
     (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     s = open_session_with(&opts);
-    assert_int_equal(count_threads(), threads + 3); /* keeper and client's */
+    assert_int_equal(count_threads(),
+                     threads + 4); /* two of ours, two of the client */
     ok(zkr_session_fd(s, &fd));
     assert_false(is_readable(fd, 0));
     m = new_mutex(s, new_path());
