@@ -58,7 +58,6 @@ struct zkr__claim {
     uint64_t epoch;
 
     /* our node, in this epoch */
-    char uuid[ZKR__UUID_LEN + 1];
     char name[ZKR__NAME_MAX]; /* as asked for, without the sequence number */
     size_t path_size;         /* of each of these: */
     char *request_path;       /* dir/name */

@@ -45,13 +45,14 @@ void zkr__claim_probe_locked(struct zkr__claim *c)
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
     struct zkr__lock *lock = c->lock;
+    char uuid[ZKR__UUID_LEN + 1];
 
     if (c->thorough && c->epoch == c->session->epoch) {
         enroll_locked(c, why);
         return;
     }
-    zkr__random_uuid(c->uuid);
-    zkr__node_name_build(c->name, lock->layout, c->uuid,
+    zkr__random_uuid(uuid);
+    zkr__node_name_build(c->name, lock->layout, uuid,
                          c->recipe->marker[lock->layout]);
     (void)snprintf(c->request_path, c->path_size, "%s/%s", lock->dir, c->name);
     c->epoch = c->session->epoch;

@@ -11,16 +11,15 @@
 struct code {
     int value;
     enum zkr__outcome outcome;
-    const char *name;
     const char *text;
 };
 
-static const struct code codes[] = { { ZKR_OK, ZKR__DONE, "OK", "OK: success" },
-#define ZKR_X(name, value, text) { value, ZKR__DONE, #name, #name ": " text },
+static const struct code codes[] = { { ZKR_OK, ZKR__DONE, "OK: success" },
+#define ZKR_X(name, value, text) { value, ZKR__DONE, #name ": " text },
                                      ZKR_ERRORS(ZKR_X)
 #undef ZKR_X
 #define ZKR_X(name, value, outcome, text)                                      \
-    { value, ZKR__##outcome, #name, #name ": " text },
+    { value, ZKR__##outcome, #name ": " text },
                                          ZKR__ZK_CODES(ZKR_X)
 #undef ZKR_X
 };

@@ -486,10 +486,19 @@ static bool is_readable(int fd, int timeout_ms)
     return poll(&p, 1, timeout_ms) == 1;
 }
 
+struct own_loop {
+    zkr_session *session;
+    pthread_t thread;
+    struct recorder *recorder;
+};
+
 static void record_thread(int error, zkr_grant *g, void *user)
 {
-    recorder_add(user, error, pthread_equal(pthread_self(), pthread_self()));
-    recorder_add(user, zkr_session_dispatch(NULL), 0);
+    struct own_loop *loop = user;
+
+    recorder_add(loop->recorder, error,
+                 pthread_equal(pthread_self(), loop->thread) != 0);
+    recorder_add(loop->recorder, zkr_session_dispatch(loop->session), 0);
     zkr_grant_free(g);
 }
 
@@ -498,6 +507,9 @@ static void callbacks_run_where_the_caller_dispatches(void **state)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *r = recorder_new();
     int threads = count_threads();
+    struct own_loop loop;
+    int64_t here = 0;
+    int code = 1;
     zkr_session *s;
     zkr_mutex *m;
     int fd = -1;
@@ -510,11 +522,17 @@ static void callbacks_run_where_the_caller_dispatches(void **state)
     ok(zkr_session_fd(s, &fd));
     assert_false(is_readable(fd, 0));
     m = new_mutex(s, new_path());
-    ok(zkr_mutex_acquire_async(m, -1, record_thread, r, NULL));
+    loop = (struct own_loop){ s, pthread_self(), r };
+    ok(zkr_mutex_acquire_async(m, -1, record_thread, &loop, NULL));
     assert_true(is_readable(fd, SOON_MS));
     assert_int_equal(recorder_count(r), 0);
     ok(zkr_session_dispatch(s));
     assert_int_equal(recorder_count(r), 2);
+    assert_true(recorder_get(r, 0, &code, &here));
+    assert_int_equal(code, ZKR_OK);
+    assert_true(here);
+    assert_true(recorder_get(r, 1, &code, NULL));
+    assert_int_equal(code, ZKR_EDEADLK); /* dispatching inside a callback */
     assert_false(is_readable(fd, 0));
 
     /* What is due at close runs in close. */
