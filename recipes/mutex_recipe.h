@@ -8,9 +8,11 @@
 
 extern const struct zkr__recipe zkr__mutex_recipe;
 
-/* Check the options and make the lock; `noun` names it in errors. */
-int zkr__mutex_lock_new(zkr_session *session, const char *noun,
-                        const char *path, const struct zkr_mutex_opts *opts,
-                        struct zkr__lock **ret_lock);
+/* What struct zkr_mutex_opts knows. */
+#define ZKR__MUTEX_FLAGS                                                       \
+    (ZKR_MUTEX_FAIL_ON_SESSION_LOSS | ZKR_MUTEX_PERSISTENT_PARENTS |           \
+     ZKR_MUTEX_KAZOO_LAYOUT)
+
+ZKR__LOCK_OPTS_FIT(struct zkr_mutex_opts);
 
 #endif

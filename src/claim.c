@@ -58,7 +58,8 @@ static void run_outcome(struct zkr__notice *notice)
 }
 
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   int64_t timeout_ms, struct zkr__claim **ret_claim)
+                   struct zkr__claim *beside, int64_t timeout_ms,
+                   struct zkr__claim **ret_claim)
 {
     struct zkr_session *s = lock->session;
     struct zkr__claim *c = calloc(1, sizeof(*c));
@@ -72,12 +73,16 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     c->lock = lock;
     c->session = s;
     c->recipe = recipe;
-    c->is_try = timeout_ms == 0;
+    if (beside != NULL)
+        zkr__claim_ref(beside);
+    c->beside = beside;
+    c->is_try = timeout_ms == 0 || beside != NULL;
     c->deadline = zkr__clock_deadline(
         c->is_try ? (int64_t)s->opts.reply_timeout_ms : timeout_ms);
     c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, table, "claim" };
     c->request.claim = c;
     zkr__list_init(&c->link);
+    zkr__list_init(&c->hold);
     zkr__op_init(&c->create, s);
     zkr__op_init(&c->list, s);
     zkr__op_init(&c->get, s);
@@ -105,6 +110,8 @@ void zkr__claim_unref(struct zkr__claim *c)
 {
     if (atomic_fetch_sub(&c->refs, 1) != 1)
         return;
+    if (c->beside != NULL)
+        zkr__claim_unref(c->beside);
     zkr__parents_done(&c->parents);
     (void)pthread_cond_destroy(&c->changed);
     zkr__lock_unref(c->lock);
@@ -177,7 +184,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     c->epoch = s->epoch;
     if (c->fn != NULL && c->deadline != ZKR__NEVER)
         zkr__keeper_arm_locked(s, &c->timeout, c->deadline, on_timeout);
-    if (c->is_try)
+    if (c->is_try && c->beside == NULL)
         zkr__claim_probe_locked(c);
     else
         zkr__claim_enter_locked(c, "acquire");

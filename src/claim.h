@@ -46,6 +46,9 @@ struct zkr__claim {
     struct zkr_session *session;
     struct zkr__lock *lock;
     const struct zkr__recipe *recipe;
+    uint64_t thread; /* that acquires; 0 of an asynchronous claim */
+    /* At whose place our node stands, if not at the tail; then also a try. */
+    struct zkr__claim *beside;
     bool is_try;
     int64_t deadline; /* as asked for; a try has none */
     char data[ZKR__OWNER_MAX + 1];
@@ -58,7 +61,8 @@ struct zkr__claim {
     uint64_t epoch;
 
     /* our node, in this epoch */
-    char name[ZKR__NAME_MAX]; /* as asked for, without the sequence number */
+    char name[ZKR__NAME_MAX]; /* as asked for: without a sequence number, but
+                                 for one at the place of another */
     size_t path_size;         /* of each of these: */
     char *request_path;       /* dir/name */
     char *node;               /* dir/name and sequence number, or "" */
@@ -92,11 +96,17 @@ struct zkr__claim {
     void *user;
     struct zkr_request request;
 
+    /* once it is granted: */
     struct zkr_grant grant;
+    struct zkr__list hold; /* in lock->holds, until it is released */
+    uint32_t depth;        /* how often its owner has acquired it, */
+    uint32_t handles;      /* ... and not yet freed */
 };
 
+/* `beside` is NULL, or a grant at whose place to stand. */
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   int64_t timeout_ms, struct zkr__claim **ret_claim);
+                   struct zkr__claim *beside, int64_t timeout_ms,
+                   struct zkr__claim **ret_claim);
 void zkr__claim_ref(struct zkr__claim *c);
 /* The last reference of the session must not be dropped under its lock: there
  * the opener or the keeper still has one. */

@@ -1,6 +1,7 @@
 /* ENROLLING: putting a node of ours into the queue, in one flight. */
 #include "claim_steps.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,22 +40,35 @@ void zkr__claim_probe_locked(struct zkr__claim *c)
                           ZKR__RETRY_POLICY, on_probe);
 }
 
+static void name_node(struct zkr__claim *c)
+{
+    struct zkr__lock *lock = c->lock;
+    char uuid[ZKR__UUID_LEN + 1];
+    int64_t seq;
+    size_t len;
+
+    zkr__random_uuid(uuid);
+    zkr__node_name_build(c->name, lock->layout, uuid,
+                         c->recipe->marker[lock->layout]);
+    len = strlen(c->name);
+    if (c->beside != NULL &&
+        zkr__node_name_parse(c->beside->node, &c->recipe->markers, &seq) !=
+            ZKR__FOREIGN)
+        (void)snprintf(c->name + len, sizeof(c->name) - len, "%010" PRId64,
+                       seq);
+    (void)snprintf(c->request_path, c->path_size, "%s/%s", lock->dir, c->name);
+}
+
 /* Enter the queue at its tail, as somebody new: no node of another epoch can be
  * taken for ours. Unless a node of this epoch may still turn up: then under the
  * same name, by which we find and delete it in the end. */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
-    struct zkr__lock *lock = c->lock;
-    char uuid[ZKR__UUID_LEN + 1];
-
     if (c->thorough && c->epoch == c->session->epoch) {
         enroll_locked(c, why);
         return;
     }
-    zkr__random_uuid(uuid);
-    zkr__node_name_build(c->name, lock->layout, uuid,
-                         c->recipe->marker[lock->layout]);
-    (void)snprintf(c->request_path, c->path_size, "%s/%s", lock->dir, c->name);
+    name_node(c);
     c->epoch = c->session->epoch;
     c->thorough = false;
     enroll_locked(c, why);
@@ -71,7 +85,8 @@ static void enroll_locked(struct zkr__claim *c, const char *why)
     zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
     c->node[0] = '\0';
     c->list_refused = false;
-    c->create.request.mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    c->create.request.mode =
+        c->beside == NULL ? ZKR__ZK_EPHEMERAL_SEQUENTIAL : ZKR__ZK_EPHEMERAL;
     c->create.request.data = c->data;
     c->create.request.data_len = c->data_len;
     c->create.request.acl = &c->session->acl;
@@ -149,6 +164,8 @@ static void enrolled_locked(struct zkr__claim *c,
     }
     if (c->create_rc == ZKR__ZNONODE) {
         make_parents_locked(c);
+    } else if (c->create_rc == ZKR__ZNODEEXISTS) {
+        zkr__claim_look_locked(c, "an earlier create was carried out late");
     } else if (c->create_rc != ZKR_OK) {
         zkr__claim_give_up_locked(c, c->create_rc, "cannot create our node");
     } else if (list->rc == ZKR_OK) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "holds.h"
 #include "log.h"
 
 #define TO(state)        ZKR__BIT(ZKR_GRANT_##state)
@@ -79,6 +80,7 @@ void zkr__grant_init(struct zkr_grant *g, struct zkr_session *s)
 
 void zkr__grant_begin_locked(struct zkr_grant *g)
 {
+    zkr__hold_begin_locked(zkr__grant_claim(g));
     move_locked(g, ZKR_GRANT_HELD, "granted");
     zkr__own_node_watch_later_locked(g);
 }
@@ -192,6 +194,17 @@ const char *zkr_grant_state_name(enum zkr_grant_state state)
 int64_t zkr_grant_token(zkr_grant *g)
 {
     return g == NULL ? 0 : zkr__grant_claim(g)->token;
+}
+
+uint32_t zkr_grant_depth(zkr_grant *g)
+{
+    uint32_t depth;
+
+    if (zkr__grant_enter(g) != ZKR_OK)
+        return 0;
+    depth = zkr__grant_claim(g)->depth;
+    zkr__grant_leave(g);
+    return depth;
 }
 
 const char *zkr_grant_node(zkr_grant *g)

@@ -6,21 +6,32 @@
 
 #include "error.h"
 
-/* Take the node as ours, if it is what we asked for. */
+static bool is_as_requested(const struct zkr__claim *c, const char *path)
+{
+    size_t len = strlen(c->request_path);
+    size_t digits;
+
+    if (strncmp(path, c->request_path, len) != 0)
+        return false;
+    digits = strlen(path + len);
+    if (c->beside != NULL)
+        return digits == 0;
+    return digits > 0 && digits <= ZKR__SEQ_DIGITS &&
+           strspn(path + len, "-0123456789") == digits;
+}
+
+/* Take the node as ours, if it is what we asked for. The token is that of the
+ * place: who waits behind it already must come out higher. */
 int zkr__claim_adopt(struct zkr__claim *c, const char *path,
                      const struct zkr__zk_reply *reply)
 {
-    size_t len = strlen(c->request_path);
-
-    if (path == NULL || strncmp(path, c->request_path, len) != 0 ||
-        path[len] == '\0' || strlen(path + len) > ZKR__SEQ_DIGITS ||
-        strspn(path + len, "-0123456789") != strlen(path + len))
+    if (path == NULL || !is_as_requested(c, path))
         return ZKR_EPROTO;
     if (reply->owner != c->session->id || reply->czxid <= 0)
         return ZKR_EPROTO;
     if (path != c->node)
         (void)strcpy(c->node, path);
-    c->token = reply->czxid;
+    c->token = c->beside == NULL ? reply->czxid : c->beside->token;
     return ZKR_OK;
 }
 

@@ -69,6 +69,33 @@ int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
     return ZKR_OK;
 }
 
+bool zkr__queue_leave_out(struct zkr__queue *queue, const char *name)
+{
+    for (size_t i = 0; i < queue->count; i++) {
+        if (strcmp(queue->ahead[i].name, name) != 0)
+            continue;
+        queue->count--;
+        memmove(&queue->ahead[i], &queue->ahead[i + 1],
+                (queue->count - i) * sizeof(*queue->ahead));
+        return true;
+    }
+    return false;
+}
+
+size_t zkr__queue_last(const struct zkr__queue *queue)
+{
+    return queue->count == 0 ? ZKR__NOBODY : queue->count - 1;
+}
+
+size_t zkr__queue_last_exclusive(const struct zkr__queue *queue)
+{
+    for (size_t i = queue->count; i > 0; i--) {
+        if (queue->ahead[i - 1].kind == ZKR__EXCLUSIVE)
+            return i - 1;
+    }
+    return ZKR__NOBODY;
+}
+
 void zkr__queue_done(struct zkr__queue *queue)
 {
     free(queue->ahead);

@@ -31,6 +31,14 @@ int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
                      size_t count, const struct zkr__markers *markers,
                      const char *self);
 
+/* Leave one contender out of those ahead of us. False: it is not there. */
+bool zkr__queue_leave_out(struct zkr__queue *queue, const char *name);
+
+/* Whom to wait for: the contender right before us; or, of those who share, the
+ * nearest who does not. ZKR__NOBODY without. */
+size_t zkr__queue_last(const struct zkr__queue *queue);
+size_t zkr__queue_last_exclusive(const struct zkr__queue *queue);
+
 void zkr__queue_done(struct zkr__queue *queue);
 
 #endif

@@ -2,6 +2,7 @@
 #include "grant_parts.h"
 
 #include "error.h"
+#include "holds.h"
 
 static void run_released(struct zkr__notice *notice)
 {
@@ -28,13 +29,21 @@ void zkr__grant_left_locked(struct zkr_grant *g, int rc)
     }
 }
 
-static int begin_release_locked(struct zkr_grant *g)
+/* May one acquire be taken back, and if so: is it more than counting? */
+static int check_release_locked(struct zkr_grant *g, bool waits)
 {
-    if (g->sm.state == ZKR_GRANT_LOST)
-        return zkr__grant_explain(g, ZKR_ELOST);
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (!zkr__hold_is_mine_locked(c))
+        return zkr__grant_explain(g, ZKR_ENOTOWNER);
     if (g->sm.state == ZKR_GRANT_RELEASED)
         return zkr__grant_explain(g, ZKR_ENOTHELD);
-    zkr__claim_release_locked(zkr__grant_claim(g));
+    if (g->sm.state == ZKR_GRANT_LOST) {
+        (void)zkr__hold_drop_locked(c);
+        return zkr__grant_explain(g, ZKR_ELOST);
+    }
+    if (waits && c->depth == 1 && zkr__dispatch_inside_locked(c->session))
+        return zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a release");
     return ZKR_OK;
 }
 
@@ -57,48 +66,72 @@ static int await_release_unlocks(struct zkr_grant *g)
 
 int zkr_grant_release(zkr_grant *g)
 {
+    struct zkr__claim *c;
     int rc = zkr__grant_enter(g);
 
     if (rc != ZKR_OK)
         return rc;
-    if (zkr__dispatch_inside_locked(zkr__grant_claim(g)->session))
-        rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a release");
-    else
-        rc = begin_release_locked(g);
-    if (rc == ZKR_OK)
+    c = zkr__grant_claim(g);
+    rc = check_release_locked(g, true);
+    if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
+        zkr__claim_release_locked(c);
         rc = await_release_unlocks(g);
+    }
     zkr__grant_leave(g);
     return rc;
 }
 
 int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
 {
+    struct zkr__claim *c;
     int rc = zkr__grant_enter(g);
 
     if (rc != ZKR_OK)
         return rc;
-    if (zkr__grant_is_ours(g)) {
+    c = zkr__grant_claim(g);
+    rc = check_release_locked(g, false);
+    if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
         g->release_fn = fn;
         g->release_user = user;
+        zkr__claim_release_locked(c);
     }
-    rc = begin_release_locked(g);
     zkr__grant_leave(g);
     return rc;
 }
 
-void zkr_grant_free(zkr_grant *g)
+/* True when that was the last handle. */
+static bool drop_handle_locked(struct zkr__claim *c)
 {
+    if (--c->handles == 0)
+        return true;
+    if (c->depth > c->handles)
+        (void)zkr__hold_drop_locked(c);
+    return false;
+}
+
+static void free_unlocks(struct zkr_grant *g)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
     bool was_due;
 
-    if (g == NULL || zkr__grant_enter(g) != ZKR_OK)
-        return;
-    was_due = zkr__dispatch_withdraw_unlocks(zkr__grant_claim(g)->session,
-                                             &g->notice);
+    c->depth = 0;
+    zkr__list_remove(&c->hold);
+    was_due = zkr__dispatch_withdraw_unlocks(c->session, &g->notice);
     g->fn = NULL;
     if (zkr__grant_is_ours(g))
-        zkr__claim_release_locked(zkr__grant_claim(g));
+        zkr__claim_release_locked(c);
     zkr__grant_leave(g);
     if (was_due)
-        zkr__claim_unref(zkr__grant_claim(g));
-    zkr__claim_unref(zkr__grant_claim(g));
+        zkr__claim_unref(c);
+    zkr__claim_unref(c);
+}
+
+void zkr_grant_free(zkr_grant *g)
+{
+    if (g == NULL || zkr__grant_enter(g) != ZKR_OK)
+        return;
+    if (drop_handle_locked(zkr__grant_claim(g)))
+        free_unlocks(g);
+    else
+        zkr__grant_leave(g);
 }

@@ -68,6 +68,15 @@ static bool is_twin(const struct zkr__claim *c, const char *name)
     return strncmp(name, c->name, tag_len) == 0;
 }
 
+/* A node at the place of another that we have: it counts only if the other was
+ * still there when ours had been created, so that nobody was granted in
+ * between. */
+static bool place_was_free(const struct zkr__claim *c, struct zkr__queue *queue)
+{
+    return c->beside != NULL &&
+           !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node));
+}
+
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply)
 {
@@ -80,14 +89,16 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
         return;
     }
-    i = c->recipe->waits_for(&queue);
     if (!queue.listed)
         zkr__claim_enter_locked(c, "our node was deleted");
+    else if (place_was_free(c, &queue))
+        zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
+                                  zkr__path_name(c->beside->node));
     else if (is_exhausted(c))
         zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
                                   "node '%s' has no usable sequence number",
                                   c->node);
-    else if (i == ZKR__NOBODY)
+    else if ((i = c->recipe->waits_for(&queue)) == ZKR__NOBODY)
         grant_locked(c);
     else if (is_twin(c, queue.ahead[i].name))
         zkr__claim_look_locked(c, "we would wait for ourselves");

@@ -2,6 +2,7 @@
 #include "thread.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "error.h"
@@ -22,4 +23,14 @@ int zkr__thread_start(pthread_t *thread, const char *name,
                          strerror(rc));
     (void)pthread_setname_np(*thread, name);
     return ZKR_OK;
+}
+
+uint64_t zkr__thread_number(void)
+{
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t number;
+
+    if (number == 0)
+        number = atomic_fetch_add(&last, 1) + 1;
+    return number;
 }

@@ -38,6 +38,7 @@ enum zkr__zk_type {
 enum zkr__zk_mode {
     ZKR__ZK_PERSISTENT,
     ZKR__ZK_CONTAINER,
+    ZKR__ZK_EPHEMERAL,
     ZKR__ZK_EPHEMERAL_SEQUENTIAL,
 };
 

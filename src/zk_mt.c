@@ -272,6 +272,8 @@ static int32_t mode_of(enum zkr__zk_mode mode)
         return ZOO_PERSISTENT;
     case ZKR__ZK_CONTAINER:
         return ZOO_CONTAINER;
+    case ZKR__ZK_EPHEMERAL:
+        return ZOO_EPHEMERAL;
     case ZKR__ZK_EPHEMERAL_SEQUENTIAL:
         return ZOO_EPHEMERAL_SEQUENTIAL;
     }

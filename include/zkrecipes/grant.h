@@ -69,14 +69,21 @@ ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state state);
 
 /**
  * The fencing token: the czxid of the lock node, a positive number that is
- * higher for every later grant of the same lock. It never changes, and is
- * readable in every state. 0 for NULL.
+ * higher for every later grant of the same lock (rwlock.h says what that means
+ * for readers). It never changes, and is readable in every state. 0 for NULL.
  *
  * Source    The transaction id of ZooKeeper; "sequencer" in the Chubby paper.
  *           The sequence number in the node's name is not a token: it starts
  *           again at 0 when the directory is re-created.
  */
 ZKR_API int64_t zkr_grant_token(zkr_grant *grant);
+
+/**
+ * How often it is held: 1, or more when its thread has acquired a reentrant
+ * lock several times; 0 when it has been released. A lost grant counts on until
+ * its thread has released it as often.
+ */
+ZKR_API uint32_t zkr_grant_depth(zkr_grant *grant);
 
 /** The lock node, without the chroot: "/locks/orders/_c_...-lock-0000000007".
  *  Valid until the grant is freed. NULL for NULL. */
@@ -113,13 +120,15 @@ typedef void (*zkr_grant_fn)(zkr_grant *grant,
 ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
 
 /**
- * Give the lock back and wait until its node is gone.
+ * Give the lock back and wait until its node is gone. A lock that is held
+ * several times loses one count, and nothing is sent.
  *
  * Time      reply_timeout_ms of the session at most.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK, still held).
  * Owns      The grant stays yours: free it.
  * On error  Released here whatever is returned, except ZKR_EDEADLK,
- *           ZKR_EINVAL and ZKR_EFORKED.
+ *           ZKR_ENOTOWNER (a reentrant lock of another thread), ZKR_EINVAL and
+ *           ZKR_EFORKED.
  *           ZKR_EPENDING: the deletion of the node is not confirmed yet and is
  *           repeated in the background until it is, or the session is over.
  *           ZKR_ELOST: it was not ours any more. ZKR_ENOTHELD: released before.
@@ -133,17 +142,20 @@ typedef void (*zkr_release_fn)(int error, void *user);
 
 /**
  * Give the lock back without waiting; @p fn (NULL is allowed) is told when it
- * has been confirmed, however late.
+ * has been confirmed, however late. Of several releases of a reentrant lock
+ * only the last has something to tell: @p fn of the others is not called.
  *
  * Threads   Any, callbacks too.
- * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_EINVAL, ZKR_EFORKED; @p fn is not
- *           called then.
+ * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER, ZKR_EINVAL, ZKR_EFORKED;
+ *           @p fn is not called then.
  */
 ZKR_API int zkr_grant_release_async(zkr_grant *grant, zkr_release_fn fn,
                                     void *user);
 
 /**
- * Free the handle. A lock that is still held is released in the background.
+ * Free the handle. A lock that is still held is released in the background;
+ * one that is held several times, with a handle for each, when the last of them
+ * is freed.
  * When it returns, the listener is not running, unless called from inside it.
  * NULL is allowed.
  */

@@ -44,6 +44,10 @@ enum zkr_mutex_flags {
     /** Missing parents are made persistent, not containers, which the server
      *  removes when it finds them empty (it looks about once a minute). */
     ZKR_MUTEX_PERSISTENT_PARENTS = 1u << 1,
+    /** Name our nodes as kazoo's Lock does, for a path that we share with
+     *  unmodified kazoo. Curator would not see them. Missing parents are made
+     *  persistent: kazoo cannot cope with containers. */
+    ZKR_MUTEX_KAZOO_LAYOUT = 1u << 2,
 };
 
 /** Zero means default, for every member. */

@@ -11,6 +11,7 @@
 #include <zkrecipes/reentrant_mutex.h>
 #include <zkrecipes/request.h>
 #include <zkrecipes/retry.h>
+#include <zkrecipes/rwlock.h>
 #include <zkrecipes/session.h>
 #include <zkrecipes/version.h>
 

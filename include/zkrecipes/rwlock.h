@@ -1,0 +1,189 @@
+/**
+ * A fair distributed read/write lock. Curator: InterProcessReadWriteLock.
+ *
+ * Readers share the lock; a writer has it alone. The order is that of the
+ * queue: a reader waits for the nearest writer before it, a writer for the node
+ * right before its own, so no reader overtakes a writer that waits. Readers
+ * queued behind one writer are all woken by its release. Curator's
+ * InterProcessReadWriteLock on the same path is excluded too. A mutex
+ * (mutex.h) is not: use one recipe on a path.
+ *
+ * Owner: the thread that acquired. Asynchronous claims have none. It counts
+ * for one lock object and decides three things:
+ * - Write while holding read (upgrade) is refused with ZKR_EDEADLK at once:
+ *   two owners that did so would wait for each other for ever. Release the read
+ *   grant first, then look again at what it protected.
+ * - Read while holding write is granted at once, beside the write grant, and
+ *   holds on when that is released (downgrade): no writer gets in between. Also
+ *   see zkr_rwlock_downgrade().
+ * - With ZKR_RWLOCK_REENTRANT, another acquire of the mode that it holds costs
+ *   no request: it gives the same grant again, counted (zkr_grant_depth()).
+ *   Match each acquire by one zkr_grant_release() and one zkr_grant_free(), by
+ *   the same thread: others get ZKR_ENOTOWNER. After a loss, an acquire of that
+ *   mode fails with ZKR_ELOST until it has released as often as it acquired.
+ * Without that flag each read acquire is a claim of its own: a thread that
+ * reads twice waits for a writer that queued in between, and so for itself.
+ *
+ * Tokens (zkr_grant_token()): a write token is higher than all tokens granted
+ * before it; a read token is higher than all write tokens granted before it. A
+ * read grant that was taken under a write grant has the token of that write
+ * grant: a writer that waits already must come out higher. So a resource
+ * accepts a write when its token is not lower than any it has seen, and a read
+ * when its token is not lower than any write token it has seen.
+ *
+ * Guarantees, limits and sessions otherwise as mutex.h.
+ *
+ * Calling sequence: zkr_rwlock_new() on a session; zkr_rwlock_acquire_read() or
+ * zkr_rwlock_acquire_write(), which give grants; zkr_grant_release() and
+ * zkr_grant_free(); zkr_rwlock_free().
+ *
+ * Source    ZooKeeper recipes, "Shared Locks"; Curator
+ *           InterProcessReadWriteLock; the downgrade of its version 5.5
+ *           (CURATOR-621).
+ * Example   examples/rwlock.c, examples/downgrade.c
+ */
+#ifndef ZKRECIPES_RWLOCK_H
+#define ZKRECIPES_RWLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/grant.h>
+#include <zkrecipes/request.h>
+#include <zkrecipes/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_rwlock zkr_rwlock;
+
+enum zkr_rwlock_flags {
+    /** A claim whose session ends fails with ZKR_ELOST. */
+    ZKR_RWLOCK_FAIL_ON_SESSION_LOSS = 1u << 0,
+    /** Missing parents are made persistent, not containers. */
+    ZKR_RWLOCK_PERSISTENT_PARENTS = 1u << 1,
+    /** Name our nodes as kazoo's WriteLock and ReadLock do, for a path that we
+     *  share with unmodified kazoo. Curator would not see them. Missing parents
+     *  are made persistent: kazoo cannot cope with containers. */
+    ZKR_RWLOCK_KAZOO_LAYOUT = 1u << 2,
+    /** Each mode is reentrant for the thread that holds it. */
+    ZKR_RWLOCK_REENTRANT = 1u << 3,
+};
+
+/** Zero means default, for every member. */
+struct zkr_rwlock_opts {
+    size_t size;       /**< Set by ZKR_RWLOCK_OPTS_INIT. */
+    const char *label; /**< As in struct zkr_mutex_opts. Copied. */
+    uint32_t flags;    /**< enum zkr_rwlock_flags. */
+    uint32_t reserved; /**< Zero. */
+};
+
+/* clang-format off */
+#define ZKR_RWLOCK_OPTS_INIT { .size = sizeof(struct zkr_rwlock_opts) }
+/* clang-format on */
+
+/**
+ * Make a handle for the lock at @p path. Sends nothing. Paths, threads,
+ * ownership and errors as for zkr_mutex_new().
+ */
+ZKR_API int zkr_rwlock_new(zkr_session *session, const char *path,
+                           const struct zkr_rwlock_opts *opts,
+                           zkr_rwlock **ret_lock);
+
+/**
+ * Free the handle. Acquires that wait through it end with ZKR_ECANCELED;
+ * grants obtained through it stay valid. NULL is allowed.
+ */
+ZKR_API void zkr_rwlock_free(zkr_rwlock *lock);
+
+/**
+ * Wait until the lock is granted for reading.
+ *
+ * Time      @p timeout_ms as for zkr_mutex_acquire(). A try (0) fails with
+ *           ZKR_EBUSY when a writer holds the lock or waits for it. While the
+ *           thread holds write the timeout does not matter: it takes one round
+ *           trip, reply_timeout_ms of the session at most.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Owns      On success the caller owns the grant and frees it.
+ * On error  Not held, and a write grant of the thread is as it was.
+ * Errors    Those of zkr_mutex_acquire(); under a write grant also
+ *           ZCONNECTIONLOSS (no connection now) and ZKR_ELOST (the write lock
+ *           has been lost); with ZKR_RWLOCK_REENTRANT also ZKR_EOVERFLOW.
+ * Source    Curator InterProcessReadWriteLock.readLock().acquire(time, unit).
+ */
+ZKR_API int zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,
+                                    zkr_grant **ret_grant);
+
+/**
+ * Wait until the lock is granted for writing.
+ *
+ * Time      @p timeout_ms as for zkr_mutex_acquire().
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Owns      On success the caller owns the grant and frees it.
+ * On error  Not held, and a read grant of the thread is as it was.
+ * Errors    Those of zkr_mutex_acquire(); ZKR_EDEADLK also when the thread
+ *           holds the lock for reading: nothing was sent. With
+ *           ZKR_RWLOCK_REENTRANT also ZKR_EOVERFLOW.
+ * Source    Curator InterProcessReadWriteLock.writeLock().acquire(time, unit),
+ *           which waits for ever in an upgrade.
+ */
+ZKR_API int zkr_rwlock_acquire_write(zkr_rwlock *lock, int64_t timeout_ms,
+                                     zkr_grant **ret_grant);
+
+/**
+ * Claim the lock for reading without a waiting thread; as
+ * zkr_mutex_acquire_async(). The claim belongs to no thread: it is a reader
+ * like any other, never beside a write grant, never counted.
+ */
+ZKR_API int zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
+                                          zkr_acquire_fn fn, void *user,
+                                          zkr_request **ret_request);
+
+/** Claim the lock for writing without a waiting thread; as
+ *  zkr_mutex_acquire_async(). The claim belongs to no thread. */
+ZKR_API int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
+                                           zkr_acquire_fn fn, void *user,
+                                           zkr_request **ret_request);
+
+/**
+ * Turn a write grant into a read grant, with no writer in between, also not one
+ * that waits already, of whatever client of the protocol (Curator 5.4.0 too,
+ * whose own downgrade does let it in). Readers that wait are let in.
+ *
+ * First the node of a reader is put at the place of the writer; when it has
+ * been seen there together with the writer's, the write grant is released: both
+ * steps are safe on their own, so a failure between them loses nothing.
+ *
+ * Time      reply_timeout_ms of the session at most, twice.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK). The read grant
+ *           belongs to the calling thread; with ZKR_RWLOCK_REENTRANT the write
+ *           grant must belong to it too (ZKR_ENOTOWNER), and loses one count.
+ * Owns      On success the caller owns the read grant. The write grant is
+ *           RELEASED and still has to be freed. Its node is gone, or is being
+ *           deleted in the background.
+ * On error  The write grant is as it was.
+ * Errors    ZKR_EINVAL (not a write grant of this lock), ZKR_ENOTHELD,
+ *           ZKR_ELOST, and those of zkr_rwlock_acquire_read() under a write
+ *           grant.
+ * Source    CURATOR-621, in two steps.
+ */
+ZKR_API int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
+                                 zkr_grant **ret_read_grant);
+
+/**
+ * End every wait through this handle, of both modes, with ZKR_ECANCELED. Later
+ * acquires are not affected.
+ *
+ * Threads   Any, callbacks too.
+ */
+ZKR_API int zkr_rwlock_cancel(zkr_rwlock *lock);
+
+/** The path as it was given. Valid until the lock is freed; NULL for NULL. */
+ZKR_API const char *zkr_rwlock_path(const zkr_rwlock *lock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,120 @@
+/* The fair read/write lock: a reader waits for the nearest writer before it, a
+ * writer for whoever is right before it. */
+#include <zkrecipes/rwlock.h>
+
+#include "error.h"
+#include "lock.h"
+
+struct zkr_rwlock {
+    struct zkr__lock lock;
+};
+
+ZKR__LOCK_OPTS_FIT(struct zkr_rwlock_opts);
+
+#define FLAGS                                                                  \
+    (ZKR_RWLOCK_FAIL_ON_SESSION_LOSS | ZKR_RWLOCK_PERSISTENT_PARENTS |         \
+     ZKR_RWLOCK_KAZOO_LAYOUT | ZKR_RWLOCK_REENTRANT)
+
+/* A kazoo Lock or a mutex of ours on this path waits for nobody here, but is
+ * waited for. */
+static const char *const exclusive[] = { "__WRIT__", "__lock__", "lock-",
+                                         NULL };
+static const char *const shared[] = { "__READ__", "__rlock__", NULL };
+
+static const struct zkr__recipe reading;
+
+static const struct zkr__recipe writing = {
+    .noun = "write lock",
+    .marker = { [ZKR__LAYOUT_CURATOR] = "__WRIT__",
+                [ZKR__LAYOUT_KAZOO] = "__lock__" },
+    .markers = { exclusive, shared },
+    .waits_for = zkr__queue_last,
+    .deadlocks_with = &reading,
+};
+
+static const struct zkr__recipe reading = {
+    .noun = "read lock",
+    .marker = { [ZKR__LAYOUT_CURATOR] = "__READ__",
+                [ZKR__LAYOUT_KAZOO] = "__rlock__" },
+    .markers = { exclusive, shared },
+    .waits_for = zkr__queue_last_exclusive,
+    .granted_beside = &writing,
+};
+
+static const char noun[] = "read/write lock";
+
+static struct zkr__lock *lock_of(zkr_rwlock *lock)
+{
+    return lock == NULL ? NULL : &lock->lock;
+}
+
+int zkr_rwlock_new(zkr_session *session, const char *path,
+                   const struct zkr_rwlock_opts *opts, zkr_rwlock **ret_lock)
+{
+    struct zkr__lock *lock;
+    int rc;
+
+    if (ret_lock == NULL)
+        return zkr__fail(ZKR_EINVAL, "ret_lock is NULL");
+    rc = zkr__lock_new(session, noun, path, opts, FLAGS, &lock);
+    if (rc == ZKR_OK)
+        *ret_lock = ZKR__CONTAINER(lock, zkr_rwlock, lock);
+    return rc;
+}
+
+void zkr_rwlock_free(zkr_rwlock *lock)
+{
+    zkr__lock_free(lock_of(lock));
+}
+
+int zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,
+                            zkr_grant **ret_grant)
+{
+    return zkr__lock_acquire(lock_of(lock), &reading, timeout_ms, ret_grant);
+}
+
+int zkr_rwlock_acquire_write(zkr_rwlock *lock, int64_t timeout_ms,
+                             zkr_grant **ret_grant)
+{
+    return zkr__lock_acquire(lock_of(lock), &writing, timeout_ms, ret_grant);
+}
+
+int zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
+                                  zkr_acquire_fn fn, void *user,
+                                  zkr_request **ret_request)
+{
+    return zkr__lock_acquire_async(lock_of(lock), &reading, timeout_ms, fn,
+                                   user, ret_request);
+}
+
+int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
+                                   zkr_acquire_fn fn, void *user,
+                                   zkr_request **ret_request)
+{
+    return zkr__lock_acquire_async(lock_of(lock), &writing, timeout_ms, fn,
+                                   user, ret_request);
+}
+
+/* Not one transaction: a multi of two operations can abort the process when the
+ * session expires (client 3.8.0). The reader stands at the writer's place, and
+ * was seen there together with it, before the writer goes. */
+int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
+                         zkr_grant **ret_read_grant)
+{
+    int rc = zkr__lock_acquire_beside(lock_of(lock), &reading, write_grant,
+                                      ret_read_grant);
+
+    if (rc == ZKR_OK)
+        (void)zkr_grant_release(write_grant);
+    return rc;
+}
+
+int zkr_rwlock_cancel(zkr_rwlock *lock)
+{
+    return zkr__lock_cancel(lock_of(lock), noun);
+}
+
+const char *zkr_rwlock_path(const zkr_rwlock *lock)
+{
+    return lock == NULL ? NULL : lock->lock.path;
+}
