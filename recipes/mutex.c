@@ -12,6 +12,7 @@ static const char *const shared[] = { NULL };
 
 const struct zkr__recipe zkr__mutex_recipe = {
     .noun = "mutex",
+    .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = "lock-",
                 [ZKR__LAYOUT_KAZOO] = "__lock__" },
     .markers = { exclusive, shared },

@@ -25,6 +25,7 @@ static const struct zkr__recipe reading;
 
 static const struct zkr__recipe writing = {
     .noun = "write lock",
+    .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = "__WRIT__",
                 [ZKR__LAYOUT_KAZOO] = "__lock__" },
     .markers = { exclusive, shared },
@@ -34,6 +35,7 @@ static const struct zkr__recipe writing = {
 
 static const struct zkr__recipe reading = {
     .noun = "read lock",
+    .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = "__READ__",
                 [ZKR__LAYOUT_KAZOO] = "__rlock__" },
     .markers = { exclusive, shared },

@@ -20,13 +20,14 @@
 static const struct zkr__sm_state table[] = {
     ROW(IDLE,      TO(PROBING) | TO(ENROLLING)),
     ROW(PROBING,   TO(ENROLLING) | TO(IDLE)),
-    ROW(ENROLLING, TO(ENROLLING) | TO(LOOKING) | TO(SURVEYING) | TO(LEAVING) |
-                   TO(IDLE)),
+    ROW(ENROLLING, TO(ENROLLING) | TO(LOOKING) | TO(SURVEYING) | TO(WAITING) |
+                   TO(HELD) | TO(LEAVING) | TO(IDLE)),
     ROW(LOOKING,   TO(LOOKING) | TO(ENROLLING) | TO(SURVEYING) | TO(LEAVING) |
                    TO(IDLE)),
     ROW(SURVEYING, TO(WAITING) | TO(HELD) | TO(ENROLLING) | TO(LOOKING) |
                    TO(LEAVING) | TO(IDLE)),
-    ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
+    ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(HELD) | TO(LEAVING) |
+                   TO(IDLE)),
     ROW(HELD,      TO(LEAVING) | TO(LOST)),
     ROW(LEAVING,   TO(IDLE)),
     ROW(LOST,      0),
@@ -35,6 +36,8 @@ static const struct zkr__sm_state table[] = {
 
 static int allocate(struct zkr__claim *c)
 {
+    char uuid[ZKR__UUID_LEN + 1];
+
     c->path_size = strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
     c->request_path = calloc(1, c->path_size);
     c->node = calloc(1, c->path_size);
@@ -42,7 +45,10 @@ static int allocate(struct zkr__claim *c)
     if (c->request_path == NULL || c->node == NULL || c->sweep_node == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", c->recipe->noun,
                          c->lock->path);
-    return zkr__owner_write(c->data, c->lock->label, &c->data_len);
+    zkr__random_uuid(uuid);
+    return zkr__owner_write(c->data, c->lock->label,
+                            c->recipe->way->same_name ? uuid : NULL,
+                            &c->data_len);
 }
 
 static void run_outcome(struct zkr__notice *notice)
@@ -184,10 +190,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     c->epoch = s->epoch;
     if (c->fn != NULL && c->deadline != ZKR__NEVER)
         zkr__keeper_arm_locked(s, &c->timeout, c->deadline, on_timeout);
-    if (c->is_try && c->beside == NULL)
-        zkr__claim_probe_locked(c);
-    else
-        zkr__claim_enter_locked(c, "acquire");
+    c->recipe->way->enter(c, "acquire");
 }
 
 static void stop_locked(struct zkr__claim *c)
@@ -205,7 +208,7 @@ static void stop_locked(struct zkr__claim *c)
     case ZKR__CLAIM_LOOKING:
     case ZKR__CLAIM_SURVEYING:
     case ZKR__CLAIM_WAITING:
-        zkr__claim_leave_locked(c, "given up");
+        zkr__claim_withdraw_locked(c);
         break;
     case ZKR__CLAIM_IDLE:
     case ZKR__CLAIM_HELD:
@@ -284,7 +287,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
         fail_locked(c, ZKR_ELOST, "the session ended");
 
     if (!c->decided)
-        zkr__claim_enter_locked(c, "new session");
+        c->recipe->way->enter(c, "new session");
     else
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the session ended");
 }

@@ -61,13 +61,14 @@ struct zkr__claim {
     uint64_t epoch;
 
     /* our node, in this epoch */
-    char name[ZKR__NAME_MAX]; /* as asked for: without a sequence number, but
-                                 for one at the place of another */
+    char name[ZKR__NAME_MAX]; /* as asked for: */
+    bool complete;            /* the server appends no sequence number */
     size_t path_size;         /* of each of these: */
     char *request_path;       /* dir/name */
     char *node;               /* dir/name and sequence number, or "" */
     char *sweep_node;         /* the same, for leaving */
-    int64_t token;            /* its czxid */
+    int64_t czxid;
+    int64_t token; /* its czxid, or that of the grant beside it */
     int create_rc;
     bool list_refused; /* by the client, before the create was answered */
     bool thorough;     /* the create has been sent more than once */

@@ -32,9 +32,9 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
                            const char *why);
 
 /* enroll.c */
-void zkr__claim_probe_locked(struct zkr__claim *c);
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why);
 void zkr__claim_pause_locked(struct zkr__claim *c);
+void zkr__claim_make_parents_locked(struct zkr__claim *c);
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
 
 /* look.c: take a node as ours if it is what we asked for, or ZKR_EPROTO. */
@@ -46,6 +46,7 @@ void zkr__claim_look_locked(struct zkr__claim *c, const char *why);
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why);
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply);
+void zkr__claim_grant_locked(struct zkr__claim *c, const char *why);
 
 /* wait.c */
 void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name);
@@ -53,7 +54,7 @@ void zkr__claim_stop_watching_locked(struct zkr__claim *c);
 
 /* leave.c */
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why);
-/* Given up while ENROLLING, with nothing under way. */
+/* Given up, with no create under way. */
 void zkr__claim_withdraw_locked(struct zkr__claim *c);
 
 #endif

@@ -33,7 +33,7 @@ static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-void zkr__claim_probe_locked(struct zkr__claim *c)
+static void probe_locked(struct zkr__claim *c)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_PROBING, "try");
     zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
@@ -51,7 +51,8 @@ static void name_node(struct zkr__claim *c)
     zkr__node_name_build(c->name, lock->layout, uuid,
                          c->recipe->marker[lock->layout]);
     len = strlen(c->name);
-    if (c->beside != NULL &&
+    c->complete = c->beside != NULL;
+    if (c->complete &&
         zkr__node_name_parse(c->beside->node, &c->recipe->markers, &seq) !=
             ZKR__FOREIGN)
         (void)snprintf(c->name + len, sizeof(c->name) - len, "%010" PRId64,
@@ -64,6 +65,11 @@ static void name_node(struct zkr__claim *c)
  * same name, by which we find and delete it in the end. */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
+    if (zkr__claim_in_state(c, ZKR__CLAIM_IDLE) && c->is_try &&
+        c->beside == NULL) {
+        probe_locked(c);
+        return;
+    }
     if (c->thorough && c->epoch == c->session->epoch) {
         enroll_locked(c, why);
         return;
@@ -86,7 +92,7 @@ static void enroll_locked(struct zkr__claim *c, const char *why)
     c->node[0] = '\0';
     c->list_refused = false;
     c->create.request.mode =
-        c->beside == NULL ? ZKR__ZK_EPHEMERAL_SEQUENTIAL : ZKR__ZK_EPHEMERAL;
+        c->complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
     c->create.request.data = c->data;
     c->create.request.data_len = c->data_len;
     c->create.request.acl = &c->session->acl;
@@ -101,7 +107,7 @@ static void on_pause_over(struct zkr__timer *timer)
     struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, pause);
 
     if (!zkr__claim_is_over(c))
-        enroll_locked(c, "next attempt");
+        c->recipe->way->enter(c, "next attempt");
 }
 
 /* Our node certainly does not exist, and another attempt may help. */
@@ -129,7 +135,7 @@ static void on_parents(struct zkr__parents *parents, int rc)
         if (c->decided)
             zkr__claim_withdraw_locked(c);
         else if (rc == ZKR_OK)
-            enroll_locked(c, "parents made");
+            c->recipe->way->enter(c, "parents made");
         else
             zkr__claim_give_up_locked(c, rc, "cannot create '%s'",
                                       parents->path);
@@ -137,7 +143,7 @@ static void on_parents(struct zkr__parents *parents, int rc)
     zkr__claim_unref(c);
 }
 
-static void make_parents_locked(struct zkr__claim *c)
+void zkr__claim_make_parents_locked(struct zkr__claim *c)
 {
     zkr__claim_ref(c);
     if (zkr__parents_start_locked(&c->parents, c->lock->dir, c->lock->parents,
@@ -163,7 +169,7 @@ static void enrolled_locked(struct zkr__claim *c,
         break;
     }
     if (c->create_rc == ZKR__ZNONODE) {
-        make_parents_locked(c);
+        zkr__claim_make_parents_locked(c);
     } else if (c->create_rc == ZKR__ZNODEEXISTS) {
         zkr__claim_look_locked(c, "an earlier create was carried out late");
     } else if (c->create_rc != ZKR_OK) {

@@ -33,19 +33,24 @@ void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
     sweep->search.tag = c->name;
     sweep->search.tag_len = zkr__node_name_tag_len(c->lock->layout);
     sweep->search.markers = &c->recipe->markers;
+    sweep->search.path = c->request_path;
+    sweep->search.data = c->recipe->way->same_name ? c->data : NULL;
+    sweep->search.data_len = c->data_len;
     sweep->node = strcpy(c->sweep_node, c->node);
     sweep->node_size = c->path_size;
     sweep->thorough = c->thorough;
     zkr__sweep_start_locked(sweep, on_swept);
 }
 
-/* Given up while the create was on its way. */
+/* Given up, maybe before there was a node. */
 void zkr__claim_withdraw_locked(struct zkr__claim *c)
 {
-    if (c->node[0] != '\0' || c->thorough)
+    if (c->node[0] != '\0' || c->thorough) {
         zkr__claim_leave_locked(c, "given up");
-    else
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
+        return;
+    }
+    zkr__claim_stop_watching_locked(c);
+    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
 }
 
 void zkr__claim_release_locked(struct zkr__claim *c)

@@ -14,7 +14,7 @@ static bool is_as_requested(const struct zkr__claim *c, const char *path)
     if (strncmp(path, c->request_path, len) != 0)
         return false;
     digits = strlen(path + len);
-    if (c->beside != NULL)
+    if (c->complete)
         return digits == 0;
     return digits > 0 && digits <= ZKR__SEQ_DIGITS &&
            strspn(path + len, "-0123456789") == digits;
@@ -31,6 +31,7 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
         return ZKR_EPROTO;
     if (path != c->node)
         (void)strcpy(c->node, path);
+    c->czxid = reply->czxid;
     c->token = c->beside == NULL ? reply->czxid : c->beside->token;
     return ZKR_OK;
 }

@@ -33,6 +33,9 @@ static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
         if (!zkr__grant_is_ours(g)) {
             zkr__watch_forget_locked(w); /* the delete makes it fire */
             g->watch = NULL;
+        } else if (reply->czxid != zkr__grant_claim(g)->czxid) {
+            zkr__claim_lost_locked(zkr__grant_claim(g),
+                                   "another node has the name of ours");
         } else if (reply->data_len == strlen(REVOKE_MESSAGE) &&
                    memcmp(reply->data, REVOKE_MESSAGE, reply->data_len) == 0) {
             g->revoke_requested = true;

@@ -67,7 +67,7 @@ static void make_text(char *text)
         (void)strcpy(text, "?");
 }
 
-static json_t *record(const char *label)
+static json_t *record(const char *label, const char *claim)
 {
     char host[HOST_NAME_MAX + 1] = "";
     char thread[32] = "";
@@ -82,16 +82,17 @@ static json_t *record(const char *label)
                    program_invocation_short_name);
     make_text(program);
     start_time(start);
-    return json_pack("{ss si ss si ss ss ss* ss}", "host", host, "pid",
+    return json_pack("{ss si ss si ss ss ss* ss ss*}", "host", host, "pid",
                      (int)getpid(), "thread", thread, "tid", (int)gettid(),
                      "start", start, "program", program, "label", label,
-                     "library", "zkrecipes " ZKR_VERSION_STRING);
+                     "library", "zkrecipes " ZKR_VERSION_STRING, "claim",
+                     claim);
 }
 
 int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
-                     size_t *ret_len)
+                     const char *claim, size_t *ret_len)
 {
-    json_t *json = record(label);
+    json_t *json = record(label, claim);
     size_t len = 0;
 
     if (json != NULL)

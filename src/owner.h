@@ -7,8 +7,9 @@
 #define ZKR__OWNER_MAX 512
 
 /* Fill `data` with the record of the calling thread and return its length.
- * `label` may be NULL. ZKR_ENOMEM is the only error. */
+ * `label` may be NULL; so may `claim`, which tells it from our other records.
+ * ZKR_ENOMEM is the only error. */
 int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
-                     size_t *ret_len);
+                     const char *claim, size_t *ret_len);
 
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "error.h"
+#include "path.h"
+#include "session.h"
 
 void zkr__search_init(struct zkr__search *search, struct zkr_session *s)
 {
@@ -41,16 +43,31 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
 }
 
+static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
+
+    search->found[0] = '\0';
+    if (reply->rc == ZKR_OK && reply->owner == op->session->id &&
+        reply->data_len == search->data_len &&
+        memcmp(reply->data, search->data, search->data_len) == 0)
+        (void)snprintf(search->found, sizeof(search->found), "%s",
+                       zkr__path_name(search->path));
+    search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
+}
+
 static void on_sync(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
 
     /* Sync of a missing directory succeeds on some servers, not on others. */
-    if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
+    if (reply->rc != ZKR_OK && reply->rc != ZKR__ZNONODE)
+        search->done(search, reply->rc);
+    else if (search->data == NULL)
         zkr__op_start_locked(op, ZKR__ZK_CHILDREN, search->dir, op->retry,
                              on_list);
     else
-        search->done(search, reply->rc);
+        zkr__op_start_locked(op, ZKR__ZK_GET, search->path, op->retry, on_get);
 }
 
 void zkr__search_start_locked(struct zkr__search *search,

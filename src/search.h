@@ -11,6 +11,10 @@ struct zkr__search {
     const char *tag; /* what our nodes begin with, tag_len bytes */
     size_t tag_len;
     const struct zkr__markers *markers;
+    /* Or, with `data`: our only node can be this one, if it has that data. */
+    const char *path;
+    const char *data;
+    size_t data_len;
     char found[ZKR__NAME_MAX + ZKR__SEQ_DIGITS]; /* lowest; "" when none is */
     /* Under the lock. ZKR_OK, or the answer that ended the search. No node, or
      * no directory, is an answer too: ZKR_OK with nothing found. */

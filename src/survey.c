@@ -52,10 +52,10 @@ static bool is_exhausted(const struct zkr__claim *c)
 
 /* Granted: first of those who conflict, in a list that is younger than our
  * node, which belongs to this session, whose epoch is still the same. */
-static void grant_locked(struct zkr__claim *c)
+void zkr__claim_grant_locked(struct zkr__claim *c, const char *why)
 {
     assert(c->epoch == c->session->epoch && !c->decided);
-    zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, "first");
+    zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, why);
     zkr__grant_begin_locked(&c->grant);
     zkr__claim_decide_locked(c, ZKR_OK);
 }
@@ -99,7 +99,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
                                   "node '%s' has no usable sequence number",
                                   c->node);
     else if ((i = c->recipe->waits_for(&queue)) == ZKR__NOBODY)
-        grant_locked(c);
+        zkr__claim_grant_locked(c, "first");
     else if (is_twin(c, queue.ahead[i].name))
         zkr__claim_look_locked(c, "we would wait for ourselves");
     else if (c->is_try)
@@ -109,3 +109,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
         zkr__claim_wait_for_locked(c, queue.ahead[i].name);
     zkr__queue_done(&queue);
 }
+
+const struct zkr__way zkr__in_a_queue = {
+    .enter = zkr__claim_enter_locked,
+    .go_on = zkr__claim_list_locked,
+};

@@ -17,7 +17,7 @@ static void on_left_before_us(void *owner, bool deleted)
     (void)deleted;
     c->watch = NULL;
     if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && !zkr__claim_is_over(c))
-        zkr__claim_list_locked(c, "the node before us has changed");
+        c->recipe->way->go_on(c, "the node before us has changed");
 }
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
@@ -41,7 +41,7 @@ static void on_relist(struct zkr__timer *timer)
         return;
     }
     zkr__claim_stop_watching_locked(c);
-    zkr__claim_list_locked(c, "the node before us cannot be read");
+    c->recipe->way->go_on(c, "the node before us cannot be read");
 }
 
 /* GET and not EXISTS: that would leave a watch behind on a node that has gone.
@@ -89,7 +89,7 @@ static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
     if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING) || zkr__claim_is_over(c))
         ;
     else if (rc == ZKR__ZNONODE)
-        zkr__claim_list_locked(c, "the node before us has gone");
+        c->recipe->way->go_on(c, "the node before us has gone");
     else if (rc == ZKR__ZNOAUTH && type == ZKR__ZK_GET)
         watch_locked(c, ZKR__ZK_EXISTS, w->path);
     else
@@ -106,6 +106,8 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     } else if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING)) {
         zkr__watch_remove_locked(c->watch); /* given up in the meantime */
         c->watch = NULL;
+    } else if (c->recipe->way->met != NULL && !zkr__claim_is_over(c)) {
+        c->recipe->way->met(c, reply);
     }
     zkr__claim_unref(c);
 }

@@ -13,6 +13,7 @@
 #include <zkrecipes/retry.h>
 #include <zkrecipes/rwlock.h>
 #include <zkrecipes/session.h>
+#include <zkrecipes/unfair_mutex.h>
 #include <zkrecipes/version.h>
 
 #endif

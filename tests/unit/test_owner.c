@@ -82,7 +82,7 @@ static json_t *written(const char *label)
     json_t *json;
 
     memset(&buf, '#', sizeof(buf));
-    assert_int_equal(zkr__owner_write(buf.data, label, &len), ZKR_OK);
+    assert_int_equal(zkr__owner_write(buf.data, label, NULL, &len), ZKR_OK);
     assert_true(len <= ZKR__OWNER_MAX);
     assert_int_equal(strlen(buf.data), len);
     assert_memory_equal(buf.guard, "########", 8);
@@ -304,7 +304,7 @@ static void *write_there(void *arg)
 
     (void)pthread_setname_np(pthread_self(), "another one");
     t->tid = gettid();
-    t->rc = zkr__owner_write(t->data, NULL, &len);
+    t->rc = zkr__owner_write(t->data, NULL, NULL, &len);
     return NULL;
 }
 

@@ -1,0 +1,71 @@
+/**
+ * The other ZooKeeper mutex: one node, and whoever creates it holds the lock.
+ *
+ * One request takes it when it is free, and the node of the holder is always
+ * the same. But everybody who waits watches that node: a release wakes them
+ * all, all but one in vain (a herd), and who gets the lock is chance: a waiter
+ * can starve.
+ *
+ * Use it for a lock that is almost never contended and taken often, such as a
+ * guard against two instances of one job. Otherwise use mutex.h: it takes one
+ * round trip too when nobody contends, and its waiters cost one wake-up each.
+ *
+ * Not understood by any other client of the tables in docs/interop.md.
+ *
+ * An operator must not delete the node while its holder lives: the name is the
+ * same for everybody, so when the old holder releases a moment before it learns
+ * of the deletion, it can delete the node of the next one. Fair mutexes do not
+ * have this flaw.
+ *
+ * Calling sequence, sessions, grants and tokens as mutex.h.
+ *
+ * Source    Hunt et al., "ZooKeeper: Wait-free coordination for Internet-scale
+ *           systems", 2.4, "Simple Locks".
+ * Example   examples/unfair.c
+ */
+#ifndef ZKRECIPES_UNFAIR_MUTEX_H
+#define ZKRECIPES_UNFAIR_MUTEX_H
+
+#include <stdint.h>
+
+#include <zkrecipes/mutex.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_unfair_mutex zkr_unfair_mutex;
+
+/**
+ * Make a handle for the mutex at @p path, with the options of a mutex, but
+ * ZKR_MUTEX_KAZOO_LAYOUT (ZKR_EINVAL). The node is @p path/holder. Sends
+ * nothing. Paths, ownership and errors as for zkr_mutex_new().
+ */
+ZKR_API int zkr_unfair_mutex_new(zkr_session *session, const char *path,
+                                 const struct zkr_mutex_opts *opts,
+                                 zkr_unfair_mutex **ret_mutex);
+
+/** As zkr_mutex_free(). */
+ZKR_API void zkr_unfair_mutex_free(zkr_unfair_mutex *mutex);
+
+/** As zkr_mutex_acquire(), but for the order. */
+ZKR_API int zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex,
+                                     int64_t timeout_ms, zkr_grant **ret_grant);
+
+/** As zkr_mutex_acquire_async(), but for the order. */
+ZKR_API int zkr_unfair_mutex_acquire_async(zkr_unfair_mutex *mutex,
+                                           int64_t timeout_ms,
+                                           zkr_acquire_fn fn, void *user,
+                                           zkr_request **ret_request);
+
+/** As zkr_mutex_cancel(). */
+ZKR_API int zkr_unfair_mutex_cancel(zkr_unfair_mutex *mutex);
+
+/** As zkr_mutex_path(). */
+ZKR_API const char *zkr_unfair_mutex_path(const zkr_unfair_mutex *mutex);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,165 @@
+/* The unfair mutex: one node, and whoever creates it holds the lock.
+ *
+ *   ENROLLING --- created ---------------> HELD
+ *    |     ^                                ^
+ *    |     | it has gone                    | it is ours after all
+ *    +--> WAITING (reads and watches it) ---+
+ *   exists, or outcome unknown
+ *
+ * The name says nothing about the owner: a node is ours if our session made it
+ * and its data has the number of our claim. */
+#include <zkrecipes/unfair_mutex.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "claim_steps.h"
+#include "error.h"
+#include "mutex_recipe.h"
+
+#define NODE "holder"
+
+struct zkr_unfair_mutex {
+    struct zkr__lock lock;
+};
+
+static void taken_locked(struct zkr__claim *c)
+{
+    switch (zkr__error_outcome(c->create_rc)) {
+    case ZKR__UNKNOWN:
+        zkr__claim_wait_for_locked(c, NODE);
+        return;
+    case ZKR__NOT_DONE:
+        zkr__claim_pause_locked(c);
+        return;
+    case ZKR__OVER: /* zkr__claim_is_over() */
+        return;
+    case ZKR__DONE:
+        break;
+    }
+    if (c->create_rc == ZKR_OK)
+        zkr__claim_grant_locked(c, "created");
+    else if (c->create_rc == ZKR__ZNONODE)
+        zkr__claim_make_parents_locked(c);
+    else if (c->create_rc != ZKR__ZNODEEXISTS)
+        zkr__claim_give_up_locked(c, c->create_rc, "cannot create our node");
+    else if (c->is_try && !c->thorough)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
+    else
+        zkr__claim_wait_for_locked(c, NODE);
+}
+
+static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create);
+
+    c->create_rc = reply->rc;
+    if (reply->rc == ZKR_OK)
+        c->create_rc = zkr__claim_adopt(c, reply->path, reply);
+    if (c->create_rc == ZKR_EPROTO ||
+        zkr__error_outcome(c->create_rc) == ZKR__UNKNOWN)
+        c->thorough = true;
+    if (!zkr__claim_is_over(c)) {
+        if (c->decided)
+            zkr__claim_withdraw_locked(c);
+        else
+            taken_locked(c);
+    }
+    zkr__claim_unref(c);
+}
+
+static void take_locked(struct zkr__claim *c, const char *why)
+{
+    zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
+    c->thorough = c->thorough && c->epoch == c->session->epoch;
+    c->epoch = c->session->epoch;
+    c->complete = true;
+    c->node[0] = '\0';
+    (void)strcpy(c->name, NODE);
+    (void)snprintf(c->request_path, c->path_size, "%s/%s", c->lock->dir, NODE);
+    c->create.request.mode = ZKR__ZK_EPHEMERAL;
+    c->create.request.data = c->data;
+    c->create.request.data_len = c->data_len;
+    c->create.request.acl = &c->session->acl;
+    zkr__claim_ask_locked(c, &c->create, ZKR__ZK_CREATE, c->request_path,
+                          ZKR__RETRY_NEVER, on_create);
+}
+
+static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
+{
+    bool ours = reply->data_len == c->data_len &&
+                memcmp(reply->data, c->data, c->data_len) == 0 &&
+                zkr__claim_adopt(c, c->request_path, reply) == ZKR_OK;
+
+    if (ours) {
+        zkr__claim_stop_watching_locked(c);
+        zkr__claim_grant_locked(c, "found, and ours");
+    } else if (c->is_try) {
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
+    }
+}
+
+static const struct zkr__way by_creating_it = {
+    .enter = take_locked,
+    .go_on = take_locked,
+    .met = met_locked,
+    .same_name = true,
+};
+
+static const char *const none[] = { NULL };
+
+static const struct zkr__recipe recipe = {
+    .noun = "unfair mutex",
+    .way = &by_creating_it,
+    .markers = { none, none },
+};
+
+static struct zkr__lock *lock_of(zkr_unfair_mutex *mutex)
+{
+    return mutex == NULL ? NULL : &mutex->lock;
+}
+
+int zkr_unfair_mutex_new(zkr_session *session, const char *path,
+                         const struct zkr_mutex_opts *opts,
+                         zkr_unfair_mutex **ret_mutex)
+{
+    const uint32_t flags = ZKR__MUTEX_FLAGS & ~(uint32_t)ZKR_MUTEX_KAZOO_LAYOUT;
+    struct zkr__lock *lock;
+    int rc;
+
+    if (ret_mutex == NULL)
+        return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
+    rc = zkr__lock_new(session, recipe.noun, path, opts, flags, &lock);
+    if (rc == ZKR_OK)
+        *ret_mutex = ZKR__CONTAINER(lock, zkr_unfair_mutex, lock);
+    return rc;
+}
+
+void zkr_unfair_mutex_free(zkr_unfair_mutex *mutex)
+{
+    zkr__lock_free(lock_of(mutex));
+}
+
+int zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex, int64_t timeout_ms,
+                             zkr_grant **ret_grant)
+{
+    return zkr__lock_acquire(lock_of(mutex), &recipe, timeout_ms, ret_grant);
+}
+
+int zkr_unfair_mutex_acquire_async(zkr_unfair_mutex *mutex, int64_t timeout_ms,
+                                   zkr_acquire_fn fn, void *user,
+                                   zkr_request **ret_request)
+{
+    return zkr__lock_acquire_async(lock_of(mutex), &recipe, timeout_ms, fn,
+                                   user, ret_request);
+}
+
+int zkr_unfair_mutex_cancel(zkr_unfair_mutex *mutex)
+{
+    return zkr__lock_cancel(lock_of(mutex), recipe.noun);
+}
+
+const char *zkr_unfair_mutex_path(const zkr_unfair_mutex *mutex)
+{
+    return mutex == NULL ? NULL : mutex->lock.path;
+}

@@ -1,0 +1,294 @@
+/* The unfair mutex: one request to take it, and a name that says nothing, so
+ * that every unknown outcome must be settled by what is in the node. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+static struct proxy *proxy;
+static zkr_session *s;      /* through the proxy */
+static zkr_session *direct; /* past it */
+static zkr_unfair_mutex *m;
+static zkr_unfair_mutex *other; /* of the direct session */
+static char path[64];
+static char node[80];
+
+static zkr_unfair_mutex *new_unfair(zkr_session *session)
+{
+    zkr_unfair_mutex *um = NULL;
+
+    ok(zkr_unfair_mutex_new(session, path, NULL, &um));
+    return um;
+}
+
+static zkr_grant *take(zkr_unfair_mutex *um)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_unfair_mutex_acquire(um, SOON_MS, &g));
+    return g;
+}
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.reply_timeout_ms = 300;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    direct = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(node, sizeof(node), "%s/holder", path);
+    m = new_unfair(s);
+    other = new_unfair(direct);
+    release(take(m)); /* the directory exists from here on */
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_unfair_mutex_free(m);
+    zkr_unfair_mutex_free(other);
+    (void)zkr_session_close(s);
+    close_session(direct);
+    proxy_stop(proxy);
+    return 0;
+}
+
+static void one_request_takes_it_and_one_gives_it_back(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    g = take(m);
+    assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1);
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
+    assert_string_equal(zkr_grant_node(g), node);
+    release(g);
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_try_of_a_held_lock_is_busy_and_writes_nothing(void **state)
+{
+    zkr_grant *none = NULL;
+    zkr_grant *g = take(other);
+    struct Stat before;
+    struct Stat after;
+
+    (void)state;
+    assert_int_equal(admin_exists(admin, path, &before), ZOK);
+    assert_int_equal(zkr_unfair_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_unfair_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    assert_null(none);
+    assert_int_equal(admin_exists(admin, path, &after), ZOK);
+    assert_int_equal(before.cversion, after.cversion);
+    ok(zkr_grant_check(g));
+    release(g);
+}
+
+static bool is_watched_by_all(void *arg)
+{
+    char *wchp = server_4lw(the_server, "wchp");
+    char *entry = wchp == NULL ? NULL : strstr(wchp, node);
+    size_t watchers = 0;
+
+    for (char *line = entry == NULL ? NULL : strchr(entry, '\n');
+         line != NULL && line[1] == '\t'; line = strchr(line + 1, '\n'))
+        watchers++;
+    free(wchp);
+    return watchers == *(size_t *)arg;
+}
+
+static void all_who_wait_watch_the_one_node(void **state)
+{
+    enum { N = 4 };
+    size_t watchers = N + 1; /* the holder too */
+    zkr_session *sessions[N];
+    zkr_unfair_mutex *mutexes[N];
+    struct recorder *r = recorder_new();
+    zkr_grant *g = take(other);
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        sessions[i] = open_session();
+        mutexes[i] = new_unfair(sessions[i]);
+        ok(zkr_unfair_mutex_acquire_async(mutexes[i], SOON_MS, record_acquire,
+                                          r, NULL));
+    }
+    assert_true(wait_until(is_watched_by_all, &watchers, SOON_MS));
+    assert_int_equal(count_children(path), 1);
+    release(g);
+    for (size_t i = 0; i < N; i++) { /* in whatever order, one by one */
+        int code = -1;
+
+        assert_true(recorder_wait(r, i + 1, SOON_MS));
+        assert_true(recorder_get(r, i, &code, NULL));
+        assert_int_equal(code, ZKR_OK);
+        assert_int_equal(recorder_count(r), i + 1);
+        release(recorded_grant(r, i));
+    }
+    for (size_t i = 0; i < N; i++) {
+        zkr_unfair_mutex_free(mutexes[i]);
+        close_session(sessions[i]);
+    }
+    recorder_free(r);
+}
+
+/* Two claims of one session cannot be told by the owner of the node. */
+static void a_lost_create_reply_is_settled_by_the_data(void **state)
+{
+    zkr_unfair_mutex *same_session = new_unfair(s);
+    zkr_grant *none = NULL;
+    zkr_grant *g;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    g = take(m);
+    assert_true(proxy_rule_done(proxy));
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    assert_int_equal(zkr_unfair_mutex_acquire(same_session, 200, &none),
+                     ZKR_ETIMEDOUT);
+    assert_true(proxy_rule_done(proxy));
+    ok(zkr_grant_check(g));
+    assert_int_equal(count_children(path), 1);
+    release(g);
+    release(take(same_session));
+    zkr_unfair_mutex_free(same_session);
+}
+
+static void a_lost_create_request_is_sent_again(void **state)
+{
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
+    release(take(m));
+    assert_true(proxy_rule_done(proxy));
+    assert_int_equal(count_children(path), 0);
+}
+
+/* Given up between the create and the news of it: nobody else may be blocked.
+ */
+static void a_create_that_is_lost_and_given_up_leaves_nothing(void **state)
+{
+    zkr_grant *none = NULL;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    assert_int_equal(zkr_unfair_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_int_equal(count_children(path), 1);
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    wait_children(path, 0);
+    release(take(other));
+}
+
+/* The danger of a name that is the same for everybody: when the answer to a
+ * delete is lost, the next holder has the node, and a repeated delete would
+ * take it away from it. */
+static void
+a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
+{
+    zkr_grant *g = take(m);
+    zkr_grant *none = NULL;
+    zkr_grant *next;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    next = take(other);
+    proxy_reset_counts(proxy);
+    assert_int_equal(zkr_unfair_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
+    /* our session has asked whose the node is, and left it */
+    assert_true(proxy_requests(proxy, ZOO_GETDATA_OP) >= 2);
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
+    ok(zkr_grant_check(next));
+    assert_int_equal(count_children(path), 1);
+    release(next);
+    zkr_grant_free(g);
+}
+
+static void the_holder_is_told_when_its_session_expires(void **state)
+{
+    zkr_grant *g = take(m);
+    zkr_grant *next;
+
+    (void)state;
+    expire(s);
+    next = take(other);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+    ok(zkr_grant_check(next));
+    release(next);
+}
+
+/* The name comes again, so its presence is no proof. */
+static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
+{
+    zkr_grant *g = take(m);
+    zkr_grant *next;
+
+    (void)state;
+    assert_int_equal(admin_delete(admin, node), ZOK);
+    next = take(other);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+    zkr_grant_free(g);
+    ok(zkr_grant_check(next));
+    assert_int_equal(count_children(path), 1);
+    assert_true(zkr_grant_token(next) > 0);
+    release(next);
+}
+
+static void the_kazoo_layout_is_refused(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_unfair_mutex *none = NULL;
+
+    (void)state;
+    opts.flags = ZKR_MUTEX_KAZOO_LAYOUT;
+    assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &none), ZKR_EINVAL);
+    assert_null(none);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_request_takes_it_and_one_gives_it_back),
+        TEST(a_try_of_a_held_lock_is_busy_and_writes_nothing),
+        TEST(all_who_wait_watch_the_one_node),
+        TEST(a_lost_create_reply_is_settled_by_the_data),
+        TEST(a_lost_create_request_is_sent_again),
+        TEST(a_create_that_is_lost_and_given_up_leaves_nothing),
+        TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
+        TEST(the_holder_is_told_when_its_session_expires),
+        TEST(a_holder_sees_that_the_node_is_somebody_elses),
+        TEST(the_kazoo_layout_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
