@@ -36,13 +36,16 @@ static bool ends_with(const char *name, size_t len, const char *marker)
 }
 
 static enum zkr__kind kind_of(const char *name, size_t len,
-                              const struct zkr__markers *markers)
+                              const struct zkr__markers *markers,
+                              const char **ret_marker)
 {
     for (const char *const *m = markers->exclusive; *m != NULL; m++) {
+        *ret_marker = *m;
         if (ends_with(name, len, *m))
             return ZKR__EXCLUSIVE;
     }
     for (const char *const *m = markers->shared; *m != NULL; m++) {
+        *ret_marker = *m;
         if (ends_with(name, len, *m))
             return ZKR__SHARED;
     }
@@ -69,9 +72,9 @@ static bool read_number(const char *digits, int64_t *ret_value)
     return true;
 }
 
-enum zkr__kind zkr__node_name_parse(const char *name,
-                                    const struct zkr__markers *markers,
-                                    int64_t *ret_seq)
+static enum zkr__kind parse(const char *name,
+                            const struct zkr__markers *markers,
+                            const char **ret_marker, int64_t *ret_seq)
 {
     size_t len = strlen(name);
     size_t start = len;
@@ -85,12 +88,37 @@ enum zkr__kind zkr__node_name_parse(const char *name,
 
     /* A '-' before the digits is the end of a marker such as "lock-", or else
      * the sign of an overflown counter: "lock--2147483648". */
-    kind = kind_of(name, start, markers);
+    kind = kind_of(name, start, markers, ret_marker);
     if (kind == ZKR__FOREIGN && start > 0 && name[start - 1] == '-') {
-        kind = kind_of(name, start - 1, markers);
+        kind = kind_of(name, start - 1, markers, ret_marker);
         value = -value;
     }
     if (kind != ZKR__FOREIGN)
         *ret_seq = value;
     return kind;
+}
+
+enum zkr__kind zkr__node_name_parse(const char *name,
+                                    const struct zkr__markers *markers,
+                                    int64_t *ret_seq)
+{
+    const char *marker;
+
+    return parse(name, markers, &marker, ret_seq);
+}
+
+static const char *const known_exclusive[] = { "lock-", "__lock__", "__WRIT__",
+                                               NULL };
+static const char *const known_shared[] = { "__READ__", "__rlock__", NULL };
+
+const struct zkr__markers zkr__known_markers = { known_exclusive,
+                                                 known_shared };
+
+const char *zkr__node_name_marker(const char *name,
+                                  const struct zkr__markers *markers)
+{
+    const char *marker;
+    int64_t seq;
+
+    return parse(name, markers, &marker, &seq) == ZKR__FOREIGN ? NULL : marker;
 }

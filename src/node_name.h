@@ -49,4 +49,11 @@ enum zkr__kind zkr__node_name_parse(const char *name,
                                     const struct zkr__markers *markers,
                                     int64_t *ret_seq);
 
+/* All that we know, of whatever recipe and client: for those who look on. */
+extern const struct zkr__markers zkr__known_markers;
+
+/* The marker in the name of a contender; NULL when it is none. */
+const char *zkr__node_name_marker(const char *name,
+                                  const struct zkr__markers *markers);
+
 #endif

@@ -482,6 +482,32 @@ static void tag_is_of_one_attempt_only(void **state)
 
 /* The parser is total, and is the grammar: compared with a slow reading of the
  * same grammar. */
+static void markers_of_contenders_are_told(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *marker;
+    } vectors[] = {
+        { C("01") "lock-0000000001", "lock-" },
+        { "lock--2147483648", "lock-" },
+        { HEX "__lock__0000000002", "__lock__" },
+        { HEX "__rlock__0000000003", "__rlock__" },
+        { C("02") "__WRIT__0000000004", "__WRIT__" },
+        { C("03") "__READ__-5", "__READ__" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        const char *marker =
+            zkr__node_name_marker(vectors[i].name, &zkr__known_markers);
+
+        assert_non_null(marker);
+        assert_string_equal(marker, vectors[i].marker);
+    }
+    assert_null(zkr__node_name_marker("lock-", &zkr__known_markers));
+    assert_null(zkr__node_name_marker("x-__READ__1", &mutex_markers));
+}
+
 static void a_million_random_names_agree_with_the_grammar(void **state)
 {
     static const struct zkr__markers *const markers[] = { &mutex_markers,
@@ -531,6 +557,7 @@ int main(void)
         cmocka_unit_test(kazoo_layout_is_built),
         cmocka_unit_test(built_names_are_tag_and_marker),
         cmocka_unit_test(tag_is_of_one_attempt_only),
+        cmocka_unit_test(markers_of_contenders_are_told),
         cmocka_unit_test(a_million_random_names_agree_with_the_grammar),
     };
 
