@@ -69,6 +69,7 @@ static void init_lists(struct zkr_session *s)
     zkr__list_init(&s->delayed);
     zkr__list_init(&s->in_flight);
     zkr__list_init(&s->refused);
+    zkr__list_init(&s->calls);
     zkr__list_init(&s->claims);
     zkr__list_init(&s->watches);
     zkr__list_init(&s->listeners);

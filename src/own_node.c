@@ -11,9 +11,6 @@
  * for nothing. */
 #define LOOK_AFTER_MS 50
 
-/* What Curator writes into a lock node to ask for the lock. */
-#define REVOKE_MESSAGE "__REVOKE__"
-
 static void on_own_node_changed(void *owner, bool deleted)
 {
     struct zkr_grant *g = owner;
@@ -22,6 +19,12 @@ static void on_own_node_changed(void *owner, bool deleted)
     if (deleted) /* its name never comes again */
         zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
     zkr__own_node_watch_locked(g, ZKR__ZK_GET);
+}
+
+static bool is_revoke(const struct zkr__zk_reply *reply)
+{
+    return reply->data_len == strlen(ZKR__REVOKE_MESSAGE) &&
+           memcmp(reply->data, ZKR__REVOKE_MESSAGE, reply->data_len) == 0;
 }
 
 static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
@@ -36,8 +39,7 @@ static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
         } else if (reply->czxid != zkr__grant_claim(g)->czxid) {
             zkr__claim_lost_locked(zkr__grant_claim(g),
                                    "another node has the name of ours");
-        } else if (reply->data_len == strlen(REVOKE_MESSAGE) &&
-                   memcmp(reply->data, REVOKE_MESSAGE, reply->data_len) == 0) {
+        } else if (is_revoke(reply)) {
             g->revoke_requested = true;
             zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
         }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "call.h"
 #include "claim.h"
 #include "error.h"
 #include "listener.h"
@@ -150,6 +151,7 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
     move_locked(s, state, why);
     each_claim_locked(s, lose_claim);
     zkr__claims_fail_locked(s, code, why);
+    zkr__calls_wake_locked(s);
 }
 
 static void handle_dead_locked(struct zkr_session *s)

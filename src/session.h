@@ -46,6 +46,7 @@ struct zkr_session {
     bool greeted;         /* it has been answered: */
     int greeting;
 
+    struct zkr__list calls; /* whose callers wait */
     struct zkr__list claims;
     struct zkr__list watches;
     struct zkr__list listeners;

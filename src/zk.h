@@ -28,6 +28,7 @@ enum zkr__zk_type {
     ZKR__ZK_DELETE,   /* path */
     ZKR__ZK_EXISTS,   /* path, watch or NULL */
     ZKR__ZK_GET,      /* path, watch or NULL */
+    ZKR__ZK_SET,      /* path, data; whatever the version */
     ZKR__ZK_CHILDREN, /* path */
     ZKR__ZK_SYNC,     /* path */
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */

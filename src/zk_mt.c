@@ -315,6 +315,9 @@ static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
         return zoo_awexists(zh, r->path, watcher, r->watch, on_stat, op);
     case ZKR__ZK_GET:
         return zoo_awget(zh, r->path, watcher, r->watch, on_data, op);
+    case ZKR__ZK_SET:
+        return zoo_aset(zh, r->path, r->data, (int)r->data_len, -1, on_stat,
+                        op);
     case ZKR__ZK_CHILDREN:
         return zoo_aget_children(zh, r->path, 0, on_children, op);
     case ZKR__ZK_SYNC:

@@ -8,6 +8,7 @@
 #include <zkrecipes/grant.h>
 #include <zkrecipes/log.h>
 #include <zkrecipes/mutex.h>
+#include <zkrecipes/participants.h>
 #include <zkrecipes/reentrant_mutex.h>
 #include <zkrecipes/request.h>
 #include <zkrecipes/retry.h>
