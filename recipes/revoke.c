@@ -6,9 +6,9 @@
 
 #include "call.h"
 #include "error.h"
-#include "node_name.h"
 #include "owner.h"
 #include "path.h"
+#include "roster.h"
 #include "session.h"
 
 /* A lock path of ZKR_PATH_MAX and the name of a node, ours or another's. */
@@ -21,6 +21,14 @@ struct revoke {
     char *path; /* with the chroot */
 };
 
+static bool is_contender(const char *name)
+{
+    struct zkr_participant p = { .name = name };
+
+    zkr__roster_read(&p);
+    return p.kind != ZKR_PARTICIPANT_FOREIGN;
+}
+
 static int check(const struct zkr_session *s, const char *node)
 {
     const char *fault;
@@ -28,8 +36,7 @@ static int check(const struct zkr_session *s, const char *node)
     if (node == NULL)
         return zkr__fail(ZKR_EINVAL, "revoke: node is NULL");
     fault = zkr__path_fault(node);
-    if (fault == NULL && zkr__node_name_marker(zkr__path_name(node),
-                                               &zkr__known_markers) == NULL)
+    if (fault == NULL && !is_contender(zkr__path_name(node)))
         fault = "does not end with the name of a contender";
     if (fault != NULL)
         return zkr__fail(ZKR_EPATH, "revoke '%.300s': the path %s", node,

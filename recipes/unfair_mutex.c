@@ -17,8 +17,6 @@
 #include "error.h"
 #include "mutex_recipe.h"
 
-#define NODE "holder"
-
 struct zkr_unfair_mutex {
     struct zkr__lock lock;
 };
@@ -27,7 +25,7 @@ static void taken_locked(struct zkr__claim *c)
 {
     switch (zkr__error_outcome(c->create_rc)) {
     case ZKR__UNKNOWN:
-        zkr__claim_wait_for_locked(c, NODE);
+        zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
         return;
     case ZKR__NOT_DONE:
         zkr__claim_pause_locked(c);
@@ -46,7 +44,7 @@ static void taken_locked(struct zkr__claim *c)
     else if (c->is_try && !c->thorough)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
     else
-        zkr__claim_wait_for_locked(c, NODE);
+        zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
 }
 
 static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -75,8 +73,9 @@ static void take_locked(struct zkr__claim *c, const char *why)
     c->epoch = c->session->epoch;
     c->complete = true;
     c->node[0] = '\0';
-    (void)strcpy(c->name, NODE);
-    (void)snprintf(c->request_path, c->path_size, "%s/%s", c->lock->dir, NODE);
+    (void)strcpy(c->name, ZKR__UNFAIR_NAME);
+    (void)snprintf(c->request_path, c->path_size, "%s/%s", c->lock->dir,
+                   ZKR__UNFAIR_NAME);
     c->create.request.mode = ZKR__ZK_EPHEMERAL;
     c->create.request.data = c->data;
     c->create.request.data_len = c->data_len;

@@ -131,6 +131,8 @@ void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
 {
     struct zkr__call *call = ask->call;
 
+    if (call->session->over != 0) /* nothing would end it any more */
+        return;
     (void)atomic_fetch_add(&call->refs, 1);
     zkr__list_append(&call->asks, &ask->link);
     ask->done = done;

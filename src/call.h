@@ -53,8 +53,8 @@ void zkr__call_leave_locked(struct zkr__call *call);
 
 /* Send a request as the retry policy says. When the session ends meanwhile, it
  * is sent again in the next one: what is asked here belongs to no session.
- * `done` runs only while the caller may still wait for it. Fill in
- * ask->op.request first. */
+ * `done` runs only while the caller may still wait for it; when the session is
+ * over nothing is sent. Fill in ask->op.request first. */
 void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
                           const char *path,
                           void (*done)(struct zkr__ask *,

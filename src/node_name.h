@@ -49,6 +49,9 @@ enum zkr__kind zkr__node_name_parse(const char *name,
                                     const struct zkr__markers *markers,
                                     int64_t *ret_seq);
 
+/* The node of an unfair mutex: no marker, no number, no queue. */
+#define ZKR__UNFAIR_NAME "holder"
+
 /* All that we know, of whatever recipe and client: for those who look on. */
 extern const struct zkr__markers zkr__known_markers;
 

@@ -58,8 +58,9 @@ struct zkr__zk_request {
 struct zkr__zk_reply {
     int rc;
     const char *path;         /* CREATE: with the sequence number */
-    int64_t czxid;            /* CREATE, EXISTS, GET */
-    int64_t owner;            /* the ephemeralOwner: CREATE, EXISTS, GET */
+    int64_t czxid;            /* CREATE, EXISTS, GET, SET */
+    int64_t owner;            /* the ephemeralOwner: of the same */
+    int64_t ctime_ms;         /* since 1970: of the same */
     const char *const *names; /* CHILDREN */
     size_t name_count;
     const char *data; /* GET; may be NULL */

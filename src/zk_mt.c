@@ -176,6 +176,7 @@ static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
         return;
     reply->czxid = stat->czxid;
     reply->owner = stat->ephemeralOwner;
+    reply->ctime_ms = stat->ctime;
 }
 
 static void on_create(int rc, const char *path, const struct Stat *stat,

@@ -1,19 +1,125 @@
 /**
- * Asking for a lock. Curator: Revoker.
+ * Who takes part in a lock: who holds it, who waits, for whom, since when.
+ * Curator: getParticipantNodes(), Revoker.
  *
  * Works on lock paths of every recipe and of every client whose nodes it knows
- * (Curator, kazoo, go-zookeeper, ...). Nothing here takes part in the queue.
+ * (Curator, kazoo, go-zookeeper, ...). It only looks: nothing here takes part
+ * in the queue.
  *
- * Source    Curator Revoker.
+ * Everything that comes from here was written by whoever may write to the lock
+ * directory: names can be any bytes but '/' and NUL, data any bytes. Escape
+ * them before they reach a terminal. What `data` says of its author, and the
+ * name, are claims; token, session and time come from the servers.
+ *
+ * Source    Curator LockInternals.getParticipantNodes, Revoker.
  */
 #ifndef ZKRECIPES_PARTICIPANTS_H
 #define ZKRECIPES_PARTICIPANTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <zkrecipes/session.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** What a child of a lock path is to the lock. */
+enum zkr_participant_kind {
+    ZKR_PARTICIPANT_FOREIGN = 0,   /**< Not a contender: our locks ignore it. */
+    ZKR_PARTICIPANT_EXCLUSIVE = 1, /**< A mutex, or a writer. */
+    ZKR_PARTICIPANT_SHARED = 2,    /**< A reader. */
+};
+
+/** How many bytes of the data of one node are kept. */
+#define ZKR_PARTICIPANT_DATA_MAX 1024
+
+/**
+ * One child of a lock path.
+ *
+ * All contenders count as one queue, in the order of their numbers. An
+ * exclusive one waits for the one right before it, a shared one for the nearest
+ * exclusive one before it. So it is with every recipe; but a path on which
+ * a mutex and a read/write lock are used together, which do not exclude each
+ * other, may have more holders than is said here.
+ *
+ * Contenders with the same number count as ahead of each other, so two may
+ * wait for each other: nobody can tell their order. The exception are an
+ * exclusive and a shared one of one session, a lock that is being downgraded:
+ * they stand side by side. The node of an unfair mutex holds, and is outside of
+ * every queue.
+ */
+struct zkr_participant {
+    const char *name;   /**< Of the node, without the directory. */
+    const char *marker; /**< "lock-", "__WRIT__", ...; "holder" of an unfair
+                             mutex; "" when foreign. */
+    enum zkr_participant_kind kind;
+    bool holds;         /**< Nobody whom it must wait for is before it. */
+    size_t waits_for;   /**< Index of whom it waits for; SIZE_MAX without. */
+    int64_t sequence;   /**< The number at the end of its name; not a token. */
+    int64_t token;      /**< czxid of the node: the token of its grant, but for
+                             a reader that stands beside its own writer, who
+                             has that of the writer. */
+    int64_t session_id; /**< Whose node it is; 0: of no session (persistent). */
+    int64_t since_ms;   /**< When it was created, by the clock of the servers,
+                             in ms since 1970. */
+    const char *data;   /**< What it says of itself, never NULL: up to
+                             ZKR_PARTICIPANT_DATA_MAX bytes, cut anywhere, and
+                             a NUL. Ours: a line of JSON. */
+    size_t data_size;   /**< How many bytes of it are here, */
+    size_t full_size;   /**< ... and on the server. */
+    int error; /**< ZKR_OK, or why the node could not be read (ZNOAUTH):
+                    then all from token on is zero, and data "". */
+};
+
+/** A list, in the order of the queue, foreign nodes last. */
+struct zkr_participants {
+    const struct zkr_participant *items;
+    size_t count; /**< Of what is here, */
+    size_t total; /**< ... and of what the directory had when it was listed. */
+};
+
+struct zkr_participants_opts {
+    size_t size;         /**< Set by ZKR_PARTICIPANTS_OPTS_INIT. */
+    uint32_t limit;      /**< List no more than so many; 0: 10000. */
+    uint32_t timeout_ms; /**< 0: reply_timeout_ms of the session. */
+};
+
+/* clang-format off */
+#define ZKR_PARTICIPANTS_OPTS_INIT { .size = sizeof(struct zkr_participants_opts) }
+/* clang-format on */
+
+/**
+ * List who takes part in the lock at @p path.
+ *
+ * Not atomic: first the server catches up with the leader (sync), then the
+ * directory is listed, then each node is read. A node that goes in between is
+ * left out. What is listed is the truth of a moment that has passed.
+ *
+ * With a limit the first of the queue are listed; foreign nodes are left out
+ * first. One request for each node that is listed.
+ *
+ * Time      opts.timeout_ms at most, whatever the servers do. Within it
+ *           requests are repeated as the retry policy says, and when a new
+ *           session follows the present one.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Owns      The caller frees the list with zkr_participants_free(). It does not
+ *           need the session any more.
+ * On error  @p ret_list is not touched.
+ * Errors    ZNONODE (no such directory), ZNOAUTH (it needs READ on the
+ *           directory), ZCONNECTIONLOSS (the retry policy gave up),
+ *           ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
+ *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
+ * Source    Curator getParticipantNodes, with what the nodes say.
+ */
+ZKR_API int zkr_participants_list(zkr_session *session, const char *path,
+                                  const struct zkr_participants_opts *opts,
+                                  struct zkr_participants **ret_list);
+
+/** NULL is allowed. */
+ZKR_API void zkr_participants_free(struct zkr_participants *list);
 
 /**
  * Ask the owner of a node to give the lock back: a holder, or a waiter. That
@@ -22,7 +128,8 @@ extern "C" {
  *
  * The request is the data of the node, and replaces what it said of its owner.
  *
- * @p node is the full path of the node, as zkr_grant_node() gives it.
+ * @p node is the full path of the node, as zkr_grant_node() gives it, or the
+ * lock path, "/" and the name of a participant.
  *
  * Time      reply_timeout_ms of the session at most, whatever the servers do.
  *           Within it the request is repeated as the retry policy says, and

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <zookeeper/proto.h>
 
@@ -123,14 +125,732 @@ static void a_revoke_needs_no_directory_of_ours(void **state)
     assert_string_equal(data, "__REVOKE__");
 }
 
+static void forbid(const char *full, int32_t perms)
+{
+    struct ACL acl = { perms, { "world", "anyone" } };
+    struct ACL_vector acls = { 1, &acl };
+
+    assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
+}
+
+static void asking_needs_the_permission_to_write(void **state)
+{
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make("lock-0000000000", "somebody");
+    forbid(in_dir("lock-0000000000"), ZOO_PERM_READ);
+    assert_int_equal(zkr_participants_revoke(s, in_dir("lock-0000000000")),
+                     ZNOAUTH);
+}
+
+/* A waiter that has been asked hears it when it holds. */
+static void a_waiter_hears_it_when_it_holds(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+    char *name;
+    int code = 0;
+
+    (void)state;
+    waiter_start(&w, m, SOON_MS);
+    wait_children(path, 2);
+    name = nth_child(path, 1);
+    ok(zkr_participants_revoke(s, in_dir(name)));
+    free(name);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    ok(zkr_grant_listen(w.grant, record_grant, r));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, REVOKED);
+    release(w.grant);
+    recorder_free(r);
+}
+
+/* --- the list --- */
+
+static struct zkr_participants *list_with(zkr_session *session,
+                                          const struct zkr_participants_opts *o)
+{
+    struct zkr_participants *list = NULL;
+
+    ok(zkr_participants_list(session, path, o, &list));
+    assert_non_null(list);
+    return list;
+}
+
+static struct zkr_participants *list_all(void)
+{
+    return list_with(s, NULL);
+}
+
+static int list_fails(zkr_session *session, const char *of, uint32_t timeout_ms)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    int rc;
+
+    o.timeout_ms = timeout_ms;
+    rc = zkr_participants_list(session, of, &o, &list);
+    assert_null(list);
+    return rc;
+}
+
+static void assert_place(const struct zkr_participants *list, size_t i,
+                         const char *name, size_t waits_for)
+{
+    assert_true(i < list->count);
+    assert_string_equal(list->items[i].name, name);
+    assert_int_equal(list->items[i].waits_for, waits_for);
+    assert_int_equal(list->items[i].holds,
+                     list->items[i].kind != ZKR_PARTICIPANT_FOREIGN &&
+                         waits_for == SIZE_MAX);
+}
+
+static int64_t wall_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Of a grant in the place `i` of a list that was taken before. */
+static void assert_is(const struct zkr_participant *p, zkr_grant *g)
+{
+    char id[32];
+
+    assert_string_equal(in_dir(p->name), zkr_grant_node(g));
+    assert_int_equal(p->token, zkr_grant_token(g));
+    assert_int_equal(p->error, ZKR_OK);
+    assert_int_equal(p->kind, ZKR_PARTICIPANT_EXCLUSIVE);
+    assert_string_equal(p->marker, "lock-");
+    assert_true(p->since_ms > wall_ms() - 60000);
+    assert_true(p->since_ms < wall_ms() + 60000);
+    assert_int_equal(p->data_size, p->full_size);
+    assert_int_equal(p->data_size, strlen(p->data));
+    (void)snprintf(id, sizeof(id), "\"pid\":%d,", (int)getpid());
+    assert_non_null(strstr(p->data, id));
+}
+
+/* Curator: TestInterProcessMutexBase.testGetParticipantNodes. */
+static void a_queue_is_listed_in_its_order(void **state)
+{
+    enum { WAITERS = 3 };
+    zkr_session *sessions[WAITERS];
+    zkr_mutex *mutexes[WAITERS];
+    struct waiter w[WAITERS];
+    zkr_grant *g = acquire(m);
+    struct zkr_participants *list;
+
+    (void)state;
+    for (size_t i = 0; i < WAITERS; i++) {
+        sessions[i] = open_session();
+        mutexes[i] = new_mutex(sessions[i], path);
+        waiter_start(&w[i], mutexes[i], SOON_MS);
+        wait_children(path, i + 2);
+    }
+    list = list_all();
+    assert_int_equal(list->count, WAITERS + 1);
+    assert_int_equal(list->total, WAITERS + 1);
+    assert_is(&list->items[0], g);
+    assert_int_equal(list->items[0].session_id, zkr_session_id(s));
+    assert_true(list->items[0].holds);
+    assert_int_equal(list->items[0].waits_for, SIZE_MAX);
+    release(g);
+    for (size_t i = 0; i < WAITERS; i++) {
+        const struct zkr_participant *p = &list->items[i + 1];
+
+        assert_int_equal(waiter_join(&w[i]), ZKR_OK);
+        assert_is(p, w[i].grant);
+        assert_int_equal(p->session_id, zkr_session_id(sessions[i]));
+        assert_int_equal(p->sequence, (int64_t)i + 1);
+        assert_false(p->holds);
+        assert_int_equal(p->waits_for, i);
+        release(w[i].grant);
+        zkr_mutex_free(mutexes[i]);
+        close_session(sessions[i]);
+    }
+    zkr_participants_free(list);
+    list = list_all();
+    assert_int_equal(list->count, 0);
+    zkr_participants_free(list);
+}
+
+static void a_missing_directory_has_no_list(void **state)
+{
+    (void)state;
+    assert_int_equal(list_fails(s, path, 0), ZNONODE);
+    assert_non_null(strstr(zkr_error_detail(), path));
+}
+
+/* As the clients write them, see docs/znodes.md. */
+static void names_of_other_clients_are_known(void **state)
+{
+#define CURATOR "_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-"
+#define KAZOO   "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+    static const char *const names[] = {
+        CURATOR "__READ__0000000000",
+        KAZOO "__rlock__0000000001",
+        CURATOR "__WRIT__0000000002",
+        CURATOR "__READ__0000000003",
+        KAZOO "__lock__0000000004",
+        "_c_5a5bbc3873ea4b5a9f7396e8c4c6a436-lock-0000000005",
+    };
+    static const size_t waits_for[] = { SIZE_MAX, SIZE_MAX, 1, 2, 3, 4 };
+    struct zkr_participants *list;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        make(names[i], NULL);
+    make("0", NULL);
+    make("latch-0000000001", "not a lock");
+    list = list_all();
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_place(list, i, names[i], waits_for[i]);
+    assert_place(list, 6, "0", SIZE_MAX);
+    assert_place(list, 7, "latch-0000000001", SIZE_MAX);
+    assert_int_equal(list->count, 8);
+    assert_string_equal(list->items[7].data, "not a lock");
+    zkr_participants_free(list);
+}
+
+/* Somebody who makes nodes by hand, with what ZooKeeper lets through. */
+static void hostile_nodes_are_told_as_they_are(void **state)
+{
+    static const char rtl[] = "\xe2\x80\xae"
+                              "%s%n\"'\\ -lock-0000000007";
+    static const char bytes[] = "\x1b[2J\r\n\xff\xfe\x80%n";
+    struct zkr_participants *list;
+    char *huge = calloc(1, 200001);
+
+    (void)state;
+    assert_non_null(huge);
+    memset(huge, 'x', 200000);
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make("lock-0000000001", NULL);
+    make("lock--0000000005", bytes);
+    make("lock-99999999999999999999", "too long a number");
+    make(rtl, huge);
+    list = list_all();
+    assert_int_equal(list->count, 4);
+    assert_place(list, 0, "lock--0000000005", SIZE_MAX);
+    assert_int_equal(list->items[0].sequence, -5);
+    assert_int_equal(list->items[0].session_id, 0);
+    assert_int_equal(list->items[0].data_size, sizeof(bytes) - 1);
+    assert_string_equal(list->items[0].data, bytes);
+    assert_place(list, 1, "lock-0000000001", 0);
+    assert_string_equal(list->items[1].data, "");
+    assert_int_equal(list->items[1].full_size, 0);
+    assert_place(list, 2, rtl, 1);
+    assert_int_equal(list->items[2].data_size, ZKR_PARTICIPANT_DATA_MAX);
+    assert_int_equal(strlen(list->items[2].data), ZKR_PARTICIPANT_DATA_MAX);
+    assert_int_equal(list->items[2].full_size, 200000);
+    assert_place(list, 3, "lock-99999999999999999999", SIZE_MAX);
+    zkr_participants_free(list);
+    free(huge);
+}
+
+static void a_node_that_may_not_be_read_is_listed_without(void **state)
+{
+    struct zkr_participants *list;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make("lock-0000000001", "one");
+    make("lock-0000000002", "two");
+    make("lock-0000000003", "three");
+    forbid(in_dir("lock-0000000002"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    list = list_all();
+    assert_int_equal(list->count, 3);
+    assert_place(list, 0, "lock-0000000001", SIZE_MAX);
+    assert_place(list, 1, "lock-0000000002", 0);
+    assert_place(list, 2, "lock-0000000003", 1);
+    assert_int_equal(list->items[1].error, ZNOAUTH);
+    assert_int_equal(list->items[1].token, 0);
+    assert_string_equal(list->items[1].data, "");
+    assert_int_equal(list->items[2].error, ZKR_OK);
+    assert_string_equal(list->items[2].data, "three");
+    zkr_participants_free(list);
+    forbid(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    assert_int_equal(list_fails(s, path, 0), ZNOAUTH);
+    forbid(path, ZOO_PERM_ALL);
+}
+
+static void a_limit_lists_the_head_of_the_queue(void **state)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list;
+    char name[32];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    for (int i = 0; i < 300; i++) { /* more than are read at once */
+        (void)snprintf(name, sizeof(name), "lock-%010d", i);
+        make(name, name);
+    }
+    make("abc", NULL);
+    list = list_all();
+    assert_int_equal(list->count, 301);
+    for (size_t i = 0; i < 300; i++) {
+        assert_place(list, i, list->items[i].data, i - 1);
+        assert_int_equal(list->items[i].sequence, i);
+    }
+    zkr_participants_free(list);
+    o.limit = 200;
+    list = list_with(s, &o);
+    assert_int_equal(list->count, 200);
+    assert_int_equal(list->total, 301);
+    assert_place(list, 199, "lock-0000000199", 198);
+    zkr_participants_free(list);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    static const char *const bad[] = { "", "/", "a", "/a/", "/a//b", "/a/.." };
+    struct zkr_participants_opts o = { .size = 0 };
+    struct zkr_participants *list = NULL;
+    char too_long[ZKR_PATH_MAX + 2];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(list_fails(s, bad[i], 0), ZKR_EPATH);
+    memset(too_long, 'x', sizeof(too_long) - 1);
+    too_long[0] = '/';
+    too_long[sizeof(too_long) - 1] = '\0';
+    assert_int_equal(list_fails(s, too_long, 0), ZKR_ETOOLONG);
+    assert_int_equal(list_fails(s, NULL, 0), ZKR_EINVAL);
+    assert_int_equal(list_fails(NULL, path, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_participants_list(s, path, NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_participants_list(s, path, &o, &list), ZKR_EINVAL);
+    assert_null(list);
+    zkr_participants_free(NULL);
+}
+
+static void a_chroot_is_in_front_of_every_path(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_participants *list;
+    zkr_session *below;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make("lock-0000000000", "mine");
+    opts.chroot = "/tests";
+    below = open_session_with(&opts);
+    list = NULL;
+    ok(zkr_participants_list(below, strrchr(path, '/'), NULL, &list));
+    close_session(below);
+    assert_int_equal(list->count, 1); /* it outlives the session */
+    assert_string_equal(list->items[0].data, "mine");
+    zkr_participants_free(list);
+}
+
+struct callback {
+    const char *node;
+    int list;
+    int revoke;
+    atomic_bool done;
+};
+
+static void try_both(zkr_session *session, const struct zkr_session_event *e,
+                     void *user)
+{
+    struct callback *c = user;
+    struct zkr_participants *list = NULL;
+
+    (void)e;
+    c->list = zkr_participants_list(session, path, NULL, &list);
+    c->revoke = zkr_participants_revoke(session, c->node);
+    atomic_store(&c->done, true);
+}
+
+static bool callback_is_done(void *c)
+{
+    return atomic_load(&((struct callback *)c)->done);
+}
+
+static void a_callback_cannot_wait(void **state)
+{
+    struct callback c = { .node = in_dir("lock-0000000000") };
+    zkr_listener *listener = NULL;
+
+    (void)state;
+    ok(zkr_session_listen(s, try_both, &c, &listener));
+    assert_true(wait_until(callback_is_done, &c, SOON_MS));
+    zkr_listener_free(listener);
+    assert_int_equal(c.list, ZKR_EDEADLK);
+    assert_int_equal(c.revoke, ZKR_EDEADLK);
+}
+
+/* --- when something fails meanwhile --- */
+
+static struct proxy *proxy;
+static zkr_session *ps; /* through the proxy */
+
+static int open_proxied(const struct zkr_retry *retry)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.reply_timeout_ms = 500;
+    if (retry != NULL)
+        opts.retry = *retry;
+    return zkr_session_open(proxy_hosts(proxy), &opts, &ps);
+}
+
+static int proxy_setup(void **state)
+{
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    (void)setup(state);
+    ok(open_proxied(NULL));
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make("lock-0000000001", "one");
+    make("lock-0000000002", "two");
+    return 0;
+}
+
+static int proxy_teardown(void **state)
+{
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    (void)zkr_session_close(ps);
+    ps = NULL;
+    proxy_stop(proxy);
+    return teardown(state);
+}
+
+/* A thread that lists; the outcome is read after lister_join(). */
+struct lister {
+    pthread_t thread;
+    zkr_session *session;
+    uint32_t timeout_ms;
+    int rc;
+    struct zkr_participants *list;
+    atomic_bool done;
+};
+
+static void *lister_main(void *arg)
+{
+    struct lister *l = arg;
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+
+    o.timeout_ms = l->timeout_ms;
+    l->rc = zkr_participants_list(l->session, path, &o, &l->list);
+    atomic_store(&l->done, true);
+    return NULL;
+}
+
+static void lister_start(struct lister *l)
+{
+    *l = (struct lister){ .session = ps, .timeout_ms = SOON_MS };
+    assert_int_equal(pthread_create(&l->thread, NULL, lister_main, l), 0);
+}
+
+static bool lister_is_done(void *l)
+{
+    return atomic_load(&((struct lister *)l)->done);
+}
+
+static int lister_join(struct lister *l)
+{
+    if (!wait_until(lister_is_done, l, SOON_MS))
+        fail_msg("a listing thread hangs");
+    assert_int_equal(pthread_join(l->thread, NULL), 0);
+    return l->rc;
+}
+
+static void a_node_that_goes_meanwhile_is_left_out(void **state)
+{
+    struct lister l;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
+    lister_start(&l);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
+    make("lock-0000000003", "three"); /* too late for this list */
+    proxy_release(proxy);
+    assert_int_equal(lister_join(&l), ZKR_OK);
+    assert_int_equal(l.list->total, 2);
+    assert_int_equal(l.list->count, 1);
+    assert_place(l.list, 0, "lock-0000000002", SIZE_MAX);
+    zkr_participants_free(l.list);
+}
+
+static void a_directory_that_goes_meanwhile_is_empty(void **state)
+{
+    struct lister l;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
+    lister_start(&l);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_int_equal(admin_delete_tree(admin, path), ZOK);
+    proxy_release(proxy);
+    assert_int_equal(lister_join(&l), ZKR_OK);
+    assert_int_equal(l.list->count, 0);
+    zkr_participants_free(l.list);
+}
+
+static void a_silent_server_does_not_delay_the_deadline(void **state)
+{
+    struct zkr_participants *list;
+    int64_t begun = now_ms();
+    int rc;
+
+    (void)state;
+    server_pause(the_server);
+    rc = list_fails(s, path, 300);
+    server_resume(the_server);
+    assert_int_equal(rc, ZOPERATIONTIMEOUT);
+    assert_true(now_ms() - begun < 300 + 1000);
+    list = list_all();
+    assert_int_equal(list->count, 2);
+    zkr_participants_free(list);
+}
+
+static void a_revoke_without_an_answer_ends_in_time(void **state)
+{
+    int64_t begun = now_ms();
+    int rc;
+
+    (void)state;
+    server_pause(the_server);
+    rc = zkr_participants_revoke(ps, in_dir("lock-0000000001"));
+    server_resume(the_server);
+    assert_int_equal(rc, ZOPERATIONTIMEOUT);
+    assert_true(zkr_error_is_unsure(rc));
+    assert_true(now_ms() - begun < 500 + 1000);
+}
+
+/* Answers that come when the caller has gone belong to nobody. */
+static void answers_after_the_deadline_mean_nothing(void **state)
+{
+    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
+                                     ZOO_GETDATA_OP };
+    struct zkr_participants *list;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        proxy_rule(proxy, types[i], 1, PROXY_HOLD_REPLY);
+        assert_int_equal(list_fails(ps, path, 200), ZOPERATIONTIMEOUT);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        proxy_release(proxy);
+    }
+    list = list_with(ps, NULL);
+    assert_int_equal(list->count, 2);
+    zkr_participants_free(list);
+}
+
+static void nobody_is_asked_after_the_deadline(void **state)
+{
+    struct zkr_participants *list;
+    char data[64];
+
+    (void)state;
+    proxy_cut(proxy);
+    wait_session_state(ps, ZKR_SESSION_SUSPENDED);
+    assert_int_equal(zkr_participants_revoke(ps, in_dir("lock-0000000001")),
+                     ZOPERATIONTIMEOUT);
+    proxy_heal(proxy);
+    wait_session_state(ps, ZKR_SESSION_RECONNECTED);
+    list = list_with(ps, NULL); /* after whatever was sent before */
+    assert_string_equal(list->items[0].data, "one");
+    zkr_participants_free(list);
+    assert_int_equal(
+        admin_get(admin, in_dir("lock-0000000001"), data, sizeof(data)), ZOK);
+    assert_string_equal(data, "one");
+}
+
+static void a_lost_answer_is_asked_for_again(void **state)
+{
+    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
+                                     ZOO_GETDATA_OP };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct lister l;
+
+        proxy_rule(proxy, types[i], 1, PROXY_DROP_REPLY);
+        lister_start(&l);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        assert_int_equal(lister_join(&l), ZKR_OK);
+        assert_int_equal(l.list->count, 2);
+        zkr_participants_free(l.list);
+    }
+}
+
+static void without_retries_a_lost_answer_is_an_error(void **state)
+{
+    static const struct zkr_retry none = ZKR_RETRY_NONE_INIT;
+
+    (void)state;
+    (void)zkr_session_close(ps);
+    ok(open_proxied(&none));
+    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
+    assert_int_equal(list_fails(ps, path, SOON_MS), ZCONNECTIONLOSS);
+    wait_session_state(ps, ZKR_SESSION_RECONNECTED);
+    proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
+    assert_int_equal(zkr_participants_revoke(ps, in_dir("lock-0000000001")),
+                     ZCONNECTIONLOSS);
+}
+
+static void a_list_goes_on_in_the_next_session(void **state)
+{
+    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
+                                     ZOO_GETDATA_OP };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct lister l;
+
+        proxy_rule(proxy, types[i], 1, PROXY_HOLD_REQUEST);
+        lister_start(&l);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        expire(ps);
+        proxy_release(proxy);
+        assert_int_equal(lister_join(&l), ZKR_OK);
+        assert_int_equal(zkr_session_epoch(ps), i + 2);
+        assert_int_equal(l.list->count, 2);
+        zkr_participants_free(l.list);
+    }
+}
+
+static void a_close_ends_a_list(void **state)
+{
+    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
+                                     ZOO_GETDATA_OP };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct lister l;
+
+        proxy_rule(proxy, types[i], 1, PROXY_HOLD_REPLY);
+        lister_start(&l);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        (void)zkr_session_close(ps);
+        assert_int_equal(lister_join(&l), ZKR_ECLOSED);
+        assert_null(l.list);
+        proxy_release(proxy);
+        ok(open_proxied(NULL));
+    }
+}
+
+/* --- all at once --- */
+
+struct crowd {
+    zkr_mutex *mutex;
+    atomic_bool stop;
+    atomic_int failed;
+    atomic_int lists;
+};
+
+static void *contend(void *arg)
+{
+    struct crowd *c = arg;
+
+    while (!atomic_load(&c->stop)) {
+        zkr_grant *g = NULL;
+
+        if (zkr_mutex_acquire(c->mutex, SOON_MS, &g) != ZKR_OK ||
+            zkr_grant_release(g) != ZKR_OK)
+            (void)atomic_fetch_add(&c->failed, 1);
+        zkr_grant_free(g);
+    }
+    return NULL;
+}
+
+static bool is_a_queue(const struct zkr_participants *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        if (p->holds != (i == 0) || p->waits_for != i - 1 || p->error != 0 ||
+            p->token == 0 || p->data_size == 0)
+            return false;
+        if (i > 0 && p->sequence <= p[-1].sequence)
+            return false;
+    }
+    return true;
+}
+
+static void *look_on(void *arg)
+{
+    struct crowd *c = arg;
+
+    while (!atomic_load(&c->stop)) {
+        struct zkr_participants *list = NULL;
+
+        if (zkr_participants_list(s, path, NULL, &list) != ZKR_OK ||
+            !is_a_queue(list))
+            (void)atomic_fetch_add(&c->failed, 1);
+        zkr_participants_free(list);
+        (void)atomic_fetch_add(&c->lists, 1);
+    }
+    return NULL;
+}
+
+static bool has_enough_lists(void *arg)
+{
+    struct crowd *c = arg;
+
+    return atomic_load(&c->lists) >= 200 || atomic_load(&c->failed) > 0;
+}
+
+static void a_crowd_can_be_watched(void **state)
+{
+    struct crowd c = { .mutex = m };
+    pthread_t threads[8];
+
+    (void)state;
+    release(acquire(m)); /* makes the directory */
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL,
+                                        i % 2 == 0 ? contend : look_on, &c),
+                         0);
+    assert_true(wait_until(has_enough_lists, &c, 3 * SOON_MS));
+    atomic_store(&c.stop, true);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(atomic_load(&c.failed), 0);
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define PROXIED(name)                                                          \
+    cmocka_unit_test_setup_teardown(name, proxy_setup, proxy_teardown)
     static const struct CMUnitTest tests[] = {
         TEST(a_holder_hears_that_it_is_asked),
+        TEST(a_waiter_hears_it_when_it_holds),
         TEST(a_node_that_has_gone_cannot_be_asked),
         TEST(only_contenders_are_asked),
         TEST(a_revoke_needs_no_directory_of_ours),
+        TEST(asking_needs_the_permission_to_write),
+        TEST(a_queue_is_listed_in_its_order),
+        TEST(a_missing_directory_has_no_list),
+        TEST(names_of_other_clients_are_known),
+        TEST(hostile_nodes_are_told_as_they_are),
+        TEST(a_node_that_may_not_be_read_is_listed_without),
+        TEST(a_limit_lists_the_head_of_the_queue),
+        TEST(bad_arguments_are_refused),
+        TEST(a_chroot_is_in_front_of_every_path),
+        TEST(a_callback_cannot_wait),
+        PROXIED(a_node_that_goes_meanwhile_is_left_out),
+        PROXIED(a_directory_that_goes_meanwhile_is_empty),
+        PROXIED(a_silent_server_does_not_delay_the_deadline),
+        PROXIED(a_revoke_without_an_answer_ends_in_time),
+        PROXIED(answers_after_the_deadline_mean_nothing),
+        PROXIED(nobody_is_asked_after_the_deadline),
+        PROXIED(a_lost_answer_is_asked_for_again),
+        PROXIED(without_retries_a_lost_answer_is_an_error),
+        PROXIED(a_list_goes_on_in_the_next_session),
+        PROXIED(a_close_ends_a_list),
+        TEST(a_crowd_can_be_watched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,319 @@
+/* Tests of the queue as one sees it who only looks on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "roster.h"
+#include "unit.h"
+
+#define NOBODY SIZE_MAX
+
+/* Of the node with that name. */
+struct owned {
+    const char *name;
+    int64_t session_id;
+};
+
+static struct zkr_participant *items;
+static size_t count;
+
+static void list(const char *const *names, size_t n, size_t limit)
+{
+    free(items);
+    assert_int_equal(zkr__roster_new(names, n, limit, &items, &count), ZKR_OK);
+    zkr__roster_settle(items, count);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free(items);
+    items = NULL;
+    return 0;
+}
+
+static void own(const struct owned *owners, size_t n)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < n; k++) {
+            if (strcmp(items[i].name, owners[k].name) == 0)
+                items[i].session_id = owners[k].session_id;
+        }
+    }
+    zkr__roster_settle(items, count);
+}
+
+static void assert_names(const char *const *names, size_t n)
+{
+    assert_int_equal(count, n);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(items[i].name, names[i]);
+}
+
+static void assert_waits(const size_t *waits_for)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
+
+        assert_int_equal(items[i].waits_for, waits_for[i]);
+        assert_int_equal(items[i].holds, contends && waits_for[i] == NOBODY);
+    }
+}
+
+static void foreign_nodes_are_last(void **state)
+{
+    static const char *const names[] = { "zzz", "lock-0000000009", "abc",
+                                         "lock-", "x-lock-0000000003" };
+    static const char *const sorted[] = { "x-lock-0000000003",
+                                          "lock-0000000009", "abc", "lock-",
+                                          "zzz" };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_names(sorted, COUNT(sorted));
+    assert_int_equal(items[1].sequence, 9);
+    assert_string_equal(items[1].marker, "lock-");
+    assert_int_equal(items[2].kind, ZKR_PARTICIPANT_FOREIGN);
+    assert_string_equal(items[2].marker, "");
+    assert_int_equal(items[2].sequence, 0);
+    assert_waits((const size_t[]){ NOBODY, 0, NOBODY, NOBODY, NOBODY });
+}
+
+static void writers_wait_for_the_one_before(void **state)
+{
+    static const char *const names[] = { "a-__WRIT__1", "b-__READ__2",
+                                         "c-__WRIT__3", "d-__WRIT__4" };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_names(names, COUNT(names));
+    assert_waits((const size_t[]){ NOBODY, 0, 1, 2 });
+}
+
+static void readers_wait_for_the_nearest_writer(void **state)
+{
+    static const char *const names[] = { "a-__READ__1",  "b-__READ__2",
+                                         "c-__WRIT__3",  "d-__READ__4",
+                                         "e-__rlock__5", "f-__lock__6",
+                                         "g-__rlock__7" };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_names(names, COUNT(names));
+    assert_int_equal(items[4].kind, ZKR_PARTICIPANT_SHARED);
+    assert_int_equal(items[5].kind, ZKR_PARTICIPANT_EXCLUSIVE);
+    assert_waits((const size_t[]){ NOBODY, NOBODY, 1, 2, 2, 4, 5 });
+}
+
+static void negative_numbers_are_first(void **state)
+{
+    static const char *const names[] = { "lock-0000000000", "lock--2147483647",
+                                         "lock--2147483648" };
+    static const char *const sorted[] = { "lock--2147483648",
+                                          "lock--2147483647",
+                                          "lock-0000000000" };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_names(sorted, COUNT(sorted));
+    assert_waits((const size_t[]){ NOBODY, 0, 1 });
+}
+
+static void equal_numbers_wait_for_each_other(void **state)
+{
+    static const char *const names[] = { "a-lock-2147483647",
+                                         "b-lock-2147483647" };
+    static const struct owned one_session[] = { { "a-lock-2147483647", 7 },
+                                                { "b-lock-2147483647", 7 } };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_waits((const size_t[]){ 1, 0 });
+    own(one_session, COUNT(one_session));
+    assert_waits((const size_t[]){ 1, 0 });
+}
+
+static void a_downgrade_stands_side_by_side(void **state)
+{
+    static const char *const names[] = { "x-__READ__5", "y-__WRIT__5",
+                                         "z-__READ__6", "w-__WRIT__7" };
+    static const char *const sorted[] = { "y-__WRIT__5", "x-__READ__5",
+                                          "z-__READ__6", "w-__WRIT__7" };
+    static const struct owned owners[] = { { "x-__READ__5", 7 },
+                                           { "y-__WRIT__5", 7 } };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    own(owners, COUNT(owners));
+    assert_names(sorted, COUNT(sorted));
+    assert_waits((const size_t[]){ NOBODY, NOBODY, 0, 2 });
+}
+
+static void a_downgrade_waits_with_its_writer(void **state)
+{
+    static const char *const names[] = { "a-__WRIT__1", "b-__WRIT__5",
+                                         "c-__READ__5" };
+    static const struct owned owners[] = { { "a-__WRIT__1", 7 },
+                                           { "b-__WRIT__5", 7 },
+                                           { "c-__READ__5", 7 } };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    own(owners, COUNT(owners));
+    assert_waits((const size_t[]){ NOBODY, 0, 0 });
+}
+
+static void a_reader_of_another_session_is_no_downgrade(void **state)
+{
+    static const char *const names[] = { "a-__WRIT__5", "b-__READ__5" };
+    static const struct owned others[] = { { "a-__WRIT__5", 7 },
+                                           { "b-__READ__5", 8 } };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_waits((const size_t[]){ 1, 0 }); /* of no session, both */
+    own(others, COUNT(others));
+    assert_waits((const size_t[]){ 1, 0 });
+}
+
+static void an_unfair_holder_is_outside_of_the_queue(void **state)
+{
+    static const char *const names[] = { "holder", "lock-0000000000",
+                                         "lock-0000000001", "holders" };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_names(names, COUNT(names));
+    assert_int_equal(items[0].kind, ZKR_PARTICIPANT_EXCLUSIVE);
+    assert_string_equal(items[0].marker, "holder");
+    assert_int_equal(items[3].kind, ZKR_PARTICIPANT_FOREIGN);
+    assert_waits((const size_t[]){ NOBODY, NOBODY, 1, NOBODY });
+}
+
+static void the_limit_keeps_the_head_of_the_queue(void **state)
+{
+    static const char *const names[] = { "abc", "lock-3", "lock-1", "lock-2" };
+    static const char *const head[] = { "lock-1", "lock-2" };
+
+    (void)state;
+    list(names, COUNT(names), 2);
+    assert_names(head, COUNT(head));
+    assert_waits((const size_t[]){ NOBODY, 0 });
+}
+
+static void nobody_is_an_empty_list(void **state)
+{
+    (void)state;
+    list(NULL, 0, SIZE_MAX);
+    assert_int_equal(count, 0);
+}
+
+/* A server that lies could make us ask for other nodes than children. */
+static void what_is_no_child_is_left_out(void **state)
+{
+    static const char *const names[] = { "",    ".",       "..",
+                                         "a/b", "/lock-1", "lock-2" };
+    static const char *const left[] = { "lock-2" };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_names(left, COUNT(left));
+}
+
+static void any_byte_may_be_in_a_name(void **state)
+{
+    static const char *const names[] = { "\x1b[2J-lock-0000000001",
+                                         "a\nb__READ__0000000002",
+                                         "\xff\xfe__rlock__3" };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    assert_names(names, COUNT(names));
+    assert_waits((const size_t[]){ NOBODY, 0, 0 });
+}
+
+/* The rules, word for word. */
+static bool waits(const struct zkr_participant *p,
+                  const struct zkr_participant *ahead)
+{
+    bool shared = p->kind == ZKR_PARTICIPANT_SHARED;
+    bool ahead_shared = ahead->kind == ZKR_PARTICIPANT_SHARED;
+
+    if (p->kind == ZKR_PARTICIPANT_FOREIGN || ahead == p ||
+        ahead->kind == ZKR_PARTICIPANT_FOREIGN ||
+        strcmp(p->name, "holder") == 0 || strcmp(ahead->name, "holder") == 0)
+        return false;
+    if (ahead->sequence == p->sequence && ahead->session_id == p->session_id &&
+        p->session_id != 0 && shared != ahead_shared)
+        return false;
+    return ahead->sequence <= p->sequence && !(shared && ahead_shared);
+}
+
+static void assert_by_the_rules(void)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t expected = NOBODY;
+
+        for (size_t k = 0; k < count; k++) {
+            if (waits(&items[i], &items[k]))
+                expected = k;
+        }
+        assert_int_equal(items[i].waits_for, expected);
+        assert_int_equal(items[i].holds,
+                         items[i].kind != ZKR_PARTICIPANT_FOREIGN &&
+                             expected == NOBODY);
+    }
+}
+
+static void random_queues_follow_the_rules(void **state)
+{
+    static const char *const markers[] = { "lock-",     "__lock__", "__WRIT__",
+                                           "__rlock__", "__READ__", "__READ__",
+                                           "latch-" };
+    uint64_t seed = 0x5eed;
+    char names[16][32];
+    const char *pointers[COUNT(names)];
+
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        size_t n = unit_random(&seed) % (COUNT(names) + 1);
+
+        for (size_t i = 0; i < n; i++) {
+            (void)snprintf(names[i], sizeof(names[i]), "%x-%s%d", (unsigned)i,
+                           markers[unit_random(&seed) % COUNT(markers)],
+                           (int)(unit_random(&seed) % 8) - 2);
+            pointers[i] = names[i];
+        }
+        if (n > 0 && unit_random(&seed) % 8 == 0)
+            pointers[0] = "holder";
+        list(pointers, n, SIZE_MAX);
+        for (size_t i = 0; i < n; i++)
+            items[i].session_id = (int64_t)(unit_random(&seed) % 3);
+        zkr__roster_settle(items, count);
+        assert_by_the_rules();
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(foreign_nodes_are_last),
+        TEST(writers_wait_for_the_one_before),
+        TEST(readers_wait_for_the_nearest_writer),
+        TEST(negative_numbers_are_first),
+        TEST(equal_numbers_wait_for_each_other),
+        TEST(a_downgrade_stands_side_by_side),
+        TEST(a_downgrade_waits_with_its_writer),
+        TEST(a_reader_of_another_session_is_no_downgrade),
+        TEST(an_unfair_holder_is_outside_of_the_queue),
+        TEST(the_limit_keeps_the_head_of_the_queue),
+        TEST(nobody_is_an_empty_list),
+        TEST(what_is_no_child_is_left_out),
+        TEST(any_byte_may_be_in_a_name),
+        TEST(random_queues_follow_the_rules),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
