@@ -18,6 +18,7 @@ static char path[64];
 /* The next `refuse_count` requests of that type; see meson.build. */
 static atomic_int refuse_type;
 static atomic_int refuse_count;
+static atomic_int refuse_with;
 
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           struct zkr__op *op);
@@ -29,12 +30,13 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
 {
     if ((int)r->type == atomic_load(&refuse_type) &&
         atomic_fetch_sub(&refuse_count, 1) > 0)
-        return ZMARSHALLINGERROR;
+        return atomic_load(&refuse_with);
     return __real_zkr__zk_submit(zk, r, op);
 }
 
 static void refuse(enum zkr__zk_type type, int count)
 {
+    atomic_store(&refuse_with, ZMARSHALLINGERROR);
     atomic_store(&refuse_type, (int)type);
     atomic_store(&refuse_count, count);
 }
@@ -134,6 +136,51 @@ static void a_refused_delete_is_sent_again(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
+static void a_refused_list_of_participants_is_asked_for_again(void **state)
+{
+    static const enum zkr__zk_type types[] = { ZKR__ZK_SYNC, ZKR__ZK_CHILDREN,
+                                               ZKR__ZK_GET };
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct zkr_participants *list = NULL;
+
+        refuse(types[i], 2);
+        ok(zkr_participants_list(s, path, NULL, &list));
+        assert_int_equal(list->count, 1);
+        assert_int_equal(list->items[0].token, zkr_grant_token(g));
+        zkr_participants_free(list);
+        assert_true(atomic_load(&refuse_count) < 0);
+    }
+    release(g);
+}
+
+/* The client refuses paths with control characters, which no server should have
+ * let through. */
+static void a_node_that_the_client_refuses_is_listed_without(void **state)
+{
+    static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
+    struct zkr_participants *list = NULL;
+    char full[128];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(full, sizeof(full), "%s/%s", path, names[i]);
+        assert_int_equal(admin_create(admin, full, "data"), ZOK);
+    }
+    refuse(ZKR__ZK_GET, 1);
+    atomic_store(&refuse_with, ZBADARGUMENTS);
+    ok(zkr_participants_list(s, path, NULL, &list));
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->items[0].error, ZBADARGUMENTS);
+    assert_string_equal(list->items[0].data, "");
+    assert_int_equal(list->items[1].error, ZKR_OK);
+    assert_string_equal(list->items[1].data, "data");
+    assert_int_equal(list->items[1].waits_for, 0);
+    zkr_participants_free(list);
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -143,6 +190,8 @@ static int run_group(void)
         TEST(a_wait_that_ends_between_the_two_leaves_nothing),
         TEST(a_refused_create_is_searched_for_and_sent_again),
         TEST(a_refused_delete_is_sent_again),
+        TEST(a_refused_list_of_participants_is_asked_for_again),
+        TEST(a_node_that_the_client_refuses_is_listed_without),
     };
 
     return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
