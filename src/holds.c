@@ -9,15 +9,19 @@ struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
                                          const struct zkr__recipe *recipe)
 {
     uint64_t thread = zkr__thread_number();
+    struct zkr__claim *lost = NULL;
 
     for (struct zkr__list *l = lock->holds.next; l != &lock->holds;
          l = l->next) {
         struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, hold);
 
-        if (c->thread == thread && c->recipe == recipe)
+        if (c->thread != thread || c->recipe != recipe)
+            continue;
+        if (zkr__grant_is_ours(&c->grant))
             return c;
+        lost = c;
     }
-    return NULL;
+    return lost;
 }
 
 static int count_up_locked(struct zkr__claim *c, zkr_grant **ret_grant)

@@ -9,7 +9,7 @@
 
 #define ZKR__DEPTH_MAX 65535u
 
-/* The claim of the calling thread, or NULL. */
+/* A claim of the calling thread, or NULL; a lost one only without another. */
 struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
                                          const struct zkr__recipe *recipe);
 
