@@ -93,11 +93,26 @@ void release(zkr_grant *g)
     zkr_grant_free(g);
 }
 
+int by_mutex(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_mutex_acquire(lock, timeout_ms, ret_grant);
+}
+
+int by_reading(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_rwlock_acquire_read(lock, timeout_ms, ret_grant);
+}
+
+int by_writing(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_rwlock_acquire_write(lock, timeout_ms, ret_grant);
+}
+
 static void *waiter_main(void *arg)
 {
     struct waiter *w = arg;
 
-    w->rc = zkr_mutex_acquire(w->mutex, w->timeout_ms, &w->grant);
+    w->rc = w->call(w->lock, w->timeout_ms, &w->grant);
     if (w->rc != ZKR_OK)
         (void)snprintf(w->detail, sizeof(w->detail), "%s", zkr_error_detail());
     atomic_store(&w->done, true);
@@ -106,7 +121,14 @@ static void *waiter_main(void *arg)
 
 void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms)
 {
-    *w = (struct waiter){ .mutex = m, .timeout_ms = timeout_ms };
+    waiter_start_by(w, by_mutex, m, timeout_ms);
+}
+
+void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
+                     int64_t timeout_ms)
+{
+    *w =
+        (struct waiter){ .call = call, .lock = lock, .timeout_ms = timeout_ms };
     assert_int_equal(pthread_create(&w->thread, NULL, waiter_main, w), 0);
 }
 
@@ -121,6 +143,21 @@ int waiter_join(struct waiter *w)
         fail_msg("a waiting thread hangs");
     assert_int_equal(pthread_join(w->thread, NULL), 0);
     return w->rc;
+}
+
+/* An event makes a claim list again, and it is woken by the answer to that. */
+void settle(zkr_session *s)
+{
+    char path[64];
+    zkr_mutex *m;
+
+    (void)snprintf(path, sizeof(path), "/tests/settle/%llx",
+                   (unsigned long long)zkr_session_id(s));
+    m = new_mutex(s, path);
+    for (int i = 0; i < 3; i++)
+        release(acquire(m));
+    zkr_mutex_free(m);
+    sleep_ms(2); /* for the thread that was woken */
 }
 
 size_t count_children(const char *path)

@@ -44,9 +44,14 @@ zkr_mutex *new_mutex(zkr_session *s, const char *path);
 zkr_grant *acquire(zkr_mutex *m);
 void release(zkr_grant *g);
 
+/* A way to acquire: one of these. `lock` is what its name says. */
+typedef int acquire_call(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
+acquire_call by_mutex, by_reading, by_writing;
+
 /* A thread that acquires; the outcome is read after waiter_join(). */
 struct waiter {
-    zkr_mutex *mutex;
+    acquire_call *call;
+    void *lock;
     int64_t timeout_ms;
     pthread_t thread;
     int rc;
@@ -56,9 +61,15 @@ struct waiter {
 };
 
 void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms);
+void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
+                     int64_t timeout_ms);
 /* Returns its rc, and fails when the thread does not end soon. */
 int waiter_join(struct waiter *w);
 bool waiter_is_done(void *w);
+
+/* When it returns, all that the server had to tell this session has been acted
+ * on: answers and events come in one order. For what must not happen. */
+void settle(zkr_session *s);
 
 /* Wait until the lock directory has that many children. */
 void wait_children(const char *path, size_t count);

@@ -74,11 +74,43 @@ static void persistent_parents_stay(void **state)
     close_session(s);
 }
 
+/* kazoo cannot cope with a directory that vanishes. */
+static void the_flags_of_a_read_write_lock_make_them_persistent(void **state)
+{
+    static const struct {
+        const char *path;
+        uint32_t flags;
+    } locks[] = {
+        { "/rw/persistent", ZKR_RWLOCK_PERSISTENT_PARENTS },
+        { "/rw/kazoo", ZKR_RWLOCK_KAZOO_LAYOUT },
+        { "/rw/container", 0 },
+    };
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    zkr_session *s = open_session();
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        zkr_rwlock *lock = NULL;
+        zkr_grant *g = NULL;
+
+        opts.flags = locks[i].flags;
+        ok(zkr_rwlock_new(s, locks[i].path, &opts, &lock));
+        ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g));
+        release(g);
+        zkr_rwlock_free(lock);
+    }
+    assert_true(wait_until(is_gone, "/rw/container", SOON_MS));
+    assert_int_equal(admin_exists(admin, "/rw/persistent", NULL), ZOK);
+    assert_int_equal(admin_exists(admin, "/rw/kazoo", NULL), ZOK);
+    close_session(s);
+}
+
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(directories_come_and_go_under_the_locks),
         cmocka_unit_test(persistent_parents_stay),
+        cmocka_unit_test(the_flags_of_a_read_write_lock_make_them_persistent),
     };
 
     return cmocka_run_group_tests_name("container", tests, NULL, NULL);

@@ -1,0 +1,174 @@
+/* What the tests of the read/write lock share. */
+#include "rw_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct proxy *proxy;
+zkr_session *s;
+zkr_session *other;
+zkr_rwlock *lock;
+zkr_rwlock *rival;
+zkr_rwlock *visitor;
+char path[64];
+char dir[128];
+const char *root = "";
+uint32_t reply_ms;
+
+int rw_setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.reply_timeout_ms = reply_ms;
+    opts.chroot = root[0] == '\0' ? NULL : root;
+    if (opts.chroot != NULL && admin_exists(admin, root, NULL) == ZNONODE)
+        assert_int_equal(admin_create(admin, root, NULL), ZOK);
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    other = open_session_with(&opts);
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(dir, sizeof(dir), "%s%s", root, path);
+    lock = new_rwlock(s, 0);
+    rival = new_rwlock(other, 0);
+    visitor = new_rwlock(other, 0);
+    return 0;
+}
+
+int rw_teardown(void **state)
+{
+    (void)state;
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_rwlock_free(lock);
+    zkr_rwlock_free(rival);
+    zkr_rwlock_free(visitor);
+    (void)zkr_session_close(s);
+    (void)zkr_session_close(other);
+    proxy_stop(proxy);
+    return 0;
+}
+
+zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    zkr_rwlock *l = NULL;
+
+    opts.flags = flags;
+    ok(zkr_rwlock_new(session, path, &opts, &l));
+    return l;
+}
+
+zkr_grant *read_lock(zkr_rwlock *l)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_rwlock_acquire_read(l, SOON_MS, &g));
+    return g;
+}
+
+zkr_grant *write_lock(zkr_rwlock *l)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_rwlock_acquire_write(l, SOON_MS, &g));
+    return g;
+}
+
+void queue_up(struct waiter *w, acquire_call *call, zkr_rwlock *l)
+{
+    size_t before = count_children(dir);
+
+    waiter_start_by(w, call, l, -1);
+    wait_children(dir, before + 1);
+}
+
+zkr_grant *granted(struct waiter *w)
+{
+    if (waiter_join(w) != ZKR_OK)
+        fail_msg("%s: %s", zkr_strerror(w->rc), w->detail);
+    assert_int_equal(zkr_grant_check(w->grant), ZKR_OK);
+    return w->grant;
+}
+
+void still_waits(struct waiter *w)
+{
+    settle(s);
+    settle(other);
+    assert_false(waiter_is_done(w));
+}
+
+void is_refused(acquire_call *call)
+{
+    size_t queued = count_children(dir);
+    zkr_grant *none = NULL;
+    struct Stat before;
+    struct Stat after;
+
+    assert_int_equal(admin_exists(admin, dir, &before), ZOK);
+    assert_int_equal(call(visitor, 0, &none), ZKR_EBUSY);
+    assert_int_equal(admin_exists(admin, dir, &after), ZOK);
+    assert_int_equal(before.cversion, after.cversion);
+    assert_int_equal(call(visitor, 30, &none), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_error_detail(), path));
+    assert_null(none);
+    wait_children(dir, queued);
+}
+
+const char *node_of(zkr_grant *g)
+{
+    static char node[256];
+
+    (void)snprintf(node, sizeof(node), "%s%s", root, zkr_grant_node(g));
+    return node;
+}
+
+int64_t sequence_of(zkr_grant *g)
+{
+    const char *node = zkr_grant_node(g);
+
+    return strtoll(node + strlen(node) - 10, NULL, 10);
+}
+
+/* Has our session a watch on it, says the server? */
+static bool is_watched(void *node)
+{
+    char *wchp = server_4lw(the_server, "wchp"); /* "path\n\tsession\n..." */
+    char *entry = wchp == NULL ? NULL : strstr(wchp, node);
+    char session[32];
+    bool found = false;
+
+    (void)snprintf(session, sizeof(session), "\t0x%llx\n",
+                   (unsigned long long)zkr_session_id(s));
+    while (!found && entry != NULL && (entry = strchr(entry, '\n')) != NULL &&
+           entry[1] == '\t')
+        found = strncmp(++entry, session, strlen(session)) == 0;
+    free(wchp);
+    return found;
+}
+
+void be_quiet(zkr_grant *g)
+{
+    char node[256];
+
+    (void)snprintf(node, sizeof(node), "%s", node_of(g));
+    assert_true(wait_until(is_watched, node, SOON_MS));
+    settle(s);
+    proxy_reset_counts(proxy);
+}
+
+long count_requests(void)
+{
+    return proxy_requests(proxy, PROXY_ANY);
+}
+
+void on_thread(void *(*run)(void *), void *arg)
+{
+    pthread_t t;
+
+    assert_int_equal(pthread_create(&t, NULL, run, arg), 0);
+    assert_int_equal(pthread_join(t, NULL), 0);
+}

@@ -1,0 +1,60 @@
+/* What the tests of the read/write lock share: two sessions, one of them
+ * through a proxy, and three lock objects at one path. */
+#ifndef TEST_RW_FIXTURE_H
+#define TEST_RW_FIXTURE_H
+
+#include "fixture.h"
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+extern struct proxy *proxy;
+extern zkr_session *s;      /* through the proxy */
+extern zkr_session *other;  /* not */
+extern zkr_rwlock *lock;    /* of s */
+extern zkr_rwlock *rival;   /* of the other */
+extern zkr_rwlock *visitor; /* of the other: the main thread holds nothing
+                               through it, so it is like another program */
+extern char path[64];       /* as the locks know it */
+extern char dir[128];       /* as the admin does */
+extern const char *root;    /* the chroot of both sessions, or "" */
+extern uint32_t reply_ms;   /* the reply timeout of s, 0 for the default */
+
+int rw_setup(void **state);
+int rw_teardown(void **state);
+
+zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags);
+zkr_grant *read_lock(zkr_rwlock *l);
+zkr_grant *write_lock(zkr_rwlock *l);
+
+/* A thread that waits without limit; returns when its node is in the queue. */
+void queue_up(struct waiter *w, acquire_call *call, zkr_rwlock *l);
+
+/* It is granted soon, or fails the test. */
+zkr_grant *granted(struct waiter *w);
+
+/* It is not granted, although all had time to see what has happened. */
+void still_waits(struct waiter *w);
+
+/* The visitor gets it in that mode neither by a try, which writes nothing, nor
+ * by waiting for a moment, which leaves nothing. */
+void is_refused(acquire_call *call);
+
+/* Where the admin finds the node of a grant; valid until the next call. */
+const char *node_of(zkr_grant *g);
+int64_t sequence_of(zkr_grant *g);
+
+/* Wait until the watch on the node of that grant of `s` is set, and count the
+ * requests of `s` from then on. */
+void be_quiet(zkr_grant *g);
+long count_requests(void);
+
+/* Run on a thread of its own, to its end. */
+void on_thread(void *(*run)(void *), void *arg);
+
+#endif

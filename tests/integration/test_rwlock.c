@@ -1,0 +1,1182 @@
+/* The read/write lock on a real server: who shares, who waits for whom, and
+ * what belongs to a thread. Everything twice: with and without a chroot. */
+#include "rw_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- sharing -------------------------------------------------------------- */
+
+/* kazoo test_read_lock, test_write_lock */
+static void readers_share_and_a_writer_is_alone(void **state)
+{
+    zkr_grant *first = read_lock(lock);
+    zkr_grant *second = read_lock(rival);
+    zkr_grant *third = NULL;
+    zkr_grant *writer = NULL;
+
+    (void)state;
+    ok(zkr_rwlock_acquire_read(visitor, 0, &third));
+    release(third);
+    is_refused(by_writing);
+    release(first);
+    is_refused(by_writing);
+    release(second);
+    ok(zkr_rwlock_acquire_write(lock, 0, &writer));
+    is_refused(by_reading);
+    is_refused(by_writing);
+    assert_int_equal(count_children(dir), 1);
+    release(writer);
+    assert_int_equal(count_children(dir), 0);
+}
+
+static void no_reader_overtakes_a_writer_that_waits(void **state)
+{
+    zkr_grant *first = read_lock(lock);
+    struct waiter writer;
+    struct waiter late;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    is_refused(by_reading);
+    queue_up(&late, by_reading, lock);
+    still_waits(&late);
+    still_waits(&writer);
+    release(first);
+    first = granted(&writer);
+    still_waits(&late);
+    release(first);
+    release(granted(&late));
+}
+
+/* zk-ruby: the highest reader released, others remain; then the lowest. */
+static void a_writer_waits_for_every_reader_before_it(void **state)
+{
+    zkr_grant *readers[3];
+    struct waiter writer;
+
+    (void)state;
+    readers[0] = read_lock(lock);
+    readers[1] = read_lock(rival);
+    readers[2] = read_lock(lock);
+    queue_up(&writer, by_writing, visitor);
+    release(readers[2]);
+    still_waits(&writer);
+    release(readers[0]);
+    still_waits(&writer);
+    release(readers[1]);
+    release(granted(&writer));
+}
+
+static void readers_behind_one_writer_all_get_in(void **state)
+{
+    enum { N = 5 };
+    zkr_grant *first = write_lock(lock);
+    struct waiter readers[N];
+    struct waiter last;
+
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        queue_up(&readers[i], by_reading, i % 2 == 0 ? lock : rival);
+    queue_up(&last, by_writing, lock);
+    release(first);
+    for (size_t i = 0; i < N; i++)
+        (void)granted(&readers[i]);
+    for (size_t i = 0; i < N; i++) {
+        still_waits(&last);
+        release(readers[i].grant);
+    }
+    release(granted(&last));
+}
+
+/* kazoo test_rw_lock: its reader saw the writer behind it, and waited (#649).
+ */
+static void a_reader_does_not_wait_for_a_writer_behind_it(void **state)
+{
+    zkr_grant *first = write_lock(lock);
+    struct waiter reader;
+    struct waiter writer;
+
+    (void)state;
+    queue_up(&reader, by_reading, rival);
+    queue_up(&writer, by_writing, lock);
+    release(first);
+    first = granted(&reader);
+    still_waits(&writer);
+    release(first);
+    release(granted(&writer));
+}
+
+/* zk-ruby: shared, exclusive, shared acts as a queue. */
+static void reader_writer_reader_take_turns(void **state)
+{
+    zkr_grant *first = read_lock(lock);
+    struct waiter writer;
+    struct waiter reader;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    queue_up(&reader, by_reading, visitor);
+    still_waits(&reader);
+    release(first);
+    first = granted(&writer);
+    still_waits(&reader);
+    release(first);
+    release(granted(&reader));
+}
+
+static void a_reader_behind_two_writers_waits_for_both(void **state)
+{
+    zkr_rwlock *quitter = new_rwlock(other, 0);
+    zkr_grant *first = write_lock(lock);
+    struct waiter second;
+    struct waiter reader;
+    struct waiter last;
+
+    (void)state;
+    queue_up(&second, by_writing, quitter);
+    queue_up(&reader, by_reading, rival);
+    queue_up(&last, by_writing, lock);
+    ok(zkr_rwlock_cancel(quitter)); /* the nearest writer goes first */
+    assert_int_equal(waiter_join(&second), ZKR_ECANCELED);
+    wait_children(dir, 3);
+    still_waits(&reader);
+    release(first);
+    first = granted(&reader);
+    still_waits(&last);
+    release(first);
+    release(granted(&last));
+    zkr_rwlock_free(quitter);
+}
+
+/* -1 when the server knows no watch on that node. */
+static int count_watchers(const char *node)
+{
+    char *wchp = server_4lw(the_server, "wchp"); /* "path\n\tsession\n..." */
+    char *entry = wchp == NULL ? NULL : strstr(wchp, node);
+    int count = entry == NULL ? -1 : 0;
+
+    while (entry != NULL && (entry = strchr(entry, '\n')) != NULL &&
+           entry[1] == '\t') {
+        count++;
+        entry++;
+    }
+    free(wchp);
+    return count;
+}
+
+static bool last_waiter_watches(void *name)
+{
+    return count_watchers(name) == 1;
+}
+
+/* A herd would show as a node watched by more than the one behind it. */
+static void each_watches_only_whom_it_waits_for(void **state)
+{
+    zkr_grant *first = write_lock(lock);
+    struct waiter second;
+    struct waiter readers[2];
+    struct waiter last;
+    char *names[5];
+
+    (void)state;
+    queue_up(&second, by_writing, lock);
+    queue_up(&readers[0], by_reading, rival);
+    queue_up(&readers[1], by_reading, rival);
+    queue_up(&last, by_writing, lock);
+    for (size_t i = 0; i < 5; i++)
+        names[i] = nth_child(dir, i);
+    assert_true(wait_until(last_waiter_watches, names[3], SOON_MS));
+    assert_int_equal(count_watchers(names[0]), 1); /* session s, all of it */
+    assert_int_equal(count_watchers(names[1]), 1);
+    assert_int_equal(count_watchers(names[2]), -1);
+    assert_int_equal(count_watchers(names[4]), -1);
+    release(first);
+    release(granted(&second));
+    release(granted(&readers[0]));
+    release(granted(&readers[1]));
+    release(granted(&last));
+    for (size_t i = 0; i < 5; i++)
+        free(names[i]);
+}
+
+/* -- asynchronous, cancelled, lost ---------------------------------------- */
+
+static int acquire_async(acquire_call *call, zkr_rwlock *l, int64_t timeout_ms,
+                         struct recorder *r, zkr_request **ret_request)
+{
+    return call == by_reading
+               ? zkr_rwlock_acquire_read_async(l, timeout_ms, record_acquire, r,
+                                               ret_request)
+               : zkr_rwlock_acquire_write_async(l, timeout_ms, record_acquire,
+                                                r, ret_request);
+}
+
+static void expect_code(struct recorder *r, size_t i, int expected)
+{
+    int code = 1;
+
+    assert_true(recorder_wait(r, i + 1, SOON_MS));
+    assert_true(recorder_get(r, i, &code, NULL));
+    assert_int_equal(code, expected);
+}
+
+static void
+asynchronous_claims_of_both_modes_queue_with_the_others(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *first = write_lock(lock);
+
+    (void)state;
+    ok(acquire_async(by_reading, lock, 0, r, NULL));
+    expect_code(r, 0, ZKR_EBUSY);
+    ok(acquire_async(by_writing, lock, 30, r, NULL));
+    expect_code(r, 1, ZKR_ETIMEDOUT);
+    wait_children(dir, 1);
+    ok(acquire_async(by_reading, lock, -1, r, NULL));
+    ok(acquire_async(by_reading, lock, SOON_MS, r, NULL));
+    ok(acquire_async(by_writing, lock, -1, r, NULL));
+    wait_children(dir, 4);
+    settle(s);
+    assert_int_equal(recorder_count(r), 2);
+    release(first);
+    expect_code(r, 2, ZKR_OK);
+    expect_code(r, 3, ZKR_OK);
+    settle(s);
+    assert_int_equal(recorder_count(r), 4);
+    release(recorded_grant(r, 3));
+    settle(s);
+    assert_int_equal(recorder_count(r), 4);
+    release(recorded_grant(r, 2));
+    expect_code(r, 4, ZKR_OK);
+    is_refused(by_reading);
+    release(recorded_grant(r, 4));
+    recorder_free(r);
+}
+
+static void cancelling_ends_the_waits_of_both_modes(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *first = write_lock(rival);
+    zkr_request *request = NULL;
+    struct waiter reader;
+    struct waiter writer;
+
+    (void)state;
+    queue_up(&reader, by_reading, lock);
+    queue_up(&writer, by_writing, lock);
+    ok(acquire_async(by_reading, lock, -1, r, NULL));
+    ok(acquire_async(by_writing, lock, -1, r, NULL));
+    wait_children(dir, 5);
+    ok(zkr_rwlock_cancel(lock));
+    assert_int_equal(waiter_join(&reader), ZKR_ECANCELED);
+    assert_int_equal(waiter_join(&writer), ZKR_ECANCELED);
+    expect_code(r, 0, ZKR_ECANCELED);
+    expect_code(r, 1, ZKR_ECANCELED);
+    wait_children(dir, 1);
+    ok(acquire_async(by_reading, lock, -1, r, &request));
+    wait_children(dir, 2);
+    ok(zkr_request_cancel(request));
+    expect_code(r, 2, ZKR_ECANCELED);
+    zkr_request_free(request);
+    wait_children(dir, 1);
+    assert_int_equal(zkr_grant_check(first), ZKR_OK);
+    release(first);
+    release(write_lock(lock));
+    recorder_free(r);
+}
+
+static void freeing_the_handle_ends_its_waits_but_not_its_grants(void **state)
+{
+    zkr_rwlock *doomed = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_grant *held = read_lock(doomed);
+    struct recorder *r = recorder_new();
+    struct waiter writer;
+    struct waiter reader;
+
+    (void)state;
+    queue_up(&writer, by_writing, doomed);
+    queue_up(&reader, by_reading, doomed);
+    ok(acquire_async(by_writing, doomed, -1, r, NULL));
+    wait_children(dir, 4);
+    zkr_rwlock_free(doomed);
+    assert_int_equal(waiter_join(&writer), ZKR_ECANCELED);
+    assert_int_equal(waiter_join(&reader), ZKR_ECANCELED);
+    expect_code(r, 0, ZKR_ECANCELED);
+    wait_children(dir, 1);
+    assert_int_equal(zkr_grant_check(held), ZKR_OK);
+    is_refused(by_writing);
+    release(held);
+    recorder_free(r);
+}
+
+static void
+closing_the_session_ends_grants_and_waits_of_both_modes(void **state)
+{
+    zkr_grant *reading = read_lock(lock);
+    zkr_grant *also = read_lock(lock);
+    zkr_grant *none = NULL;
+    struct waiter writer;
+    struct waiter reader;
+
+    (void)state;
+    queue_up(&writer, by_writing, lock);
+    queue_up(&reader, by_reading, lock);
+    ok(zkr_session_close(s));
+    s = NULL;
+    assert_int_equal(waiter_join(&writer), ZKR_ECLOSED);
+    assert_int_equal(waiter_join(&reader), ZKR_ECLOSED);
+    assert_int_equal(zkr_grant_state(reading), ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_release(also), ZKR_ELOST);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &none), ZKR_ECLOSED);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, -1, &none), ZKR_ECLOSED);
+    assert_int_equal(count_children(dir), 0);
+    zkr_grant_free(reading);
+    zkr_grant_free(also);
+}
+
+static void a_session_that_ends_loses_all_grants_and_queues_again(void **state)
+{
+    zkr_grant *first = read_lock(lock);
+    zkr_grant *second = read_lock(lock);
+    zkr_grant *foreign = read_lock(rival);
+    zkr_rwlock *strict = new_rwlock(s, ZKR_RWLOCK_FAIL_ON_SESSION_LOSS);
+    struct waiter writer;
+    struct waiter reader;
+    struct waiter strict_reader;
+    struct waiter rest;
+
+    (void)state;
+    queue_up(&writer, by_writing, lock);
+    queue_up(&strict_reader, by_reading, strict);
+    queue_up(&rest, by_writing, visitor);
+    queue_up(&reader, by_reading, lock);
+    expire(s);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(zkr_grant_check(first), ZKR_ELOST);
+    assert_int_equal(zkr_grant_release(second), ZKR_ELOST);
+    assert_int_equal(zkr_grant_check(foreign), ZKR_OK);
+    assert_int_equal(waiter_join(&strict_reader), ZKR_ELOST);
+    wait_children(dir, 4); /* foreign, rest; then both of ours anew */
+    still_waits(&rest);
+    release(foreign);
+    foreign = granted(&rest);
+    still_waits(&writer);
+    still_waits(&reader);
+    release(foreign);
+    release(granted(&writer));
+    release(granted(&reader));
+    zkr_grant_free(first);
+    zkr_grant_free(second);
+    zkr_rwlock_free(strict);
+}
+
+static void a_reader_learns_that_its_node_was_deleted(void **state)
+{
+    zkr_grant *first = read_lock(lock);
+    zkr_grant *second = read_lock(lock);
+    struct waiter writer;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    assert_int_equal(admin_delete(admin, node_of(first)), ZOK);
+    wait_grant_state(first, ZKR_GRANT_LOST);
+    still_waits(&writer);
+    assert_int_equal(zkr_grant_check(second), ZKR_OK);
+    release(second);
+    release(granted(&writer));
+    assert_int_equal(zkr_grant_release(first), ZKR_ELOST);
+    zkr_grant_free(first);
+}
+
+static void a_waiter_whose_node_was_deleted_enters_again(void **state)
+{
+    zkr_grant *first = write_lock(rival);
+    struct waiter reader;
+    struct waiter writer;
+
+    (void)state;
+    queue_up(&reader, by_reading, lock);
+    queue_up(&writer, by_writing, lock);
+    delete_nth_child(dir, 2);
+    delete_nth_child(dir, 1); /* now the writer notices, */
+    wait_children(dir, 2);
+    release(first); /* and now the reader, which is behind it from here on */
+    first = granted(&writer);
+    still_waits(&reader);
+    release(first);
+    release(granted(&reader));
+}
+
+/* -- the thread that holds ------------------------------------------------ */
+
+/* Curator testThatUpgradingIsDisallowed: it waits there until the timeout. */
+static void an_upgrade_is_refused_at_once_and_sends_nothing(void **state)
+{
+    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
+    zkr_grant *none = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        zkr_rwlock *l = new_rwlock(s, flags[i]);
+        zkr_grant *reading = read_lock(l);
+
+        be_quiet(reading);
+        assert_int_equal(zkr_rwlock_acquire_write(l, -1, &none), ZKR_EDEADLK);
+        assert_non_null(strstr(zkr_error_detail(), path));
+        assert_int_equal(zkr_rwlock_acquire_write(l, 0, &none), ZKR_EDEADLK);
+        assert_int_equal(zkr_rwlock_acquire_write(l, 50, &none), ZKR_EDEADLK);
+        assert_int_equal(count_requests(), 0);
+        assert_int_equal(zkr_grant_check(reading), ZKR_OK);
+        release(reading);
+        release(write_lock(l));
+        zkr_rwlock_free(l);
+    }
+}
+
+struct call {
+    acquire_call *by;
+    zkr_rwlock *lock;
+    int64_t timeout_ms;
+    zkr_grant *grant;
+    int acquired;
+    int released;
+    uint32_t depth;
+};
+
+static void *acquire_and_release(void *arg)
+{
+    struct call *c = arg;
+
+    c->acquired = c->by(c->lock, c->timeout_ms, &c->grant);
+    if (c->acquired != ZKR_OK)
+        return NULL;
+    c->depth = zkr_grant_depth(c->grant);
+    c->released = zkr_grant_release(c->grant);
+    zkr_grant_free(c->grant);
+    return NULL;
+}
+
+static struct call elsewhere(acquire_call *by, zkr_rwlock *l,
+                             int64_t timeout_ms)
+{
+    struct call c = { .by = by, .lock = l, .timeout_ms = timeout_ms };
+
+    on_thread(acquire_and_release, &c);
+    return c;
+}
+
+/* Only the thread that reads would wait for itself. */
+static void another_thread_or_object_just_waits_for_the_reader(void **state)
+{
+    zkr_grant *reading = read_lock(lock);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_int_equal(elsewhere(by_writing, lock, 0).acquired, ZKR_EBUSY);
+    assert_int_equal(elsewhere(by_writing, lock, 30).acquired, ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_rwlock_acquire_write(rival, 30, &none), ZKR_ETIMEDOUT);
+    release(reading);
+    assert_int_equal(elsewhere(by_writing, lock, SOON_MS).acquired, ZKR_OK);
+}
+
+/* The first grant that was found decided, and a lost one hid the other: the
+ * thread then waited for itself. */
+static void an_upgrade_is_refused_also_after_an_earlier_loss(void **state)
+{
+    zkr_grant *lost = read_lock(lock);
+    zkr_grant *held;
+    zkr_grant *g = NULL;
+
+    (void)state;
+    assert_int_equal(admin_delete(admin, node_of(lost)), ZOK);
+    wait_grant_state(lost, ZKR_GRANT_LOST);
+    ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g)); /* nothing is read now */
+    release(g);
+    held = read_lock(lock);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 100, &g), ZKR_EDEADLK);
+    release(held);
+    zkr_grant_free(lost);
+    release(write_lock(lock));
+}
+
+static void a_read_under_a_write_is_granted_also_after_a_loss(void **state)
+{
+    zkr_grant *lost = write_lock(lock);
+    zkr_grant *held;
+    zkr_grant *reading = NULL;
+
+    (void)state;
+    assert_int_equal(admin_delete(admin, node_of(lost)), ZOK);
+    wait_grant_state(lost, ZKR_GRANT_LOST);
+    held = write_lock(lock);
+    ok(zkr_rwlock_acquire_read(lock, 100, &reading));
+    assert_int_equal(sequence_of(reading), sequence_of(held));
+    release(held);
+    release(reading);
+    zkr_grant_free(lost);
+}
+
+/* Curator testThatDowngradingRespectsThreads */
+static void only_the_thread_that_writes_reads_beside(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    struct recorder *r = recorder_new();
+    struct waiter reader;
+
+    (void)state;
+    assert_int_equal(elsewhere(by_reading, lock, 0).acquired, ZKR_EBUSY);
+    assert_int_equal(elsewhere(by_reading, lock, 30).acquired, ZKR_ETIMEDOUT);
+    wait_children(dir, 1);
+    queue_up(&reader, by_reading, lock);
+    ok(acquire_async(by_reading, lock, -1, r, NULL)); /* belongs to no thread */
+    wait_children(dir, 3);
+    still_waits(&reader);
+    assert_int_equal(recorder_count(r), 0);
+    release(writing);
+    release(granted(&reader));
+    expect_code(r, 0, ZKR_OK);
+    release(recorded_grant(r, 0));
+    recorder_free(r);
+}
+
+static void a_reader_that_belongs_to_no_thread_stops_no_writer(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *none = NULL;
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    struct call c;
+
+    (void)state;
+    ok(acquire_async(by_reading, l, -1, r, NULL));
+    ok(acquire_async(by_reading, l, -1, r, NULL));
+    expect_code(r, 1, ZKR_OK);
+    wait_children(dir, 2); /* not counted */
+    assert_ptr_not_equal(recorded_grant(r, 0), recorded_grant(r, 1));
+    assert_int_equal(zkr_grant_depth(recorded_grant(r, 0)), 1);
+    assert_int_equal(zkr_rwlock_acquire_write(l, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_rwlock_acquire_write(l, 30, &none), ZKR_ETIMEDOUT);
+    c = elsewhere(by_reading, l, 0); /* a thread that may release them too */
+    assert_int_equal(c.acquired, ZKR_OK);
+    release(recorded_grant(r, 0));
+    release(recorded_grant(r, 1));
+    recorder_free(r);
+    zkr_rwlock_free(l);
+}
+
+/* rwlock.h says so; a mutex does the same. */
+static void without_the_flag_each_acquire_is_a_claim_of_its_own(void **state)
+{
+    zkr_grant *first = read_lock(lock);
+    zkr_grant *second = read_lock(lock);
+    zkr_grant *none = NULL;
+    struct waiter writer;
+
+    (void)state;
+    assert_ptr_not_equal(first, second);
+    assert_int_equal(count_children(dir), 2);
+    assert_int_equal(zkr_grant_depth(first), 1);
+    queue_up(&writer, by_writing, rival);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, 30, &none), ZKR_ETIMEDOUT);
+    release(first);
+    release(second);
+    assert_int_equal(zkr_grant_depth(granted(&writer)), 1);
+    release(writer.grant);
+    first = write_lock(lock);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 30, &none), ZKR_ETIMEDOUT);
+    release(first);
+}
+
+/* -- reentrant ------------------------------------------------------------ */
+
+struct theft {
+    zkr_grant *grant;
+    int released;
+    int async;
+    enum zkr_grant_state state;
+};
+
+static void *steal(void *arg)
+{
+    struct theft *t = arg;
+
+    t->released = zkr_grant_release(t->grant);
+    t->async = zkr_grant_release_async(t->grant, NULL, NULL);
+    t->state = zkr_grant_state(t->grant);
+    return NULL;
+}
+
+static void each_mode_is_counted_and_costs_no_request(void **state)
+{
+    static acquire_call *const modes[] = { by_reading, by_writing };
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        zkr_grant *g = NULL;
+        zkr_grant *again = NULL;
+        struct recorder *r = recorder_new();
+        struct waiter writer;
+        struct theft theft;
+
+        ok(modes[i](l, SOON_MS, &g));
+        assert_int_equal(zkr_grant_depth(g), 1);
+        queue_up(&writer, by_writing, rival);
+        be_quiet(g);
+        ok(modes[i](l, 0, &again)); /* a writer that waits does not matter */
+        ok(modes[i](l, -1, &again));
+        assert_ptr_equal(g, again);
+        assert_int_equal(zkr_grant_depth(g), 3);
+        theft = (struct theft){ .grant = g };
+        on_thread(steal, &theft);
+        assert_int_equal(theft.released, ZKR_ENOTOWNER);
+        assert_int_equal(theft.async, ZKR_ENOTOWNER);
+        assert_int_equal(theft.state, ZKR_GRANT_HELD);
+        assert_int_equal(zkr_grant_depth(g), 3);
+        release(g);
+        ok(zkr_grant_release_async(g, record_release, r));
+        zkr_grant_free(g);
+        assert_int_equal(zkr_grant_depth(g), 1);
+        assert_int_equal(count_requests(), 0);
+        still_waits(&writer);
+        assert_int_equal(recorder_count(r), 0); /* the last one tells */
+        ok(zkr_grant_release(g));
+        assert_int_equal(zkr_grant_depth(g), 0);
+        assert_int_equal(zkr_grant_release(g), ZKR_ENOTHELD);
+        zkr_grant_free(g);
+        release(granted(&writer));
+        assert_int_equal(recorder_count(r), 0);
+        recorder_free(r);
+    }
+    zkr_rwlock_free(l);
+}
+
+static void threads_that_share_a_reentrant_lock_are_counted_apart(void **state)
+{
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_grant *g = read_lock(l);
+    zkr_grant *again = read_lock(l);
+    struct call c;
+
+    (void)state;
+    c = elsewhere(by_reading, l, 0);
+    assert_int_equal(c.acquired, ZKR_OK);
+    assert_int_equal(c.depth, 1);
+    assert_int_equal(c.released, ZKR_OK);
+    assert_ptr_not_equal(c.grant, g);
+    assert_int_equal(elsewhere(by_writing, l, 30).acquired, ZKR_ETIMEDOUT);
+    release(again);
+    assert_int_equal(elsewhere(by_writing, l, 0).acquired, ZKR_EBUSY);
+    release(g);
+    c = elsewhere(by_writing, l, SOON_MS);
+    assert_int_equal(c.acquired, ZKR_OK);
+    assert_int_equal(c.depth, 1);
+    zkr_rwlock_free(l);
+}
+
+/* In every order of the releases, as Curator allows. */
+static void write_read_write_nests_and_is_released_in_any_order(void **state)
+{
+    enum { W, R, W2 };
+    static const int orders[][3] = { { W2, R, W }, { W2, W, R }, { R, W2, W },
+                                     { R, W, W2 }, { W, R, W2 }, { W, W2, R } };
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        zkr_grant *g[3] = { NULL };
+        struct waiter writer;
+
+        g[W] = write_lock(l);
+        queue_up(&writer, by_writing, rival);
+        ok(zkr_rwlock_acquire_read(l, 0, &g[R]));
+        ok(zkr_rwlock_acquire_write(l, 0, &g[W2]));
+        assert_ptr_equal(g[W], g[W2]);
+        assert_ptr_not_equal(g[W], g[R]);
+        assert_int_equal(count_children(dir), 3);
+        for (size_t k = 0; k < 3; k++) {
+            still_waits(&writer);
+            release(g[orders[i][k]]);
+        }
+        release(granted(&writer));
+        assert_int_equal(count_children(dir), 0);
+    }
+    zkr_rwlock_free(l);
+}
+
+/* When the write is given up, the read under it makes a new one an upgrade. */
+static void after_write_and_read_only_the_read_is_left(void **state)
+{
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_grant *writing = write_lock(l);
+    zkr_grant *reading = read_lock(l);
+    zkr_grant *again = read_lock(l);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_ptr_equal(reading, again);
+    release(writing);
+    assert_int_equal(zkr_rwlock_acquire_write(l, -1, &none), ZKR_EDEADLK);
+    release(again);
+    assert_int_equal(zkr_rwlock_acquire_write(l, -1, &none), ZKR_EDEADLK);
+    release(reading);
+    release(write_lock(l));
+    zkr_rwlock_free(l);
+}
+
+static void grants_may_be_freed_without_a_release_and_in_any_order(void **state)
+{
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_grant *g = read_lock(l);
+    zkr_grant *fresh;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_ptr_equal(read_lock(l), g);
+    zkr_grant_free(g); /* takes back what it stands for */
+    assert_int_equal(zkr_grant_depth(g), 2);
+    ok(zkr_grant_release(g));
+    assert_int_equal(zkr_grant_depth(g), 1);
+    zkr_grant_free(g); /* of the one released already */
+    assert_int_equal(zkr_grant_depth(g), 1);
+    is_refused(by_writing);
+    zkr_grant_free(g);
+    wait_children(dir, 0);
+
+    g = write_lock(l);
+    assert_ptr_equal(write_lock(l), g);
+    ok(zkr_grant_release(g));
+    ok(zkr_grant_release(g));
+    assert_int_equal(count_children(dir), 0);
+    fresh = write_lock(l);
+    assert_ptr_not_equal(fresh, g); /* whose handles live on */
+    assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
+    zkr_grant_free(g);
+    zkr_grant_free(g);
+    is_refused(by_reading);
+    release(fresh);
+    zkr_rwlock_free(l);
+}
+
+static void acquired_too_often_is_an_error(void **state)
+{
+    enum { MAX = 65535 };
+    static acquire_call *const modes[] = { by_reading, by_writing };
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        zkr_grant *g = NULL;
+
+        for (int k = 0; k < MAX; k++)
+            ok(modes[i](l, SOON_MS, &g));
+        assert_int_equal(modes[i](l, SOON_MS, &none), ZKR_EOVERFLOW);
+        assert_int_equal(zkr_grant_depth(g), MAX);
+        assert_int_equal(zkr_grant_check(g), ZKR_OK);
+        for (int k = 0; k < MAX; k++)
+            release(g);
+        assert_int_equal(count_children(dir), 0);
+    }
+    assert_null(none);
+    zkr_rwlock_free(l);
+}
+
+static void after_a_loss_a_mode_is_released_before_it_is_acquired(void **state)
+{
+    static acquire_call *const modes[] = { by_reading, by_writing };
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        zkr_grant *g = NULL;
+        zkr_grant *again = NULL;
+        struct theft theft;
+
+        ok(modes[i](l, SOON_MS, &g));
+        ok(modes[i](l, SOON_MS, &g));
+        assert_int_equal(admin_delete(admin, node_of(g)), ZOK);
+        wait_grant_state(g, ZKR_GRANT_LOST);
+        assert_int_equal(modes[i](l, SOON_MS, &again), ZKR_ELOST);
+        assert_int_equal(modes[i](l, 0, &again), ZKR_ELOST);
+        assert_int_equal(zkr_grant_depth(g), 2);
+        theft = (struct theft){ .grant = g };
+        on_thread(steal, &theft);
+        assert_int_equal(theft.released, ZKR_ENOTOWNER);
+        /* Others may, and this thread in the other mode. */
+        assert_int_equal(elsewhere(modes[i], l, SOON_MS).acquired, ZKR_OK);
+        ok(modes[1 - i](l, SOON_MS, &again));
+        release(again);
+        assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+        zkr_grant_free(g);
+        assert_int_equal(modes[i](l, SOON_MS, &again), ZKR_ELOST);
+        assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+        assert_int_equal(zkr_grant_depth(g), 0);
+        ok(modes[i](l, SOON_MS, &again));
+        assert_ptr_not_equal(again, g);
+        zkr_grant_free(g);
+
+        assert_int_equal(admin_delete(admin, node_of(again)), ZOK);
+        wait_grant_state(again, ZKR_GRANT_LOST);
+        zkr_grant_free(again); /* takes it back, too */
+        ok(modes[i](l, SOON_MS, &again));
+        release(again);
+    }
+    zkr_rwlock_free(l);
+}
+
+/* -- tokens and numbers --------------------------------------------------- */
+
+static void tokens_tell_old_writers_and_readers_apart(void **state)
+{
+    int64_t highest = 0;
+    int64_t highest_write = 0;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        zkr_grant *writing = write_lock(i % 2 == 0 ? lock : rival);
+        zkr_grant *readers[2];
+
+        assert_true(zkr_grant_token(writing) > highest);
+        highest_write = zkr_grant_token(writing);
+        highest = highest_write;
+        release(writing);
+        if (i == 1) /* the numbers start anew; the tokens do not */
+            assert_int_equal(admin_delete(admin, dir), ZOK);
+        for (int k = 0; k < 2; k++) {
+            readers[k] = read_lock(k == 0 ? lock : rival);
+            assert_true(zkr_grant_token(readers[k]) > highest_write);
+            if (zkr_grant_token(readers[k]) > highest)
+                highest = zkr_grant_token(readers[k]);
+        }
+        release(readers[0]);
+        release(readers[1]);
+    }
+}
+
+static void a_token_is_what_created_the_node(void **state)
+{
+    zkr_grant *reading = read_lock(lock);
+    struct Stat stat;
+
+    (void)state;
+    assert_int_equal(admin_exists(admin, node_of(reading), &stat), ZOK);
+    assert_true(stat.czxid == zkr_grant_token(reading));
+    assert_true(stat.ephemeralOwner == zkr_session_id(s));
+    release(reading);
+}
+
+/* A node of somebody else, with the number that our next one will get. */
+static void create_with_next_number(const char *name, char *node, size_t size)
+{
+    zkr_grant *g = read_lock(visitor);
+    int64_t number = sequence_of(g);
+
+    release(g);
+    (void)snprintf(node, size, "%s/%s%010lld", dir, name,
+                   (long long)number + 2);
+    assert_int_equal(admin_create(admin, node, NULL), ZOK);
+}
+
+/* Curator from 5.5.0 on makes such nodes, for a downgrade. */
+static void who_has_our_number_is_ahead_of_us(void **state)
+{
+    static const char *const names[] = {
+        "_c_ffffffff-7d6f-4686-ab55-f4bd6230b745-__READ__",
+        "_c_00000000-7d6f-4686-ab55-f4bd6230b745-__READ__",
+        "_c_ffffffff-7d6f-4686-ab55-f4bd6230b745-__WRIT__",
+        "_c_00000000-7d6f-4686-ab55-f4bd6230b745-__WRIT__",
+        "ffffffffffffffffffffffffffffffff__rlock__",
+        "ffffffffffffffffffffffffffffffff__lock__",
+    };
+    static acquire_call *const modes[] = { by_reading, by_writing };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        bool shared = strstr(names[i], "READ") != NULL ||
+                      strstr(names[i], "rlock") != NULL;
+
+        for (size_t k = 0; k < 2; k++) {
+            struct waiter w;
+            char node[256];
+
+            create_with_next_number(names[i], node, sizeof(node));
+            queue_up(&w, modes[k], lock);
+            if (!shared || modes[k] == by_writing)
+                still_waits(&w);
+            else
+                assert_true(wait_until(waiter_is_done, &w, SOON_MS));
+            assert_int_equal(admin_delete(admin, node), ZOK);
+            (void)granted(&w);
+            assert_true(strtoll(node + strlen(node) - 10, NULL, 10) ==
+                        sequence_of(w.grant));
+            release(w.grant);
+        }
+    }
+}
+
+/* -- what is on the server ------------------------------------------------ */
+
+static void contenders_of_other_clients_are_waited_for(void **state)
+{
+    static const struct {
+        const char *name;
+        bool shared;
+    } theirs[] = {
+        { "_c_16176773-7d6f-4686-ab55-f4bd6230b745-__WRIT__", false },
+        { "_c_16176773-7d6f-4686-ab55-f4bd6230b745-__READ__", true },
+        { "__WRIT__", false },
+        { "__READ__", true },
+        { "5f1e6773f4bd6230b745f4bd6230b745__lock__", false },
+        { "5f1e6773f4bd6230b745f4bd6230b745__rlock__", true },
+        { "_c_16176773-7d6f-4686-ab55-f4bd6230b745-lock-", false },
+    };
+
+    (void)state;
+    release(read_lock(lock));
+    for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+        char child[256];
+        char created[256];
+
+        (void)snprintf(child, sizeof(child), "%s/%s", dir, theirs[i].name);
+        assert_int_equal(admin_create_flags(admin, child, NULL, ZOO_SEQUENCE,
+                                            created, sizeof(created)),
+                         ZOK);
+        is_refused(by_writing);
+        if (theirs[i].shared)
+            release(read_lock(visitor));
+        else
+            is_refused(by_reading);
+        assert_int_equal(admin_delete(admin, created), ZOK);
+    }
+}
+
+static void foreign_children_are_ignored(void **state)
+{
+    static const char *const foreign[] = {
+        "0",
+        "-x",
+        "__WRIT__",
+        "__READ__",
+        "zzz",
+        "latch-0000000000",
+        "x__WRIT__0000000000x",
+    };
+    zkr_grant *g = NULL;
+
+    (void)state;
+    release(read_lock(lock));
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        char child[256];
+
+        (void)snprintf(child, sizeof(child), "%s/%s", dir, foreign[i]);
+        assert_int_equal(admin_create(admin, child, NULL), ZOK);
+    }
+    ok(zkr_rwlock_acquire_read(lock, 0, &g));
+    release(g);
+    ok(zkr_rwlock_acquire_write(lock, 0, &g));
+    release(g);
+    assert_int_equal(admin_delete_tree(admin, dir), ZOK);
+}
+
+static bool are_hex(const char *text, size_t count)
+{
+    return strspn(text, "0123456789abcdef") >= count;
+}
+
+static void nodes_are_named_as_the_layout_says(void **state)
+{
+    static const struct {
+        uint32_t flags;
+        const char *markers[2];
+    } layouts[] = {
+        { 0, { "-__READ__", "-__WRIT__" } },
+        { ZKR_RWLOCK_KAZOO_LAYOUT, { "__rlock__", "__lock__" } },
+    };
+    static acquire_call *const modes[] = { by_reading, by_writing };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        zkr_rwlock *l = new_rwlock(s, layouts[i].flags);
+        bool kazoo = (layouts[i].flags & ZKR_RWLOCK_KAZOO_LAYOUT) != 0;
+
+        for (int k = 0; k < 2; k++) {
+            zkr_grant *g = NULL;
+            const char *name;
+            char ending[32];
+
+            ok(modes[k](l, SOON_MS, &g));
+            name = strrchr(zkr_grant_node(g), '/') + 1;
+            if (!kazoo)
+                assert_memory_equal(name, "_c_", 3);
+            assert_true(are_hex(kazoo ? name : name + 3, kazoo ? 32 : 8));
+            (void)snprintf(ending, sizeof(ending), "%s%010d",
+                           layouts[i].markers[k], k);
+            assert_string_equal(name + (kazoo ? 32 : 39), ending);
+            release(g);
+        }
+        assert_int_equal(admin_delete(admin, dir), ZOK);
+        zkr_rwlock_free(l);
+    }
+}
+
+/* Two programs that name their nodes differently share one lock. */
+static void layouts_exclude_each_other(void **state)
+{
+    zkr_rwlock *kazoo = new_rwlock(s, ZKR_RWLOCK_KAZOO_LAYOUT);
+    zkr_grant *g = write_lock(kazoo);
+    zkr_grant *reading;
+
+    (void)state;
+    is_refused(by_reading);
+    is_refused(by_writing);
+    release(g);
+    g = read_lock(kazoo);
+    reading = read_lock(visitor);
+    release(reading);
+    is_refused(by_writing);
+    release(g);
+    zkr_rwlock_free(kazoo);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    struct recorder *r = recorder_new();
+    zkr_rwlock *none = NULL;
+    zkr_grant *grant = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_rwlock_new(NULL, "/a", NULL, &none), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_new(s, NULL, NULL, &none), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_new(s, "/a", NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_new(s, "a", NULL, &none), ZKR_EPATH);
+    assert_non_null(strstr(zkr_error_detail(), "read/write lock 'a'"));
+    assert_int_equal(zkr_rwlock_new(s, "/", NULL, &none), ZKR_EPATH);
+    assert_int_equal(zkr_rwlock_new(s, "/a/", NULL, &none), ZKR_EPATH);
+    assert_int_equal(zkr_rwlock_new(s, "/a/../b", NULL, &none), ZKR_EPATH);
+    opts.flags = 1u << 4;
+    assert_int_equal(zkr_rwlock_new(s, "/a", &opts, &none), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), "0x10"));
+    opts.flags = 0;
+    opts.reserved = 1;
+    assert_int_equal(zkr_rwlock_new(s, "/a", &opts, &none), ZKR_EINVAL);
+    opts.reserved = 0;
+    opts.label = "two\nlines";
+    assert_int_equal(zkr_rwlock_new(s, "/a", &opts, &none), ZKR_EINVAL);
+    opts.label = NULL;
+    opts.size = 3;
+    assert_int_equal(zkr_rwlock_new(s, "/a", &opts, &none), ZKR_EINVAL);
+    assert_null(none);
+
+    assert_int_equal(zkr_rwlock_acquire_read(NULL, 0, &grant), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_acquire_write(NULL, 0, &grant), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, 0, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, NULL), ZKR_EINVAL);
+    assert_int_equal(acquire_async(by_reading, NULL, 0, r, NULL), ZKR_EINVAL);
+    assert_int_equal(acquire_async(by_writing, NULL, 0, r, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_acquire_read_async(lock, 0, NULL, r, NULL),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_acquire_write_async(lock, 0, NULL, r, NULL),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(NULL, NULL, &grant), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_cancel(NULL), ZKR_EINVAL);
+    assert_null(zkr_rwlock_path(NULL));
+    assert_string_equal(zkr_rwlock_path(lock), path);
+    zkr_rwlock_free(NULL);
+    assert_null(grant);
+    assert_int_equal(recorder_count(r), 0);
+    recorder_free(r);
+}
+
+struct inside {
+    struct recorder *results;
+    zkr_rwlock *write_to;
+};
+
+static void call_what_waits(int error, zkr_grant *g, void *user)
+{
+    struct inside *in = user;
+    zkr_grant *none = NULL;
+
+    recorder_add(in->results, error, 0);
+    recorder_add(in->results, zkr_rwlock_acquire_read(lock, -1, &none), 0);
+    recorder_add(in->results, zkr_rwlock_acquire_write(lock, -1, &none), 0);
+    recorder_add(in->results, zkr_rwlock_downgrade(in->write_to, g, &none), 0);
+    recorder_add(in->results, zkr_grant_check(g), 0);
+    recorder_add(in->results, zkr_grant_release_async(g, NULL, NULL), 0);
+    zkr_grant_free(g);
+    recorder_add(in->results, none == NULL ? 0 : 1, 0);
+}
+
+static void calls_that_wait_are_refused_in_callbacks(void **state)
+{
+    static const int expected[] = {
+        ZKR_OK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_OK, ZKR_OK, 0
+    };
+    struct inside in = { recorder_new(), lock };
+
+    (void)state;
+    ok(zkr_rwlock_acquire_write_async(lock, -1, call_what_waits, &in, NULL));
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        expect_code(in.results, i, expected[i]);
+    wait_children(dir, 0);
+    recorder_free(in.results);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rw_setup, rw_teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(readers_share_and_a_writer_is_alone),
+        TEST(no_reader_overtakes_a_writer_that_waits),
+        TEST(a_writer_waits_for_every_reader_before_it),
+        TEST(readers_behind_one_writer_all_get_in),
+        TEST(a_reader_does_not_wait_for_a_writer_behind_it),
+        TEST(reader_writer_reader_take_turns),
+        TEST(a_reader_behind_two_writers_waits_for_both),
+        TEST(each_watches_only_whom_it_waits_for),
+        TEST(asynchronous_claims_of_both_modes_queue_with_the_others),
+        TEST(cancelling_ends_the_waits_of_both_modes),
+        TEST(freeing_the_handle_ends_its_waits_but_not_its_grants),
+        TEST(closing_the_session_ends_grants_and_waits_of_both_modes),
+        TEST(a_session_that_ends_loses_all_grants_and_queues_again),
+        TEST(a_reader_learns_that_its_node_was_deleted),
+        TEST(a_waiter_whose_node_was_deleted_enters_again),
+        TEST(an_upgrade_is_refused_at_once_and_sends_nothing),
+        TEST(another_thread_or_object_just_waits_for_the_reader),
+        TEST(an_upgrade_is_refused_also_after_an_earlier_loss),
+        TEST(a_read_under_a_write_is_granted_also_after_a_loss),
+        TEST(only_the_thread_that_writes_reads_beside),
+        TEST(a_reader_that_belongs_to_no_thread_stops_no_writer),
+        TEST(without_the_flag_each_acquire_is_a_claim_of_its_own),
+        TEST(each_mode_is_counted_and_costs_no_request),
+        TEST(threads_that_share_a_reentrant_lock_are_counted_apart),
+        TEST(write_read_write_nests_and_is_released_in_any_order),
+        TEST(after_write_and_read_only_the_read_is_left),
+        TEST(grants_may_be_freed_without_a_release_and_in_any_order),
+        TEST(acquired_too_often_is_an_error),
+        TEST(after_a_loss_a_mode_is_released_before_it_is_acquired),
+        TEST(tokens_tell_old_writers_and_readers_apart),
+        TEST(a_token_is_what_created_the_node),
+        TEST(who_has_our_number_is_ahead_of_us),
+        TEST(contenders_of_other_clients_are_waited_for),
+        TEST(foreign_children_are_ignored),
+        TEST(nodes_are_named_as_the_layout_says),
+        TEST(layouts_exclude_each_other),
+        TEST(bad_arguments_are_refused),
+        TEST(calls_that_wait_are_refused_in_callbacks),
+    };
+    int failed = cmocka_run_group_tests_name("rwlock", tests, NULL, NULL);
+
+    root = "/tests/app";
+    return failed +
+           cmocka_run_group_tests_name("rwlock, chroot", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
