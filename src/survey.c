@@ -77,6 +77,13 @@ static bool place_was_free(const struct zkr__claim *c, struct zkr__queue *queue)
            !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node));
 }
 
+static void beside_nobody_locked(struct zkr__claim *c)
+{
+    zkr__claim_lost_locked(c->beside, "our node was deleted");
+    zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
+                              zkr__path_name(c->beside->node));
+}
+
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply)
 {
@@ -92,8 +99,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
     if (!queue.listed)
         zkr__claim_enter_locked(c, "our node was deleted");
     else if (place_was_free(c, &queue))
-        zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
-                                  zkr__path_name(c->beside->node));
+        beside_nobody_locked(c);
     else if (is_exhausted(c))
         zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
                                   "node '%s' has no usable sequence number",
