@@ -1,0 +1,773 @@
+/* From write to read with no writer in between: as it should go, and with every
+ * request of it lost, late, or overtaken by an operator. */
+#include "rw_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For tests in which answers are late on purpose. */
+static int hasty_setup(void **state)
+{
+    int rc;
+
+    reply_ms = 300;
+    rc = rw_setup(state);
+    reply_ms = 0;
+    return rc;
+}
+
+static zkr_grant *downgrade(zkr_rwlock *l, zkr_grant *writing)
+{
+    zkr_grant *reading = NULL;
+
+    ok(zkr_rwlock_downgrade(l, writing, &reading));
+    assert_int_equal(zkr_grant_check(reading), ZKR_OK);
+    assert_int_equal(zkr_grant_state(writing), ZKR_GRANT_RELEASED);
+    return reading;
+}
+
+/* A downgrade on a thread of its own: any thread may, without REENTRANT. */
+struct change {
+    zkr_rwlock *lock;
+    zkr_grant *writing;
+};
+
+static int by_downgrading(void *arg, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    struct change *c = arg;
+
+    (void)timeout_ms;
+    return zkr_rwlock_downgrade(c->lock, c->writing, ret_grant);
+}
+
+/* -- as it should go ------------------------------------------------------ */
+
+/* Curator testDowngrading, testContendingDowngrading: up to its version 5.4.0
+ * the writer gets in as soon as the write is released. */
+static void a_read_under_a_write_keeps_writers_out(void **state)
+{
+    static const int64_t timeouts[] = { 0, 50, -1 };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        zkr_grant *writing = write_lock(lock);
+        zkr_grant *reading = NULL;
+        struct waiter writer;
+
+        queue_up(&writer, by_writing, rival);
+        ok(zkr_rwlock_acquire_read(lock, timeouts[i], &reading));
+        assert_int_equal(count_children(dir), 3);
+        assert_ptr_not_equal(reading, writing);
+        assert_int_equal(zkr_grant_check(writing), ZKR_OK);
+        release(writing);
+        assert_int_equal(count_children(dir), 2);
+        still_waits(&writer);
+        assert_int_equal(zkr_grant_check(reading), ZKR_OK);
+        release(reading);
+        release(granted(&writer));
+    }
+}
+
+static void the_read_may_be_released_first(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading = read_lock(lock);
+    zkr_grant *also = read_lock(lock);
+    struct waiter writer;
+    struct waiter reader;
+
+    (void)state;
+    assert_ptr_not_equal(reading, also);
+    queue_up(&reader, by_reading, rival);
+    queue_up(&writer, by_writing, rival);
+    release(reading);
+    still_waits(&reader);
+    release(also);
+    still_waits(&reader);
+    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
+    release(writing);
+    release(granted(&reader));
+    release(granted(&writer));
+}
+
+static void after_a_downgrade_readers_get_in_and_writers_do_not(void **state)
+{
+    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT,
+                                      ZKR_RWLOCK_KAZOO_LAYOUT };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        zkr_rwlock *l = new_rwlock(s, flags[i]);
+        zkr_grant *writing = write_lock(l);
+        zkr_grant *reading;
+        struct waiter reader;
+        struct waiter writer;
+        struct waiter late;
+
+        queue_up(&reader, by_reading, rival);
+        queue_up(&writer, by_writing, rival);
+        queue_up(&late, by_reading, visitor);
+        reading = downgrade(l, writing);
+        assert_int_equal(zkr_grant_check(writing), ZKR_ENOTHELD);
+        assert_int_equal(zkr_grant_release(writing), ZKR_ENOTHELD);
+        zkr_grant_free(writing);
+        (void)granted(&reader);
+        still_waits(&writer);
+        release(reader.grant);
+        still_waits(&writer);
+        still_waits(&late);
+        release(reading);
+        release(granted(&writer));
+        release(granted(&late));
+        zkr_rwlock_free(l);
+    }
+}
+
+static void the_reader_stands_at_the_place_of_the_writer(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading = read_lock(lock);
+    char expected[32];
+    struct Stat stat;
+
+    (void)state;
+    (void)snprintf(expected, sizeof(expected), "-__READ__%010lld",
+                   (long long)sequence_of(writing));
+    assert_non_null(strstr(zkr_grant_node(reading), expected));
+    assert_int_equal(admin_exists(admin, node_of(reading), &stat), ZOK);
+    assert_true(stat.ephemeralOwner == zkr_session_id(s));
+    assert_int_not_equal(stat.dataLength, 0); /* the owner record */
+    release(reading);
+    release(writing);
+}
+
+/* The writer that waits has its token already: ours must be below it. */
+static void the_tokens_still_grow_from_writer_to_writer(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    int64_t first = zkr_grant_token(writing);
+    zkr_grant *reading;
+    struct waiter writer;
+    int64_t second;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    reading = downgrade(lock, writing);
+    zkr_grant_free(writing);
+    assert_true(zkr_grant_token(reading) == first);
+    release(reading);
+    second = zkr_grant_token(granted(&writer));
+    assert_true(second > first);
+    release(writer.grant);
+    reading = read_lock(lock);
+    assert_true(zkr_grant_token(reading) > second);
+    release(reading);
+}
+
+static void it_costs_a_flight_and_a_request(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading = NULL;
+
+    (void)state;
+    be_quiet(writing);
+    proxy_set_latency(proxy, 10);
+    ok(zkr_rwlock_acquire_read(lock, -1, &reading));
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
+    assert_int_equal(count_requests(), 2);
+    assert_int_equal(proxy_flights(proxy), 1);
+    release(reading);
+    proxy_reset_counts(proxy);
+    reading = downgrade(lock, writing);
+    zkr_grant_free(writing);
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
+    /* Held for 50 ms or more, the reader has been looked at, too. */
+    assert_in_range(count_requests(), 3, 4);
+    release(reading);
+}
+
+static void a_disconnect_costs_neither_of_both(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading = read_lock(lock);
+    struct waiter writer;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_cut(proxy);
+    wait_grant_state(writing, ZKR_GRANT_SUSPENDED);
+    wait_grant_state(reading, ZKR_GRANT_SUSPENDED);
+    proxy_heal(proxy);
+    wait_grant_state(writing, ZKR_GRANT_HELD);
+    wait_grant_state(reading, ZKR_GRANT_HELD);
+    release(writing);
+    still_waits(&writer);
+    release(reading);
+    release(granted(&writer));
+}
+
+/* -- reentrant ------------------------------------------------------------ */
+
+static void a_reentrant_write_loses_one_count(void **state)
+{
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_grant *writing = write_lock(l);
+    zkr_grant *reading = NULL;
+    struct waiter reader;
+    struct waiter writer;
+
+    (void)state;
+    assert_ptr_equal(write_lock(l), writing);
+    queue_up(&reader, by_reading, rival);
+    queue_up(&writer, by_writing, rival);
+    ok(zkr_rwlock_downgrade(l, writing, &reading));
+    zkr_grant_free(writing);
+    assert_int_equal(zkr_grant_depth(writing), 1);
+    assert_int_equal(zkr_grant_depth(reading), 1);
+    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
+    still_waits(&reader);
+    ok(zkr_rwlock_downgrade(l, writing, &reading));
+    zkr_grant_free(writing);
+    assert_int_equal(zkr_grant_depth(reading), 2);
+    release(granted(&reader));
+    release(reading);
+    still_waits(&writer);
+    release(reading);
+    release(granted(&writer));
+    zkr_rwlock_free(l);
+}
+
+static void a_reader_that_is_there_already_is_counted(void **state)
+{
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_grant *writing = write_lock(l);
+    zkr_grant *reading = read_lock(l);
+    zkr_grant *again = NULL;
+
+    (void)state;
+    be_quiet(writing);
+    ok(zkr_rwlock_downgrade(l, writing, &again));
+    zkr_grant_free(writing);
+    assert_ptr_equal(again, reading);
+    assert_int_equal(zkr_grant_depth(reading), 2);
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
+    release(again);
+    is_refused(by_writing);
+    release(reading);
+    zkr_rwlock_free(l);
+}
+
+static void *downgrade_elsewhere(void *arg)
+{
+    struct waiter *w = arg;
+
+    w->rc = by_downgrading(w->lock, 0, &w->grant);
+    return NULL;
+}
+
+static void only_the_owner_downgrades_a_reentrant_lock(void **state)
+{
+    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    struct change c = { l, write_lock(l) };
+    struct waiter w = { .lock = &c };
+
+    (void)state;
+    on_thread(downgrade_elsewhere, &w);
+    assert_int_equal(w.rc, ZKR_ENOTOWNER);
+    assert_null(w.grant);
+    assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
+    assert_int_equal(count_children(dir), 1);
+    release(c.writing);
+    zkr_rwlock_free(l);
+}
+
+/* The read grant belongs to who has downgraded, and so does the refusal of an
+ * upgrade. */
+static void any_thread_downgrades_a_plain_lock(void **state)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter w = { .lock = &c };
+    zkr_grant *none = NULL;
+
+    (void)state;
+    on_thread(downgrade_elsewhere, &w);
+    assert_int_equal(w.rc, ZKR_OK);
+    zkr_grant_free(c.writing);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 30, &none), ZKR_ETIMEDOUT);
+    release(w.grant);
+}
+
+static void a_grant_of_no_thread_is_downgraded_by_any(void **state)
+{
+    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
+    struct recorder *r = recorder_new();
+    zkr_grant *none = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        zkr_rwlock *l = new_rwlock(s, flags[i]);
+        zkr_grant *reading;
+
+        ok(zkr_rwlock_acquire_write_async(l, -1, record_acquire, r, NULL));
+        assert_true(recorder_wait(r, i + 1, SOON_MS));
+        reading = downgrade(l, recorded_grant(r, i));
+        zkr_grant_free(recorded_grant(r, i));
+        assert_int_equal(zkr_rwlock_acquire_write(l, -1, &none), ZKR_EDEADLK);
+        release(reading);
+        zkr_rwlock_free(l);
+    }
+    recorder_free(r);
+}
+
+/* -- what cannot be downgraded -------------------------------------------- */
+
+static void only_a_write_grant_of_this_lock_is_downgraded(void **state)
+{
+    zkr_rwlock *twin = new_rwlock(s, 0);
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading = read_lock(lock);
+    zkr_grant *foreign = acquire(m);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_rwlock_downgrade(lock, NULL, &none), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(NULL, writing, &none), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(lock, reading, &none), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(twin, writing, &none), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(lock, foreign, &none), ZKR_EINVAL);
+    assert_null(none);
+    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
+    assert_int_equal(zkr_grant_check(reading), ZKR_OK);
+    assert_int_equal(zkr_grant_check(foreign), ZKR_OK);
+    assert_int_equal(count_children(dir), 2);
+    release(foreign);
+    release(reading);
+    ok(zkr_grant_release(writing));
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZKR_ENOTHELD);
+    assert_null(none);
+    assert_int_equal(count_children(dir), 0);
+    zkr_grant_free(writing);
+    zkr_mutex_free(m);
+    zkr_rwlock_free(twin);
+}
+
+static void a_lost_write_is_not_downgraded(void **state)
+{
+    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
+    zkr_grant *none = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        zkr_rwlock *l = new_rwlock(s, flags[i]);
+        zkr_grant *writing = write_lock(l);
+
+        assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
+        wait_grant_state(writing, ZKR_GRANT_LOST);
+        assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
+        zkr_grant_free(writing);
+
+        writing = write_lock(l);
+        expire(s);
+        wait_grant_state(writing, ZKR_GRANT_LOST);
+        assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
+        assert_int_equal(zkr_grant_release(writing), ZKR_ELOST);
+        zkr_grant_free(writing);
+        assert_int_equal(count_children(dir), 0);
+        release(read_lock(l)); /* a reader like any other now */
+        zkr_rwlock_free(l);
+    }
+    assert_null(none);
+}
+
+static void without_a_connection_the_write_is_as_it_was(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *none = NULL;
+    struct waiter writer;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_cut(proxy);
+    wait_grant_state(writing, ZKR_GRANT_SUSPENDED);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none),
+                     ZCONNECTIONLOSS);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &none), ZCONNECTIONLOSS);
+    assert_null(none);
+    proxy_heal(proxy);
+    wait_grant_state(writing, ZKR_GRANT_HELD);
+    assert_int_equal(count_children(dir), 2);
+    none = downgrade(lock, writing);
+    zkr_grant_free(writing);
+    still_waits(&writer);
+    release(none);
+    release(granted(&writer));
+}
+
+static void a_refused_create_leaves_the_write_as_it_was(void **state)
+{
+    struct ACL entries[] = { { ZOO_PERM_ALL & ~ZOO_PERM_CREATE,
+                               { "world", "anyone" } } };
+    struct ACL_vector acl = { 1, entries };
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_int_equal(admin_set_acl(admin, dir, &acl), ZOK);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZNOAUTH);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &none), ZNOAUTH);
+    assert_null(none);
+    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
+    assert_int_equal(count_children(dir), 1);
+    release(writing);
+}
+
+/* -- requests lost and late ----------------------------------------------- */
+
+/* In whatever way it goes wrong, there is one reader in the end, and the writer
+ * that waits is not let in. */
+static void downgrade_with(int32_t type, enum proxy_action action)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter writer;
+    struct waiter w;
+
+    queue_up(&writer, by_writing, rival);
+    be_quiet(c.writing);
+    proxy_rule(proxy, type, 1, action);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    if (waiter_join(&w) != ZKR_OK)
+        fail_msg("%s: %s", zkr_strerror(w.rc), w.detail);
+    assert_true(proxy_rule_done(proxy));
+    wait_children(dir, 2);
+    wait_grant_state(w.grant, ZKR_GRANT_HELD);
+    assert_int_equal(zkr_grant_check(c.writing), ZKR_ENOTHELD);
+    assert_int_equal(admin_exists(admin, node_of(w.grant), NULL), ZOK);
+    still_waits(&writer);
+    zkr_grant_free(c.writing);
+    release(w.grant);
+    release(granted(&writer));
+    assert_int_equal(count_children(dir), 0);
+}
+
+static void a_lost_request_or_answer_makes_no_second_reader(void **state)
+{
+    static const int32_t types[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN_OP,
+                                     ZOO_DELETE_OP };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        downgrade_with(types[i], PROXY_DROP_REQUEST);
+        downgrade_with(types[i], PROXY_DROP_REPLY);
+    }
+}
+
+static void a_create_that_is_lost_twice_is_found_all_the_same(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
+    proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REPLY);
+    reading = downgrade(lock, writing);
+    assert_true(proxy_rule_done(proxy));
+    zkr_grant_free(writing);
+    assert_int_equal(count_children(dir), 1);
+    release(reading);
+    assert_int_equal(count_children(dir), 0);
+}
+
+static void a_create_without_an_answer_leaves_the_write_as_it_was(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading = NULL;
+    struct waiter writer;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &reading),
+                     ZOPERATIONTIMEOUT);
+    assert_null(reading);
+    assert_int_equal(count_children(dir), 3);
+    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
+    proxy_release(proxy);
+    wait_children(dir, 2); /* the reader that came too late goes */
+    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
+    still_waits(&writer);
+    reading = downgrade(lock, writing);
+    zkr_grant_free(writing);
+    release(reading);
+    release(granted(&writer));
+}
+
+static void a_delete_without_an_answer_is_made_up_for(void **state)
+{
+    zkr_grant *writing = write_lock(lock);
+    zkr_grant *reading;
+    struct waiter writer;
+    struct waiter reader;
+
+    (void)state;
+    queue_up(&reader, by_reading, rival);
+    queue_up(&writer, by_writing, rival);
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
+    reading = downgrade(lock, writing);
+    zkr_grant_free(writing);
+    assert_int_equal(count_children(dir), 4);
+    assert_false(waiter_is_done(&reader));
+    proxy_release(proxy);
+    release(granted(&reader));
+    still_waits(&writer);
+    assert_int_equal(count_children(dir), 2);
+    release(reading);
+    release(granted(&writer));
+}
+
+static void a_connection_lost_at_the_delete_costs_nothing(void **state)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter writer;
+    struct waiter w;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_cut(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    wait_grant_state(w.grant, ZKR_GRANT_SUSPENDED);
+    assert_int_equal(count_children(dir), 3);
+    proxy_heal(proxy);
+    wait_grant_state(w.grant, ZKR_GRANT_HELD);
+    wait_children(dir, 2);
+    still_waits(&writer);
+    zkr_grant_free(c.writing);
+    release(w.grant);
+    release(granted(&writer));
+}
+
+/* The delete comes after the create on the same connection, so it cannot spoil
+ * what the list shows. */
+static void a_release_at_the_same_time_lets_nobody_in(void **state)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter writer;
+    struct waiter w;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    ok(zkr_grant_release_async(c.writing, NULL, NULL));
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    wait_children(dir, 2);
+    still_waits(&writer);
+    assert_int_equal(zkr_grant_check(w.grant), ZKR_OK);
+    zkr_grant_free(c.writing);
+    release(w.grant);
+    release(granted(&writer));
+}
+
+/* -- an operator, and sessions that end ----------------------------------- */
+
+/* The next writer is granted as soon as the node is gone: a reader that came
+ * afterwards, with the old number, must not be. */
+static void
+a_write_deleted_before_the_reader_was_there_is_not_downgraded(void **state)
+{
+    static const int32_t held_up[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN_OP };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct change c = { lock, write_lock(lock) };
+        struct waiter writer;
+        struct waiter w;
+
+        queue_up(&writer, by_writing, rival);
+        be_quiet(c.writing);
+        proxy_rule(proxy, held_up[i], 1, PROXY_HOLD_REQUEST);
+        waiter_start_by(&w, by_downgrading, &c, 0);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        assert_int_equal(admin_delete(admin, node_of(c.writing)), ZOK);
+        if (held_up[i] == ZOO_CREATE2_OP) /* it holds before we are there */
+            assert_true(wait_until(waiter_is_done, &writer, SOON_MS));
+        proxy_release(proxy);
+        assert_int_equal(waiter_join(&w), ZKR_ELOST);
+        assert_null(w.grant);
+        (void)granted(&writer);
+        wait_children(dir, 1);
+        wait_grant_state(c.writing, ZKR_GRANT_LOST);
+        zkr_grant_free(c.writing);
+        release(writer.grant);
+    }
+}
+
+/* The reader's list had shown it, and the write grant still said HELD. */
+static void a_write_found_deleted_is_lost_at_once(void **state)
+{
+    zkr_grant *writing = write_lock(lock); /* not watched yet */
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZKR_ELOST);
+    assert_int_equal(zkr_grant_check(writing), ZKR_ELOST);
+    zkr_grant_free(writing);
+}
+
+static void a_directory_deleted_under_it_is_a_loss(void **state)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter w;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_int_equal(admin_delete_tree(admin, dir), ZOK);
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_ELOST);
+    wait_children(dir, 0);
+    wait_grant_state(c.writing, ZKR_GRANT_LOST);
+    zkr_grant_free(c.writing);
+    release(write_lock(lock));
+}
+
+static void a_reader_deleted_at_once_is_put_there_again(void **state)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter writer;
+    struct waiter w;
+    char *name;
+    char node[256];
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REQUEST);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    wait_children(dir, 3);
+    for (size_t i = 0; i < 2; i++) { /* two of the same number */
+        name = nth_child(dir, i);
+        (void)snprintf(node, sizeof(node), "%s/%s", dir, name);
+        if (strstr(name, "__READ__") != NULL)
+            assert_int_equal(admin_delete(admin, node), ZOK);
+        free(name);
+    }
+    assert_int_equal(count_children(dir), 2);
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    wait_children(dir, 2);
+    assert_int_equal(admin_exists(admin, node_of(w.grant), NULL), ZOK);
+    still_waits(&writer);
+    zkr_grant_free(c.writing);
+    release(w.grant);
+    release(granted(&writer));
+}
+
+static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter writer;
+    struct waiter w;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    expire(s);
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_ELOST);
+    assert_null(w.grant);
+    (void)granted(&writer);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(zkr_grant_check(c.writing), ZKR_ELOST);
+    assert_int_equal(count_children(dir), 1);
+    zkr_grant_free(c.writing);
+    release(writer.grant);
+    release(write_lock(lock));
+}
+
+static void a_session_that_ends_at_the_delete_loses_the_reader(void **state)
+{
+    struct change c = { lock, write_lock(lock) };
+    struct waiter writer;
+    struct waiter w;
+
+    (void)state;
+    queue_up(&writer, by_writing, rival);
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    expire(s);
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    wait_grant_state(w.grant, ZKR_GRANT_LOST);
+    release(granted(&writer));
+    assert_int_equal(zkr_grant_release(w.grant), ZKR_ELOST);
+    zkr_grant_free(w.grant);
+    zkr_grant_free(c.writing);
+    wait_children(dir, 0);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rw_setup, rw_teardown)
+#define HASTY(name)                                                            \
+    cmocka_unit_test_setup_teardown(name, hasty_setup, rw_teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(a_read_under_a_write_keeps_writers_out),
+        TEST(the_read_may_be_released_first),
+        TEST(after_a_downgrade_readers_get_in_and_writers_do_not),
+        TEST(the_reader_stands_at_the_place_of_the_writer),
+        TEST(the_tokens_still_grow_from_writer_to_writer),
+        TEST(it_costs_a_flight_and_a_request),
+        TEST(a_disconnect_costs_neither_of_both),
+        TEST(a_reentrant_write_loses_one_count),
+        TEST(a_reader_that_is_there_already_is_counted),
+        TEST(only_the_owner_downgrades_a_reentrant_lock),
+        TEST(any_thread_downgrades_a_plain_lock),
+        TEST(a_grant_of_no_thread_is_downgraded_by_any),
+        TEST(only_a_write_grant_of_this_lock_is_downgraded),
+        TEST(a_lost_write_is_not_downgraded),
+        TEST(without_a_connection_the_write_is_as_it_was),
+        TEST(a_refused_create_leaves_the_write_as_it_was),
+        TEST(a_lost_request_or_answer_makes_no_second_reader),
+        TEST(a_create_that_is_lost_twice_is_found_all_the_same),
+        HASTY(a_create_without_an_answer_leaves_the_write_as_it_was),
+        HASTY(a_delete_without_an_answer_is_made_up_for),
+        HASTY(a_connection_lost_at_the_delete_costs_nothing),
+        TEST(a_release_at_the_same_time_lets_nobody_in),
+        TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded),
+        TEST(a_write_found_deleted_is_lost_at_once),
+        TEST(a_directory_deleted_under_it_is_a_loss),
+        TEST(a_reader_deleted_at_once_is_put_there_again),
+        TEST(a_session_that_ends_before_the_answer_is_a_loss),
+        HASTY(a_session_that_ends_at_the_delete_loses_the_reader),
+    };
+    int failed = cmocka_run_group_tests_name("downgrade", tests, NULL, NULL);
+
+    root = "/tests/app";
+    return failed +
+           cmocka_run_group_tests_name("downgrade, chroot", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
