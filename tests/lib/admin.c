@@ -121,6 +121,26 @@ int admin_set_acl(struct admin *a, const char *path,
     return rc != ZOK ? rc : zoo_set_acl(a->zh, path, ANY_VERSION, acl);
 }
 
+int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len)
+{
+    struct ACL_vector acl = { 0, NULL };
+    int tries = READ_TRIES;
+    int rc;
+
+    do {
+        rc = await_connection(a);
+        if (rc == ZOK)
+            rc = zoo_get_acl(a->zh, path, &acl, NULL);
+    } while (rc == ZCONNECTIONLOSS && --tries > 0);
+    if (rc == ZOK && acl.count > 0)
+        (void)snprintf(buf, len, "%s:%s:%d", acl.data[0].id.scheme,
+                       acl.data[0].id.id, (int)acl.data[0].perms);
+    else if (rc == ZOK)
+        rc = ZSYSTEMERROR;
+    deallocate_ACL_vector(&acl);
+    return rc;
+}
+
 int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat)
 {
     struct Stat stat;

@@ -36,6 +36,10 @@ int admin_set(struct admin *a, const char *path, const char *data);
 int admin_set_acl(struct admin *a, const char *path,
                   const struct ACL_vector *acl);
 
+/* The first entry of the ACL as text, such as "world:anyone:31"; the last is
+ * the sum of ZOO_PERM_*. */
+int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len);
+
 /* Delete the node with all below it.  ZOK also when it was not there. */
 int admin_delete_tree(struct admin *a, const char *path);
 

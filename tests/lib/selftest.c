@@ -489,7 +489,11 @@ static void test_admin_acl(void **state)
 {
     struct admin *a = ((struct fixture *)*state)->admin;
 
+    char acl[64];
+
     assert_int_equal(admin_create(a, "/guarded", NULL), ZOK);
+    assert_int_equal(admin_get_acl(a, "/guarded", acl, sizeof(acl)), ZOK);
+    assert_string_equal(acl, "world:anyone:31");
     assert_int_equal(admin_set_acl(a, "/guarded", &ZOO_READ_ACL_UNSAFE), ZOK);
     assert_int_equal(admin_set(a, "/guarded", "x"), ZNOAUTH);
     assert_int_equal(admin_delete(a, "/guarded"), ZOK);
