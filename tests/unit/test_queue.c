@@ -188,6 +188,126 @@ static void negative_sequences_come_first(void **state)
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
+static void the_last_ahead_is_waited_for(void **state)
+{
+    static const char *const names[] = { "w-3", "r-7", "me-w-9", "w-12" };
+    struct zkr__queue queue;
+    size_t last;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-9");
+    last = zkr__queue_last(&queue);
+    assert_int_equal(last, 1);
+    assert_string_equal(queue.ahead[last].name, "r-7");
+    zkr__queue_done(&queue);
+}
+
+static void the_nearest_exclusive_is_behind_those_who_share(void **state)
+{
+    static const char *const names[] = { "r-8", "w-5", "r-7",   "w-3",
+                                         "r-1", "w-9", "me-r-9" };
+    static const char *const without_us[] = { "r-8", "w-5", "r-9" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-r-9"); /* r1 w3 w5 r7 r8 w9 */
+    assert_int_equal(zkr__queue_last_exclusive(&queue), 5);
+    assert_true(zkr__queue_leave_out(&queue, "w-9"));
+    assert_int_equal(zkr__queue_last_exclusive(&queue), 2);
+    assert_string_equal(queue.ahead[2].name, "w-5");
+    zkr__queue_done(&queue);
+
+    PARSE(&queue, without_us, NULL); /* a try */
+    assert_int_equal(zkr__queue_last_exclusive(&queue), 0);
+    assert_int_equal(zkr__queue_last(&queue), 2);
+    zkr__queue_done(&queue);
+}
+
+/* The first place must be found too: it is number 0, not nobody. */
+static void the_first_place_is_not_nobody(void **state)
+{
+    static const char *const names[] = { "w-1", "r-2", "r-3" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "r-3");
+    assert_int_equal(zkr__queue_last_exclusive(&queue), 0);
+    zkr__queue_done(&queue);
+    PARSE(&queue, names, "r-2");
+    assert_int_equal(zkr__queue_last(&queue), 0);
+    zkr__queue_done(&queue);
+}
+
+static void nobody_is_waited_for_without_one_ahead(void **state)
+{
+    static const char *const names[] = { "r-2", "r-3", "me-w-1", "w-9" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-1");
+    assert_true(zkr__queue_last(&queue) == ZKR__NOBODY);
+    assert_true(zkr__queue_last_exclusive(&queue) == ZKR__NOBODY);
+    zkr__queue_done(&queue);
+
+    PARSE(&queue, names, "r-3"); /* readers ahead, and one writer more */
+    assert_true(zkr__queue_leave_out(&queue, "me-w-1"));
+    assert_true(zkr__queue_last_exclusive(&queue) == ZKR__NOBODY);
+    assert_int_equal(zkr__queue_last(&queue), 0);
+    zkr__queue_done(&queue);
+}
+
+static void who_is_left_out_leaves_the_others_in_order(void **state)
+{
+    static const char *const names[] = { "w-1", "w-2", "w-3", "w-4", "me-w-5" };
+    static const char *const no_middle[] = { "w-1", "w-3", "w-4" };
+    static const char *const no_ends[] = { "w-2", "w-3" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-5");
+    assert_true(zkr__queue_leave_out(&queue, "w-2"));
+    assert_ahead(&queue, no_middle, COUNT(no_middle));
+
+    PARSE(&queue, names, "me-w-5");
+    assert_true(zkr__queue_leave_out(&queue, "w-1"));
+    assert_true(zkr__queue_leave_out(&queue, "w-4"));
+    assert_ahead(&queue, no_ends, COUNT(no_ends));
+}
+
+static void all_can_be_left_out(void **state)
+{
+    static const char *const names[] = { "w-1", "me-r-1" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-r-1");
+    assert_true(zkr__queue_leave_out(&queue, "w-1"));
+    assert_true(zkr__queue_last(&queue) == ZKR__NOBODY);
+    assert_false(zkr__queue_leave_out(&queue, "w-1"));
+    assert_true(queue.listed); /* we are still there */
+    assert_ahead(&queue, NULL, 0);
+}
+
+/* A name is compared as a whole: one with the same number is somebody else. */
+static void who_is_not_ahead_cannot_be_left_out(void **state)
+{
+    static const char *const names[] = { "aw-5", "w-5", "me-r-5", "w-6", "0" };
+    static const char *const ahead[] = { "aw-5", "w-5" };
+    static const char *const others[] = { "me-r-5", "w-6", "w-", "w-05",
+                                          "bw-5",   "0",   "" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-r-5");
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_false(zkr__queue_leave_out(&queue, others[i]));
+    assert_ahead(&queue, ahead, COUNT(ahead));
+
+    parse(&queue, NULL, 0, NULL);
+    assert_false(zkr__queue_leave_out(&queue, "w-5"));
+    zkr__queue_done(&queue);
+}
+
 static void queue_can_be_freed_twice(void **state)
 {
     static const char *const names[] = { "w-1" };
@@ -244,6 +364,13 @@ int main(void)
         cmocka_unit_test(without_self_all_are_listed),
         cmocka_unit_test(empty_list_is_an_empty_queue),
         cmocka_unit_test(negative_sequences_come_first),
+        cmocka_unit_test(the_last_ahead_is_waited_for),
+        cmocka_unit_test(the_nearest_exclusive_is_behind_those_who_share),
+        cmocka_unit_test(the_first_place_is_not_nobody),
+        cmocka_unit_test(nobody_is_waited_for_without_one_ahead),
+        cmocka_unit_test(who_is_left_out_leaves_the_others_in_order),
+        cmocka_unit_test(all_can_be_left_out),
+        cmocka_unit_test(who_is_not_ahead_cannot_be_left_out),
         cmocka_unit_test(queue_can_be_freed_twice),
         cmocka_unit_test(five_thousand_contenders_are_in_order),
     };
