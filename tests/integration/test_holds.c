@@ -1,0 +1,235 @@
+/* Who in this process has a lock, by thread, and how often: what the recipes
+ * with owners build on. */
+#include "fixture.h"
+
+#include <stdio.h>
+
+static zkr_session *s;
+static zkr_rwlock *lock;
+static char path[64];
+
+static int setup_with(uint32_t flags)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+
+    opts.flags = flags;
+    s = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    ok(zkr_rwlock_new(s, path, &opts, &lock));
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return setup_with(0);
+}
+
+static int setup_reentrant(void **state)
+{
+    (void)state;
+    return setup_with(ZKR_RWLOCK_REENTRANT);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    zkr_rwlock_free(lock);
+    (void)zkr_session_close(s);
+    return 0;
+}
+
+static zkr_grant *read_lock(void)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &g));
+    return g;
+}
+
+static zkr_grant *write_lock(void)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g));
+    return g;
+}
+
+/* Deleted by an operator, and not yet released. */
+static zkr_grant *lose(zkr_grant *g)
+{
+    delete_nth_child(path, 0);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    return g;
+}
+
+/* -- several grants of one thread ----------------------------------------- */
+
+/* The search for what the thread has ended at a grant that it had lost: the
+ * writer waited for its own reader. */
+static void a_lost_read_grant_does_not_hide_another(void **state)
+{
+    zkr_grant *lost = lose(read_lock());
+    zkr_grant *held = read_lock();
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &none), ZKR_EDEADLK);
+    release(held);
+    zkr_grant_free(lost);
+    release(write_lock());
+}
+
+/* The same: the reader waited for its own writer. */
+static void a_lost_write_grant_does_not_hide_another(void **state)
+{
+    zkr_grant *lost = lose(write_lock());
+    zkr_grant *held = write_lock();
+    zkr_grant *reader = NULL;
+
+    (void)state;
+    ok(zkr_rwlock_acquire_read(lock, 300, &reader));
+    assert_true(zkr_grant_token(reader) == zkr_grant_token(held));
+    release(held);
+    assert_int_equal(zkr_grant_check(reader), ZKR_OK);
+    release(reader);
+    zkr_grant_free(lost);
+}
+
+/* Each read is a grant of its own; the last of them still forbids to write. */
+static void a_read_grant_counts_until_it_is_released(void **state)
+{
+    zkr_grant *first = read_lock();
+    zkr_grant *second = read_lock();
+    zkr_grant *none = NULL;
+
+    (void)state;
+    release(first);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &none), ZKR_EDEADLK);
+    ok(zkr_grant_release_async(second, NULL, NULL));
+    zkr_grant_free(second);
+    release(write_lock());
+}
+
+static void a_lost_read_grant_forbids_nothing(void **state)
+{
+    zkr_grant *lost = lose(read_lock());
+
+    (void)state;
+    release(write_lock());
+    zkr_grant_free(lost);
+}
+
+/* -- counted -------------------------------------------------------------- */
+
+/* What is freed without a release is released with its last handle only. */
+static void freeing_the_last_handle_releases_what_is_left(void **state)
+{
+    zkr_grant *g = write_lock();
+
+    (void)state;
+    assert_ptr_equal(write_lock(), g);
+    assert_ptr_equal(write_lock(), g);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_grant_depth(g), 2);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_grant_depth(g), 1);
+    assert_int_equal(count_children(path), 1);
+    zkr_grant_free(g);
+    wait_children(path, 0);
+    release(write_lock());
+}
+
+static void releases_first_and_frees_later_are_counted_apart(void **state)
+{
+    zkr_grant *g = write_lock();
+    zkr_grant *next;
+
+    (void)state;
+    assert_ptr_equal(write_lock(), g);
+    ok(zkr_grant_release(g));
+    assert_int_equal(count_children(path), 1);
+    ok(zkr_grant_release(g));
+    assert_int_equal(count_children(path), 0);
+    assert_int_equal(zkr_grant_release(g), ZKR_ENOTHELD);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_RELEASED);
+    next = write_lock();
+    assert_ptr_not_equal(next, g); /* while the old one can still be read */
+    assert_int_equal(zkr_grant_depth(next), 1);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_grant_check(next), ZKR_OK);
+    release(next);
+}
+
+static void freeing_a_lost_grant_as_often_ends_the_loss(void **state)
+{
+    zkr_grant *g = write_lock();
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_ptr_equal(write_lock(), g);
+    (void)lose(g);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &none), ZKR_ELOST);
+    zkr_grant_free(g);
+    release(write_lock());
+}
+
+/* Both modes are counted, each for itself, and a claim without a thread is
+ * neither. */
+static void modes_and_claims_without_a_thread_are_apart(void **state)
+{
+    zkr_grant *writer = write_lock();
+    zkr_grant *reader = read_lock();
+    struct recorder *r = recorder_new();
+    int code = 1;
+
+    (void)state;
+    assert_ptr_equal(write_lock(), writer);
+    assert_ptr_equal(read_lock(), reader);
+    assert_int_equal(zkr_grant_depth(writer), 2);
+    assert_int_equal(zkr_grant_depth(reader), 2);
+    ok(zkr_rwlock_acquire_write_async(lock, 0, record_acquire, r, NULL));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_EBUSY);
+    release(writer);
+    release(writer);
+    assert_int_equal(zkr_grant_check(reader), ZKR_OK);
+    release(reader);
+    release(reader);
+    assert_int_equal(count_children(path), 0);
+
+    ok(zkr_rwlock_acquire_write_async(lock, -1, record_acquire, r, NULL));
+    assert_true(recorder_wait(r, 2, SOON_MS));
+    writer = recorded_grant(r, 1);
+    assert_int_equal(zkr_grant_depth(writer), 1);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &reader), ZKR_EBUSY);
+    release(writer);
+    recorder_free(r);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define REENTRANT(name)                                                        \
+    cmocka_unit_test_setup_teardown(name, setup_reentrant, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(a_lost_read_grant_does_not_hide_another),
+        TEST(a_lost_write_grant_does_not_hide_another),
+        TEST(a_read_grant_counts_until_it_is_released),
+        TEST(a_lost_read_grant_forbids_nothing),
+        REENTRANT(freeing_the_last_handle_releases_what_is_left),
+        REENTRANT(releases_first_and_frees_later_are_counted_apart),
+        REENTRANT(freeing_a_lost_grant_as_often_ends_the_loss),
+        REENTRANT(modes_and_claims_without_a_thread_are_apart),
+    };
+
+    return cmocka_run_group_tests_name("holds", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
