@@ -43,6 +43,7 @@ void zkr_reentrant_mutex_free(zkr_reentrant_mutex *rm)
 
     if (zkr__lock_enter(lock, noun) != ZKR_OK)
         return;
+    zkr__lock_cancel_locked(lock); /* first: then nothing more is granted */
     zkr__holds_free_unlocks(lock);
     zkr__lock_leave(lock);
     zkr__lock_free(lock);

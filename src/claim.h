@@ -102,6 +102,7 @@ struct zkr__claim {
     struct zkr__list hold; /* in lock->holds, until it is released */
     uint32_t depth;        /* how often its owner has acquired it, */
     uint32_t handles;      /* ... and not yet freed */
+    bool returning;        /* the acquire that waited has not yet returned */
 };
 
 /* `beside` is NULL, or a grant at whose place to stand. */

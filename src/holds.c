@@ -63,6 +63,7 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
 {
     c->depth = 1;
     c->handles = 1;
+    c->returning = c->fn == NULL;
     zkr__list_append(&c->lock->holds, &c->hold);
 }
 
@@ -80,12 +81,27 @@ bool zkr__hold_drop_locked(struct zkr__claim *c)
     return true;
 }
 
+/* The acquire fails, instead of giving out a grant that has been freed. */
+static void take_away_locked(struct zkr__claim *c)
+{
+    (void)zkr__hold_drop_locked(c);
+    c->outcome = ZKR_ECANCELED;
+    zkr__error_format(c->detail, c->outcome, "%s '%s': freed when granted",
+                      c->recipe->noun, c->lock->path);
+    if (zkr__grant_is_ours(&c->grant))
+        zkr__claim_release_locked(c);
+}
+
 void zkr__holds_free_unlocks(struct zkr__lock *lock)
 {
     while (!zkr__list_empty(&lock->holds)) {
         struct zkr__claim *c =
             ZKR__CONTAINER(lock->holds.next, struct zkr__claim, hold);
 
+        if (c->returning) {
+            take_away_locked(c);
+            continue;
+        }
         c->handles = 1;
         zkr__lock_leave(lock); /* freeing a grant waits for its listener */
         zkr_grant_free(&c->grant);

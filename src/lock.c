@@ -124,7 +124,7 @@ void zkr__lock_unref(struct zkr__lock *lock)
     free(lock);
 }
 
-static void cancel_locked(struct zkr__lock *lock)
+void zkr__lock_cancel_locked(struct zkr__lock *lock)
 {
     struct zkr__list *claims = &lock->session->claims;
     struct zkr__list *next;
@@ -161,7 +161,7 @@ int zkr__lock_cancel(struct zkr__lock *lock, const char *noun)
 
     if (rc != ZKR_OK)
         return rc;
-    cancel_locked(lock);
+    zkr__lock_cancel_locked(lock);
     zkr__lock_leave(lock);
     return ZKR_OK;
 }
@@ -203,6 +203,7 @@ static int acquire_unlocks(struct zkr__claim *c)
         ;
     if (!c->decided)
         zkr__claim_time_out_locked(c);
+    c->returning = false;
     if (c->outcome != ZKR_OK)
         zkr__error_set_detail(c->detail);
     return c->outcome;

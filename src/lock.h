@@ -71,5 +71,6 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              zkr_grant *beside, zkr_grant **ret_grant);
 
 int zkr__lock_cancel(struct zkr__lock *lock, const char *noun);
+void zkr__lock_cancel_locked(struct zkr__lock *lock);
 
 #endif

@@ -1,9 +1,13 @@
 /* The reentrant mutex: counted per thread, and truthful after a loss. */
 #include "fixture.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "claim.h"
 
 static zkr_session *s;
 static zkr_reentrant_mutex *m;
@@ -179,6 +183,69 @@ static void a_thread_that_ends_takes_its_lock_along(void **state)
     assert_int_equal(attempt(m, SOON_MS).acquired, ZKR_OK);
 }
 
+static atomic_bool is_stopped;
+static atomic_bool may_go_on;
+
+static void stop_here(int signal)
+{
+    const struct timespec a_moment = { 0, 1000000 };
+
+    (void)signal;
+    atomic_store(&is_stopped, true);
+    while (!atomic_load(&may_go_on))
+        (void)nanosleep(&a_moment, NULL);
+}
+
+static bool is_true(void *flag)
+{
+    return atomic_load((atomic_bool *)flag);
+}
+
+static bool is_granted(void *unused)
+{
+    bool any = false;
+
+    (void)unused;
+    zkr__mtx_lock(&s->lock);
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next)
+        any |= ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state ==
+               ZKR__CLAIM_HELD;
+    zkr__mtx_unlock(&s->lock);
+    return any;
+}
+
+/* The thread that waited was woken, but had not returned yet, when its grant
+ * was freed under it: it read freed memory, and then said that it held the
+ * lock. */
+static void freeing_it_cancels_an_acquire_that_is_about_to_return(void **state)
+{
+    struct sigaction stop = { .sa_handler = stop_here };
+    struct sigaction before;
+    zkr_session *other = open_session();
+    zkr_mutex *holder = new_mutex(other, path);
+    zkr_grant *g = acquire(holder);
+    pthread_t t;
+    void *rc = NULL;
+
+    (void)state;
+    assert_int_equal(sigaction(SIGUSR1, &stop, &before), 0);
+    assert_int_equal(pthread_create(&t, NULL, acquire_and_end, m), 0);
+    wait_children(path, 2);
+    assert_int_equal(pthread_kill(t, SIGUSR1), 0);
+    assert_true(wait_until(is_true, &is_stopped, SOON_MS));
+    release(g);
+    assert_true(wait_until(is_granted, NULL, SOON_MS));
+    zkr_reentrant_mutex_free(m);
+    m = NULL;
+    wait_children(path, 0);
+    atomic_store(&may_go_on, true);
+    assert_int_equal(pthread_join(t, &rc), 0);
+    assert_int_equal((intptr_t)rc, ZKR_ECANCELED);
+    (void)sigaction(SIGUSR1, &before, NULL);
+    zkr_mutex_free(holder);
+    close_session(other);
+}
+
 static void acquired_too_often_is_an_error(void **state)
 {
     (void)state;
@@ -255,6 +322,7 @@ static int run_group(void)
         TEST(another_object_in_the_same_thread_is_another_contender),
         TEST(after_a_loss_it_must_be_released_before_it_is_acquired_anew),
         TEST(a_thread_that_ends_takes_its_lock_along),
+        TEST(freeing_it_cancels_an_acquire_that_is_about_to_return),
         TEST(acquired_too_often_is_an_error),
         TEST(ten_threads_take_turns_with_one_object),
         TEST(bad_arguments_are_refused),
