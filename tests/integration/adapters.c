@@ -64,6 +64,9 @@ CALLS_OF(mutex, )
 HANDLE_OF(rwlock, rwlock, ZKR_RWLOCK_OPTS_INIT)
 CALLS_OF(rwlock, _write)
 
+HANDLE_OF(unfair_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
+CALLS_OF(unfair_mutex, )
+
 HANDLE_OF(reentrant_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
 
 static int reentrant_mutex_acquire(void *lock, int64_t timeout_ms,
@@ -120,6 +123,9 @@ const struct adapter adapters[] = {
       .flags = ZKR_RWLOCK_REENTRANT,
       .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
       HANDLE(rwlock), GRANTS(rwlock_write) },
+    { .name = "unfair mutex",
+      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
+      HANDLE(unfair_mutex), GRANTS(unfair_mutex) },
 };
 /* clang-format on */
 

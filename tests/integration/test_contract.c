@@ -219,6 +219,46 @@ static size_t nodes(size_t holders, size_t waiters)
     return has(QUEUES) ? holders + waiters : holders;
 }
 
+struct turn {
+    struct contender **waiting;
+    size_t count;
+    size_t who; /* has been granted */
+};
+
+static bool somebody_is_granted(void *arg)
+{
+    struct turn *t = arg;
+
+    for (t->who = 0; t->who < t->count; t->who++) {
+        if (!contender_is_busy(t->waiting[t->who]))
+            return true;
+    }
+    return false;
+}
+
+/* The lock is free now: those who wait are granted, one at a time, and each
+ * gives it back. `waiting` is in order; it is empty afterwards. */
+static void take_turns(struct contender **waiting, size_t count)
+{
+    for (; count > 0; count--) {
+        struct turn t = { waiting, count, 0 };
+        struct contender *c;
+
+        if (!wait_until(somebody_is_granted, &t, SOON_MS))
+            fail_msg("none of %zu is granted", count);
+        c = waiting[t.who];
+        succeeds(c);
+        if (has(FAIR))
+            assert_int_equal(t.who, 0);
+        memmove(&waiting[t.who], &waiting[t.who + 1],
+                (count - t.who - 1) * sizeof(struct contender *));
+        for (size_t i = 0; i + 1 < count; i++)
+            assert_true(contender_is_busy(waiting[i]));
+        assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
+        give_back(c);
+    }
+}
+
 /* The directory exists from here on. */
 static void make_directory(void)
 {
@@ -308,13 +348,7 @@ static void a_holder_excludes_everybody_else(void **state)
         let_wait(others[i]);
     assert_int_equal(count_children(path), nodes(1, 3));
     give_back(holder);
-    for (size_t i = 0; i < 3; i++) {
-        succeeds(others[i]);
-        assert_int_equal(zkr_grant_check(others[i]->grant), ZKR_OK);
-        for (size_t later = i + 1; has(FAIR) && later < 3; later++)
-            assert_true(contender_is_busy(others[later]));
-        give_back(others[i]);
-    }
+    take_turns(others, 3);
     assert_int_equal(count_children(path), 0);
 }
 
@@ -888,8 +922,7 @@ static void cut_off(void)
 static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
 {
     struct contender *holder = one_of(ours);
-    struct contender *c = one_of(ours);
-    struct contender *last = one_of(theirs);
+    struct contender *waiting[] = { one_of(ours), one_of(theirs) };
     struct recorder *r = new_recorder();
     int64_t token;
 
@@ -897,8 +930,8 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
     hold(holder);
     token = zkr_grant_token(holder->grant);
     ok(zkr_grant_listen(holder->grant, record_grant, r));
-    let_wait(c);
-    let_wait(last);
+    let_wait(waiting[0]);
+    let_wait(waiting[1]);
     proxy_cut(proxy);
     wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
     assert_int_equal(zkr_grant_check(holder->grant), ZKR_EUNSURE);
@@ -910,13 +943,7 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
     assert_int_equal(count_children(path), nodes(1, 2));
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
     give_back(holder);
-    if (has(FAIR)) {
-        succeeds(c);
-        assert_true(contender_is_busy(last));
-        give_back(c);
-        succeeds(last);
-        give_back(last);
-    }
+    take_turns(waiting, 2);
 }
 
 static void a_holder_deleted_while_cut_off_is_told(void **state)
@@ -1011,27 +1038,20 @@ static void deadlines_hold_while_the_server_is_silent(void **state)
 static void a_server_restart_costs_neither_the_lock_nor_the_place(void **state)
 {
     struct contender *holder = one_of(ours);
-    struct contender *c = one_of(theirs);
-    struct contender *last = one_of(ours);
+    struct contender *waiting[] = { one_of(theirs), one_of(ours) };
 
     (void)state;
     hold(holder);
-    let_wait(c);
-    let_wait(last);
+    let_wait(waiting[0]);
+    let_wait(waiting[1]);
     server_kill9(the_server);
     wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
     restart_server();
     wait_grant_state(holder->grant, ZKR_GRANT_HELD);
-    assert_true(contender_is_busy(c));
-    assert_true(contender_is_busy(last));
+    assert_true(contender_is_busy(waiting[0]));
+    assert_true(contender_is_busy(waiting[1]));
     give_back(holder);
-    if (has(FAIR)) {
-        succeeds(c);
-        assert_true(contender_is_busy(last));
-        give_back(c);
-        succeeds(last);
-        give_back(last);
-    }
+    take_turns(waiting, 2);
 }
 
 /* -- nodes and sessions that end ------------------------------------------ */
@@ -1168,6 +1188,7 @@ static void a_waiter_whose_session_ends_queues_again(void **state)
     struct contender *holder = one_of(theirs);
     struct contender *first = one_of(ours);
     struct contender *second = one_of(theirs);
+    struct contender *new_order[] = { second, first };
 
     (void)state;
     hold(holder);
@@ -1178,14 +1199,7 @@ static void a_waiter_whose_session_ends_queues_again(void **state)
     wait_waiting(2);
     wait_children(path, nodes(1, 2));
     give_back(holder);
-    if (has(FAIR)) {
-        succeeds(second);
-        assert_true(contender_is_busy(first));
-        give_back(second);
-    }
-    succeeds(first);
-    assert_int_equal(zkr_grant_check(first->grant), ZKR_OK);
-    give_back(first);
+    take_turns(new_order, 2);
 }
 
 static void a_waiter_may_ask_to_fail_when_its_session_ends(void **state)
