@@ -278,6 +278,60 @@ static void a_queue_is_listed_in_its_order(void **state)
     zkr_participants_free(list);
 }
 
+static void a_reader_stands_beside_its_own_writer(void **state)
+{
+    zkr_rwlock *rw = NULL;
+    zkr_grant *w = NULL;
+    zkr_grant *r = NULL;
+    struct zkr_participants *list;
+
+    (void)state;
+    ok(zkr_rwlock_new(s, path, NULL, &rw));
+    ok(zkr_rwlock_acquire_write(rw, SOON_MS, &w));
+    ok(zkr_rwlock_acquire_read(rw, SOON_MS, &r));
+    list = list_all();
+    assert_int_equal(list->count, 2);
+    assert_place(list, 0, strrchr(zkr_grant_node(w), '/') + 1, SIZE_MAX);
+    assert_place(list, 1, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
+    assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_EXCLUSIVE);
+    assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_SHARED);
+    zkr_participants_free(list);
+    release(w);
+    list = list_all();
+    assert_int_equal(list->count, 1);
+    assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
+    zkr_participants_free(list);
+    release(r);
+    zkr_rwlock_free(rw);
+}
+
+static void the_holder_of_an_unfair_mutex_is_listed_and_asked(void **state)
+{
+    struct recorder *r = recorder_new();
+    struct zkr_participants *list;
+    zkr_unfair_mutex *unfair = NULL;
+    zkr_grant *g = NULL;
+    int code = 0;
+
+    (void)state;
+    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
+    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
+    list = list_all();
+    assert_int_equal(list->count, 1);
+    assert_place(list, 0, "holder", SIZE_MAX);
+    assert_int_equal(list->items[0].token, zkr_grant_token(g));
+    zkr_participants_free(list);
+    ok(zkr_grant_listen(g, record_grant, r));
+    ok(zkr_participants_revoke(s, zkr_grant_node(g)));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, REVOKED);
+    release(g);
+    assert_int_equal(count_children(path), 0);
+    zkr_unfair_mutex_free(unfair);
+    recorder_free(r);
+}
+
 static void a_missing_directory_has_no_list(void **state)
 {
     (void)state;
@@ -852,6 +906,8 @@ static int run_group(void)
         TEST(a_revoke_needs_no_directory_of_ours),
         TEST(asking_needs_the_permission_to_write),
         TEST(a_queue_is_listed_in_its_order),
+        TEST(a_reader_stands_beside_its_own_writer),
+        TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked),
         TEST(a_missing_directory_has_no_list),
         TEST(names_of_other_clients_are_known),
         TEST(hostile_nodes_are_told_as_they_are),
