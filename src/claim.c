@@ -24,7 +24,7 @@ static const struct zkr__sm_state table[] = {
                    TO(HELD) | TO(LEAVING) | TO(IDLE)),
     ROW(LOOKING,   TO(LOOKING) | TO(ENROLLING) | TO(SURVEYING) | TO(LEAVING) |
                    TO(IDLE)),
-    ROW(SURVEYING, TO(WAITING) | TO(HELD) | TO(ENROLLING) | TO(LOOKING) |
+    ROW(SURVEYING, TO(SURVEYING) | TO(WAITING) | TO(HELD) | TO(ENROLLING) | TO(LOOKING) |
                    TO(LEAVING) | TO(IDLE)),
     ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(HELD) | TO(LEAVING) |
                    TO(IDLE)),
@@ -91,6 +91,7 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     zkr__list_init(&c->hold);
     zkr__op_init(&c->create, s);
     zkr__op_init(&c->list, s);
+    zkr__op_init(&c->guard, s);
     zkr__op_init(&c->get, s);
     zkr__parents_init(&c->parents, s);
     zkr__search_init(&c->search, s);

@@ -1,12 +1,23 @@
-/* The clocks: one for waiting, and nothing else reads a clock. */
+/* The clocks: one for waiting, one for the lease; nothing else reads a clock.
+ */
 #include "clock.h"
 
-int64_t zkr__clock_now(void)
+static int64_t read_clock(clockid_t clock)
 {
     struct timespec ts;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail on Linux */
+    (void)clock_gettime(clock, &ts); /* cannot fail on Linux */
     return (int64_t)ts.tv_sec * 1000 * ZKR__MS + ts.tv_nsec;
+}
+
+int64_t zkr__clock_now(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t zkr__clock_boot(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
 }
 
 int64_t zkr__clock_deadline(int64_t ms)

@@ -1,4 +1,5 @@
-/* The clocks: one for waiting, and nothing else reads a clock. */
+/* The clocks: one for waiting, one for the lease; nothing else reads a clock.
+ */
 #ifndef ZKR__CLOCK_H
 #define ZKR__CLOCK_H
 
@@ -10,6 +11,9 @@
 
 /* CLOCK_MONOTONIC, in nanoseconds. */
 int64_t zkr__clock_now(void);
+
+/* CLOCK_BOOTTIME, which counts suspended time, in nanoseconds. */
+int64_t zkr__clock_boot(void);
 
 /* The instant in `ms` milliseconds; negative is ZKR__NEVER, as is overflow. */
 int64_t zkr__clock_deadline(int64_t ms);

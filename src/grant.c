@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "clock.h"
 #include "error.h"
+#include "heartbeat.h"
 #include "holds.h"
 #include "log.h"
 
@@ -83,6 +85,7 @@ void zkr__grant_begin_locked(struct zkr_grant *g)
     zkr__hold_begin_locked(zkr__grant_claim(g));
     move_locked(g, ZKR_GRANT_HELD, "granted");
     zkr__own_node_watch_later_locked(g);
+    zkr__heartbeat_start_locked(zkr__grant_claim(g)->session);
 }
 
 void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state)
@@ -91,36 +94,63 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state)
     zkr__own_node_stop_locked(g);
 }
 
-void zkr__grant_suspend_locked(struct zkr_grant *g)
+void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
+                             const char *why)
 {
-    if (g->sm.state == ZKR_GRANT_HELD)
-        move_locked(g, ZKR_GRANT_SUSPENDED, "connection lost");
+    if (g->sm.state == ZKR_GRANT_HELD ||
+        (g->sm.state == ZKR_GRANT_SUSPENDED && state == ZKR_GRANT_UNSURE))
+        move_locked(g, state, why);
+}
+
+static bool is_in_doubt(const struct zkr_grant *g)
+{
+    return g->sm.state == ZKR_GRANT_SUSPENDED ||
+           g->sm.state == ZKR_GRANT_UNSURE;
 }
 
 /* A committed write found our node: nobody else was granted in between. */
+static void checked_locked(struct zkr_grant *g, int rc)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (!zkr__grant_is_ours(g))
+        return;
+    if (rc == ZKR_OK) {
+        if (is_in_doubt(g) && zkr__heartbeat_is_proven_for(c->session, 0))
+            move_locked(g, ZKR_GRANT_HELD, "confirmed by a committed write");
+        zkr__heartbeat_good_locked(c->session);
+    } else if (rc == ZKR__ZNONODE) {
+        zkr__claim_lost_locked(c, "our node was deleted");
+    } else if (zkr__error_outcome(rc) == ZKR__DONE) {
+        zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s", c->node,
+                 zkr_strerror(rc));
+    }
+}
+
 static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, check);
 
-    if (g->sm.state == ZKR_GRANT_SUSPENDED) {
-        if (reply->rc == ZKR_OK)
-            move_locked(g, ZKR_GRANT_HELD, "confirmed by a committed write");
-        else if (reply->rc == ZKR__ZNONODE)
-            zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
-        else
-            zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s",
-                     zkr__grant_claim(g)->node, zkr_strerror(reply->rc));
-    }
+    g->checks++;
+    g->checked = reply->rc;
+    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
+    checked_locked(g, reply->rc);
     zkr__claim_unref(zkr__grant_claim(g));
+}
+
+void zkr__grant_ask_locked(struct zkr_grant *g, enum zkr__op_retry retry)
+{
+    if (g->check.where != ZKR__OP_IDLE)
+        return;
+    zkr__claim_ref(zkr__grant_claim(g));
+    zkr__op_start_locked(&g->check, ZKR__ZK_CHECK, zkr__grant_claim(g)->node,
+                         retry, on_checked);
 }
 
 void zkr__grant_resume_locked(struct zkr_grant *g)
 {
-    if (g->sm.state != ZKR_GRANT_SUSPENDED || g->check.where != ZKR__OP_IDLE)
-        return;
-    zkr__claim_ref(zkr__grant_claim(g));
-    zkr__op_start_locked(&g->check, ZKR__ZK_CHECK, zkr__grant_claim(g)->node,
-                         ZKR__RETRY_ALWAYS, on_checked);
+    if (is_in_doubt(g))
+        zkr__grant_ask_locked(g, ZKR__RETRY_ALWAYS);
 }
 
 int zkr__grant_enter(struct zkr_grant *g)
@@ -149,26 +179,88 @@ int zkr__grant_explain(struct zkr_grant *g, int rc)
                      zkr_grant_state_name((enum zkr_grant_state)g->sm.state));
 }
 
+/* With a lease the clock decides, also for a process that was stopped. */
+static int judge_locked(struct zkr_grant *g)
+{
+    struct zkr_session *s = zkr__grant_claim(g)->session;
+
+    switch ((enum zkr_grant_state)g->sm.state) {
+    case ZKR_GRANT_HELD:
+    case ZKR_GRANT_SUSPENDED:
+        if (zkr__heartbeat_has_lease(s) ? zkr__heartbeat_is_proven_for(s, 0)
+                                        : g->sm.state == ZKR_GRANT_HELD)
+            return ZKR_OK;
+        if (zkr__heartbeat_has_lease(s))
+            zkr__grant_doubt_locked(g, ZKR_GRANT_UNSURE,
+                                    "the lease has run out");
+        return zkr__grant_explain(g, ZKR_EUNSURE);
+    case ZKR_GRANT_UNSURE:
+        return zkr__grant_explain(g, ZKR_EUNSURE);
+    case ZKR_GRANT_LOST:
+        return zkr__grant_explain(g, ZKR_ELOST);
+    case ZKR_GRANT_RELEASED:
+        break;
+    }
+    return zkr__grant_explain(g, ZKR_ENOTHELD);
+}
+
 int zkr_grant_check(zkr_grant *g)
 {
     int rc = zkr__grant_enter(g);
 
     if (rc != ZKR_OK)
         return rc;
-    switch ((enum zkr_grant_state)g->sm.state) {
-    case ZKR_GRANT_HELD:
-        break;
-    case ZKR_GRANT_SUSPENDED:
-    case ZKR_GRANT_UNSURE:
-        rc = zkr__grant_explain(g, ZKR_EUNSURE);
-        break;
-    case ZKR_GRANT_LOST:
-        rc = zkr__grant_explain(g, ZKR_ELOST);
-        break;
-    case ZKR_GRANT_RELEASED:
-        rc = zkr__grant_explain(g, ZKR_ENOTHELD);
-        break;
+    rc = judge_locked(g);
+    zkr__grant_leave(g);
+    return rc;
+}
+
+int64_t zkr_grant_valid_until(zkr_grant *g)
+{
+    struct zkr_session *s;
+    int64_t until = 0;
+
+    if (zkr__grant_enter(g) != ZKR_OK)
+        return 0;
+    s = zkr__grant_claim(g)->session;
+    if (zkr__grant_is_ours(g) && g->sm.state != ZKR_GRANT_UNSURE &&
+        zkr__heartbeat_has_lease(s))
+        until = zkr__lease_until(&s->lease) / ZKR__MS;
+    zkr__grant_leave(g);
+    return until;
+}
+
+/* An answer to a question that was asked after `first`: one may be under way
+ * that was asked before. */
+static int verify_unlocks(struct zkr_grant *g, int64_t deadline)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+    uint64_t first = g->checks + (g->check.where != ZKR__OP_IDLE);
+
+    for (;;) {
+        if (!zkr__grant_is_ours(g))
+            return judge_locked(g);
+        if (g->checks > first && g->checked == ZKR_OK)
+            return judge_locked(g);
+        if (g->checks > first && zkr__error_outcome(g->checked) == ZKR__DONE)
+            return zkr__grant_explain(g, g->checked);
+        zkr__grant_ask_locked(g, ZKR__RETRY_ALWAYS);
+        if (!zkr__cond_wait(&c->changed, &c->session->lock, deadline))
+            return zkr__grant_explain(g, ZKR_EUNSURE);
     }
+}
+
+int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
+{
+    int64_t deadline = zkr__clock_deadline(timeout_ms);
+    int rc = zkr__grant_enter(g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (zkr__dispatch_inside_locked(zkr__grant_claim(g)->session))
+        rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for an answer");
+    else
+        rc = verify_unlocks(g, deadline);
     zkr__grant_leave(g);
     return rc;
 }

@@ -17,7 +17,9 @@ struct zkr_grant {     /* under the session lock; part of its claim */
     struct zkr__op look;      /* at our own node, setting the watch */
     struct zkr__watch *watch; /* on our own node */
     struct zkr__timer look_later;
-    struct zkr__op check; /* is it still ours, after a reconnect? */
+    struct zkr__op check; /* a write that finds our node */
+    uint64_t checks;      /* how many were answered, */
+    int checked;          /* ... and how the last one was */
 
     struct zkr__notice notice; /* of the listener: */
     struct zkr__ring events;
@@ -43,8 +45,11 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state);
 /* The claim has left: the node is gone, or `rc` says why it is not. */
 void zkr__grant_left_locked(struct zkr_grant *g, int rc);
 
-/* The connection was lost; is back. */
-void zkr__grant_suspend_locked(struct zkr_grant *g);
+/* The connection was lost, or a proof is late, or the lease has run out. */
+void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
+                             const char *why);
+
+/* There is a connection: ask about what is in doubt. */
 void zkr__grant_resume_locked(struct zkr_grant *g);
 
 #endif

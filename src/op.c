@@ -106,6 +106,13 @@ static enum zkr__outcome outcome_of(int rc)
     return rc == ZKR_ENOMEM ? ZKR__NOT_DONE : zkr__error_outcome(rc);
 }
 
+static bool is_write(const struct zkr__op *op)
+{
+    return op->request.type == ZKR__ZK_CREATE ||
+           op->request.type == ZKR__ZK_DELETE ||
+           op->request.type == ZKR__ZK_SET || op->request.type == ZKR__ZK_CHECK;
+}
+
 static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     static const struct zkr__zk_reply too_late = { .rc = ZKR__ZSESSIONEXPIRED };
@@ -114,6 +121,8 @@ static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     free(op->request.scratch);
     op->request.scratch = NULL;
+    if (reply->rc == ZKR_OK && op->epoch == s->epoch && is_write(op))
+        zkr__lease_acked(&s->lease, op->sent, zkr__clock_boot());
     if (outcome == ZKR__OVER && op->epoch == s->epoch)
         zkr__session_lost_locked(s, reply->rc);
     /* An answer from the session before this one proves nothing any more. */
@@ -148,6 +157,7 @@ void zkr__op_pump_locked(struct zkr_session *s)
             ZKR__CONTAINER(s->queued.next, struct zkr__op, link);
 
         move_locked(op, ZKR__OP_IN_FLIGHT);
+        op->sent = zkr__clock_boot();
         op->refusal = zkr__zk_submit(s->zk, &op->request, op);
         if (op->refusal != ZKR_OK) {
             move_locked(op, ZKR__OP_REFUSED);

@@ -33,6 +33,7 @@ struct zkr__op {
     uint64_t epoch;
     uint32_t retries;
     int64_t started;
+    int64_t sent; /* the last time, by the clock of the lease */
     struct zkr__timer timer;
 };
 

@@ -16,12 +16,14 @@
 #define DEFAULT_SESSION_TIMEOUT_MS 10000
 #define DEFAULT_CONNECT_TIMEOUT_MS 15000
 #define DEFAULT_REPLY_TIMEOUT_MS   5000
+#define DEFAULT_LEASE_MARGIN_MS    50
 /* After an open that failed: for the diagnosis, and for the threads to end. */
 #define AFTERMATH_MS 250
 
 static int load_opts(struct zkr_session_opts *o,
                      const struct zkr_session_opts *opts)
 {
+    const uint32_t flags = ZKR_SESSION_OWN_LOOP | ZKR_SESSION_NO_LEASE;
     int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, "session options");
 
     if (rc != ZKR_OK)
@@ -35,7 +37,7 @@ static int load_opts(struct zkr_session_opts *o,
                          "%u to %u",
                          o->session_timeout_ms, ZKR_SESSION_TIMEOUT_MIN_MS,
                          ZKR_SESSION_TIMEOUT_MAX_MS);
-    if ((o->flags & ~(uint32_t)ZKR_SESSION_OWN_LOOP) != 0)
+    if ((o->flags & ~flags) != 0)
         return zkr__fail(ZKR_EINVAL, "session options: unknown flags %#x",
                          o->flags);
     if ((o->auth_scheme == NULL) != (o->auth == NULL))
@@ -45,6 +47,8 @@ static int load_opts(struct zkr_session_opts *o,
         o->connect_timeout_ms = DEFAULT_CONNECT_TIMEOUT_MS;
     if (o->reply_timeout_ms == 0)
         o->reply_timeout_ms = DEFAULT_REPLY_TIMEOUT_MS;
+    if (o->lease_margin_ms == 0)
+        o->lease_margin_ms = DEFAULT_LEASE_MARGIN_MS;
     return zkr__retry_load(&o->retry);
 }
 
@@ -85,7 +89,6 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
         return zkr__fail(ZKR_ENOMEM, "session: out of memory");
     atomic_init(&s->refs, 1);
     s->pid = getpid();
-    zkr__session_init_states(s);
     init_lists(s);
     zkr__op_init(&s->hello, s);
     (void)zkr__mtx_init(&s->lock);
@@ -93,6 +96,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     (void)zkr__cond_init(&s->opener_wake);
     (void)zkr__cond_init(&s->changed);
     rc = load_opts(&s->opts, opts);
+    zkr__session_init_states(s);
     if (zkr__dispatch_init(&s->dispatch,
                            rc == ZKR_OK &&
                                (s->opts.flags & ZKR_SESSION_OWN_LOOP) != 0) !=

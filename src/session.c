@@ -78,9 +78,16 @@ static void move_locked(struct zkr_session *s, enum zkr_session_state state,
     (void)pthread_cond_broadcast(&s->changed);
 }
 
+static void reset_lease_locked(struct zkr_session *s)
+{
+    zkr__lease_reset(&s->lease, s->opts.lease_ping_gap_ms * ZKR__MS,
+                     s->opts.lease_margin_ms * ZKR__MS);
+}
+
 void zkr__session_init_states(struct zkr_session *s)
 {
     s->epoch = 1;
+    reset_lease_locked(s);
     s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session" };
 }
 
@@ -97,7 +104,7 @@ static void each_claim_locked(struct zkr_session *s,
 
 static void suspend_claim(struct zkr__claim *c)
 {
-    zkr__grant_suspend_locked(&c->grant);
+    zkr__grant_doubt_locked(&c->grant, ZKR_GRANT_SUSPENDED, "connection lost");
 }
 
 static void resume_claim(struct zkr__claim *c)
@@ -118,6 +125,7 @@ static void connected_locked(struct zkr_session *s)
         return;
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = zkr__zk_timeout_ms(s->zk); /* may differ every time */
+    zkr__lease_set_timeout(&s->lease, s->timeout_ms * ZKR__MS);
     move_locked(s,
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED
                                                       : ZKR_SESSION_RECONNECTED,
@@ -140,6 +148,7 @@ static void expired_locked(struct zkr_session *s)
 {
     s->epoch++;
     s->id = 0;
+    reset_lease_locked(s);
     move_locked(s, ZKR_SESSION_LOST, "expired");
     each_claim_locked(s, lose_claim);
 }

@@ -11,6 +11,7 @@
 #include "acl.h"
 #include "dispatch.h"
 #include "hosts.h"
+#include "lease.h"
 #include "list.h"
 #include "mtx.h"
 #include "op.h"
@@ -45,6 +46,10 @@ struct zkr_session {
     struct zkr__op hello; /* the first request of an open */
     bool greeted;         /* it has been answered: */
     int greeting;
+
+    struct zkr__lease lease; /* of this epoch */
+    struct zkr__timer beat;
+    struct zkr__timer watchdog;
 
     struct zkr__list calls; /* whose callers wait */
     struct zkr__list claims;

@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "error.h"
+#include "heartbeat.h"
 #include "keeper.h"
 #include "log.h"
 #include "path.h"
+
+/* How long the lease must run on for a list to go without a write. */
+#define GUARD_AHEAD_MS 100
 
 static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
@@ -26,10 +30,32 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
+/* A definite answer, even a refusal, is all that can be had. */
+static void on_guard(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
+
+    c->proved = zkr__error_outcome(reply->rc) == ZKR__DONE;
+    zkr__claim_unref(c);
+}
+
+/* Who has waited for long has sent no write for long, and so would be granted
+ * the lock without a lease. The write travels with the list, and is answered
+ * before it. */
+static void guard_locked(struct zkr__claim *c)
+{
+    c->proved = false;
+    if (c->guard.where == ZKR__OP_IDLE &&
+        !zkr__heartbeat_is_proven_for(c->session, GUARD_AHEAD_MS * ZKR__MS))
+        zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
+                              ZKR__RETRY_NEVER, on_guard);
+}
+
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
     zkr__keeper_disarm_locked(c->session, &c->relist);
+    guard_locked(c);
     zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
                           ZKR__RETRY_POLICY, on_list);
 }
@@ -68,6 +94,16 @@ static bool is_twin(const struct zkr__claim *c, const char *name)
     return strncmp(name, c->name, tag_len) == 0;
 }
 
+static void conflict_locked(struct zkr__claim *c, const char *name)
+{
+    if (is_twin(c, name))
+        zkr__claim_look_locked(c, "we would wait for ourselves");
+    else if (c->is_try)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);
+    else
+        zkr__claim_wait_for_locked(c, name);
+}
+
 /* A node at the place of another that we have: it counts only if the other was
  * still there when ours had been created, so that nobody was granted in
  * between. */
@@ -104,15 +140,12 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
         zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
                                   "node '%s' has no usable sequence number",
                                   c->node);
-    else if ((i = c->recipe->waits_for(&queue)) == ZKR__NOBODY)
-        zkr__claim_grant_locked(c, "first");
-    else if (is_twin(c, queue.ahead[i].name))
-        zkr__claim_look_locked(c, "we would wait for ourselves");
-    else if (c->is_try)
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'",
-                                  queue.ahead[i].name);
+    else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
+        conflict_locked(c, queue.ahead[i].name);
+    else if (!c->proved && !zkr__heartbeat_is_proven_for(c->session, 0))
+        zkr__claim_list_locked(c, "first, but without a proof");
     else
-        zkr__claim_wait_for_locked(c, queue.ahead[i].name);
+        zkr__claim_grant_locked(c, "first");
     zkr__queue_done(&queue);
 }
 

@@ -12,11 +12,20 @@
  *    ZKR_OK;
  *  - listen with zkr_grant_listen() to be told of a loss.
  *
- * This version knows of a loss from the connection, from the end of the session
- * and from a watch on the lock node. It does not keep a lease clock yet: for
- * a time of the order of the session timeout it may say "held" when a paused
- * process or a partitioned server has lost the lock already. Only the token
- * protects a resource against that.
+ * Lease. "Connected" is no evidence that a session lives: a follower that is
+ * cut off from the leader says so for seconds after the lock has gone to
+ * somebody else. So while something is held, the library has the servers commit
+ * a write every sixth of the session timeout, and derives from them an instant
+ * before which the servers cannot have ended the session:
+ * zkr_grant_valid_until(). The rule assumes that clocks differ by less than 0.1
+ * % and that the leader pings its followers as often as lease_ping_gap_ms of
+ * the session says; for the first half of a session timeout after a time
+ * without writes also that the follower's link had not stalled for longer than
+ * that just before. Session timeouts below half a second leave no room for it.
+ * It is a bound at the moment of the call: the next instruction may run ten
+ * seconds later. And it is about the session only: that an operator deletes the
+ * node is seen by a watch, within a round trip where there is a connection.
+ * A hypervisor can stop all clocks of a guest: only the token helps then.
  *
  * A grant is a value: any thread may check it, release it or pass it on.
  *
@@ -38,10 +47,11 @@ extern "C" {
 typedef struct zkr_grant zkr_grant;
 
 enum zkr_grant_state {
-    ZKR_GRANT_HELD = 1,      /**< Ours, as far as the servers told us. */
-    ZKR_GRANT_SUSPENDED = 2, /**< Connection lost; probably still ours. */
-    ZKR_GRANT_UNSURE = 3,    /**< The lease has run out and we do not know.
-                                  Not reported by this version. */
+    ZKR_GRANT_HELD = 1,      /**< Ours, proven until zkr_grant_valid_until(). */
+    ZKR_GRANT_SUSPENDED = 2, /**< Connection lost, or a proof is late (for a
+                                  third of the session timeout); the lease
+                                  still runs. */
+    ZKR_GRANT_UNSURE = 3,    /**< The lease has run out and we do not know. */
     ZKR_GRANT_LOST = 4,      /**< Node or session is gone; never comes back. */
     ZKR_GRANT_RELEASED = 5,  /**< Given back. */
 };
@@ -49,17 +59,44 @@ enum zkr_grant_state {
 /**
  * May I go on? Costs no request.
  *
- * SUSPENDED becomes HELD again only after a write that the quorum has committed
- * found our node in place. That, and the watch on the node, need the permission
- * to read it: with an ACL of ours that withholds it from us, a grant stays
- * SUSPENDED after a reconnect, and a deletion by others may go unnoticed.
+ * The answer is that of the clock, at this moment, also in a process that has
+ * just woken from a pause. ZKR_OK: the lock is provably ours.
+ *
+ * SUSPENDED and UNSURE become HELD again only after a write that the quorum has
+ * committed found our node in place. That, and the watch on the node, need the
+ * permission to read it: with an ACL of ours that withholds it from us, there
+ * is no proof, and a deletion by others may go unnoticed.
+ *
+ * With ZKR_SESSION_NO_LEASE: ZKR_OK when HELD, which then means no more than
+ * that there is a connection; ZKR_EUNSURE when SUSPENDED.
  *
  * Threads   Any, callbacks too.
- * Errors    ZKR_EUNSURE while SUSPENDED or UNSURE: pause the work;
+ * Errors    ZKR_EUNSURE when UNSURE: pause the work;
  *           ZKR_ELOST: stop; ZKR_ENOTHELD after release; ZKR_EINVAL;
  *           ZKR_EFORKED.
  */
 ZKR_API int zkr_grant_check(zkr_grant *grant);
+
+/**
+ * Until when the lock is provably ours: milliseconds of CLOCK_BOOTTIME, which
+ * counts the time that a machine is suspended. Grows as long as the servers
+ * answer. 0 when it is not ours, or nothing is proven (UNSURE, or
+ * ZKR_SESSION_NO_LEASE).
+ */
+ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
+
+/**
+ * Ask the servers now: a write that the quorum commits only if our node is
+ * there.
+ *
+ * Time      @p timeout_ms as for an acquire.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Errors    ZKR_EUNSURE: no answer before the deadline, or the answer took so
+ *           long that it proves nothing any more. ZKR_ELOST, ZKR_ENOTHELD,
+ *           ZKR_EINVAL, ZKR_EFORKED; ZNOAUTH where an ACL withholds our own
+ *           node from us.
+ */
+ZKR_API int zkr_grant_verify(zkr_grant *grant, int64_t timeout_ms);
 
 /** The present state. For NULL and after fork: ZKR_GRANT_LOST. */
 ZKR_API enum zkr_grant_state zkr_grant_state(zkr_grant *grant);

@@ -64,6 +64,9 @@ enum zkr_session_state {
 enum zkr_session_flags {
     /** No dispatcher thread: callbacks run in zkr_session_dispatch(). */
     ZKR_SESSION_OWN_LOOP = 1u << 0,
+    /** No lease (grant.h) and no writes to keep it: while there is a connection
+     *  a grant counts as held, as in Curator. Weaker. */
+    ZKR_SESSION_NO_LEASE = 1u << 1,
 };
 
 /** Zero means default, for every member. */
@@ -87,6 +90,13 @@ struct zkr_session_opts {
                                       auth "world:anyone:cdrwa", with auth
                                       "auth::cdrwa" (whoever has our auth). */
     struct zkr_retry retry;      /**< Default: exponential, no end. */
+    uint32_t lease_ping_gap_ms;  /**< The lease assumes that the leader pings
+                                      its followers at least that often; it does
+                                      so every half tick. Default: a quarter of
+                                      the session timeout, right where nobody
+                                      has lowered minSessionTimeout. */
+    uint32_t lease_margin_ms;    /**< Taken off the end of the lease for clocks
+                                      and callbacks. Default 50. */
 };
 
 /* clang-format off */

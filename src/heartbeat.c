@@ -1,0 +1,98 @@
+/* The heartbeat: writes that keep the lease of what is held proven, and what it
+ * means when they do not come back. */
+#include "heartbeat.h"
+
+#include "claim.h"
+#include "clock.h"
+#include "grant_parts.h"
+#include "keeper.h"
+
+bool zkr__heartbeat_has_lease(const struct zkr_session *s)
+{
+    return (s->opts.flags & ZKR_SESSION_NO_LEASE) == 0;
+}
+
+bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
+{
+    return !zkr__heartbeat_has_lease(s) ||
+           zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
+}
+
+static struct zkr_grant *grant_of(struct zkr__list *link)
+{
+    return &ZKR__CONTAINER(link, struct zkr__claim, link)->grant;
+}
+
+static struct zkr_grant *first_held_locked(struct zkr_session *s)
+{
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+        if (zkr__grant_is_ours(grant_of(l)))
+            return grant_of(l);
+    }
+    return NULL;
+}
+
+static void on_beat(struct zkr__timer *timer)
+{
+    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, beat);
+    struct zkr_grant *g = first_held_locked(s);
+
+    if (g == NULL) { /* sessions that hold nothing send nothing */
+        zkr__lease_rest(&s->lease);
+        return;
+    }
+    zkr__keeper_arm_locked(
+        s, timer, zkr__clock_now() + zkr__lease_beat(&s->lease), on_beat);
+    zkr__grant_ask_locked(g, ZKR__RETRY_NEVER);
+}
+
+/* What is held is in doubt from the one instant on, and unknown from the other.
+ */
+static void on_watch(struct zkr__timer *timer)
+{
+    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, watchdog);
+    int64_t now = zkr__clock_boot();
+    int64_t until = zkr__lease_until(&s->lease);
+    int64_t late = s->lease.last_sent + zkr__lease_late(&s->lease);
+    int64_t next = late > now ? late : until;
+    bool any = false;
+
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+        if (!zkr__grant_is_ours(grant_of(l)))
+            continue;
+        any = true;
+        if (now >= until)
+            zkr__grant_doubt_locked(grant_of(l), ZKR_GRANT_UNSURE,
+                                    "the lease has run out");
+        else if (now >= late)
+            zkr__grant_doubt_locked(grant_of(l), ZKR_GRANT_SUSPENDED,
+                                    "a proof is late");
+    }
+    if (next > until)
+        next = until;
+    if (any && next > now)
+        zkr__keeper_arm_locked(s, timer, zkr__clock_now() + next - now,
+                               on_watch);
+}
+
+void zkr__heartbeat_start_locked(struct zkr_session *s)
+{
+    int64_t now = zkr__clock_now();
+
+    if (!zkr__heartbeat_has_lease(s))
+        return;
+    if (!s->beat.armed)
+        zkr__keeper_arm_locked(s, &s->beat, now + zkr__lease_beat(&s->lease),
+                               on_beat);
+    if (!s->watchdog.armed)
+        zkr__keeper_arm_locked(s, &s->watchdog, now, on_watch);
+}
+
+void zkr__heartbeat_good_locked(struct zkr_session *s)
+{
+    zkr__heartbeat_start_locked(s);
+    if (!zkr__session_connected(s))
+        return;
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next)
+        zkr__grant_resume_locked(grant_of(l));
+}

@@ -1,0 +1,20 @@
+/* The heartbeat: writes that keep the lease of what is held proven, and what it
+ * means when they do not come back. */
+#ifndef ZKR__HEARTBEAT_H
+#define ZKR__HEARTBEAT_H
+
+#include "session.h"
+
+/* Something is held: beat, and watch the clock, while that lasts. */
+void zkr__heartbeat_start_locked(struct zkr_session *s);
+
+/* A committed write has found a held node: try the others that are in doubt. */
+void zkr__heartbeat_good_locked(struct zkr_session *s);
+
+/* Not with ZKR_SESSION_NO_LEASE. */
+bool zkr__heartbeat_has_lease(const struct zkr_session *s);
+
+/* Does the lease run, and for that many nanoseconds on? Without one always. */
+bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead);
+
+#endif

@@ -1,0 +1,304 @@
+/* The lease on a real server: what a holder may believe, and until when. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+#include "spawn.h"
+
+/* Long enough for the steps of a lease to be told apart. */
+#define LEASE_MS 6000
+
+static struct proxy *proxy;
+static zkr_session *s;
+static zkr_mutex *m;
+static char path[64];
+
+static int setup_with(uint32_t flags)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = LEASE_MS;
+    opts.flags = flags;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    release(acquire(m)); /* the directory exists from here on */
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return setup_with(0);
+}
+
+static int setup_without_lease(void **state)
+{
+    (void)state;
+    return setup_with(ZKR_SESSION_NO_LEASE);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_heal(proxy);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    proxy_stop(proxy);
+    return 0;
+}
+
+static int64_t boot_ms(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+struct beats {
+    long count;
+};
+
+static bool has_beaten(void *arg)
+{
+    return proxy_requests(proxy, ZOO_MULTI_OP) >= ((struct beats *)arg)->count;
+}
+
+static void what_is_held_is_proven_again_and_again(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t first = zkr_grant_valid_until(g);
+    struct beats four = { 4 };
+    int64_t start = boot_ms();
+
+    (void)state;
+    assert_true(first > boot_ms() && first < boot_ms() + LEASE_MS);
+    assert_true(wait_until(has_beaten, &four, SOON_MS));
+    assert_true(boot_ms() - start >= LEASE_MS / 2); /* T/6 apart */
+    ok(zkr_grant_check(g));
+    assert_true(zkr_grant_valid_until(g) > first + LEASE_MS / 3);
+    ok(zkr_grant_release(g));
+    assert_int_equal(zkr_grant_valid_until(g), 0);
+    zkr_grant_free(g);
+}
+
+/* An empty session must cost the servers nothing. */
+static void a_session_that_holds_nothing_writes_nothing(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *rival = new_mutex(other, path);
+    zkr_grant *g = acquire(rival);
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    proxy_reset_counts(proxy);
+    sleep_ms(LEASE_MS / 2); /* for something not to happen */
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    /* It has sent no write for long, and still begins with a lease. */
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
+    assert_true(zkr_grant_valid_until(w.grant) > boot_ms() + LEASE_MS / 4);
+    release(w.grant);
+    zkr_mutex_free(rival);
+    close_session(other);
+}
+
+/* The server is silent, the connection stands: no event says that anything is
+ * wrong, only the clock does. */
+static void a_silent_server_ends_the_lease_before_the_session(void **state)
+{
+    static const int states[] = { ZKR_GRANT_SUSPENDED, ZKR_GRANT_UNSURE,
+                                  ZKR_GRANT_HELD };
+    zkr_grant *g = acquire(m);
+    struct recorder *r = recorder_new();
+    struct beats two = { 2 };
+    int64_t until;
+
+    (void)state;
+    ok(zkr_grant_listen(g, record_grant, r));
+    assert_true(wait_until(has_beaten, &two, SOON_MS));
+    proxy_freeze(proxy);
+    until = zkr_grant_valid_until(g);
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    ok(zkr_grant_check(g)); /* SUSPENDED: the lease still runs */
+    assert_true(zkr_grant_valid_until(g) <= until + LEASE_MS / 3);
+    until = zkr_grant_valid_until(g);
+    assert_true(recorder_wait(r, 2, SOON_MS));
+    assert_true(boot_ms() >= until);
+    assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
+    assert_int_equal(zkr_grant_valid_until(g), 0);
+    assert_int_equal(count_children(path), 1); /* the session lives */
+    proxy_heal(proxy);
+    wait_grant_state(g, ZKR_GRANT_HELD);
+    ok(zkr_grant_check(g));
+    for (size_t i = 0; i < 3; i++) {
+        int code = 0;
+
+        assert_true(recorder_get(r, i, &code, NULL));
+        assert_int_equal(code, states[i]);
+    }
+    assert_int_equal(recorder_count(r), 3);
+    release(g);
+    recorder_free(r);
+}
+
+static void a_lost_connection_leaves_the_lease_running(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t until = zkr_grant_valid_until(g);
+
+    (void)state;
+    proxy_cut(proxy);
+    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    assert_int_equal(zkr_grant_valid_until(g), until);
+    wait_grant_state(g, ZKR_GRANT_UNSURE);
+    assert_true(boot_ms() >= until);
+    assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
+    proxy_heal(proxy);
+    wait_grant_state(g, ZKR_GRANT_HELD);
+    release(g);
+}
+
+static void verify_asks_the_servers(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t start;
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    ok(zkr_grant_verify(g, SOON_MS));
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
+    proxy_freeze(proxy);
+    start = now_ms();
+    assert_int_equal(zkr_grant_verify(g, 300), ZKR_EUNSURE);
+    assert_in_range(now_ms() - start, 300, 300 + SOON_MS / 2);
+    proxy_heal(proxy);
+    ok(zkr_grant_verify(g, SOON_MS));
+    delete_nth_child(path, 0);
+    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_ELOST);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_grant_verify(NULL, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_valid_until(NULL), 0);
+}
+
+static void without_a_lease_the_connection_decides(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    sleep_ms(LEASE_MS / 2); /* for something not to happen */
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
+    ok(zkr_grant_check(g));
+    assert_int_equal(zkr_grant_valid_until(g), 0);
+    proxy_cut(proxy);
+    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+    assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
+    proxy_heal(proxy);
+    wait_grant_state(g, ZKR_GRANT_HELD);
+    release(g);
+}
+
+/* -- a process that is stopped -------------------------------------------- */
+
+static int say(char c)
+{
+    return write(STDOUT_FILENO, &c, 1) == 1 ? 0 : 1;
+}
+
+/* Holds a lock and asks all the time. After a gap, the answer: 'y' or 'n'. */
+static int child_main(const char *hosts, const char *lock)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *session;
+    zkr_mutex *mutex;
+    zkr_grant *g;
+    int64_t last;
+
+    opts.session_timeout_ms = SESSION_MS;
+    if (zkr_session_open(hosts, &opts, &session) != ZKR_OK ||
+        zkr_mutex_new(session, lock, NULL, &mutex) != ZKR_OK ||
+        zkr_mutex_acquire(mutex, SOON_MS, &g) != ZKR_OK)
+        return 1;
+    last = boot_ms(); /* before it is stopped */
+    if (say('h') != 0)
+        return 1;
+    for (;;) {
+        int rc = zkr_grant_check(g);
+        int64_t now = boot_ms();
+
+        if (now - last > SESSION_MS)
+            _exit(say(rc == ZKR_OK ? 'y' : 'n'));
+        last = now;
+        sleep_ms(1);
+    }
+}
+
+/* Not even one check may say yes: the clock is read in it, before any event of
+ * the client can have come. */
+static void a_process_that_was_stopped_does_not_believe(void **state)
+{
+    char hosts[64];
+    char *argv[] = { "/proc/self/exe", hosts, path, NULL };
+    char answer = 0;
+    int out[2];
+    pid_t child;
+
+    (void)state;
+    (void)snprintf(hosts, sizeof(hosts), "%s", server_hosts(the_server));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    assert_int_equal(pipe(out), 0);
+    child = spawn_bound(argv, STDIN_FILENO, out[1]);
+    assert_true(child > 0);
+    assert_int_equal(close(out[1]), 0);
+    assert_int_equal(read(out[0], &answer, 1), 1);
+    assert_int_equal(answer, 'h');
+    assert_int_equal(kill(child, SIGSTOP), 0);
+    sleep_ms(2 * SESSION_MS);
+    assert_int_equal(kill(child, SIGCONT), 0);
+    assert_int_equal(read(out[0], &answer, 1), 1);
+    assert_int_equal(answer, 'n');
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(close(out[0]), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_that_was_stopped_does_not_believe),
+        TEST(what_is_held_is_proven_again_and_again),
+        TEST(a_session_that_holds_nothing_writes_nothing),
+        TEST(a_silent_server_ends_the_lease_before_the_session),
+        TEST(a_lost_connection_leaves_the_lease_running),
+        TEST(verify_asks_the_servers),
+        cmocka_unit_test_setup_teardown(without_a_lease_the_connection_decides,
+                                        setup_without_lease, teardown),
+    };
+
+    return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3)
+        return child_main(argv[1], argv[2]);
+    return run_with_server(NULL, run_group);
+}
