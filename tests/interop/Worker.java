@@ -1,0 +1,191 @@
+/* The Java side of the interop tests: unmodified Curator, driven by lines.
+ * worker.h says which lines. */
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.retry.RetryNTimes;
+import org.apache.curator.utils.ZKPaths;
+
+public class Worker {
+    private final String name;
+    private CuratorFramework client;
+    private String recipe;
+    private String path;
+    private Map<String, InterProcessMutex> locks;
+    private boolean listening;
+
+    Worker(String name) {
+        this.name = name;
+    }
+
+    /* One write for a line: callbacks answer too. */
+    static void answer(String line) {
+        byte[] bytes = ("= " + line + "\n").getBytes();
+
+        synchronized (System.out) {
+            System.out.write(bytes, 0, bytes.length);
+            System.out.flush();
+        }
+    }
+
+    String open(String hosts, int sessionMs) throws Exception {
+        client = CuratorFrameworkFactory.newClient(
+            hosts, sessionMs, 15000, new RetryNTimes(200, 50));
+        client.start();
+        client.blockUntilConnected();
+        return "open " + Long.toHexString(
+            client.getZookeeperClient().getZooKeeper().getSessionId());
+    }
+
+    String close() {
+        client.close();
+        client = null;
+        return "closed";
+    }
+
+    /* New objects: one that failed, or whose session ended, is of no use. */
+    void makeLocks() {
+        locks = new HashMap<>();
+        if (recipe.equals("mutex")) {
+            locks.put("write", new InterProcessMutex(client, path));
+        } else {
+            InterProcessReadWriteLock lock =
+                new InterProcessReadWriteLock(client, path);
+
+            locks.put("write", lock.writeLock());
+            locks.put("read", lock.readLock());
+        }
+        if (listening) {
+            for (InterProcessMutex lock : locks.values())
+                lock.makeRevocable(asked -> answer("asked"));
+        }
+    }
+
+    String lock(String recipe, String layout, String path) {
+        if (!layout.equals("curator"))
+            return "failed: no such layout";
+        this.recipe = recipe;
+        this.path = path;
+        this.listening = false;
+        makeLocks();
+        return "lock";
+    }
+
+    /* It is protected up to Curator 5.4. */
+    static String nodePath(InterProcessMutex lock) throws Exception {
+        Method method =
+            InterProcessMutex.class.getDeclaredMethod("getLockPath");
+
+        method.setAccessible(true);
+        return (String) method.invoke(lock);
+    }
+
+    /* What Curator does not have: the fencing token. 0: the node has gone. */
+    long token(InterProcessMutex lock) throws Exception {
+        var stat = client.checkExists().forPath(nodePath(lock));
+
+        return stat == null ? 0 : stat.getCzxid();
+    }
+
+    String acquire(String mode, long timeoutMs) throws Exception {
+        InterProcessMutex lock = locks.get(mode);
+
+        if (!lock.acquire(timeoutMs, TimeUnit.MILLISECONDS))
+            return "busy";
+        return "held " + ZKPaths.getNodeFromPath(nodePath(lock)) + " "
+            + token(lock);
+    }
+
+    String release(String mode) throws Exception {
+        locks.get(mode).release();
+        return "released";
+    }
+
+    /* One cycle of the mix. */
+    void cycle(Section section, String mode) throws Exception {
+        InterProcessMutex lock = locks.get(mode);
+
+        lock.acquire();
+        try {
+            long token = token(lock);
+
+            if (token != 0)
+                section.work(mode, ZKPaths.getNodeFromPath(nodePath(lock)),
+                    token);
+        } finally {
+            lock.release();
+        }
+    }
+
+    String run(String dir, int writers) throws Exception {
+        Section section = new Section(name, dir);
+        Random random = new Random();
+        int cycles = 0;
+
+        while (!section.isOver()) {
+            String mode = random.nextInt(100) < writers ? "write" : "read";
+
+            try {
+                cycle(section, mode);
+                cycles++;
+            } catch (Exception e) {
+                System.err.println(name + ": " + e);
+                Thread.sleep(20);
+                makeLocks();
+            }
+        }
+        section.close();
+        return "ran " + cycles;
+    }
+
+    String obey(String[] words) throws Exception {
+        switch (words[0]) {
+        case "open":
+            return open(words[1], Integer.parseInt(words[2]));
+        case "close":
+            return close();
+        case "lock":
+            return lock(words[1], words[2], words[3]);
+        case "listen":
+            listening = true;
+            makeLocks();
+            return "listening";
+        case "acquire":
+            return acquire(words[1], Long.parseLong(words[2]));
+        case "release":
+            return release(words[1]);
+        case "revoke":
+            Revoker.attemptRevoke(client, words[1]);
+            return "revoked";
+        case "run":
+            return run(words[1], Integer.parseInt(words[2]));
+        default:
+            return "failed: what?";
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        Worker worker = new Worker(args[0]);
+        var in = new BufferedReader(new InputStreamReader(System.in));
+        String line;
+
+        answer("ready");
+        while ((line = in.readLine()) != null) {
+            try {
+                answer(worker.obey(line.split(" ")));
+            } catch (Exception e) {
+                answer("failed: " + e);
+            }
+        }
+        System.exit(0);
+    }
+}

@@ -1,0 +1,149 @@
+/* Two workers on one path: does the one wait for the other? */
+#include "pair.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PER_KIND = 2, WORKER_SESSION_MS = 10000 };
+
+static struct worker workers[KINDS][PER_KIND];
+
+struct worker *worker_of(enum kind kind, int number)
+{
+    struct worker *w = &workers[kind][number];
+
+    if (w->pid == 0) {
+        worker_start(w, kind, number);
+        worker_open(w, server_hosts(the_server), WORKER_SESSION_MS);
+    }
+    return w;
+}
+
+int pairs_tear_down(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int i = 0; i < PER_KIND; i++)
+            worker_stop(&workers[kind][i]);
+    }
+    return 0;
+}
+
+const char *pair_on_new_path(const char *recipe, const struct side *first,
+                             const struct side *second,
+                             struct worker **ret_first,
+                             struct worker **ret_second)
+{
+    const char *path = new_path();
+
+    *ret_first = worker_of(first->kind, 0);
+    *ret_second = worker_of(second->kind, first->kind == second->kind);
+    worker_do(*ret_first, "lock", "lock %s %s %s", recipe, first->layout, path);
+    worker_do(*ret_second, "lock", "lock %s %s %s", recipe, second->layout,
+              path);
+    return path;
+}
+
+struct watch {
+    char node[256];
+    int64_t session;
+};
+
+/* "wchp" lists the paths that are watched, and below each, indented, the
+ * sessions that do so. */
+static bool is_watched(void *arg)
+{
+    const struct watch *wanted = arg;
+    char *answer = server_4lw(the_server, "wchp");
+    bool here = false;
+    bool found = false;
+    char *rest = NULL;
+
+    if (answer == NULL)
+        return false;
+    for (char *line = strtok_r(answer, "\n", &rest); line != NULL && !found;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (line[0] == '/')
+            here = strcmp(line, wanted->node) == 0;
+        else if (here)
+            found = (int64_t)strtoull(line + 1, NULL, 16) == wanted->session;
+    }
+    free(answer);
+    return found;
+}
+
+void acquire_behind(struct worker *w, const char *mode, const char *path,
+                    const char *before)
+{
+    struct watch watch = { .session = w->session };
+
+    (void)snprintf(watch.node, sizeof(watch.node), "%s/%s", path, before);
+    worker_tell(w, "acquire %s %d", mode, SOON_MS);
+    if (!wait_until(is_watched, &watch, SOON_MS))
+        fail_msg("%s does not watch %s", w->name, watch.node);
+}
+
+static void refuses_a_try(const char *recipe, const struct side *first,
+                          const struct side *second)
+{
+    struct worker *holder;
+    struct worker *other;
+    const char *path = pair_on_new_path(recipe, first, second, &holder, &other);
+
+    worker_acquire(holder, first->mode);
+    worker_do(other, "busy", "acquire %s 0", second->mode);
+    wait_children(path, 1);
+    worker_do(holder, "released", "release %s", first->mode);
+    wait_children(path, 0);
+}
+
+/* On a path of its own, because a try of Curator leaves its watch behind. */
+static void lets_wait(const char *recipe, const struct side *first,
+                      const struct side *second)
+{
+    struct worker *holder;
+    struct worker *waiter;
+    const char *path =
+        pair_on_new_path(recipe, first, second, &holder, &waiter);
+
+    worker_acquire(holder, first->mode);
+    acquire_behind(waiter, second->mode, path, holder->node);
+    assert_int_equal(count_children(path), 2);
+    assert_null(worker_hear(waiter, 0));
+    worker_do(holder, "released", "release %s", first->mode);
+    worker_expect_held(waiter);
+    assert_true(waiter->token > holder->token);
+    worker_do(waiter, "released", "release %s", second->mode);
+    wait_children(path, 0);
+}
+
+void excludes(const char *recipe, const struct side *first,
+              const struct side *second)
+{
+    refuses_a_try(recipe, first, second);
+    lets_wait(recipe, first, second);
+}
+
+void both_exclude(const char *recipe, const struct side *a,
+                  const struct side *b)
+{
+    excludes(recipe, a, b);
+    excludes(recipe, b, a);
+}
+
+void lets_in(const char *recipe, const struct side *first,
+             const struct side *second)
+{
+    struct worker *holder;
+    struct worker *other;
+    const char *path = pair_on_new_path(recipe, first, second, &holder, &other);
+
+    worker_acquire(holder, first->mode);
+    worker_do(other, "held ", "acquire %s 0", second->mode);
+    assert_int_equal(count_children(path), 2);
+    worker_do(other, "released", "release %s", second->mode);
+    worker_do(holder, "released", "release %s", first->mode);
+    wait_children(path, 0);
+}

@@ -1,0 +1,50 @@
+/* Two workers on one path: does the one wait for the other?
+ *
+ * There are two workers of each kind, started when first asked for; each check
+ * takes a path of its own. */
+#ifndef INTEROP_PAIR_H
+#define INTEROP_PAIR_H
+
+#include "fixture.h"
+
+#include "worker.h"
+
+/* A side of a pair; see worker.h. */
+struct side {
+    enum kind kind;
+    const char *layout;
+    const char *mode;
+};
+
+/* For the group. */
+int pairs_tear_down(void **state);
+
+/* One of the workers of a kind, connected. */
+struct worker *worker_of(enum kind kind, int number);
+
+/* Put both on a new path, and return it. The second is the other worker of its
+ * kind when both are of the same. */
+const char *pair_on_new_path(const char *recipe, const struct side *first,
+                             const struct side *second,
+                             struct worker **ret_first,
+                             struct worker **ret_second);
+
+/* Let it acquire; returns when its node is there, and the server says that it
+ * watches the node `before`. */
+void acquire_behind(struct worker *w, const char *mode, const char *path,
+                    const char *before);
+
+/* While the first holds: a try of the second is refused and leaves nothing, an
+ * acquire waits, and the release lets it in. */
+void excludes(const char *recipe, const struct side *first,
+              const struct side *second);
+
+/* That, and the same the other way round. */
+void both_exclude(const char *recipe, const struct side *a,
+                  const struct side *b);
+
+/* The second is granted while the first holds. */
+void lets_in(const char *recipe, const struct side *first,
+             const struct side *second);
+
+#endif

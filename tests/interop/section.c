@@ -1,0 +1,139 @@
+/* The critical section of the mix, in C. */
+#include "section.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RESOURCE_SIZE = 63 };
+
+static int open_in(const char *dir, const char *name, int flags)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return open(path, flags | O_CLOEXEC);
+}
+
+bool section_open(struct section *s, const char *name, const char *dir)
+{
+    *s = (struct section){ .name = name, .dir = dir };
+    s->resource = open_in(dir, "resource", O_RDWR);
+    s->journal = open_in(dir, "journal", O_WRONLY | O_APPEND);
+    return s->resource >= 0 && s->journal >= 0;
+}
+
+void section_close(struct section *s)
+{
+    (void)close(s->resource);
+    (void)close(s->journal);
+}
+
+static bool has_file(const struct section *s, const char *name,
+                     const char *suffix)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/%s%s", s->dir, name, suffix);
+    return access(path, F_OK) == 0;
+}
+
+bool section_is_over(const struct section *s)
+{
+    return has_file(s, "stop", "");
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec t = { 0, ms * 1000000 };
+
+    (void)nanosleep(&t, NULL);
+}
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static void lock_resource(const struct section *s, short type)
+{
+    struct flock whole = { .l_type = type, .l_whence = SEEK_SET };
+
+    if (fcntl(s->resource, F_SETLKW, &whole) != 0)
+        die("fcntl");
+}
+
+/* The value, or -1: refused. A write when `value` is not negative. */
+static int64_t pass_fence(const struct section *s, bool writer, int64_t token,
+                          int64_t value)
+{
+    char text[RESOURCE_SIZE + 1] = "";
+    int64_t counter;
+    int64_t seen;
+    int64_t written;
+
+    if (pread(s->resource, text, RESOURCE_SIZE, 0) != RESOURCE_SIZE ||
+        sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64, &counter, &seen,
+               &written) != 3)
+        die("resource");
+    if (token < (writer ? seen : written))
+        return -1;
+    seen = token > seen ? token : seen;
+    written = writer ? token : written;
+    counter = value >= 0 ? value : counter;
+    (void)snprintf(text, sizeof(text),
+                   "%020" PRId64 " %020" PRId64 " %020" PRId64 "\n", counter,
+                   seen, written);
+    if (pwrite(s->resource, text, RESOURCE_SIZE, 0) != RESOURCE_SIZE)
+        die("resource");
+    return counter;
+}
+
+static int64_t visit(const struct section *s, bool writer, int64_t token,
+                     int64_t value)
+{
+    lock_resource(s, F_WRLCK);
+    value = pass_fence(s, writer, token, value);
+    lock_resource(s, F_UNLCK);
+    return value;
+}
+
+static void note(const struct section *s, const char *what, bool writer,
+                 const char *node, int64_t token, int64_t value)
+{
+    char line[256];
+    int size =
+        snprintf(line, sizeof(line), "%s %s %s %s %" PRId64 " %" PRId64 "\n",
+                 what, s->name, writer ? "write" : "read", node, token, value);
+
+    if (write(s->journal, line, (size_t)size) != size)
+        die("journal");
+}
+
+void section_work(struct section *s, bool writer, const char *node,
+                  int64_t token)
+{
+    int64_t value = visit(s, writer, token, -1);
+
+    if (value < 0) {
+        note(s, "REFUSED", writer, node, token, value);
+        return;
+    }
+    note(s, "ENTER", writer, node, token, value);
+    if (has_file(s, "stall-", s->name)) {
+        note(s, "STALL", writer, node, token, value);
+        while (has_file(s, "stall-", s->name))
+            pause_ms(2);
+    }
+    if (++s->count % 16 == 0)
+        pause_ms(1);
+    value = visit(s, writer, token, writer ? value + 1 : -1);
+    note(s, "LEAVE", writer, node, token, value);
+}

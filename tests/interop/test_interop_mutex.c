@@ -1,0 +1,78 @@
+/* Who excludes whom: the mutex, one holder and one contender of each pair of
+ * clients on one path.  docs/interop.md has the table. */
+#include "fixture.h"
+
+#include "pair.h"
+#include "worker.h"
+
+static const struct side c = { KIND_C, "curator", "write" };
+static const struct side curator = { KIND_CURATOR, "curator", "write" };
+static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
+static const struct side kazoo_patterns = { KIND_KAZOO, "patterns", "write" };
+static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
+
+static void test_c_and_curator_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("mutex", &c, &curator);
+}
+
+static void test_c_and_kazoo_subclass_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("mutex", &c, &kazoo_subclass);
+}
+
+static void test_curator_and_kazoo_subclass_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("mutex", &curator, &kazoo_subclass);
+}
+
+static void test_c_and_kazoo_with_patterns_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("mutex", &c, &kazoo_patterns);
+}
+
+static void test_kazoo_with_patterns_waits_for_curator_only(void **state)
+{
+    (void)state;
+    excludes("mutex", &curator, &kazoo_patterns);
+    lets_in("mutex", &kazoo_patterns, &curator);
+}
+
+static void test_kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
+{
+    (void)state;
+    excludes("mutex", &kazoo_as_is, &c);
+    lets_in("mutex", &c, &kazoo_as_is);
+}
+
+static void test_kazoo_as_it_is_and_curator_ignore_each_other(void **state)
+{
+    (void)state;
+    lets_in("mutex", &kazoo_as_is, &curator);
+    lets_in("mutex", &curator, &kazoo_as_is);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_c_and_curator_exclude_each_other),
+        cmocka_unit_test(test_c_and_kazoo_subclass_exclude_each_other),
+        cmocka_unit_test(test_curator_and_kazoo_subclass_exclude_each_other),
+        cmocka_unit_test(test_c_and_kazoo_with_patterns_exclude_each_other),
+        cmocka_unit_test(test_kazoo_with_patterns_waits_for_curator_only),
+        cmocka_unit_test(test_kazoo_as_it_is_does_not_wait_for_curator_layout),
+        cmocka_unit_test(test_kazoo_as_it_is_and_curator_ignore_each_other),
+    };
+
+    return cmocka_run_group_tests_name("interop-mutex", tests, NULL,
+                                       pairs_tear_down);
+}
+
+int main(void)
+{
+    return workers_installed() ? run_with_server(NULL, run_group) : 77;
+}

@@ -1,0 +1,238 @@
+/* The C side of the interop tests: zkrecipes, driven by lines. worker.h says
+ * which lines.
+ *
+ *   interop-worker NAME */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "section.h"
+
+enum { READ, WRITE, MODES, WORDS_MAX = 8, MIX_TIMEOUT_MS = 120000 };
+
+static const char *my_name;
+static zkr_session *session;
+static zkr_mutex *mutex;
+static zkr_grant *grants[MODES];
+static bool listening;
+
+static void answer(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* One write for a line: callbacks answer too. */
+static void answer(const char *format, ...)
+{
+    char line[1024] = "= ";
+    va_list args;
+    size_t size;
+
+    va_start(args, format);
+    (void)vsnprintf(line + 2, sizeof(line) - 3, format, args);
+    va_end(args);
+    size = strlen(line);
+    line[size] = '\n';
+    if (write(STDOUT_FILENO, line, size + 1) < 0)
+        exit(1);
+}
+
+static void answer_failed(int rc)
+{
+    answer("failed: %s: %s", zkr_strerror(rc), zkr_error_detail());
+}
+
+static void on_event(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    (void)grant;
+    (void)user;
+    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
+        answer("asked");
+}
+
+static int mode_of(const char *word)
+{
+    return strcmp(word, "read") == 0 ? READ : WRITE;
+}
+
+static const char *name_of(zkr_grant *grant)
+{
+    return strrchr(zkr_grant_node(grant), '/') + 1;
+}
+
+static void do_open(char **words)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    int rc;
+
+    opts.session_timeout_ms = (uint32_t)strtoul(words[2], NULL, 10);
+    rc = zkr_session_open(words[1], &opts, &session);
+    if (rc != ZKR_OK)
+        answer_failed(rc);
+    else
+        answer("open %" PRIx64, (uint64_t)zkr_session_id(session));
+}
+
+static void free_locks(void)
+{
+    zkr_mutex_free(mutex);
+    mutex = NULL;
+}
+
+static void do_close(char **words)
+{
+    int rc;
+
+    (void)words;
+    free_locks();
+    rc = zkr_session_close(session);
+    session = NULL;
+    if (rc != ZKR_OK)
+        answer_failed(rc);
+    else
+        answer("closed");
+}
+
+static void do_lock(char **words)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    int rc;
+
+    free_locks();
+    listening = false;
+    opts.label = my_name;
+    rc = zkr_mutex_new(session, words[3], &opts, &mutex);
+    if (rc != ZKR_OK)
+        answer_failed(rc);
+    else
+        answer("lock");
+}
+
+static void do_listen(char **words)
+{
+    (void)words;
+    listening = true;
+    answer("listening");
+}
+
+static int acquire(int mode, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    (void)mode;
+    return zkr_mutex_acquire(mutex, timeout_ms, ret_grant);
+}
+
+static void answer_held(zkr_grant *grant)
+{
+    if (listening)
+        (void)zkr_grant_listen(grant, on_event, NULL);
+    answer("held %s %" PRId64, name_of(grant), zkr_grant_token(grant));
+}
+
+static void do_acquire(char **words)
+{
+    int mode = mode_of(words[1]);
+    int rc = acquire(mode, strtol(words[2], NULL, 10), &grants[mode]);
+
+    if (rc == ZKR_OK)
+        answer_held(grants[mode]);
+    else if (rc == ZKR_EBUSY || rc == ZKR_ETIMEDOUT)
+        answer("busy");
+    else
+        answer_failed(rc);
+}
+
+static void do_release(char **words)
+{
+    int mode = mode_of(words[1]);
+    int rc = zkr_grant_release(grants[mode]);
+
+    zkr_grant_free(grants[mode]);
+    grants[mode] = NULL;
+    if (rc != ZKR_OK)
+        answer_failed(rc);
+    else
+        answer("released");
+}
+
+static bool cycle(struct section *s, bool writer)
+{
+    zkr_grant *grant;
+    int rc = acquire(writer ? WRITE : READ, MIX_TIMEOUT_MS, &grant);
+
+    if (rc != ZKR_OK) {
+        (void)fprintf(stderr, "%s: %s: %s\n", my_name, zkr_strerror(rc),
+                      zkr_error_detail());
+        return false;
+    }
+    section_work(s, writer, name_of(grant), zkr_grant_token(grant));
+    (void)zkr_grant_release(grant);
+    zkr_grant_free(grant);
+    return true;
+}
+
+static void do_run(char **words)
+{
+    long writers = strtol(words[2], NULL, 10);
+    struct section s;
+    int cycles = 0;
+
+    if (!section_open(&s, my_name, words[1])) {
+        answer("failed: %s", words[1]);
+        return;
+    }
+    while (!section_is_over(&s)) {
+        if (cycle(&s, random() % 100 < writers))
+            cycles++;
+    }
+    section_close(&s);
+    answer("ran %d", cycles);
+}
+
+static const struct {
+    const char *name;
+    int words;
+    void (*run)(char **words);
+} commands[] = {
+    { "open", 3, do_open },       { "close", 1, do_close },
+    { "lock", 4, do_lock },       { "listen", 1, do_listen },
+    { "acquire", 3, do_acquire }, { "release", 2, do_release },
+    { "run", 3, do_run },
+};
+
+static void obey(char *line)
+{
+    char *words[WORDS_MAX];
+    char *rest = NULL;
+    int n = 0;
+
+    for (char *word = strtok_r(line, " \n", &rest);
+         word != NULL && n < WORDS_MAX; word = strtok_r(NULL, " \n", &rest))
+        words[n++] = word;
+    for (size_t i = 0; n > 0 && i < sizeof(commands) / sizeof(*commands); i++) {
+        if (strcmp(words[0], commands[i].name) == 0 && n == commands[i].words) {
+            commands[i].run(words);
+            return;
+        }
+    }
+    answer("failed: what?");
+}
+
+int main(int argc, char **argv)
+{
+    char line[1024];
+
+    if (argc != 2)
+        return 64;
+    my_name = argv[1];
+    srandom((unsigned)getpid() ^ (unsigned)time(NULL));
+    answer("ready");
+    while (fgets(line, sizeof(line), stdin) != NULL)
+        obey(line);
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* Workers: processes in C, Java and Python that lock, told what to do by lines.
+ *
+ * worker.c, Worker.java and worker.py understand the same commands, one a line
+ * on standard input, and answer each with one line on standard output that
+ * begins with "= " (other lines are what their libraries have to say):
+ *
+ *   open HOSTS SESSION_MS       open SESSION             in hexadecimal
+ *   lock RECIPE LAYOUT PATH     lock                     from now on this one
+ *   acquire MODE TIMEOUT_MS     held NODE TOKEN | busy   0: try
+ *   release MODE                released
+ *   listen                      listening      be told of requests to revoke,
+ *                                              from the next acquire on
+ *   revoke NODE                 revoked        ask the owner of a node
+ *   downgrade                   held NODE TOKEN
+ *   run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per cent
+ *   close                       closed
+ *
+ * "= ready" comes first, "= asked" when a revocation is requested, and
+ * "= failed: WHY" instead of an answer. RECIPE is mutex or rw. MODE is write or
+ * read, of a mutex always write. LAYOUT is curator or kazoo, of Python also
+ * patterns:
+ *
+ *              C                    Java      Python
+ *   curator    default              Curator   classes of examples/interop
+ *   patterns   -                    -         kazoo's with extra_lock_patterns
+ *   kazoo      ZKR_..._KAZOO_LAYOUT -         kazoo's
+ *
+ * All functions fail the test when a worker does not do what it should. */
+#ifndef INTEROP_WORKER_H
+#define INTEROP_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sys/types.h>
+
+enum kind { KIND_C, KIND_CURATOR, KIND_KAZOO, KINDS };
+
+struct worker {
+    enum kind kind;
+    char name[16]; /* "c1", "curator2", "kazoo3" */
+    pid_t pid;     /* 0: does not run */
+    int to;
+    int from;
+    char text[4096]; /* heard, not yet taken */
+    size_t size;
+    char answer[512];
+    int64_t session;
+    char node[128]; /* of the last "held" */
+    int64_t token;
+};
+
+/* Are java, javac, Curator, python3 and kazoo there? If not, main() returns
+ * 77. */
+bool workers_installed(void);
+
+/* Returns when it is ready. */
+void worker_start(struct worker *w, enum kind kind, int number);
+/* Let it go, or kill it. It may have been killed before. */
+void worker_stop(struct worker *w);
+void worker_kill(struct worker *w);
+
+/* Send a command, without waiting for the answer. */
+void worker_tell(struct worker *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The next answer, or NULL when none comes in that time. */
+const char *worker_hear(struct worker *w, int timeout_ms);
+
+/* The next answer, which must begin with that. */
+void worker_expect(struct worker *w, const char *answer);
+
+/* Send a command; its answer must begin with `answer`. */
+void worker_do(struct worker *w, const char *answer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* With the answer to these come session, node and token. */
+void worker_open(struct worker *w, const char *hosts, int session_ms);
+void worker_acquire(struct worker *w, const char *mode);
+void worker_expect_held(struct worker *w);
+
+#endif

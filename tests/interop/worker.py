@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+"""The Python side of the interop tests: kazoo, driven by lines.
+
+worker.h says which lines, section.h what the critical section does.
+
+    worker.py NAME DIRECTORY-OF-curator_lock.py
+"""
+
+import fcntl
+import os
+import random
+import sys
+import time
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import LockTimeout, NoNodeError
+from kazoo.recipe.lock import Lock, ReadLock, WriteLock
+
+sys.path.insert(0, sys.argv[2])
+from curator_lock import CuratorLock, CuratorReadLock, CuratorWriteLock
+
+# (recipe, layout, mode): the class, and its extra_lock_patterns
+LOCKS = {
+    ("mutex", "kazoo", "write"): (Lock, ()),
+    ("mutex", "patterns", "write"): (Lock, ["lock-"]),
+    ("mutex", "curator", "write"): (CuratorLock, ()),
+    ("rw", "kazoo", "write"): (WriteLock, ()),
+    ("rw", "kazoo", "read"): (ReadLock, ()),
+    ("rw", "patterns", "write"): (WriteLock, ["__WRIT__", "__READ__"]),
+    ("rw", "patterns", "read"): (ReadLock, ["__WRIT__"]),
+    ("rw", "curator", "write"): (CuratorWriteLock, ()),
+    ("rw", "curator", "read"): (CuratorReadLock, ()),
+}
+RETRY = {"max_tries": -1, "delay": 0.05, "backoff": 1.2, "max_delay": 0.5}
+
+
+def answer(line):
+    os.write(1, b"= " + line.encode() + b"\n")
+
+
+class Section:
+    """The critical section of the mix."""
+
+    def __init__(self, name, directory):
+        self.name = name
+        self.stop = directory + "/stop"
+        self.stall = directory + "/stall-" + name
+        self.resource = os.open(directory + "/resource", os.O_RDWR)
+        self.journal = os.open(
+            directory + "/journal", os.O_WRONLY | os.O_APPEND
+        )
+        self.count = 0
+
+    def close(self):
+        os.close(self.resource)
+        os.close(self.journal)
+
+    def is_over(self):
+        return os.path.exists(self.stop)
+
+    def note(self, what, mode, node, token, value):
+        words = (what, self.name, mode, node, token, value)
+        os.write(self.journal, ("%s %s %s %s %d %d\n" % words).encode())
+
+    def access(self, writer, token, value):
+        """The value, or -1: refused. A write when it is not negative."""
+        fcntl.lockf(self.resource, fcntl.LOCK_EX)
+        try:
+            words = os.pread(self.resource, 63, 0).split()
+            counter, seen, written = (int(word) for word in words)
+            if token < (seen if writer else written):
+                return -1
+            seen = max(seen, token)
+            if writer:
+                written = token
+            if value >= 0:
+                counter = value
+            text = "%020d %020d %020d\n" % (counter, seen, written)
+            os.pwrite(self.resource, text.encode(), 0)
+            return counter
+        finally:
+            fcntl.lockf(self.resource, fcntl.LOCK_UN)
+
+    def work(self, mode, node, token):
+        writer = mode == "write"
+        value = self.access(writer, token, -1)
+        if value < 0:
+            self.note("REFUSED", mode, node, token, value)
+            return
+        self.note("ENTER", mode, node, token, value)
+        if os.path.exists(self.stall):
+            self.note("STALL", mode, node, token, value)
+            while os.path.exists(self.stall):
+                time.sleep(0.002)
+        self.count += 1
+        if self.count % 16 == 0:
+            time.sleep(0.001)
+        value = self.access(writer, token, value + 1 if writer else -1)
+        self.note("LEAVE", mode, node, token, value)
+
+
+class Worker:
+    def __init__(self, name):
+        self.name = name
+        self.client = None
+        self.kind = None
+        self.path = None
+        self.locks = {}
+
+    def open(self, hosts, session_ms):
+        self.client = KazooClient(
+            hosts,
+            timeout=int(session_ms) / 1000,
+            connection_retry=RETRY,
+            command_retry=RETRY,
+        )
+        self.client.start(timeout=20)
+        return "open %x" % self.client.client_id[0]
+
+    def close(self):
+        self.client.stop()
+        self.client.close()
+        return "closed"
+
+    def lock(self, recipe, layout, path):
+        self.kind = (recipe, layout)
+        self.path = path
+        return "lock"
+
+    def new_lock(self, mode):
+        """One for each acquire: a lock that lives longer fails when the
+        server has removed its directory, a container, in between."""
+        cls, patterns = LOCKS[self.kind + (mode,)]
+        return cls(self.client, self.path, self.name, patterns)
+
+    def token(self, lock):
+        stat = self.client.retry(
+            self.client.exists, self.path + "/" + lock.node
+        )
+        return stat.czxid if stat else 0
+
+    def acquire(self, mode, timeout_ms):
+        lock = self.new_lock(mode)
+        timeout = int(timeout_ms) / 1000
+        try:
+            if not lock.acquire(blocking=timeout > 0, timeout=timeout or None):
+                return "busy"
+        except LockTimeout:
+            return "busy"
+        self.locks[mode] = lock
+        return "held %s %d" % (lock.node, self.token(lock))
+
+    def release(self, mode):
+        self.locks.pop(mode).release()
+        return "released"
+
+    def forget(self, lock):
+        """Leave nothing of it: kazoo itself only tries once."""
+        for node in self.client.retry(self.client.get_children, self.path):
+            if node.startswith(lock.prefix):
+                try:
+                    self.client.retry(
+                        self.client.delete, self.path + "/" + node
+                    )
+                except NoNodeError:
+                    pass
+
+    def cycle(self, section, mode):
+        lock = self.new_lock(mode)
+        try:
+            lock.acquire()
+            token = self.token(lock)
+            if token:
+                section.work(mode, lock.node, token)
+            lock.release()
+        except Exception:
+            self.forget(lock)
+            raise
+
+    def run(self, directory, writers):
+        section = Section(self.name, directory)
+        cycles = 0
+        while not section.is_over():
+            mode = "write" if random.randrange(100) < int(writers) else "read"
+            try:
+                self.cycle(section, mode)
+                cycles += 1
+            except Exception as e:
+                print("%s: %r" % (self.name, e), file=sys.stderr, flush=True)
+                time.sleep(0.02)
+        section.close()
+        return "ran %d" % cycles
+
+
+def main():
+    worker = Worker(sys.argv[1])
+    commands = {
+        "open": worker.open,
+        "close": worker.close,
+        "lock": worker.lock,
+        "acquire": worker.acquire,
+        "release": worker.release,
+        "run": worker.run,
+    }
+    answer("ready")
+    for line in sys.stdin:
+        words = line.split()
+        try:
+            answer(commands[words[0]](*words[1:]))
+        except Exception as e:
+            answer("failed: %r" % e)
+    os._exit(0)
+
+
+main()
