@@ -8,7 +8,7 @@ import java.nio.file.Path;
 class Section {
     private final String name;
     private final Path stop;
-    private final Path stall;
+    private final String dir;
     private final RandomAccessFile resource;
     private final FileOutputStream journal;
     private int count;
@@ -16,7 +16,7 @@ class Section {
     Section(String name, String dir) throws Exception {
         this.name = name;
         stop = Path.of(dir, "stop");
-        stall = Path.of(dir, "stall-" + name);
+        this.dir = dir;
         resource = new RandomAccessFile(dir + "/resource", "rw");
         journal = new FileOutputStream(dir + "/journal", true);
     }
@@ -70,6 +70,7 @@ class Section {
             return;
         }
         note("ENTER", mode, node, token, value);
+        Path stall = Path.of(dir, "stall-" + name + "-" + mode);
         if (Files.exists(stall)) {
             note("STALL", mode, node, token, value);
             while (Files.exists(stall))

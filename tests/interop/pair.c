@@ -74,15 +74,20 @@ static bool is_watched(void *arg)
     return found;
 }
 
-void acquire_behind(struct worker *w, const char *mode, const char *path,
-                    const char *before)
+void wait_watching(const struct worker *w, const char *path, const char *node)
 {
     struct watch watch = { .session = w->session };
 
-    (void)snprintf(watch.node, sizeof(watch.node), "%s/%s", path, before);
-    worker_tell(w, "acquire %s %d", mode, SOON_MS);
+    (void)snprintf(watch.node, sizeof(watch.node), "%s/%s", path, node);
     if (!wait_until(is_watched, &watch, SOON_MS))
         fail_msg("%s does not watch %s", w->name, watch.node);
+}
+
+void acquire_behind(struct worker *w, const char *mode, const char *path,
+                    const char *before)
+{
+    worker_tell(w, "acquire %s %d", mode, SOON_MS);
+    wait_watching(w, path, before);
 }
 
 static void refuses_a_try(const char *recipe, const struct side *first,

@@ -29,8 +29,10 @@ const char *pair_on_new_path(const char *recipe, const struct side *first,
                              struct worker **ret_first,
                              struct worker **ret_second);
 
-/* Let it acquire; returns when its node is there, and the server says that it
- * watches the node `before`. */
+/* Returns when the server says that it watches that node. */
+void wait_watching(const struct worker *w, const char *path, const char *node);
+
+/* Let it acquire; returns when it watches the node `before`. */
 void acquire_behind(struct worker *w, const char *mode, const char *path,
                     const char *before);
 

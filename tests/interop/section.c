@@ -35,18 +35,22 @@ void section_close(struct section *s)
     (void)close(s->journal);
 }
 
-static bool has_file(const struct section *s, const char *name,
-                     const char *suffix)
+static bool has_file(const struct section *s, const char *name)
 {
     char path[PATH_MAX];
 
-    (void)snprintf(path, sizeof(path), "%s/%s%s", s->dir, name, suffix);
+    (void)snprintf(path, sizeof(path), "%s/%s", s->dir, name);
     return access(path, F_OK) == 0;
 }
 
 bool section_is_over(const struct section *s)
 {
-    return has_file(s, "stop", "");
+    return has_file(s, "stop");
+}
+
+static const char *mode_name(bool writer)
+{
+    return writer ? "write" : "read";
 }
 
 static void pause_ms(long ms)
@@ -111,7 +115,7 @@ static void note(const struct section *s, const char *what, bool writer,
     char line[256];
     int size =
         snprintf(line, sizeof(line), "%s %s %s %s %" PRId64 " %" PRId64 "\n",
-                 what, s->name, writer ? "write" : "read", node, token, value);
+                 what, s->name, mode_name(writer), node, token, value);
 
     if (write(s->journal, line, (size_t)size) != size)
         die("journal");
@@ -121,15 +125,18 @@ void section_work(struct section *s, bool writer, const char *node,
                   int64_t token)
 {
     int64_t value = visit(s, writer, token, -1);
+    char stall[64];
 
     if (value < 0) {
         note(s, "REFUSED", writer, node, token, value);
         return;
     }
     note(s, "ENTER", writer, node, token, value);
-    if (has_file(s, "stall-", s->name)) {
+    (void)snprintf(stall, sizeof(stall), "stall-%s-%s", s->name,
+                   mode_name(writer));
+    if (has_file(s, stall)) {
         note(s, "STALL", writer, node, token, value);
-        while (has_file(s, "stall-", s->name))
+        while (has_file(s, stall))
             pause_ms(2);
     }
     if (++s->count % 16 == 0)

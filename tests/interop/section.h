@@ -16,9 +16,9 @@
  *           VALUE is the counter as read or written, -1 when refused.
  * stop      if it is there, the worker comes to its end.
  *
- * A worker that finds the file stall-NAME in its section writes STALL and waits
- * in there until the file has gone: so it can be killed, or its session ended,
- * while it certainly holds the lock. */
+ * A worker that finds the file stall-NAME-MODE in its section writes STALL and
+ * waits in there until the file has gone: so it can be killed, or its session
+ * ended, while it certainly holds the lock. */
 #ifndef INTEROP_SECTION_H
 #define INTEROP_SECTION_H
 

@@ -9,6 +9,7 @@ static const struct side c = { KIND_C, "curator", "write" };
 static const struct side curator = { KIND_CURATOR, "curator", "write" };
 static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
 static const struct side kazoo_patterns = { KIND_KAZOO, "patterns", "write" };
+static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
 static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
 
 static void test_c_and_curator_exclude_each_other(void **state)
@@ -56,6 +57,25 @@ static void test_kazoo_as_it_is_and_curator_ignore_each_other(void **state)
     lets_in("mutex", &curator, &kazoo_as_is);
 }
 
+static void test_c_in_kazoo_layout_and_kazoo_as_it_is_exclude(void **state)
+{
+    (void)state;
+    both_exclude("mutex", &c_for_kazoo, &kazoo_as_is);
+}
+
+static void test_c_in_either_layout_excludes_the_other(void **state)
+{
+    (void)state;
+    both_exclude("mutex", &c_for_kazoo, &c);
+}
+
+static void test_curator_does_not_see_c_in_kazoo_layout(void **state)
+{
+    (void)state;
+    excludes("mutex", &curator, &c_for_kazoo);
+    lets_in("mutex", &c_for_kazoo, &curator);
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
@@ -66,6 +86,9 @@ static int run_group(void)
         cmocka_unit_test(test_kazoo_with_patterns_waits_for_curator_only),
         cmocka_unit_test(test_kazoo_as_it_is_does_not_wait_for_curator_layout),
         cmocka_unit_test(test_kazoo_as_it_is_and_curator_ignore_each_other),
+        cmocka_unit_test(test_c_in_kazoo_layout_and_kazoo_as_it_is_exclude),
+        cmocka_unit_test(test_c_in_either_layout_excludes_the_other),
+        cmocka_unit_test(test_curator_does_not_see_c_in_kazoo_layout),
     };
 
     return cmocka_run_group_tests_name("interop-mutex", tests, NULL,

@@ -19,7 +19,8 @@ enum { READ, WRITE, MODES, WORDS_MAX = 8, MIX_TIMEOUT_MS = 120000 };
 
 static const char *my_name;
 static zkr_session *session;
-static zkr_mutex *mutex;
+static zkr_mutex *mutex; /* one of these two */
+static zkr_rwlock *rwlock;
 static zkr_grant *grants[MODES];
 static bool listening;
 
@@ -82,7 +83,9 @@ static void do_open(char **words)
 static void free_locks(void)
 {
     zkr_mutex_free(mutex);
+    zkr_rwlock_free(rwlock);
     mutex = NULL;
+    rwlock = NULL;
 }
 
 static void do_close(char **words)
@@ -99,15 +102,33 @@ static void do_close(char **words)
         answer("closed");
 }
 
-static void do_lock(char **words)
+static int new_mutex(const char *path, bool kazoo)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+
+    opts.label = my_name;
+    opts.flags = kazoo ? ZKR_MUTEX_KAZOO_LAYOUT : 0;
+    return zkr_mutex_new(session, path, &opts, &mutex);
+}
+
+static int new_rwlock(const char *path, bool kazoo)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+
+    opts.label = my_name;
+    opts.flags = kazoo ? ZKR_RWLOCK_KAZOO_LAYOUT : 0;
+    return zkr_rwlock_new(session, path, &opts, &rwlock);
+}
+
+static void do_lock(char **words)
+{
+    bool kazoo = strcmp(words[2], "kazoo") == 0;
     int rc;
 
     free_locks();
     listening = false;
-    opts.label = my_name;
-    rc = zkr_mutex_new(session, words[3], &opts, &mutex);
+    rc = strcmp(words[1], "mutex") == 0 ? new_mutex(words[3], kazoo)
+                                        : new_rwlock(words[3], kazoo);
     if (rc != ZKR_OK)
         answer_failed(rc);
     else
@@ -123,8 +144,11 @@ static void do_listen(char **words)
 
 static int acquire(int mode, int64_t timeout_ms, zkr_grant **ret_grant)
 {
-    (void)mode;
-    return zkr_mutex_acquire(mutex, timeout_ms, ret_grant);
+    if (mutex != NULL)
+        return zkr_mutex_acquire(mutex, timeout_ms, ret_grant);
+    if (mode == READ)
+        return zkr_rwlock_acquire_read(rwlock, timeout_ms, ret_grant);
+    return zkr_rwlock_acquire_write(rwlock, timeout_ms, ret_grant);
 }
 
 static void answer_held(zkr_grant *grant)
@@ -158,6 +182,30 @@ static void do_release(char **words)
         answer_failed(rc);
     else
         answer("released");
+}
+
+static void do_revoke(char **words)
+{
+    int rc = zkr_participants_revoke(session, words[1]);
+
+    if (rc != ZKR_OK)
+        answer_failed(rc);
+    else
+        answer("revoked");
+}
+
+static void do_downgrade(char **words)
+{
+    int rc = zkr_rwlock_downgrade(rwlock, grants[WRITE], &grants[READ]);
+
+    (void)words;
+    if (rc != ZKR_OK) {
+        answer_failed(rc);
+        return;
+    }
+    zkr_grant_free(grants[WRITE]);
+    grants[WRITE] = NULL;
+    answer_held(grants[READ]);
 }
 
 static bool cycle(struct section *s, bool writer)
@@ -202,6 +250,7 @@ static const struct {
     { "open", 3, do_open },       { "close", 1, do_close },
     { "lock", 4, do_lock },       { "listen", 1, do_listen },
     { "acquire", 3, do_acquire }, { "release", 2, do_release },
+    { "revoke", 2, do_revoke },   { "downgrade", 1, do_downgrade },
     { "run", 3, do_run },
 };
 

@@ -44,7 +44,7 @@ class Section:
     def __init__(self, name, directory):
         self.name = name
         self.stop = directory + "/stop"
-        self.stall = directory + "/stall-" + name
+        self.directory = directory
         self.resource = os.open(directory + "/resource", os.O_RDWR)
         self.journal = os.open(
             directory + "/journal", os.O_WRONLY | os.O_APPEND
@@ -88,9 +88,10 @@ class Section:
             self.note("REFUSED", mode, node, token, value)
             return
         self.note("ENTER", mode, node, token, value)
-        if os.path.exists(self.stall):
+        stall = "%s/stall-%s-%s" % (self.directory, self.name, mode)
+        if os.path.exists(stall):
             self.note("STALL", mode, node, token, value)
-            while os.path.exists(self.stall):
+            while os.path.exists(stall):
                 time.sleep(0.002)
         self.count += 1
         if self.count % 16 == 0:

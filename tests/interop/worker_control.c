@@ -98,6 +98,12 @@ void worker_stop(struct worker *w)
     worker_kill(w);
 }
 
+void worker_expire(const struct worker *w)
+{
+    assert_int_equal(session_kill_by_id(server_hosts(the_server), w->session),
+                     0);
+}
+
 static void tell(struct worker *w, const char *format, va_list args)
 {
     char line[1024];

@@ -1,0 +1,69 @@
+/* Asking for a lock across languages: Curator's Revoker, and ours. */
+#include "fixture.h"
+
+#include <stdio.h>
+
+#include "pair.h"
+#include "worker.h"
+
+/* The holder listens, the other asks: it is told, and still holds. */
+static void hears(const char *recipe, const char *mode, enum kind holder_kind,
+                  enum kind asker_kind)
+{
+    struct side holds = { holder_kind, "curator", mode };
+    struct side asks = { asker_kind, "curator", mode };
+    struct worker *holder;
+    struct worker *asker;
+    const char *path = pair_on_new_path(recipe, &holds, &asks, &holder, &asker);
+
+    worker_do(holder, "listening", "listen");
+    worker_acquire(holder, mode);
+    worker_do(asker, "revoked", "revoke %s/%s", path, holder->node);
+    worker_expect(holder, "asked");
+    assert_int_equal(count_children(path), 1);
+    worker_do(holder, "released", "release %s", mode);
+}
+
+static void test_c_holder_hears_the_revoker_of_curator(void **state)
+{
+    (void)state;
+    hears("mutex", "write", KIND_C, KIND_CURATOR);
+}
+
+static void test_c_writer_and_reader_hear_the_revoker_of_curator(void **state)
+{
+    (void)state;
+    hears("rw", "write", KIND_C, KIND_CURATOR);
+    hears("rw", "read", KIND_C, KIND_CURATOR);
+}
+
+static void test_curator_holder_hears_our_request(void **state)
+{
+    (void)state;
+    hears("mutex", "write", KIND_CURATOR, KIND_C);
+}
+
+static void test_curator_writer_and_reader_hear_our_request(void **state)
+{
+    (void)state;
+    hears("rw", "write", KIND_CURATOR, KIND_C);
+    hears("rw", "read", KIND_CURATOR, KIND_C);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_c_holder_hears_the_revoker_of_curator),
+        cmocka_unit_test(test_c_writer_and_reader_hear_the_revoker_of_curator),
+        cmocka_unit_test(test_curator_holder_hears_our_request),
+        cmocka_unit_test(test_curator_writer_and_reader_hear_our_request),
+    };
+
+    return cmocka_run_group_tests_name("interop-revoke", tests, NULL,
+                                       pairs_tear_down);
+}
+
+int main(void)
+{
+    return workers_installed() ? run_with_server(NULL, run_group) : 77;
+}
