@@ -117,10 +117,16 @@ static _Noreturn void blame(const struct entry *e, const char *why)
     abort(); /* not reached: fail_msg() leaves */
 }
 
-/* "curator" of "curator2" */
-static bool same_kind(const char *a, const char *b)
+static size_t kind_length(const char *worker)
 {
-    return a[0] == b[0] && a[1] == b[1];
+    return strcspn(worker, "0123456789");
+}
+
+bool journal_same_kind(const char *worker, const char *other)
+{
+    size_t length = kind_length(worker);
+
+    return length == kind_length(other) && memcmp(worker, other, length) == 0;
 }
 
 static void count_readers(struct replay *r, const struct entry *e)
@@ -128,7 +134,7 @@ static void count_readers(struct replay *r, const struct entry *e)
     if (r->count > r->verdict->readers)
         r->verdict->readers = r->count;
     for (size_t i = 0; i < r->count; i++) {
-        if (!same_kind(r->inside[i]->worker, e->worker))
+        if (!journal_same_kind(r->inside[i]->worker, e->worker))
             r->verdict->readers_differ = true;
     }
 }

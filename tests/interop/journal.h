@@ -45,6 +45,9 @@ void journal_note_ended(const char *dir, const char *worker);
 const struct entry *journal_last(const struct journal *j, size_t from,
                                  const char *what, const char *worker);
 
+/* As "curator2" and "curator5" are. */
+bool journal_same_kind(const char *worker, const char *other);
+
 struct verdict {
     int64_t writes;      /* accepted */
     size_t refused;      /* sections and writes */

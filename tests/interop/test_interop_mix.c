@@ -28,14 +28,15 @@ enum {
     CYCLES = 2000,
     WRITERS_PERCENT = 10,
     MIX_MS = 120000,
-    SHORT_SESSION_MS = 3000, /* when processes are killed */
+    SHORT_SESSION_MS = 4000, /* when processes are killed */
     LONG_SESSION_MS = 15000,
 };
 
 static struct worker fleet[KINDS][PER_KIND];
 static char fleet_dir[64];
 static struct guard fleet_guard;
-static int last_number; /* in the name of a worker; never used twice */
+static int last_number;    /* in the name of a worker; never used twice */
+static bool fleet_is_busy; /* because a test failed in the middle */
 
 struct mix {
     const char *path;
@@ -61,6 +62,14 @@ static long cycles(void)
 
 /* The fleet */
 
+static void kill_fleet(void)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int i = 0; i < PER_KIND; i++)
+            worker_kill(&fleet[kind][i]);
+    }
+}
+
 static int fleet_set_up(void **state)
 {
     (void)state;
@@ -73,10 +82,7 @@ static int fleet_set_up(void **state)
 static int fleet_tear_down(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < KINDS; kind++) {
-        for (int i = 0; i < PER_KIND; i++)
-            worker_stop(&fleet[kind][i]);
-    }
+    kill_fleet();
     guard_finish(&fleet_guard);
     return 0;
 }
@@ -401,6 +407,9 @@ static void restart_under_each_kind(struct mix *m)
 
 static void begin(struct mix *m)
 {
+    if (fleet_is_busy)
+        kill_fleet();
+    fleet_is_busy = true;
     m->path = new_path();
     (void)snprintf(m->dir, sizeof(m->dir), "%s/%s", fleet_dir,
                    strrchr(m->path, '/') + 1);
@@ -421,6 +430,7 @@ static void end(struct mix *m)
     worker_expect(w, "ran ");
     FOR_FLEET(m, w)
     worker_do(w, "closed", "close");
+    fleet_is_busy = false;
     wait_children(m->path, 0);
     journal_read(&m->journal);
 }
@@ -439,6 +449,27 @@ static int64_t counter_of(const struct mix *m)
     return counter;
 }
 
+/* A mix is one only when everybody has a fair part in it. */
+static void check_shares(const struct mix *m)
+{
+    size_t of[KINDS] = { 0 };
+
+    for (size_t i = 0; i < m->journal.count; i++) {
+        const struct entry *e = &m->journal.entries[i];
+
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (strcmp(e->what, "ENTER") == 0 &&
+                journal_same_kind(e->worker, fleet[kind][0].name))
+                of[kind]++;
+        }
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        print_message("%zu like %s, ", of[kind], fleet[kind][0].name);
+        if (takes_part(m, (enum kind)kind))
+            assert_true(of[kind] >= m->journal.sections / 10);
+    }
+}
+
 static void judge(const struct mix *m, size_t expected_refusals)
 {
     struct verdict v;
@@ -452,6 +483,7 @@ static void judge(const struct mix *m, size_t expected_refusals)
         assert_in_range(v.readers, 2, KINDS * PER_KIND);
         assert_true(v.readers_differ || strcmp(m->layout, "kazoo") == 0);
     }
+    check_shares(m);
     lives = history_read(the_server, m->path, &count);
     assert_non_null(lives);
     journal_compare(&m->journal, lives, count);
