@@ -4,17 +4,21 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
-    libjansson-dev libcmocka-dev zookeeper default-jre-headless)
+    libjansson-dev libcmocka-dev zookeeper default-jdk-headless
+    libcurator-recipes-java python3-kazoo)
 
 usage() {
     cat <<'TEXT'
-tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--suite NAME]...
+tools/test.sh [--asan | --tsan | --valgrind] [--clang]
+              [--suite NAME]... [--no-suite NAME]...
 
-  --asan        with AddressSanitizer and UndefinedBehaviorSanitizer
-  --tsan        with ThreadSanitizer
-  --valgrind    under valgrind (slow)
-  --clang       build with clang instead of gcc
-  --suite NAME  only this suite: unit, api, integration, examples, harness
+  --asan           with AddressSanitizer and UndefinedBehaviorSanitizer
+  --tsan           with ThreadSanitizer
+  --valgrind       under valgrind (slow)
+  --clang          build with clang instead of gcc
+  --suite NAME     only this suite: unit, api, integration, interop, examples,
+                   harness
+  --no-suite NAME  all but this
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.
 The last line is "N passed, N failed"; a test that is skipped has failed.
@@ -67,9 +71,9 @@ while [ $# -gt 0 ]; do
         export CC=clang CXX=clang++
         setup+=(-Db_lundef=false)
         ;;
-    --suite)
-        [ $# -ge 2 ] || die 64 "--suite needs a name"
-        run+=(--suite "$2")
+    --suite | --no-suite)
+        [ $# -ge 2 ] || die 64 "$1 needs a name"
+        run+=("$1" "$2")
         shift
         ;;
     -h | --help)

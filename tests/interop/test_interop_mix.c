@@ -518,7 +518,7 @@ static void mix_through_proxy(struct mix *m, fault_fn fault)
     proxy_stop(proxy);
 }
 
-static void test_three_languages_take_turns(void **state)
+static void three_languages_take_turns(void **state)
 {
     struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
 
@@ -526,7 +526,7 @@ static void test_three_languages_take_turns(void **state)
     mix(&m, no_fault, 0);
 }
 
-static void test_mutex_outlives_killed_clients_of_each_kind(void **state)
+static void mutex_outlives_killed_clients_of_each_kind(void **state)
 {
     struct mix m = { .recipe = "mutex",
                      .layout = "curator",
@@ -537,7 +537,7 @@ static void test_mutex_outlives_killed_clients_of_each_kind(void **state)
     mix(&m, kill_some_of_each_kind, 0);
 }
 
-static void test_mutex_outlives_restarts_of_the_server(void **state)
+static void mutex_outlives_restarts_of_the_server(void **state)
 {
     struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
 
@@ -545,7 +545,7 @@ static void test_mutex_outlives_restarts_of_the_server(void **state)
     mix_through_proxy(&m, restart_under_each_kind);
 }
 
-static void test_mutex_outlives_expired_sessions_of_each_kind(void **state)
+static void mutex_outlives_expired_sessions_of_each_kind(void **state)
 {
     struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
 
@@ -553,7 +553,7 @@ static void test_mutex_outlives_expired_sessions_of_each_kind(void **state)
     mix(&m, expire_some_of_each_kind, KINDS);
 }
 
-static void test_readers_share_and_writers_are_alone(void **state)
+static void readers_share_and_writers_are_alone(void **state)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
@@ -563,7 +563,7 @@ static void test_readers_share_and_writers_are_alone(void **state)
     mix(&m, no_fault, 0);
 }
 
-static void test_rwlock_outlives_killed_clients_of_each_kind(void **state)
+static void rwlock_outlives_killed_clients_of_each_kind(void **state)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
@@ -574,7 +574,7 @@ static void test_rwlock_outlives_killed_clients_of_each_kind(void **state)
     mix(&m, kill_some_of_each_kind, 0);
 }
 
-static void test_rwlock_outlives_restarts_of_the_server(void **state)
+static void rwlock_outlives_restarts_of_the_server(void **state)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
@@ -584,7 +584,7 @@ static void test_rwlock_outlives_restarts_of_the_server(void **state)
     mix_through_proxy(&m, restart_under_each_kind);
 }
 
-static void test_rwlock_outlives_expired_sessions_of_each_kind(void **state)
+static void rwlock_outlives_expired_sessions_of_each_kind(void **state)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
@@ -594,7 +594,7 @@ static void test_rwlock_outlives_expired_sessions_of_each_kind(void **state)
     mix(&m, expire_some_of_each_kind, 2 * KINDS);
 }
 
-static void test_c_and_kazoo_as_it_is_take_turns(void **state)
+static void c_and_kazoo_as_it_is_take_turns(void **state)
 {
     struct mix m = { .recipe = "mutex", .layout = "kazoo", .writers = 100 };
 
@@ -602,7 +602,7 @@ static void test_c_and_kazoo_as_it_is_take_turns(void **state)
     mix(&m, no_fault, 0);
 }
 
-static void test_readers_of_ours_share_with_writers_of_kazoo(void **state)
+static void readers_of_ours_share_with_writers_of_kazoo(void **state)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "kazoo",
@@ -615,16 +615,16 @@ static void test_readers_of_ours_share_with_writers_of_kazoo(void **state)
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_languages_take_turns),
-        cmocka_unit_test(test_mutex_outlives_killed_clients_of_each_kind),
-        cmocka_unit_test(test_mutex_outlives_restarts_of_the_server),
-        cmocka_unit_test(test_mutex_outlives_expired_sessions_of_each_kind),
-        cmocka_unit_test(test_readers_share_and_writers_are_alone),
-        cmocka_unit_test(test_rwlock_outlives_killed_clients_of_each_kind),
-        cmocka_unit_test(test_rwlock_outlives_restarts_of_the_server),
-        cmocka_unit_test(test_rwlock_outlives_expired_sessions_of_each_kind),
-        cmocka_unit_test(test_c_and_kazoo_as_it_is_take_turns),
-        cmocka_unit_test(test_readers_of_ours_share_with_writers_of_kazoo),
+        cmocka_unit_test(three_languages_take_turns),
+        cmocka_unit_test(mutex_outlives_killed_clients_of_each_kind),
+        cmocka_unit_test(mutex_outlives_restarts_of_the_server),
+        cmocka_unit_test(mutex_outlives_expired_sessions_of_each_kind),
+        cmocka_unit_test(readers_share_and_writers_are_alone),
+        cmocka_unit_test(rwlock_outlives_killed_clients_of_each_kind),
+        cmocka_unit_test(rwlock_outlives_restarts_of_the_server),
+        cmocka_unit_test(rwlock_outlives_expired_sessions_of_each_kind),
+        cmocka_unit_test(c_and_kazoo_as_it_is_take_turns),
+        cmocka_unit_test(readers_of_ours_share_with_writers_of_kazoo),
     };
 
     return cmocka_run_group_tests_name("interop-mix", tests, fleet_set_up,

@@ -2,6 +2,8 @@
  * clients on one path.  docs/interop.md has the table. */
 #include "fixture.h"
 
+#include <stdio.h>
+
 #include "pair.h"
 #include "worker.h"
 
@@ -12,83 +14,104 @@ static const struct side kazoo_patterns = { KIND_KAZOO, "patterns", "write" };
 static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
 static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
 
-static void test_c_and_curator_exclude_each_other(void **state)
+static void c_and_curator_exclude_each_other(void **state)
 {
     (void)state;
     both_exclude("mutex", &c, &curator);
 }
 
-static void test_c_and_kazoo_subclass_exclude_each_other(void **state)
+static void c_and_kazoo_subclass_exclude_each_other(void **state)
 {
     (void)state;
     both_exclude("mutex", &c, &kazoo_subclass);
 }
 
-static void test_curator_and_kazoo_subclass_exclude_each_other(void **state)
+static void curator_and_kazoo_subclass_exclude_each_other(void **state)
 {
     (void)state;
     both_exclude("mutex", &curator, &kazoo_subclass);
 }
 
-static void test_c_and_kazoo_with_patterns_exclude_each_other(void **state)
+static void c_and_kazoo_with_patterns_exclude_each_other(void **state)
 {
     (void)state;
     both_exclude("mutex", &c, &kazoo_patterns);
 }
 
-static void test_kazoo_with_patterns_waits_for_curator_only(void **state)
+static void kazoo_with_patterns_waits_for_curator_only(void **state)
 {
     (void)state;
     excludes("mutex", &curator, &kazoo_patterns);
     lets_in("mutex", &kazoo_patterns, &curator);
 }
 
-static void test_kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
+static void kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
 {
     (void)state;
     excludes("mutex", &kazoo_as_is, &c);
     lets_in("mutex", &c, &kazoo_as_is);
 }
 
-static void test_kazoo_as_it_is_and_curator_ignore_each_other(void **state)
+static void kazoo_as_it_is_and_curator_ignore_each_other(void **state)
 {
     (void)state;
     lets_in("mutex", &kazoo_as_is, &curator);
     lets_in("mutex", &curator, &kazoo_as_is);
 }
 
-static void test_c_in_kazoo_layout_and_kazoo_as_it_is_exclude(void **state)
+static void c_in_kazoo_layout_and_kazoo_as_it_is_exclude(void **state)
 {
     (void)state;
     both_exclude("mutex", &c_for_kazoo, &kazoo_as_is);
 }
 
-static void test_c_in_either_layout_excludes_the_other(void **state)
+static void c_in_either_layout_excludes_the_other(void **state)
 {
     (void)state;
     both_exclude("mutex", &c_for_kazoo, &c);
 }
 
-static void test_curator_does_not_see_c_in_kazoo_layout(void **state)
+static void curator_does_not_see_c_in_kazoo_layout(void **state)
 {
     (void)state;
     excludes("mutex", &curator, &c_for_kazoo);
     lets_in("mutex", &c_for_kazoo, &curator);
 }
 
+/* CURATOR-43: "-" sorts before all numbers, and Curator waits for it. */
+static void a_foreign_child_blocks_curator_and_not_us(void **state)
+{
+    struct worker *us;
+    struct worker *them;
+    const char *path = pair_on_new_path("mutex", &c, &curator, &us, &them);
+    char child[128];
+
+    (void)state;
+    (void)snprintf(child, sizeof(child), "%s/-", path);
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    assert_int_equal(admin_create(admin, child, NULL), ZOK);
+    worker_do(them, "busy", "acquire write 0");
+    worker_acquire(us, "write");
+    worker_do(us, "released", "release write");
+    assert_int_equal(admin_delete(admin, child), ZOK);
+    worker_acquire(them, "write");
+    worker_do(them, "released", "release write");
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_c_and_curator_exclude_each_other),
-        cmocka_unit_test(test_c_and_kazoo_subclass_exclude_each_other),
-        cmocka_unit_test(test_curator_and_kazoo_subclass_exclude_each_other),
-        cmocka_unit_test(test_c_and_kazoo_with_patterns_exclude_each_other),
-        cmocka_unit_test(test_kazoo_with_patterns_waits_for_curator_only),
-        cmocka_unit_test(test_kazoo_as_it_is_does_not_wait_for_curator_layout),
-        cmocka_unit_test(test_kazoo_as_it_is_and_curator_ignore_each_other),
-        cmocka_unit_test(test_c_in_kazoo_layout_and_kazoo_as_it_is_exclude),
-        cmocka_unit_test(test_c_in_either_layout_excludes_the_other),
-        cmocka_unit_test(test_curator_does_not_see_c_in_kazoo_layout),
+        cmocka_unit_test(c_and_curator_exclude_each_other),
+        cmocka_unit_test(c_and_kazoo_subclass_exclude_each_other),
+        cmocka_unit_test(curator_and_kazoo_subclass_exclude_each_other),
+        cmocka_unit_test(c_and_kazoo_with_patterns_exclude_each_other),
+        cmocka_unit_test(kazoo_with_patterns_waits_for_curator_only),
+        cmocka_unit_test(kazoo_as_it_is_does_not_wait_for_curator_layout),
+        cmocka_unit_test(kazoo_as_it_is_and_curator_ignore_each_other),
+        cmocka_unit_test(c_in_kazoo_layout_and_kazoo_as_it_is_exclude),
+        cmocka_unit_test(c_in_either_layout_excludes_the_other),
+        cmocka_unit_test(curator_does_not_see_c_in_kazoo_layout),
+        cmocka_unit_test(a_foreign_child_blocks_curator_and_not_us),
     };
 
     return cmocka_run_group_tests_name("interop-mutex", tests, NULL,

@@ -24,26 +24,26 @@ static void hears(const char *recipe, const char *mode, enum kind holder_kind,
     worker_do(holder, "released", "release %s", mode);
 }
 
-static void test_c_holder_hears_the_revoker_of_curator(void **state)
+static void c_holder_hears_the_revoker_of_curator(void **state)
 {
     (void)state;
     hears("mutex", "write", KIND_C, KIND_CURATOR);
 }
 
-static void test_c_writer_and_reader_hear_the_revoker_of_curator(void **state)
+static void c_writer_and_reader_hear_the_revoker_of_curator(void **state)
 {
     (void)state;
     hears("rw", "write", KIND_C, KIND_CURATOR);
     hears("rw", "read", KIND_C, KIND_CURATOR);
 }
 
-static void test_curator_holder_hears_our_request(void **state)
+static void curator_holder_hears_our_request(void **state)
 {
     (void)state;
     hears("mutex", "write", KIND_CURATOR, KIND_C);
 }
 
-static void test_curator_writer_and_reader_hear_our_request(void **state)
+static void curator_writer_and_reader_hear_our_request(void **state)
 {
     (void)state;
     hears("rw", "write", KIND_CURATOR, KIND_C);
@@ -53,10 +53,10 @@ static void test_curator_writer_and_reader_hear_our_request(void **state)
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_c_holder_hears_the_revoker_of_curator),
-        cmocka_unit_test(test_c_writer_and_reader_hear_the_revoker_of_curator),
-        cmocka_unit_test(test_curator_holder_hears_our_request),
-        cmocka_unit_test(test_curator_writer_and_reader_hear_our_request),
+        cmocka_unit_test(c_holder_hears_the_revoker_of_curator),
+        cmocka_unit_test(c_writer_and_reader_hear_the_revoker_of_curator),
+        cmocka_unit_test(curator_holder_hears_our_request),
+        cmocka_unit_test(curator_writer_and_reader_hear_our_request),
     };
 
     return cmocka_run_group_tests_name("interop-revoke", tests, NULL,

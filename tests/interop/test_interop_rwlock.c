@@ -38,37 +38,37 @@ static void share(const struct client *a, const struct client *b)
     lets_in("rw", &b->reader, &a->reader);
 }
 
-static void test_c_and_curator_share(void **state)
+static void c_and_curator_share(void **state)
 {
     (void)state;
     share(&c, &curator);
 }
 
-static void test_c_and_kazoo_subclass_share(void **state)
+static void c_and_kazoo_subclass_share(void **state)
 {
     (void)state;
     share(&c, &kazoo_subclass);
 }
 
-static void test_curator_and_kazoo_subclass_share(void **state)
+static void curator_and_kazoo_subclass_share(void **state)
 {
     (void)state;
     share(&curator, &kazoo_subclass);
 }
 
-static void test_c_and_kazoo_with_patterns_share(void **state)
+static void c_and_kazoo_with_patterns_share(void **state)
 {
     (void)state;
     share(&c, &kazoo_patterns);
 }
 
-static void test_c_in_kazoo_layout_and_kazoo_as_it_is_share(void **state)
+static void c_in_kazoo_layout_and_kazoo_as_it_is_share(void **state)
 {
     (void)state;
     share(&c_for_kazoo, &kazoo_as_is);
 }
 
-static void test_kazoo_with_patterns_waits_for_curator_only(void **state)
+static void kazoo_with_patterns_waits_for_curator_only(void **state)
 {
     (void)state;
     excludes("rw", &curator.writer, &kazoo_patterns.writer);
@@ -79,7 +79,7 @@ static void test_kazoo_with_patterns_waits_for_curator_only(void **state)
     lets_in("rw", &kazoo_patterns.reader, &curator.writer);
 }
 
-static void test_kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
+static void kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
 {
     (void)state;
     excludes("rw", &kazoo_as_is.writer, &c.writer);
@@ -87,8 +87,30 @@ static void test_kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
     lets_in("rw", &c.writer, &kazoo_as_is.reader);
 }
 
+static void kazoo_as_it_is_and_curator_ignore_each_other(void **state)
+{
+    (void)state;
+    lets_in("rw", &curator.writer, &kazoo_as_is.writer);
+    lets_in("rw", &kazoo_as_is.writer, &curator.writer);
+    lets_in("rw", &kazoo_as_is.writer, &curator.reader);
+}
+
+static void c_in_either_layout_shares_with_the_other(void **state)
+{
+    (void)state;
+    share(&c, &c_for_kazoo);
+}
+
+static void curator_does_not_see_c_in_kazoo_layout(void **state)
+{
+    (void)state;
+    excludes("rw", &curator.writer, &c_for_kazoo.writer);
+    lets_in("rw", &c_for_kazoo.writer, &curator.writer);
+    lets_in("rw", &c_for_kazoo.reader, &curator.writer);
+}
+
 /* One path, one recipe. */
-static void test_a_mutex_and_a_write_lock_do_not_exclude(void **state)
+static void a_mutex_and_a_write_lock_do_not_exclude(void **state)
 {
     struct worker *holder;
     struct worker *other;
@@ -123,20 +145,20 @@ static void downgrade_before(const struct side *writer)
     worker_do(waiter, "released", "release write");
 }
 
-static void test_curator_writer_waits_for_the_end_of_our_downgrade(void **state)
+static void curator_writer_waits_for_the_end_of_our_downgrade(void **state)
 {
     (void)state;
     downgrade_before(&curator.writer);
 }
 
-static void test_kazoo_writer_waits_for_the_end_of_our_downgrade(void **state)
+static void kazoo_writer_waits_for_the_end_of_our_downgrade(void **state)
 {
     (void)state;
     downgrade_before(&kazoo_subclass.writer);
 }
 
 /* A reader that comes while the downgraded grant is held, is let in. */
-static void test_curator_reader_shares_with_our_downgrade(void **state)
+static void curator_reader_shares_with_our_downgrade(void **state)
 {
     struct worker *holder;
     struct worker *reader;
@@ -152,7 +174,7 @@ static void test_curator_reader_shares_with_our_downgrade(void **state)
 
 /* CURATOR-621: its own downgrade, in 5.4.0, puts the reader behind the writer
  * that waits, and lets that in; whoever the writer is. */
-static void test_downgrade_of_curator_lets_a_writer_of_ours_in(void **state)
+static void downgrade_of_curator_lets_a_writer_of_ours_in(void **state)
 {
     struct worker *holder;
     struct worker *waiter;
@@ -173,7 +195,7 @@ static void test_downgrade_of_curator_lets_a_writer_of_ours_in(void **state)
 /* kazoo #649, fixed in 2.9: a reader that is woken while a writer waits behind
  * it, waits for that writer, which waits for it. Ours gives up in the end, and
  * frees both. */
-static void test_kazoo_reader_waits_for_the_writer_behind_it(void **state)
+static void kazoo_reader_waits_for_the_writer_behind_it(void **state)
 {
     struct worker *first;
     struct worker *reader;
@@ -202,7 +224,7 @@ static void test_kazoo_reader_waits_for_the_writer_behind_it(void **state)
 }
 
 /* The same with the read lock of examples/interop. */
-static void test_kazoo_subclass_reader_does_not_wait_for_it(void **state)
+static void kazoo_subclass_reader_does_not_wait_for_it(void **state)
 {
     struct worker *first;
     struct worker *reader;
@@ -230,21 +252,23 @@ static void test_kazoo_subclass_reader_does_not_wait_for_it(void **state)
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_c_and_curator_share),
-        cmocka_unit_test(test_c_and_kazoo_subclass_share),
-        cmocka_unit_test(test_curator_and_kazoo_subclass_share),
-        cmocka_unit_test(test_c_and_kazoo_with_patterns_share),
-        cmocka_unit_test(test_c_in_kazoo_layout_and_kazoo_as_it_is_share),
-        cmocka_unit_test(test_kazoo_with_patterns_waits_for_curator_only),
-        cmocka_unit_test(test_kazoo_as_it_is_does_not_wait_for_curator_layout),
-        cmocka_unit_test(test_a_mutex_and_a_write_lock_do_not_exclude),
-        cmocka_unit_test(
-            test_curator_writer_waits_for_the_end_of_our_downgrade),
-        cmocka_unit_test(test_kazoo_writer_waits_for_the_end_of_our_downgrade),
-        cmocka_unit_test(test_curator_reader_shares_with_our_downgrade),
-        cmocka_unit_test(test_downgrade_of_curator_lets_a_writer_of_ours_in),
-        cmocka_unit_test(test_kazoo_reader_waits_for_the_writer_behind_it),
-        cmocka_unit_test(test_kazoo_subclass_reader_does_not_wait_for_it),
+        cmocka_unit_test(c_and_curator_share),
+        cmocka_unit_test(c_and_kazoo_subclass_share),
+        cmocka_unit_test(curator_and_kazoo_subclass_share),
+        cmocka_unit_test(c_and_kazoo_with_patterns_share),
+        cmocka_unit_test(c_in_kazoo_layout_and_kazoo_as_it_is_share),
+        cmocka_unit_test(kazoo_with_patterns_waits_for_curator_only),
+        cmocka_unit_test(kazoo_as_it_is_does_not_wait_for_curator_layout),
+        cmocka_unit_test(kazoo_as_it_is_and_curator_ignore_each_other),
+        cmocka_unit_test(c_in_either_layout_shares_with_the_other),
+        cmocka_unit_test(curator_does_not_see_c_in_kazoo_layout),
+        cmocka_unit_test(a_mutex_and_a_write_lock_do_not_exclude),
+        cmocka_unit_test(curator_writer_waits_for_the_end_of_our_downgrade),
+        cmocka_unit_test(kazoo_writer_waits_for_the_end_of_our_downgrade),
+        cmocka_unit_test(curator_reader_shares_with_our_downgrade),
+        cmocka_unit_test(downgrade_of_curator_lets_a_writer_of_ours_in),
+        cmocka_unit_test(kazoo_reader_waits_for_the_writer_behind_it),
+        cmocka_unit_test(kazoo_subclass_reader_does_not_wait_for_it),
     };
 
     return cmocka_run_group_tests_name("interop-rwlock", tests, NULL,

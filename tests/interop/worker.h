@@ -7,6 +7,8 @@
  *   open HOSTS SESSION_MS       open SESSION             in hexadecimal
  *   lock RECIPE LAYOUT PATH     lock                     from now on this one
  *   acquire MODE TIMEOUT_MS     held NODE TOKEN | busy   0: try
+ *   again MODE TIMEOUT_MS       the same, with the lock object of the last
+ *                                              acquire (Python only)
  *   release MODE                released
  *   listen                      listening      be told of requests to revoke,
  *                                              from the next acquire on

@@ -141,18 +141,21 @@ class Worker:
         return stat.czxid if stat else 0
 
     def acquire(self, mode, timeout_ms):
-        lock = self.new_lock(mode)
+        self.locks[mode] = self.new_lock(mode)
+        return self.again(mode, timeout_ms)
+
+    def again(self, mode, timeout_ms):
+        lock = self.locks[mode]
         timeout = int(timeout_ms) / 1000
         try:
             if not lock.acquire(blocking=timeout > 0, timeout=timeout or None):
                 return "busy"
         except LockTimeout:
             return "busy"
-        self.locks[mode] = lock
         return "held %s %d" % (lock.node, self.token(lock))
 
     def release(self, mode):
-        self.locks.pop(mode).release()
+        self.locks[mode].release()
         return "released"
 
     def forget(self, lock):
@@ -200,6 +203,7 @@ def main():
         "close": worker.close,
         "lock": worker.lock,
         "acquire": worker.acquire,
+        "again": worker.again,
         "release": worker.release,
         "run": worker.run,
     }

@@ -1,0 +1,88 @@
+/* Directories that the server removes when they are empty, and kazoo. */
+#include "fixture.h"
+
+#include "pair.h"
+#include "worker.h"
+
+static const struct side c = { KIND_C, "curator", "write" };
+static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
+static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
+static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
+
+/* We first, so that the directory is of our making, then kazoo. */
+static const char *use_by_turns(const struct side *ours,
+                                const struct side *theirs,
+                                struct worker **ret_kazoo)
+{
+    struct worker *us;
+    const char *path = pair_on_new_path("mutex", ours, theirs, &us, ret_kazoo);
+
+    worker_acquire(us, "write");
+    worker_do(us, "released", "release write");
+    worker_acquire(*ret_kazoo, "write");
+    worker_do(*ret_kazoo, "released", "release write");
+    return path;
+}
+
+static bool is_gone(void *path)
+{
+    return admin_exists(admin, path, NULL) == ZNONODE;
+}
+
+static void await_gone(const char *path)
+{
+    if (!wait_until(is_gone, (void *)path, SOON_MS))
+        fail_msg("%s stays", path);
+}
+
+/* kazoo #563 */
+static void kazoo_lock_object_does_not_outlive_a_container(void **state)
+{
+    struct worker *kazoo;
+    const char *path = use_by_turns(&c, &kazoo_subclass, &kazoo);
+
+    (void)state;
+    await_gone(path);
+    worker_do(kazoo, "failed: NoNodeError", "again write %d", SOON_MS);
+    worker_acquire(kazoo, "write"); /* a new object */
+    worker_do(kazoo, "released", "release write");
+}
+
+static void kazoo_lock_object_outlives_our_kazoo_layout(void **state)
+{
+    struct worker *kazoo;
+    struct worker *us = worker_of(KIND_C, 0);
+    const char *empty;
+
+    (void)state;
+    (void)use_by_turns(&c_for_kazoo, &kazoo_as_is, &kazoo);
+    /* A container that is made now, goes when the server looks next. */
+    empty = new_path();
+    worker_do(us, "lock", "lock mutex curator %s", empty);
+    worker_acquire(us, "write");
+    worker_do(us, "released", "release write");
+    await_gone(empty);
+    worker_do(kazoo, "held ", "again write %d", SOON_MS);
+    worker_do(kazoo, "released", "release write");
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kazoo_lock_object_does_not_outlive_a_container),
+        cmocka_unit_test(kazoo_lock_object_outlives_our_kazoo_layout),
+    };
+
+    return cmocka_run_group_tests_name("interop-container", tests, NULL,
+                                       pairs_tear_down);
+}
+
+int main(void)
+{
+    static const char *const java_opts[] = {
+        "-Dznode.container.checkIntervalMs=100", NULL
+    };
+    const struct server_opts opts = { .java_opts = java_opts };
+
+    return workers_installed() ? run_with_server(&opts, run_group) : 77;
+}
