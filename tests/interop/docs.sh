@@ -1,0 +1,22 @@
+#!/bin/sh
+# docs/interop.md names a test for what it says: is each there, and each test
+# named?
+#   docs.sh DOCUMENT SOURCE...
+set -eu
+document=$1
+shift
+
+tests=$(sed -n 's/^static void \([a-z_]*\)(void \*\*state)$/\1/p' "$@")
+# Names of tests have four words at least.
+named=$(grep -Eo '`[a-z]+(_[a-z]+){3,}`' "$document" | tr -d '`' |
+    grep -v '^zkr_' | sort -u)
+status=0
+for name in $named; do
+    echo "$tests" | grep -qx "$name" ||
+        { echo "no such test: $name" >&2 && status=1; }
+done
+for name in $tests; do
+    echo "$named" | grep -qx "$name" ||
+        { echo "not in $document: $name" >&2 && status=1; }
+done
+exit $status
