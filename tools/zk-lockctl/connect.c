@@ -1,0 +1,102 @@
+/* Connecting, and what an error of the library means for the exit code. */
+#include "lockctl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char default_servers[] = "127.0.0.1:2181";
+
+/* Of ZooKeeper's codes, those that mean something to a user of the tool. */
+enum { ZNOAUTH = -102, ZAUTHFAILED = -115 };
+
+static int exit_code(int rc)
+{
+    switch (rc) {
+    case ZKR_EINVAL:
+    case ZKR_EPATH:
+    case ZKR_ETOOLONG:
+        return EX_USAGE;
+    case ZKR_EHOSTS:
+    case ZKR_EREFUSED:
+    case ZKR_ENOTZK:
+    case ZKR_EUNREACHABLE:
+        return EX_UNAVAILABLE;
+    case ZKR_ENOCHROOT:
+        return EX_CONFIG;
+    case ZKR_ETIMEDOUT:
+    case ZKR_EBUSY:
+        return EX_TEMPFAIL;
+    case ZKR_ELOST:
+        return EX_LOST;
+    case ZNOAUTH:
+    case ZAUTHFAILED:
+        return EX_NOPERM;
+    default:
+        return zkr_error_is_transient(rc) || zkr_error_is_session_over(rc)
+                   ? EX_UNAVAILABLE
+                   : EX_SOFTWARE;
+    }
+}
+
+int lockctl_fail_zkr(int rc)
+{
+    return lockctl_fail(exit_code(rc), "%s",
+                        zkr_error_detail()[0] != '\0' ? zkr_error_detail()
+                                                      : zkr_strerror(rc));
+}
+
+/* "scheme:credentials" on one line; never from the command line, where others
+ * could read it. */
+static int read_auth(const char *path, char *line, size_t size)
+{
+    FILE *f = fopen(path, "re");
+    char *colon;
+
+    if (f == NULL || fgets(line, (int)size, f) == NULL) {
+        if (f != NULL)
+            (void)fclose(f);
+        return lockctl_fail(EX_CONFIG, "--auth-file '%s' cannot be read", path);
+    }
+    (void)fclose(f);
+    line[strcspn(line, "\r\n")] = '\0';
+    colon = strchr(line, ':');
+    if (colon == NULL || colon == line)
+        return lockctl_fail(EX_CONFIG,
+                            "--auth-file '%s': not scheme:credentials", path);
+    *colon = '\0';
+    return 0;
+}
+
+int lockctl_connect(struct lockctl *ctl)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    char auth[1024] = "";
+    int rc;
+
+    if (ctl->servers == NULL)
+        ctl->servers = getenv("ZK_SERVERS");
+    if (ctl->servers == NULL || ctl->servers[0] == '\0')
+        ctl->servers = default_servers;
+    if (ctl->auth_file != NULL) {
+        int code = read_auth(ctl->auth_file, auth, sizeof(auth));
+
+        if (code != 0)
+            return code;
+        opts.auth_scheme = auth;
+        opts.auth = auth + strlen(auth) + 1;
+    }
+    opts.chroot = ctl->chroot;
+    opts.session_timeout_ms = ctl->session_timeout_ms;
+    opts.connect_timeout_ms = (uint32_t)ctl->timeout_ms;
+    opts.reply_timeout_ms = (uint32_t)ctl->timeout_ms;
+    rc = zkr_session_open(ctl->servers, &opts, &ctl->session);
+    explicit_bzero(auth, sizeof(auth));
+    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
+}
+
+void lockctl_disconnect(struct lockctl *ctl)
+{
+    (void)zkr_session_close(ctl->session);
+    ctl->session = NULL;
+}

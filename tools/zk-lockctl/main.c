@@ -1,0 +1,74 @@
+/* zk-lockctl: inspect and operate ZooKeeper locks. This file finds the verb. */
+#include "lockctl.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct verb *const lockctl_verbs[] = {
+    &verb_help,
+    &verb_version,
+    NULL,
+};
+
+static void say(const char *format, va_list args)
+{
+    (void)fputs("zk-lockctl: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+}
+
+int lockctl_fail(int exit_code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    return exit_code;
+}
+
+void lockctl_say(const struct lockctl *ctl, const char *format, ...)
+{
+    va_list args;
+
+    if (ctl->quiet)
+        return;
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+static const struct verb *find(const char *name)
+{
+    for (const struct verb *const *v = lockctl_verbs; *v != NULL; v++) {
+        if (strcmp((*v)->name, name) == 0)
+            return *v;
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct lockctl ctl = { .timeout_ms = 5000 };
+    const struct verb *verb;
+    int code;
+
+    /* Options that every verb has may also stand before it. */
+    if (lockctl_option(&ctl, &verb_help, argc, argv, "+", NULL) != -1)
+        return EX_USAGE;
+    if (optind >= argc)
+        return lockctl_fail(EX_USAGE, "no verb; see zk-lockctl help");
+    verb = find(argv[optind]);
+    if (verb == NULL)
+        return lockctl_fail(EX_USAGE, "unknown verb '%s'; see zk-lockctl help",
+                            argv[optind]);
+    argc -= optind;
+    argv += optind;
+    optind = 0; /* for getopt to start anew */
+    code = verb->run(&ctl, argc, argv);
+    lockctl_disconnect(&ctl);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return lockctl_fail(EX_IOERR, "cannot write the output");
+    return code;
+}

@@ -1,0 +1,175 @@
+/* Options that every verb has, and the words that options take. */
+#include "lockctl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONG_OPTIONS_MAX = 48 };
+
+enum {
+    OPTION_SERVERS = 1000,
+    OPTION_CHROOT,
+    OPTION_AUTH_FILE,
+    OPTION_COLUMNS,
+    OPTION_COLOR,
+    OPTION_TIMEOUT,
+    OPTION_HELP,
+};
+
+static const struct option common[] = {
+    { "servers", required_argument, NULL, OPTION_SERVERS },
+    { "chroot", required_argument, NULL, OPTION_CHROOT },
+    { "auth-file", required_argument, NULL, OPTION_AUTH_FILE },
+    { "output", required_argument, NULL, 'o' },
+    { "columns", required_argument, NULL, OPTION_COLUMNS },
+    { "color", required_argument, NULL, OPTION_COLOR },
+    { "timeout", required_argument, NULL, OPTION_TIMEOUT },
+    { "quiet", no_argument, NULL, 'q' },
+    { "verbose", no_argument, NULL, 'v' },
+    { "help", no_argument, NULL, OPTION_HELP },
+};
+
+static const char *const formats[] = {
+    [FORMAT_TABLE] = "table", [FORMAT_WIDE] = "wide", [FORMAT_JSON] = "json",
+    [FORMAT_JSONL] = "jsonl", [FORMAT_CSV] = "csv",   [FORMAT_DOT] = "dot",
+};
+
+static const char *const colors[] = {
+    [COLOR_AUTO] = "auto",
+    [COLOR_ALWAYS] = "always",
+    [COLOR_NEVER] = "never",
+};
+
+/* The index of a word in a list; -1 after an error was said. */
+static int choose(const char *option, const char *word,
+                  const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], word) == 0)
+            return (int)i;
+    }
+    (void)lockctl_fail(EX_USAGE, "%s: unknown value '%s'", option, word);
+    return -1;
+}
+
+bool lockctl_parse_duration(const char *text, int64_t *ret_ms)
+{
+    static const struct {
+        const char *unit;
+        double ms;
+    } units[] = {
+        { "ms", 1 },      { "s", 1000 },      { "", 1000 },
+        { "m", 60000.0 }, { "h", 3600000.0 },
+    };
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || !isfinite(value) || value < 0 ||
+        strspn(text, "0123456789.") != (size_t)(end - text))
+        return false;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(end, units[i].unit) != 0)
+            continue;
+        value *= units[i].ms;
+        if (value > 1e12)
+            return false;
+        *ret_ms = (int64_t)llround(value);
+        return true;
+    }
+    return false;
+}
+
+bool lockctl_parse_path(const char *text, char *path, size_t size)
+{
+    int len =
+        snprintf(path, size, "%s%s", text[0] == '/' ? "" : "/locks/", text);
+
+    if (text[0] != '\0' && len > 0 && (size_t)len < size)
+        return true;
+    (void)lockctl_fail(EX_USAGE, text[0] == '\0' ? "the path is empty"
+                                                 : "the path is too long");
+    return false;
+}
+
+/* '?' after an error, 0 otherwise. */
+static int take(struct lockctl *ctl, const struct verb *verb, int option)
+{
+    int word;
+
+    switch (option) {
+    case OPTION_SERVERS:
+        ctl->servers = optarg;
+        return 0;
+    case OPTION_CHROOT:
+        ctl->chroot = optarg;
+        return 0;
+    case OPTION_AUTH_FILE:
+        ctl->auth_file = optarg;
+        return 0;
+    case OPTION_COLUMNS:
+        ctl->columns = optarg;
+        return 0;
+    case 'o':
+        word = choose("--output", optarg, formats,
+                      sizeof(formats) / sizeof(formats[0]));
+        ctl->format = (enum format)word;
+        return word < 0 ? '?' : 0;
+    case OPTION_COLOR:
+        word = choose("--color", optarg, colors,
+                      sizeof(colors) / sizeof(colors[0]));
+        ctl->color = word;
+        return word < 0 ? '?' : 0;
+    case OPTION_TIMEOUT:
+        if (lockctl_parse_duration(optarg, &ctl->timeout_ms) &&
+            ctl->timeout_ms > 0 && ctl->timeout_ms <= INT32_MAX)
+            return 0;
+        (void)lockctl_fail(EX_USAGE, "--timeout: '%s' is not a duration",
+                           optarg);
+        return '?';
+    case 'q':
+        ctl->quiet = true;
+        return 0;
+    case 'v':
+        ctl->verbose++;
+        return 0;
+    case OPTION_HELP:
+        (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s", verb->name,
+                     verb->usage, verb->summary,
+                     verb->help[0] == '\0' ? "" : "\n", verb->help);
+        exit(fflush(stdout) == 0 ? 0 : EX_IOERR);
+    default:
+        return '?';
+    }
+}
+
+int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
+                   char **argv, const char *short_options,
+                   const struct option *long_options)
+{
+    struct option all[LONG_OPTIONS_MAX + 1] = { { .name = NULL } };
+    char shorts[64];
+    size_t n = 0;
+
+    for (const struct option *o = long_options;
+         o != NULL && o->name != NULL && n < LONG_OPTIONS_MAX; o++)
+        all[n++] = *o;
+    for (size_t i = 0;
+         i < sizeof(common) / sizeof(common[0]) && n < LONG_OPTIONS_MAX; i++)
+        all[n++] = common[i];
+    (void)snprintf(shorts, sizeof(shorts), "%so:qv", short_options);
+    for (;;) {
+        int option = getopt_long(argc, argv, shorts, all, NULL);
+        bool ours = option == 'o' || option == 'q' || option == 'v' ||
+                    option >= OPTION_SERVERS;
+
+        if (option == '?')
+            (void)lockctl_fail(EX_USAGE, "see zk-lockctl %s --help",
+                               verb->name);
+        if (!ours)
+            return option;
+        if (take(ctl, verb, option) != 0)
+            return '?';
+    }
+}

@@ -1,0 +1,97 @@
+/* help, version: what there is. */
+#include "lockctl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char common_help[] =
+    "Options of every verb:\n"
+    "  --servers HOST:PORT,...  the ensemble (default $ZK_SERVERS, or\n"
+    "                           127.0.0.1:2181)\n"
+    "  --chroot PATH            below which all paths are\n"
+    "  --auth-file FILE         a line \"scheme:credentials\"\n"
+    "  -o, --output FORMAT      table, wide, json, jsonl, csv\n"
+    "  --columns A,B            these columns; +A,B: these too\n"
+    "  --color WHEN             auto, always, never\n"
+    "  --timeout DURATION       for connecting and for each answer (5s)\n"
+    "  -q, --quiet              nothing on stderr but errors\n"
+    "  -v, --verbose            more on stderr\n"
+    "  --help                   the options of a verb\n";
+
+static const char exit_codes[] =
+    "0    done\n"
+    "1    the answer of a verb that tests is no\n"
+    "64   wrong usage\n"
+    "65   not a lock\n"
+    "69   no server can be reached\n"
+    "70   internal error\n"
+    "73   the lock node cannot be created\n"
+    "75   the lock was not acquired (run -E CODE: that code)\n"
+    "77   credentials or ACLs forbid it\n"
+    "78   wrong configuration\n"
+    "79   the lock was lost while the command ran\n"
+    "80   the lock was given back because somebody asked for it\n"
+    "125  run failed before the command was started\n"
+    "126  the command cannot be executed\n"
+    "127  the command was not found\n"
+    "128+N  the command was killed by signal N\n"
+    "Otherwise run has the exit code of its command.\n";
+
+static void list_verbs(void)
+{
+    (void)printf("usage: zk-lockctl VERB [OPTION]...\n\nVerbs:\n");
+    for (const struct verb *const *v = lockctl_verbs; *v != NULL; v++)
+        (void)printf("  %-11s %s\n", (*v)->name, (*v)->summary);
+    (void)printf("\n%s\nAlso: zk-lockctl help VERB, zk-lockctl help "
+                 "exit-codes.\n",
+                 common_help);
+}
+
+static int help(struct lockctl *ctl, int argc, char **argv)
+{
+    if (lockctl_option(ctl, &verb_help, argc, argv, "", NULL) != -1)
+        return EX_USAGE;
+    if (optind == argc) {
+        list_verbs();
+        return 0;
+    }
+    if (strcmp(argv[optind], "exit-codes") == 0) {
+        (void)fputs(exit_codes, stdout);
+        return 0;
+    }
+    for (const struct verb *const *v = lockctl_verbs; *v != NULL; v++) {
+        if (strcmp((*v)->name, argv[optind]) != 0)
+            continue;
+        (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s\n%s", (*v)->name,
+                     (*v)->usage, (*v)->summary,
+                     (*v)->help[0] == '\0' ? "" : "\n", (*v)->help,
+                     common_help);
+        return 0;
+    }
+    return lockctl_fail(EX_USAGE, "no help about '%s'", argv[optind]);
+}
+
+const struct verb verb_help = {
+    .name = "help",
+    .usage = "[VERB | exit-codes]",
+    .summary = "Say what there is",
+    .help = "",
+    .run = help,
+};
+
+static int version(struct lockctl *ctl, int argc, char **argv)
+{
+    if (lockctl_option(ctl, &verb_version, argc, argv, "", NULL) != -1 ||
+        optind != argc)
+        return EX_USAGE;
+    (void)printf("zk-lockctl %s\n", zkr_version());
+    return 0;
+}
+
+const struct verb verb_version = {
+    .name = "version",
+    .usage = "",
+    .summary = "Print the version",
+    .help = "",
+    .run = version,
+};
