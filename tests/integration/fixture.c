@@ -108,9 +108,21 @@ int by_writing(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
     return zkr_rwlock_acquire_write(lock, timeout_ms, ret_grant);
 }
 
+/* Not on the stack of a test: one that fails leaves its threads behind. */
+struct waiting {
+    acquire_call *call;
+    void *lock;
+    int64_t timeout_ms;
+    pthread_t thread;
+    int rc;
+    zkr_grant *grant;
+    char detail[256];
+    atomic_bool done;
+};
+
 static void *waiter_main(void *arg)
 {
-    struct waiter *w = arg;
+    struct waiting *w = arg;
 
     w->rc = w->call(w->lock, w->timeout_ms, &w->grant);
     if (w->rc != ZKR_OK)
@@ -127,21 +139,36 @@ void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms)
 void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
                      int64_t timeout_ms)
 {
-    *w =
-        (struct waiter){ .call = call, .lock = lock, .timeout_ms = timeout_ms };
-    assert_int_equal(pthread_create(&w->thread, NULL, waiter_main, w), 0);
+    struct waiting *waiting = calloc(1, sizeof(*waiting));
+
+    assert_non_null(waiting);
+    waiting->call = call;
+    waiting->lock = lock;
+    waiting->timeout_ms = timeout_ms;
+    *w = (struct waiter){ .waiting = waiting };
+    assert_int_equal(
+        pthread_create(&waiting->thread, NULL, waiter_main, waiting), 0);
 }
 
 bool waiter_is_done(void *w)
 {
-    return atomic_load(&((struct waiter *)w)->done);
+    struct waiting *waiting = ((struct waiter *)w)->waiting;
+
+    return waiting == NULL || atomic_load(&waiting->done);
 }
 
 int waiter_join(struct waiter *w)
 {
+    struct waiting *waiting = w->waiting;
+
     if (!wait_until(waiter_is_done, w, SOON_MS))
         fail_msg("a waiting thread hangs");
-    assert_int_equal(pthread_join(w->thread, NULL), 0);
+    assert_int_equal(pthread_join(waiting->thread, NULL), 0);
+    w->rc = waiting->rc;
+    w->grant = waiting->grant;
+    (void)snprintf(w->detail, sizeof(w->detail), "%s", waiting->detail);
+    w->waiting = NULL;
+    free(waiting);
     return w->rc;
 }
 
@@ -269,6 +296,28 @@ void expire(zkr_session *s)
     int64_t id = zkr_session_id(s);
 
     assert_int_equal(session_kill_by_id(server_hosts(the_server), id), 0);
+}
+
+struct last_epoch {
+    zkr_session *session;
+    uint64_t epoch;
+};
+
+static bool has_begun_anew(void *arg)
+{
+    struct last_epoch *last = arg;
+
+    return zkr_session_epoch(last->session) > last->epoch &&
+           zkr_session_state(last->session) == ZKR_SESSION_RECONNECTED;
+}
+
+/* The client may have reconnected in the old session for a moment. */
+void expire_and_wait(zkr_session *s)
+{
+    struct last_epoch last = { s, zkr_session_epoch(s) };
+
+    expire(s);
+    assert_true(wait_until(has_begun_anew, &last, SOON_MS));
 }
 
 void record_session(zkr_session *s, const struct zkr_session_event *e,

@@ -48,16 +48,12 @@ void release(zkr_grant *g);
 typedef int acquire_call(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
 acquire_call by_mutex, by_reading, by_writing;
 
-/* A thread that acquires; the outcome is read after waiter_join(). */
+/* A thread that acquires; the outcome is here after waiter_join(). */
 struct waiter {
-    acquire_call *call;
-    void *lock;
-    int64_t timeout_ms;
-    pthread_t thread;
+    struct waiting *waiting; /* what the thread has, also after the test */
     int rc;
     zkr_grant *grant;
     char detail[256];
-    atomic_bool done;
 };
 
 void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms);
@@ -88,6 +84,8 @@ void restart_server(void);
 
 /* Make the server end the session now. */
 void expire(zkr_session *s);
+/* And wait until the next one is there. */
+void expire_and_wait(zkr_session *s);
 
 /* Callbacks that write to a recorder: code is the error or state. */
 void record_session(zkr_session *s, const struct zkr_session_event *e,

@@ -31,6 +31,8 @@ static zkr_grant *downgrade(zkr_rwlock *l, zkr_grant *writing)
 struct change {
     zkr_rwlock *lock;
     zkr_grant *writing;
+    int rc;
+    zkr_grant *reading;
 };
 
 static int by_downgrading(void *arg, int64_t timeout_ms, zkr_grant **ret_grant)
@@ -262,22 +264,21 @@ static void a_reader_that_is_there_already_is_counted(void **state)
 
 static void *downgrade_elsewhere(void *arg)
 {
-    struct waiter *w = arg;
+    struct change *c = arg;
 
-    w->rc = by_downgrading(w->lock, 0, &w->grant);
+    c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
     return NULL;
 }
 
 static void only_the_owner_downgrades_a_reentrant_lock(void **state)
 {
     zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
-    struct change c = { l, write_lock(l) };
-    struct waiter w = { .lock = &c };
+    struct change c = { .lock = l, .writing = write_lock(l) };
 
     (void)state;
-    on_thread(downgrade_elsewhere, &w);
-    assert_int_equal(w.rc, ZKR_ENOTOWNER);
-    assert_null(w.grant);
+    on_thread(downgrade_elsewhere, &c);
+    assert_int_equal(c.rc, ZKR_ENOTOWNER);
+    assert_null(c.reading);
     assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
     assert_int_equal(count_children(dir), 1);
     release(c.writing);
@@ -288,16 +289,15 @@ static void only_the_owner_downgrades_a_reentrant_lock(void **state)
  * upgrade. */
 static void any_thread_downgrades_a_plain_lock(void **state)
 {
-    struct change c = { lock, write_lock(lock) };
-    struct waiter w = { .lock = &c };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     zkr_grant *none = NULL;
 
     (void)state;
-    on_thread(downgrade_elsewhere, &w);
-    assert_int_equal(w.rc, ZKR_OK);
+    on_thread(downgrade_elsewhere, &c);
+    assert_int_equal(c.rc, ZKR_OK);
     zkr_grant_free(c.writing);
     assert_int_equal(zkr_rwlock_acquire_write(lock, 30, &none), ZKR_ETIMEDOUT);
-    release(w.grant);
+    release(c.reading);
 }
 
 static void a_grant_of_no_thread_is_downgraded_by_any(void **state)
@@ -372,10 +372,7 @@ static void a_lost_write_is_not_downgraded(void **state)
         zkr_grant_free(writing);
 
         writing = write_lock(l);
-        expire(s);
-        wait_grant_state(writing, ZKR_GRANT_LOST);
-        assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
-        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        expire_and_wait(s);
         assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
         assert_int_equal(zkr_grant_release(writing), ZKR_ELOST);
         zkr_grant_free(writing);
@@ -434,7 +431,7 @@ static void a_refused_create_leaves_the_write_as_it_was(void **state)
  * that waits is not let in. */
 static void downgrade_with(int32_t type, enum proxy_action action)
 {
-    struct change c = { lock, write_lock(lock) };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
@@ -534,7 +531,7 @@ static void a_delete_without_an_answer_is_made_up_for(void **state)
 
 static void a_connection_lost_at_the_delete_costs_nothing(void **state)
 {
-    struct change c = { lock, write_lock(lock) };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
@@ -560,7 +557,7 @@ static void a_connection_lost_at_the_delete_costs_nothing(void **state)
  * what the list shows. */
 static void a_release_at_the_same_time_lets_nobody_in(void **state)
 {
-    struct change c = { lock, write_lock(lock) };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
@@ -591,7 +588,7 @@ a_write_deleted_before_the_reader_was_there_is_not_downgraded(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct change c = { lock, write_lock(lock) };
+        struct change c = { .lock = lock, .writing = write_lock(lock) };
         struct waiter writer;
         struct waiter w;
 
@@ -629,7 +626,7 @@ static void a_write_found_deleted_is_lost_at_once(void **state)
 
 static void a_directory_deleted_under_it_is_a_loss(void **state)
 {
-    struct change c = { lock, write_lock(lock) };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter w;
 
     (void)state;
@@ -647,7 +644,7 @@ static void a_directory_deleted_under_it_is_a_loss(void **state)
 
 static void a_reader_deleted_at_once_is_put_there_again(void **state)
 {
-    struct change c = { lock, write_lock(lock) };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
     char *name;
@@ -679,7 +676,7 @@ static void a_reader_deleted_at_once_is_put_there_again(void **state)
 
 static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
 {
-    struct change c = { lock, write_lock(lock) };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
@@ -694,8 +691,7 @@ static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
     assert_int_equal(waiter_join(&w), ZKR_ELOST);
     assert_null(w.grant);
     (void)granted(&writer);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
-    assert_int_equal(zkr_grant_check(c.writing), ZKR_ELOST);
+    wait_grant_state(c.writing, ZKR_GRANT_LOST);
     assert_int_equal(count_children(dir), 1);
     zkr_grant_free(c.writing);
     release(writer.grant);
@@ -704,7 +700,7 @@ static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
 
 static void a_session_that_ends_at_the_delete_loses_the_reader(void **state)
 {
-    struct change c = { lock, write_lock(lock) };
+    struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 

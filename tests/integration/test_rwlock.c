@@ -352,8 +352,7 @@ static void a_session_that_ends_loses_all_grants_and_queues_again(void **state)
     queue_up(&strict_reader, by_reading, strict);
     queue_up(&rest, by_writing, visitor);
     queue_up(&reader, by_reading, lock);
-    expire(s);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    expire_and_wait(s);
     assert_int_equal(zkr_grant_check(first), ZKR_ELOST);
     assert_int_equal(zkr_grant_release(second), ZKR_ELOST);
     assert_int_equal(zkr_grant_check(foreign), ZKR_OK);
