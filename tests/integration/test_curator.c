@@ -162,24 +162,24 @@ static void give_back(zkr_grant *g, const struct zkr_grant_event *e,
         recorder_add(recorder, zkr_grant_release_async(g, NULL, NULL), 0);
 }
 
-/* TestInterProcessMutex.testRevoking. Its Revoker writes these bytes. */
+/* TestInterProcessMutex.testRevoking */
 static void a_holder_that_is_asked_gives_the_lock_back(void **state)
 {
     zkr_mutex *mutexes[] = { new_mutex(s, path), new_mutex(other, path) };
     zkr_grant *g = acquire(mutexes[0]);
+    struct zkr_participants *list = NULL;
     struct recorder *r = recorder_new();
     struct waiter second;
-    char *name;
     char node[256];
     int code = 1;
 
     (void)state;
     ok(zkr_grant_listen(g, give_back, r));
-    assert_int_equal(count_children(dir), 1);
-    name = nth_child(dir, 0);
-    (void)snprintf(node, sizeof(node), "%s/%s", dir, name);
-    free(name);
-    assert_int_equal(admin_set(admin, node, "__REVOKE__"), ZOK);
+    ok(zkr_participants_list(other, path, NULL, &list));
+    assert_int_equal(list->count, 1);
+    (void)snprintf(node, sizeof(node), "%s/%s", path, list->items[0].name);
+    zkr_participants_free(list);
+    ok(zkr_participants_revoke(other, node));
     waiter_start(&second, mutexes[1], 5000);
     assert_int_equal(waiter_join(&second), ZKR_OK);
     assert_true(recorder_get(r, 0, &code, NULL));
@@ -197,17 +197,23 @@ static void a_holder_that_is_asked_gives_the_lock_back(void **state)
 
 /* -- InterProcessReadWriteLock -------------------------------------------- */
 
-static size_t count_named(const char *marker)
+/* So many readers that hold, and then so many writers that wait. */
+static void expect_participants(size_t readers, size_t writers)
 {
-    char **names;
-    size_t count;
-    size_t found = 0;
+    struct zkr_participants *list = NULL;
 
-    assert_int_equal(admin_children(admin, dir, &names, &count), ZOK);
-    for (size_t i = 0; i < count; i++)
-        found += strstr(names[i], marker) != NULL;
-    admin_children_free(names, count);
-    return found;
+    ok(zkr_participants_list(other, path, NULL, &list));
+    assert_int_equal(list->count, readers + writers);
+    for (size_t i = 0; i < readers; i++) {
+        assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_SHARED);
+        assert_true(list->items[i].holds);
+    }
+    for (size_t i = readers; i < readers + writers; i++) {
+        assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_EXCLUSIVE);
+        assert_false(list->items[i].holds);
+        assert_int_equal(list->items[i].waits_for, i - 1);
+    }
+    zkr_participants_free(list);
 }
 
 /* TestInterProcessReadWriteLock.testGetParticipantNodes */
@@ -226,8 +232,7 @@ static void twenty_readers_hold_and_eight_writers_queue(void **state)
         ok(zkr_rwlock_acquire_write_async(i % 2 == 0 ? lock : rival, -1,
                                           record_acquire, writing, NULL));
     wait_children(dir, READERS + WRITERS);
-    assert_int_equal(count_named("-__READ__"), READERS);
-    assert_int_equal(count_named("-__WRIT__"), WRITERS);
+    expect_participants(READERS, WRITERS);
     for (size_t i = 0; i < READERS; i++) {
         assert_int_equal(recorder_count(writing), 0);
         release(recorded_grant(reading, i));
