@@ -1,0 +1,277 @@
+/* The read/write lock under load: readers, writers, downgrades and those who
+ * give up, all at once; then with sessions that end under them. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SESSIONS = 3, THREADS = 12, ROUNDS = 60 };
+
+static zkr_session *sessions[SESSIONS];
+static zkr_rwlock *locks[SESSIONS];
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    for (int i = 0; i < SESSIONS; i++) {
+        struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+
+        opts.flags = i == 0 ? ZKR_RWLOCK_REENTRANT : 0;
+        sessions[i] = open_session();
+        ok(zkr_rwlock_new(sessions[i], path, &opts, &locks[i]));
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SESSIONS; i++) {
+        zkr_rwlock_free(locks[i]);
+        (void)zkr_session_close(sessions[i]);
+    }
+    return 0;
+}
+
+struct crowd {
+    bool sessions_end; /* then a grant may be lost at any moment */
+    atomic_bool stop;
+    atomic_int readers;
+    atomic_int writers;
+    atomic_int reads;
+    atomic_int writes;
+    atomic_int downgrades;
+    atomic_int given_up;
+    atomic_int wrong;
+    atomic_int first_wrong;
+};
+
+struct member {
+    struct crowd *crowd;
+    zkr_rwlock *lock;
+    unsigned seed;
+    pthread_t thread;
+};
+
+static int up_to(struct member *m, int limit)
+{
+    return rand_r(&m->seed) % (limit + 1);
+}
+
+/* Any of these is right while sessions end. */
+static bool is_expected(const struct crowd *c, int rc)
+{
+    if (rc == ZKR_OK || rc == ZKR_ETIMEDOUT || rc == ZKR_EBUSY ||
+        rc == ZKR_ECANCELED)
+        return true;
+    return c->sessions_end && (rc == ZKR_ELOST || rc == ZCONNECTIONLOSS ||
+                               rc == ZOPERATIONTIMEOUT || rc == ZKR_EPENDING);
+}
+
+static bool went_well(struct crowd *c, int rc)
+{
+    if (!is_expected(c, rc)) {
+        c->wrong++;
+        atomic_store(&c->first_wrong, rc);
+    }
+    return rc == ZKR_OK;
+}
+
+/* Nobody can tell by counting who overlaps whom when grants may be lost. */
+static void expect_none(struct crowd *c, atomic_int *others)
+{
+    c->wrong += !c->sessions_end && atomic_load(others) != 0;
+}
+
+static void begin_reading(struct crowd *c)
+{
+    atomic_fetch_add(&c->readers, 1);
+    expect_none(c, &c->writers);
+    c->reads++;
+}
+
+static void give_back(struct crowd *c, zkr_grant *g)
+{
+    (void)went_well(c, zkr_grant_release(g));
+    zkr_grant_free(g);
+}
+
+static void end_reading(struct member *m, zkr_grant *g)
+{
+    sleep_ms(up_to(m, 2));
+    expect_none(m->crowd, &m->crowd->writers);
+    atomic_fetch_sub(&m->crowd->readers, 1);
+    give_back(m->crowd, g);
+}
+
+static void begin_writing(struct crowd *c)
+{
+    c->wrong += !c->sessions_end && atomic_fetch_add(&c->writers, 1) != 0;
+    if (c->sessions_end)
+        atomic_fetch_add(&c->writers, 1);
+    expect_none(c, &c->readers);
+    c->writes++;
+}
+
+static void end_writing(struct crowd *c, zkr_grant *g)
+{
+    expect_none(c, &c->readers);
+    atomic_fetch_sub(&c->writers, 1);
+    give_back(c, g);
+}
+
+/* A reader from here on, whatever way it becomes one. */
+static void end_writing_reading(struct member *m, zkr_grant *writing)
+{
+    struct crowd *c = m->crowd;
+    zkr_grant *reading = NULL;
+    bool at_once = up_to(m, 1) == 0;
+
+    expect_none(c, &c->readers);
+    atomic_fetch_add(&c->readers, 1);
+    atomic_fetch_sub(&c->writers, 1);
+    if (!went_well(c, at_once
+                          ? zkr_rwlock_downgrade(m->lock, writing, &reading)
+                          : zkr_rwlock_acquire_read(m->lock, -1, &reading))) {
+        atomic_fetch_sub(&c->readers, 1);
+        give_back(c, writing);
+        return;
+    }
+    c->downgrades++;
+    if (at_once)
+        zkr_grant_free(writing);
+    else
+        give_back(c, writing);
+    end_reading(m, reading);
+}
+
+static void write_once(struct member *m, int64_t timeout_ms)
+{
+    zkr_grant *writing = NULL;
+
+    if (!went_well(m->crowd,
+                   zkr_rwlock_acquire_write(m->lock, timeout_ms, &writing))) {
+        m->crowd->given_up++;
+        return;
+    }
+    begin_writing(m->crowd);
+    sleep_ms(up_to(m, 1));
+    if (up_to(m, 1) == 0)
+        end_writing(m->crowd, writing);
+    else
+        end_writing_reading(m, writing);
+}
+
+static void read_once(struct member *m, int64_t timeout_ms)
+{
+    zkr_grant *reading = NULL;
+
+    if (!went_well(m->crowd,
+                   zkr_rwlock_acquire_read(m->lock, timeout_ms, &reading))) {
+        m->crowd->given_up++;
+        return;
+    }
+    begin_reading(m->crowd);
+    end_reading(m, reading);
+}
+
+static void *member_main(void *arg)
+{
+    struct member *m = arg;
+
+    for (int i = 0; !atomic_load(&m->crowd->stop) &&
+                    (m->crowd->sessions_end || i < ROUNDS);
+         i++) {
+        int kind = up_to(m, 9);
+        int64_t timeout_ms = kind == 0   ? 0
+                             : kind <= 3 ? up_to(m, 20) + 1
+                                         : SOON_MS;
+
+        if (kind == 4)
+            (void)went_well(m->crowd, zkr_rwlock_cancel(m->lock));
+        else if (up_to(m, 3) == 0)
+            write_once(m, timeout_ms);
+        else
+            read_once(m, timeout_ms);
+    }
+    return NULL;
+}
+
+static void start(struct member *members, struct crowd *c)
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        members[i] = (struct member){ .crowd = c,
+                                      .lock = locks[i % SESSIONS],
+                                      .seed = i + 1 };
+        assert_int_equal(
+            pthread_create(&members[i].thread, NULL, member_main, &members[i]),
+            0);
+    }
+}
+
+static void finish(struct member *members, const struct crowd *c)
+{
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(members[i].thread, NULL), 0);
+    if (c->wrong != 0)
+        fail_msg("%d wrong, such as %s", c->wrong,
+                 zkr_strerror(c->first_wrong));
+    wait_children(path, 0);
+    assert_true(c->reads > 50); /* else it was no race */
+    assert_true(c->writes > 20);
+    assert_true(c->downgrades > 5);
+    assert_true(c->given_up > 20);
+}
+
+static void readers_writers_and_downgrades_never_overlap(void **state)
+{
+    struct crowd c = { .sessions_end = false };
+    struct member members[THREADS];
+
+    (void)state;
+    start(members, &c);
+    finish(members, &c);
+}
+
+static bool has_begun_anew(void *session)
+{
+    enum zkr_session_state state = zkr_session_state(session);
+
+    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
+}
+
+static void sessions_that_end_under_them_leave_none_hanging(void **state)
+{
+    struct crowd c = { .sessions_end = true };
+    struct member members[THREADS];
+
+    (void)state;
+    start(members, &c);
+    for (int i = 0; i < 15; i++) {
+        zkr_session *victim = sessions[i % SESSIONS];
+
+        assert_true(wait_until(has_begun_anew, victim, SOON_MS));
+        expire(victim);
+        sleep_ms(150);
+    }
+    atomic_store(&c.stop, true);
+    finish(members, &c);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(readers_writers_and_downgrades_never_overlap),
+        TEST(sessions_that_end_under_them_leave_none_hanging),
+    };
+
+    return cmocka_run_group_tests_name("rw races", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
