@@ -83,17 +83,26 @@ void journal_read(struct journal *j)
     (void)fseek(j->file, at, SEEK_SET);
 }
 
-const struct entry *journal_last(const struct journal *j, size_t from,
+const struct entry *journal_find(const struct journal *j, size_t from,
                                  const char *what, const char *worker)
 {
-    for (size_t i = j->count; i-- > from;) {
+    for (size_t i = from; i < j->count; i++) {
         const struct entry *e = &j->entries[i];
 
-        if (strcmp(e->what, what) == 0 &&
-            (worker == NULL || strcmp(e->worker, worker) == 0))
+        if (strcmp(e->what, what) == 0 && strcmp(e->worker, worker) == 0)
             return e;
     }
     return NULL;
+}
+
+bool journal_has_enter(const struct journal *j, size_t from, bool only_writers)
+{
+    for (size_t i = from; i < j->count; i++) {
+        if (strcmp(j->entries[i].what, "ENTER") == 0 &&
+            (j->entries[i].writes || !only_writers))
+            return true;
+    }
+    return false;
 }
 
 /* Replay */

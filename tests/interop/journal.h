@@ -40,10 +40,13 @@ void journal_read(struct journal *j);
 
 void journal_note_ended(const char *dir, const char *worker);
 
-/* The last entry of that kind by that worker (NULL: any) at or after number
- * `from`, or NULL. */
-const struct entry *journal_last(const struct journal *j, size_t from,
+/* The first entry of that kind by that worker, from number `from` on, or NULL.
+ */
+const struct entry *journal_find(const struct journal *j, size_t from,
                                  const char *what, const char *worker);
+
+/* Has anybody entered, or any writer, from number `from` on? */
+bool journal_has_enter(const struct journal *j, size_t from, bool only_writers);
 
 /* As "curator2" and "curator5" are. */
 bool journal_same_kind(const char *worker, const char *other);

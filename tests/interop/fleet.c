@@ -1,0 +1,288 @@
+/* A fleet: three workers of each kind, busy with one lock. */
+#include "fleet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawn.h"
+
+enum { FLEET = KINDS * PER_KIND, PATIENCE_MS = 120000 };
+
+static struct worker workers[FLEET];
+static int last_number; /* in the name of a worker; never used twice */
+static bool is_busy;    /* still, when a test failed in the middle */
+static char base[PATH_MAX / 4];
+static struct guard guard;
+
+static void kill_all(void)
+{
+    for (int i = 0; i < FLEET; i++)
+        worker_kill(&workers[i]);
+}
+
+int fleet_set_up(void **state)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    (void)state;
+    (void)snprintf(base, sizeof(base), "%s/zkrecipes-test-XXXXXX",
+                   tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+    assert_non_null(mkdtemp(base));
+    assert_int_equal(guard_start(&guard, base), 0);
+    return 0;
+}
+
+int fleet_tear_down(void **state)
+{
+    (void)state;
+    kill_all();
+    guard_finish(&guard);
+    return 0;
+}
+
+struct worker *fleet_worker(int kind, int number)
+{
+    return &workers[kind * PER_KIND + number];
+}
+
+static enum kind kind_of(const struct worker *w)
+{
+    return (enum kind)((w - workers) / PER_KIND);
+}
+
+static bool takes_part(const struct mix *m, const struct worker *w)
+{
+    return kind_of(w) != KIND_CURATOR || strcmp(m->layout, "curator") == 0;
+}
+
+struct worker *fleet_next(const struct mix *m, struct worker *w)
+{
+    for (w = w == NULL ? workers : w + 1; w < workers + FLEET; w++) {
+        if (takes_part(m, w))
+            return w;
+    }
+    return NULL;
+}
+
+/* kazoo's own read lock waits for writers behind it, so kazoo only writes. */
+static int writers_of(const struct mix *m, const struct worker *w)
+{
+    return kind_of(w) == KIND_KAZOO && strcmp(m->layout, "kazoo") == 0
+               ? 100
+               : m->writers;
+}
+
+static void join(const struct mix *m, struct worker *w)
+{
+    if (w->pid == 0)
+        worker_start(w, kind_of(w), ++last_number);
+    worker_open(w, m->hosts, m->session_ms);
+    worker_do(w, "lock", "lock %s %s %s", m->recipe, m->layout, m->path);
+}
+
+static void run(const struct mix *m, struct worker *w)
+{
+    worker_tell(w, "run %s %d", m->dir, writers_of(m, w));
+}
+
+static void touch(const struct mix *m, const char *name)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", m->dir, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    (void)close(fd);
+}
+
+void fleet_begin(struct mix *m)
+{
+    if (is_busy)
+        kill_all();
+    is_busy = true;
+    m->path = new_path();
+    (void)snprintf(m->dir, sizeof(m->dir), "%s/%s", base,
+                   strrchr(m->path, '/') + 1);
+    assert_int_equal(mkdir(m->dir, 0700), 0);
+    journal_create(&m->journal, m->dir);
+    if (m->hosts == NULL)
+        m->hosts = server_hosts(the_server);
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        join(m, w);
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        run(m, w);
+}
+
+void fleet_end(struct mix *m)
+{
+    touch(m, "stop");
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        worker_expect(w, "ran ");
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        worker_do(w, "closed", "close");
+    is_busy = false;
+    wait_children(m->path, 0);
+    journal_read(&m->journal);
+}
+
+void fleet_replace(struct mix *m, struct worker *w)
+{
+    size_t from = m->journal.count;
+
+    join(m, w);
+    run(m, w);
+    (void)await_entry(m, from, "ENTER", w->name);
+}
+
+static void stall_name(const struct worker *w, const char *mode, char name[64])
+{
+    (void)snprintf(name, 64, "stall-%s-%s", w->name, mode);
+}
+
+struct entry fleet_catch(struct mix *m, const struct worker *w,
+                         const char *mode)
+{
+    char name[64];
+
+    stall_name(w, mode, name);
+    touch(m, name);
+    return await_entry(m, m->journal.count, "STALL", w->name);
+}
+
+void fleet_let_go(const struct mix *m, const struct worker *w, const char *mode)
+{
+    char path[PATH_MAX];
+    char name[64];
+
+    stall_name(w, mode, name);
+    (void)snprintf(path, sizeof(path), "%s/%s", m->dir, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Waiting */
+
+/* What is waited for. */
+struct goal {
+    struct mix *mix;
+    size_t sections;
+    size_t from;
+    const char *what;
+    const char *worker;
+    bool only_writers;
+    bool too_early;
+    char node[512];
+};
+
+static bool has_sections(void *arg)
+{
+    struct goal *g = arg;
+
+    journal_read(&g->mix->journal);
+    return g->mix->journal.sections >= g->sections;
+}
+
+void await_sections(struct mix *m, size_t sections)
+{
+    struct goal g = { .mix = m, .sections = sections };
+
+    if (!wait_until(has_sections, &g, PATIENCE_MS))
+        fail_msg("only %zu of %zu sections", m->journal.sections, sections);
+}
+
+static bool has_entry(void *arg)
+{
+    struct goal *g = arg;
+
+    journal_read(&g->mix->journal);
+    return journal_find(&g->mix->journal, g->from, g->what, g->worker) != NULL;
+}
+
+struct entry await_entry(struct mix *m, size_t from, const char *what,
+                         const char *worker)
+{
+    struct goal g = { .mix = m, .from = from, .what = what, .worker = worker };
+
+    if (!wait_until(has_entry, &g, PATIENCE_MS))
+        fail_msg("no %s of %s", what, worker);
+    return *journal_find(&m->journal, from, what, worker);
+}
+
+static bool has_enter(void *arg)
+{
+    struct goal *g = arg;
+
+    journal_read(&g->mix->journal);
+    return journal_has_enter(&g->mix->journal, g->from, g->only_writers);
+}
+
+void await_enter(struct mix *m, size_t from, bool only_writers)
+{
+    struct goal g = { .mix = m, .from = from, .only_writers = only_writers };
+
+    if (!wait_until(has_enter, &g, PATIENCE_MS))
+        fail_msg("nobody enters any more");
+}
+
+/* The journal is read first: who is in it was granted while the node was still
+ * there. */
+static bool has_gone(void *arg)
+{
+    struct goal *g = arg;
+    bool entered = has_enter(g);
+
+    if (admin_exists(admin, g->node, NULL) == ZNONODE)
+        return true;
+    g->too_early = entered;
+    return entered;
+}
+
+void await_gone(struct mix *m, size_t from, const struct entry *held)
+{
+    struct goal g = { .mix = m, .from = from, .only_writers = !held->writes };
+
+    (void)snprintf(g.node, sizeof(g.node), "%s/%s", m->path, held->node);
+    if (!wait_until(has_gone, &g, PATIENCE_MS))
+        fail_msg("%s stays", g.node);
+    if (g.too_early)
+        fail_msg("somebody entered while %s was there", g.node);
+}
+
+struct queued {
+    const char *path;
+    int64_t session;
+};
+
+static bool is_queued(void *arg)
+{
+    const struct queued *q = arg;
+    char **names;
+    size_t count;
+    bool found = false;
+
+    if (admin_children(admin, q->path, &names, &count) != ZOK)
+        return false;
+    for (size_t i = 0; i < count && !found; i++) {
+        struct Stat stat;
+        char node[512];
+
+        (void)snprintf(node, sizeof(node), "%s/%s", q->path, names[i]);
+        found = admin_exists(admin, node, &stat) == ZOK &&
+                stat.ephemeralOwner == q->session;
+    }
+    admin_children_free(names, count);
+    return found;
+}
+
+void await_queued(const struct mix *m, const struct worker *w)
+{
+    struct queued q = { m->path, w->session };
+
+    if (!wait_until(is_queued, &q, PATIENCE_MS))
+        fail_msg("%s does not queue", w->name);
+}

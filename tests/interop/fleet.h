@@ -1,0 +1,74 @@
+/* A fleet: three workers of each kind, busy with one lock.
+ *
+ * It runs one mix after the other, each on a path and with a journal of its
+ * own.  All functions fail the test when something does not come in time. */
+#ifndef INTEROP_FLEET_H
+#define INTEROP_FLEET_H
+
+#include "fixture.h"
+
+#include <limits.h>
+
+#include "journal.h"
+#include "worker.h"
+
+enum { PER_KIND = 3 };
+
+struct mix {
+    const char *recipe;
+    const char *layout; /* without Curator when it is not its own */
+    int writers;        /* per cent */
+    int session_ms;
+    const char *hosts; /* NULL: the server itself */
+
+    /* Set by fleet_begin(): */
+    const char *path;
+    char dir[PATH_MAX / 2];
+    struct journal journal;
+};
+
+/* For the group. */
+int fleet_set_up(void **state);
+int fleet_tear_down(void **state);
+
+/* Number 0 to PER_KIND - 1 of a kind. */
+struct worker *fleet_worker(int kind, int number);
+
+/* Those who take part, one after the other: the first for NULL, NULL after the
+ * last. */
+struct worker *fleet_next(const struct mix *m, struct worker *w);
+
+/* Let them run, until fleet_end(), which returns when all have come to their
+ * end, and read the journal. */
+void fleet_begin(struct mix *m);
+void fleet_end(struct mix *m);
+
+/* Another process in the place of one that has been killed; returns when it
+ * has had the lock. */
+void fleet_replace(struct mix *m, struct worker *w);
+
+/* Returns when it holds the lock in that mode; it goes on holding until it is
+ * let go. */
+struct entry fleet_catch(struct mix *m, const struct worker *w,
+                         const char *mode);
+void fleet_let_go(const struct mix *m, const struct worker *w,
+                  const char *mode);
+
+/* What follows waits for something. `from` is a number in the journal. */
+
+void await_sections(struct mix *m, size_t sections);
+
+struct entry await_entry(struct mix *m, size_t from, const char *what,
+                         const char *worker);
+
+/* Somebody, or some writer, enters. */
+void await_enter(struct mix *m, size_t from, bool only_writers);
+
+/* It has a node: while somebody else holds, it waits. */
+void await_queued(const struct mix *m, const struct worker *w);
+
+/* The node of a dead holder has gone, and nobody who conflicts has entered
+ * before. */
+void await_gone(struct mix *m, size_t from, const struct entry *held);
+
+#endif
