@@ -160,8 +160,10 @@ ZKR_API int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
  *           belongs to the calling thread; with ZKR_RWLOCK_REENTRANT the write
  *           grant must belong to it too (ZKR_ENOTOWNER), and loses one count.
  * Owns      On success the caller owns the read grant. The write grant is
- *           RELEASED and still has to be freed. Its node is gone, or is being
- *           deleted in the background.
+ *           RELEASED (or LOST meanwhile) and still has to be freed. Its node
+ *           is gone, or is being deleted in the background; where an ACL
+ *           forbids that it stays, and readers behind it wait, until the
+ *           session ends.
  * On error  The write grant is as it was.
  * Errors    ZKR_EINVAL (not a write grant of this lock), ZKR_ENOTHELD,
  *           ZKR_ELOST, and those of zkr_rwlock_acquire_read() under a write
