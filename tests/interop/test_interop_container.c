@@ -9,7 +9,8 @@ static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
 static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
 static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
 
-/* We first, so that the directory is of our making, then kazoo. */
+/* We first, so that the directory is of our making, then kazoo, which queues
+ * before we go: an empty directory would be removed under its first acquire. */
 static const char *use_by_turns(const struct side *ours,
                                 const struct side *theirs,
                                 struct worker **ret_kazoo)
@@ -18,8 +19,9 @@ static const char *use_by_turns(const struct side *ours,
     const char *path = pair_on_new_path("mutex", ours, theirs, &us, ret_kazoo);
 
     worker_acquire(us, "write");
+    acquire_behind(*ret_kazoo, "write", path, us->node);
     worker_do(us, "released", "release write");
-    worker_acquire(*ret_kazoo, "write");
+    worker_expect_held(*ret_kazoo);
     worker_do(*ret_kazoo, "released", "release write");
     return path;
 }

@@ -177,7 +177,9 @@ static void judge(const struct mix *m, size_t expected_refusals)
 
     journal_replay(&m->journal, &v);
     assert_int_equal(v.writes, counter_of(m));
-    assert_int_equal(v.refused, expected_refusals);
+    /* A busy machine may end more sessions than the test does; a writer that is
+     * refused while its session lives has failed in journal_replay(). */
+    assert_true(v.refused >= expected_refusals);
     if (m->writers < 100) {
         assert_in_range(v.readers, 2, KINDS * PER_KIND);
         assert_true(v.readers_differ || strcmp(m->layout, "kazoo") == 0);
