@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "error.h"
+#include "lock.h"
 #include "opts.h"
 #include "path.h"
 #include "roster.h"
@@ -260,25 +261,6 @@ static struct zkr_participants *finish(struct listing *l)
     return &list->public;
 }
 
-static int check_path(const struct zkr_session *s, const char *path)
-{
-    const char *fault;
-
-    if (path == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s: path is NULL", noun);
-    fault = zkr__path_fault(path);
-    if (fault == NULL && strcmp(path, "/") == 0)
-        fault = "is the root, not a lock";
-    if (fault != NULL)
-        return zkr__fail(ZKR_EPATH, "%s '%.300s': the path %s", noun, path,
-                         fault);
-    if (strlen(s->hosts.chroot) + strlen(path) > ZKR_PATH_MAX)
-        return zkr__fail(ZKR_ETOOLONG,
-                         "%s '%.100s...': the path is longer than %d bytes",
-                         noun, path, ZKR_PATH_MAX);
-    return ZKR_OK;
-}
-
 static int load_opts(const struct zkr_session *s,
                      struct zkr_participants_opts *o,
                      const struct zkr_participants_opts *opts)
@@ -306,7 +288,7 @@ int zkr_participants_list(zkr_session *session, const char *path,
     if (rc == ZKR_OK && ret_list == NULL)
         rc = zkr__fail(ZKR_EINVAL, "%s: ret_list is NULL", noun);
     if (rc == ZKR_OK)
-        rc = check_path(session, path);
+        rc = zkr__lock_check_path(session, noun, path);
     if (rc == ZKR_OK)
         rc = load_opts(session, &o, opts);
     if (rc != ZKR_OK)

@@ -32,8 +32,8 @@ static int check_options(const char *noun, const char *path,
     return ZKR_OK;
 }
 
-static int check_path(const struct zkr_session *s, const char *noun,
-                      const char *path)
+int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
+                         const char *path)
 {
     const char *fault;
 
@@ -88,7 +88,7 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
     if (rc == ZKR_OK)
         rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, noun);
     if (rc == ZKR_OK)
-        rc = check_path(s, noun, path);
+        rc = zkr__lock_check_path(s, noun, path);
     if (rc == ZKR_OK)
         rc = check_options(noun, path, &o, flags);
     if (rc != ZKR_OK)

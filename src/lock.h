@@ -41,6 +41,10 @@ enum zkr__lock_flags {
     ZKR__LOCK_REENTRANT = 1u << 3,
 };
 
+/* Is it the path of a lock? ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG. */
+int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
+                         const char *path);
+
 /* `opts` is the recipe's option struct or NULL, `flags` what it knows. */
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
                   const void *opts, uint32_t flags,
