@@ -127,15 +127,40 @@ static void checked_locked(struct zkr_grant *g, int rc)
     }
 }
 
+static void check_done_locked(struct zkr_grant *g, int rc)
+{
+    g->checks++;
+    g->checked = rc;
+    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
+    checked_locked(g, rc);
+    zkr__claim_unref(zkr__grant_claim(g));
+}
+
+static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, check);
+    enum zkr__outcome outcome = zkr__error_outcome(reply->rc);
+    bool ours = reply->czxid == zkr__grant_claim(g)->czxid;
+
+    if (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE)
+        zkr__grant_resume_locked(g); /* by another write */
+    check_done_locked(g,
+                      reply->rc == ZKR_OK && !ours ? ZKR__ZNONODE : reply->rc);
+}
+
+/* Where others may have the same name, a read after the write tells whose node
+ * it found. */
 static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, check);
+    struct zkr__claim *c = zkr__grant_claim(g);
 
-    g->checks++;
-    g->checked = reply->rc;
-    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
-    checked_locked(g, reply->rc);
-    zkr__claim_unref(zkr__grant_claim(g));
+    if (reply->rc == ZKR_OK && c->recipe->way->same_name &&
+        zkr__grant_is_ours(g))
+        zkr__op_start_locked(op, ZKR__ZK_EXISTS, c->node, ZKR__RETRY_NEVER,
+                             on_seen);
+    else
+        check_done_locked(g, reply->rc);
 }
 
 void zkr__grant_ask_locked(struct zkr_grant *g, enum zkr__op_retry retry)

@@ -103,7 +103,7 @@ const struct adapter adapters[] = {
       .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
       HANDLE(mutex), GRANTS(mutex) },
     { .name = "reentrant mutex",
-      .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED,
+      .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS,
       .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
       HANDLE(reentrant_mutex),
       .acquire = reentrant_mutex_acquire,

@@ -11,7 +11,8 @@ enum trait {
     QUEUES = 1u << 1,       /* a waiter has a node; else only the holder has */
     REENTRANT = 1u << 2,    /* its owner may acquire it again */
     THREAD_OWNED = 1u << 3, /* only the thread that acquired may release */
-    ASYNC = 1u << 4,        /* it has acquire_async */
+    KEEPS_GRANTS = 1u << 4, /* grants are its own, not those of the caller */
+    ASYNC = 1u << 5,        /* it has acquire_async */
 };
 
 /* One recipe. `lock` is its handle, NULL included where the recipe allows it.
