@@ -1,4 +1,4 @@
-/* The reentrant mutex: counted per thread, and truthful after a loss. */
+/* The reentrant mutex, beyond the contract: its owner is a thread. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -59,58 +59,19 @@ static struct attempt attempt(zkr_reentrant_mutex *mutex, int64_t timeout_ms)
     return a;
 }
 
-/* Curator testReentrant */
-static void it_is_held_until_the_last_release(void **state)
-{
-    struct Stat before;
-    struct Stat after;
-
-    (void)state;
-    for (uint32_t i = 1; i <= 3; i++) {
-        ok(zkr_reentrant_mutex_acquire(m, i == 1 ? SOON_MS : 0));
-        assert_int_equal(zkr_reentrant_mutex_depth(m), i);
-        if (i == 1)
-            assert_int_equal(admin_exists(admin, path, &before), ZOK);
-    }
-    assert_int_equal(admin_exists(admin, path, &after), ZOK);
-    assert_int_equal(before.cversion, after.cversion); /* no request for it */
-    for (uint32_t i = 3; i > 0; i--) {
-        assert_int_equal(count_children(path), 1);
-        assert_int_equal(attempt(m, 0).acquired, ZKR_EBUSY);
-        ok(zkr_reentrant_mutex_release(m));
-        assert_int_equal(zkr_reentrant_mutex_depth(m), i - 1);
-    }
-    assert_int_equal(count_children(path), 0);
-    assert_int_equal(attempt(m, SOON_MS).acquired, ZKR_OK);
-}
-
-/* Curator testReentrant2Threads, strictly */
-static void another_thread_waits_for_all_levels(void **state)
+static void only_the_owner_releases(void **state)
 {
     struct attempt a;
 
     (void)state;
-    for (int i = 0; i < 3; i++)
-        ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
-    for (int i = 0; i < 3; i++) {
-        a = attempt(m, 50);
-        assert_int_equal(a.acquired, ZKR_ETIMEDOUT);
-        assert_int_equal(a.depth, 0);
-        ok(zkr_reentrant_mutex_release(m));
-    }
-    a = attempt(m, SOON_MS);
+    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
+    a = attempt(m, 0);
     assert_int_equal(a.acquired, ZKR_OK);
     assert_int_equal(a.depth, 1);
-    assert_int_equal(a.released, ZKR_OK);
-}
-
-static void only_the_owner_releases(void **state)
-{
-    (void)state;
-    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
-    assert_int_equal(attempt(m, 0).acquired, ZKR_OK);
     ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
-    assert_int_equal(attempt(m, 0).released, ZKR_ENOTOWNER);
+    a = attempt(m, 0);
+    assert_int_equal(a.released, ZKR_ENOTOWNER);
+    assert_int_equal(a.depth, 0);
     assert_int_equal(zkr_grant_check(zkr_reentrant_mutex_grant(m)), ZKR_OK);
     ok(zkr_reentrant_mutex_release(m));
     assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
@@ -134,30 +95,6 @@ static void another_object_in_the_same_thread_is_another_contender(void **state)
     ok(zkr_reentrant_mutex_release(other));
     zkr_reentrant_mutex_free(other);
     zkr_mutex_free(plain);
-}
-
-/* Curator says "acquired" here, while another client holds the lock. */
-static void
-after_a_loss_it_must_be_released_before_it_is_acquired_anew(void **state)
-{
-    zkr_grant *g;
-
-    (void)state;
-    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
-    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
-    g = zkr_reentrant_mutex_grant(m);
-    assert_non_null(g);
-    expire(s);
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    assert_int_equal(zkr_reentrant_mutex_acquire(m, SOON_MS), ZKR_ELOST);
-    assert_int_equal(zkr_reentrant_mutex_depth(m), 2);
-    assert_int_equal(attempt(m, SOON_MS).acquired, ZKR_OK); /* others may */
-    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ELOST);
-    assert_int_equal(zkr_reentrant_mutex_acquire(m, SOON_MS), ZKR_ELOST);
-    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ELOST);
-    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
-    ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
-    ok(zkr_reentrant_mutex_release(m));
 }
 
 static void *acquire_and_end(void *arg)
@@ -258,41 +195,6 @@ static void acquired_too_often_is_an_error(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-struct crowd {
-    zkr_reentrant_mutex *mutex;
-    atomic_int holders;
-    atomic_int wrong;
-};
-
-static void *crowd_main(void *arg)
-{
-    struct crowd *c = arg;
-
-    c->wrong += zkr_reentrant_mutex_acquire(c->mutex, SOON_MS) != ZKR_OK;
-    c->wrong += atomic_fetch_add(&c->holders, 1) != 0;
-    c->wrong += zkr_reentrant_mutex_acquire(c->mutex, 0) != ZKR_OK;
-    sleep_ms(2);
-    c->wrong += zkr_reentrant_mutex_release(c->mutex) != ZKR_OK;
-    atomic_fetch_sub(&c->holders, 1);
-    c->wrong += zkr_reentrant_mutex_release(c->mutex) != ZKR_OK;
-    return NULL;
-}
-
-/* Curator testReentrantSingleLock */
-static void ten_threads_take_turns_with_one_object(void **state)
-{
-    struct crowd c = { .mutex = m };
-    pthread_t t[10];
-
-    (void)state;
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(pthread_create(&t[i], NULL, crowd_main, &c), 0);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(pthread_join(t[i], NULL), 0);
-    assert_int_equal(c.wrong, 0);
-    assert_int_equal(count_children(path), 0);
-}
-
 static void bad_arguments_are_refused(void **state)
 {
     zkr_reentrant_mutex *none = NULL;
@@ -316,15 +218,11 @@ static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     static const struct CMUnitTest tests[] = {
-        TEST(it_is_held_until_the_last_release),
-        TEST(another_thread_waits_for_all_levels),
         TEST(only_the_owner_releases),
         TEST(another_object_in_the_same_thread_is_another_contender),
-        TEST(after_a_loss_it_must_be_released_before_it_is_acquired_anew),
         TEST(a_thread_that_ends_takes_its_lock_along),
         TEST(freeing_it_cancels_an_acquire_that_is_about_to_return),
         TEST(acquired_too_often_is_an_error),
-        TEST(ten_threads_take_turns_with_one_object),
         TEST(bad_arguments_are_refused),
     };
 

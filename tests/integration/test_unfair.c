@@ -85,24 +85,6 @@ static void one_request_takes_it_and_one_gives_it_back(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_try_of_a_held_lock_is_busy_and_writes_nothing(void **state)
-{
-    zkr_grant *none = NULL;
-    zkr_grant *g = take(other);
-    struct Stat before;
-    struct Stat after;
-
-    (void)state;
-    assert_int_equal(admin_exists(admin, path, &before), ZOK);
-    assert_int_equal(zkr_unfair_mutex_acquire(m, 0, &none), ZKR_EBUSY);
-    assert_int_equal(zkr_unfair_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
-    assert_null(none);
-    assert_int_equal(admin_exists(admin, path, &after), ZOK);
-    assert_int_equal(before.cversion, after.cversion);
-    ok(zkr_grant_check(g));
-    release(g);
-}
-
 static bool is_watched_by_all(void *arg)
 {
     char *wchp = server_4lw(the_server, "wchp");
@@ -173,32 +155,6 @@ static void a_lost_create_reply_is_settled_by_the_data(void **state)
     zkr_unfair_mutex_free(same_session);
 }
 
-static void a_lost_create_request_is_sent_again(void **state)
-{
-    (void)state;
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
-    release(take(m));
-    assert_true(proxy_rule_done(proxy));
-    assert_int_equal(count_children(path), 0);
-}
-
-/* Given up between the create and the news of it: nobody else may be blocked.
- */
-static void a_create_that_is_lost_and_given_up_leaves_nothing(void **state)
-{
-    zkr_grant *none = NULL;
-
-    (void)state;
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    assert_int_equal(zkr_unfair_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    assert_int_equal(count_children(path), 1);
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    wait_children(path, 0);
-    release(take(other));
-}
-
 /* The danger of a name that is the same for everybody: when the answer to a
  * delete is lost, the next holder has the node, and a repeated delete would
  * take it away from it. */
@@ -223,20 +179,6 @@ a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
     assert_int_equal(count_children(path), 1);
     release(next);
     zkr_grant_free(g);
-}
-
-static void the_holder_is_told_when_its_session_expires(void **state)
-{
-    zkr_grant *g = take(m);
-    zkr_grant *next;
-
-    (void)state;
-    expire(s);
-    next = take(other);
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
-    ok(zkr_grant_check(next));
-    release(next);
 }
 
 /* The name comes again, so its presence is no proof. */
@@ -274,13 +216,9 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(one_request_takes_it_and_one_gives_it_back),
-        TEST(a_try_of_a_held_lock_is_busy_and_writes_nothing),
         TEST(all_who_wait_watch_the_one_node),
         TEST(a_lost_create_reply_is_settled_by_the_data),
-        TEST(a_lost_create_request_is_sent_again),
-        TEST(a_create_that_is_lost_and_given_up_leaves_nothing),
         TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
-        TEST(the_holder_is_told_when_its_session_expires),
         TEST(a_holder_sees_that_the_node_is_somebody_elses),
         TEST(the_kazoo_layout_is_refused),
     };
