@@ -200,17 +200,19 @@ static void wait_waiting(size_t count)
 }
 
 /* Returns when it has its place in the queue and its watch. */
-static void let_wait_for(struct contender *c, int64_t timeout_ms)
+static void let_wait(struct contender *c)
 {
     size_t before = waiting();
 
-    contender_acquire(c, timeout_ms);
+    contender_acquire(c, -1);
     wait_waiting(before + 1);
 }
 
-static void let_wait(struct contender *c)
+/* Through a lock object that no other has. */
+static void gives_up(struct contender *c)
 {
-    let_wait_for(c, -1);
+    ok(recipe->cancel(c->lock));
+    assert_int_equal(contender_rc(c), ZKR_ECANCELED);
 }
 
 /* How many nodes so many contenders have. */
@@ -481,37 +483,72 @@ static void foreign_children_disturb_nobody(void **state)
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
 }
 
-static bool has_no_more_watches_than(void *count)
+/* Of all sessions, on nodes of this lock: "path\n\tsession\n\tsession\n..." */
+static size_t count_watches(void)
 {
-    return server_watch_count(the_server) <= *(int *)count;
+    char *wchp = server_4lw(the_server, "wchp");
+    size_t len = strlen(path);
+    size_t count = 0;
+    bool ours_here = false;
+    char *rest = NULL;
+
+    for (char *line = wchp == NULL ? NULL : strtok_r(wchp, "\n", &rest);
+         line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        if (line[0] == '\t')
+            count += ours_here;
+        else
+            ours_here = strncmp(line, path, len) == 0 && line[len] == '/';
+    }
+    free(wchp);
+    return count;
+}
+
+static bool as_many_watch(void *count)
+{
+    return count_watches() == *(size_t *)count;
+}
+
+static void wait_watches(size_t count)
+{
+    if (!wait_until(as_many_watch, &count, SOON_MS))
+        fail_msg("%zu watches, not %zu", count_watches(), count);
 }
 
 static void many_rounds_leave_no_node_and_no_watch(void **state)
 {
     struct contender *c = one_of(ours);
-    struct contender *others[] = { one_of(ours), one_of(theirs) };
-    struct recorder *r = new_recorder();
-    int ephemerals;
-    int watches;
 
     (void)state;
-    make_directory();
-    ephemerals = server_ephemerals_count(the_server);
-    watches = server_watch_count(the_server);
     for (int i = 0; i < 50; i++) {
         hold(c);
-        if (i % 5 == 0) { /* its own node is watched, by others too */
-            ok(zkr_grant_listen(c->grant, record_grant, r));
-            contender_acquire(others[0], 5);
-            assert_int_equal(try_for(others[1], 5), ZKR_ETIMEDOUT);
-            assert_int_equal(contender_rc(others[0]), ZKR_ETIMEDOUT);
-            ok(zkr_grant_listen(c->grant, NULL, NULL));
-        }
+        assert_int_equal(count_children(path), 1);
         give_back(c);
     }
-    wait_children(path, 0);
-    assert_int_equal(server_ephemerals_count(the_server), ephemerals);
-    assert_true(wait_until(has_no_more_watches_than, &watches, SOON_MS));
+    assert_int_equal(count_children(path), 0);
+    wait_watches(0);
+}
+
+/* The deletion of the holder's node would hide what they leave. */
+static void many_waits_given_up_leave_no_node_and_no_watch(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *others[] = { one_of(ours), one_of(theirs) };
+
+    (void)state;
+    hold(holder);
+    ok(zkr_grant_listen(holder->grant, record_grant, new_recorder()));
+    wait_watches(1);
+    for (int i = 0; i < 10; i++) {
+        let_wait(others[0]);
+        let_wait(others[1]);
+        gives_up(others[0]);
+        gives_up(others[1]);
+    }
+    wait_children(path, 1);
+    wait_watches(1);
+    delete_nth_child(path, 0); /* the holder's own watch is still there */
+    wait_grant_state(holder->grant, ZKR_GRANT_LOST);
+    ok(zkr_grant_listen(holder->grant, NULL, NULL));
 }
 
 /* -- giving up ------------------------------------------------------------ */
@@ -524,7 +561,7 @@ static void a_wait_that_times_out_leaves_nothing(void **state)
     (void)state;
     hold(holder);
     assert_int_equal(try_for(c, 100), ZKR_ETIMEDOUT);
-    assert_in_range(c->took_ms, 100, 1100);
+    assert_in_range(c->took_ms, 100, 2000);
     assert_non_null(strstr(c->detail, path));
     wait_children(path, 1);
     assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
@@ -543,9 +580,9 @@ static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void **state)
 
     (void)state;
     hold(holder);
-    let_wait_for(middle, 200);
+    let_wait(middle);
     let_wait(last);
-    assert_int_equal(contender_rc(middle), ZKR_ETIMEDOUT);
+    gives_up(middle);
     wait_children(path, nodes(1, 1));
     wait_waiting(1); /* for the holder now */
     assert_true(contender_is_busy(last));
@@ -1064,11 +1101,11 @@ static void a_wait_that_ends_while_cut_off_leaves_nothing(void **state)
 
     (void)state;
     hold(holder);
-    let_wait_for(c, 300);
+    let_wait(c);
     cut_off();
-    assert_int_equal(contender_rc(c), ZKR_ETIMEDOUT);
+    gives_up(c);
     assert_int_equal(try_for(c, 100), ZKR_ETIMEDOUT);
-    assert_in_range(c->took_ms, 100, 1100);
+    assert_in_range(c->took_ms, 100, 2000);
     assert_non_null(strstr(c->detail, "connection"));
     assert_int_equal(try_for(c, 0), ZCONNECTIONLOSS);
     proxy_heal(proxy);
@@ -1088,7 +1125,7 @@ static void a_release_while_cut_off_is_made_up_for(void **state)
     hold(c);
     cut_off();
     assert_int_equal(release_by(c), ZKR_EPENDING);
-    assert_in_range(c->took_ms, REPLY_MS, REPLY_MS + 1000);
+    assert_in_range(c->took_ms, REPLY_MS, REPLY_MS + 2000);
     assert_int_equal(release_by(c), ZKR_ENOTHELD);
     contender_forget(c);
     contender_acquire(c, SOON_MS); /* begins before it is connected again */
@@ -1109,9 +1146,9 @@ static void deadlines_hold_while_the_server_is_silent(void **state)
     hold(holder);
     proxy_freeze(proxy);
     assert_int_equal(try_for(c, 100), ZKR_ETIMEDOUT);
-    assert_in_range(c->took_ms, 100, 1100);
+    assert_in_range(c->took_ms, 100, 2000);
     assert_int_equal(release_by(holder), ZKR_EPENDING);
-    assert_in_range(holder->took_ms, REPLY_MS, REPLY_MS + 1000);
+    assert_in_range(holder->took_ms, REPLY_MS, REPLY_MS + 2000);
     proxy_heal(proxy);
     wait_children(path, 0);
 }
@@ -1478,6 +1515,7 @@ static const struct statement statements[] = {
     ALL(tokens_grow_also_when_the_directory_is_created_anew),
     ALL(foreign_children_disturb_nobody),
     ALL(many_rounds_leave_no_node_and_no_watch),
+    ALL(many_waits_given_up_leave_no_node_and_no_watch),
     ALL(a_wait_that_times_out_leaves_nothing),
     ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain),
     ALL(a_cancelled_wait_leaves_nothing_and_later_ones_work),
