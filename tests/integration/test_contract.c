@@ -489,15 +489,15 @@ static size_t count_watches(void)
     char *wchp = server_4lw(the_server, "wchp");
     size_t len = strlen(path);
     size_t count = 0;
-    bool ours_here = false;
+    bool here = false;
     char *rest = NULL;
 
     for (char *line = wchp == NULL ? NULL : strtok_r(wchp, "\n", &rest);
          line != NULL; line = strtok_r(NULL, "\n", &rest)) {
         if (line[0] == '\t')
-            count += ours_here;
+            count += here;
         else
-            ours_here = strncmp(line, path, len) == 0 && line[len] == '/';
+            here = strncmp(line, path, len) == 0 && line[len] == '/';
     }
     free(wchp);
     return count;
