@@ -539,10 +539,10 @@ static void many_waits_given_up_leave_no_node_and_no_watch(void **state)
     ok(zkr_grant_listen(holder->grant, record_grant, new_recorder()));
     wait_watches(1);
     for (int i = 0; i < 10; i++) {
-        let_wait(others[0]);
-        let_wait(others[1]);
-        gives_up(others[0]);
-        gives_up(others[1]);
+        let_wait(others[i % 2]); /* watches the node of the holder */
+        let_wait(others[1 - i % 2]);
+        gives_up(others[1 - i % 2]);
+        gives_up(others[i % 2]);
     }
     wait_children(path, 1);
     wait_watches(1);
