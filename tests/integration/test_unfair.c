@@ -161,24 +161,29 @@ static void a_lost_create_reply_is_settled_by_the_data(void **state)
 static void
 a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
 {
+    struct recorder *r = recorder_new();
     zkr_grant *g = take(m);
-    zkr_grant *none = NULL;
     zkr_grant *next;
+    int code = 1;
 
     (void)state;
-    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
-    ok(zkr_grant_release_async(g, NULL, NULL));
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    next = take(other);
     proxy_reset_counts(proxy);
-    assert_int_equal(zkr_unfair_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
-    /* our session has asked whose the node is, and left it */
-    assert_true(proxy_requests(proxy, ZOO_GETDATA_OP) >= 2);
-    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
+    ok(zkr_grant_release_async(g, record_release, r));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_cut(proxy); /* it looks when the next holder is there */
+    next = take(other);
+    proxy_heal(proxy);
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_OK);
+    assert_true(proxy_requests(proxy, ZOO_SYNC_OP) >= 1);
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
     ok(zkr_grant_check(next));
     assert_int_equal(count_children(path), 1);
     release(next);
     zkr_grant_free(g);
+    recorder_free(r);
 }
 
 /* The name comes again, so its presence is no proof. */
