@@ -1044,7 +1044,7 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
     assert_true(zkr_grant_token(holder->grant) == token);
     assert_int_equal(recorded(r, 0), ZKR_GRANT_SUSPENDED);
     assert_int_equal(recorded(r, 1), ZKR_GRANT_HELD);
-    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1); /* a write */
+    assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1); /* a write */
     same_place = nth_child(path, nodes(1, 1) - 1);
     assert_string_equal(place, same_place);
     free(place);
