@@ -14,11 +14,11 @@
  * time per grant as a ratio to mutex.h, longest wait by the mean one):
  *
  *   contenders   requests: fair  unfair   time   longest wait: fair  unfair
- *            1            3.0      2.0     0.9                   11       8
- *            2            4.8      3.8     1.0                    3      11
- *            8            5.0     11.6     1.4                    2       8
- *           32            5.0     35.8     2.4                    1       9
- *           64            5.0     56.6     3.4                    1       7
+ *            1            3.0      2.0    0.84                    8       9
+ *            2            4.7      3.9    1.09                    4      11
+ *            8            5.0     12.1    1.34                    2       7
+ *           32            5.0     35.1    2.25                    2       9
+ *           64            5.0     62.0    4.08                    1       8
  *
  * Not understood by any other client of the tables in docs/interop.md.
  *
