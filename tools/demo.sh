@@ -412,6 +412,7 @@ run_checks() {
 
 # Always at the end, also when interrupted: each step, whatever the others do.
 clean_up() {
+    local IFS=$' \t\n' # or it is that of an interrupted "IFS= read"
     trap '' INT TERM HUP
     set +e
     end_workers
