@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows with real processes what a lock of zkrecipes is good for: six checks.
+# Shows with real processes what a lock of zkrecipes is good for: seven checks.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -9,8 +9,11 @@ readonly JAR=/usr/share/java/zookeeper.jar
 readonly CLASS_PATH=/etc/zookeeper/conf_example:$JAR
 readonly EX_USAGE=64 EX_UNAVAILABLE=69
 
-readonly PROGRAMS=8 ROUNDS=50 PAUSE_MS=2 # checks 1 and 2
-readonly WAITERS=7                       # checks 3 and 4
+readonly CHECKS=7
+readonly ROUNDS=50 PAUSE_MS=2 # checks 1, 2 and 7
+readonly PROGRAMS=8           # checks 1 and 2
+readonly WAITERS=7            # checks 3 and 4
+readonly READERS=6 WRITERS=2  # check 7
 readonly OUR_TICK_MS=500 DEFAULT_TICK_MS=2000
 
 usage() {
@@ -18,7 +21,7 @@ usage() {
 usage: tools/demo.sh [--nodes N | --servers HOST:PORT[,HOST:PORT...]]
 
 Builds the library into build-demo/, starts a throw-away ZooKeeper on this
-machine, runs six checks with real processes, prints a line for each, and
+machine, runs seven checks with real processes, prints a line for each, and
 removes all that it started. As root it first installs with apt-get what the
 demo needs and does not find.
 
@@ -248,6 +251,25 @@ field() {
     awk -v n="$1" -v event="$2" '$2 == event { print $n }' "$tmp/$log"
 }
 
+# Of those who stayed, by the present log: the most readers at once, how often
+# somebody wrote, and how often a writer was alone from begin to end.
+stays() {
+    awk '$2 == "stayed" { print $4, 1, $3; print $5, -1, $3 }' "$tmp/$log" |
+        sort -n -k1,1 -k2,2 | awk '
+            $2 > 0 {
+                alone = $3 == "write" && count["read"] + count["write"] == 0
+                count[$3]++
+                if (count["read"] > most)
+                    most = count["read"]
+            }
+            $2 < 0 {
+                count[$3]--
+                writes += $3 == "write"
+                good += $3 == "write" && alone
+            }
+            END { print most + 0, writes + 0, good + 0 }'
+}
+
 # The checks. Each sets $figure and answers whether it holds.
 
 report() {
@@ -380,7 +402,7 @@ check_crash() {
     ((took_ms <= timeout_ms + 2 * tick_ms + 1000)) && await 1 gone
 }
 
-# Over all locks: sorted by time, each token is above the one before.
+# Over all mutexes so far: sorted by time, each token is above the one before.
 check_tokens() {
     local lock grants=0 good=0 n
     for lock in 2 3 5; do
@@ -393,6 +415,24 @@ check_tokens() {
     done
     figure="$good of $grants grants"
     ((grants > 0 && good == grants))
+}
+
+check_readers_and_writers() {
+    local all=$((READERS + WRITERS)) i together writes alone
+    local args=("$ROUNDS" "$PAUSE_MS" "$servers" "$base/shared")
+    open_gate
+    for ((i = 1; i <= READERS; i++)); do
+        start "$tmp/gate" read "r$i" "${args[@]}"
+    done
+    for ((i = 1; i <= WRITERS; i++)); do
+        start "$tmp/gate" write "w$i" "${args[@]}"
+    done
+    await $all ready || return
+    close_gate
+    await $all gone || return
+    read -r together writes alone < <(stays)
+    figure="$together together, $alone of $writes alone"
+    ((together > 1 && writes == WRITERS * ROUNDS && alone == writes))
 }
 
 run_checks() {
@@ -408,6 +448,8 @@ run_checks() {
         check_crash
     report 6 'each holder has a higher number than the one before' \
         check_tokens
+    report 7 'readers read together, a writer writes alone' \
+        check_readers_and_writers
 }
 
 # Always at the end, also when interrupted: each step, whatever the others do.
@@ -436,9 +478,9 @@ main() {
     start_servers
     open_pipes
     run_checks
-    ((failures == 0)) || die 1 "$failures of 6 checks failed"
-    printf '\nAll 6 hold, in %s s. Next, hold a lock yourself:\n' \
-        $((SECONDS - begin))
+    ((failures == 0)) || die 1 "$failures of $CHECKS checks failed"
+    printf '\nAll %s hold, in %s s. Next, hold a lock yourself:\n' \
+        $CHECKS $((SECONDS - begin))
     # shellcheck disable=SC2016 # for the reader's shell
     printf '  tools/zk-dev up && eval "$(tools/zk-dev env)" && %s\n' \
         'build-demo/examples/mutex "$ZK_SERVERS" /locks/orders'

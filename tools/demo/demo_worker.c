@@ -2,11 +2,13 @@
  *
  *   demo-worker count NAME FILE ROUNDS PAUSE_MS [HOSTS PATH]
  *   demo-worker hold NAME HOSTS PATH
+ *   demo-worker read NAME ROUNDS PAUSE_MS HOSTS PATH
+ *   demo-worker write NAME ROUNDS PAUSE_MS HOSTS PATH
  *   demo-worker kill NAME PID
  *
- * Both "count" and "hold" wait for the end of their standard input: the one
- * before it begins, the other before it gives the lock back. Times are
- * microseconds of CLOCK_MONOTONIC, and so comparable between processes. */
+ * All but "kill" wait for the end of their standard input: "hold" before it
+ * gives the lock back, the others before they begin. Times are microseconds of
+ * CLOCK_MONOTONIC, and so comparable between processes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,10 +24,14 @@
 
 enum { SESSION_TIMEOUT_MS = 3000, ACQUIRE_TIMEOUT_MS = 60000, USAGE = 64 };
 
+enum mode { MUTEX, READ, WRITE };
+
 struct worker {
     const char *name;
+    enum mode mode;
     zkr_session *session; /* NULL: works without a lock */
     zkr_mutex *mutex;
+    zkr_rwlock *rwlock; /* instead of the mutex, to read or write */
 };
 
 static int fail(const struct worker *w, const char *what, int rc)
@@ -66,8 +72,10 @@ static int join(struct worker *w, const char *hosts, const char *path)
 
     opts.session_timeout_ms = SESSION_TIMEOUT_MS;
     rc = zkr_session_open(hosts, &opts, &w->session);
-    if (rc == ZKR_OK)
+    if (rc == ZKR_OK && w->mode == MUTEX)
         rc = zkr_mutex_new(w->session, path, NULL, &w->mutex);
+    else if (rc == ZKR_OK)
+        rc = zkr_rwlock_new(w->session, path, NULL, &w->rwlock);
     if (rc != ZKR_OK)
         return fail(w, "to join", rc);
     (void)printf("%s session 0x%llx %" PRIu32 "\n", w->name,
@@ -81,6 +89,7 @@ static int part(struct worker *w, int status)
     int rc;
 
     zkr_mutex_free(w->mutex);
+    zkr_rwlock_free(w->rwlock);
     rc = zkr_session_close(w->session);
     if (rc != ZKR_OK && status == 0)
         status = fail(w, "to close", rc);
@@ -89,9 +98,20 @@ static int part(struct worker *w, int status)
     return status;
 }
 
+static int acquire(const struct worker *w, zkr_grant **ret_grant)
+{
+    const int64_t timeout_ms = ACQUIRE_TIMEOUT_MS;
+
+    if (w->mode == READ)
+        return zkr_rwlock_acquire_read(w->rwlock, timeout_ms, ret_grant);
+    if (w->mode == WRITE)
+        return zkr_rwlock_acquire_write(w->rwlock, timeout_ms, ret_grant);
+    return zkr_mutex_acquire(w->mutex, timeout_ms, ret_grant);
+}
+
 static int take(const struct worker *w, zkr_grant **ret_grant)
 {
-    int rc = zkr_mutex_acquire(w->mutex, ACQUIRE_TIMEOUT_MS, ret_grant);
+    int rc = acquire(w, ret_grant);
 
     if (rc != ZKR_OK)
         return fail(w, "to acquire", rc);
@@ -112,31 +132,58 @@ static int give_back(const struct worker *w, zkr_grant *grant)
     return 0;
 }
 
+static void nap(long pause_ms)
+{
+    struct timespec pause = { 0, pause_ms * 1000000 };
+
+    (void)nanosleep(&pause, NULL);
+}
+
 /* Read, take one's time, write: what nobody should do without a lock. The
  * number has a fixed width, so that no reader sees half of it. */
 static int add_one(const struct worker *w, int fd, long pause_ms)
 {
-    struct timespec pause = { 0, pause_ms * 1000000 };
     char text[32] = "";
     ssize_t n = pread(fd, text, sizeof text - 1, 0);
     long count = strtol(text, NULL, 10);
     int len = snprintf(text, sizeof text, "%014ld\n", count + 1);
 
-    (void)nanosleep(&pause, NULL);
+    nap(pause_ms);
     if (n < 0 || pwrite(fd, text, (size_t)len, 0) != len)
         return fail_errno(w, "to count");
     return 0;
 }
 
-static int add_one_alone(const struct worker *w, int fd, long pause_ms)
+/* All between acquire and release. Without a file a holder only rests. */
+static int stay(const struct worker *w, int fd, long pause_ms)
+{
+    int64_t begin = now_us();
+    int status = 0;
+
+    if (fd >= 0)
+        status = add_one(w, fd, pause_ms);
+    else
+        nap(pause_ms);
+    (void)printf("%s stayed %s %" PRId64 " %" PRId64 "\n", w->name,
+                 w->mode == READ ? "read" : "write", begin, now_us());
+    return status;
+}
+
+static int visit(const struct worker *w, int fd, long pause_ms)
 {
     zkr_grant *grant;
     int status;
 
     if (take(w, &grant) != 0)
         return 1;
-    status = add_one(w, fd, pause_ms);
+    status = stay(w, fd, pause_ms);
     return give_back(w, grant) != 0 ? 1 : status;
+}
+
+static void await_start(const struct worker *w)
+{
+    (void)printf("%s ready\n", w->name);
+    await_end_of_input();
 }
 
 static int count(struct worker *w, int argc, char **argv)
@@ -152,17 +199,30 @@ static int count(struct worker *w, int argc, char **argv)
         return fail_errno(w, argv[0]);
     if (argc == 5)
         status = join(w, argv[3], argv[4]);
-    if (status == 0) {
-        (void)printf("%s ready\n", w->name);
-        await_end_of_input();
-    }
+    if (status == 0)
+        await_start(w);
     for (long i = 0; i < rounds && status == 0; i++) {
         long pause_ms = strtol(argv[2], NULL, 10);
 
-        status = w->mutex == NULL ? add_one(w, fd, pause_ms)
-                                  : add_one_alone(w, fd, pause_ms);
+        status = w->session == NULL ? add_one(w, fd, pause_ms)
+                                    : visit(w, fd, pause_ms);
     }
     (void)close(fd);
+    return part(w, status);
+}
+
+static int share(struct worker *w, enum mode mode, int argc, char **argv)
+{
+    int status;
+
+    if (argc != 4)
+        return USAGE;
+    w->mode = mode;
+    status = join(w, argv[2], argv[3]);
+    if (status == 0)
+        await_start(w);
+    for (long i = strtol(argv[0], NULL, 10); i > 0 && status == 0; i--)
+        status = visit(w, -1, strtol(argv[1], NULL, 10));
     return part(w, status);
 }
 
@@ -206,6 +266,10 @@ int main(int argc, char **argv)
         status = count(&w, argc - 3, argv + 3);
     else if (argc > 2 && strcmp(argv[1], "hold") == 0)
         status = hold(&w, argc - 3, argv + 3);
+    else if (argc > 2 && strcmp(argv[1], "read") == 0)
+        status = share(&w, READ, argc - 3, argv + 3);
+    else if (argc > 2 && strcmp(argv[1], "write") == 0)
+        status = share(&w, WRITE, argc - 3, argv + 3);
     else if (argc > 2 && strcmp(argv[1], "kill") == 0)
         status = kill_one(&w, argc - 3, argv + 3);
     if (status == USAGE)
