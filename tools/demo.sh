@@ -1,19 +1,27 @@
 #!/usr/bin/env bash
-# Shows with real processes what a lock of zkrecipes is good for: seven checks.
+# Shows with real processes what a lock of zkrecipes is good for: eight checks.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root build=$root/build-demo
 readonly worker=$build/tools/demo/demo-worker
-readonly JAR=/usr/share/java/zookeeper.jar
+readonly JARS=/usr/share/java
+readonly JAR=$JARS/zookeeper.jar
 readonly CLASS_PATH=/etc/zookeeper/conf_example:$JAR
+readonly CURATOR=$JARS/curator-recipes.jar
+readonly CURATOR_CLASS_PATH=$CURATOR:$JARS/curator-framework.jar:\
+$JARS/curator-client.jar:$JAR:$JARS/slf4j-nop.jar
+readonly JAVA=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+    -XX:-UsePerfData -Xmx64m)
+readonly PYTHON=/usr/bin/python3 # Debian's kazoo belongs to Debian's python3
 readonly EX_USAGE=64 EX_UNAVAILABLE=69
 
-readonly CHECKS=7
-readonly ROUNDS=50 PAUSE_MS=2 # checks 1, 2 and 7
+readonly CHECKS=8
+readonly ROUNDS=50 PAUSE_MS=2 # checks 1, 2, 7 and 8
 readonly PROGRAMS=8           # checks 1 and 2
 readonly WAITERS=7            # checks 3 and 4
 readonly READERS=6 WRITERS=2  # check 7
+readonly OF_EACH=2            # check 8
 readonly OUR_TICK_MS=500 DEFAULT_TICK_MS=2000
 
 usage() {
@@ -21,9 +29,10 @@ usage() {
 usage: tools/demo.sh [--nodes N | --servers HOST:PORT[,HOST:PORT...]]
 
 Builds the library into build-demo/, starts a throw-away ZooKeeper on this
-machine, runs seven checks with real processes, prints a line for each, and
+machine, runs eight checks with real processes, prints a line for each, and
 removes all that it started. As root it first installs with apt-get what the
-demo needs and does not find.
+demo needs and does not find. Check 8 needs Java and Python packages, and is
+skipped without them.
 
   --nodes N    start an ensemble of N servers (default 1)
   --servers S  use these servers and start none; works below a node of its own,
@@ -31,8 +40,8 @@ demo needs and does not find.
                "wchp" in their 4lw.commands.whitelist
   --help       this text
 
-Exit status: 0 all checks hold, 1 one does not, 64 usage, 69 something could
-not be installed, built or started, 130 or 143 interrupted.
+Exit status: 0 all checks hold or are skipped, 1 one does not hold, 64 usage,
+69 something could not be installed, built or started, 130 or 143 interrupted.
 USAGE
 }
 
@@ -78,26 +87,51 @@ has() {
     libsmartcols-dev) pkg-config --exists smartcols ;;
     zookeeper) [[ -r $JAR ]] ;;
     default-jre-headless) command -v java ;;
+    default-jdk-headless) command -v javac ;;
+    libcurator-recipes-java) [[ -r $CURATOR ]] ;;
+    python3-kazoo) "$PYTHON" -c 'import kazoo' ;;
     *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }
 
-# The last two are for the tests and tools: alone they are no reason to install.
-install_missing() {
-    local package needed=0 missing=()
-    for package in build-essential meson ninja-build pkg-config \
-        libzookeeper-mt-dev libjansson-dev zookeeper default-jre-headless; do
-        has "$package" || { missing+=("$package") && needed=1; }
+# Those of the packages that are not there.
+missing() {
+    local package
+    for package in "$@"; do
+        has "$package" || printf '%s\n' "$package"
     done
-    ((needed)) || return 0
-    for package in libcmocka-dev libsmartcols-dev; do
-        has "$package" || missing+=("$package")
-    done
-    ((EUID == 0)) || die $EX_UNAVAILABLE \
-        "run as root: apt-get update && apt-get install -y ${missing[*]}"
+}
+
+# Sets $absent, what check 8 lacks. It alone is no reason to fail.
+look_for_curator_and_kazoo() {
+    mapfile -t absent < <(missing default-jdk-headless \
+        libcurator-recipes-java python3-kazoo)
+}
+
+install() {
     quietly 'installing packages' apt-get update
-    quietly "installing ${missing[*]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends "${missing[@]}"
+    quietly "installing $*" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "$@"
+}
+
+install_missing() {
+    local needed
+    look_for_curator_and_kazoo
+    mapfile -t needed < <(missing build-essential meson ninja-build pkg-config \
+        libzookeeper-mt-dev libjansson-dev zookeeper default-jre-headless)
+    if ((${#needed[@]} > 0)); then
+        # For the tests and tools: alone they are no reason to install.
+        mapfile -t -O ${#needed[@]} needed < \
+            <(missing libcmocka-dev libsmartcols-dev)
+        ((EUID == 0)) || die $EX_UNAVAILABLE \
+            'run as root: apt-get update && apt-get install -y' \
+            "${needed[@]}" "${absent[@]}"
+        install "${needed[@]}"
+    fi
+    if ((${#absent[@]} > 0 && EUID == 0)); then
+        (install "${absent[@]}") || true
+        look_for_curator_and_kazoo
+    fi
 }
 
 # quietly WHAT COMMAND...: its output is shown only when it fails.
@@ -162,8 +196,8 @@ remove_nodes() {
     local attempt
     # Again, because sessions that end at the same time remove theirs too.
     for attempt in 1 2 3; do
-        java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData \
-            -Xmx64m -cp "$CLASS_PATH" org.apache.zookeeper.ZooKeeperMain \
+        "${JAVA[@]}" -cp "$CLASS_PATH" \
+            org.apache.zookeeper.ZooKeeperMain \
             -server "$servers" deleteall "$base" \
             >"$tmp/output" 2>&1 </dev/null && return 0
         grep -qs 'Node does not exist' "$tmp/output" && return 0
@@ -172,8 +206,8 @@ remove_nodes() {
         "$attempt" "$base" "$servers" >&2
 }
 
-# The workers. Each prints lines "NAME EVENT ..." into one pipe, and waits for
-# the end of its standard input: the gate, which is another pipe.
+# The workers, in tools/demo/. Each prints lines "NAME EVENT ..." into one pipe,
+# and waits for the end of its standard input: the gate, which is another pipe.
 
 open_pipes() {
     mkfifo "$tmp/events" "$tmp/gate"
@@ -191,11 +225,25 @@ close_gate() {
     gate=
 }
 
-# start INPUT ARGUMENT...: a worker in the background.
-start() {
+# launch INPUT COMMAND...: a worker in the background.
+launch() {
     local input=$1
     shift
-    "$worker" "$@" <"$input" >"$tmp/events" {events}>&- {gate}>&- &
+    "$@" <"$input" >"$tmp/events" {events}>&- {gate}>&- &
+}
+
+# start INPUT ARGUMENT...: one of ours.
+start() {
+    launch "$1" "$worker" "${@:2}"
+}
+
+start_curator() {
+    launch "$1" "${JAVA[@]}" -cp "$CURATOR_CLASS_PATH" \
+        "$root/tools/demo/DemoWorker.java" "${@:2}"
+}
+
+start_kazoo() {
+    launch "$1" "$PYTHON" -B "$root/tools/demo/demo_worker.py" "${@:2}"
 }
 
 # await COUNT EVENT: go on when EVENT has come so often. Sets $why on failure.
@@ -270,16 +318,22 @@ stays() {
             END { print most + 0, writes + 0, good + 0 }'
 }
 
-# The checks. Each sets $figure and answers whether it holds.
+# The checks. Each sets $figure and answers whether it holds; or it sets
+# $skipped and says there why it cannot tell.
 
 report() {
     local number=$1 text=$2 verdict=ok
     shift 2
-    figure='' why='' log=$number
+    figure='' why='' skipped='' log=$number
     : >"$tmp/$log"
     if ! "$@"; then
         verdict=FAIL
         failures=$((failures + 1))
+    fi
+    if [[ -n $skipped ]]; then
+        skips=$((skips + 1))
+        printf '%s  %-56s skipped: %s\n' "$number" "$text" "$skipped"
+        return
     fi
     printf '%s  %-56s %-34s %s\n' "$number" "$text" "${why:-$figure}" "$verdict"
     end_workers
@@ -289,7 +343,16 @@ report() {
     done
 }
 
-# count_to FILE [HOSTS PATH]: all programs add to the number in FILE.
+# let_count FILE COUNT: so many programs, just started, add to its number.
+let_count() {
+    await "$2" ready || return
+    close_gate
+    await "$2" gone || return
+    counted=$((10#$(<"$1"))) expected=$(($2 * ROUNDS))
+    figure="$counted of $expected arrived"
+}
+
+# count_to FILE [HOSTS PATH]: programs of ours count.
 count_to() {
     local file=$1 i
     shift
@@ -297,11 +360,7 @@ count_to() {
     for ((i = 1; i <= PROGRAMS; i++)); do
         start "$tmp/gate" count "c$i" "$file" $ROUNDS $PAUSE_MS "$@"
     done
-    await $PROGRAMS ready || return
-    close_gate
-    await $PROGRAMS gone || return
-    counted=$((10#$(<"$file")))
-    figure="$counted of $expected arrived"
+    let_count "$file" $PROGRAMS
 }
 
 check_no_lock() {
@@ -435,8 +494,28 @@ check_readers_and_writers() {
     ((together > 1 && writes == WRITERS * ROUNDS && alone == writes))
 }
 
+check_languages() {
+    local file=$tmp/languages i writes alone overlaps
+    local args=("$file" "$ROUNDS" "$PAUSE_MS" "$servers" "$base/languages")
+    if ((${#absent[@]} > 0)); then
+        skipped="needs apt-get install ${absent[*]}"
+        return
+    fi
+    open_gate
+    for ((i = 1; i <= OF_EACH; i++)); do
+        start_curator "$tmp/gate" "java$i" "${args[@]}"
+        start_kazoo "$tmp/gate" "python$i" "${args[@]}"
+        start "$tmp/gate" count "c$i" "${args[@]}"
+    done
+    let_count "$file" $((3 * OF_EACH)) || return
+    read -r _ writes alone < <(stays)
+    overlaps=$((writes - alone))
+    figure+=", ${overlaps/#0/no} overlap"
+    ((counted == expected && writes == expected && overlaps == 0))
+}
+
 run_checks() {
-    expected=$((PROGRAMS * ROUNDS)) failures=0
+    failures=0 skips=0
     report 1 "$PROGRAMS programs count without a lock: some counts get lost" \
         check_no_lock
     report 2 "$PROGRAMS programs count with the lock: none gets lost" \
@@ -450,6 +529,8 @@ run_checks() {
         check_tokens
     report 7 'readers read together, a writer writes alone' \
         check_readers_and_writers
+    report 8 'Curator, kazoo and C on one lock: no count gets lost' \
+        check_languages
 }
 
 # Always at the end, also when interrupted: each step, whatever the others do.
@@ -464,7 +545,7 @@ clean_up() {
 }
 
 main() {
-    local begin
+    local begin held
     parse "$@"
     base=/zkrecipes-demo-$$-$RANDOM guest=0
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/zkrecipes-demo.XXXXXX")
@@ -479,8 +560,10 @@ main() {
     open_pipes
     run_checks
     ((failures == 0)) || die 1 "$failures of $CHECKS checks failed"
-    printf '\nAll %s hold, in %s s. Next, hold a lock yourself:\n' \
-        $CHECKS $((SECONDS - begin))
+    held="All $CHECKS hold"
+    ((skips == 0)) || held="$((CHECKS - skips)) hold, $skips skipped"
+    printf '\n%s, in %s s. Next, hold a lock yourself:\n' \
+        "$held" $((SECONDS - begin))
     # shellcheck disable=SC2016 # for the reader's shell
     printf '  tools/zk-dev up && eval "$(tools/zk-dev env)" && %s\n' \
         'build-demo/examples/mutex "$ZK_SERVERS" /locks/orders'
