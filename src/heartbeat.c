@@ -18,6 +18,14 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
+/* Without a beat nothing is held. */
+void zkr__heartbeat_acked_locked(struct zkr_session *s, int64_t sent)
+{
+    if (!s->beat.armed)
+        zkr__lease_rest(&s->lease);
+    zkr__lease_acked(&s->lease, sent, zkr__clock_boot());
+}
+
 static struct zkr_grant *grant_of(struct zkr__list *link)
 {
     return &ZKR__CONTAINER(link, struct zkr__claim, link)->grant;
@@ -37,10 +45,8 @@ static void on_beat(struct zkr__timer *timer)
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, beat);
     struct zkr_grant *g = first_held_locked(s);
 
-    if (g == NULL) { /* sessions that hold nothing send nothing */
-        zkr__lease_rest(&s->lease);
+    if (g == NULL) /* sessions that hold nothing send nothing */
         return;
-    }
     zkr__keeper_arm_locked(
         s, timer, zkr__clock_now() + zkr__lease_beat(&s->lease), on_beat);
     zkr__grant_ask_locked(g, ZKR__RETRY_NEVER);

@@ -11,6 +11,9 @@ void zkr__heartbeat_start_locked(struct zkr_session *s);
 /* A committed write has found a held node: try the others that are in doubt. */
 void zkr__heartbeat_good_locked(struct zkr_session *s);
 
+/* A write that was sent at `sent` has been committed. */
+void zkr__heartbeat_acked_locked(struct zkr_session *s, int64_t sent);
+
 /* Not with ZKR_SESSION_NO_LEASE. */
 bool zkr__heartbeat_has_lease(const struct zkr_session *s);
 

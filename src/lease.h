@@ -51,9 +51,8 @@ void zkr__lease_set_timeout(struct zkr__lease *lease, int64_t timeout);
 /* A write was committed: sent not before `sent`, answered at `acked`. */
 void zkr__lease_acked(struct zkr__lease *lease, int64_t sent, int64_t acked);
 
-/* Nothing is held any more: what comes next starts with a single write. While
- * something is held that would be wrong: writes that are missing have stalled.
- */
+/* Nothing is held: the next write counts by itself. While something is held
+ * that would be wrong: writes that are missing have stalled. */
 void zkr__lease_rest(struct zkr__lease *lease);
 
 /* What is held is ours before this instant; 0 without a proof. */

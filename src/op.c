@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "heartbeat.h"
 #include "keeper.h"
 #include "log.h"
 #include "opener.h"
@@ -122,7 +123,7 @@ static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)
     free(op->request.scratch);
     op->request.scratch = NULL;
     if (reply->rc == ZKR_OK && op->epoch == s->epoch && is_write(op))
-        zkr__lease_acked(&s->lease, op->sent, zkr__clock_boot());
+        zkr__heartbeat_acked_locked(s, op->sent);
     if (outcome == ZKR__OVER && op->epoch == s->epoch)
         zkr__session_lost_locked(s, reply->rc);
     /* An answer from the session before this one proves nothing any more. */

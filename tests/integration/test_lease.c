@@ -175,6 +175,55 @@ static void a_lost_connection_leaves_the_lease_running(void **state)
     release(g);
 }
 
+/* The rule for a single write was off once the session had a proof from a time
+ * at which it held nothing: claims that failed, or a wait. */
+static void failed_claims_do_not_take_the_first_lease_away(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *rival = new_mutex(other, path);
+    zkr_grant *none = NULL;
+    zkr_grant *g;
+
+    (void)state;
+    sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
+    g = acquire(rival);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(zkr_mutex_acquire(m, LEASE_MS / 3, &none),
+                         ZKR_ETIMEDOUT);
+    release(g);
+    sleep_ms(LEASE_MS); /* what those writes have proven is over */
+    g = acquire(m);
+    ok(zkr_grant_check(g));
+    release(g);
+    zkr_mutex_free(rival);
+    close_session(other);
+}
+
+static void a_lease_after_a_wait_has_no_hole(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *rival = new_mutex(other, path);
+    zkr_grant *g;
+    struct waiter w;
+    int64_t end;
+
+    (void)state;
+    sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
+    g = acquire(rival);
+    waiter_start(&w, m, -1);
+    sleep_ms(LEASE_MS);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    end = boot_ms() + 2 * LEASE_MS / 3;
+    while (boot_ms() < end) {
+        ok(zkr_grant_check(w.grant));
+        sleep_ms(10);
+    }
+    release(w.grant);
+    zkr_mutex_free(rival);
+    close_session(other);
+}
+
 static void verify_asks_the_servers(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -288,6 +337,8 @@ static int run_group(void)
         TEST(a_session_that_holds_nothing_writes_nothing),
         TEST(a_silent_server_ends_the_lease_before_the_session),
         TEST(a_lost_connection_leaves_the_lease_running),
+        TEST(failed_claims_do_not_take_the_first_lease_away),
+        TEST(a_lease_after_a_wait_has_no_hole),
         TEST(verify_asks_the_servers),
         cmocka_unit_test_setup_teardown(without_a_lease_the_connection_decides,
                                         setup_without_lease, teardown),
