@@ -8,7 +8,8 @@
 /* Something is held: beat, and watch the clock, while that lasts. */
 void zkr__heartbeat_start_locked(struct zkr_session *s);
 
-/* A committed write has found a held node: try the others that are in doubt. */
+/* A committed write has found a held node: try the others that are in doubt,
+ * if they can be proven. */
 void zkr__heartbeat_good_locked(struct zkr_session *s);
 
 /* A write that was sent at `sent` has been committed. */

@@ -146,6 +146,7 @@ static void a_silent_server_ends_the_lease_before_the_session(void **state)
     proxy_heal(proxy);
     wait_grant_state(g, ZKR_GRANT_HELD);
     ok(zkr_grant_check(g));
+    assert_true(recorder_wait(r, 3, SOON_MS));
     for (size_t i = 0; i < 3; i++) {
         int code = 0;
 
@@ -222,6 +223,28 @@ static void a_lease_after_a_wait_has_no_hole(void **state)
     release(w.grant);
     zkr_mutex_free(rival);
     close_session(other);
+}
+
+/* Each answer that proved nothing yet was followed by the next question. Here
+ * the session lives by its reconnects, but no write comes through. */
+static void a_lease_is_won_back_without_a_storm_of_writes(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct beats five = { 5 };
+    int64_t start;
+
+    (void)state;
+    assert_true(wait_until(has_beaten, &five, SOON_MS));
+    start = boot_ms();
+    while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
+        proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+    }
+    assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
+    proxy_reset_counts(proxy);
+    wait_grant_state(g, ZKR_GRANT_HELD);
+    assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 3, 20);
+    release(g);
 }
 
 static void verify_asks_the_servers(void **state)
@@ -339,6 +362,7 @@ static int run_group(void)
         TEST(a_lost_connection_leaves_the_lease_running),
         TEST(failed_claims_do_not_take_the_first_lease_away),
         TEST(a_lease_after_a_wait_has_no_hole),
+        TEST(a_lease_is_won_back_without_a_storm_of_writes),
         TEST(verify_asks_the_servers),
         cmocka_unit_test_setup_teardown(without_a_lease_the_connection_decides,
                                         setup_without_lease, teardown),
