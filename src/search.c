@@ -43,14 +43,22 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
 }
 
+static bool is_ours(const struct zkr__search *search,
+                    const struct zkr__zk_reply *reply)
+{
+    if (search->czxid != 0 && reply->czxid == search->czxid)
+        return true;
+    return reply->owner == search->op.session->id &&
+           reply->data_len == search->data_len &&
+           memcmp(reply->data, search->data, search->data_len) == 0;
+}
+
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
 
     search->found[0] = '\0';
-    if (reply->rc == ZKR_OK && reply->owner == op->session->id &&
-        reply->data_len == search->data_len &&
-        memcmp(reply->data, search->data, search->data_len) == 0)
+    if (reply->rc == ZKR_OK && is_ours(search, reply))
         (void)snprintf(search->found, sizeof(search->found), "%s",
                        zkr__path_name(search->path));
     search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);

@@ -11,8 +11,10 @@ struct zkr__search {
     const char *tag; /* what our nodes begin with, tag_len bytes */
     size_t tag_len;
     const struct zkr__markers *markers;
-    /* Or, with `data`: our only node can be this one, if it has that data. */
+    /* Or, with `data`: our only node can be this one, if it is that one, or if
+     * it has that data, which others may have replaced. */
     const char *path;
+    int64_t czxid; /* 0: not known */
     const char *data;
     size_t data_len;
     char found[ZKR__NAME_MAX + ZKR__SEQ_DIGITS]; /* lowest; "" when none is */

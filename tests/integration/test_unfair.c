@@ -186,6 +186,22 @@ a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
     recorder_free(r);
 }
 
+/* A holder that was asked for the lock: its data is not ours any more, and the
+ * look at whose node it is took it for somebody else's. */
+static void a_release_on_request_that_is_lost_still_happens(void **state)
+{
+    zkr_grant *g = take(m);
+
+    (void)state;
+    ok(zkr_participants_revoke(direct, node));
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    wait_children(path, 0);
+    zkr_grant_free(g);
+    release(take(other));
+}
+
 /* The name comes again, so its presence is no proof. */
 static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
 {
@@ -224,6 +240,7 @@ static int run_group(void)
         TEST(all_who_wait_watch_the_one_node),
         TEST(a_lost_create_reply_is_settled_by_the_data),
         TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
+        TEST(a_release_on_request_that_is_lost_still_happens),
         TEST(a_holder_sees_that_the_node_is_somebody_elses),
         TEST(the_kazoo_layout_is_refused),
     };
