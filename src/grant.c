@@ -92,6 +92,7 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state)
 {
     move_locked(g, state, "end");
     zkr__own_node_stop_locked(g);
+    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
 }
 
 void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
@@ -277,15 +278,18 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline)
 
 int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
 {
-    int64_t deadline = zkr__clock_deadline(timeout_ms);
+    struct zkr_session *s;
     int rc = zkr__grant_enter(g);
 
     if (rc != ZKR_OK)
         return rc;
-    if (zkr__dispatch_inside_locked(zkr__grant_claim(g)->session))
+    s = zkr__grant_claim(g)->session;
+    if (timeout_ms == 0) /* as of a try */
+        timeout_ms = s->opts.reply_timeout_ms;
+    if (zkr__dispatch_inside_locked(s))
         rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for an answer");
     else
-        rc = verify_unlocks(g, deadline);
+        rc = verify_unlocks(g, zkr__clock_deadline(timeout_ms));
     zkr__grant_leave(g);
     return rc;
 }

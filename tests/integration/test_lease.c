@@ -262,11 +262,43 @@ static void verify_asks_the_servers(void **state)
     assert_in_range(now_ms() - start, 300, 300 + SOON_MS / 2);
     proxy_heal(proxy);
     ok(zkr_grant_verify(g, SOON_MS));
+    ok(zkr_grant_verify(g, 0));
     delete_nth_child(path, 0);
     assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_ELOST);
     zkr_grant_free(g);
     assert_int_equal(zkr_grant_verify(NULL, 0), ZKR_EINVAL);
     assert_int_equal(zkr_grant_valid_until(NULL), 0);
+}
+
+static int by_verifying(void *grant, int64_t timeout_ms, zkr_grant **unused)
+{
+    (void)unused;
+    return zkr_grant_verify(grant, timeout_ms);
+}
+
+static bool is_asking(void *unused)
+{
+    (void)unused;
+    return proxy_rule_done(proxy);
+}
+
+/* The release takes the question back, and so nobody answered who asked it. */
+static void verify_ends_when_the_grant_does(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
+    waiter_start_by(&w, by_verifying, g, -1);
+    assert_true(wait_until(is_asking, NULL, SOON_MS));
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    assert_int_equal(zkr_grant_release(g), ZKR_EPENDING);
+    assert_true(wait_until(waiter_is_done, &w, SOON_MS));
+    assert_int_equal(waiter_join(&w), ZKR_ENOTHELD);
+    proxy_heal(proxy);
+    zkr_grant_free(g);
 }
 
 static void without_a_lease_the_connection_decides(void **state)
@@ -364,6 +396,7 @@ static int run_group(void)
         TEST(a_lease_after_a_wait_has_no_hole),
         TEST(a_lease_is_won_back_without_a_storm_of_writes),
         TEST(verify_asks_the_servers),
+        TEST(verify_ends_when_the_grant_does),
         cmocka_unit_test_setup_teardown(without_a_lease_the_connection_decides,
                                         setup_without_lease, teardown),
     };
