@@ -68,8 +68,10 @@ void zkr__lease_acked(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
     if (lease->busy_since == 0)
         lease->busy_since = sent;
+    else if (sent > lease->last_sent + zkr__lease_late(lease))
+        lease->stalled = true;
     lease->alive = max(lease->alive, prove(lease, sent));
-    if (lease->alive < lease->busy_since)
+    if (lease->alive < lease->busy_since && !lease->stalled)
         lease->provisional = max(lease->provisional, sent);
     lease->last_sent = max(lease->last_sent, sent);
     remember(lease, sent, acked);
@@ -78,6 +80,7 @@ void zkr__lease_acked(struct zkr__lease *lease, int64_t sent, int64_t acked)
 void zkr__lease_rest(struct zkr__lease *lease)
 {
     lease->busy_since = 0;
+    lease->stalled = false;
 }
 
 int64_t zkr__lease_until(const struct zkr__lease *lease)

@@ -15,7 +15,8 @@
  * Until there are three since we began to hold something, a single write counts
  * as if the leader knew of it after T/3 (the client's pings) and G; that also
  * assumes that the link between follower and leader did not stall for longer
- * than G just before. */
+ * than G just before. A pause between such writes, of the process or of a link,
+ * says that this does not hold: then only three count. */
 #ifndef ZKR__LEASE_H
 #define ZKR__LEASE_H
 
@@ -39,6 +40,7 @@ struct zkr__lease {
     int64_t alive;       /* s_j: the leader knows that we were; 0: no proof */
     int64_t provisional; /* the same for a single write */
     int64_t busy_since;  /* the first write since we held nothing; 0: none */
+    bool stalled;        /* ... and then for longer than T/3 there was none */
 };
 
 /* A new session. `ping_gap` 0: a quarter of the timeout. */

@@ -132,6 +132,21 @@ static void a_long_silence_while_held_does_not_bring_it_back(void **state)
     assert_int_equal(until(), 14 * S + T_LOW);
 }
 
+/* A process that was stopped just after its first write: when it writes again,
+ * the leader may still know of the first only, and end the session at T. */
+static void a_pause_before_the_first_proof_ends_the_weaker_rule(void **state)
+{
+    (void)state;
+    write_at(0, S / 10);
+    write_at(11 * S, 11 * S + S / 10);
+    assert_int_equal(until(), T_LOW - 7 * S);
+    write_at(12 * S - S / 2, 12 * S); /* k; m at 11 s, j at 0 */
+    assert_int_equal(until(), T_LOW);
+    zkr__lease_rest(&lease);
+    write_at(20 * S, 20 * S + S / 10);
+    assert_true(until() >= 20 * S + T_LOW - 7 * S);
+}
+
 static void after_a_rest_one_write_counts_again(void **state)
 {
     (void)state;
@@ -160,6 +175,7 @@ static void gap_and_margin_can_be_chosen(void **state)
     zkr__lease_set_timeout(&lease, T);
     write_at(0, S / 10);
     assert_int_equal(until(), T_LOW - S / 20 - 5 * S - 4 * S);
+    write_at(3 * S, 3 * S + S / 10);
     write_at(5 * S, 5 * S + S / 10); /* not yet 5 s after the answer */
     write_at(6 * S, 6 * S + S / 10);
     assert_int_equal(until(), 6 * S + T_LOW - S / 20 - 5 * S - 4 * S);
@@ -193,6 +209,7 @@ int main(void)
         TEST(a_late_beat_is_judged_by_the_strict_rule),
         TEST(many_writes_at_once_keep_the_older_ones),
         TEST(a_long_silence_while_held_does_not_bring_it_back),
+        TEST(a_pause_before_the_first_proof_ends_the_weaker_rule),
         TEST(after_a_rest_one_write_counts_again),
         TEST(a_smaller_timeout_counts_for_all),
         TEST(gap_and_margin_can_be_chosen),
