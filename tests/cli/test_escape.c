@@ -1,0 +1,112 @@
+/* Tests of what is done to text of others before it reaches a terminal. */
+#include "escape.h"
+#include "unit.h"
+
+#include <string.h>
+
+static void is(const char *text, size_t len, const char *want)
+{
+    char out[256];
+    size_t n = escape_text(text, len, out, sizeof(out));
+
+    assert_string_equal(out, want);
+    assert_int_equal(n, strlen(want));
+}
+
+#define IS(text, want) is(text, sizeof(text) - 1, want)
+
+static void harmless_text_is_kept(void **state)
+{
+    (void)state;
+    IS("", "");
+    IS("deploy.sh \"release 42\" ~!", "deploy.sh \"release 42\" ~!");
+    IS("gr\xc3\xbc\xc3\x9f \xe6\xbc\xa2 \xf0\x9f\x94\x92",
+       "gr\xc3\xbc\xc3\x9f \xe6\xbc\xa2 \xf0\x9f\x94\x92");
+}
+
+static void control_characters_become_numbers(void **state)
+{
+    (void)state;
+    IS("a\nb\r\t", "a\\x0Ab\\x0D\\x09");
+    IS("\x1b[2J\x1b]0;title\a", "\\x1B[2J\\x1B]0;title\\x07");
+    IS("\0\x7f", "\\x00\\x7F");
+    IS("\xc2\x9b", "\\xC2\\x9B"); /* CSI as one character of C1 */
+}
+
+static void direction_cannot_be_turned(void **state)
+{
+    (void)state;
+    IS("a\xe2\x80\xae"
+       "b",
+       "a\\xE2\\x80\\xAEb");               /* U+202E */
+    IS("\xe2\x80\xaa", "\\xE2\\x80\\xAA"); /* U+202A */
+    IS("\xe2\x81\xa6", "\\xE2\\x81\\xA6"); /* U+2066 */
+    IS("\xe2\x81\xa9", "\\xE2\\x81\\xA9"); /* U+2069 */
+    IS("\xe2\x81\xaa", "\xe2\x81\xaa");    /* U+206A: past them */
+    IS("\xe2\x80\xa8", "\\xE2\\x80\\xA8"); /* U+2028: a new line */
+}
+
+static void what_is_not_utf8_becomes_numbers(void **state)
+{
+    (void)state;
+    IS("\xff\x80z", "\\xFF\\x80z");
+    IS("\xc0\xaf", "\\xC0\\xAF");                   /* not the shortest */
+    IS("\xe0\x80\x8a", "\\xE0\\x80\\x8A");          /* a hidden newline */
+    IS("\xed\xa0\x80", "\\xED\\xA0\\x80");          /* a surrogate */
+    IS("\xf4\x90\x80\x80", "\\xF4\\x90\\x80\\x80"); /* past U+10FFFF */
+    IS("\xe6\xbc", "\\xE6\\xBC");                   /* cut */
+    IS("\xe6z", "\\xE6z");
+}
+
+/* Or "\x1B" as text could not be told from an escape. */
+static void a_backslash_is_doubled(void **state)
+{
+    (void)state;
+    IS("\\x1B", "\\\\x1B");
+}
+
+static void too_long_a_text_ends_in_dots(void **state)
+{
+    char out[16];
+
+    (void)state;
+    memset(out, 'z', sizeof(out));
+    assert_int_equal(escape_text("0123456789", 10, out, 11), 10);
+    assert_string_equal(out, "0123456789");
+    assert_int_equal(escape_text("0123456789", 10, out, 10), 9);
+    assert_string_equal(out, "012345...");
+    /* Never within a character, nor within what one became. */
+    assert_int_equal(escape_text("a\nbcdefgh", 9, out, 8), 4);
+    assert_string_equal(out, "a...");
+    assert_int_equal(escape_text("a\xe6\xbc\xa2zzzzz", 9, out, 7), 4);
+    assert_string_equal(out, "a...");
+}
+
+static void no_room_is_no_overrun(void **state)
+{
+    char out[8];
+
+    (void)state;
+    for (size_t size = 0; size < 6; size++) {
+        memset(out, 'z', sizeof(out));
+        (void)escape_text("\x1b\x1b", 2, out, size);
+        assert_int_equal(out[size], 'z');
+        if (size > 0)
+            assert_true(strlen(out) < size);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(harmless_text_is_kept),
+        cmocka_unit_test(control_characters_become_numbers),
+        cmocka_unit_test(direction_cannot_be_turned),
+        cmocka_unit_test(what_is_not_utf8_becomes_numbers),
+        cmocka_unit_test(a_backslash_is_doubled),
+        cmocka_unit_test(too_long_a_text_ends_in_dots),
+        cmocka_unit_test(no_room_is_no_overrun),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
