@@ -12,6 +12,9 @@ const struct verb *const lockctl_verbs[] = {
 };
 
 static void say(const char *format, va_list args)
+    __attribute__((format(printf, 1, 0)));
+
+static void say(const char *format, va_list args)
 {
     (void)fputs("zk-lockctl: ", stderr);
     (void)vfprintf(stderr, format, args);
