@@ -8,9 +8,9 @@
 static const char default_servers[] = "127.0.0.1:2181";
 
 /* Of ZooKeeper's codes, those that mean something to a user of the tool. */
-enum { ZNOAUTH = -102, ZAUTHFAILED = -115 };
+enum { ZNOAUTH = -102, ZNOCHILDRENFOREPHEMERALS = -108, ZAUTHFAILED = -115 };
 
-static int exit_code(int rc)
+int lockctl_exit_code(int rc)
 {
     switch (rc) {
     case ZKR_EINVAL:
@@ -29,6 +29,9 @@ static int exit_code(int rc)
         return EX_TEMPFAIL;
     case ZKR_ELOST:
         return EX_LOST;
+    case ZKR_EEXHAUSTED:
+    case ZNOCHILDRENFOREPHEMERALS:
+        return EX_CANTCREAT;
     case ZNOAUTH:
     case ZAUTHFAILED:
         return EX_NOPERM;
@@ -41,7 +44,7 @@ static int exit_code(int rc)
 
 int lockctl_fail_zkr(int rc)
 {
-    return lockctl_fail(exit_code(rc), "%s",
+    return lockctl_fail(lockctl_exit_code(rc), "%s",
                         zkr_error_detail()[0] != '\0' ? zkr_error_detail()
                                                       : zkr_strerror(rc));
 }

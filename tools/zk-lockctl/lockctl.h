@@ -53,6 +53,7 @@ struct verb {
 
 /* One per verb_*.c file. */
 extern const struct verb verb_help;
+extern const struct verb verb_run;
 extern const struct verb verb_version;
 
 /* The table in main.c; ends with NULL. */
@@ -68,6 +69,7 @@ void lockctl_say(const struct lockctl *ctl, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* An error of the library: its sentence, and the exit code that it means. */
 int lockctl_fail_zkr(int rc);
+int lockctl_exit_code(int rc);
 
 /* options.c */
 

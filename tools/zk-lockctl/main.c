@@ -6,6 +6,7 @@
 #include <string.h>
 
 const struct verb *const lockctl_verbs[] = {
+    &verb_run,
     &verb_help,
     &verb_version,
     NULL,

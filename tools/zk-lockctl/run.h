@@ -1,0 +1,90 @@
+/* What the parts of the verb run share. */
+#ifndef RUN_H
+#define RUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lockctl.h"
+#include "run_child.h"
+#include "run_claim.h"
+#include "run_clock.h"
+#include "run_fence.h"
+#include "run_guard.h"
+#include "run_signals.h"
+#include "run_tty.h"
+
+enum {
+    EX_RUN = 125, /* before the command was started */
+    EX_NOT_EXECUTABLE = 126,
+    EX_NOT_FOUND = 127,
+    EX_SIGNALED = 128, /* and the number of the signal */
+};
+
+struct run_opts {
+    enum claim_kind kind;
+    int64_t wait_ms;       /* 0: try once; -1: no limit */
+    int not_acquired_code; /* -E */
+    const char *why;
+    char **argv;      /* the command */
+    int64_t grace_ms; /* -1: default */
+    enum fence_policy on_suspend;
+    bool term_on_revoke;
+    const char *status_file;
+    char path[ZKR_PATH_MAX + 1];
+};
+
+struct run {
+    struct lockctl *ctl;
+    struct run_opts opts;
+    struct guard *guard;
+    struct signals signals;
+    struct tty tty;
+    struct fds *inherited;
+    struct child child;
+    struct fence fence;
+
+    zkr_grant *grant;
+    int64_t session_id; /* through which it is held */
+    uint64_t epoch;
+    int64_t granted_ms; /* BOOTTIME; 0: never */
+    int64_t wait_ms;    /* for the grant */
+    int64_t held_ms;
+    enum zkr_grant_state state; /* as last said */
+
+    int event_fd; /* the grant has something to tell */
+    int timer_fd;
+    atomic_bool revoke_asked;
+    bool killed;          /* KILL was sent because of the lease */
+    bool refused;         /* it was said that a signal was not allowed */
+    bool ended_in_time;   /* it was provably ours when the last process ended */
+    bool revoked;         /* TERM was sent because of that */
+    bool lost;            /* TERM or KILL was sent because of the lease, or
+                             it was lost before we saw it */
+    int64_t kill_rest_ms; /* when what the command has left behind is killed;
+                             0: not asked to end yet */
+};
+
+/* run_wait.c: 0 when the lock is ours, or an exit code after it was said why it
+ * is not. */
+int run_wait(struct run *run);
+
+/* run_hold.c: from the start of the command until nothing of it is left. 0, or
+ * an exit code when it could not be started. */
+int run_hold(struct run *run);
+
+/* run_holder.c: who holds the lock and how many wait before us, on stderr,
+ * after `what`. False when nothing could be said. */
+bool run_say_holder(struct lockctl *ctl, const char *path, const char *what);
+
+/* run_status.c: 0, or an exit code after an error was said. */
+int run_status_check(const char *file);
+int run_status_write(const struct run *run, int exit_code);
+
+/* run_env.c: our environment and ZKLOCK_PATH and so on; NULL when out of
+ * memory. */
+char **run_env_new(const struct run *run);
+void run_env_free(char **env);
+
+#endif

@@ -1,0 +1,34 @@
+/* An acquire whose outcome is an event of a descriptor. */
+#ifndef RUN_CLAIM_H
+#define RUN_CLAIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+enum claim_kind { CLAIM_MUTEX, CLAIM_READ, CLAIM_WRITE };
+
+/* "mutex", "read", "write" */
+const char *claim_kind_name(enum claim_kind kind);
+
+struct claim;
+
+/* Begin. `event_fd`, an eventfd, is written when it has ended. ZKR_OK, or an
+ * error of the library. */
+int claim_start(zkr_session *session, enum claim_kind kind, const char *path,
+                const char *label, int64_t timeout_ms, int event_fd,
+                struct claim **ret_claim);
+
+/* Has it ended? Then the error and the grant, which becomes the caller's. */
+bool claim_outcome(struct claim *claim, int *ret_error, zkr_grant **ret_grant);
+
+/* The sentence behind an error. */
+const char *claim_detail(const struct claim *claim);
+
+void claim_cancel(struct claim *claim);
+
+/* After its outcome. NULL is allowed. */
+void claim_free(struct claim *claim);
+
+#endif

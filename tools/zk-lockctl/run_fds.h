@@ -1,0 +1,15 @@
+/* Which descriptors the command may have: those that we were started with. */
+#ifndef RUN_FDS_H
+#define RUN_FDS_H
+
+struct fds;
+
+/* Note what is open now. NULL, with errno, on failure. */
+struct fds *fds_note(void);
+void fds_free(struct fds *fds);
+
+/* All others from 3 up are closed by the next exec. For a child: only
+ * async-signal-safe calls. -1 with errno on failure. */
+int fds_close_others_on_exec(const struct fds *fds);
+
+#endif

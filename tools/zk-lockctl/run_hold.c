@@ -1,0 +1,315 @@
+/* The command under the lock: signals, the lease, and its end. */
+#include "run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { KILL_AGAIN_MS = 50 };
+
+static int start_failed(const struct run *run, const char *step, int error)
+{
+    const char *name = run->opts.argv[0];
+
+    if (strcmp(step, "exec") != 0)
+        return lockctl_fail(EX_RUN, "the command cannot be started: %s",
+                            strerror(error));
+    return lockctl_fail(error == ENOENT ? EX_NOT_FOUND : EX_NOT_EXECUTABLE,
+                        "%s: %s", name, strerror(error));
+}
+
+static int start_command(struct run *run)
+{
+    const char *step = "fork";
+    char **env = run_env_new(run);
+    struct child_plan plan = { .argv = run->opts.argv,
+                               .env = env,
+                               .fds = run->inherited,
+                               .signals = &run->signals,
+                               .tty = &run->tty };
+    int error = env != NULL ? child_start(&run->child, &plan, &step) : ENOMEM;
+
+    run_env_free(env);
+    if (error != 0)
+        return start_failed(run, step, error);
+    guard_watch(run->guard, run->child.pid);
+    return 0;
+}
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    struct run *run = user;
+    uint64_t one = 1;
+
+    (void)grant;
+    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
+        atomic_store(&run->revoke_asked, true);
+    (void)!write(run->event_fd, &one, sizeof(one));
+}
+
+static struct fence_view look(const struct run *run)
+{
+    struct fence_view view;
+
+    view.valid_until_ms = zkr_grant_valid_until(run->grant);
+    view.state = zkr_grant_state(run->grant);
+    view.now_ms = run_boot_ms();
+    return view;
+}
+
+static void say_state(struct run *run, const struct fence_view *view)
+{
+    if (view->state == run->state)
+        return;
+    if (view->state == ZKR_GRANT_SUSPENDED)
+        lockctl_say(run->ctl,
+                    "no answer from the servers; the lock is ours for another "
+                    "%lld ms",
+                    (long long)(view->valid_until_ms - view->now_ms));
+    if (view->state == ZKR_GRANT_HELD)
+        lockctl_say(run->ctl, "the servers answer; the lock is still ours");
+    run->state = view->state;
+}
+
+static void say_killed(struct run *run, const struct fence_view *view)
+{
+    if (view->state != ZKR_GRANT_LOST)
+        (void)lockctl_fail(EX_LOST,
+                           "LOCK LOST: the lease ran out without an answer "
+                           "from the servers; the command is killed");
+    else if (zkr_session_epoch(run->ctl->session) != run->epoch ||
+             zkr_session_state(run->ctl->session) == ZKR_SESSION_LOST)
+        (void)lockctl_fail(EX_LOST, "LOCK LOST: the servers have ended the "
+                                    "session; the command is killed");
+    else
+        (void)lockctl_fail(EX_LOST, "LOCK LOST: somebody has deleted its node; "
+                                    "the command is killed");
+}
+
+static void send_all(struct run *run, int sig)
+{
+    if (!child_signal_all(&run->child, sig) && !run->refused)
+        (void)lockctl_fail(EX_NOPERM,
+                           "a process of the command belongs to another user: "
+                           "it cannot be sent signals, and may outlive the "
+                           "lock");
+    else
+        return;
+    run->refused = true;
+}
+
+static void say_action(struct run *run, enum fence_action action,
+                       const struct fence_view *view)
+{
+    if (action == FENCE_SEND_TERM)
+        (void)lockctl_fail(
+            EX_LOST,
+            "the lock is in danger: TERM to the command, KILL "
+            "in %lld ms",
+            (long long)(view->valid_until_ms - FENCE_LEAD_MS - view->now_ms));
+    if (action == FENCE_SEND_KILL && !run->killed)
+        say_killed(run, view);
+}
+
+/* What the lease demands now; when to look again. Acts first, then speaks: a
+ * reader of stderr may be slow. */
+static int64_t obey_fence(struct run *run)
+{
+    static const int signals[] = { [FENCE_SEND_TERM] = SIGTERM,
+                                   [FENCE_SEND_KILL] = SIGKILL,
+                                   [FENCE_SEND_STOP] = SIGSTOP,
+                                   [FENCE_SEND_CONT] = SIGCONT };
+    struct fence_view view = look(run);
+    struct fence_plan plan = fence_next(&run->fence, &view);
+
+    if (view.valid_until_ms != 0)
+        guard_set_deadline(run->guard, view.valid_until_ms);
+    if (plan.action != FENCE_NOTHING)
+        send_all(run, signals[plan.action]);
+    say_state(run, &view);
+    say_action(run, plan.action, &view);
+    if (plan.action == FENCE_SEND_TERM || plan.action == FENCE_SEND_KILL)
+        run->lost = true;
+    if (plan.action != FENCE_SEND_KILL)
+        return plan.wake_ms;
+    run->killed = true;
+    return view.now_ms + KILL_AGAIN_MS;
+}
+
+/* Nothing is left of the command. If the lease has run out, it was the guard
+ * that killed it while we could not. */
+static void note_end(struct run *run)
+{
+    struct fence_view view = look(run);
+
+    run->ended_in_time = view.now_ms < view.valid_until_ms;
+    if (!run->ended_in_time && !run->lost && WIFSIGNALED(run->child.status) &&
+        WTERMSIG(run->child.status) == SIGKILL) {
+        run->lost = true;
+        say_killed(run, &view);
+    }
+}
+
+/* The command has ended, others of its making have not: when to look again. */
+static int64_t end_rest(struct run *run)
+{
+    int64_t now_ms = run_boot_ms();
+
+    if (run->kill_rest_ms == 0) {
+        if (run->ctl->verbose > 0)
+            lockctl_say(run->ctl, "the command has left processes behind: "
+                                  "TERM to them");
+        send_all(run, SIGTERM);
+        if (!run->fence.paused)
+            send_all(run, SIGCONT);
+        run->kill_rest_ms = now_ms + run->fence.grace_ms;
+    } else if (now_ms >= run->kill_rest_ms) {
+        send_all(run, SIGKILL);
+        run->kill_rest_ms = now_ms + KILL_AGAIN_MS;
+    }
+    return run->kill_rest_ms;
+}
+
+static void pass_on(struct run *run, int sig)
+{
+    if (sig == SIGCHLD)
+        return;
+    if (sig != SIGCONT) {
+        child_signal(&run->child, sig);
+        return;
+    }
+    if (run->fence.paused) /* the lease is not proven: not now */
+        return;
+    if (run->tty.give && tty_is_ours(&run->tty))
+        tty_hand_over(&run->tty, run->child.pid);
+    child_continue(&run->child);
+}
+
+/* The command was stopped as by a terminal: what its shell would see if we were
+ * not between them. */
+static void follow_stop(struct run *run)
+{
+    int sig = run->child.stopped_by;
+    bool asks = sig == SIGTTIN || sig == SIGTTOU;
+    bool had = tty_belongs_to(&run->tty, run->child.pid);
+
+    run->child.stopped_by = 0;
+    if (asks && tty_is_ours(&run->tty)) {
+        run->tty.give = true;
+        tty_hand_over(&run->tty, run->child.pid);
+        child_continue(&run->child);
+        return;
+    }
+    if (sig != SIGTSTP && !asks)
+        return;
+    if (!had && !asks && !tty_is_ours(&run->tty))
+        return; /* not from a terminal: its sender will continue it */
+    tty_take_back(&run->tty, run->child.pid);
+    /* The shell that continues us also sends the CONT that we pass on. */
+    if (!tty_stop_with_job() && !asks)
+        pass_on(run, SIGCONT);
+}
+
+static void obey_revoke(struct run *run)
+{
+    if (!atomic_exchange(&run->revoke_asked, false))
+        return;
+    if (!run->opts.term_on_revoke) {
+        lockctl_say(run->ctl, "somebody asks for the lock; ignored");
+        return;
+    }
+    lockctl_say(run->ctl, "somebody asks for the lock: TERM to the command");
+    run->revoked = true;
+    send_all(run, SIGTERM);
+}
+
+static void set_timer(int fd, int64_t wake_ms)
+{
+    struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
+                                             .tv_nsec =
+                                                 wake_ms % 1000 * 1000000 } };
+
+    (void)timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void sleep_until(struct run *run, int64_t wake_ms)
+{
+    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
+                            { .fd = run->timer_fd, .events = POLLIN },
+                            { .fd = run->signals.fd, .events = POLLIN } };
+    uint64_t count;
+
+    set_timer(run->timer_fd, wake_ms);
+    if (poll(fds, 3, -1) <= 0)
+        return;
+    if ((fds[0].revents & POLLIN) != 0)
+        (void)!read(run->event_fd, &count, sizeof(count));
+    if ((fds[1].revents & POLLIN) != 0)
+        (void)!read(run->timer_fd, &count, sizeof(count));
+}
+
+static void watch_command(struct run *run)
+{
+    int sig;
+
+    for (;;) {
+        int64_t wake_ms;
+
+        child_reap(&run->child);
+        if (run->child.ended) {
+            tty_take_back(&run->tty, run->child.pid);
+            if (!child_has_descendants()) {
+                note_end(run);
+                return;
+            }
+        }
+        /* Before the signals: we may just have been continued. */
+        wake_ms = obey_fence(run);
+        while ((sig = signals_next(&run->signals)) != 0)
+            pass_on(run, sig);
+        obey_revoke(run);
+        if (run->child.ended && !run->killed) {
+            int64_t rest_ms = end_rest(run);
+
+            wake_ms = rest_ms < wake_ms ? rest_ms : wake_ms;
+        } else if (run->child.stopped_by != 0) {
+            follow_stop(run);
+        }
+        sleep_until(run, wake_ms);
+    }
+}
+
+/* May the command be started? */
+static int check_lease(const struct run *run)
+{
+    struct fence_view view = look(run);
+    struct fence fence = run->fence;
+
+    if (fence_next(&fence, &view).action == FENCE_NOTHING)
+        return 0;
+    return lockctl_fail(EX_RUN, "the lock was granted, but its lease is too "
+                                "short to start the command");
+}
+
+int run_hold(struct run *run)
+{
+    int code = check_lease(run);
+
+    run->state = ZKR_GRANT_HELD;
+    if (code == 0)
+        (void)zkr_grant_listen(run->grant, on_grant, run);
+    if (code == 0)
+        code = start_command(run);
+    if (code == 0) {
+        watch_command(run);
+        guard_watch(run->guard, 0);
+    }
+    (void)zkr_grant_listen(run->grant, NULL, NULL);
+    return code;
+}

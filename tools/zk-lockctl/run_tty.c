@@ -1,0 +1,49 @@
+/* Job control: which process group has the terminal. */
+#include "run_tty.h"
+
+#include <signal.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+bool tty_belongs_to(const struct tty *tty, pid_t group)
+{
+    return tty->fd >= 0 && tcgetpgrp(tty->fd) == group;
+}
+
+bool tty_is_ours(const struct tty *tty)
+{
+    return tty_belongs_to(tty, getpgrp());
+}
+
+void tty_open(struct tty *tty)
+{
+    tty->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    /* In a pipeline the others may want it: "zk-lockctl run L cmd | less". The
+     * command gets it there when it asks, by SIGTTIN or SIGTTOU. */
+    tty->give = tty_is_ours(tty) && isatty(STDIN_FILENO) == 1 &&
+                isatty(STDOUT_FILENO) == 1;
+}
+
+void tty_hand_over(const struct tty *tty, pid_t group)
+{
+    if (tty->fd >= 0)
+        (void)tcsetpgrp(tty->fd, group);
+}
+
+void tty_take_back(const struct tty *tty, pid_t group)
+{
+    if (tty_belongs_to(tty, group))
+        (void)tcsetpgrp(tty->fd, getpgrp());
+}
+
+bool tty_stop_with_job(void)
+{
+    /* Without a parent in our session our group is orphaned: the kernel would
+     * not stop it either. */
+    if (getsid(getppid()) != getsid(0))
+        return false;
+    (void)kill(0, SIGTSTP); /* blocked here, so it stops the others */
+    (void)kill(getpid(), SIGSTOP);
+    return true;
+}

@@ -1,0 +1,31 @@
+/* Job control: which process group has the terminal. */
+#ifndef RUN_TTY_H
+#define RUN_TTY_H
+
+#include <stdbool.h>
+
+#include <sys/types.h>
+
+struct tty {
+    int fd;    /* the controlling terminal; -1: none */
+    bool give; /* the command gets it from the start: we have it, and alone */
+};
+
+void tty_open(struct tty *tty);
+
+/* Do we, or our shell with us, have it now? */
+bool tty_is_ours(const struct tty *tty);
+bool tty_belongs_to(const struct tty *tty, pid_t group);
+
+/* Let a group have it; async-signal-safe. With SIGTTOU blocked. */
+void tty_hand_over(const struct tty *tty, pid_t group);
+
+/* Take it back from a group, if it has it. */
+void tty_take_back(const struct tty *tty, pid_t group);
+
+/* Stop ourselves and whoever shares our group, as the shell expects when a job
+ * of its stops; returns when somebody continues us. False, at once, where
+ * nobody would. */
+bool tty_stop_with_job(void);
+
+#endif

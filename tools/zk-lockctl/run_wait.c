@@ -1,0 +1,108 @@
+/* Waiting for the lock: its outcome, signals, and who has it meanwhile. */
+#include "run.h"
+
+#include <poll.h>
+
+#include <unistd.h>
+
+enum { PATIENCE_MS = 1000 }; /* before it is said who holds the lock */
+
+/* A signal that ends us; 0: none. Others have no meaning yet, but that a
+ * terminal stops us. */
+static int fatal_signal(const struct run *run)
+{
+    int sig;
+
+    while ((sig = signals_next(&run->signals)) != 0) {
+        if (signals_is_fatal(sig))
+            return sig;
+        if (sig == SIGTSTP)
+            (void)tty_stop_with_job();
+    }
+    return 0;
+}
+
+static void drain(int event_fd)
+{
+    uint64_t count;
+
+    (void)!read(event_fd, &count, sizeof(count));
+}
+
+/* Until the claim has its outcome. The signal that we were ended by, or 0. */
+static int await(struct run *run, struct claim *claim)
+{
+    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
+                            { .fd = run->signals.fd, .events = POLLIN } };
+    int timeout_ms = PATIENCE_MS;
+    int ended_by = 0;
+    zkr_grant *grant;
+    int error;
+
+    while (!claim_outcome(claim, &error, &grant)) {
+        int n = poll(fds, 2, timeout_ms);
+
+        if (n == 0) {
+            timeout_ms = -1;
+            (void)run_say_holder(run->ctl, run->opts.path, "waiting");
+        }
+        if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {
+            ended_by = fatal_signal(run);
+            if (ended_by != 0)
+                claim_cancel(claim);
+        }
+        if (n > 0 && (fds[0].revents & POLLIN) != 0)
+            drain(run->event_fd);
+    }
+    return ended_by;
+}
+
+static int not_acquired(struct run *run, int error, const char *detail)
+{
+    if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
+        return lockctl_fail(lockctl_exit_code(error), "%s",
+                            detail[0] != '\0' ? detail : zkr_strerror(error));
+    if (!run_say_holder(run->ctl, run->opts.path, "not acquired"))
+        lockctl_say(run->ctl, "not acquired: %s", zkr_strerror(error));
+    return run->opts.not_acquired_code;
+}
+
+static void note_grant(struct run *run, zkr_grant *grant, int64_t since_ms)
+{
+    run->grant = grant;
+    run->granted_ms = run_boot_ms();
+    run->wait_ms = run->granted_ms - since_ms;
+    run->session_id = zkr_session_id(run->ctl->session);
+    run->epoch = zkr_session_epoch(run->ctl->session);
+    if (run->ctl->verbose > 0)
+        lockctl_say(run->ctl, "acquired after %lld ms, token %lld",
+                    (long long)run->wait_ms, (long long)zkr_grant_token(grant));
+}
+
+int run_wait(struct run *run)
+{
+    const struct run_opts *opts = &run->opts;
+    int64_t since_ms = run_boot_ms();
+    struct claim *claim = NULL;
+    zkr_grant *grant = NULL;
+    int ended_by;
+    int code = 0;
+    int error;
+
+    error = claim_start(run->ctl->session, opts->kind, opts->path, opts->why,
+                        opts->wait_ms, run->event_fd, &claim);
+    if (error != ZKR_OK)
+        return lockctl_fail_zkr(error);
+    ended_by = await(run, claim);
+    (void)claim_outcome(claim, &error, &grant);
+    if (error == ZKR_OK)
+        note_grant(run, grant, since_ms);
+    else
+        run->wait_ms = run_boot_ms() - since_ms;
+    if (ended_by != 0)
+        code = EX_SIGNALED + ended_by;
+    else if (error != ZKR_OK)
+        code = not_acquired(run, error, claim_detail(claim));
+    claim_free(claim);
+    return code;
+}
