@@ -16,8 +16,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang]
   --tsan           with ThreadSanitizer
   --valgrind       under valgrind (slow)
   --clang          build with clang instead of gcc
-  --suite NAME     only this suite: unit, api, integration, interop, examples,
-                   harness
+  --suite NAME     only this suite: unit, api, cli, integration, interop,
+                   examples, harness
   --no-suite NAME  all but this
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.

@@ -1,0 +1,226 @@
+/* Starting zk-lockctl, and what it and its command have said. */
+#include "cli.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "spawn.h"
+
+static char dir[] = "/tmp/zkrecipes-cli-XXXXXX";
+static struct guard guard;
+
+int cli_setup(void)
+{
+    if (mkdtemp(dir) == NULL)
+        return -1;
+    return guard_start(&guard, dir);
+}
+
+void cli_teardown(void)
+{
+    guard_finish(&guard);
+}
+
+const char *cli_file(const char *name)
+{
+    static char names[8][128];
+    static unsigned next;
+    char *file = names[next++ % 8];
+
+    (void)snprintf(file, sizeof(names[0]), "%s/%s", dir, name);
+    return file;
+}
+
+void cli_start(struct cli *c, const char *program, const char *const *args)
+{
+    static int number;
+    char *argv[32] = { (char *)program };
+    int ends[2];
+    int out;
+    size_t n = 0;
+
+    while (args[n] != NULL && n < 30) {
+        argv[n + 1] = (char *)args[n];
+        n++;
+    }
+    (void)snprintf(c->output, sizeof(c->output), "%s/output-%d", dir, ++number);
+    out = open(c->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    assert_true(out >= 0);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    c->pid = spawn_bound(argv, ends[0], out);
+    assert_true(c->pid > 0);
+    c->in = ends[1];
+    (void)close(ends[0]);
+    (void)close(out);
+}
+
+struct ending {
+    pid_t pid;
+    int status;
+};
+
+static bool has_ended(void *arg)
+{
+    struct ending *e = arg;
+
+    return waitpid(e->pid, &e->status, WNOHANG) == e->pid;
+}
+
+int cli_end(struct cli *c)
+{
+    struct ending e = { .pid = c->pid };
+
+    (void)close(c->in);
+    if (!wait_until(has_ended, &e, SOON_MS)) {
+        (void)kill(c->pid, SIGKILL);
+        (void)waitpid(c->pid, NULL, 0);
+        fail_msg("it does not end; it has said: %s", cli_said(c));
+    }
+    return WIFSIGNALED(e.status) ? 128 + WTERMSIG(e.status)
+                                 : WEXITSTATUS(e.status);
+}
+
+const char *cli_said(const struct cli *c)
+{
+    static char text[65536];
+    FILE *f = fopen(c->output, "re");
+    size_t n;
+
+    assert_non_null(f);
+    n = fread(text, 1, sizeof(text) - 1, f);
+    text[n] = '\0';
+    (void)fclose(f);
+    return text;
+}
+
+struct saying {
+    const struct cli *c;
+    const char *text;
+};
+
+static bool has_said(void *arg)
+{
+    struct saying *s = arg;
+
+    return strstr(cli_said(s->c), s->text) != NULL;
+}
+
+void cli_wait_said(const struct cli *c, const char *text)
+{
+    struct saying s = { c, text };
+
+    if (!wait_until(has_said, &s, SOON_MS))
+        fail_msg("it has not said '%s' but: %s", text, cli_said(c));
+}
+
+/* "PID (NAME) STATE PPID ..." */
+static bool read_stat(pid_t pid, char *name, char *state, int *parent)
+{
+    char file[64];
+    char line[512] = "";
+    char *open_, *close_;
+    FILE *f;
+    bool ok;
+
+    (void)snprintf(file, sizeof(file), "/proc/%d/stat", (int)pid);
+    f = fopen(file, "re");
+    if (f == NULL)
+        return false;
+    ok = fgets(line, sizeof(line), f) != NULL;
+    (void)fclose(f);
+    open_ = strchr(line, '(');
+    close_ = strrchr(line, ')');
+    if (!ok || open_ == NULL || close_ == NULL)
+        return false;
+    *close_ = '\0';
+    (void)snprintf(name, 32, "%s", open_ + 1);
+    return sscanf(close_ + 2, "%c %d", state, parent) == 2;
+}
+
+char process_state(pid_t pid)
+{
+    char name[32];
+    char state = 0;
+    int parent;
+
+    return read_stat(pid, name, &state, &parent) ? state : 0;
+}
+
+struct wanted {
+    pid_t pid;
+    char state;
+};
+
+static bool is_in_state(void *arg)
+{
+    struct wanted *w = arg;
+
+    return process_state(w->pid) == w->state;
+}
+
+void wait_process_state(pid_t pid, char state)
+{
+    struct wanted w = { pid, state };
+
+    if (!wait_until(is_in_state, &w, SOON_MS))
+        fail_msg("process %d is in state '%c', not '%c'", (int)pid,
+                 process_state(pid), state);
+}
+
+static bool is_gone(void *arg)
+{
+    char state = process_state(*(pid_t *)arg);
+
+    return state == 0 || state == 'Z';
+}
+
+void wait_process_gone(pid_t pid)
+{
+    if (!wait_until(is_gone, &pid, SOON_MS))
+        fail_msg("process %d lives", (int)pid);
+}
+
+struct family {
+    pid_t parent;
+    const char *name;
+    pid_t child;
+};
+
+static bool find_child(void *arg)
+{
+    struct family *f = arg;
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+
+    while (proc != NULL && f->child == 0 && (entry = readdir(proc)) != NULL) {
+        char name[32];
+        char state;
+        int parent;
+        pid_t pid = (pid_t)atoi(entry->d_name);
+
+        if (pid > 0 && read_stat(pid, name, &state, &parent) &&
+            parent == f->parent && strcmp(name, f->name) == 0)
+            f->child = pid;
+    }
+    if (proc != NULL)
+        (void)closedir(proc);
+    return f->child != 0;
+}
+
+pid_t wait_child_of(pid_t parent, const char *name)
+{
+    struct family f = { parent, name, 0 };
+
+    if (!wait_until(find_child, &f, SOON_MS))
+        fail_msg("process %d has no child %s", (int)parent, name);
+    return f.child;
+}

@@ -1,0 +1,43 @@
+/* Starting zk-lockctl, and what it and its command have said. */
+#ifndef TEST_CLI_H
+#define TEST_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <sys/types.h>
+
+/* A directory for the files of a test; from and to the end of the program. */
+int cli_setup(void);
+void cli_teardown(void);
+/* "DIR/name", in one of some static buffers. */
+const char *cli_file(const char *name);
+
+struct cli {
+    pid_t pid;
+    int in;          /* its stdin: a pipe of ours */
+    char output[64]; /* file with its stdout and stderr */
+};
+
+/* Start `program` with these arguments, NULL at the end. It is killed when the
+ * test program ends before it. */
+void cli_start(struct cli *c, const char *program, const char *const *args);
+
+/* Wait for its end: the exit code, 128 + n after signal n. Fails the test when
+ * it does not come soon. */
+int cli_end(struct cli *c);
+
+/* All that it has said so far, in a buffer that the next call overwrites. */
+const char *cli_said(const struct cli *c);
+/* Wait until it has said that. */
+void cli_wait_said(const struct cli *c, const char *text);
+
+/* Of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 when there is no such process. */
+char process_state(pid_t pid);
+void wait_process_state(pid_t pid, char state);
+/* Or a zombie: whoever adopts it may not wait for it. */
+void wait_process_gone(pid_t pid);
+/* The child of a process that has this name; waits for it. */
+pid_t wait_child_of(pid_t parent, const char *name);
+
+#endif

@@ -1,0 +1,147 @@
+/* A command for zk-lockctl to run: it does what its first argument says. */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+    int sig;
+    const char *name;
+} signals[] = {
+    { SIGINT, "INT\n" },     { SIGTERM, "TERM\n" }, { SIGHUP, "HUP\n" },
+    { SIGQUIT, "QUIT\n" },   { SIGUSR1, "USR1\n" }, { SIGUSR2, "USR2\n" },
+    { SIGWINCH, "WINCH\n" }, { SIGCONT, "CONT\n" },
+};
+
+enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
+
+static void say_name(int sig)
+{
+    int saved = errno;
+
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (signals[i].sig == sig)
+            (void)!write(STDOUT_FILENO, signals[i].name,
+                         strlen(signals[i].name));
+    }
+    errno = saved;
+}
+
+/* Say which signals come; all others do what they do. Until end of file. */
+static int say_signals(void)
+{
+    struct sigaction action = { .sa_handler = say_name };
+    char byte;
+    ssize_t n;
+
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(signals[i].sig, &action, NULL);
+    (void)!write(STDOUT_FILENO, "ready\n", 6);
+    do
+        n = read(STDIN_FILENO, &byte, 1);
+    while (n > 0 || (n < 0 && errno == EINTR));
+    return 0;
+}
+
+/* Append CLOCK_BOOTTIME, again and again, to a file. */
+static int stamp(const char *file, long count)
+{
+    int fd = open(file, O_WRONLY | O_APPEND | O_CREAT, 0600);
+    struct timespec pause = { .tv_nsec = 500000 };
+
+    (void)signal(SIGTERM, SIG_IGN); /* the worst case */
+    for (long i = 0; count == 0 || i < count; i++) {
+        struct timespec ts;
+        char line[64];
+        int n;
+
+        (void)clock_gettime(CLOCK_BOOTTIME, &ts);
+        n = snprintf(line, sizeof(line), "%lld%09ld\n", (long long)ts.tv_sec,
+                     ts.tv_nsec);
+        if (write(fd, line, (size_t)n) != n)
+            return 1;
+        (void)nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+/* Say which descriptors are open, but the first three. */
+static int say_descriptors(void)
+{
+    for (int fd = 3; fd < 1024; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            (void)printf("fd %d\n", fd);
+    }
+    return 0;
+}
+
+/* Blocked and ignored signals, as the kernel says. */
+static int say_dispositions(void)
+{
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "re");
+
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        if (strncmp(line, "SigBlk", 6) == 0 || strncmp(line, "SigIgn", 6) == 0)
+            (void)fputs(line, stdout);
+    }
+    return f == NULL || fclose(f) != 0;
+}
+
+/* Leave a process behind that is in a session of its own and deaf to TERM. */
+static int leave_behind(void)
+{
+    pid_t pid;
+
+    (void)signal(SIGTERM, SIG_IGN);
+    pid = fork();
+    if (pid == 0) {
+        (void)setsid();
+        for (;;)
+            (void)pause();
+    }
+    (void)printf("%d\n", (int)pid);
+    return 0;
+}
+
+/* What a person answers, at the terminal. */
+static int ask(void)
+{
+    char line[64];
+    int fd = open("/dev/tty", O_RDWR);
+    ssize_t n;
+
+    (void)!write(fd, "who? ", 5);
+    do
+        n = read(fd, line, sizeof(line) - 1);
+    while (n < 0 && errno == EINTR);
+    line[n > 0 ? n : 0] = '\0';
+    (void)dprintf(fd, "hello %s", line);
+    return n > 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    if (strcmp(what, "signals") == 0)
+        return say_signals();
+    if (strcmp(what, "stamp") == 0 && argc == 4)
+        return stamp(argv[2], atol(argv[3]));
+    if (strcmp(what, "descriptors") == 0)
+        return say_descriptors();
+    if (strcmp(what, "dispositions") == 0)
+        return say_dispositions();
+    if (strcmp(what, "leave") == 0)
+        return leave_behind();
+    if (strcmp(what, "ask") == 0)
+        return ask();
+    return 64;
+}

@@ -1,0 +1,720 @@
+/* Tests of zk-lockctl run, the program, against a real server. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "proxy.h"
+
+#define T_MS 2000
+
+/* zk-lockctl run with these arguments. */
+#define START_AT(c, hosts, ...)                                                \
+    cli_start(c, LOCKCTL,                                                      \
+              (const char *const[]){ "run", "--servers", hosts,                \
+                                     "--session-timeout", "2s", __VA_ARGS__,   \
+                                     NULL })
+#define START(c, ...) START_AT(c, server_hosts(the_server), __VA_ARGS__)
+
+static struct cli cli;
+
+#define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
+
+static void assert_said(const struct cli *c, const char *text)
+{
+    if (strstr(cli_said(c), text) == NULL)
+        fail_msg("it has not said '%s' but: %s", text, cli_said(c));
+}
+
+static void the_status_is_that_of_the_command(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN(path, "true"), 0);
+    assert_int_equal(RUN(path, "--", "sh", "-c", "exit 7"), 7);
+    assert_int_equal(RUN(path, "sh", "-c", "kill -9 $$"), 128 + 9);
+    assert_int_equal(RUN("-c", "exit 8", path), 8);
+    assert_int_equal(RUN(path, "-c", "exit 9"), 9);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void options_of_the_command_are_not_ours(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(new_path(), "echo", "-n", "-s", "--help"), 0);
+    assert_said(&cli, "-s --help");
+}
+
+static void what_cannot_be_executed_has_a_code_of_its_own(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN(path, "/etc/passwd"), 126);
+    assert_int_equal(RUN(path, "no-such-command"), 127);
+    assert_said(&cli, "no-such-command: No such file");
+    assert_int_equal(count_children(path), 0);
+}
+
+static void wrong_usage_is_64(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("/a"), 64);
+    assert_int_equal(RUN("--no-such-option", "/a", "true"), 64);
+    assert_int_equal(RUN("-c", "true", "/a", "true"), 64);
+    assert_int_equal(RUN("-w", "5 parsecs", "/a", "true"), 64);
+    assert_int_equal(RUN("-E", "256", "/a", "true"), 64);
+    assert_int_equal(RUN("--on-suspend", "panic", "/a", "true"), 64);
+    assert_int_equal(RUN("/a//b", "true"), 64);
+}
+
+static void without_a_server_it_is_69(void **state)
+{
+    (void)state;
+    START_AT(&cli, "127.0.0.1:1", "/a", "true");
+    assert_int_equal(cli_end(&cli), 69);
+}
+
+static void too_long_a_grace_is_refused_with_the_arithmetic(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("--kill-grace", "1s", new_path(), "true"), 64);
+    assert_said(&cli, "2000 ms");
+    assert_said(&cli, "333 ms");
+    assert_said(&cli, "--session-timeout 6000ms");
+}
+
+static void the_command_knows_its_lock(void **state)
+{
+    const char *path = new_path();
+    struct Stat stat;
+    char line[256];
+    char *node;
+
+    (void)state;
+    START(&cli, path, "-c",
+          "env; echo \"node=$ZKLOCK_NODE\"; echo ready; read -r line");
+    cli_wait_said(&cli, "ready\n");
+    node = nth_child(path, 0);
+    (void)snprintf(line, sizeof(line), "%s/%s", path, node);
+    free(node);
+    assert_int_equal(admin_exists(admin, line, &stat), ZOK);
+    assert_said(&cli, "ZKLOCK_KIND=mutex\n");
+    assert_said(&cli, "ZKLOCK_WAIT_MS=");
+    assert_said(&cli, path);
+    assert_said(&cli, line);
+    (void)snprintf(line, sizeof(line), "ZKLOCK_TOKEN=%lld\n",
+                   (long long)stat.czxid);
+    assert_said(&cli, line);
+    (void)snprintf(line, sizeof(line), "ZKLOCK_SESSION=0x%llx\n",
+                   (unsigned long long)stat.ephemeralOwner);
+    assert_said(&cli, line);
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void stdin_is_that_of_the_command(void **state)
+{
+    (void)state;
+    START(&cli, new_path(), "cat");
+    assert_int_equal(write(cli.in, "some text\n", 10), 10);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_string_equal(cli_said(&cli), "some text\n");
+}
+
+/* The sockets of the ZooKeeper client are not close-on-exec. */
+static void the_command_has_none_of_our_descriptors(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(new_path(), COMMAND, "descriptors"), 0);
+    assert_string_equal(cli_said(&cli), "");
+}
+
+static void descriptors_that_we_were_given_are_passed_on(void **state)
+{
+    char script[512];
+
+    (void)state;
+    (void)snprintf(script, sizeof(script),
+                   "exec 5</dev/null 9</dev/null; exec %s run --servers %s %s "
+                   "%s descriptors",
+                   LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
+    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    assert_int_equal(cli_end(&cli), 0);
+    assert_string_equal(cli_said(&cli), "fd 5\nfd 9\n");
+}
+
+static void signal_dispositions_are_as_we_found_them(void **state)
+{
+    char script[512];
+    char direct[1024];
+
+    (void)state;
+    (void)snprintf(script, sizeof(script), "trap '' HUP; exec %s dispositions",
+                   COMMAND);
+    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    assert_int_equal(cli_end(&cli), 0);
+    (void)snprintf(direct, sizeof(direct), "%s", cli_said(&cli));
+    assert_non_null(strstr(direct, "SigIgn:\t0000000000000001"));
+    (void)snprintf(script, sizeof(script),
+                   "trap '' HUP; exec %s run --servers %s %s %s dispositions",
+                   LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
+    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    assert_int_equal(cli_end(&cli), 0);
+    assert_string_equal(cli_said(&cli), direct);
+}
+
+static void signals_are_passed_on(void **state)
+{
+    static const struct {
+        int sig;
+        const char *name;
+    } signals[] = { { SIGINT, "INT\n" },     { SIGTERM, "TERM\n" },
+                    { SIGHUP, "HUP\n" },     { SIGQUIT, "QUIT\n" },
+                    { SIGUSR1, "USR1\n" },   { SIGUSR2, "USR2\n" },
+                    { SIGWINCH, "WINCH\n" }, { SIGCONT, "CONT\n" } };
+
+    (void)state;
+    START(&cli, new_path(), COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        assert_int_equal(kill(cli.pid, signals[i].sig), 0);
+        cli_wait_said(&cli, signals[i].name);
+    }
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void tstp_and_cont_stop_and_continue_the_command(void **state)
+{
+    pid_t command;
+
+    (void)state;
+    START(&cli, new_path(), COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    command = wait_child_of(cli.pid, "cli-command");
+    assert_int_equal(kill(cli.pid, SIGTSTP), 0);
+    wait_process_state(command, 'T');
+    assert_int_not_equal(process_state(cli.pid), 'T'); /* it has a lease */
+    assert_int_equal(kill(cli.pid, SIGCONT), 0);
+    cli_wait_said(&cli, "CONT\n");
+    wait_process_state(command, 'S');
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+/* flock leaves an orphan that still works. */
+static void a_signal_reaches_the_children_of_the_command(void **state)
+{
+    pid_t grandchild;
+    const char *said;
+
+    (void)state;
+    START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
+    cli_wait_said(&cli, "\n");
+    said = cli_said(&cli);
+    assert_int_equal(strncmp(said, "pid ", 4), 0);
+    grandchild = (pid_t)atoi(said + 4);
+    assert_int_not_equal(process_state(grandchild), 0);
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_int_equal(process_state(grandchild), 0);
+}
+
+/* What consul and flom do not: the lock must not be free before. */
+static void the_lock_outlives_all_that_the_command_has_started(void **state)
+{
+    const char *path = new_path();
+    struct cli next;
+    char script[64];
+
+    (void)state;
+    START(&cli, path, COMMAND, "leave");
+    cli_wait_said(&cli, "\n");
+    (void)snprintf(script, sizeof(script), "kill -0 %d || exit 3",
+                   atoi(cli_said(&cli)));
+    START(&next, "-w", "20", path, "-c", script);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&next), 3);
+}
+
+static void who_does_not_wait_gets_75(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    START(&cli, "--why", "release 41", path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    {
+        struct cli second;
+
+        START(&second, "-n", path, "true");
+        assert_int_equal(cli_end(&second), 75);
+        assert_said(&second, "not acquired: ");
+        assert_said(&second, "\"release 41\"");
+        START(&second, "-q", "-n", "-E", "9", path, "true");
+        assert_int_equal(cli_end(&second), 9);
+        assert_string_equal(cli_said(&second), "");
+        START(&second, "-w", "100ms", path, "true");
+        assert_int_equal(cli_end(&second), 75);
+    }
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void who_waits_is_told_for_whom(void **state)
+{
+    const char *path = new_path();
+    struct cli second;
+    char want[128];
+
+    (void)state;
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&second, path, "true");
+    (void)snprintf(want, sizeof(want), ":%d (zk-lockctl, \"cli-command\")",
+                   (int)cli.pid);
+    cli_wait_said(&second, want);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&second), 0);
+}
+
+static void data_of_others_cannot_move_the_cursor(void **state)
+{
+    const char *path = new_path();
+    char node[128];
+
+    (void)state;
+    (void)snprintf(node, sizeof(node), "%s/x-lock-0000000000", path);
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    assert_int_equal(admin_create_flags(admin, node, "\033[2Jgone\n",
+                                        ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+    assert_int_equal(RUN("-n", path, "true"), 75);
+    assert_said(&cli, "\\x1B[2Jgone\\x0A");
+    assert_int_equal(admin_delete(admin, node), ZOK);
+}
+
+static void a_signal_ends_the_waiting(void **state)
+{
+    const char *path = new_path();
+    struct cli second;
+
+    (void)state;
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&second, path, "true");
+    wait_children(path, 2);
+    assert_int_equal(kill(second.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&second), 128 + SIGTERM);
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void readers_share_and_exclude_a_writer(void **state)
+{
+    const char *path = new_path();
+    struct cli reader;
+
+    (void)state;
+    START(&cli, "-s", path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&reader, "-n", "-s", path, "-c", "echo $ZKLOCK_KIND");
+    assert_int_equal(cli_end(&reader), 0);
+    assert_string_equal(cli_said(&reader), "read\n");
+    START(&reader, "-n", "-x", path, "true");
+    assert_int_equal(cli_end(&reader), 75);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(RUN("-n", "-x", path, "-c", "echo $ZKLOCK_KIND"), 0);
+    assert_string_equal(cli_said(&cli), "write\n");
+}
+
+static json_t *read_status(const char *file)
+{
+    json_t *json = json_load_file(file, 0, NULL);
+
+    if (json == NULL)
+        fail_msg("no JSON in %s", file);
+    return json;
+}
+
+static void the_status_file_says_what_happened(void **state)
+{
+    const char *file = cli_file("status");
+    const char *path = new_path();
+    const char *token;
+    json_t *json;
+    int exit_code, command_code, acquired, lost;
+
+    (void)state;
+    assert_int_equal(RUN("--status-file", file, path, "sh", "-c", "exit 7"), 7);
+    json = read_status(file);
+    assert_int_equal(json_unpack(json, "{s:i, s:b, s:b, s:{s:i}, s:{s:s}}",
+                                 "exit_code", &exit_code, "acquired", &acquired,
+                                 "lost", &lost, "command", "exit_code",
+                                 &command_code, "grant", "token", &token),
+                     0);
+    assert_int_equal(exit_code, 7);
+    assert_int_equal(command_code, 7);
+    assert_true(acquired && !lost && atoll(token) > 0);
+    json_decref(json);
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    {
+        struct cli second;
+
+        START(&second, "--status-file", file, "-n", path, "true");
+        assert_int_equal(cli_end(&second), 75);
+    }
+    json = read_status(file);
+    assert_true(json_is_false(json_object_get(json, "acquired")));
+    assert_true(json_is_null(json_object_get(json, "command")));
+    json_decref(json);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(RUN("--status-file", "/nowhere/x", path, "true"), 73);
+}
+
+/* Of the node of a holder. */
+static int64_t session_of(const char *path)
+{
+    char node[256];
+    struct Stat stat;
+    char *name = nth_child(path, 0);
+
+    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    free(name);
+    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    return stat.ephemeralOwner;
+}
+
+static void a_session_that_ends_ends_the_command(void **state)
+{
+    const char *file = cli_file("status");
+    const char *path = new_path();
+    pid_t command;
+    json_t *json;
+
+    (void)state;
+    START(&cli, "--status-file", file, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    command = wait_child_of(cli.pid, "cli-command");
+    assert_int_equal(
+        session_kill_by_id(server_hosts(the_server), session_of(path)), 0);
+    wait_process_state(cli.pid, 'Z');
+    assert_int_equal(process_state(command), 0);
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "LOCK LOST: the servers have ended the session");
+    json = read_status(file);
+    assert_true(json_is_true(json_object_get(json, "lost")));
+    json_decref(json);
+}
+
+static void a_node_deleted_by_hand_ends_the_command(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    delete_nth_child(path, 0);
+    wait_process_state(cli.pid, 'Z');
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "LOCK LOST: somebody has deleted its node");
+}
+
+/* The first and the last line of a file of stamps. */
+static void read_stamps(const char *file, long long *ret_first,
+                        long long *ret_last)
+{
+    char line[64];
+    FILE *f = fopen(file, "re");
+
+    assert_non_null(f);
+    *ret_first = *ret_last = 0;
+    while (fgets(line, sizeof(line), f) != NULL) {
+        *ret_last = atoll(line);
+        if (*ret_first == 0)
+            *ret_first = *ret_last;
+    }
+    (void)fclose(f);
+    assert_true(*ret_first > 0);
+}
+
+static bool has_stamps(void *file)
+{
+    return access(file, F_OK) == 0;
+}
+
+/* Start a holder that stamps, and another that waits for its lock. */
+static void start_rivals(const char *hosts, const char *path, const char *first,
+                         const char *second, struct cli *next)
+{
+    (void)unlink(first);
+    (void)unlink(second);
+    START_AT(&cli, hosts, path, COMMAND, "stamp", first, "0");
+    if (!wait_until(has_stamps, (void *)first, SOON_MS))
+        fail_msg("it does not start: %s", cli_said(&cli));
+    START(next, path, COMMAND, "stamp", second, "1");
+    wait_children(path, 2);
+}
+
+static void assert_no_overlap(const char *first, const char *second)
+{
+    long long begin;
+    long long end;
+    long long other;
+
+    read_stamps(first, &other, &end);
+    read_stamps(second, &begin, &other);
+    if (end >= begin)
+        fail_msg("two commands at once, for %lld ns", end - begin);
+    print_message("dead %lld ms before the successor\n",
+                  (begin - end) / 1000000);
+}
+
+/* consul's child goes on until long after the next has the lock. */
+static void in_a_partition_the_command_is_dead_before_the_next(void **state)
+{
+    const char *first = cli_file("stamps-1");
+    const char *second = cli_file("stamps-2");
+    unsigned seed = (unsigned)now_ms();
+    struct proxy *proxy;
+    struct cli next;
+
+    (void)state;
+    print_message("seed %u\n", seed);
+    srand(seed);
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    for (int i = 0; i < 10; i++) {
+        start_rivals(proxy_hosts(proxy), new_path(), first, second, &next);
+        sleep_ms(rand() % T_MS); /* any moment of the lease */
+        proxy_freeze(proxy);
+        assert_int_equal(cli_end(&next), 0);
+        assert_no_overlap(first, second);
+        proxy_heal(proxy);
+        assert_int_equal(cli_end(&cli), 79);
+        assert_said(&cli, "LOCK LOST: the lease ran out");
+    }
+    proxy_stop(proxy);
+}
+
+/* Then the tool itself can do nothing: its guard must. */
+static void a_stopped_tool_does_not_let_the_command_live_on(void **state)
+{
+    const char *first = cli_file("stamps-1");
+    const char *second = cli_file("stamps-2");
+    struct cli next;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        start_rivals(server_hosts(the_server), new_path(), first, second,
+                     &next);
+        assert_int_equal(kill(cli.pid, SIGSTOP), 0);
+        assert_int_equal(cli_end(&next), 0);
+        assert_no_overlap(first, second);
+        assert_int_equal(kill(cli.pid, SIGCONT), 0);
+        assert_int_equal(cli_end(&cli), 79);
+    }
+}
+
+static void a_killed_tool_takes_the_command_and_its_children_along(void **state)
+{
+    const char *path = new_path();
+    pid_t command;
+    pid_t grandchild;
+
+    (void)state;
+    START(&cli, path, "-c", "sleep 1000 & echo pid $!; wait");
+    cli_wait_said(&cli, "\n");
+    grandchild = (pid_t)atoi(cli_said(&cli) + 4);
+    command = wait_child_of(cli.pid, "sh");
+    wait_process_state(grandchild, 'S');
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    wait_process_gone(command);
+    wait_process_gone(grandchild);
+    assert_int_equal(count_children(path), 1); /* long before its timeout */
+}
+
+/* The kernel does the rest, for the command itself. */
+static void without_tool_and_guard_the_command_dies_too(void **state)
+{
+    const char *path = new_path();
+    pid_t command;
+
+    (void)state;
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    command = wait_child_of(cli.pid, "cli-command");
+    /* The kernel keeps 15 bytes of a name. */
+    assert_int_equal(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL),
+                     0);
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    wait_process_gone(command);
+}
+
+/* Time to clean up, while the lock is still ours. */
+static void before_kill_the_command_gets_term(void **state)
+{
+    struct proxy *proxy;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    START_AT(&cli, proxy_hosts(proxy), "--kill-grace", "300ms", new_path(),
+             COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    proxy_freeze(proxy);
+    cli_wait_said(&cli, "TERM\n");
+    assert_null(strstr(cli_said(&cli), "LOCK LOST"));
+    cli_wait_said(&cli, "LOCK LOST: the lease ran out");
+    proxy_heal(proxy);
+    assert_int_equal(cli_end(&cli), 79);
+    proxy_stop(proxy);
+}
+
+static void a_short_break_is_survived(void **state)
+{
+    struct proxy *proxy;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    START_AT(&cli, proxy_hosts(proxy), new_path(), COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    proxy_cut(proxy);
+    cli_wait_said(&cli, "no answer from the servers");
+    proxy_heal(proxy);
+    cli_wait_said(&cli, "still ours");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_null(strstr(cli_said(&cli), "TERM"));
+    proxy_stop(proxy);
+}
+
+static void at_the_first_doubt_the_command_gets_term_if_so_asked(void **state)
+{
+    struct proxy *proxy;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    START_AT(&cli, proxy_hosts(proxy), "--on-suspend=term", new_path(), "sleep",
+             "1000");
+    (void)wait_child_of(cli.pid, "sleep");
+    proxy_cut(proxy);
+    wait_process_state(cli.pid, 'Z');
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "TERM to the command");
+    assert_null(strstr(cli_said(&cli), "LOCK LOST"));
+    proxy_stop(proxy);
+}
+
+static void in_doubt_the_command_is_paused_if_so_asked(void **state)
+{
+    struct proxy *proxy;
+    pid_t command;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    cli_start(&cli, LOCKCTL,
+              (const char *const[]){ "run", "--servers", proxy_hosts(proxy),
+                                     "--session-timeout", "8s",
+                                     "--on-suspend=pause", new_path(), COMMAND,
+                                     "signals", NULL });
+    cli_wait_said(&cli, "ready\n");
+    command = wait_child_of(cli.pid, "cli-command");
+    proxy_cut(proxy);
+    wait_process_state(command, 'T');
+    /* Not while nobody knows whose the lock is. */
+    assert_int_equal(kill(cli.pid, SIGCONT), 0);
+    proxy_heal(proxy);
+    cli_wait_said(&cli, "still ours");
+    cli_wait_said(&cli, "CONT\n");
+    assert_int_equal(cli_end(&cli), 0);
+    proxy_stop(proxy);
+}
+
+static void ask_for(const char *path)
+{
+    char node[256];
+    char *name = nth_child(path, 0);
+
+    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    free(name);
+    assert_int_equal(admin_set(admin, node, "__REVOKE__"), ZOK);
+}
+
+static void who_is_asked_for_the_lock_gives_it_back_if_so_told(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    START(&cli, "--on-revoke=term", path, "sleep", "1000");
+    wait_children(path, 1);
+    (void)wait_child_of(cli.pid, "sleep");
+    ask_for(path);
+    wait_process_state(cli.pid, 'Z');
+    assert_int_equal(cli_end(&cli), 80);
+    assert_said(&cli, "asks for the lock: TERM");
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    ask_for(path);
+    cli_wait_said(&cli, "asks for the lock; ignored");
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_status_is_that_of_the_command),
+        cmocka_unit_test(options_of_the_command_are_not_ours),
+        cmocka_unit_test(what_cannot_be_executed_has_a_code_of_its_own),
+        cmocka_unit_test(wrong_usage_is_64),
+        cmocka_unit_test(without_a_server_it_is_69),
+        cmocka_unit_test(too_long_a_grace_is_refused_with_the_arithmetic),
+        cmocka_unit_test(the_command_knows_its_lock),
+        cmocka_unit_test(stdin_is_that_of_the_command),
+        cmocka_unit_test(the_command_has_none_of_our_descriptors),
+        cmocka_unit_test(descriptors_that_we_were_given_are_passed_on),
+        cmocka_unit_test(signal_dispositions_are_as_we_found_them),
+        cmocka_unit_test(signals_are_passed_on),
+        cmocka_unit_test(tstp_and_cont_stop_and_continue_the_command),
+        cmocka_unit_test(a_signal_reaches_the_children_of_the_command),
+        cmocka_unit_test(the_lock_outlives_all_that_the_command_has_started),
+        cmocka_unit_test(who_does_not_wait_gets_75),
+        cmocka_unit_test(who_waits_is_told_for_whom),
+        cmocka_unit_test(data_of_others_cannot_move_the_cursor),
+        cmocka_unit_test(a_signal_ends_the_waiting),
+        cmocka_unit_test(readers_share_and_exclude_a_writer),
+        cmocka_unit_test(the_status_file_says_what_happened),
+        cmocka_unit_test(a_session_that_ends_ends_the_command),
+        cmocka_unit_test(a_node_deleted_by_hand_ends_the_command),
+        cmocka_unit_test(in_a_partition_the_command_is_dead_before_the_next),
+        cmocka_unit_test(a_stopped_tool_does_not_let_the_command_live_on),
+        cmocka_unit_test(
+            a_killed_tool_takes_the_command_and_its_children_along),
+        cmocka_unit_test(without_tool_and_guard_the_command_dies_too),
+        cmocka_unit_test(before_kill_the_command_gets_term),
+        cmocka_unit_test(a_short_break_is_survived),
+        cmocka_unit_test(at_the_first_doubt_the_command_gets_term_if_so_asked),
+        cmocka_unit_test(in_doubt_the_command_is_paused_if_so_asked),
+        cmocka_unit_test(who_is_asked_for_the_lock_gives_it_back_if_so_told),
+    };
+
+    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}

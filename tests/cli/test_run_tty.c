@@ -1,0 +1,284 @@
+/* Tests of zk-lockctl run in a terminal: who can read it, and job control. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static int terminal;       /* the end of the person */
+static char screen[65536]; /* all that has appeared on it */
+static size_t screen_len;
+static size_t seen; /* up to where it has been waited for */
+static pid_t leader;
+
+static _Noreturn void become_leader(const char *name, char *const argv[])
+{
+    int fd;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)setsid();
+    fd = open(name, O_RDWR);
+    (void)ioctl(fd, TIOCSCTTY, 0);
+    (void)dup2(fd, 0);
+    (void)dup2(fd, 1);
+    (void)dup2(fd, 2);
+    (void)close_range(3, ~0U, 0);
+    (void)execvp(argv[0], argv);
+    _exit(127);
+}
+
+/* Start a program as the leader of a session with a terminal of its own. */
+static void start_in_terminal(char *const argv[])
+{
+    char name[64];
+
+    screen_len = seen = 0;
+    screen[0] = '\0';
+    terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    assert_true(terminal >= 0);
+    assert_int_equal(grantpt(terminal), 0);
+    assert_int_equal(unlockpt(terminal), 0);
+    assert_int_equal(ptsname_r(terminal, name, sizeof(name)), 0);
+    leader = fork();
+    if (leader == 0)
+        become_leader(name, argv);
+    assert_true(leader > 0);
+}
+
+static bool shows(void *text)
+{
+    char *found;
+    ssize_t n;
+
+    while ((n = read(terminal, screen + screen_len,
+                     sizeof(screen) - 1 - screen_len)) > 0)
+        screen_len += (size_t)n;
+    screen[screen_len] = '\0';
+    found = strstr(screen + seen, text);
+    if (found != NULL)
+        seen = (size_t)(found - screen) + strlen(text);
+    return found != NULL;
+}
+
+/* What has been waited for before does not count. */
+static void wait_shown(const char *text)
+{
+    if (!wait_until(shows, (void *)text, SOON_MS))
+        fail_msg("'%s' does not appear; screen: %s", text, screen);
+}
+
+static void type(const char *text)
+{
+    assert_int_equal(write(terminal, text, strlen(text)), strlen(text));
+}
+
+static bool leader_has_ended(void *status)
+{
+    return waitpid(leader, status, WNOHANG) == leader;
+}
+
+static int end_terminal(void)
+{
+    int status = 0;
+
+    if (!wait_until(leader_has_ended, &status, SOON_MS)) {
+        (void)kill(leader, SIGKILL);
+        (void)waitpid(leader, NULL, 0);
+        fail_msg("it does not end; screen: %s", screen);
+    }
+    (void)shows(""); /* read the rest */
+    (void)close(terminal);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void start_run(const char *what)
+{
+    char *argv[] = { LOCKCTL,
+                     "run",
+                     "--servers",
+                     (char *)server_hosts(the_server),
+                     (char *)new_path(),
+                     COMMAND,
+                     (char *)what,
+                     NULL };
+
+    start_in_terminal(argv);
+}
+
+#define PROMPT "ready> "
+
+static void start_shell(void)
+{
+    char *argv[] = {
+        "bash", "--norc", "--noprofile", "--noediting", "-i", NULL
+    };
+
+    start_in_terminal(argv);
+    /* Two parts: what is typed is shown too, and must not count. */
+    type("PS1='rea''dy> '; set -b\n");
+    wait_shown(PROMPT);
+}
+
+/* `options` before the lock, `after` behind the command. */
+static void type_run(const char *options, const char *what, const char *after)
+{
+    char line[512];
+
+    (void)snprintf(line, sizeof(line), "%s run --servers %s %s %s %s %s %s\n",
+                   LOCKCTL, server_hosts(the_server), options, new_path(),
+                   COMMAND, what, after);
+    type(line);
+}
+
+static void end_shell(void)
+{
+    type("exit\n");
+    (void)end_terminal();
+}
+
+static void the_command_can_read_the_terminal(void **state)
+{
+    (void)state;
+    start_run("ask");
+    wait_shown("who? ");
+    type("Bob\n");
+    wait_shown("hello Bob");
+    assert_int_equal(end_terminal(), 0);
+}
+
+static void the_keys_for_signals_reach_the_command_once(void **state)
+{
+    (void)state;
+    start_run("signals");
+    wait_shown("ready");
+    type("\003");
+    wait_shown("INT\r\n");
+    type("\034");
+    wait_shown("QUIT\r\n");
+    type("\004");
+    assert_int_equal(end_terminal(), 0);
+    assert_null(strstr(screen + seen, "INT"));
+    assert_null(strstr(screen + seen, "QUIT"));
+}
+
+/* Nobody would ever continue it: there is no shell. */
+static void without_a_shell_the_key_for_stopping_does_nothing(void **state)
+{
+    (void)state;
+    start_run("signals");
+    wait_shown("ready");
+    type("\032");
+    wait_shown("CONT\r\n");
+    type("\004");
+    assert_int_equal(end_terminal(), 0);
+}
+
+static void the_shell_has_its_terminal_back_afterwards(void **state)
+{
+    (void)state;
+    start_shell();
+    type_run("", "ask", "");
+    wait_shown("who? ");
+    type("Bob\n");
+    wait_shown("hello Bob");
+    wait_shown(PROMPT);
+    type("echo code $?\n");
+    wait_shown("code 0");
+    end_shell();
+}
+
+static void a_job_can_be_stopped_and_continued(void **state)
+{
+    (void)state;
+    start_shell();
+    type_run("", "signals", "");
+    wait_shown("ready");
+    type("\032");
+    wait_shown("Stopped");
+    wait_shown(PROMPT);
+    type("fg\n");
+    wait_shown("CONT\r\n");
+    type("\003");
+    wait_shown("INT\r\n");
+    type("\004");
+    wait_shown(PROMPT);
+    type("echo code $?\n");
+    wait_shown("code 0");
+    end_shell();
+}
+
+/* A stopped tool keeps no lease. */
+static void a_job_that_was_stopped_for_too_long_is_dead(void **state)
+{
+    (void)state;
+    start_shell();
+    type_run("--session-timeout 2s", "signals", "");
+    wait_shown("ready");
+    type("\032");
+    wait_shown("Stopped");
+    wait_shown(PROMPT);
+    sleep_ms(2500); /* the lease runs out */
+    type("fg\n");
+    wait_shown("LOCK LOST");
+    wait_shown(PROMPT);
+    type("echo code $?\n");
+    wait_shown("code 79");
+    end_shell();
+}
+
+static void a_job_in_the_background_can_be_brought_to_the_front(void **state)
+{
+    (void)state;
+    start_shell();
+    type_run("", "ask", "&");
+    wait_shown("Stopped");
+    type("fg\n");
+    wait_shown("fg\r\n");
+    type("Bob\n");
+    wait_shown("hello Bob");
+    wait_shown(PROMPT);
+    end_shell();
+}
+
+/* There the terminal goes to the command only when it asks. */
+static void in_a_pipeline_the_command_can_read_the_terminal(void **state)
+{
+    (void)state;
+    start_shell();
+    type_run("", "ask", "| cat");
+    wait_shown("who? ");
+    type("Bob\n");
+    wait_shown("hello Bob");
+    wait_shown(PROMPT);
+    end_shell();
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_command_can_read_the_terminal),
+        cmocka_unit_test(the_keys_for_signals_reach_the_command_once),
+        cmocka_unit_test(without_a_shell_the_key_for_stopping_does_nothing),
+        cmocka_unit_test(the_shell_has_its_terminal_back_afterwards),
+        cmocka_unit_test(a_job_can_be_stopped_and_continued),
+        cmocka_unit_test(a_job_that_was_stopped_for_too_long_is_dead),
+        cmocka_unit_test(a_job_in_the_background_can_be_brought_to_the_front),
+        cmocka_unit_test(in_a_pipeline_the_command_can_read_the_terminal),
+    };
+
+    return cmocka_run_group_tests_name("run in a terminal", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
