@@ -113,7 +113,7 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__ask *ask = ZKR__CONTAINER(op, struct zkr__ask, op);
     struct zkr__call *call = ask->call;
 
-    if (caller_waits(call) && reply->rc == ZKR__ZSESSIONEXPIRED) {
+    if (caller_waits(call) && reply->rc == ZKR__ZSESSIONEXPIRED && !ask->once) {
         zkr__op_start_locked(op, op->request.type, op->request.path, op->retry,
                              on_reply);
         return;
@@ -124,10 +124,9 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__call_unref(call);
 }
 
-void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
-                          const char *path,
-                          void (*done)(struct zkr__ask *,
-                                       const struct zkr__zk_reply *))
+static void
+start_locked(struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
+             void (*done)(struct zkr__ask *, const struct zkr__zk_reply *))
 {
     struct zkr__call *call = ask->call;
 
@@ -136,7 +135,27 @@ void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
     (void)atomic_fetch_add(&call->refs, 1);
     zkr__list_append(&call->asks, &ask->link);
     ask->done = done;
-    zkr__op_start_locked(&ask->op, type, path, ZKR__RETRY_POLICY, on_reply);
+    zkr__op_start_locked(&ask->op, type, path,
+                         ask->once ? ZKR__RETRY_NEVER : ZKR__RETRY_POLICY,
+                         on_reply);
+}
+
+void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
+                          const char *path,
+                          void (*done)(struct zkr__ask *,
+                                       const struct zkr__zk_reply *))
+{
+    ask->once = false;
+    start_locked(ask, type, path, done);
+}
+
+void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
+                               const char *path,
+                               void (*done)(struct zkr__ask *,
+                                            const struct zkr__zk_reply *))
+{
+    ask->once = true;
+    start_locked(ask, type, path, done);
 }
 
 void zkr__call_end_locked(struct zkr__call *call, int rc, const char *reason)

@@ -32,6 +32,7 @@ struct zkr__ask {
     struct zkr__op op;
     struct zkr__call *call;
     struct zkr__list link;
+    bool once;
     void (*done)(struct zkr__ask *ask, const struct zkr__zk_reply *reply);
 };
 
@@ -59,6 +60,12 @@ void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
                           const char *path,
                           void (*done)(struct zkr__ask *,
                                        const struct zkr__zk_reply *));
+
+/* The same for what must not be sent twice: `done` gets whatever comes. */
+void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
+                               const char *path,
+                               void (*done)(struct zkr__ask *,
+                                            const struct zkr__zk_reply *));
 
 /* The outcome: wakes the caller. The first one stands. `reason` is a constant,
  * for an error. */

@@ -122,3 +122,57 @@ const char *zkr__node_name_marker(const char *name,
 
     return parse(name, markers, &marker, &seq) == ZKR__FOREIGN ? NULL : marker;
 }
+
+/* Of "%010d", until the number has wrapped far around. */
+#define DIGITS 10
+
+bool zkr__node_name_is_numbered(const char *name)
+{
+    size_t len = strlen(name);
+    size_t digits = 0;
+
+    while (digits < len && is_digit(name[len - 1 - digits]))
+        digits++;
+    return digits == DIGITS;
+}
+
+static bool is_numbered_by(const char *name, size_t prefix)
+{
+    return strspn(name + prefix, "0123456789") == DIGITS &&
+           name[prefix + DIGITS] == '\0';
+}
+
+/* "x-<hexadecimal>-": its length, or 0. */
+static size_t c_recipe_prefix(const char *name)
+{
+    size_t hex;
+
+    if (strncmp(name, "x-", 2) != 0)
+        return 0;
+    hex = strspn(name + 2, "0123456789abcdef");
+    return hex >= 1 && hex <= 16 && name[2 + hex] == '-' ? hex + 3 : 0;
+}
+
+enum zkr__kind zkr__node_name_other(const char *name, const char **ret_marker,
+                                    int64_t *ret_seq)
+{
+    static const struct {
+        const char *marker;
+        enum zkr__kind kind;
+    } ruby[] = { { "ex", ZKR__EXCLUSIVE }, { "sh", ZKR__SHARED } };
+    size_t prefix = c_recipe_prefix(name);
+    enum zkr__kind kind = ZKR__EXCLUSIVE;
+
+    *ret_marker = "x-";
+    for (size_t i = 0; i < 2 && prefix == 0; i++) {
+        if (strncmp(name, ruby[i].marker, 2) != 0)
+            continue;
+        prefix = 2;
+        *ret_marker = ruby[i].marker;
+        kind = ruby[i].kind;
+    }
+    if (prefix == 0 || !is_numbered_by(name, prefix) ||
+        !read_number(name + prefix, ret_seq))
+        return ZKR__FOREIGN;
+    return kind;
+}

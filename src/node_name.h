@@ -49,6 +49,15 @@ enum zkr__kind zkr__node_name_parse(const char *name,
                                     const struct zkr__markers *markers,
                                     int64_t *ret_seq);
 
+/* Names of clients whose nodes our locks ignore, with the number of the server:
+ * "x-<session, hexadecimal>-<10 digits>" of ZooKeeper's own C recipe, and
+ * "ex<10 digits>", "sh<10 digits>" of zk-ruby. */
+enum zkr__kind zkr__node_name_other(const char *name, const char **ret_marker,
+                                    int64_t *ret_seq);
+
+/* It ends in ten digits, as a server appends them. */
+bool zkr__node_name_is_numbered(const char *name);
+
 /* The node of an unfair mutex: no marker, no number, no queue. */
 #define ZKR__UNFAIR_NAME "holder"
 

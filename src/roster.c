@@ -29,8 +29,15 @@ void zkr__roster_read(struct zkr_participant *p)
     const struct zkr__markers *all = &zkr__known_markers;
 
     p->sequence = 0;
+    p->marker = "";
     p->kind = kinds[zkr__node_name_parse(p->name, all, &p->sequence)];
-    p->marker = is_foreign(p) ? "" : zkr__node_name_marker(p->name, all);
+    if (!is_foreign(p)) {
+        p->marker = zkr__node_name_marker(p->name, all);
+        return;
+    }
+    p->kind = kinds[zkr__node_name_other(p->name, &p->marker, &p->sequence)];
+    if (is_foreign(p))
+        p->marker = "";
     if (strcmp(p->name, ZKR__UNFAIR_NAME) == 0) {
         p->kind = ZKR_PARTICIPANT_EXCLUSIVE;
         p->marker = ZKR__UNFAIR_NAME;

@@ -232,17 +232,35 @@ static bool is_whole(const struct String_vector *names)
     return true;
 }
 
+static void set_names(struct zkr__zk_reply *reply,
+                      const struct String_vector *names)
+{
+    if (reply->rc == ZOK && !is_whole(names)) {
+        reply->rc = ZMARSHALLINGERROR;
+    } else if (reply->rc == ZOK && names->count > 0) {
+        reply->names = (const char *const *)names->data;
+        reply->name_count = (size_t)names->count;
+    }
+}
+
 static void on_children(int rc, const struct String_vector *names,
                         const void *data)
 {
     struct zkr__zk_reply reply = { .rc = rc };
 
-    if (rc == ZOK && !is_whole(names)) {
-        reply.rc = ZMARSHALLINGERROR;
-    } else if (rc == ZOK && names->count > 0) {
-        reply.names = (const char *const *)names->data;
-        reply.name_count = (size_t)names->count;
-    }
+    set_names(&reply, names);
+    answer(data, &reply);
+}
+
+static void on_survey(int rc, const struct String_vector *names,
+                      const struct Stat *stat, const void *data)
+{
+    struct zkr__zk_reply reply = { .rc = rc };
+
+    set_names(&reply, names);
+    set_stat(&reply, stat);
+    if (reply.rc == ZOK && stat != NULL && stat->dataLength > 0)
+        reply.data_len = (size_t)stat->dataLength;
     answer(data, &reply);
 }
 
@@ -321,6 +339,8 @@ static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
                         op);
     case ZKR__ZK_CHILDREN:
         return zoo_aget_children(zh, r->path, 0, on_children, op);
+    case ZKR__ZK_SURVEY:
+        return zoo_aget_children2(zh, r->path, 0, on_survey, op);
     case ZKR__ZK_SYNC:
         return zoo_async(zh, r->path, on_string, op);
     case ZKR__ZK_CHECK:

@@ -3,8 +3,7 @@
  * Curator: getParticipantNodes(), Revoker.
  *
  * Works on lock paths of every recipe and of every client whose nodes it knows
- * (Curator, kazoo, go-zookeeper, ...). It only looks: nothing here takes part
- * in the queue.
+ * (Curator, kazoo, go-zookeeper, ...). Nothing here takes part in a queue.
  *
  * Everything that comes from here was written by whoever may write to the lock
  * directory: names can be any bytes but '/' and NUL, data any bytes. Escape
@@ -54,7 +53,9 @@ enum zkr_participant_kind {
 struct zkr_participant {
     const char *name;   /**< Of the node, without the directory. */
     const char *marker; /**< "lock-", "__WRIT__", ...; "holder" of an unfair
-                             mutex; "" when foreign. */
+                             mutex; "x-" of ZooKeeper's C recipe, "ex" and "sh"
+                             of zk-ruby, which no other client waits for; ""
+                             when foreign. */
     enum zkr_participant_kind kind;
     bool holds;         /**< Nobody whom it must wait for is before it. */
     size_t waits_for;   /**< Index of whom it waits for; SIZE_MAX without. */
@@ -143,6 +144,118 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  * Source    Curator Revoker.attemptRevoke, which hides ZNONODE.
  */
 ZKR_API int zkr_participants_revoke(zkr_session *session, const char *node);
+
+/**
+ * The last resort: delete the node of a holder or a waiter, if it is still the
+ * one that was seen.
+ *
+ * THE OLD HOLDER IS NOT STOPPED. The next contender is granted at once. Grants
+ * of this library learn it by their watch and are LOST; Curator and kazoo do
+ * not look at their own node, and go on as if they held. Stop the program
+ * first, or see that what it works on checks tokens.
+ *
+ * @p token is what zkr_participants_list() said of the node, or the token of
+ * the grant. Nodes with a UUID in their name do not come back. Those without
+ * do: the node of an unfair mutex is always "holder", and numbers begin again
+ * when a directory is made anew. So the server is asked for the czxid first;
+ * another node of that name is left alone. What remains is the window between
+ * that answer and the delete, one round trip: a node that goes by itself in it,
+ * and is followed by one of the same name, is mistaken for the old one.
+ *
+ * When the answer to the delete is lost, it is not sent again before the server
+ * was asked again.
+ *
+ * @p node is the full path of the node, as for zkr_participants_revoke().
+ *
+ * Time      @p timeout_ms at most (0: reply_timeout_ms of the session), in
+ *           which the requests are repeated, also in the next session.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Errors    ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
+ *           that name now), ZNOAUTH (it needs DELETE on the lock directory),
+ *           ZNOTEMPTY (it has children: made by hand), ZKR_EPATH (not a path,
+ *           or not the name of a contender), ZKR_EINVAL (also a token of 0),
+ *           ZKR_ETOOLONG; ZOPERATIONTIMEOUT and ZCONNECTIONLOSS (the retry
+ *           policy gave up): it may have been deleted; ZKR_EDEADLK, ZKR_ENOMEM,
+ *           ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
+ */
+ZKR_API int zkr_participants_break(zkr_session *session, const char *node,
+                                   int64_t token, uint32_t timeout_ms);
+
+/** A directory in which locks were found. */
+struct zkr_locks_item {
+    const char *path;   /**< Without the chroot; for zkr_participants_list(). */
+    size_t contenders;  /**< Children that contend, by their names, */
+    size_t children;    /**< ... and children of any kind. */
+    int64_t czxid;      /**< Which directory of that path it is. */
+    int64_t created_ms; /**< When it was made, in ms since 1970. */
+};
+
+/** Why a search did not look everywhere. */
+enum zkr_locks_cut {
+    ZKR_LOCKS_CUT_DEPTH = 1u << 0,
+    ZKR_LOCKS_CUT_LIMIT = 1u << 1,
+    ZKR_LOCKS_CUT_VISITS = 1u << 2,
+    ZKR_LOCKS_CUT_TIME = 1u << 3,
+};
+
+/** What was found, in the order of the paths, byte by byte. */
+struct zkr_locks {
+    const struct zkr_locks_item *items;
+    size_t count;
+    size_t visited; /**< Nodes that were looked at. */
+    size_t skipped; /**< Nodes that could not be: not readable, or not to be
+                         named by a path of ZKR_PATH_MAX. */
+    uint32_t cut;   /**< enum zkr_locks_cut; 0: it looked everywhere. */
+};
+
+enum zkr_locks_flags {
+    /** List directories without children and data, too: a lock that nobody
+     *  wants at present looks like that, and so does much else. */
+    ZKR_LOCKS_EMPTY = 1u << 0,
+};
+
+struct zkr_locks_opts {
+    size_t size;         /**< Set by ZKR_LOCKS_OPTS_INIT. */
+    uint32_t flags;      /**< enum zkr_locks_flags. */
+    uint32_t depth;      /**< Levels; 1 is the root alone; 0: 32. */
+    uint32_t limit;      /**< Find no more than so many; 0: 10000. */
+    uint32_t visits;     /**< Look at no more nodes; 0: 100000. */
+    uint32_t timeout_ms; /**< 0: reply_timeout_ms of the session. */
+};
+
+/* clang-format off */
+#define ZKR_LOCKS_OPTS_INIT { .size = sizeof(struct zkr_locks_opts) }
+/* clang-format on */
+
+/**
+ * Find the locks at and below @p root, of whatever recipe and client.
+ *
+ * A directory is a lock when a child has the name of a contender with ten
+ * digits, as servers append them, or is the ephemeral "holder" of an unfair
+ * mutex. ("my-lock-7" may be a directory of that name: it is looked into.)
+ * Below contenders nothing is looked for, nor below "/zookeeper".
+ *
+ * Not atomic: one request for each node that is no contender, up to 128 at
+ * once. The nearest to the root are looked at first.
+ *
+ * Time      opts.timeout_ms at most, whatever the servers do. When it is over,
+ *           what was found by then is the answer, with ZKR_LOCKS_CUT_TIME; it
+ *           is an error when not even the root was answered.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Owns      The caller frees the list with zkr_locks_free(). It does not need
+ *           the session any more.
+ * On error  @p ret_list is not touched.
+ * Errors    ZNONODE (no such root), ZNOAUTH (it needs READ on the root),
+ *           ZCONNECTIONLOSS (the retry policy gave up), ZOPERATIONTIMEOUT,
+ *           ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EDEADLK,
+ *           ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
+ */
+ZKR_API int zkr_locks_find(zkr_session *session, const char *root,
+                           const struct zkr_locks_opts *opts,
+                           struct zkr_locks **ret_list);
+
+/** NULL is allowed. */
+ZKR_API void zkr_locks_free(struct zkr_locks *list);
 
 #ifdef __cplusplus
 }
