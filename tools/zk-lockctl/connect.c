@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
+
 static const char default_servers[] = "127.0.0.1:2181";
 
 /* Of ZooKeeper's codes, those that mean something to a user of the tool. */
@@ -42,11 +44,20 @@ int lockctl_exit_code(int rc)
     }
 }
 
+/* The sentence may name a path that somebody else has chosen. */
+int lockctl_fail_error(int rc, const char *detail)
+{
+    char text[1024];
+
+    if (detail[0] == '\0')
+        detail = zkr_strerror(rc);
+    (void)escape_text(detail, strlen(detail), text, sizeof(text));
+    return lockctl_fail(lockctl_exit_code(rc), "%s", text);
+}
+
 int lockctl_fail_zkr(int rc)
 {
-    return lockctl_fail(lockctl_exit_code(rc), "%s",
-                        zkr_error_detail()[0] != '\0' ? zkr_error_detail()
-                                                      : zkr_strerror(rc));
+    return lockctl_fail_error(rc, zkr_error_detail());
 }
 
 /* "scheme:credentials" on one line; never from the command line, where others

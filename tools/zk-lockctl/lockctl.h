@@ -52,9 +52,15 @@ struct verb {
 };
 
 /* One per verb_*.c file. */
+extern const struct verb verb_break;
+extern const struct verb verb_check;
 extern const struct verb verb_help;
 extern const struct verb verb_run;
+extern const struct verb verb_ls;
+extern const struct verb verb_revoke;
+extern const struct verb verb_show;
 extern const struct verb verb_version;
+extern const struct verb verb_wait;
 
 /* The table in main.c; ends with NULL. */
 extern const struct verb *const lockctl_verbs[];
@@ -70,6 +76,8 @@ void lockctl_say(const struct lockctl *ctl, const char *format, ...)
 /* An error of the library: its sentence, and the exit code that it means. */
 int lockctl_fail_zkr(int rc);
 int lockctl_exit_code(int rc);
+/* The same with a sentence that was kept. */
+int lockctl_fail_error(int rc, const char *detail);
 
 /* options.c */
 
@@ -84,6 +92,9 @@ int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
 
 /* "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
 bool lockctl_parse_duration(const char *text, int64_t *ret_ms);
+
+/* A whole number from 1 to 2^31 - 1. */
+bool lockctl_parse_count(const char *text, int64_t *ret_count);
 
 /* A lock path: "orders" is "/locks/orders". False after an error was said. */
 bool lockctl_parse_path(const char *text, char *path, size_t size);

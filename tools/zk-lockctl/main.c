@@ -7,6 +7,7 @@
 
 const struct verb *const lockctl_verbs[] = {
     &verb_run,
+    &verb_ls,
     &verb_help,
     &verb_version,
     NULL,

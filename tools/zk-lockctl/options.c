@@ -81,6 +81,16 @@ bool lockctl_parse_duration(const char *text, int64_t *ret_ms)
     return false;
 }
 
+bool lockctl_parse_count(const char *text, int64_t *ret_count)
+{
+    size_t len = strspn(text, "0123456789");
+
+    if (len == 0 || len > 10 || text[len] != '\0')
+        return false;
+    *ret_count = strtoll(text, NULL, 10);
+    return *ret_count >= 1 && *ret_count <= INT32_MAX;
+}
+
 bool lockctl_parse_path(const char *text, char *path, size_t size)
 {
     int len =

@@ -1,0 +1,353 @@
+/* Locks as the tool sees them: found, listed, and understood. */
+#include "scan.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "escape.h"
+#include "lockctl.h"
+
+enum { ZNONODE = -101, ZNOAUTH = -102 };
+
+/* How many locks are listed at once. */
+#define LISTERS 8
+
+static int64_t wall_ms(void)
+{
+    struct timespec now = { 0 };
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool contender_waits(const struct contender *c)
+{
+    return c->node->kind != ZKR_PARTICIPANT_FOREIGN && !c->node->holds;
+}
+
+const char *lock_state_name(enum lock_state state)
+{
+    static const char *const names[] = {
+        [LOCK_FREE] = "free",
+        [LOCK_HELD] = "held",
+        [LOCK_SHARED] = "shared",
+        [LOCK_UNKNOWN] = "?",
+    };
+
+    return names[state];
+}
+
+static void understand_one(struct contender *c, const struct zkr_participant *p,
+                           int64_t at_ms)
+{
+    c->node = p;
+    owner_read(&c->owner, p->data, p->data_size);
+    c->dialect = dialect_of(p, &c->owner);
+    c->age_ms = p->error != ZKR_OK    ? -1
+                : at_ms > p->since_ms ? at_ms - p->since_ms
+                                      : 0;
+}
+
+static void count_one(struct lock *lock, const struct contender *c)
+{
+    lock->count++;
+    if (lock->dialect == DIALECT_NONE)
+        lock->dialect = c->dialect;
+    else if (lock->dialect != c->dialect)
+        lock->dialect = DIALECT_MIXED;
+    if (c->node->holds) {
+        lock->holders++;
+        if (lock->holder == NULL)
+            lock->holder = c;
+        if (lock->state != LOCK_HELD)
+            lock->state = c->node->kind == ZKR_PARTICIPANT_SHARED ? LOCK_SHARED
+                                                                  : LOCK_HELD;
+        return;
+    }
+    lock->waiters++;
+    if (c->age_ms > lock->longest_wait_ms)
+        lock->longest_wait_ms = c->age_ms;
+}
+
+/* The list is the lock's from here on. */
+static int understand(struct lock *lock, struct zkr_participants *list)
+{
+    lock->list = list;
+    lock->total = list->total;
+    lock->listed = list->count;
+    lock->items = calloc(list->count + 1, sizeof(*lock->items));
+    if (lock->items == NULL)
+        return ZKR_ENOMEM;
+    for (size_t i = 0; i < list->count; i++) {
+        understand_one(&lock->items[i], &list->items[i], lock->at_ms);
+        if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
+            count_one(lock, &lock->items[i]);
+    }
+    lock->kind = kind_of(list->items, lock->count);
+    return ZKR_OK;
+}
+
+#define DEFAULT_CHILDREN 10000
+
+/* An error of the library, which has said why. */
+static int list_lock(zkr_session *session, const char *path, uint32_t limit,
+                     struct lock *ret_lock)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    struct lock lock = { .path = strdup(path), .longest_wait_ms = -1 };
+    int rc = ZKR_ENOMEM;
+
+    opts.limit = limit == 0 ? DEFAULT_CHILDREN : limit;
+    if (lock.path != NULL)
+        rc = zkr_participants_list(session, path, &opts, &list);
+    lock.at_ms = wall_ms();
+    if (rc == ZKR_OK)
+        rc = understand(&lock, list);
+    if (rc != ZKR_OK) {
+        lock_done(&lock);
+        return rc;
+    }
+    lock.cut = lock.total > opts.limit;
+    *ret_lock = lock;
+    return ZKR_OK;
+}
+
+static int fail_missing(const char *path)
+{
+    char text[256];
+
+    (void)escape_text(path, strlen(path), text, sizeof(text));
+    return lockctl_fail(EX_DATAERR, "%s does not exist", text);
+}
+
+static int fail_no_lock(const struct lock *lock)
+{
+    char text[256];
+
+    (void)escape_text(lock->path, strlen(lock->path), text, sizeof(text));
+    return lockctl_fail(EX_DATAERR,
+                        "%s is not a lock: of its %zu children none "
+                        "contends",
+                        text, lock->total);
+}
+
+int scan_lock(zkr_session *session, const char *path, uint32_t limit,
+              bool *missing, struct lock *ret_lock)
+{
+    struct lock lock;
+    int rc = list_lock(session, path, limit, &lock);
+
+    if (missing != NULL)
+        *missing = rc == ZNONODE;
+    if (rc == ZNONODE && missing != NULL) {
+        *ret_lock = (struct lock){ .path = strdup(path),
+                                   .longest_wait_ms = -1,
+                                   .at_ms = wall_ms() };
+        return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
+    }
+    if (rc != ZKR_OK)
+        return rc == ZNONODE ? fail_missing(path) : lockctl_fail_zkr(rc);
+    if (lock.count == 0 && lock.total > 0) {
+        int code = fail_no_lock(&lock);
+
+        lock_done(&lock);
+        return code;
+    }
+    *ret_lock = lock;
+    return 0;
+}
+
+const struct contender *lock_by_token(const struct lock *lock, int64_t token)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        if (lock->items[i].node->token == token)
+            return &lock->items[i];
+    }
+    return NULL;
+}
+
+const struct contender *lock_by_name(const struct lock *lock, const char *name)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        if (strcmp(lock->items[i].node->name, name) == 0)
+            return &lock->items[i];
+    }
+    return NULL;
+}
+
+/* --- many --- */
+
+struct listing {
+    zkr_session *session;
+    const struct zkr_locks *found;
+    uint32_t children;
+    struct lock *locks; /* as found->items; no path: it has gone */
+    atomic_size_t next;
+    atomic_bool failed;
+    pthread_mutex_t mutex; /* of the first error: */
+    int error;
+    char detail[512];
+};
+
+/* The sentence belongs to this thread. */
+static void fail_listing(struct listing *l, int rc)
+{
+    (void)pthread_mutex_lock(&l->mutex);
+    if (!atomic_exchange(&l->failed, true)) {
+        l->error = rc;
+        (void)snprintf(l->detail, sizeof(l->detail), "%s", zkr_error_detail());
+    }
+    (void)pthread_mutex_unlock(&l->mutex);
+}
+
+static int list_one(struct listing *l, size_t i)
+{
+    const char *path = l->found->items[i].path;
+    int rc = list_lock(l->session, path, l->children, &l->locks[i]);
+
+    if (rc == ZNONODE || rc == ZKR_EPATH) /* the root is no lock */
+        return ZKR_OK;
+    if (rc != ZNOAUTH)
+        return rc;
+    l->locks[i] = (struct lock){ .path = strdup(path),
+                                 .error = rc,
+                                 .state = LOCK_UNKNOWN,
+                                 .longest_wait_ms = -1,
+                                 .at_ms = wall_ms() };
+    return l->locks[i].path == NULL ? ZKR_ENOMEM : ZKR_OK;
+}
+
+static void *list_some(void *arg)
+{
+    struct listing *l = arg;
+
+    while (!atomic_load(&l->failed)) {
+        size_t i = atomic_fetch_add(&l->next, 1);
+        int rc;
+
+        if (i >= l->found->count)
+            break;
+        rc = list_one(l, i);
+        if (rc != ZKR_OK)
+            fail_listing(l, rc);
+    }
+    return NULL;
+}
+
+/* This thread is one of them, so it goes on when no other can be made. */
+static bool list_all(struct listing *l)
+{
+    pthread_t threads[LISTERS - 1];
+    size_t n = 0;
+
+    while (n < LISTERS - 1 && n + 1 < l->found->count &&
+           pthread_create(&threads[n], NULL, list_some, l) == 0)
+        n++;
+    (void)list_some(l);
+    while (n > 0)
+        (void)pthread_join(threads[--n], NULL);
+    return !atomic_load(&l->failed);
+}
+
+static void note_cuts(struct scan *scan, const struct zkr_locks *found)
+{
+    if ((found->cut & ZKR_LOCKS_CUT_LIMIT) != 0)
+        notes_add(&scan->notes, "there are more locks than %zu", found->count);
+    if ((found->cut & ZKR_LOCKS_CUT_DEPTH) != 0)
+        notes_add(&scan->notes, "what lies deeper was not looked at");
+    if ((found->cut & ZKR_LOCKS_CUT_VISITS) != 0)
+        notes_add(&scan->notes, "only %zu nodes were looked at",
+                  found->visited);
+    if ((found->cut & ZKR_LOCKS_CUT_TIME) != 0)
+        notes_add(&scan->notes,
+                  "the search took too long; it ended after %zu nodes",
+                  found->visited);
+    if (found->skipped > 0)
+        notes_add(&scan->notes, "%zu nodes could not be looked at",
+                  found->skipped);
+}
+
+static void note_lock(struct scan *scan, const struct lock *lock)
+{
+    char path[256];
+
+    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    if (lock->error != ZKR_OK)
+        notes_add(&scan->notes, "%s: %s", path, zkr_strerror(lock->error));
+    if (lock->cut)
+        notes_add(&scan->notes, "%s: only %zu of %zu children are listed", path,
+                  lock->listed, lock->total);
+}
+
+static void collect(struct scan *scan, const struct zkr_locks *found)
+{
+    note_cuts(scan, found);
+    for (size_t i = 0; i < found->count; i++) {
+        struct lock *lock = &scan->locks[i];
+
+        if (lock->path == NULL)
+            continue;
+        note_lock(scan, lock);
+        scan->locks[scan->count] = *lock;
+        if (scan->count++ != i)
+            *lock = (struct lock){ .path = NULL };
+    }
+}
+
+int scan_below(zkr_session *session, const char *root,
+               const struct scan_opts *opts, struct scan *ret_scan)
+{
+    struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
+    struct zkr_locks *found = NULL;
+    struct scan scan = { .at_ms = wall_ms() };
+    struct listing l = { .session = session,
+                         .children = opts->children,
+                         .mutex = PTHREAD_MUTEX_INITIALIZER };
+    int code = 0;
+    int rc;
+
+    find.flags = opts->empty ? ZKR_LOCKS_EMPTY : 0;
+    find.depth = opts->depth;
+    find.limit = opts->limit;
+    find.timeout_ms = opts->timeout_ms;
+    rc = zkr_locks_find(session, root, &find, &found);
+    if (rc != ZKR_OK)
+        return rc == ZNONODE ? fail_missing(root) : lockctl_fail_zkr(rc);
+    scan.locks = calloc(found->count + 1, sizeof(*scan.locks));
+    l.found = found;
+    l.locks = scan.locks;
+    if (scan.locks == NULL) {
+        code = lockctl_fail_zkr(ZKR_ENOMEM);
+    } else if (list_all(&l)) {
+        collect(&scan, found);
+        *ret_scan = scan;
+    } else {
+        code = lockctl_fail_error(l.error, l.detail);
+        scan.count = found->count;
+        scan_done(&scan);
+    }
+    zkr_locks_free(found);
+    return code;
+}
+
+void lock_done(struct lock *lock)
+{
+    zkr_participants_free(lock->list);
+    free(lock->items);
+    free(lock->path);
+    *lock = (struct lock){ .path = NULL };
+}
+
+void scan_done(struct scan *scan)
+{
+    for (size_t i = 0; i < scan->count; i++)
+        lock_done(&scan->locks[i]);
+    free(scan->locks);
+    notes_done(&scan->notes);
+    *scan = (struct scan){ .locks = NULL };
+}

@@ -1,0 +1,88 @@
+/* Locks as the tool sees them: found, listed, and understood. */
+#ifndef SCAN_H
+#define SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "dialect.h"
+#include "notes.h"
+#include "owner.h"
+
+/* One child of a lock; those that contend come first, in order. */
+struct contender {
+    const struct zkr_participant *node;
+    enum dialect dialect;
+    struct owner owner;
+    int64_t age_ms; /* of the node, by our clock; -1: unknown */
+};
+
+enum lock_state {
+    LOCK_FREE,
+    LOCK_HELD,
+    LOCK_SHARED,
+    LOCK_UNKNOWN, /* may not be read */
+};
+
+struct lock {
+    char *path;
+    int error; /* ZKR_OK, or why the rest is not known */
+    struct zkr_participants *list;
+    struct contender *items; /* as list->items */
+    size_t count;            /* contenders; behind them, up to */
+    size_t listed;           /* ... this, are foreign children */
+    size_t total;            /* children on the server */
+    bool cut;                /* not all of them are listed */
+    size_t holders;
+    size_t waiters;
+    enum lock_kind kind;
+    enum dialect dialect;
+    enum lock_state state;
+    const struct contender *holder; /* the first; NULL when it is free */
+    int64_t longest_wait_ms;        /* -1 without waiters */
+    int64_t at_ms;                  /* when it was listed, since 1970 */
+};
+
+struct scan {
+    struct lock *locks; /* in the order of their paths */
+    size_t count;
+    int64_t at_ms;
+    struct notes notes;
+};
+
+struct scan_opts {
+    bool empty;          /* directories without children, too */
+    uint32_t depth;      /* zero: as in zkr_locks_find() */
+    uint32_t limit;      /* of locks */
+    uint32_t children;   /* of each lock */
+    uint32_t timeout_ms; /* for finding them */
+};
+
+/* The next two: 0, or an exit code after an error was said; nothing is to be
+ * freed then. */
+
+/* All locks at and below a path. A lock that may not be read is listed without
+ * its contents. */
+int scan_below(zkr_session *session, const char *root,
+               const struct scan_opts *opts, struct scan *ret_scan);
+
+/* One lock, of which `limit` children are listed (0: many). One that does not
+ * exist is free: with `missing` not NULL that is no error. A directory with
+ * children of which none contends is no lock. */
+int scan_lock(zkr_session *session, const char *path, uint32_t limit,
+              bool *missing, struct lock *ret_lock);
+
+/* Who holds with that token, or contends by that node name; NULL. */
+const struct contender *lock_by_token(const struct lock *lock, int64_t token);
+const struct contender *lock_by_name(const struct lock *lock, const char *name);
+
+const char *lock_state_name(enum lock_state state);
+bool contender_waits(const struct contender *c);
+
+void lock_done(struct lock *lock);
+void scan_done(struct scan *scan);
+
+#endif
