@@ -33,10 +33,14 @@ const char *rows_who(const struct contender *c, char who[WHO_MAX])
 {
     char id[WORD_MAX];
 
-    owner_word(&c->owner, c->node->data, c->node->data_size, who, WHO_MAX);
+    if (!c->owner.is_asked)
+        owner_word(&c->owner, c->node->data, c->node->data_size, who, WHO_MAX);
+    else
+        who[0] = '\0'; /* the request has taken the place of the record */
     if (who[0] == '\0' && c->node->session_id != 0)
-        (void)snprintf(who, WHO_MAX, "session %s",
-                       word_id(c->node->session_id, id));
+        (void)snprintf(who, WHO_MAX, "session %s%s",
+                       word_id(c->node->session_id, id),
+                       c->owner.is_asked ? " (asked to release)" : "");
     else if (who[0] == '\0')
         (void)snprintf(who, WHO_MAX, "?");
     return who;
