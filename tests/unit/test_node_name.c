@@ -508,6 +508,61 @@ static void markers_of_contenders_are_told(void **state)
     assert_null(zkr__node_name_marker("x-__READ__1", &mutex_markers));
 }
 
+static void assert_other(const char *name, enum zkr__kind kind,
+                         const char *marker, int64_t seq)
+{
+    const char *got_marker = NULL;
+    int64_t got_seq = UNTOUCHED;
+
+    assert_int_equal(zkr__node_name_other(name, &got_marker, &got_seq), kind);
+    assert_int_equal(got_seq, seq);
+    if (kind != ZKR__FOREIGN)
+        assert_string_equal(got_marker, marker);
+}
+
+static void names_that_our_locks_ignore_are_known(void **state)
+{
+    static const char *const foreign[] = {
+        "",
+        "x-",
+        "x--0000000001",
+        "x-1-",
+        "x-1-000000001",
+        "x-1-00000000001",
+        "x-1-0000000001 ",
+        "x-10000000000000000-0000000001",
+        "x-1G-0000000001",
+        "y-1-0000000001",
+        "ex",
+        "ex000000001",
+        "ex00000000011",
+        "index0000000001",
+        "sh000000000x",
+        "SH0000000001",
+    };
+
+    (void)state;
+    assert_other("x-100000be8790000-0000000007", ZKR__EXCLUSIVE, "x-", 7);
+    assert_other("x-ffffffffffffffff-2147483647", ZKR__EXCLUSIVE, "x-",
+                 INT64_C(2147483647));
+    assert_other("ex0000000000", ZKR__EXCLUSIVE, "ex", 0);
+    assert_other("sh0000000012", ZKR__SHARED, "sh", 12);
+    for (size_t i = 0; i < COUNT(foreign); i++)
+        assert_other(foreign[i], ZKR__FOREIGN, NULL, UNTOUCHED);
+}
+
+static void servers_number_with_ten_digits(void **state)
+{
+    (void)state;
+    assert_true(zkr__node_name_is_numbered("lock-0000000001"));
+    assert_true(zkr__node_name_is_numbered("lock--2147483648"));
+    assert_true(zkr__node_name_is_numbered("0000000001"));
+    assert_false(zkr__node_name_is_numbered("lock-000000001"));
+    assert_false(zkr__node_name_is_numbered("lock-00000000001"));
+    assert_false(zkr__node_name_is_numbered("lock-0000000001x"));
+    assert_false(zkr__node_name_is_numbered(""));
+}
+
 static void a_million_random_names_agree_with_the_grammar(void **state)
 {
     static const struct zkr__markers *const markers[] = { &mutex_markers,
@@ -558,6 +613,8 @@ int main(void)
         cmocka_unit_test(built_names_are_tag_and_marker),
         cmocka_unit_test(tag_is_of_one_attempt_only),
         cmocka_unit_test(markers_of_contenders_are_told),
+        cmocka_unit_test(names_that_our_locks_ignore_are_known),
+        cmocka_unit_test(servers_number_with_ten_digits),
         cmocka_unit_test(a_million_random_names_agree_with_the_grammar),
     };
 
