@@ -133,7 +133,7 @@ static int fail_no_lock(const struct lock *lock)
     return lockctl_fail(EX_DATAERR,
                         "%s is not a lock: of its %zu children none "
                         "contends",
-                        text, lock->total);
+                        text, lock->listed);
 }
 
 int scan_lock(zkr_session *session, const char *path, uint32_t limit,
@@ -152,7 +152,8 @@ int scan_lock(zkr_session *session, const char *path, uint32_t limit,
     }
     if (rc != ZKR_OK)
         return rc == ZNONODE ? fail_missing(path) : lockctl_fail_zkr(rc);
-    if (lock.count == 0 && lock.total > 0) {
+    /* Not `total`: who has gone since then may have been a contender. */
+    if (lock.count == 0 && lock.listed > 0) {
         int code = fail_no_lock(&lock);
 
         lock_done(&lock);

@@ -1,0 +1,145 @@
+/* Running zk-lockctl to its end, and reading what it wrote. */
+#include "look.h"
+
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+char look_out[1 << 20];
+char look_err[1 << 16];
+
+static const char *servers;
+
+void look_on(const char *hosts)
+{
+    servers = hosts;
+}
+
+static void read_all(int fd, char *text, size_t size)
+{
+    ssize_t n = pread(fd, text, size - 1, 0);
+
+    assert_true(n >= 0);
+    text[n] = '\0';
+    (void)close(fd);
+}
+
+/* In a session of its own: there is no terminal to ask on. */
+static pid_t start(char *const *argv, int out, int err)
+{
+    pid_t pid = fork();
+    int in;
+
+    assert_true(pid >= 0);
+    if (pid > 0)
+        return pid;
+    in = open("/dev/null", O_RDONLY);
+    if (setsid() < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
+        dup2(err, 2) < 0 || close_range(3, ~0u, 0) < 0)
+        _exit(126);
+    (void)execv(argv[0], argv);
+    _exit(127);
+}
+
+int look_at(const char *const *args)
+{
+    const char *argv[40] = { LOCKCTL };
+    int out = memfd_create("out", MFD_CLOEXEC);
+    int err = memfd_create("err", MFD_CLOEXEC);
+    size_t n = 1;
+    int status;
+
+    assert_true(out >= 0 && err >= 0);
+    (void)setenv("ZK_SERVERS",
+                 servers != NULL ? servers : server_hosts(the_server), 1);
+    (void)setenv("LC_ALL", "C.UTF-8", 1);
+    while (*args != NULL && n < 39)
+        argv[n++] = *args++;
+    assert_int_equal(waitpid(start((char *const *)(uintptr_t)argv, out, err),
+                             &status, 0) > 0,
+                     1);
+    read_all(out, look_out, sizeof(look_out));
+    read_all(err, look_err, sizeof(look_err));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int look(const char *words)
+{
+    char copy[2048];
+    const char *args[32];
+    size_t n = 0;
+    char *rest = NULL;
+
+    assert_true(strlen(words) < sizeof(copy));
+    (void)strcpy(copy, words);
+    for (char *w = strtok_r(copy, " ", &rest); w != NULL && n < 31;
+         w = strtok_r(NULL, " ", &rest))
+        args[n++] = w;
+    args[n] = NULL;
+    return look_at(args);
+}
+
+static void replace(char *text, size_t size, const char *pattern,
+                    const char *word)
+{
+    char *copy = malloc(size);
+    const char *from = copy;
+    char *to = text;
+    regmatch_t match;
+    regex_t regex;
+
+    assert_non_null(copy);
+    (void)memcpy(copy, text, size);
+    assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED), 0);
+    while (regexec(&regex, from, 1, &match, 0) == 0 && match.rm_eo > 0) {
+        (void)memcpy(to, from, (size_t)match.rm_so);
+        to = stpcpy(to + match.rm_so, word);
+        from += match.rm_eo;
+        assert_true((size_t)(to - text) + strlen(from) + 64 < size);
+    }
+    (void)strcpy(to, from);
+    regfree(&regex);
+    free(copy);
+}
+
+const char *look_golden(void)
+{
+    static char text[sizeof(look_out)];
+
+    (void)memcpy(text, look_out, sizeof(text));
+    replace(text, sizeof(text),
+            "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+            "UUID");
+    replace(text, sizeof(text), "[0-9a-f]{32}", "UUID");
+    replace(text, sizeof(text), "0x[0-9a-f]+", "0xN");
+    replace(text, sizeof(text), "[0-9]+\\.[0-9]s", "AGE");
+    replace(text, sizeof(text), "127\\.0\\.0\\.1:[0-9]+", "PORT");
+    replace(text, sizeof(text), " +", " ");
+    return text;
+}
+
+json_t *look_items(const char *kind)
+{
+    static json_t *last;
+    json_error_t error;
+
+    json_decref(last);
+    last = json_loads(look_out, JSON_REJECT_DUPLICATES, &error);
+    if (last == NULL)
+        fail_msg("not JSON: %s\n%.2000s", error.text, look_out);
+    assert_string_equal(json_string_value(json_object_get(last, "apiVersion")),
+                        "zkrecipes/v1");
+    assert_string_equal(json_string_value(json_object_get(last, "kind")), kind);
+    assert_int_equal(strlen(json_string_value(json_object_get(last, "at"))),
+                     strlen("2026-11-21T01:29:58.767Z"));
+    assert_true(json_is_array(json_object_get(last, "warnings")));
+    assert_true(json_is_array(json_object_get(last, "items")));
+    return json_object_get(last, "items");
+}

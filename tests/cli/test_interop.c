@@ -1,0 +1,157 @@
+/* What zk-lockctl says of queues that Curator and kazoo have made. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "look.h"
+#include "worker.h"
+
+static struct worker curator;
+static struct worker kazoo;
+static struct worker ours;
+static char path[64];
+
+static int start_all(void **state)
+{
+    struct {
+        struct worker *worker;
+        enum kind kind;
+    } all[] = { { &ours, KIND_C },
+                { &curator, KIND_CURATOR },
+                { &kazoo, KIND_KAZOO } };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        worker_start(all[i].worker, all[i].kind, 1);
+        worker_open(all[i].worker, server_hosts(the_server), 10000);
+    }
+    return 0;
+}
+
+static int stop_all(void **state)
+{
+    (void)state;
+    worker_stop(&ours);
+    worker_stop(&curator);
+    worker_stop(&kazoo);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    (void)admin_delete_tree(admin, path);
+    return 0;
+}
+
+static const char *show(const char *columns)
+{
+    const char *const args[] = { "show", path, "--columns", columns, NULL };
+
+    if (look_at(args) != 0)
+        fail_msg("%s", look_err);
+    /* without the line of the path */
+    return strchr(look_golden(), '\n') + 1;
+}
+
+static void wait_in_queue(struct worker *w, const char *mode, size_t place)
+{
+    worker_tell(w, "acquire %s %d", mode, SOON_MS);
+    wait_children(path, place + 1);
+}
+
+static bool says(void *text)
+{
+    return strcmp(show("POS,STATE,DIALECT,MODE,BLOCKED-BY,WATCH"), text) == 0;
+}
+
+/* A waiter watches a moment after it has queued. */
+static void wait_for_view(const char *text)
+{
+    if (!wait_until(says, (void *)(uintptr_t)text, SOON_MS))
+        fail_msg("%s", look_out);
+}
+
+static void a_mixed_queue_is_shown_right(void **state)
+{
+    (void)state;
+    worker_do(&curator, "lock", "lock mutex curator %s", path);
+    worker_do(&kazoo, "lock", "lock mutex patterns %s", path);
+    worker_do(&ours, "lock", "lock mutex curator %s", path);
+    worker_acquire(&curator, "write");
+    wait_in_queue(&kazoo, "write", 1);
+    wait_in_queue(&ours, "write", 2);
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
+                  " 0 HELD curator exclusive - -\n"
+                  " 1 wait kazoo exclusive pos 0 ok\n"
+                  " 2 wait zkrecipes exclusive pos 1 ok\n");
+    assert_int_equal(
+        look_at((const char *const[]){ "check", "--held", path, NULL }), 0);
+    assert_non_null(strstr(show("OWNER"), "kazoo1"));
+    worker_do(&curator, "released", "release write");
+    worker_expect_held(&kazoo);
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
+                  " 0 HELD kazoo exclusive - -\n"
+                  " 1 wait zkrecipes exclusive pos 0 ok\n");
+    worker_do(&kazoo, "released", "release write");
+    worker_expect_held(&ours);
+    worker_do(&ours, "released", "release write");
+}
+
+/* Curator's reader watches the first writer, which is the nearest here. */
+static void readers_and_writers_of_curator_are_shown_right(void **state)
+{
+    (void)state;
+    worker_do(&ours, "lock", "lock rw curator %s", path);
+    worker_do(&curator, "lock", "lock rw curator %s", path);
+    worker_acquire(&ours, "write");
+    wait_in_queue(&curator, "read", 1);
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
+                  " 0 HELD zkrecipes exclusive - -\n"
+                  " 1 wait curator shared pos 0 ok\n");
+    worker_do(&ours, "released", "release write");
+    worker_expect_held(&curator);
+    assert_int_equal(look_at((const char *const[]){
+                         "ls", path, "--columns", "KIND,DIALECT,STATE", NULL }),
+                     0);
+    assert_string_equal(look_golden(),
+                        "KIND DIALECT STATE\nrw curator shared\n");
+    worker_do(&curator, "released", "release read");
+}
+
+static void a_request_reaches_curator(void **state)
+{
+    (void)state;
+    worker_do(&curator, "lock", "lock mutex curator %s", path);
+    worker_do(&curator, "listening", "listen");
+    worker_acquire(&curator, "write");
+    assert_int_equal(
+        look_at((const char *const[]){ "revoke", path, "-w", "0", NULL }), 75);
+    worker_expect(&curator, "asked");
+    worker_do(&curator, "released", "release write");
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(a_mixed_queue_is_shown_right),
+        TEST(readers_and_writers_of_curator_are_shown_right),
+        TEST(a_request_reaches_curator),
+    };
+
+    return cmocka_run_group_tests(tests, start_all, stop_all);
+}
+
+int main(void)
+{
+    return workers_installed() ? run_with_server(NULL, run_group) : 77;
+}

@@ -1,0 +1,205 @@
+/* Tests of what nodes say of themselves, and of whose nodes they are. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialect.h"
+#include "owner.h"
+#include "unit.h"
+
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+
+static struct owner owner;
+
+/* From a block of exactly its size. */
+static void read_text(const char *text)
+{
+    size_t size = strlen(text);
+    char *copy = malloc(size + 1);
+
+    assert_non_null(copy);
+    copy = realloc(copy, size > 0 ? size : 1);
+    assert_non_null(copy);
+    (void)memcpy(copy, text, size);
+    owner_read(&owner, copy, size);
+    free(copy);
+}
+
+static void our_record_is_read(void **state)
+{
+    char word[100];
+
+    (void)state;
+    read_text("{\"host\":\"vm\",\"pid\":4231,\"thread\":\"peek\",\"tid\":4232,"
+              "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
+              "\"label\":\"close the books\",\"library\":\"zkrecipes 0.1.0\"}");
+    assert_true(owner.is_record);
+    assert_false(owner.is_asked);
+    assert_string_equal(owner.host, "vm");
+    assert_int_equal(owner.pid, 4231);
+    assert_int_equal(owner.tid, 4232);
+    assert_string_equal(owner.thread, "peek");
+    assert_string_equal(owner.program, "peek");
+    assert_string_equal(owner.label, "close the books");
+    assert_string_equal(owner.start, "2026-11-21T03:55:47Z");
+    owner_word(&owner, "", 0, word, sizeof(word));
+    assert_string_equal(word, "vm:4231/4232 peek");
+}
+
+static void what_is_missing_is_empty(void **state)
+{
+    char word[100];
+
+    (void)state;
+    read_text("{\"library\":\"zkrecipes 9\",\"pid\":\"x\",\"host\":[1]}");
+    assert_true(owner.is_record);
+    assert_string_equal(owner.host, "");
+    assert_int_equal(owner.pid, 0);
+    owner_word(&owner, "", 0, word, sizeof(word));
+    assert_string_equal(word, ":0/0");
+}
+
+static void other_data_is_no_record(void **state)
+{
+    static const char *const others[] = {
+        "",         "{",
+        "{}",       "[]",
+        "null",     "{\"library\":\"zk\"}",
+        "hostA",    "{\"library\":\"zkrecipes\"} x",
+        "10.1.2.3", " {\"library\":\"zkrecipes\"}",
+    };
+    char word[100];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        read_text(others[i]);
+        assert_false(owner.is_record);
+        owner_word(&owner, others[i], strlen(others[i]), word, sizeof(word));
+        assert_string_equal(word, others[i]);
+    }
+}
+
+/* jansson limits its depth; what is longer than a record is not parsed. */
+static void deep_and_long_data_is_no_record(void **state)
+{
+    char *deep = calloc(1, 100001);
+
+    (void)state;
+    assert_non_null(deep);
+    memset(deep, '[', 100000);
+    (void)memcpy(deep, "{\"library\":", 11);
+    read_text(deep);
+    assert_false(owner.is_record);
+    deep[1000] = '\0';
+    read_text(deep);
+    assert_false(owner.is_record);
+    free(deep);
+}
+
+static void a_request_is_exactly_one(void **state)
+{
+    (void)state;
+    read_text("__REVOKE__");
+    assert_true(owner.is_asked);
+    read_text("__REVOKE__ ");
+    assert_false(owner.is_asked);
+    read_text("__REVOKE_");
+    assert_false(owner.is_asked);
+}
+
+static void words_are_escaped_and_cut(void **state)
+{
+    static const char evil[] = "\033]0;x\a\xff";
+    char word[12];
+
+    (void)state;
+    owner_read(&owner, evil, sizeof(evil) - 1);
+    owner_word(&owner, evil, sizeof(evil) - 1, word, sizeof(word));
+    assert_string_equal(word, "\\x1B]0;x...");
+}
+
+static void assert_dialect(const char *name, const char *marker,
+                           enum dialect dialect)
+{
+    struct zkr_participant p = { .name = name,
+                                 .marker = marker,
+                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE };
+    struct owner nobody = { .is_record = false };
+    struct owner ours = { .is_record = true };
+
+    assert_int_equal(dialect_of(&p, &nobody), dialect);
+    if (dialect != DIALECT_C_RECIPE && dialect != DIALECT_ZK_RUBY)
+        assert_int_equal(dialect_of(&p, &ours), DIALECT_ZKRECIPES);
+    p.kind = ZKR_PARTICIPANT_FOREIGN;
+    assert_int_equal(dialect_of(&p, &nobody), DIALECT_NONE);
+}
+
+static void dialects_are_told_by_the_whole_name(void **state)
+{
+    (void)state;
+    assert_dialect("_c_" UUID "-lock-0000000001", "lock-", DIALECT_CURATOR);
+    assert_dialect("_c_" UUID "-__READ__0000000001", "__READ__",
+                   DIALECT_CURATOR);
+    assert_dialect("_c_" HEX "-lock-0000000001", "lock-", DIALECT_GO);
+    assert_dialect(HEX "__lock__0000000001", "__lock__", DIALECT_KAZOO);
+    assert_dialect(HEX "__rlock__0000000001", "__rlock__", DIALECT_KAZOO);
+    assert_dialect("x-1-0000000001", "x-", DIALECT_C_RECIPE);
+    assert_dialect("sh0000000001", "sh", DIALECT_ZK_RUBY);
+    assert_dialect("lock-0000000001", "lock-", DIALECT_OTHER);
+    assert_dialect("holder", "holder", DIALECT_OTHER);
+    assert_dialect("my_c_" UUID "-lock-0000000001", "lock-", DIALECT_OTHER);
+    assert_dialect("_c_" UUID "-x-lock-0000000001", "lock-", DIALECT_OTHER);
+    assert_dialect("_c_5a5bbc3-lock-0000000001", "lock-", DIALECT_OTHER);
+}
+
+static void assert_kind(const char *const *markers, enum lock_kind kind)
+{
+    struct zkr_participant items[4] = { { .name = "" } };
+    size_t n = 0;
+
+    for (; markers[n] != NULL; n++) {
+        items[n].marker = markers[n];
+        items[n].kind = strcmp(markers[n], "sh") == 0
+                            ? ZKR_PARTICIPANT_SHARED
+                            : ZKR_PARTICIPANT_EXCLUSIVE;
+    }
+    assert_int_equal(kind_of(items, n), kind);
+}
+
+static void kinds_are_told_by_the_markers(void **state)
+{
+#define MARKERS(...) (const char *const[]){ __VA_ARGS__, NULL }
+    (void)state;
+    assert_int_equal(kind_of(NULL, 0), KIND_NONE);
+    assert_kind(MARKERS("lock-"), KIND_MUTEX);
+    assert_kind(MARKERS("__lock__"), KIND_MUTEX);
+    assert_kind(MARKERS("lock-", "__lock__"), KIND_MUTEX);
+    assert_kind(MARKERS("__lock__", "__rlock__"), KIND_RW);
+    assert_kind(MARKERS("__WRIT__"), KIND_RW);
+    assert_kind(MARKERS("__READ__", "__lock__"), KIND_RW);
+    assert_kind(MARKERS("lock-", "__WRIT__"), KIND_MIXED);
+    assert_kind(MARKERS("holder"), KIND_UNFAIR);
+    assert_kind(MARKERS("holder", "lock-"), KIND_MIXED);
+    assert_kind(MARKERS("x-"), KIND_MUTEX);
+    assert_kind(MARKERS("x-", "__lock__"), KIND_MIXED);
+    assert_kind(MARKERS("ex"), KIND_MUTEX);
+    assert_kind(MARKERS("ex", "sh"), KIND_RW);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(our_record_is_read),
+        cmocka_unit_test(what_is_missing_is_empty),
+        cmocka_unit_test(other_data_is_no_record),
+        cmocka_unit_test(deep_and_long_data_is_no_record),
+        cmocka_unit_test(a_request_is_exactly_one),
+        cmocka_unit_test(words_are_escaped_and_cut),
+        cmocka_unit_test(dialects_are_told_by_the_whole_name),
+        cmocka_unit_test(kinds_are_told_by_the_markers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+/* Tests of what is read from the answers to four letter words. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "servers.h"
+#include "unit.h"
+
+int lockctl_fail(int exit_code, const char *format, ...)
+{
+    (void)format;
+    return exit_code;
+}
+
+void lockctl_say(const struct lockctl *ctl, const char *format, ...)
+{
+    (void)ctl;
+    (void)format;
+}
+
+static struct servers *s;
+
+static int setup(void **state)
+{
+    (void)state;
+    s = servers_new("/locks/orders");
+    return s == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    servers_free(s);
+    return 0;
+}
+
+static void hear(unsigned word, const char *text)
+{
+    assert_true(servers_read(s, word, "zk1:2181", text, strlen(text)));
+}
+
+static void clients_are_read_from_cons(void **state)
+{
+    const struct client *c;
+
+    (void)state;
+    hear(SERVERS_CONS,
+         " /127.0.0.1:43352[0](queued=0,recved=1,sent=0)\n"
+         " /10.1.2.3:49160[1](queued=0,recved=11,sent=11,sid=0x10000fd2ae90001,"
+         "lop=PING,est=1795244983198,to=4000,lcxid=0x4,lzxid=0x2d)\n"
+         " /[0:0:0:0:0:0:0:1]:5[1](queued=0,sid=0x2,lop=PING,to=10000,x=)\n\n");
+    c = servers_client(s, INT64_C(0x10000fd2ae90001));
+    assert_non_null(c);
+    assert_string_equal(c->address, "10.1.2.3:49160");
+    assert_string_equal(c->server, "zk1:2181");
+    assert_int_equal(c->timeout_ms, 4000);
+    c = servers_client(s, 2);
+    assert_non_null(c);
+    assert_string_equal(c->address, "[0:0:0:0:0:0:0:1]:5");
+    assert_null(servers_client(s, 3));
+    assert_null(servers_client(s, 0));
+}
+
+static void sessions_are_read_from_every_form_of_dump(void **state)
+{
+    (void)state;
+    assert_int_equal(servers_session_lives(s, 1), ANSWER_UNKNOWN);
+    hear(SERVERS_DUMP, "SessionTracker dump:\n"
+                       "Session Sets (2)/(1):\n"
+                       "1 expire at Sat Nov 21 07:10:12 UTC 2026:\n"
+                       "\t0x1\n"
+                       "ephemeral nodes dump:\n"
+                       "Sessions with Ephemerals (1):\n"
+                       "0x2:\n"
+                       "\t/locks/orders/0x5\n"
+                       "Global Sessions(1):\n"
+                       "0x3\t4000ms\n"
+                       "\tip: /127.0.0.1:1 sessionId: 0x4\n");
+    for (int64_t id = 1; id <= 3; id++)
+        assert_int_equal(servers_session_lives(s, id), ANSWER_YES);
+    assert_int_equal(servers_session_lives(s, 4), ANSWER_NO);
+    assert_int_equal(servers_session_lives(s, 5), ANSWER_NO);
+}
+
+static void watches_of_this_lock_are_read_from_wchp(void **state)
+{
+    (void)state;
+    hear(SERVERS_WCHP, "/locks/orders/a\n\t0x2\n\t0x1\n"
+                       "/locks/others/a\n\t0x3\n"
+                       "/locks/orders\n\t0x4\n"
+                       "/locks/orders/b\n\t0x2\n");
+    assert_string_equal(servers_watched(s, 1, 0), "a");
+    assert_null(servers_watched(s, 1, 1));
+    assert_non_null(servers_watched(s, 2, 0));
+    assert_non_null(servers_watched(s, 2, 1));
+    assert_null(servers_watched(s, 2, 2));
+    assert_null(servers_watched(s, 3, 0));
+    assert_null(servers_watched(s, 4, 0));
+    assert_null(servers_watched(s, -1, 0));
+    assert_true(servers_know_watches(s));
+}
+
+/* A server that lies, or something else that listens there. */
+static void nonsense_is_passed_over(void **state)
+{
+    static const unsigned words[] = { SERVERS_CONS, SERVERS_DUMP,
+                                      SERVERS_WCHP };
+    static const char *const texts[] = {
+        "",
+        "\n\r\n",
+        "/",
+        "[",
+        "/[",
+        "[/,sid=0x1,to=",
+        "/a[,sid=,to=1",
+        "/a[,sid=0x11111111111111111,to=1",
+        "0x",
+        "0xffffffffffffffffff\n",
+        "\t0x1",
+        "/locks/orders/\n0x7",
+        "This ZooKeeper instance is not currently serving requests\n",
+        "\033]52;c;\a\xff\xfe",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        for (size_t k = 0; k < COUNT(words); k++)
+            hear(words[k], texts[i]);
+    }
+    assert_null(servers_client(s, 0x11));
+}
+
+/* Cut anywhere: no read beyond the end, which ASan would see. */
+static void answers_may_be_cut_anywhere(void **state)
+{
+    static const char text[] =
+        " /10.1.2.3:49160[1](queued=0,sid=0x10,lop=PING,to=4000,x)\n"
+        "\t0x1\n/locks/orders/a\n\t0x2\n";
+
+    (void)state;
+    for (size_t size = 0; size < sizeof(text); size++) {
+        char *copy = malloc(size + 1);
+
+        assert_non_null(copy);
+        copy = realloc(copy, size > 0 ? size : 1);
+        assert_non_null(copy);
+        (void)memcpy(copy, text, size);
+        assert_true(servers_read(s, SERVERS_CONS, "x", copy, size));
+        assert_true(servers_read(s, SERVERS_DUMP, "x", copy, size));
+        assert_true(servers_read(s, SERVERS_WCHP, "x", copy, size));
+        free(copy);
+    }
+    assert_non_null(servers_client(s, 0x10));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(clients_are_read_from_cons),
+        TEST(sessions_are_read_from_every_form_of_dump),
+        TEST(watches_of_this_lock_are_read_from_wchp),
+        TEST(nonsense_is_passed_over),
+        TEST(answers_may_be_cut_anywhere),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,799 @@
+/* ls, show, check, wait, revoke, break: against a real server. */
+#include "fixture.h"
+
+#include <inttypes.h>
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "look.h"
+
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+/* ESC ] 52 (the clipboard), CR, LF, what is not UTF-8, an override */
+#define EVIL "\033]52;c;aGk=\a\r\n\xff\xe2\x80\xae"
+
+static zkr_session *s;
+static char root[64];
+static char path[80];
+static zkr_mutex *m;
+
+static int setup(void **state)
+{
+    (void)state;
+    s = open_session();
+    (void)snprintf(root, sizeof(root), "%s", new_path());
+    (void)snprintf(path, sizeof(path), "%s/lock", root);
+    m = new_mutex(s, path);
+    assert_int_equal(admin_create(admin, root, NULL), ZOK);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    look_on(NULL);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    (void)admin_delete_tree(admin, root);
+    return 0;
+}
+
+static const char *line(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static const char *line(const char *format, ...)
+{
+    static char text[4][4096];
+    static size_t next;
+    char *buffer = text[next++ % 4];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(buffer, sizeof(text[0]), format, args);
+    va_end(args);
+    return buffer;
+}
+
+static void make(const char *name, const char *data)
+{
+    char full[1400];
+
+    (void)snprintf(full, sizeof(full), "%s", line("%s/%s", root, name));
+    for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        (void)admin_create(admin, full, NULL);
+        *p = '/';
+    }
+    assert_int_equal(
+        admin_create_flags(admin, full, data, ZOO_EPHEMERAL, NULL, 0), ZOK);
+}
+
+/* "/tests/7" is "ROOT". */
+static const char *golden(void)
+{
+    static char text[1 << 16];
+    const char *from = look_golden();
+    char *to = text;
+
+    for (const char *p; (p = strstr(from, root)) != NULL;) {
+        assert_true((size_t)(to - text) + (size_t)(p - from) + 64 <
+                    sizeof(text));
+        to = mempcpy(to, from, (size_t)(p - from));
+        to = stpcpy(to, "ROOT");
+        from = p + strlen(root);
+    }
+    assert_true(strlen(from) < 1 << 15);
+    (void)strcpy(to, from);
+    return text;
+}
+
+static void assert_said(const char *text)
+{
+    if (strstr(look_err, text) == NULL)
+        fail_msg("'%s' is not in: %s", text, look_err);
+}
+
+/* Nothing that could move a cursor or turn the direction. */
+static void assert_clean(const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++)
+        assert_true(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (!json_is_string(value))
+        fail_msg("'%s' is not a text in: %.2000s", key, look_out);
+    return json_string_value(value);
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (!json_is_integer(value))
+        fail_msg("'%s' is not a number in: %.2000s", key, look_out);
+    return json_integer_value(value);
+}
+
+static void make_some(void)
+{
+    make("cfg/_c_" UUID "-__READ__0000000000", "10.0.0.1");
+    make("cfg/_c_" UUID "-__READ__0000000001", "10.0.0.2");
+    make("cfg/_c_" UUID "-__WRIT__0000000002", "10.0.0.3");
+    make("go/_c_" HEX "-lock-0000000000", NULL);
+    make("orders/" HEX "__lock__0000000004", "hostA:123");
+    make("orders/" HEX "__lock__0000000005", "hostB:77");
+    make("recipe/x-100000be8790000-0000000000", "");
+    make("ruby/ex0000000000", "me");
+    make("ruby/sh0000000001", "you");
+    make("unfair/holder", "somebody");
+}
+
+/* --- ls --- */
+
+static void locks_of_all_clients_are_listed(void **state)
+{
+    (void)state;
+    make_some();
+    assert_int_equal(look(line("ls %s", root)), 0);
+    assert_string_equal(
+        golden(), "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN\n"
+                  "ROOT/cfg rw curator shared 2 holders <=AGE 1 AGE -\n"
+                  "ROOT/go mutex go held session 0xN <=AGE 0 - 0xN\n"
+                  "ROOT/orders mutex kazoo held hostA:123 <=AGE 1 AGE 0xN\n"
+                  "ROOT/recipe mutex c-recipe held session 0xN <=AGE 0 - 0xN\n"
+                  "ROOT/ruby rw zk-ruby held me <=AGE 1 AGE 0xN\n"
+                  "ROOT/unfair unfair other held somebody <=AGE 0 - 0xN\n");
+    assert_string_equal(look_err, "");
+}
+
+static void our_holder_is_told_by_its_record(void **state)
+{
+    zkr_grant *g = acquire(m);
+    char host[256];
+    const json_t *lock;
+    const json_t *owner;
+
+    (void)state;
+    assert_int_equal(gethostname(host, sizeof(host)), 0);
+    assert_int_equal(look(line("ls %s -o json", root)), 0);
+    lock = json_array_get(look_items("LockList"), 0);
+    assert_string_equal(text_of(lock, "path"), path);
+    assert_string_equal(text_of(lock, "kind"), "mutex");
+    assert_string_equal(text_of(lock, "dialect"), "zkrecipes");
+    assert_string_equal(text_of(lock, "state"), "held");
+    assert_int_equal(number_of(lock, "waiters"), 0);
+    assert_true(json_is_null(json_object_get(lock, "longest_wait_ms")));
+    lock = json_array_get(json_object_get(lock, "holders"), 0);
+    assert_string_equal(text_of(lock, "token"),
+                        line("%" PRId64, zkr_grant_token(g)));
+    assert_string_equal(text_of(lock, "session"),
+                        line("0x%" PRIx64, zkr_session_id(s)));
+    assert_true(json_is_null(json_object_get(lock, "data")));
+    owner = json_object_get(lock, "owner");
+    assert_string_equal(text_of(owner, "host"), host);
+    assert_int_equal(number_of(owner, "pid"), getpid());
+    release(g);
+}
+
+static void nothing_found_is_an_empty_list(void **state)
+{
+    (void)state;
+    assert_int_equal(look(line("ls %s", root)), 0);
+    assert_string_equal(look_out, "");
+    assert_said("no locks");
+    assert_int_equal(look(line("ls -q %s", root)), 0);
+    assert_string_equal(look_err, "");
+    assert_int_equal(look(line("ls -o json %s", root)), 0);
+    assert_int_equal(json_array_size(look_items("LockList")), 0);
+    assert_int_equal(look(line("ls -o jsonl %s", root)), 0);
+    assert_string_equal(look_out, "");
+    assert_int_equal(look(line("ls -o csv --columns lock,state %s", root)), 0);
+    assert_string_equal(look_out, "LOCK,STATE\r\n");
+}
+
+static void columns_are_chosen_and_added(void **state)
+{
+    (void)state;
+    make("orders/" HEX "__lock__0000000004", "a \"b\", c");
+    assert_int_equal(look(line("ls --columns TOKEN,lock %s", root)), 0);
+    assert_string_equal(golden(), "TOKEN LOCK\n0xN ROOT/orders\n");
+    assert_int_equal(look(line("ls --columns +CHILDREN %s", root)), 0);
+    assert_non_null(strstr(golden(), "TOKEN CHILDREN\n"));
+    assert_int_equal(
+        look(line("ls -o csv --columns LOCK,HOLDER,WAIT %s", root)), 0);
+    assert_string_equal(golden(), "LOCK,HOLDER,WAIT\r\n"
+                                  "ROOT/orders,\"a \"\"b\"\", c\",0\r\n");
+    assert_int_equal(look(line("ls --columns NONE %s", root)), 64);
+    assert_said("--columns: choose from LOCK,");
+    assert_int_equal(look(line("ls --columns , %s", root)), 64);
+}
+
+static void filters_leave_out(void **state)
+{
+    (void)state;
+    make_some();
+    make("gone/deep/lock-0000000000", NULL);
+    assert_int_equal(
+        admin_delete(admin, line("%s/gone/deep/lock-0000000000", root)), ZOK);
+    assert_int_equal(look(line("ls --columns LOCK --waiting %s", root)), 0);
+    assert_string_equal(golden(), "LOCK\nROOT/cfg\nROOT/orders\nROOT/ruby\n");
+    assert_int_equal(look(line("ls --columns LOCK --dialect go %s", root)), 0);
+    assert_string_equal(golden(), "LOCK\nROOT/go\n");
+    assert_int_equal(look(line("ls --columns LOCK --empty %s/gone", root)), 0);
+    assert_string_equal(golden(), "LOCK\nROOT/gone/deep\n");
+    assert_int_equal(look(line("ls --held --empty %s/gone", root)), 0);
+    assert_string_equal(look_out, "");
+    assert_int_equal(look(line("ls --limit 2 --columns LOCK %s", root)), 0);
+    assert_said("there are more locks than 2");
+    assert_int_equal(look(line("ls --depth 1 -o json %s", root)), 0);
+    assert_int_equal(json_array_size(look_items("LockList")), 0);
+    assert_non_null(strstr(look_out, "what lies deeper was not looked at"));
+}
+
+static void forbid(const char *full, int32_t perms)
+{
+    struct ACL acl = { perms, { "world", "anyone" } };
+    struct ACL_vector acls = { 1, &acl };
+
+    assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
+}
+
+/* --- errors --- */
+
+static void every_failure_has_its_exit_code(void **state)
+{
+    (void)state;
+    make("notes/note", NULL);
+    make("closed/lock-0000000000", NULL);
+    forbid(line("%s/closed", root), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    assert_int_equal(look(line("ls %s/nothing", root)), 65);
+    assert_said("does not exist");
+    assert_int_equal(look(line("show %s/nothing", root)), 65);
+    assert_int_equal(look(line("show %s/notes", root)), 65);
+    assert_said("is not a lock");
+    assert_int_equal(look(line("check --free %s/notes", root)), 65);
+    assert_int_equal(look(line("break %s/notes", root)), 65);
+    assert_int_equal(look(line("revoke %s/nothing", root)), 65);
+    assert_int_equal(look(line("ls %s/closed", root)), 77);
+    assert_int_equal(look(line("show %s/closed", root)), 77);
+    assert_int_equal(look("ls --chroot /no/such/chroot"), 78);
+    assert_int_equal(look("ls a b"), 64);
+    assert_int_equal(look("show"), 64);
+    assert_int_equal(look("check x"), 64);
+    assert_int_equal(look("check --free --held x"), 64);
+    assert_int_equal(look("break --yes x"), 64);
+    assert_int_equal(look("break --yes --token 0 x"), 64);
+    assert_int_equal(look("break --yes --token 12monkeys x"), 64);
+    assert_int_equal(look("ls /a/../b"), 64);
+    look_on("127.0.0.1:1");
+    assert_int_equal(look("ls --timeout 2s"), 69);
+    look_on(NULL);
+    server_pause(the_server);
+    assert_int_equal(look("ls --timeout 1s"), 69);
+    server_resume(the_server);
+    forbid(line("%s/closed", root), ZOO_PERM_ALL);
+}
+
+/* --- hostile names and data --- */
+
+static void nothing_hostile_reaches_a_terminal(void **state)
+{
+    static const char *const verbs[] = {
+        "ls",   "ls -o wide",   "ls -o json",   "ls -o jsonl", "ls -o csv",
+        "show", "show -o wide", "show -o json", "show -o csv"
+    };
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s",
+                   line("%s/\xe2\x80\xae%%s%%n\\", root));
+    make("\xe2\x80\xae%s%n\\/lock-0000000000", EVIL);
+    make("\xe2\x80\xae%s%n\\/\xe2\x80\xaelock-0000000001",
+         "{\"library\":\"zkrecipes\",\"host\":\"\\u001b[2J\\u202e\",\"pid\":"
+         "\"x\",\"label\":\"\\u0007\\r\\n\",\"thread\":[]}");
+    make("\xe2\x80\xae%s%n\\/\xe2\x80\xaa"
+         "foreign",
+         EVIL);
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        assert_int_equal(look(line("%s %s", verbs[i], path)), 0);
+        assert_true(look_out[0] != '\0');
+        for (char *p = look_out; (p = strchr(p, '\r')) != NULL;)
+            *p = strstr(verbs[i], "csv") != NULL && p[1] == '\n' ? ' ' : '\1';
+        assert_clean(look_out);
+        assert_clean(look_err);
+    }
+    assert_int_equal(look(line("show -o json %s", path)), 0);
+    assert_string_equal(
+        text_of(json_array_get(look_items("LockQueue"), 0), "path"), path);
+}
+
+static void records_of_nonsense_are_data(void **state)
+{
+    static const char *const records[] = {
+        "{",
+        "{}",
+        "[]",
+        "{\"library\":7}",
+        "{\"library\":\"other 1\",\"host\":\"h\"}",
+        "{\"library\":\"zkrecipes\",\"library\":\"zkrecipes\"}",
+        "{\"library\":\"zkrecipes\",\"host\":\"a\\u0000b\"}",
+    };
+    const json_t *queue;
+    char name[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        (void)snprintf(name, sizeof(name), "lock/lock-%010zu", i);
+        make(name, records[i]);
+    }
+    assert_int_equal(look(line("show -o json %s", path)), 0);
+    queue =
+        json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        const json_t *c = json_array_get(queue, i);
+
+        assert_true(json_is_null(json_object_get(c, "owner")));
+        assert_string_equal(text_of(c, "data"), records[i]);
+        assert_string_equal(text_of(c, "dialect"), "other");
+    }
+}
+
+static void huge_data_is_cut(void **state)
+{
+    char *huge = calloc(1, 200001);
+
+    (void)state;
+    assert_non_null(huge);
+    memset(huge, 'x', 200000);
+    make("lock/lock-0000000000", huge);
+    free(huge);
+    assert_int_equal(look(line("show -o json %s", path)), 0);
+    assert_true(strlen(look_out) < 8192);
+    assert_non_null(strstr(look_out, "\"data_size\": 200000"));
+    assert_int_equal(look(line("ls %s", path)), 0);
+    assert_true(strlen(look_out) < 1024);
+    assert_non_null(strstr(look_out, "xxx..."));
+}
+
+static void a_long_queue_is_cut_with_a_note(void **state)
+{
+    char name[64];
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        (void)snprintf(name, sizeof(name), "lock/lock-%010d", i);
+        make(name, NULL);
+    }
+    assert_int_equal(look(line("show --limit 5 %s", path)), 0);
+    assert_said("only 5 of 20 children are listed");
+}
+
+/* --- show --- */
+
+static void a_queue_is_shown_with_who_blocks_whom(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *second = new_mutex(other, path);
+    zkr_grant *g = acquire(m);
+    const json_t *queue;
+    const json_t *c;
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, second, SOON_MS);
+    wait_children(path, 2);
+    settle(other);
+    assert_int_equal(
+        look(line("show --columns POS,STATE,CLIENT,SESSION,BLOCKED-BY,WATCH "
+                  "%s",
+                  path)),
+        0);
+    assert_string_equal(golden(),
+                        "ROOT/lock mutex (zkrecipes) held 2 in the queue\n"
+                        "POS STATE CLIENT SESSION BLOCKED-BY WATCH\n"
+                        " 0 HELD PORT 0xN - -\n"
+                        " 1 wait PORT 0xN pos 0 ok\n");
+    assert_int_equal(look(line("show -o json %s", path)), 0);
+    queue =
+        json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
+    assert_int_equal(json_array_size(queue), 2);
+    c = json_array_get(queue, 1);
+    assert_true(json_is_true(json_object_get(c, "watches")));
+    assert_true(json_is_true(json_object_get(c, "session_alive")));
+    assert_int_equal(number_of(c, "session_timeout_ms"),
+                     zkr_session_timeout_ms(other));
+    assert_string_equal(text_of(c, "session"),
+                        line("0x%" PRIx64, zkr_session_id(other)));
+    assert_string_equal(text_of(c, "waits_for"),
+                        strrchr(zkr_grant_node(g), '/') + 1);
+    assert_string_equal(text_of(c, "server"), server_hosts(the_server));
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+    zkr_mutex_free(second);
+    close_session(other);
+}
+
+/* Nobody sleeps on these nodes: they were made by hand. */
+static void a_deaf_waiter_is_told(void **state)
+{
+    (void)state;
+    make("lock/" HEX "__lock__0000000004", "hostA:123");
+    make("lock/" HEX "__lock__0000000005", "hostB:77");
+    make("lock/notes", NULL);
+    assert_int_equal(
+        look(line("show %s --columns POS,STATE,OWNER,WATCH", path)), 0);
+    assert_string_equal(golden(), "ROOT/lock mutex (kazoo) held 2 in the "
+                                  "queue, 1 foreign\n"
+                                  "POS STATE OWNER WATCH\n"
+                                  " 0 HELD hostA:123 -\n"
+                                  " 1 wait hostB:77 MISSING\n"
+                                  " - foreign session 0xN -\n");
+    assert_said("pos 1 watches nobody ahead of it");
+    assert_int_equal(look(line("show --no-4lw --columns WATCH %s", path)), 0);
+    assert_null(strstr(look_out, "MISSING"));
+}
+
+static void a_chroot_is_known_to_the_words(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *second = new_mutex(other, path);
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, second, SOON_MS);
+    wait_children(path, 2);
+    settle(other);
+    assert_int_equal(look(line("show --chroot %s --columns WATCH /lock", root)),
+                     0);
+    assert_non_null(strstr(look_out, "ok"));
+    look_on(line("%s%s", server_hosts(the_server), root));
+    assert_int_equal(look("show --columns WATCH /lock"), 0);
+    assert_non_null(strstr(look_out, "ok"));
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+    zkr_mutex_free(second);
+    close_session(other);
+}
+
+static void without_the_words_the_rest_is_shown(void **state)
+{
+    static const char *const lines[] = { "4lw.commands.whitelist=srvr,conf",
+                                         NULL };
+    struct server_opts opts = { .cfg_lines = lines };
+    struct server *shy = NULL;
+    zkr_session *there = NULL;
+    zkr_mutex *lock;
+    zkr_grant *g;
+
+    (void)state;
+    assert_int_equal(server_start(&opts, &shy), SERVER_OK);
+    ok(zkr_session_open(server_hosts(shy), NULL, &there));
+    lock = new_mutex(there, "/a");
+    g = acquire(lock);
+    look_on(server_hosts(shy));
+    assert_int_equal(look("show /a --columns STATE,CLIENT,TIMEOUT"), 0);
+    assert_string_equal(look_golden(), "/a mutex (zkrecipes) held 1 in the "
+                                       "queue\nSTATE CLIENT TIMEOUT\n"
+                                       "HELD ? ?\n");
+    assert_said("4lw.commands.whitelist=srvr,cons,dump,wchp");
+    assert_int_equal(look("show /a -o json"), 0);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " /a", zkr_grant_token(g))),
+        0);
+    assert_said("may live; the servers do not tell");
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+    zkr_mutex_free(lock);
+    close_session(there);
+    server_stop(shy);
+}
+
+/* --- check, wait --- */
+
+static void scripts_ask_by_the_exit_code(void **state)
+{
+    char host[256];
+    zkr_grant *g;
+
+    (void)state;
+    assert_int_equal(gethostname(host, sizeof(host)), 0);
+    assert_int_equal(look(line("check --free %s", path)), 0);
+    assert_int_equal(look(line("check --held %s", path)), 1);
+    g = acquire(m);
+    assert_int_equal(look(line("check --free %s", path)), 1);
+    assert_said("is held by");
+    assert_string_equal(look_out, "");
+    assert_int_equal(look(line("check -q --free %s", path)), 1);
+    assert_string_equal(look_err, "");
+    assert_int_equal(look(line("check --held %s", path)), 0);
+    assert_int_equal(look(line("check --held-by %s %s", host, path)), 0);
+    assert_int_equal(
+        look(line("check --held-by %s:%d %s", host, (int)getpid(), path)), 0);
+    assert_int_equal(
+        look(line("check --held-by %s:%d %s", host, (int)getppid(), path)), 1);
+    assert_int_equal(look(line("check --held -o json %s", path)), 0);
+    assert_int_equal(json_array_size(look_items("LockList")), 1);
+    release(g);
+    assert_int_equal(look(line("check --free %s", path)), 0);
+}
+
+struct releasing {
+    pthread_t thread;
+    zkr_grant *grant;
+};
+
+/* When the tool has looked at the lock at least once. */
+static void *release_later(void *arg)
+{
+    struct releasing *r = arg;
+
+    sleep_ms(300);
+    (void)zkr_grant_release(r->grant);
+    return NULL;
+}
+
+static void wait_returns_when_it_is_so(void **state)
+{
+    struct releasing r = { .grant = acquire(m) };
+    int64_t begun = now_ms();
+
+    (void)state;
+    assert_int_equal(look(line("wait --free -w 300ms %s", path)), 75);
+    assert_true(now_ms() - begun >= 300);
+    assert_int_equal(look(line("wait --free -w 0 %s", path)), 75);
+    assert_int_equal(look(line("wait --held -w 0 %s", path)), 0);
+    assert_int_equal(pthread_create(&r.thread, NULL, release_later, &r), 0);
+    assert_int_equal(look(line("wait --free -w 20s %s", path)), 0);
+    assert_int_equal(pthread_join(r.thread, NULL), 0);
+    zkr_grant_free(r.grant);
+}
+
+/* --- revoke --- */
+
+/* Gives back what it is asked for. */
+static void give_back(zkr_grant *g, const struct zkr_grant_event *e, void *user)
+{
+    atomic_int *asked = user;
+
+    if (e->kind != ZKR_GRANT_REVOKE_REQUESTED)
+        return;
+    (void)atomic_fetch_add(asked, 1);
+    (void)zkr_grant_release_async(g, NULL, NULL);
+}
+
+static void a_holder_that_listens_gives_back(void **state)
+{
+    static atomic_int asked;
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    atomic_store(&asked, 0);
+    ok(zkr_grant_listen(g, give_back, &asked));
+    if (look(line("revoke %s", path)) != 0)
+        fail_msg("%s", look_err);
+    assert_said("is free");
+    assert_int_equal(atomic_load(&asked), 1);
+    zkr_grant_free(g);
+    assert_int_equal(look(line("revoke %s", path)), 0);
+}
+
+static void a_holder_that_does_not_is_told(void **state)
+{
+    zkr_grant *g = acquire(m);
+    char data[64];
+
+    (void)state;
+    assert_int_equal(look(line("revoke -w 300ms %s", path)), 75);
+    assert_said("is held by session 0x");
+    assert_said("(asked to release)");
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    release(g);
+    make("lock/" HEX "__lock__0000000004", "hostA:123");
+    assert_int_equal(look(line("revoke -w 300ms %s", path)), 75);
+    assert_said("hostA:123 is not asked: kazoo does not listen");
+    assert_int_equal(admin_get(admin,
+                               line("%s/" HEX "__lock__0000000004", path), data,
+                               sizeof(data)),
+                     ZOK);
+    assert_string_equal(data, "hostA:123");
+    assert_int_equal(look(line("revoke --anyway -w 300ms %s", path)), 75);
+    assert_int_equal(admin_get(admin,
+                               line("%s/" HEX "__lock__0000000004", path), data,
+                               sizeof(data)),
+                     ZOK);
+    assert_string_equal(data, "__REVOKE__");
+}
+
+/* --- break --- */
+
+static void break_takes_the_lock_away(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *second = new_mutex(other, path);
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, second, SOON_MS);
+    wait_children(path, 2);
+    assert_int_equal(look(line("break --yes --token 0x%" PRIx64 " %s",
+                               zkr_grant_token(g) + 1, path)),
+                     65);
+    assert_said("nobody holds it with the token");
+    assert_int_equal(look(line("break %s", path)), 64);
+    assert_said(line("use --yes --token 0x%" PRIx64, zkr_grant_token(g)));
+    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_OK);
+    assert_int_equal(look(line("break --yes --token 0x%" PRIx64 " %s -o json",
+                               zkr_grant_token(g), path)),
+                     0);
+    assert_said("it is connected from 127.0.0.1:");
+    assert_said("1 wait; the next is granted at once");
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    assert_string_equal(
+        text_of(json_array_get(
+                    json_object_get(json_array_get(look_items("LockList"), 0),
+                                    "holders"),
+                    0),
+                "token"),
+        line("%" PRId64, zkr_grant_token(w.grant)));
+    zkr_grant_free(g);
+    release(w.grant);
+    zkr_mutex_free(second);
+    close_session(other);
+}
+
+static void a_waiter_is_not_broken(void **state)
+{
+    struct Stat stat;
+
+    (void)state;
+    make("lock/" HEX "__lock__0000000004", "hostA:123");
+    make("lock/" HEX "__lock__0000000005", "hostB:77");
+    assert_int_equal(
+        admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), &stat),
+        ZOK);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
+    assert_int_equal(count_children(path), 2);
+    assert_int_equal(
+        admin_exists(admin, line("%s/" HEX "__lock__0000000004", path), &stat),
+        ZOK);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 0);
+    assert_said("DANGER: a holder in the dialect kazoo");
+    assert_int_equal(count_children(path), 1);
+}
+
+static void of_several_holders_one_must_be_named(void **state)
+{
+    struct Stat stat;
+
+    (void)state;
+    make("lock/_c_" UUID "-__READ__0000000000", "a");
+    make("lock/_c_" UUID "-__READ__0000000001", "b");
+    assert_int_equal(look(line("break %s", path)), 65);
+    assert_said("there are 2 holders");
+    assert_int_equal(
+        admin_exists(admin, line("%s/_c_" UUID "-__READ__0000000001", path),
+                     &stat),
+        ZOK);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 0);
+    assert_int_equal(
+        admin_exists(admin, line("%s/_c_" UUID "-__READ__0000000000", path),
+                     NULL),
+        ZOK);
+    assert_int_equal(count_children(path), 1);
+}
+
+/* With a terminal of its own, on which `answer` is typed when it asks. */
+static int break_on_a_terminal(const char *answer)
+{
+    char said[8192];
+    size_t size = 0;
+    int status;
+    int fd;
+    pid_t pid = forkpty(&fd, NULL, NULL, NULL);
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)execl(LOCKCTL, LOCKCTL, "break", path, (char *)NULL);
+        _exit(127);
+    }
+    for (;;) {
+        ssize_t n = read(fd, said + size, sizeof(said) - 1 - size);
+
+        if (n <= 0)
+            break;
+        size += (size_t)n;
+        said[size] = '\0';
+        if (answer != NULL && strstr(said, "not to: ") != NULL) {
+            assert_true(write(fd, answer, strlen(answer)) > 0);
+            answer = NULL;
+        }
+    }
+    (void)close(fd);
+    assert_true(waitpid(pid, &status, 0) == pid);
+    assert_null(answer); /* it has asked */
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void break_asks_for_the_token_on_the_terminal(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
+    assert_int_equal(break_on_a_terminal("yes\n"), 65);
+    assert_int_equal(break_on_a_terminal("\n"), 65);
+    assert_int_equal(
+        break_on_a_terminal(line("0x%" PRIx64 "\n", zkr_grant_token(g) + 1)),
+        65);
+    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_OK);
+    assert_int_equal(
+        break_on_a_terminal(line("0x%" PRIx64 "\n", zkr_grant_token(g))), 0);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+}
+
+/* --- colours --- */
+
+static void colors_are_for_those_who_ask(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    assert_int_equal(look(line("show %s", path)), 0);
+    assert_null(strchr(look_out, '\033'));
+    assert_int_equal(look(line("show --color always %s", path)), 0);
+    assert_non_null(strstr(look_out, "\033["));
+    release(g);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(locks_of_all_clients_are_listed),
+        TEST(our_holder_is_told_by_its_record),
+        TEST(nothing_found_is_an_empty_list),
+        TEST(columns_are_chosen_and_added),
+        TEST(filters_leave_out),
+        TEST(every_failure_has_its_exit_code),
+        TEST(nothing_hostile_reaches_a_terminal),
+        TEST(records_of_nonsense_are_data),
+        TEST(huge_data_is_cut),
+        TEST(a_long_queue_is_cut_with_a_note),
+        TEST(a_queue_is_shown_with_who_blocks_whom),
+        TEST(a_deaf_waiter_is_told),
+        TEST(a_chroot_is_known_to_the_words),
+        TEST(without_the_words_the_rest_is_shown),
+        TEST(scripts_ask_by_the_exit_code),
+        TEST(wait_returns_when_it_is_so),
+        TEST(a_holder_that_listens_gives_back),
+        TEST(a_holder_that_does_not_is_told),
+        TEST(break_takes_the_lock_away),
+        TEST(a_waiter_is_not_broken),
+        TEST(of_several_holders_one_must_be_named),
+        TEST(break_asks_for_the_token_on_the_terminal),
+        TEST(colors_are_for_those_who_ask),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}

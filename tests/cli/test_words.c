@@ -1,0 +1,86 @@
+/* Tests of numbers and times as words. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "unit.h"
+#include "words.h"
+
+static void ages_are_short(void **state)
+{
+    static const struct {
+        int64_t ms;
+        const char *word;
+    } vectors[] = {
+        { -5000, "0.0s" },
+        { 0, "0.0s" },
+        { 49, "0.0s" },
+        { 48250, "48.2s" },
+        { 59999, "59.9s" },
+        { 60000, "1m00s" },
+        { 252000, "4m12s" },
+        { 3599999, "59m59s" },
+        { 3600000, "1h00m" },
+        { 7500000, "2h05m" },
+        { 86400000, "1d00h" },
+        { 273600000, "3d04h" },
+        { INT64_MAX, "106751991167d07h" },
+    };
+    char word[WORD_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(vectors); i++)
+        assert_string_equal(word_age(vectors[i].ms, word), vectors[i].word);
+}
+
+static void times_are_those_of_rfc_3339(void **state)
+{
+    char word[WORD_MAX];
+
+    (void)state;
+    assert_string_equal(word_time(0, word), "1970-01-01T00:00:00.000Z");
+    assert_string_equal(word_time(INT64_C(1795224598767), word),
+                        "2026-11-21T01:29:58.767Z");
+    assert_string_equal(word_time(-1, word), "");
+    assert_string_equal(word_time(INT64_MAX, word), "");
+}
+
+static void ids_are_read_as_they_are_written(void **state)
+{
+    static const int64_t ids[] = { 1, INT64_C(0x100000be8790000), INT64_MAX,
+                                   INT64_MIN, -1 };
+    static const char *const bad[] = { "",
+                                       "0x",
+                                       "x1",
+                                       "0xg",
+                                       "-1",
+                                       "+1",
+                                       " 1",
+                                       "1 ",
+                                       "1x2",
+                                       "0X1",
+                                       "18446744073709551616",
+                                       "0x10000000000000000" };
+    char word[WORD_MAX];
+    int64_t id = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        assert_true(word_read_id(word_id(ids[i], word), &id));
+        assert_int_equal(id, ids[i]);
+    }
+    assert_true(word_read_id("72057645182812160", &id));
+    assert_int_equal(id, INT64_C(72057645182812160));
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_false(word_read_id(bad[i], &id));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ages_are_short),
+        cmocka_unit_test(times_are_those_of_rfc_3339),
+        cmocka_unit_test(ids_are_read_as_they_are_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
