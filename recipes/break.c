@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "call.h"
+#include "contender_path.h"
 #include "error.h"
 #include "path.h"
-#include "roster.h"
 #include "session.h"
-
-/* A lock path of ZKR_PATH_MAX and the name of a node, ours or another's. */
-#define NODE_MAX (2 * ZKR_PATH_MAX)
 
 struct breaking {
     struct zkr__call call; /* first: see call.h */
@@ -21,34 +18,6 @@ struct breaking {
     char *node;
     char *path; /* with the chroot */
 };
-
-static bool is_contender(const char *name)
-{
-    struct zkr_participant p = { .name = name };
-
-    zkr__roster_read(&p);
-    return p.kind != ZKR_PARTICIPANT_FOREIGN;
-}
-
-static int check(const struct zkr_session *s, const char *node, int64_t token)
-{
-    const char *fault;
-
-    if (node == NULL)
-        return zkr__fail(ZKR_EINVAL, "break: node is NULL");
-    if (token == 0)
-        return zkr__fail(ZKR_EINVAL, "break: no node has the token 0");
-    fault = zkr__path_fault(node);
-    if (fault == NULL && !is_contender(zkr__path_name(node)))
-        fault = "does not end with the name of a contender";
-    if (fault != NULL)
-        return zkr__fail(ZKR_EPATH, "break '%.300s': the path %s", node, fault);
-    if (strlen(s->hosts.chroot) + strlen(node) > NODE_MAX)
-        return zkr__fail(ZKR_ETOOLONG,
-                         "break '%.100s...': the path is longer than %d bytes",
-                         node, NODE_MAX);
-    return ZKR_OK;
-}
 
 static void free_breaking(struct zkr__call *call)
 {
@@ -162,7 +131,10 @@ int zkr_participants_break(zkr_session *session, const char *node,
     int rc = zkr__session_check(session, "session");
 
     if (rc == ZKR_OK)
-        rc = check(session, node, token);
+        rc = zkr__contender_path_check(session, "break", node);
+    if (rc == ZKR_OK && token == 0)
+        rc = zkr__fail(ZKR_EINVAL, "break '%.300s': no node has the token 0",
+                       node);
     if (rc != ZKR_OK)
         return rc;
     if (timeout_ms == 0)

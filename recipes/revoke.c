@@ -5,14 +5,11 @@
 #include <string.h>
 
 #include "call.h"
+#include "contender_path.h"
 #include "error.h"
 #include "owner.h"
 #include "path.h"
-#include "roster.h"
 #include "session.h"
-
-/* A lock path of ZKR_PATH_MAX and the name of a node, ours or another's. */
-#define NODE_MAX (2 * ZKR_PATH_MAX)
 
 struct revoke {
     struct zkr__call call; /* first: see call.h */
@@ -20,33 +17,6 @@ struct revoke {
     char *node;
     char *path; /* with the chroot */
 };
-
-static bool is_contender(const char *name)
-{
-    struct zkr_participant p = { .name = name };
-
-    zkr__roster_read(&p);
-    return p.kind != ZKR_PARTICIPANT_FOREIGN;
-}
-
-static int check(const struct zkr_session *s, const char *node)
-{
-    const char *fault;
-
-    if (node == NULL)
-        return zkr__fail(ZKR_EINVAL, "revoke: node is NULL");
-    fault = zkr__path_fault(node);
-    if (fault == NULL && !is_contender(zkr__path_name(node)))
-        fault = "does not end with the name of a contender";
-    if (fault != NULL)
-        return zkr__fail(ZKR_EPATH, "revoke '%.300s': the path %s", node,
-                         fault);
-    if (strlen(s->hosts.chroot) + strlen(node) > NODE_MAX)
-        return zkr__fail(ZKR_ETOOLONG,
-                         "revoke '%.100s...': the path is longer than %d bytes",
-                         node, NODE_MAX);
-    return ZKR_OK;
-}
 
 static void free_revoke(struct zkr__call *call)
 {
@@ -102,7 +72,7 @@ int zkr_participants_revoke(zkr_session *session, const char *node)
     int rc = zkr__session_check(session, "session");
 
     if (rc == ZKR_OK)
-        rc = check(session, node);
+        rc = zkr__contender_path_check(session, "revoke", node);
     if (rc != ZKR_OK)
         return rc;
     r = new_revoke(session, node);

@@ -215,10 +215,12 @@ static int tell_after(struct lockctl *ctl, const char *path)
 static int break_holder(struct lockctl *ctl, const struct order *order,
                         const struct lock *lock, const struct contender *c)
 {
+    struct lockctl loud = *ctl; /* no question without what it is about */
     struct notes notes = { .count = 0 };
     struct servers *servers = NULL;
     int code = 0;
 
+    loud.quiet = ctl->quiet && order->yes;
     if (c->node->token == 0)
         return lockctl_fail(EX_NOPERM,
                             "the node of the holder may not be read, "
@@ -226,9 +228,9 @@ static int break_holder(struct lockctl *ctl, const struct order *order,
     if (order->ask_servers)
         servers =
             servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP, lock->path, &notes);
-    say_holder(ctl, lock, c, servers);
+    say_holder(&loud, lock, c, servers);
     servers_free(servers);
-    notes_say(&notes, ctl);
+    notes_say(&notes, &loud);
     notes_done(&notes);
     if (!order->yes)
         code = confirm(c);

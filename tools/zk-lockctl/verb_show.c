@@ -7,6 +7,7 @@
 
 #include "describe.h"
 #include "escape.h"
+#include "guard.h"
 #include "output.h"
 #include "rows.h"
 #include "scan.h"
@@ -26,6 +27,9 @@ struct view {
     struct lock lock;
     struct servers *servers;
     struct notes notes;
+    /* Tokens of those who were deaf a moment ago, too. */
+    int64_t *deaf;
+    size_t deaf_count;
 };
 
 static const struct column columns[] = {
@@ -50,7 +54,7 @@ enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
 /* Does a waiter watch somebody ahead of it? Then it looks again when that one
  * goes. Most watch whom they wait for, readers of Curator the first writer. */
-static enum answer watches(const struct view *v, const struct contender *c)
+static enum answer watches_now(const struct view *v, const struct contender *c)
 {
     const struct contender *ahead;
     const char *name;
@@ -66,6 +70,21 @@ static enum answer watches(const struct view *v, const struct contender *c)
         if (ahead != NULL && ahead < c)
             return ANSWER_YES;
     }
+}
+
+/* The queue and its watches are not seen in one moment: a waiter is deaf when
+ * it was so twice. */
+static enum answer watches(const struct view *v, const struct contender *c)
+{
+    enum answer answer = watches_now(v, c);
+
+    if (answer != ANSWER_NO)
+        return answer;
+    for (size_t i = 0; i < v->deaf_count; i++) {
+        if (v->deaf[i] == c->node->token)
+            return ANSWER_NO;
+    }
+    return ANSWER_UNKNOWN;
 }
 
 static enum answer lives(const struct view *v, const struct contender *c)
@@ -328,6 +347,40 @@ static int print(const struct lockctl *ctl, struct view *v)
     return code;
 }
 
+/* What is seen now. 0, or an exit code. */
+static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
+                struct view *v)
+{
+    int code = scan_lock(ctl->session, path, limit, NULL, &v->lock);
+
+    if (code != 0 || !ask)
+        return code;
+    v->servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
+                             path, &v->notes);
+    return v->servers == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
+}
+
+static void forget(struct view *v)
+{
+    servers_free(v->servers);
+    v->servers = NULL;
+    lock_done(&v->lock);
+    notes_done(&v->notes);
+}
+
+/* How many waiters are deaf; they are kept for the second look. */
+static size_t keep_deaf(struct view *v)
+{
+    v->deaf = calloc(v->lock.count + 1, sizeof(*v->deaf));
+    for (size_t i = 0; i < v->lock.count && v->deaf != NULL; i++) {
+        const struct contender *c = &v->lock.items[i];
+
+        if (contender_waits(c) && watches_now(v, c) == ANSWER_NO)
+            v->deaf[v->deaf_count++] = c->node->token;
+    }
+    return v->deaf_count;
+}
+
 static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
                      bool ask)
 {
@@ -335,20 +388,16 @@ static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
     int code = lockctl_connect(ctl);
 
     if (code == 0)
-        code = scan_lock(ctl->session, path, limit, NULL, &v.lock);
-    if (code != 0)
-        return code;
-    if (ask) {
-        v.servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
-                                path, &v.notes);
-        if (v.servers == NULL)
-            code = lockctl_fail_error(ZKR_ENOMEM, "");
+        code = look(ctl, path, limit, ask, &v);
+    if (code == 0 && keep_deaf(&v) > 0) {
+        forget(&v);
+        guard_sleep_ms(200);
+        code = look(ctl, path, limit, ask, &v);
     }
     if (code == 0)
         code = print(ctl, &v);
-    servers_free(v.servers);
-    lock_done(&v.lock);
-    notes_done(&v.notes);
+    forget(&v);
+    free(v.deaf);
     return code;
 }
 
