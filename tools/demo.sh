@@ -118,11 +118,11 @@ install_missing() {
     local needed
     look_for_curator_and_kazoo
     mapfile -t needed < <(missing build-essential meson ninja-build pkg-config \
-        libzookeeper-mt-dev libjansson-dev zookeeper default-jre-headless)
+        libzookeeper-mt-dev libjansson-dev libsmartcols-dev zookeeper \
+        default-jre-headless)
     if ((${#needed[@]} > 0)); then
-        # For the tests and tools: alone they are no reason to install.
-        mapfile -t -O ${#needed[@]} needed < \
-            <(missing libcmocka-dev libsmartcols-dev)
+        # For the tests: alone it is no reason to install.
+        mapfile -t -O ${#needed[@]} needed < <(missing libcmocka-dev)
         ((EUID == 0)) || die $EX_UNAVAILABLE \
             'run as root: apt-get update && apt-get install -y' \
             "${needed[@]}" "${absent[@]}"
