@@ -105,6 +105,9 @@ void worker_expire(const struct worker *w)
 }
 
 static void tell(struct worker *w, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+static void tell(struct worker *w, const char *format, va_list args)
 {
     char line[1024];
     int size = vsnprintf(line, sizeof(line) - 1, format, args);
