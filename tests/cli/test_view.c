@@ -697,6 +697,41 @@ static void of_several_holders_one_must_be_named(void **state)
     assert_int_equal(count_children(path), 1);
 }
 
+/* Two nodes in one transaction. */
+static void make_twins(const char *first, const char *second)
+{
+    zhandle_t *zh =
+        zookeeper_init(server_hosts(the_server), NULL, 10000, NULL, NULL, 0);
+    zoo_op_result_t results[2];
+    zoo_op_t ops[2];
+
+    assert_non_null(zh);
+    zoo_create_op_init(&ops[0], first, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
+    zoo_create_op_init(&ops[1], second, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL,
+                       0);
+    assert_int_equal(zoo_multi(zh, 2, ops, results), ZOK);
+    (void)zookeeper_close(zh);
+}
+
+/* A token is that of a transaction, which can make two nodes. */
+static void twins_are_not_told_apart_by_the_token(void **state)
+{
+    struct Stat stat;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_twins(line("%s/_c_" UUID "-__READ__0000000000", path),
+               line("%s/_c_" UUID "-__READ__0000000001", path));
+    assert_int_equal(
+        admin_exists(admin, line("%s/_c_" UUID "-__READ__0000000000", path),
+                     &stat),
+        ZOK);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
+    assert_said("cannot be told apart");
+    assert_int_equal(count_children(path), 2);
+}
+
 /* With a terminal of its own, on which `answer` is typed when it asks. */
 static int break_on_a_terminal(const char *answer)
 {
@@ -786,6 +821,7 @@ static int run_group(void)
         TEST(break_takes_the_lock_away),
         TEST(a_waiter_is_not_broken),
         TEST(of_several_holders_one_must_be_named),
+        TEST(twins_are_not_told_apart_by_the_token),
         TEST(break_asks_for_the_token_on_the_terminal),
         TEST(colors_are_for_those_who_ask),
     };

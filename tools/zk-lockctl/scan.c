@@ -163,10 +163,13 @@ int scan_lock(zkr_session *session, const char *path, uint32_t limit,
     return 0;
 }
 
-const struct contender *lock_by_token(const struct lock *lock, int64_t token)
+const struct contender *lock_holder(const struct lock *lock, int64_t token,
+                                    const struct contender *last)
 {
-    for (size_t i = 0; i < lock->count; i++) {
-        if (lock->items[i].node->token == token)
+    size_t i = last == NULL ? 0 : (size_t)(last - lock->items) + 1;
+
+    for (; i < lock->count; i++) {
+        if (lock->items[i].node->holds && lock->items[i].node->token == token)
             return &lock->items[i];
     }
     return NULL;

@@ -75,8 +75,11 @@ int scan_below(zkr_session *session, const char *root,
 int scan_lock(zkr_session *session, const char *path, uint32_t limit,
               bool *missing, struct lock *ret_lock);
 
-/* Who holds with that token, or contends by that node name; NULL. */
-const struct contender *lock_by_token(const struct lock *lock, int64_t token);
+/* The next that holds with that token, after `last` (NULL: the first); NULL.
+ * Nodes that were made in one transaction have the same. */
+const struct contender *lock_holder(const struct lock *lock, int64_t token,
+                                    const struct contender *last);
+/* Who contends by that node name; NULL. */
 const struct contender *lock_by_name(const struct lock *lock, const char *name);
 
 const char *lock_state_name(enum lock_state state);

@@ -104,7 +104,7 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
 
 /* --- which one --- */
 
-/* Of several who hold, the token says which. */
+/* Of several who hold, the token says which; not when two have the same. */
 static const struct contender *choose(const struct lock *lock,
                                       const struct order *order)
 {
@@ -112,8 +112,8 @@ static const struct contender *choose(const struct lock *lock,
 
     if (order->token == 0)
         return lock->holders == 1 ? lock->holder : NULL;
-    c = lock_by_token(lock, order->token);
-    return c != NULL && c->node->holds ? c : NULL;
+    c = lock_holder(lock, order->token, NULL);
+    return c == NULL || lock_holder(lock, order->token, c) != NULL ? NULL : c;
 }
 
 static int fail_choice(const struct lockctl *ctl, const struct lock *lock,
@@ -124,6 +124,11 @@ static int fail_choice(const struct lockctl *ctl, const struct lock *lock,
     guard_say(ctl, lock);
     if (lock->holders == 0)
         return lockctl_fail(EX_DATAERR, "nobody holds it");
+    if (lock_holder(lock, order->token, NULL) != NULL)
+        return lockctl_fail(EX_DATAERR,
+                            "several hold it with the token %s: they cannot be "
+                            "told apart",
+                            word_id(order->token, token));
     if (order->token != 0)
         return lockctl_fail(EX_DATAERR, "nobody holds it with the token %s",
                             word_id(order->token, token));

@@ -83,9 +83,7 @@ static int ask(struct lockctl *ctl, const struct lock *lock, bool anyway,
 static bool still_holds(const struct lock *lock, const struct asked *asked)
 {
     for (size_t i = 0; i < asked->count; i++) {
-        const struct contender *c = lock_by_token(lock, asked->tokens[i]);
-
-        if (c != NULL && c->node->holds)
+        if (lock_holder(lock, asked->tokens[i], NULL) != NULL)
             return true;
     }
     return false;
