@@ -59,7 +59,8 @@ int look_at(const char *const *args)
     assert_true(out >= 0 && err >= 0);
     (void)setenv("ZK_SERVERS",
                  servers != NULL ? servers : server_hosts(the_server), 1);
-    (void)setenv("LC_ALL", "C.UTF-8", 1);
+    if (getenv("LC_ALL") == NULL)
+        (void)setenv("LC_ALL", "C.UTF-8", 1);
     while (*args != NULL && n < 39)
         argv[n++] = *args++;
     assert_int_equal(waitpid(start((char *const *)(uintptr_t)argv, out, err),

@@ -697,11 +697,16 @@ static void of_several_holders_one_must_be_named(void **state)
     assert_int_equal(count_children(path), 1);
 }
 
+static void ignore_log(const char *text)
+{
+    (void)text;
+}
+
 /* Two nodes in one transaction. */
 static void make_twins(const char *first, const char *second)
 {
-    zhandle_t *zh =
-        zookeeper_init(server_hosts(the_server), NULL, 10000, NULL, NULL, 0);
+    zhandle_t *zh = zookeeper_init2(server_hosts(the_server), NULL, 10000, NULL,
+                                    NULL, ZOO_NO_LOG_CLIENTENV, ignore_log);
     zoo_op_result_t results[2];
     zoo_op_t ops[2];
 
@@ -782,7 +787,23 @@ static void break_asks_for_the_token_on_the_terminal(void **state)
     zkr_grant_free(g);
 }
 
-/* --- colours --- */
+/* --- how it looks --- */
+
+/* A terminal of one byte a character would take 0x9b for a command. */
+static void without_utf_8_only_ascii_is_written(void **state)
+{
+    (void)state;
+    make("lock/" HEX "__lock__0000000004", "\xe4\xba\x9b");
+    assert_int_equal(look(line("ls --columns HOLDER %s", root)), 0);
+    assert_string_equal(look_out, "HOLDER\n\xe4\xba\x9b\n");
+    (void)setenv("LC_ALL", "C", 1);
+    assert_int_equal(look(line("ls --columns HOLDER %s", root)), 0);
+    assert_string_equal(look_out, "HOLDER\n\\xE4\\xBA\\x9B\n");
+    assert_int_equal(look(line("check --free %s", path)), 1);
+    assert_said("is held by \\xE4\\xBA\\x9B (kazoo)");
+    assert_clean(look_err);
+    (void)setenv("LC_ALL", "C.UTF-8", 1);
+}
 
 static void colors_are_for_those_who_ask(void **state)
 {
@@ -823,6 +844,7 @@ static int run_group(void)
         TEST(of_several_holders_one_must_be_named),
         TEST(twins_are_not_told_apart_by_the_token),
         TEST(break_asks_for_the_token_on_the_terminal),
+        TEST(without_utf_8_only_ascii_is_written),
         TEST(colors_are_for_those_who_ask),
     };
 

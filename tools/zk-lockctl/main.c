@@ -1,9 +1,12 @@
 /* zk-lockctl: inspect and operate ZooKeeper locks. This file finds the verb. */
 #include "lockctl.h"
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "plain.h"
 
 const struct verb *const lockctl_verbs[] = {
     &verb_run,    &verb_ls,    &verb_show,    &verb_check,   &verb_wait,
@@ -17,9 +20,12 @@ static void say(const char *format, va_list args)
 
 static void say(const char *format, va_list args)
 {
-    (void)fputs("zk-lockctl: ", stderr);
-    (void)vfprintf(stderr, format, args);
-    (void)fputc('\n', stderr);
+    char text[4096];
+    char plain[4096];
+
+    (void)vsnprintf(text, sizeof(text), format, args);
+    (void)fprintf(stderr, "zk-lockctl: %s\n",
+                  plain_text(text, plain, sizeof(plain)));
 }
 
 int lockctl_fail(int exit_code, const char *format, ...)
@@ -58,6 +64,7 @@ int main(int argc, char **argv)
     const struct verb *verb;
     int code;
 
+    (void)setlocale(LC_CTYPE, "");
     /* Options that every verb has may also stand before it. */
     if (lockctl_option(&ctl, &verb_help, argc, argv, "+", NULL) != -1)
         return EX_USAGE;

@@ -2,7 +2,6 @@
 #include "output.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,13 @@
 #include <libsmartcols/libsmartcols.h>
 
 #include "escape.h"
+#include "plain.h"
 #include "words.h"
 
-enum { COLUMNS_MAX = 32 };
+enum {
+    COLUMNS_MAX = 32,
+    CELL_MAX = 4 * 4 * ZKR_PATH_MAX + 1, /* a path, escaped, twice */
+};
 
 struct table {
     const struct column *columns;
@@ -105,10 +108,12 @@ static void print_csv_row(const struct table *t, const char *const *cells)
 {
     for (size_t i = 0; i < t->count; i++) {
         const char *cell = cells[t->chosen[i]];
+        char plain[CELL_MAX];
 
         if (i > 0)
             (void)putchar(',');
-        print_csv_cell(cell == NULL ? "" : cell);
+        print_csv_cell(cell == NULL ? ""
+                                    : plain_text(cell, plain, sizeof(plain)));
     }
     (void)fputs("\r\n", stdout);
 }
@@ -132,7 +137,6 @@ static bool add_columns(struct table *t)
 /* What is in the cells is escaped already: smartcols must not do it again. */
 static bool make_scols(struct table *t)
 {
-    (void)setlocale(LC_CTYPE, "");
     t->scols = scols_new_table();
     return t->scols != NULL &&
            scols_table_enable_noencoding(t->scols, 1) == 0 &&
@@ -182,6 +186,7 @@ bool table_row(struct table *t, const char *const *cells, enum look look)
         [LOOK_GOOD] = "green",
         [LOOK_BAD] = "red",
     };
+    char plain[CELL_MAX];
     struct libscols_line *line;
 
     if (t->csv) {
@@ -196,8 +201,10 @@ bool table_row(struct table *t, const char *const *cells, enum look look)
     for (size_t i = 0; i < t->count; i++) {
         const char *cell = cells[t->chosen[i]];
 
-        if (scols_line_set_data(
-                line, i, cell == NULL || cell[0] == '\0' ? "-" : cell) != 0)
+        if (cell == NULL || cell[0] == '\0')
+            cell = "-";
+        if (scols_line_set_data(line, i,
+                                plain_text(cell, plain, sizeof(plain))) != 0)
             return false;
     }
     return true;

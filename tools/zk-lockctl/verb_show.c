@@ -9,6 +9,7 @@
 #include "escape.h"
 #include "guard.h"
 #include "output.h"
+#include "plain.h"
 #include "rows.h"
 #include "scan.h"
 #include "servers.h"
@@ -205,11 +206,13 @@ static void print_title(const struct view *v)
 {
     const struct lock *lock = &v->lock;
     char path[ZKR_PATH_MAX * 4 + 1];
+    char plain[ZKR_PATH_MAX * 16 + 1];
 
     (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
-    (void)printf("%s  %s (%s)  %s  %zu in the queue", path,
-                 kind_name(lock->kind), dialect_name(lock->dialect),
-                 lock_state_name(lock->state), lock->count);
+    (void)printf("%s  %s (%s)  %s  %zu in the queue",
+                 plain_text(path, plain, sizeof(plain)), kind_name(lock->kind),
+                 dialect_name(lock->dialect), lock_state_name(lock->state),
+                 lock->count);
     if (lock->listed > lock->count)
         (void)printf(", %zu foreign", lock->listed - lock->count);
     (void)putchar('\n');

@@ -1,0 +1,24 @@
+/* Text for a terminal that may not know UTF-8. */
+#include "plain.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *plain_text(const char *text, char *out, size_t size)
+{
+    size_t used = 0;
+
+    if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
+        return text;
+    for (; *text != '\0' && used + 5 <= size; text++) {
+        unsigned char byte = (unsigned char)*text;
+
+        if (byte < 0x80)
+            out[used++] = *text;
+        else
+            used += (size_t)snprintf(out + used, size - used, "\\x%02X", byte);
+    }
+    out[used] = '\0';
+    return out;
+}
