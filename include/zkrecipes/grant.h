@@ -20,8 +20,11 @@
  * zkr_grant_valid_until(). The rule assumes that clocks differ by less than 0.1
  * % and that the leader pings its followers as often as lease_ping_gap_ms of
  * the session says; for the first half of a session timeout after a time
- * without writes also that the follower's link had not stalled for longer than
- * that just before. Session timeouts below half a second leave no room for it.
+ * without writes also that just before the follower's link had not stalled for
+ * longer than that, and that this process had not stood still: a waiter that is
+ * stopped for most of a session timeout, and granted the lock as it wakes, can
+ * be told ZKR_OK after the servers have ended its session. Session timeouts
+ * below half a second leave no room for it.
  * It is a bound at the moment of the call: the next instruction may run ten
  * seconds later. And it is about the session only: that an operator deletes the
  * node is seen by a watch, within a round trip where there is a connection.
