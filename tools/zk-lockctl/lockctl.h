@@ -54,6 +54,7 @@ struct verb {
 /* One per verb_*.c file. */
 extern const struct verb verb_break;
 extern const struct verb verb_check;
+extern const struct verb verb_deadlocks;
 extern const struct verb verb_help;
 extern const struct verb verb_run;
 extern const struct verb verb_ls;

@@ -1,0 +1,446 @@
+/* Tests of finding cycles among locks, without a server. */
+#include "deadlock.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOCKS_MAX = 2100, NODES_MAX = 4200 };
+
+static struct world {
+    struct lock locks[LOCKS_MAX];
+    struct zkr_participant nodes[NODES_MAX];
+    struct contender contenders[NODES_MAX];
+    char names[NODES_MAX][16];
+    char paths[LOCKS_MAX][16];
+    size_t count;
+    size_t used;
+} now, before;
+
+static struct deadlocks found;
+
+static void add_node(struct world *w, struct lock *lock, int session,
+                     int thread, char mode)
+{
+    size_t i = w->used++;
+    struct zkr_participant *p = &w->nodes[i];
+    bool first_shared = mode == 's';
+
+    for (size_t k = 0; k < lock->count; k++)
+        first_shared =
+            first_shared && lock->items[k].node->kind == ZKR_PARTICIPANT_SHARED;
+    (void)snprintf(w->names[i], sizeof(w->names[i]), "%d.%d%c", session, thread,
+                   mode);
+    *p = (struct zkr_participant){
+        .name = w->names[i],
+        .marker = "",
+        .kind =
+            mode == 's' ? ZKR_PARTICIPANT_SHARED : ZKR_PARTICIPANT_EXCLUSIVE,
+        .holds = lock->count == 0 || first_shared,
+        .token = 100,
+        .session_id = session,
+        .since_ms = (int64_t)i,
+    };
+    w->contenders[i].node = p;
+    w->contenders[i].owner.is_record = thread != 0;
+    w->contenders[i].owner.tid = thread;
+    lock->count++;
+}
+
+/* A lock with that queue of "SESSION.THREADx", or s for a shared one; thread
+ * 0: nobody says. */
+static struct lock *add(struct world *w, const char *queue)
+{
+    struct lock *lock = &w->locks[w->count];
+    int session, thread, len;
+    char mode;
+
+    (void)snprintf(w->paths[w->count], sizeof(w->paths[0]), "/%05zu", w->count);
+    *lock = (struct lock){ .path = w->paths[w->count++],
+                           .items = &w->contenders[w->used],
+                           .kind = KIND_RW };
+    while (sscanf(queue, " %d.%d%c%n", &session, &thread, &mode, &len) == 3) {
+        add_node(w, lock, session, thread, mode);
+        queue += len;
+    }
+    return lock;
+}
+
+static void find(void)
+{
+    assert_true(deadlocks_find(now.locks, now.count, NULL, 0, &found));
+}
+
+static void find_again(void)
+{
+    assert_true(deadlocks_find(now.locks, now.count, before.locks, before.count,
+                               &found));
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    deadlocks_done(&found);
+    memset(&now, 0, sizeof(now));
+    memset(&before, 0, sizeof(before));
+    return 0;
+}
+
+/* Of each member: what it holds, and in which lock, ">", and where it waits. */
+static void assert_cycle(size_t i, bool certain, const char *want)
+{
+    char text[512] = "";
+    size_t len = 0;
+    const struct deadlock *d = &found.items[i];
+
+    assert_true(i < found.count);
+    assert_int_equal(d->certain, certain);
+    for (size_t k = 0; k < d->count; k++) {
+        const struct deadlock_member *m = &d->members[k];
+
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s@%s>%s@%s",
+                                k == 0 ? "" : " ",
+                                m->held == NULL ? "-" : m->held->node->name,
+                                m->held == NULL ? "-" : m->held_lock->path + 5,
+                                m->waits->node->name, m->waits_lock->path + 5);
+    }
+    assert_string_equal(text, want);
+}
+
+static void waiting_alone_is_no_deadlock(void **state)
+{
+    (void)state;
+    find();
+    assert_int_equal(found.count, 0);
+    add(&now, "1.1x 2.1x 3.1x");
+    add(&now, "3.2x 1.2x");
+    add(&now, "");
+    add(&now, "4.1s 5.1s 1.3x");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+static void two_who_wait_for_each_other_are_found(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.1x 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.1x@0>1.1x@1 2.1x@1>2.1x@0");
+    assert_string_equal(found.items[0].youngest->waits->node->name, "1.1x");
+}
+
+static void a_circle_of_three_is_found_whoever_else_waits(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 9.1x 3.1x 8.1x");
+    add(&now, "2.1x 1.1x");
+    add(&now, "3.1x 7.1x 2.1x");
+    add(&now, "8.1x 9.2x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.1x@0>1.1x@1 2.1x@1>2.1x@2 3.1x@2>3.1x@0");
+}
+
+static void two_circles_are_two(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.1x 1.1x");
+    add(&now, "3.1x 4.1x");
+    add(&now, "4.1x 3.1x");
+    find();
+    assert_int_equal(found.count, 2);
+}
+
+static void other_threads_of_a_session_are_others(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.2x 1.2x");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+static void without_a_record_it_is_possible(void **state)
+{
+    (void)state;
+    add(&now, "1.0x 2.1x");
+    add(&now, "2.1x 1.0x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, false, "1.0x@0>1.0x@1 2.1x@1>2.1x@0");
+}
+
+/* One node may be that of either thread, but not of both at once. */
+static void who_says_nothing_does_not_make_two_threads_one(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.1x 1.2x");
+    add(&now, "1.0x 9.9x");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+/* A program with many threads at one lock looks like that. */
+static void one_lock_alone_is_no_possible_deadlock(void **state)
+{
+    (void)state;
+    add(&now, "1.0x 1.0x 1.0x");
+    add(&now, "2.0s 2.0x 1.0s");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+static void a_reader_that_waits_to_write_waits_for_itself(void **state)
+{
+    (void)state;
+    add(&now, "1.1s 2.1s 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.1s@0>1.1x@0");
+}
+
+static void a_mutex_taken_twice_waits_for_itself(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 2.1x 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.1x@0>1.1x@0");
+}
+
+static void readers_do_not_wait_for_readers(void **state)
+{
+    (void)state;
+    add(&now, "1.1s 2.1s");
+    add(&now, "2.1s 1.1s");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+/* The writer between two readers keeps the second from the lock. */
+static void a_writer_in_the_queue_is_part_of_it(void **state)
+{
+    (void)state;
+    add(&now, "1.1s 3.1x 2.1s");
+    add(&now, "2.1x 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.1s@0>1.1x@1 2.1x@1>2.1s@0 -@->3.1x@0");
+}
+
+/* It waits for all readers, not only for the last. */
+static void a_writer_waits_for_every_reader(void **state)
+{
+    (void)state;
+    add(&now, "1.1s 4.1s 5.1s 2.1x");
+    add(&now, "2.1x 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.1s@0>1.1x@1 2.1x@1>2.1x@0");
+}
+
+/* A thread cannot: these are claims without threads. */
+static void who_waits_in_two_places_is_not_certain(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.1x 1.1x");
+    add(&now, "3.1x 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, false, "1.1x@0>1.1x@1 2.1x@1>2.1x@0");
+}
+
+static void mixed_recipes_are_not_certain(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 2.1x")->kind = KIND_MIXED;
+    add(&now, "2.1x 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_false(found.items[0].certain);
+}
+
+static void nodes_of_no_session_have_no_owner(void **state)
+{
+    (void)state;
+    add(&now, "0.0x 1.0x");
+    add(&now, "1.0x 0.0x");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+static void only_what_was_there_before_counts(void **state)
+{
+    (void)state;
+    add(&before, "1.1x 2.1x");
+    add(&before, "2.1x 1.1x");
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.1x 1.1x");
+    find_again();
+    assert_int_equal(found.count, 1);
+    deadlocks_done(&found);
+
+    now.nodes[3].token++; /* another node of that name */
+    find_again();
+    assert_int_equal(found.count, 0);
+    now.nodes[3].token--;
+
+    before.nodes[2].holds = false; /* it did not hold then */
+    find_again();
+    assert_int_equal(found.count, 0);
+    before.nodes[2].holds = true;
+
+    before.locks[1].path[1] = '9'; /* nor was there the lock */
+    find_again();
+    assert_int_equal(found.count, 0);
+}
+
+static void a_long_circle_is_found(void **state)
+{
+    char queue[64];
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        (void)snprintf(queue, sizeof(queue), "%d.1x %d.1x", i + 1,
+                       (i + 1) % 2000 + 1);
+        add(&now, queue);
+    }
+    find();
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.items[0].count, 2000);
+    assert_true(found.items[0].certain);
+}
+
+/* Is there a way from w to itself? By trying all, without the code above. */
+static bool reaches(size_t from, size_t goal, bool *seen)
+{
+    const struct contender *c = &now.contenders[from];
+
+    for (size_t i = 0; i < now.used; i++) {
+        const struct contender *d = &now.contenders[i];
+        const char *a = c->node->name;
+        const char *b = d->node->name;
+        bool edge;
+
+        if (c->node->holds)
+            edge = !d->node->holds && strncmp(a, b, strlen(a) - 1) == 0 &&
+                   strlen(a) == strlen(b);
+        else
+            edge = i < from && now.nodes[i].sequence == c->node->sequence &&
+                   (a[strlen(a) - 1] == 'x' || b[strlen(b) - 1] == 'x');
+        if (!edge || seen[i])
+            continue;
+        if (i == goal)
+            return true;
+        seen[i] = true;
+        if (reaches(i, goal, seen))
+            return true;
+    }
+    return false;
+}
+
+/* Which lock a node is in. */
+static void number_locks(void)
+{
+    for (size_t i = 0; i < now.count; i++) {
+        for (size_t k = 0; k < now.locks[i].count; k++)
+            now.nodes[now.locks[i].items - now.contenders + (ptrdiff_t)k]
+                .sequence = (int64_t)i;
+    }
+}
+
+static bool any_reaches_itself(void)
+{
+    for (size_t i = 0; i < now.used; i++) {
+        bool seen[64] = { false };
+
+        if (reaches(i, i, seen))
+            return true;
+    }
+    return false;
+}
+
+/* Threads as they are: each waits in one place at most. */
+static void add_random(uint64_t *random)
+{
+    bool waits[8] = { false };
+
+    for (int i = 0; i < 4; i++) {
+        char queue[128] = "";
+        size_t len = 0;
+        bool held = false;
+
+        for (int k = 0; k < 4; k++) {
+            int who = (int)(unit_random(random) % 7) + 1;
+            char mode = unit_random(random) % 3 == 0 ? 's' : 'x';
+            bool holds = !held || (mode == 's' && strchr(queue, 'x') == NULL);
+
+            if (unit_random(random) % 3 == 0 || (!holds && waits[who]))
+                continue;
+            if (!holds)
+                waits[who] = true;
+            held = true;
+            len += (size_t)snprintf(queue + len, sizeof(queue) - len, "%d.1%c ",
+                                    who, mode);
+        }
+        add(&now, queue);
+    }
+    number_locks();
+}
+
+static void it_agrees_with_trying_all(void **state)
+{
+    uint64_t random = 20261121;
+    int with = 0;
+
+    for (int i = 0; i < 20000; i++) {
+        bool want;
+
+        now.count = now.used = 0;
+        add_random(&random);
+        want = any_reaches_itself();
+        find();
+        if ((found.count > 0) != want)
+            fail_msg("in world %d", i);
+        for (size_t k = 0; k < found.count; k++)
+            assert_true(found.items[k].certain);
+        with += want;
+        deadlocks_done(&found);
+    }
+    assert_in_range(with, 2000, 18000);
+    (void)state;
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(waiting_alone_is_no_deadlock),
+        TEST(two_who_wait_for_each_other_are_found),
+        TEST(a_circle_of_three_is_found_whoever_else_waits),
+        TEST(two_circles_are_two),
+        TEST(other_threads_of_a_session_are_others),
+        TEST(without_a_record_it_is_possible),
+        TEST(who_says_nothing_does_not_make_two_threads_one),
+        TEST(one_lock_alone_is_no_possible_deadlock),
+        TEST(a_reader_that_waits_to_write_waits_for_itself),
+        TEST(a_mutex_taken_twice_waits_for_itself),
+        TEST(readers_do_not_wait_for_readers),
+        TEST(a_writer_in_the_queue_is_part_of_it),
+        TEST(a_writer_waits_for_every_reader),
+        TEST(who_waits_in_two_places_is_not_certain),
+        TEST(mixed_recipes_are_not_certain),
+        TEST(nodes_of_no_session_have_no_owner),
+        TEST(only_what_was_there_before_counts),
+        TEST(a_long_circle_is_found),
+        TEST(it_agrees_with_trying_all),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
