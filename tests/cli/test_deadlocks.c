@@ -1,0 +1,472 @@
+/* Tests of zk-lockctl deadlocks and graph against a real server. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cli.h"
+
+static struct cli cli;
+static char root[64];
+
+/* zk-lockctl VERB with these arguments, below the root: its exit code. */
+#define RUN(verb, ...)                                                         \
+    (cli_start(&cli, LOCKCTL,                                                  \
+               (const char *const[]){ verb, "--servers",                       \
+                                      server_hosts(the_server), root,          \
+                                      __VA_ARGS__, NULL }),                    \
+     cli_end(&cli))
+
+static void assert_said(const char *text)
+{
+    if (strstr(cli_said(&cli), text) == NULL)
+        fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
+}
+
+/* Of what it has said with -q -o json; to be freed. */
+static json_t *said_items(const char *kind)
+{
+    json_t *all = json_loads(cli_said(&cli), 0, NULL);
+    json_t *items = json_incref(json_object_get(all, "items"));
+
+    if (!json_is_array(items))
+        fail_msg("no JSON: %s", cli_said(&cli));
+    assert_string_equal(json_string_value(json_object_get(all, "kind")), kind);
+    json_decref(all);
+    return items;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(root, sizeof(root), "%s", new_path());
+    return admin_create(admin, root, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return admin_delete_tree(admin, root);
+}
+
+/* --- threads that wait for each other --- */
+
+enum { OWNERS_MAX = 3 };
+
+/* A thread that holds the first lock and then wants the second. */
+struct owner {
+    zkr_session *session;
+    zkr_rwlock *first;
+    zkr_rwlock *second;
+    acquire_call *first_call;
+    pthread_barrier_t *barrier; /* all hold their first */
+    pthread_t thread;
+    bool joined;
+    int first_rc;
+    int second_rc;
+};
+
+static struct ring {
+    struct owner owners[OWNERS_MAX];
+    pthread_barrier_t barrier;
+    int count;
+} ring;
+
+static void *own(void *arg)
+{
+    struct owner *o = arg;
+    zkr_grant *first = NULL;
+    zkr_grant *second = NULL;
+
+    o->first_rc = o->first_call(o->first, SOON_MS, &first);
+    (void)pthread_barrier_wait(o->barrier);
+    o->second_rc = zkr_rwlock_acquire_write(o->second, SOON_MS * 3, &second);
+    zkr_grant_free(second);
+    zkr_grant_free(first);
+    return NULL;
+}
+
+static const char *lock_path(int i)
+{
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/lock \"%d\"", root, i);
+    return path;
+}
+
+static zkr_rwlock *new_lock(zkr_session *s, int i)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    zkr_rwlock *lock = NULL;
+
+    opts.label = "close the books";
+    ok(zkr_rwlock_new(s, lock_path(i), &opts, &lock));
+    return lock;
+}
+
+/* Owner i holds lock i and waits for lock i + 1; the last one for lock 0, or
+ * for one that none of them has. */
+static void start_ring(int count, acquire_call *call, bool closed)
+{
+    ring.count = count;
+    assert_int_equal(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count),
+                     0);
+    for (int i = 0; i < count; i++) {
+        struct owner *o = &ring.owners[i];
+        int next = closed ? (i + 1) % count : i + 1;
+
+        *o = (struct owner){ .session = open_session(),
+                             .first_call = call,
+                             .barrier = &ring.barrier };
+        o->first = new_lock(o->session, i);
+        o->second = new_lock(o->session, next);
+        assert_int_equal(pthread_create(&o->thread, NULL, own, o), 0);
+    }
+    for (int i = 0; i < count; i++)
+        wait_children(lock_path(closed ? i : i + 1), 2);
+}
+
+static void join(struct owner *o)
+{
+    if (!o->joined)
+        assert_int_equal(pthread_join(o->thread, NULL), 0);
+    o->joined = true;
+}
+
+static void end_ring(void)
+{
+    for (int i = 0; i < ring.count; i++)
+        (void)zkr_rwlock_cancel(ring.owners[i].second);
+    for (int i = 0; i < ring.count; i++) {
+        struct owner *o = &ring.owners[i];
+
+        join(o);
+        zkr_rwlock_free(o->first);
+        zkr_rwlock_free(o->second);
+        close_session(o->session);
+        assert_int_equal(o->first_rc, ZKR_OK);
+    }
+    (void)pthread_barrier_destroy(&ring.barrier);
+}
+
+/* What the answer says of owner i: the locks at these keys. */
+static void assert_member(json_t *owner, const char *key, const char *path)
+{
+    json_t *place = json_object_get(owner, key);
+
+    assert_string_equal(json_string_value(json_object_get(place, "lock")),
+                        path);
+    assert_string_equal(
+        json_string_value(json_object_get(
+            json_object_get(json_object_get(place, "contender"), "owner"),
+            "label")),
+        "close the books");
+}
+
+static void assert_ring_is_told(int count)
+{
+    json_t *items, *owners;
+    char path[128];
+
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "-qo", "json"), 1);
+    items = said_items("DeadlockList");
+    assert_int_equal(json_array_size(items), 1);
+    assert_true(
+        json_is_true(json_object_get(json_array_get(items, 0), "confirmed")));
+    owners = json_object_get(json_array_get(items, 0), "owners");
+    assert_int_equal(json_array_size(owners), count);
+    for (int i = 0; i < count; i++) {
+        json_t *owner = json_array_get(owners, (size_t)i);
+        json_t *next = json_array_get(owners, (size_t)((i + 1) % count));
+
+        (void)snprintf(path, sizeof(path), "%s",
+                       json_string_value(json_object_get(
+                           json_object_get(next, "holds"), "lock")));
+        assert_member(owner, "waits_for", path);
+        assert_member(next, "holds", path);
+    }
+    json_decref(items);
+}
+
+static void two_locks_in_a_deadlock_are_told(void **state)
+{
+    (void)state;
+    start_ring(2, by_writing, true);
+    assert_ring_is_told(2);
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 1);
+    assert_said("DEADLOCK 1 (confirmed, 2 owners");
+    assert_said("to resolve: zk-lockctl revoke $'/tests/lock-of-test-");
+    assert_said("/lock\\040\\042");
+    end_ring();
+}
+
+static void three_locks_in_a_deadlock_are_told(void **state)
+{
+    (void)state;
+    start_ring(3, by_writing, true);
+    assert_ring_is_told(3);
+    end_ring();
+}
+
+static void readers_that_want_to_write_elsewhere_are_told(void **state)
+{
+    (void)state;
+    start_ring(2, by_reading, true);
+    assert_ring_is_told(2);
+    end_ring();
+}
+
+static void a_chain_is_no_deadlock(void **state)
+{
+    zkr_session *s = open_session();
+    zkr_rwlock *last = new_lock(s, 3);
+    zkr_grant *g = NULL;
+
+    (void)state;
+    ok(zkr_rwlock_acquire_write(last, SOON_MS, &g));
+    start_ring(3, by_writing, false);
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
+    assert_said("no deadlock among 4 locks");
+    end_ring();
+    release(g);
+    zkr_rwlock_free(last);
+    close_session(s);
+}
+
+static void the_deadlock_is_over_when_one_gives_up(void **state)
+{
+    (void)state;
+    start_ring(3, by_writing, true);
+    assert_int_equal(RUN("deadlocks", "--confirm", "0"), 1);
+    ok(zkr_rwlock_cancel(ring.owners[1].second));
+    join(&ring.owners[1]);
+    assert_int_equal(ring.owners[1].second_rc, ZKR_ECANCELED);
+    assert_int_equal(RUN("deadlocks", "--confirm", "0"), 0);
+    end_ring();
+}
+
+/* --- nodes of others --- */
+
+/* Contenders of Curator, made by a session. */
+static void make_node(struct admin *a, const char *lock, const char *name,
+                      const char *data)
+{
+    char path[256];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", root, lock);
+    (void)admin_create(admin, path, NULL);
+    (void)snprintf(path, sizeof(path), "%s/%s/%s", root, lock, name);
+    assert_int_equal(admin_create_flags(a, path, data, ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+}
+
+static void without_records_it_is_only_possible(void **state)
+{
+    struct admin *a, *b;
+
+    (void)state;
+    assert_int_equal(admin_open(server_hosts(the_server), &a), ZOK);
+    assert_int_equal(admin_open(server_hosts(the_server), &b), ZOK);
+    make_node(a, "x", "lock-0000000000", "10.0.0.1");
+    make_node(b, "x", "lock-0000000001", "10.0.0.2");
+    make_node(b, "y", "lock-0000000000", "\033[2Jevil\"\\n");
+    make_node(a, "y", "lock-0000000001", "10.0.0.1");
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 1);
+    assert_said("DEADLOCK 1 (possible, 2 owners");
+    assert_said("two threads of one session");
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "--certain"), 0);
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "-o", "dot"), 1);
+    assert_said("color=red");
+    assert_null(strchr(cli_said(&cli), '\033'));
+    admin_close(a);
+    admin_close(b);
+}
+
+/* --- graph --- */
+
+static const char *edge_of(json_t *edge)
+{
+    return json_string_value(json_object_get(edge, "edge"));
+}
+
+static void a_graph_has_every_owner_and_lock(void **state)
+{
+    json_t *items;
+
+    (void)state;
+    start_ring(2, by_writing, true);
+    make_node(admin, "z", "lock-0000000000", "");
+    assert_int_equal(RUN("graph", "--confirm", "20ms", "-qo", "json"), 1);
+    items = said_items("Graph");
+    assert_int_equal(json_array_size(items), 5);
+    for (size_t i = 0; i < 5; i++) {
+        json_t *edge = json_array_get(items, i);
+        bool dead = json_is_integer(json_object_get(edge, "deadlock"));
+
+        assert_string_equal(edge_of(edge), i % 2 == 0 ? "holds" : "waits_for");
+        assert_int_equal(dead, i < 4);
+    }
+    json_decref(items);
+    assert_int_equal(RUN("graph", "--confirm", "20ms", "-o", "csv"), 1);
+    assert_said(",waits for,");
+    end_ring();
+    assert_int_equal(RUN("graph", "--confirm", "20ms"), 0);
+}
+
+/* A string ends at its quote and nowhere else, whatever others wrote. */
+static void assert_strings_are_closed(const char *dot)
+{
+    bool inside = false;
+
+    for (; *dot != '\0'; dot++) {
+        if (inside && *dot == '\\')
+            dot++;
+        else if (*dot == '"')
+            inside = !inside;
+        else if (*dot == '\n' && inside)
+            fail_msg("a string of DOT is open at the end of its line");
+    }
+    assert_false(inside);
+}
+
+static void text_of_others_stays_within_its_string(void **state)
+{
+    (void)state;
+    make_node(admin, "a\"];evil[x=\"\\", "lock-0000000000",
+              "b\\\"];\n\033[2Jevil");
+    assert_int_equal(RUN("graph", "-qo", "dot"), 0);
+    assert_strings_are_closed(cli_said(&cli));
+    assert_said("a\\\"];evil[x=\\\"\\\\\\\\\"");
+    assert_null(strchr(cli_said(&cli), '\033'));
+    assert_said("[label=\"held by\"];\n}\n");
+}
+
+/* --- without a deadlock --- */
+
+enum { BUSY_THREADS = 6, BUSY_SESSIONS = 3, BUSY_LOCKS = 3 };
+
+struct busy {
+    zkr_mutex *locks[BUSY_LOCKS];
+    atomic_bool *stop;
+    uint64_t random;
+    pthread_t thread;
+    long rounds;
+    int rc;
+};
+
+/* Source: Marsaglia, "Xorshift RNGs" (2003). */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* All take two locks in one order, so no deadlock can be. */
+static void *be_busy(void *arg)
+{
+    struct busy *b = arg;
+
+    while (b->rc == ZKR_OK && !atomic_load(b->stop)) {
+        size_t low = next_random(&b->random) % (BUSY_LOCKS - 1);
+        size_t high =
+            low + 1 + next_random(&b->random) % (BUSY_LOCKS - 1 - low);
+        zkr_grant *first = NULL;
+        zkr_grant *second = NULL;
+
+        b->rc = zkr_mutex_acquire(b->locks[low], SOON_MS, &first);
+        if (b->rc == ZKR_OK)
+            b->rc = zkr_mutex_acquire(b->locks[high], SOON_MS, &second);
+        zkr_grant_free(second);
+        zkr_grant_free(first);
+        b->rounds++;
+    }
+    return NULL;
+}
+
+static int runs(void)
+{
+    const char *text = getenv("ZKR_DEADLOCK_RUNS");
+
+    return text == NULL ? 150 : atoi(text);
+}
+
+/* Locks come and go while they are listed, one after the other. */
+static void a_busy_system_gives_no_false_alarm(void **state)
+{
+    static struct busy busy[BUSY_THREADS];
+    zkr_session *sessions[BUSY_SESSIONS];
+    atomic_bool stop = false;
+    int code = 0;
+
+    (void)state;
+    for (int i = 0; i < BUSY_SESSIONS; i++)
+        sessions[i] = open_session();
+    for (int i = 0; i < BUSY_THREADS; i++) {
+        busy[i] =
+            (struct busy){ .stop = &stop, .random = (uint64_t)i * 7919 + 1 };
+        for (int k = 0; k < BUSY_LOCKS; k++)
+            busy[i].locks[k] =
+                new_mutex(sessions[i % BUSY_SESSIONS], lock_path(k));
+        assert_int_equal(
+            pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]), 0);
+    }
+    for (int i = 0; i < runs() && code == 0; i++)
+        code = RUN("deadlocks", "--confirm", "5ms");
+    atomic_store(&stop, true);
+    for (int i = 0; i < BUSY_THREADS; i++)
+        assert_int_equal(pthread_join(busy[i].thread, NULL), 0);
+    for (int i = 0; i < BUSY_THREADS; i++) {
+        for (int k = 0; k < BUSY_LOCKS; k++)
+            zkr_mutex_free(busy[i].locks[k]);
+        ok(busy[i].rc);
+        assert_true(busy[i].rounds > 1);
+    }
+    for (int i = 0; i < BUSY_SESSIONS; i++)
+        close_session(sessions[i]);
+    if (code != 0)
+        fail_msg("exit code %d: %s", code, cli_said(&cli));
+}
+
+static void what_is_missing_or_wrong_has_its_code(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("deadlocks", "/tests/nothing-here"), 65);
+    assert_int_equal(RUN("deadlocks", "--confirm", "soon"), 64);
+    assert_int_equal(RUN("deadlocks", "--limit", "0"), 64);
+    assert_int_equal(RUN("deadlocks", "--nonsense"), 64);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(two_locks_in_a_deadlock_are_told),
+        TEST(three_locks_in_a_deadlock_are_told),
+        TEST(readers_that_want_to_write_elsewhere_are_told),
+        TEST(a_chain_is_no_deadlock),
+        TEST(the_deadlock_is_over_when_one_gives_up),
+        TEST(without_records_it_is_only_possible),
+        TEST(a_graph_has_every_owner_and_lock),
+        TEST(text_of_others_stays_within_its_string),
+        TEST(a_busy_system_gives_no_false_alarm),
+        TEST(what_is_missing_or_wrong_has_its_code),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}
