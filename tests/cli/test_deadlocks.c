@@ -395,7 +395,21 @@ static int runs(void)
     return text == NULL ? 150 : atoi(text);
 }
 
-/* Locks come and go while they are listed, one after the other. */
+/* Locks that nobody uses, between those that are in use: listing them takes
+ * time, in which those change. */
+static void make_idle_locks(void)
+{
+    char name[32];
+
+    for (int i = 0; i < BUSY_LOCKS; i++) {
+        for (int k = 0; k < 40; k++) {
+            (void)snprintf(name, sizeof(name), "lock \"%d\" %d", i, k);
+            make_node(admin, name, "lock-0000000000", "");
+        }
+    }
+}
+
+/* Without the second look, some of 150 runs do. */
 static void a_busy_system_gives_no_false_alarm(void **state)
 {
     static struct busy busy[BUSY_THREADS];
@@ -404,6 +418,7 @@ static void a_busy_system_gives_no_false_alarm(void **state)
     int code = 0;
 
     (void)state;
+    make_idle_locks();
     for (int i = 0; i < BUSY_SESSIONS; i++)
         sessions[i] = open_session();
     for (int i = 0; i < BUSY_THREADS; i++) {
