@@ -7,20 +7,9 @@
 
 #include "guard.h"
 
-enum {
-    OPTION_CONFIRM = OPTION_FIRST,
-    OPTION_CERTAIN,
-    OPTION_DEPTH,
-    OPTION_LIMIT,
-    OPTION_WITHIN,
-};
-
-const struct option across_options[] = {
-    { "confirm", required_argument, NULL, OPTION_CONFIRM },
-    { "certain", no_argument, NULL, OPTION_CERTAIN },
-    { "depth", required_argument, NULL, OPTION_DEPTH },
-    { "limit", required_argument, NULL, OPTION_LIMIT },
-    { "within", required_argument, NULL, OPTION_WITHIN },
+static const struct option options[] = {
+    ACROSS_OPTIONS,
+    { "certain", no_argument, NULL, ACROSS_CERTAIN },
     { NULL, 0, NULL, 0 },
 };
 
@@ -45,21 +34,21 @@ static bool read_duration(const char *option, int64_t *ret_ms)
     return false;
 }
 
-static bool take(int option, struct across_opts *opts)
+bool across_take(int option, struct across_opts *opts)
 {
     int64_t ms = 0;
 
     switch (option) {
-    case OPTION_CONFIRM:
+    case ACROSS_CONFIRM:
         return read_duration("--confirm", &opts->confirm_ms);
-    case OPTION_CERTAIN:
+    case ACROSS_CERTAIN:
         opts->certain = true;
         return true;
-    case OPTION_DEPTH:
+    case ACROSS_DEPTH:
         return read_number("--depth", &opts->scan.depth);
-    case OPTION_LIMIT:
+    case ACROSS_LIMIT:
         return read_number("--limit", &opts->scan.limit);
-    case OPTION_WITHIN:
+    case ACROSS_WITHIN:
         if (!read_duration("--within", &ms))
             return false;
         opts->scan.timeout_ms = ms > 0 ? (uint32_t)ms : 1;
@@ -76,9 +65,9 @@ int across_read(struct lockctl *ctl, const struct verb *verb, int argc,
 
     *opts =
         (struct across_opts){ .scan.timeout_ms = 60000, .confirm_ms = 1000 };
-    while ((option = lockctl_option(ctl, verb, argc, argv, "",
-                                    across_options)) != -1) {
-        if (!take(option, opts))
+    while ((option = lockctl_option(ctl, verb, argc, argv, "", options)) !=
+           -1) {
+        if (!across_take(option, opts))
             return EX_USAGE;
     }
     return 0;
@@ -146,8 +135,8 @@ static int scan_one(struct lockctl *ctl, const char *path,
     return done ? 0 : lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
-static int scan_all(struct lockctl *ctl, char *const *paths, int path_count,
-                    const struct scan_opts *opts, struct scan *ret_scan)
+int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
+                const struct scan_opts *opts, struct scan *ret_scan)
 {
     struct scan scan = { .count = 0 };
     int code = 0;
@@ -184,7 +173,7 @@ static int confirm(struct lockctl *ctl, char *const *paths, int path_count,
     deadlocks_done(&a->deadlocks);
     a->scan = (struct scan){ .count = 0 };
     guard_sleep_ms(opts->confirm_ms);
-    code = scan_all(ctl, paths, path_count, &opts->scan, &a->scan);
+    code = across_scan(ctl, paths, path_count, &opts->scan, &a->scan);
     if (code == 0)
         code = find(a, &before);
     scan_done(&before);
@@ -205,7 +194,7 @@ int across_load(struct lockctl *ctl, char *const *paths, int path_count,
     int code = lockctl_connect(ctl);
 
     if (code == 0)
-        code = scan_all(ctl, paths, path_count, &opts->scan, &a.scan);
+        code = across_scan(ctl, paths, path_count, &opts->scan, &a.scan);
     if (code == 0)
         code = find(&a, NULL);
     if (code == 0 && a.deadlocks.count > 0)

@@ -18,9 +18,29 @@ struct across {
     struct deadlocks deadlocks;
 };
 
-/* The options --confirm, --certain, --depth, --limit, --within. */
-extern const struct option across_options[];
-/* 0, or an exit code after an error was said. */
+/* The options of where to look, which other verbs may have, too; their own
+ * begin behind them. */
+enum {
+    ACROSS_CONFIRM = OPTION_FIRST,
+    ACROSS_DEPTH,
+    ACROSS_LIMIT,
+    ACROSS_WITHIN,
+    ACROSS_CERTAIN,
+    ACROSS_OPTION_NEXT,
+};
+
+/* clang-format off */
+#define ACROSS_OPTIONS                                                         \
+    { "confirm", required_argument, NULL, ACROSS_CONFIRM },                    \
+    { "depth", required_argument, NULL, ACROSS_DEPTH },                        \
+    { "limit", required_argument, NULL, ACROSS_LIMIT },                        \
+    { "within", required_argument, NULL, ACROSS_WITHIN }
+#define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = 1000 }
+/* clang-format on */
+
+/* Take one of them. False after an error was said. */
+bool across_take(int option, struct across_opts *opts);
+/* All of them, and --certain. 0, or an exit code after an error was said. */
 int across_read(struct lockctl *ctl, const struct verb *verb, int argc,
                 char **argv, struct across_opts *opts);
 
@@ -28,6 +48,9 @@ int across_read(struct lockctl *ctl, const struct verb *verb, int argc,
  * error was said. */
 int across_load(struct lockctl *ctl, char *const *paths, int path_count,
                 const struct across_opts *opts, struct across *ret_across);
+/* Only list them, once, with a session that is there. */
+int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
+                const struct scan_opts *opts, struct scan *ret_scan);
 void across_done(struct across *across);
 
 #endif

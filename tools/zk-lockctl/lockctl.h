@@ -55,6 +55,7 @@ struct verb {
 extern const struct verb verb_break;
 extern const struct verb verb_check;
 extern const struct verb verb_deadlocks;
+extern const struct verb verb_doctor;
 extern const struct verb verb_graph;
 extern const struct verb verb_help;
 extern const struct verb verb_run;

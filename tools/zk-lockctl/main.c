@@ -9,9 +9,10 @@
 #include "plain.h"
 
 const struct verb *const lockctl_verbs[] = {
-    &verb_run,   &verb_ls,     &verb_show,    &verb_check,
-    &verb_wait,  &verb_revoke, &verb_break,   &verb_deadlocks,
-    &verb_graph, &verb_help,   &verb_version, NULL,
+    &verb_run,   &verb_ls,     &verb_show,  &verb_check,
+    &verb_wait,  &verb_revoke, &verb_break, &verb_deadlocks,
+    &verb_graph, &verb_doctor, &verb_help,  &verb_version,
+    NULL,
 };
 
 static void say(const char *format, va_list args)

@@ -2,6 +2,7 @@
 #include "lockctl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "across.h"
@@ -10,6 +11,7 @@
 #include "escape.h"
 #include "output.h"
 #include "rows.h"
+#include "shell.h"
 #include "words.h"
 
 enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
@@ -58,31 +60,13 @@ static void print_member(const struct deadlock_member *m, int width)
     (void)putchar('\n');
 }
 
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || (c != '\0' && strchr("/_-.:@,=+", c));
-}
-
 /* To be pasted into a shell: others chose these bytes. */
 static void print_shell_word(const char *text)
 {
-    const char *p = text;
+    char *word = shell_word(text);
 
-    while (is_plain(*p))
-        p++;
-    if (*p == '\0') {
-        (void)fputs(text, stdout);
-        return;
-    }
-    (void)fputs("$'", stdout);
-    for (p = text; *p != '\0'; p++) {
-        if (is_plain(*p))
-            (void)putchar(*p);
-        else
-            (void)printf("\\%03o", (unsigned char)*p);
-    }
-    (void)putchar('\'');
+    (void)fputs(word == NULL ? "?" : word, stdout);
+    free(word);
 }
 
 /* Whoever waited shortest loses least. */

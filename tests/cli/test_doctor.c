@@ -1,0 +1,375 @@
+/* Tests of zk-lockctl doctor: each finding on a real server, and none where all
+ * is well. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <zookeeper/zookeeper.h>
+
+#include "cli.h"
+
+static struct cli cli;
+static char root[64];
+
+/* zk-lockctl doctor with these arguments, below the root: its exit code. */
+#define DOCTOR(...)                                                            \
+    (cli_start(&cli, LOCKCTL,                                                  \
+               (const char *const[]){ "doctor", "--servers",                   \
+                                      server_hosts(the_server), "--confirm",   \
+                                      "50ms", root, __VA_ARGS__, NULL }),      \
+     cli_end(&cli))
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(root, sizeof(root), "%s", new_path());
+    return admin_create(admin, root, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return admin_delete_tree(admin, root);
+}
+
+static const char *lock_path(void)
+{
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/lock", root);
+    return path;
+}
+
+static const char *node_path(const char *name)
+{
+    static char path[256];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", lock_path(), name);
+    return path;
+}
+
+static void make(const char *name, const char *data, int flags)
+{
+    (void)admin_create(admin, lock_path(), NULL);
+    assert_int_equal(
+        admin_create_flags(admin, node_path(name), data, flags, NULL, 0), ZOK);
+}
+
+/* The one finding of this check: it is said with its cure. Others may be. */
+static void assert_finds(const char *check, const char *node, const char *what,
+                         const char *cure)
+{
+    json_t *all, *items, *item = NULL, *found = NULL;
+    size_t i;
+
+    assert_int_equal(DOCTOR("-qo", "json"), 1);
+    all = json_loads(cli_said(&cli), 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(all, "kind")),
+                        "FindingList");
+    items = json_object_get(all, "items");
+    json_array_foreach(items, i, item)
+    {
+        if (strcmp(json_string_value(json_object_get(item, "check")), check) ==
+            0) {
+            assert_null(found);
+            found = item;
+        }
+    }
+    if (found == NULL)
+        fail_msg("no %s: %s", check, cli_said(&cli));
+    assert_string_equal(json_string_value(json_object_get(found, "lock")),
+                        lock_path());
+    if (node == NULL)
+        assert_true(json_is_null(json_object_get(found, "node")));
+    else
+        assert_string_equal(json_string_value(json_object_get(found, "node")),
+                            node);
+    if (strstr(json_string_value(json_object_get(found, "what")), what) == NULL)
+        fail_msg("not '%s': %s", what, cli_said(&cli));
+    if (strstr(json_string_value(json_object_get(found, "cure")), cure) == NULL)
+        fail_msg("not '%s': %s", cure, cli_said(&cli));
+    json_decref(all);
+}
+
+static void assert_does_not_find(const char *check)
+{
+    (void)DOCTOR("-q");
+    if (strstr(cli_said(&cli), check) != NULL)
+        fail_msg("%s: %s", check, cli_said(&cli));
+}
+
+/* --- what is well --- */
+
+/* Threads that wait, some of them in one session. */
+enum { WAITERS = 5 };
+
+static void a_queue_of_ours_is_well(void **state)
+{
+    zkr_session *sessions[2] = { open_session(), open_session() };
+    zkr_rwlock *locks[2];
+    struct waiter waiters[WAITERS];
+    zkr_grant *g = NULL;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        ok(zkr_rwlock_new(sessions[i], lock_path(), NULL, &locks[i]));
+    ok(zkr_rwlock_acquire_write(locks[0], SOON_MS, &g));
+    for (size_t i = 0; i < WAITERS; i++) {
+        waiter_start_by(&waiters[i], i % 3 == 2 ? by_reading : by_writing,
+                        locks[i % 2], SOON_MS);
+        wait_children(lock_path(), i + 2);
+    }
+    assert_int_equal(DOCTOR("-v"), 0);
+    assert_non_null(strstr(cli_said(&cli), "1 locks, 0 findings"));
+    release(g);
+    for (size_t i = 0; i < WAITERS; i++) {
+        assert_int_equal(waiter_join(&waiters[i]), ZKR_OK);
+        release(waiters[i].grant);
+    }
+    for (int i = 0; i < 2; i++) {
+        zkr_rwlock_free(locks[i]);
+        close_session(sessions[i]);
+    }
+}
+
+struct busy {
+    zkr_mutex *mutex;
+    atomic_bool *stop;
+    pthread_t thread;
+    long rounds;
+    int rc;
+};
+
+static void *be_busy(void *arg)
+{
+    struct busy *b = arg;
+
+    while (b->rc == ZKR_OK && !atomic_load(b->stop)) {
+        zkr_grant *g = NULL;
+
+        b->rc = zkr_mutex_acquire(b->mutex, SOON_MS, &g);
+        zkr_grant_free(g);
+        b->rounds++;
+    }
+    return NULL;
+}
+
+/* A waiter whose predecessor has just gone watches nobody for a moment. */
+static void a_busy_lock_is_well(void **state)
+{
+    static struct busy busy[WAITERS];
+    zkr_session *s = open_session();
+    atomic_bool stop = false;
+    int code = 0;
+
+    (void)state;
+    for (size_t i = 0; i < WAITERS; i++) {
+        busy[i] =
+            (struct busy){ .mutex = new_mutex(s, lock_path()), .stop = &stop };
+        assert_int_equal(
+            pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]), 0);
+    }
+    for (int i = 0; i < 20 && code == 0; i++)
+        code = DOCTOR("-v");
+    atomic_store(&stop, true);
+    for (size_t i = 0; i < WAITERS; i++)
+        assert_int_equal(pthread_join(busy[i].thread, NULL), 0);
+    for (size_t i = 0; i < WAITERS; i++) {
+        zkr_mutex_free(busy[i].mutex);
+        ok(busy[i].rc);
+        assert_true(busy[i].rounds > 1);
+    }
+    close_session(s);
+    if (code != 0)
+        fail_msg("exit code %d: %s", code, cli_said(&cli));
+}
+
+/* --- what is not --- */
+
+static void a_waiter_that_watches_nobody_is_found(void **state)
+{
+    (void)state;
+    make("lock-0000000000", "", ZOO_EPHEMERAL);
+    make("lock-0000000001", "hostB:77", ZOO_EPHEMERAL);
+    assert_finds("deaf-waiter", "lock-0000000001", "hostB:77 at position 1",
+                 "restart that program");
+    assert_int_equal(DOCTOR("--no-4lw"), 0);
+}
+
+static void ignore_event(zhandle_t *zh, int type, int zk_state,
+                         const char *path, void *context)
+{
+    (void)zh;
+    (void)type;
+    (void)zk_state;
+    (void)path;
+    (void)context;
+}
+
+static bool is_connected(void *zh)
+{
+    return zoo_state(zh) == ZOO_CONNECTED_STATE;
+}
+
+/* A client that contends by that name and watches one other node. */
+static zhandle_t *watch(const char *name, const char *watched)
+{
+    zhandle_t *zh;
+
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    zh = zookeeper_init(server_hosts(the_server), ignore_event, 30000, NULL,
+                        NULL, 0);
+
+    assert_non_null(zh);
+    assert_true(wait_until(is_connected, zh, SOON_MS));
+    assert_int_equal(zoo_create(zh, node_path(name), "", 0,
+                                &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+    assert_int_equal(
+        zoo_wexists(zh, node_path(watched), ignore_event, NULL, NULL), ZOK);
+    return zh;
+}
+
+static void waiters_that_wake_up_together_are_found(void **state)
+{
+    zhandle_t *zh[3];
+
+    (void)state;
+    make("lock-0000000000", "", ZOO_EPHEMERAL);
+    zh[0] = watch("lock-0000000001", "lock-0000000000");
+    zh[1] = watch("lock-0000000002", "lock-0000000000");
+    assert_does_not_find("herd");
+    zh[2] = watch("lock-0000000003", "lock-0000000000");
+    assert_finds("herd", "lock-0000000000", "3 exclusive waiters watch",
+                 "watches only the one before it");
+    assert_does_not_find("deaf-waiter");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(zookeeper_close(zh[i]), ZOK);
+}
+
+/* As after a copy, or of a client that forgot the flag. */
+static void a_contender_without_a_session_is_found(void **state)
+{
+    char cure[256];
+
+    (void)state;
+    make("lock-0000000000", "", 0);
+    (void)snprintf(cure, sizeof(cure), " %s", lock_path());
+    assert_finds("persistent-contender", "lock-0000000000",
+                 "holds, but it belongs to no session", cure);
+}
+
+static void a_node_before_which_curator_gets_nothing_is_found(void **state)
+{
+    (void)state;
+    make("_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000000004", "",
+         ZOO_EPHEMERAL);
+    make("notes", "", 0);
+    assert_does_not_find("foreign-child");
+    make("-", "", 0);
+    assert_finds("foreign-child", "-", "sorts before all numbers",
+                 "remove that node");
+}
+
+static void recipes_that_do_not_exclude_each_other_are_found(void **state)
+{
+    (void)state;
+    make("lock-0000000000", "", ZOO_EPHEMERAL);
+    assert_does_not_find("mixed-recipes");
+    make("_c_x-__READ__0000000001", "", ZOO_EPHEMERAL);
+    assert_finds("mixed-recipes", NULL, "do not exclude each other",
+                 "one recipe on a path");
+}
+
+static void numbers_that_run_out_are_found(void **state)
+{
+    (void)state;
+    make("lock-2130706431", "", ZOO_EPHEMERAL);
+    assert_does_not_find("sequence-headroom");
+    make("lock-2130706432", "", ZOO_EPHEMERAL);
+    assert_finds("sequence-headroom", NULL, "16777215 are left", "begin at 0");
+    make("lock-2147483647", "", ZOO_EPHEMERAL);
+    assert_finds("sequence-headroom", NULL, "used up", "begin at 0");
+}
+
+static void a_node_that_holds_for_long_is_found_if_so_asked(void **state)
+{
+    (void)state;
+    make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
+    sleep_ms(20); /* of its age */
+    assert_int_equal(DOCTOR("--older", "10ms"), 1);
+    assert_non_null(strstr(cli_said(&cli), "old-holder: hostC:5 holds it"));
+    assert_non_null(strstr(cli_said(&cli), "break --token 0x"));
+    assert_int_equal(DOCTOR("--older", "1h"), 0);
+    assert_int_equal(DOCTOR("--older", "0"), 0);
+    assert_int_equal(DOCTOR("--older", "long"), 64);
+}
+
+/* One thread that holds and waits in the same lock. */
+static void a_deadlock_is_found(void **state)
+{
+    static const char record[] =
+        "{\"host\":\"h\",\"pid\":1,\"thread\":\"t\",\"tid\":7,"
+        "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}";
+
+    (void)state;
+    make("lock-0000000000", record, ZOO_EPHEMERAL);
+    make("lock-0000000001", record, ZOO_EPHEMERAL);
+    assert_finds("deadlock", "lock-0000000001", "h:1/7 p",
+                 "zk-lockctl deadlocks");
+}
+
+/* Servers take no control characters in names, but those that turn the
+ * direction of writing. */
+#define TURN "\xe2\x80\xae"
+
+static void text_of_others_moves_no_cursor(void **state)
+{
+    (void)state;
+    make(TURN "lock-0000000000", "", 0);
+    make("lock-0000000001", "\033]0;evil\a", ZOO_EPHEMERAL);
+    make("-" TURN, "", 0);
+    assert_int_equal(DOCTOR("-v"), 1);
+    assert_null(strchr(cli_said(&cli), '\033'));
+    assert_null(strstr(cli_said(&cli), TURN));
+    assert_non_null(strstr(cli_said(&cli), "\\x1B]0;evil\\x07"));
+    assert_non_null(
+        strstr(cli_said(&cli), "foreign-child: -\\xE2\\x80\\xAE is"));
+    assert_int_equal(DOCTOR("-o", "csv"), 1);
+    assert_null(strchr(cli_said(&cli), '\033'));
+    assert_null(strstr(cli_said(&cli), TURN));
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_queue_of_ours_is_well),
+        TEST(a_busy_lock_is_well),
+        TEST(a_waiter_that_watches_nobody_is_found),
+        TEST(waiters_that_wake_up_together_are_found),
+        TEST(a_contender_without_a_session_is_found),
+        TEST(a_node_before_which_curator_gets_nothing_is_found),
+        TEST(recipes_that_do_not_exclude_each_other_are_found),
+        TEST(numbers_that_run_out_are_found),
+        TEST(a_node_that_holds_for_long_is_found_if_so_asked),
+        TEST(a_deadlock_is_found),
+        TEST(text_of_others_moves_no_cursor),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}

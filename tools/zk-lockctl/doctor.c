@@ -1,0 +1,544 @@
+/* What is wrong with locks, as far as one sees it from outside. */
+#include "doctor.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "escape.h"
+#include "rows.h"
+#include "shell.h"
+#include "words.h"
+
+/* So many sessions woken by one node are a herd. */
+#define HERD 3
+
+/* docs/znodes.md */
+#define SEQUENCE_LAST INT64_C(2147483647)
+#define SEQUENCE_HIGH INT64_C(2130706432)
+
+#define NAME_MAX_TEXT 300
+
+/* --- findings --- */
+
+static bool grow(struct findings *f)
+{
+    struct finding *grown;
+
+    if ((f->count & (f->count - 1)) != 0) /* not full: 0, 1, 2, 4, ... */
+        return true;
+    grown =
+        realloc(f->items, (f->count == 0 ? 1 : f->count * 2) * sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    f->items = grown;
+    return true;
+}
+
+static void free_finding(struct finding *one)
+{
+    free(one->path);
+    free(one->node);
+    free(one->what);
+    free(one->cure);
+}
+
+/* Takes `what` and `cure`, which asprintf() made, or not. */
+static void add(struct findings *f, const char *check, const struct lock *lock,
+                const struct contender *c, char *what, char *cure)
+{
+    struct finding one = {
+        .check = check,
+        .path = strdup(lock->path),
+        .node = c == NULL ? NULL : strdup(c->node->name),
+        .token = c == NULL ? 0 : c->node->token,
+        .what = what,
+        .cure = cure,
+    };
+
+    if (one.path == NULL || (c != NULL && one.node == NULL) || what == NULL ||
+        cure == NULL || !grow(f)) {
+        free_finding(&one);
+        f->failed = true;
+        return;
+    }
+    f->items[f->count++] = one;
+}
+
+static char *text(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static char *text(const char *format, ...)
+{
+    char *made = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&made, format, args) < 0)
+        made = NULL;
+    va_end(args);
+    return made;
+}
+
+static const char *name_text(const char *name, char out[NAME_MAX_TEXT])
+{
+    (void)escape_text(name, strlen(name), out, NAME_MAX_TEXT);
+    return out;
+}
+
+/* "zk-lockctl VERB LOCK" */
+static char *command(const char *verb, const struct lock *lock)
+{
+    char *word = shell_word(lock->path);
+    char *made = word == NULL ? NULL : text("zk-lockctl %s %s", verb, word);
+
+    free(word);
+    return made;
+}
+
+static char *breaking(const char *first, const struct lock *lock,
+                      const struct contender *c)
+{
+    char verb[WORD_MAX + 32];
+    char token[WORD_MAX];
+    char *order;
+    char *made;
+
+    (void)snprintf(verb, sizeof(verb), "break --token %s",
+                   word_id(c->node->token, token));
+    order = command(verb, lock);
+    made = order == NULL ? NULL : text("%s: %s", first, order);
+    free(order);
+    return made;
+}
+
+void findings_done(struct findings *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        free_finding(&f->items[i]);
+    free(f->items);
+    *f = (struct findings){ .items = NULL };
+}
+
+static int by_subject(const void *a, const void *b)
+{
+    const struct finding *x = a;
+    const struct finding *y = b;
+    int order = strcmp(x->check, y->check);
+
+    if (order == 0)
+        order = strcmp(x->path, y->path);
+    if (order == 0 && x->token != y->token)
+        order = x->token < y->token ? -1 : 1;
+    if (order != 0 || x->node == NULL || y->node == NULL)
+        return order != 0 ? order : (x->node != NULL) - (y->node != NULL);
+    return strcmp(x->node, y->node);
+}
+
+void findings_keep(struct findings *f, const struct findings *before)
+{
+    struct finding *sorted = calloc(before->count + 1, sizeof(*sorted));
+    size_t n = 0;
+
+    if (sorted == NULL) {
+        f->failed = true;
+        return;
+    }
+    if (before->count > 0)
+        memcpy(sorted, before->items, before->count * sizeof(*sorted));
+    qsort(sorted, before->count, sizeof(*sorted), by_subject);
+    for (size_t i = 0; i < f->count; i++) {
+        if (bsearch(&f->items[i], sorted, before->count, sizeof(*sorted),
+                    by_subject) != NULL) {
+            struct finding kept = f->items[i];
+
+            f->items[i] = f->items[n];
+            f->items[n++] = kept;
+        }
+    }
+    while (f->count > n)
+        free_finding(&f->items[--f->count]);
+    free(sorted);
+}
+
+/* --- one lock --- */
+
+static void check_sessions(struct findings *f, const struct lock *lock)
+{
+    char name[NAME_MAX_TEXT];
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (c->node->error != ZKR_OK || c->node->session_id != 0)
+            continue;
+        add(f, "persistent-contender", lock, c,
+            text("%s %s, but it belongs to no session: no server will ever "
+                 "remove it",
+                 name_text(c->node->name, name),
+                 c->node->holds ? "holds" : "stands in the queue"),
+            breaking("see that nobody uses it, then remove it", lock, c));
+    }
+}
+
+/* Curator compares what is behind its own marker, or else the whole name, as
+ * text. */
+static void check_foreign(struct findings *f, const struct lock *lock)
+{
+    char first[24] = "";
+    char name[NAME_MAX_TEXT];
+
+    if (lock->dialect == DIALECT_KAZOO || lock->dialect == DIALECT_C_RECIPE ||
+        lock->dialect == DIALECT_ZK_RUBY)
+        return;
+    for (size_t i = 0; i < lock->count && first[0] == '\0'; i++) {
+        if (lock->items[i].node->sequence >= 0)
+            (void)snprintf(first, sizeof(first), "%010" PRId64,
+                           lock->items[i].node->sequence);
+    }
+    for (size_t i = lock->count; i < lock->listed; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (first[0] == '\0' || strcmp(c->node->name, first) >= 0)
+            continue;
+        add(f, "foreign-child", lock, c,
+            text("%s is no contender, but Curator takes every child for one, "
+                 "and this one sorts before all numbers: there nobody gets the "
+                 "lock",
+                 name_text(c->node->name, name)),
+            text("remove that node by hand; keep other nodes out of the "
+                 "directory of a lock"));
+    }
+}
+
+static void check_kind(struct findings *f, const struct lock *lock)
+{
+    if (lock->kind != KIND_MIXED)
+        return;
+    add(f, "mixed-recipes", lock, NULL,
+        text("the contenders use recipes that do not exclude each other, such "
+             "as a mutex and a read/write lock: more of them may hold than is "
+             "shown"),
+        text("use one recipe on a path"));
+}
+
+static void check_sequence(struct findings *f, const struct lock *lock)
+{
+    int64_t highest = 0;
+    bool negative = false;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        int64_t sequence = lock->items[i].node->sequence;
+
+        highest = sequence > highest ? sequence : highest;
+        negative = negative || sequence < 0;
+    }
+    if (highest < SEQUENCE_HIGH && !negative)
+        return;
+    add(f, "sequence-headroom", lock, NULL,
+        negative || highest >= SEQUENCE_LAST
+            ? text("the numbers of this directory are used up: servers give "
+                   "the same one to all, and nobody can tell the order")
+            : text("of the numbers of this directory %" PRId64 " are left",
+                   SEQUENCE_LAST - highest),
+        text("let the lock become free and have the directory removed: the "
+             "numbers of a new one begin at 0"));
+}
+
+static void check_age(struct findings *f, const struct lock *lock,
+                      const struct doctor_opts *opts)
+{
+    char who[WHO_MAX];
+    char age[WORD_MAX];
+
+    if (opts->older_ms == 0)
+        return;
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (!c->node->holds || c->age_ms < opts->older_ms)
+            continue;
+        add(f, "old-holder", lock, c,
+            text("%s holds it; its node is %s old, %zu wait", rows_who(c, who),
+                 word_age(c->age_ms, age), lock->waiters),
+            dialect_hears_requests(c->dialect)
+                ? command("revoke", lock)
+                : breaking("stop that program, then", lock, c));
+    }
+}
+
+/* --- who watches whom --- */
+
+/* A session watches the node of that contender. */
+struct watch {
+    int64_t session_id;
+    size_t target;
+};
+
+struct watches {
+    const struct lock *lock;
+    const struct contender **names; /* sorted */
+    int64_t *sessions;              /* of waiters, sorted, each as often */
+    struct watch *items;            /* by session, then by target */
+    size_t session_count;
+    size_t count;
+    size_t room;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct contender *const *x = a;
+    const struct contender *const *y = b;
+
+    return strcmp((*x)->node->name, (*y)->node->name);
+}
+
+static int by_session(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static int by_watch(const void *a, const void *b)
+{
+    const struct watch *x = a;
+    const struct watch *y = b;
+    int order = by_session(&x->session_id, &y->session_id);
+
+    return order != 0              ? order
+           : x->target < y->target ? -1
+                                   : x->target > y->target;
+}
+
+/* The contender at a path without its first slash; NULL: not of this lock. */
+static const struct contender *find_child(const struct watches *w,
+                                          const char *path)
+{
+    size_t len = strlen(w->lock->path);
+    struct zkr_participant node = { .name = path + len };
+    struct contender key = { .node = &node };
+    const struct contender *pointer = &key;
+    const struct contender **found;
+
+    if (strncmp(path, w->lock->path + 1, len - 1) != 0 || path[len - 1] != '/')
+        return NULL;
+    found =
+        bsearch(&pointer, w->names, w->lock->count, sizeof(*w->names), by_name);
+    return found == NULL ? NULL : *found;
+}
+
+static bool add_watches(struct watches *w, const struct servers *servers,
+                        int64_t session_id)
+{
+    const char *path;
+
+    for (size_t i = 0; (path = servers_watched(servers, session_id, i)) != NULL;
+         i++) {
+        const struct contender *target = find_child(w, path);
+
+        if (target == NULL)
+            continue;
+        if (w->count == w->room) {
+            size_t room = w->room == 0 ? 16 : w->room * 2;
+            struct watch *grown = realloc(w->items, room * sizeof(*grown));
+
+            if (grown == NULL)
+                return false;
+            w->items = grown;
+            w->room = room;
+        }
+        w->items[w->count++] =
+            (struct watch){ session_id, (size_t)(target - w->lock->items) };
+    }
+    return true;
+}
+
+static bool read_watches(struct watches *w, const struct lock *lock,
+                         const struct servers *servers)
+{
+    *w = (struct watches){ .lock = lock };
+    w->names = calloc(lock->count + 1, sizeof(*w->names));
+    w->sessions = calloc(lock->count + 1, sizeof(*w->sessions));
+    if (w->names == NULL || w->sessions == NULL)
+        return false;
+    for (size_t i = 0; i < lock->count; i++) {
+        w->names[i] = &lock->items[i];
+        if (!lock->items[i].node->holds)
+            w->sessions[w->session_count++] = lock->items[i].node->session_id;
+    }
+    qsort(w->names, lock->count, sizeof(*w->names), by_name);
+    qsort(w->sessions, w->session_count, sizeof(*w->sessions), by_session);
+    for (size_t i = 0; i < w->session_count; i++) {
+        if ((i == 0 || w->sessions[i] != w->sessions[i - 1]) &&
+            !add_watches(w, servers, w->sessions[i]))
+            return false;
+    }
+    if (w->count > 0)
+        qsort(w->items, w->count, sizeof(*w->items), by_watch);
+    return true;
+}
+
+static void watches_done(struct watches *w)
+{
+    free(w->names);
+    free(w->sessions);
+    free(w->items);
+}
+
+/* The first watch of a session on that contender, or on a later one. */
+static const struct watch *first_watch(const struct watches *w,
+                                       int64_t session_id, size_t target)
+{
+    struct watch key = { session_id, target };
+    size_t low = 0;
+    size_t high = w->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (by_watch(&w->items[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->count && w->items[low].session_id == session_id
+               ? &w->items[low]
+               : NULL;
+}
+
+static size_t count_waiters(const struct watches *w, int64_t session_id)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->session_count; i++)
+        n += w->sessions[i] == session_id;
+    return n;
+}
+
+/* Servers tell which session watches, not which of its threads. Where several
+ * of them wait, each one's own predecessor must be watched. */
+static bool is_deaf(const struct watches *w, const struct contender *c)
+{
+    const struct zkr_participant *p = c->node;
+    size_t position = (size_t)(c - w->lock->items);
+    const struct watch *watch = first_watch(w, p->session_id, 0);
+
+    if (watch == NULL || watch->target >= position)
+        return true;
+    if (p->kind == ZKR_PARTICIPANT_SHARED || p->waits_for >= w->lock->count ||
+        count_waiters(w, p->session_id) == 1)
+        return false;
+    watch = first_watch(w, p->session_id, p->waits_for);
+    return watch == NULL || watch->target != p->waits_for;
+}
+
+static void check_deaf(struct findings *f, const struct watches *w)
+{
+    char who[WHO_MAX];
+    char name[NAME_MAX_TEXT];
+
+    for (size_t i = 0; i < w->lock->count; i++) {
+        const struct contender *c = &w->lock->items[i];
+
+        if (c->node->holds || c->node->error != ZKR_OK ||
+            c->node->session_id == 0 || !is_deaf(w, c))
+            continue;
+        add(f, "deaf-waiter", w->lock, c,
+            text("%s at position %zu (%s) watches nobody before it: it will "
+                 "not wake up, and block all behind it",
+                 rows_who(c, who), i, name_text(c->node->name, name)),
+            text("restart that program, or delete its node: a live client "
+                 "enters the queue again"));
+    }
+}
+
+static void check_herd(struct findings *f, const struct watches *w)
+{
+    size_t *watchers = calloc(w->lock->count + 1, sizeof(*watchers));
+    char name[NAME_MAX_TEXT];
+
+    if (watchers == NULL) {
+        f->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < w->lock->count; i++) {
+        const struct contender *c = &w->lock->items[i];
+
+        if (c->node->holds || c->node->kind != ZKR_PARTICIPANT_EXCLUSIVE)
+            continue;
+        for (const struct watch *one = first_watch(w, c->node->session_id, 0);
+             one != NULL && one < w->items + w->count &&
+             one->session_id == c->node->session_id && one->target < i;
+             one++) {
+            if (count_waiters(w, one->session_id) == 1)
+                watchers[one->target]++;
+        }
+    }
+    for (size_t i = 0; i < w->lock->count; i++) {
+        const struct contender *c = &w->lock->items[i];
+
+        if (watchers[i] < HERD)
+            continue;
+        add(f, "herd", w->lock, c,
+            text("%zu exclusive waiters watch %s: all of them wake up when it "
+                 "goes, and one gets the lock",
+                 watchers[i], name_text(c->node->name, name)),
+            text("use a client in which each waiter watches only the one "
+                 "before it"));
+    }
+    free(watchers);
+}
+
+static void check_watches(struct findings *f, const struct lock *lock,
+                          const struct servers *servers)
+{
+    struct watches w;
+
+    if (lock->waiters == 0)
+        return;
+    if (read_watches(&w, lock, servers)) {
+        check_deaf(f, &w);
+        check_herd(f, &w);
+    } else {
+        f->failed = true;
+    }
+    watches_done(&w);
+}
+
+/* --- all --- */
+
+void doctor_examine(const struct scan *scan, const struct servers *servers,
+                    const struct doctor_opts *opts, struct findings *f)
+{
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct lock *lock = &scan->locks[i];
+
+        check_sessions(f, lock);
+        check_foreign(f, lock);
+        check_kind(f, lock);
+        check_sequence(f, lock);
+        check_age(f, lock, opts);
+        if (servers != NULL && servers_know_watches(servers))
+            check_watches(f, lock, servers);
+    }
+}
+
+void doctor_add_deadlocks(const struct deadlocks *all, struct findings *f)
+{
+    char who[WHO_MAX];
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct deadlock_member *m = all->items[i].youngest;
+
+        if (!all->items[i].certain)
+            continue;
+        add(f, "deadlock", m->waits_lock, m->waits,
+            text("%s is the last of %zu owners who wait for each other",
+                 rows_who(m->waits, who), all->items[i].count),
+            text("zk-lockctl deadlocks shows it and what ends it"));
+    }
+}

@@ -1,0 +1,40 @@
+/* What is wrong with locks, as far as one sees it from outside. */
+#ifndef DOCTOR_H
+#define DOCTOR_H
+
+#include "deadlock.h"
+#include "scan.h"
+#include "servers.h"
+
+struct finding {
+    const char *check; /* "deaf-waiter" */
+    char *path;        /* of the lock */
+    char *node;        /* name of the child that it is about, or NULL */
+    int64_t token;     /* of that child, or 0 */
+    char *what;        /* escaped, as the next */
+    char *cure;
+};
+
+struct findings {
+    struct finding *items;
+    size_t count;
+    bool failed; /* out of memory: it is not all */
+};
+
+struct doctor_opts {
+    int64_t older_ms; /* holders; 0: any age is right */
+};
+
+/* All findings in a scan; `servers` were asked for the watches on all nodes,
+ * NULL: they were not. */
+void doctor_examine(const struct scan *scan, const struct servers *servers,
+                    const struct doctor_opts *opts, struct findings *findings);
+/* The deadlocks among them. */
+void doctor_add_deadlocks(const struct deadlocks *deadlocks,
+                          struct findings *findings);
+
+/* Keep what was found before, too. */
+void findings_keep(struct findings *findings, const struct findings *before);
+void findings_done(struct findings *findings);
+
+#endif
