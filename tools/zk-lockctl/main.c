@@ -8,12 +8,23 @@
 
 #include "plain.h"
 
+/* clang-format off */
 const struct verb *const lockctl_verbs[] = {
-    &verb_run,   &verb_ls,     &verb_show,  &verb_check,
-    &verb_wait,  &verb_revoke, &verb_break, &verb_deadlocks,
-    &verb_graph, &verb_doctor, &verb_help,  &verb_version,
+    &verb_run,
+    &verb_ls,
+    &verb_show,
+    &verb_check,
+    &verb_wait,
+    &verb_revoke,
+    &verb_break,
+    &verb_deadlocks,
+    &verb_graph,
+    &verb_doctor,
+    &verb_help,
+    &verb_version,
     NULL,
 };
+/* clang-format on */
 
 static void say(const char *format, va_list args)
     __attribute__((format(printf, 1, 0)));
