@@ -64,6 +64,7 @@ extern const struct verb verb_revoke;
 extern const struct verb verb_show;
 extern const struct verb verb_version;
 extern const struct verb verb_wait;
+extern const struct verb verb_watch;
 
 /* The table in main.c; ends with NULL. */
 extern const struct verb *const lockctl_verbs[];

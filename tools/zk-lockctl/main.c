@@ -15,6 +15,7 @@ const struct verb *const lockctl_verbs[] = {
     &verb_show,
     &verb_check,
     &verb_wait,
+    &verb_watch,
     &verb_revoke,
     &verb_break,
     &verb_deadlocks,

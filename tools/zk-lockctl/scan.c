@@ -93,9 +93,8 @@ static int understand(struct lock *lock, struct zkr_participants *list)
 
 #define DEFAULT_CHILDREN 10000
 
-/* An error of the library, which has said why. */
-static int list_lock(zkr_session *session, const char *path, uint32_t limit,
-                     struct lock *ret_lock)
+int lock_list(zkr_session *session, const char *path, uint32_t limit,
+              struct lock *ret_lock)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
@@ -140,7 +139,7 @@ int scan_lock(zkr_session *session, const char *path, uint32_t limit,
               bool *missing, struct lock *ret_lock)
 {
     struct lock lock;
-    int rc = list_lock(session, path, limit, &lock);
+    int rc = lock_list(session, path, limit, &lock);
 
     if (missing != NULL)
         *missing = rc == ZNONODE;
@@ -212,7 +211,7 @@ static void fail_listing(struct listing *l, int rc)
 static int list_one(struct listing *l, size_t i)
 {
     const char *path = l->found->items[i].path;
-    int rc = list_lock(l->session, path, l->children, &l->locks[i]);
+    int rc = lock_list(l->session, path, l->children, &l->locks[i]);
 
     if (rc == ZNONODE || rc == ZKR_EPATH) /* the root is no lock */
         return ZKR_OK;

@@ -75,6 +75,11 @@ int scan_below(zkr_session *session, const char *root,
 int scan_lock(zkr_session *session, const char *path, uint32_t limit,
               bool *missing, struct lock *ret_lock);
 
+/* The same without a word to the user: an error of the library. Anything is
+ * a lock here. */
+int lock_list(zkr_session *session, const char *path, uint32_t limit,
+              struct lock *ret_lock);
+
 /* The next that holds with that token, after `last` (NULL: the first); NULL.
  * Nodes that were made in one transaction have the same. */
 const struct contender *lock_holder(const struct lock *lock, int64_t token,

@@ -1,0 +1,301 @@
+/* Tests of what is told of the difference between two looks at a lock. */
+#include "events.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEMS_MAX = 8, T0 = 1000000 };
+
+/* Looks are made of texts: "a1H b2 c3S", a name, a token, and what it is: H
+ * holds, S shared, A asked for it, F foreign. */
+struct seen {
+    struct view view;
+    struct zkr_participant nodes[ITEMS_MAX];
+    struct contender items[ITEMS_MAX];
+    char names[ITEMS_MAX][2];
+};
+
+static void take_flags(struct seen *s, size_t i, const char *flags)
+{
+    for (; *flags != ' ' && *flags != '\0'; flags++) {
+        if (*flags == 'H')
+            s->nodes[i].holds = true;
+        if (*flags == 'S')
+            s->nodes[i].kind = ZKR_PARTICIPANT_SHARED;
+        if (*flags == 'A')
+            s->items[i].owner.is_asked = true;
+    }
+}
+
+static struct seen *look(int64_t at_ms, const char *text)
+{
+    struct seen *s = calloc(1, sizeof(*s));
+    size_t n = 0;
+
+    assert_non_null(s);
+    for (; *text != '\0'; text += strcspn(text, " "), text += *text == ' ') {
+        assert_true(n < ITEMS_MAX);
+        s->names[n][0] = text[0];
+        s->nodes[n].name = s->names[n];
+        s->nodes[n].marker = "lock-";
+        s->nodes[n].kind = ZKR_PARTICIPANT_EXCLUSIVE;
+        s->nodes[n].token = text[1] - '0';
+        s->nodes[n].since_ms = T0 + 10 * (text[0] - 'a');
+        s->items[n].node = &s->nodes[n];
+        take_flags(s, n, text + 2);
+        n++;
+    }
+    s->view.lock.items = s->items;
+    s->view.lock.count = n;
+    s->view.lock.at_ms = at_ms;
+    return s;
+}
+
+static void done(struct seen *s)
+{
+    free(s->view.held_from_ms);
+    free(s);
+}
+
+static char told[1024];
+
+/* "acquired b, gone a held 5" */
+static void tell(const struct event *e, void *user)
+{
+    size_t used = strlen(told);
+
+    (void)user;
+    used += (size_t)snprintf(told + used, sizeof(told) - used, "%s%s %s",
+                             used == 0 ? "" : ", ", event_name(e->kind),
+                             e->of->node->name);
+    if (e->waited_ms >= 0)
+        used += (size_t)snprintf(told + used, sizeof(told) - used, " waited %d",
+                                 (int)e->waited_ms);
+    if (e->held_ms >= 0)
+        (void)snprintf(told + used, sizeof(told) - used, " held %d",
+                       (int)e->held_ms);
+}
+
+static void compare(struct seen *before, struct seen *after, const char *want)
+{
+    told[0] = '\0';
+    assert_true(events_between(before == NULL ? NULL : &before->view,
+                               &after->view, tell, NULL));
+    assert_string_equal(told, want);
+}
+
+/* Looks at T0 + 100, and 100 ms later. */
+static void between(const char *before, const char *after, const char *want)
+{
+    struct seen *first = look(T0 + 100, before);
+    struct seen *second = look(T0 + 200, after);
+
+    assert_true(events_between(NULL, &first->view, NULL, NULL));
+    compare(first, second, want);
+    done(first);
+    done(second);
+}
+
+static void the_first_look_tells_the_state(void **state)
+{
+    struct seen *s = look(T0 + 100, "a1H b2");
+
+    (void)state;
+    compare(NULL, s, "holding a held 100, waiting b waited 90");
+    done(s);
+}
+
+static void nothing_new_is_nothing_told(void **state)
+{
+    (void)state;
+    between("", "", "");
+    between("a1H b2 c3", "a1H b2 c3", "");
+}
+
+static void a_new_node_is_queued(void **state)
+{
+    (void)state;
+    between("a1H", "a1H b2", "queued b");
+    between("", "a1H", "queued a, acquired a waited 200");
+}
+
+static void who_holds_now_has_acquired(void **state)
+{
+    (void)state;
+    between("a1H b2", "b2H", "gone a held 200, acquired b waited 190");
+    between("a1H b2S c3S", "b2SH c3SH",
+            "gone a held 200, acquired b waited 190, "
+            "acquired c waited 180");
+}
+
+static void whose_blocker_remains_has_left(void **state)
+{
+    (void)state;
+    between("a1H b2 c3", "a1H c3", "left b waited 190");
+    between("a1H b2 c3 d4", "a1H",
+            "left b waited 190, left c waited 180, "
+            "left d waited 170");
+    /* not the one before it, but another */
+    between("a1SH b2SH c3", "a1SH", "gone b held 190, left c waited 180");
+    between("a1H b2S c3S", "a1H c3S", "left b waited 190");
+}
+
+/* It may have held in between. */
+static void whose_blocker_has_gone_too_is_gone(void **state)
+{
+    (void)state;
+    between("a1H b2 c3", "c3H",
+            "gone a held 200, gone b, acquired c waited 180");
+    /* A reader waits for no reader. */
+    between("a1SH b2 c3S", "a1SH", "left b waited 190, gone c");
+}
+
+/* "holder" of an unfair mutex is always the same
+ * name, and numbers begin anew with the directory. */
+static void the_same_name_may_be_another_node(void **state)
+{
+    (void)state;
+    between("a1H", "a2H", "gone a held 200, queued a, acquired a waited 200");
+    /* A token of zero: could not be read, this time or then. */
+    between("a1H", "a0H", "");
+    between("a0H", "a1H", "");
+}
+
+static void who_is_asked_is_told_once(void **state)
+{
+    (void)state;
+    between("a1H", "a1HA", "revoked a");
+    between("a1HA", "a1HA", "");
+    between("", "a1HA", "queued a, acquired a waited 200, revoked a");
+}
+
+static void who_was_asked_is_still_known(void **state)
+{
+    struct seen *first = look(T0 + 100, "a1H");
+    struct seen *second = look(T0 + 200, "a1HA");
+    struct seen *third = look(T0 + 300, "a1HA");
+
+    (void)state;
+    first->items[0].owner.is_record = true;
+    first->items[0].dialect = DIALECT_ZKRECIPES;
+    (void)snprintf(first->items[0].owner.host, 8, "there");
+    compare(NULL, first, "holding a held 100");
+    compare(first, second, "revoked a");
+    compare(second, third, "");
+    assert_string_equal(third->items[0].owner.host, "there");
+    assert_true(third->items[0].owner.is_asked);
+    assert_int_equal(third->items[0].dialect, DIALECT_ZKRECIPES);
+    done(first);
+    done(second);
+    done(third);
+}
+
+static void a_hold_is_counted_from_the_look_before_it(void **state)
+{
+    struct seen *looks[] = { look(T0 + 100, "a1H b2"), look(T0 + 200, "b2H"),
+                             look(T0 + 300, "b2H"), look(T0 + 400, "") };
+
+    (void)state;
+    compare(NULL, looks[0], "holding a held 100, waiting b waited 90");
+    compare(looks[0], looks[1], "gone a held 200, acquired b waited 190");
+    compare(looks[1], looks[2], "");
+    compare(looks[2], looks[3], "gone b held 300");
+    for (size_t i = 0; i < COUNT(looks); i++)
+        done(looks[i]);
+}
+
+static void clocks_that_differ_make_no_negative_time(void **state)
+{
+    struct seen *first = look(T0 - 5000, "");
+    struct seen *second = look(T0 - 4900, "a1H");
+    struct seen *third = look(T0 - 4800, "");
+
+    (void)state;
+    compare(NULL, first, "");
+    compare(first, second, "queued a, acquired a waited 0");
+    compare(second, third, "gone a held 200");
+    done(first);
+    done(second);
+    done(third);
+}
+
+/* Whatever was told, in order, leads from one look to the next. */
+static void random_queues_are_told_consistently(void **state)
+{
+    uint64_t random = 7;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        char texts[2][64] = { "", "" };
+        int events = 0;
+
+        for (int look_number = 0; look_number < 2; look_number++) {
+            for (char name = 'a'; name < 'a' + ITEMS_MAX; name++) {
+                uint64_t r = unit_random(&random);
+                char item[8];
+
+                if ((r & 1) == 0)
+                    continue;
+                (void)snprintf(item, sizeof(item), "%c%d%s%s ", name,
+                               (int)(r >> 1 & 1), (r & 4) != 0 ? "H" : "",
+                               (r & 8) != 0 ? "S" : "");
+                (void)strncat(texts[look_number], item, 63);
+            }
+        }
+        struct seen *first = look(T0 + 100, texts[0]);
+        struct seen *second = look(T0 + 200, texts[1]);
+
+        told[0] = '\0';
+        assert_true(events_between(NULL, &first->view, NULL, NULL));
+        assert_true(events_between(&first->view, &second->view, tell, NULL));
+        for (size_t k = 0; k < second->view.lock.count; k++) {
+            char want[32];
+
+            if (strchr(texts[0], second->names[k][0]) != NULL)
+                continue;
+            (void)snprintf(want, sizeof(want), "queued %s", second->names[k]);
+            assert_non_null(strstr(told, want));
+            events++;
+        }
+        for (size_t k = 0; k < first->view.lock.count; k++) {
+            char gone[32];
+            char left[32];
+
+            if (strchr(texts[1], first->names[k][0]) != NULL)
+                continue;
+            (void)snprintf(gone, sizeof(gone), "gone %s", first->names[k]);
+            (void)snprintf(left, sizeof(left), "left %s", first->names[k]);
+            assert_true((strstr(told, gone) != NULL) !=
+                        (strstr(told, left) != NULL));
+            if (first->nodes[k].holds)
+                assert_non_null(strstr(told, gone));
+            events++;
+        }
+        if (events > 0)
+            assert_true(told[0] != '\0');
+        done(first);
+        done(second);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_look_tells_the_state),
+        cmocka_unit_test(nothing_new_is_nothing_told),
+        cmocka_unit_test(a_new_node_is_queued),
+        cmocka_unit_test(who_holds_now_has_acquired),
+        cmocka_unit_test(whose_blocker_remains_has_left),
+        cmocka_unit_test(whose_blocker_has_gone_too_is_gone),
+        cmocka_unit_test(the_same_name_may_be_another_node),
+        cmocka_unit_test(who_is_asked_is_told_once),
+        cmocka_unit_test(who_was_asked_is_still_known),
+        cmocka_unit_test(a_hold_is_counted_from_the_look_before_it),
+        cmocka_unit_test(clocks_that_differ_make_no_negative_time),
+        cmocka_unit_test(random_queues_are_told_consistently),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

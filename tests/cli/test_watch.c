@@ -1,0 +1,456 @@
+/* Tests of zk-lockctl watch: real locks, a real server, and its faults. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "proxy.h"
+
+static zkr_session *session;
+static zkr_session *other;
+
+static int setup(void **state)
+{
+    (void)state;
+    session = open_session();
+    other = open_session();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close_session(other);
+    close_session(session);
+    return 0;
+}
+
+struct wanted {
+    const struct cli *c;
+    const char *text;
+    int times;
+};
+
+static bool was_said_often(void *arg)
+{
+    struct wanted *w = arg;
+    const char *at = cli_said(w->c);
+    int times = 0;
+
+    while ((at = strstr(at, w->text)) != NULL) {
+        at += strlen(w->text);
+        times++;
+    }
+    return times >= w->times;
+}
+
+static void wait_said_often(const struct cli *c, const char *text, int times)
+{
+    struct wanted w = { c, text, times };
+
+    if (!wait_until(was_said_often, &w, SOON_MS))
+        fail_msg("it has not said '%s' %d times but: %s", text, times,
+                 cli_said(c));
+}
+
+/* These texts follow each other in what it has said. */
+static void assert_said_in_order(const struct cli *c, const char *const *texts)
+{
+    const char *at = cli_said(c);
+
+    for (; *texts != NULL; texts++) {
+        at = strstr(at, *texts);
+        if (at == NULL)
+            fail_msg("'%s' is missing, or not in its place: %s", *texts,
+                     cli_said(c));
+        at += strlen(*texts);
+    }
+}
+
+/* Start it, and wait until it has looked: somebody holds then. */
+static void start(struct cli *c, const char *const *args, const char *path)
+{
+    zkr_mutex *m = new_mutex(session, path);
+    zkr_grant *g = acquire(m);
+
+    cli_start(c, LOCKCTL, args);
+    cli_wait_said(c, "holding");
+    release(g);
+    cli_wait_said(c, "gone");
+    zkr_mutex_free(m);
+}
+
+static void watch_by(struct cli *c, const char *hosts, const char *path,
+                     const char *format)
+{
+    const char *args[] = { "watch", "--servers", hosts, "--interval", "20ms",
+                           "-o",    format,      path,  "--initial",  NULL };
+
+    start(c, args, path);
+}
+
+static void watch(struct cli *c, const char *path, const char *format)
+{
+    watch_by(c, server_hosts(the_server), path, format);
+}
+
+static void end(struct cli *c, int sig)
+{
+    assert_int_equal(kill(c->pid, sig), 0);
+    assert_int_equal(cli_end(c), 0);
+}
+
+static void a_queue_is_told_in_its_order(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *first = new_mutex(session, path);
+    zkr_mutex *second = new_mutex(other, path);
+    struct waiter w;
+    struct cli c;
+    char tokens[2][64];
+    const char *const order[] = {
+        " queued ", " acquired ", tokens[0], "waited<=", " queued ",
+        tokens[1],  " gone ",     tokens[0], "held<=",   " acquired ",
+        tokens[1],  " gone ",     tokens[1], NULL
+    };
+    zkr_grant *g;
+
+    (void)state;
+    watch(&c, path, "table");
+    g = acquire(first);
+    wait_said_often(&c, " acquired ", 1);
+    (void)snprintf(tokens[0], sizeof(tokens[0]), "token=0x%llx",
+                   (long long)zkr_grant_token(g));
+    waiter_start(&w, second, SOON_MS);
+    wait_said_often(&c, " queued ", 2);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    (void)snprintf(tokens[1], sizeof(tokens[1]), "token=0x%llx",
+                   (long long)zkr_grant_token(w.grant));
+    wait_said_often(&c, " acquired ", 2);
+    release(w.grant);
+    wait_said_often(&c, " gone ", 3);
+    end(&c, SIGTERM);
+    assert_said_in_order(&c, order);
+    zkr_mutex_free(first);
+    zkr_mutex_free(second);
+}
+
+static void who_gives_up_waiting_has_left(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *first = new_mutex(session, path);
+    zkr_mutex *second = new_mutex(other, path);
+    struct waiter w;
+    struct cli c;
+    zkr_grant *g;
+
+    (void)state;
+    watch(&c, path, "table");
+    g = acquire(first);
+    waiter_start(&w, second, 500);
+    wait_said_often(&c, " queued ", 2);
+    assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
+    cli_wait_said(&c, " left ");
+    wait_said_often(&c, " gone ", 1); /* that of start() */
+    release(g);
+    wait_said_often(&c, " gone ", 2);
+    end(&c, SIGINT);
+    zkr_mutex_free(first);
+    zkr_mutex_free(second);
+}
+
+/* --- JSON --- */
+
+/* The n-th line that is an event of that name; to be freed. */
+static json_t *nth_event(const struct cli *c, const char *name, int n)
+{
+    char *text = strdup(cli_said(c));
+    json_t *found = NULL;
+    char *rest = text;
+    char *line;
+
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        json_t *event = NULL;
+
+        if (line[0] == '\0')
+            continue;
+        event = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        if (event == NULL)
+            fail_msg("not a line of JSON: %s", line);
+        if (strcmp(json_string_value(json_object_get(event, "event")), name) ==
+                0 &&
+            --n == 0)
+            found = json_incref(event);
+        json_decref(event);
+    }
+    free(text);
+    if (found == NULL)
+        fail_msg("no event %s: %s", name, cli_said(c));
+    return found;
+}
+
+static void assert_word(const json_t *object, const char *key, const char *want)
+{
+    assert_string_equal(json_string_value(json_object_get(object, key)), want);
+}
+
+static void who_is_asked_is_told_and_still_known(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *m = new_mutex(session, path);
+    char token[32];
+    struct cli c;
+    zkr_grant *g;
+    json_t *event;
+    json_t *of;
+
+    (void)state;
+    watch(&c, path, "jsonl");
+    g = acquire(m);
+    (void)snprintf(token, sizeof(token), "%lld", (long long)zkr_grant_token(g));
+    cli_wait_said(&c, "\"event\":\"acquired\"");
+    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    cli_wait_said(&c, "\"event\":\"revoked\"");
+    release(g);
+    wait_said_often(&c, "\"event\":\"gone\"", 2);
+    end(&c, SIGTERM);
+
+    event = nth_event(&c, "acquired", 1);
+    assert_word(event, "path", path);
+    assert_true(json_is_integer(json_object_get(event, "waited_ms_max")));
+    assert_true(json_is_null(json_object_get(event, "held_ms_max")));
+    assert_int_equal(strlen(json_string_value(json_object_get(event, "at"))),
+                     strlen("2026-11-21T01:29:58.767Z"));
+    json_decref(event);
+    event = nth_event(&c, "gone", 2);
+    assert_true(json_is_integer(json_object_get(event, "held_ms_max")));
+    of = json_object_get(event, "contender");
+    assert_word(of, "token", token);
+    assert_true(json_is_true(json_object_get(of, "revoke_asked")));
+    assert_true(json_is_object(json_object_get(of, "owner")));
+    json_decref(event);
+    zkr_mutex_free(m);
+}
+
+static void without_a_lock_all_are_watched(void **state)
+{
+    const char *args[] = { "watch",      "--servers", server_hosts(the_server),
+                           "--interval", "20ms",      "-o",
+                           "jsonl",      "--initial", NULL };
+    char path[64];
+    char text[96];
+    struct cli c;
+    zkr_mutex *m;
+    zkr_grant *g;
+
+    (void)state;
+    start(&c, args, new_path());
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(session, path);
+    (void)snprintf(text, sizeof(text), "\"path\":\"%s\"", path);
+    g = acquire(m);
+    wait_said_often(&c, text, 2);
+    release(g);
+    wait_said_often(&c, text, 3);
+    /* Also when the directory has gone, and one of that name comes again. */
+    assert_int_equal(admin_delete_tree(admin, path), 0);
+    g = acquire(m);
+    wait_said_often(&c, text, 5);
+    release(g);
+    wait_said_often(&c, text, 6);
+    end(&c, SIGTERM);
+    zkr_mutex_free(m);
+}
+
+static void csv_begins_with_the_names_of_the_columns(void **state)
+{
+    const char *path = new_path();
+    struct cli c;
+
+    (void)state;
+    watch(&c, path, "csv");
+    end(&c, SIGTERM);
+    assert_int_equal(strncmp(cli_said(&c), "TIME,EVENT,LOCK,OWNER,TOKEN,", 28),
+                     0);
+    assert_non_null(strstr(cli_said(&c), "Z,holding,/tests/"));
+}
+
+/* --- what others write --- */
+
+/* Servers take no control characters in names, but all others, and any data. */
+static void hostile_text_reaches_no_terminal(void **state)
+{
+    static const char *const formats[] = { "wide", "jsonl", "csv" };
+    char path[128];
+    char node[256];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct cli c;
+        zkr_mutex *m;
+
+        (void)snprintf(path, sizeof(path), "%s\xe2\x80\xae\"\\", new_path());
+        m = new_mutex(session, path);
+        watch(&c, path, formats[i]);
+        (void)snprintf(node, sizeof(node),
+                       "%s/\xe2\x80\xae\"\\,\xe2\x80\xa8lock-0000000007", path);
+        assert_int_equal(admin_create_flags(admin, node,
+                                            "\x1b]0;x\a\x1b[2J\xff\r\nx",
+                                            ZOO_EPHEMERAL, NULL, 0),
+                         0);
+        cli_wait_said(&c, "acquired");
+        assert_int_equal(admin_delete(admin, node), 0);
+        wait_said_often(&c, "gone", 2);
+        end(&c, SIGTERM);
+        assert_null(strpbrk(cli_said(&c), "\x1b\a\xff"));
+        assert_null(strstr(cli_said(&c), "\xe2\x80\xae"));
+        assert_null(strstr(cli_said(&c), "\xe2\x80\xa8"));
+        if (i == 1)
+            json_decref(nth_event(&c, "acquired", 1));
+        zkr_mutex_free(m);
+    }
+}
+
+/* --- faults --- */
+
+static void after_a_lost_connection_it_says_resync(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *m = new_mutex(session, path);
+    const char *const order[] = {
+        " connection lost", " resync ",   " more may have happened since ",
+        " queued ",         " acquired ", NULL
+    };
+    struct proxy *p;
+    struct cli c;
+    zkr_grant *g;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    watch_by(&c, proxy_hosts(p), path, "table");
+    proxy_cut(p);
+    cli_wait_said(&c, "connection lost");
+    g = acquire(m);
+    proxy_heal(p);
+    cli_wait_said(&c, " acquired ");
+    release(g);
+    wait_said_often(&c, " gone ", 2);
+    end(&c, SIGTERM);
+    proxy_stop(p);
+    assert_said_in_order(&c, order);
+    zkr_mutex_free(m);
+}
+
+static void it_outlives_the_server(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *m = new_mutex(session, path);
+    struct cli c;
+    zkr_grant *g;
+
+    (void)state;
+    watch(&c, path, "jsonl");
+    server_kill9(the_server);
+    restart_server();
+    cli_wait_said(&c, "\"event\":\"resync\"");
+    g = acquire(m);
+    cli_wait_said(&c, "\"event\":\"acquired\"");
+    release(g);
+    end(&c, SIGTERM);
+    zkr_mutex_free(m);
+}
+
+static void a_signal_ends_it_also_when_the_server_is_silent(void **state)
+{
+    struct proxy *p;
+    struct cli c;
+    int64_t began;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    watch_by(&c, proxy_hosts(p), new_path(), "table");
+    proxy_freeze(p);
+    sleep_ms(100); /* a look is under way, or soon */
+    began = now_ms();
+    end(&c, SIGTERM);
+    assert_in_range(now_ms() - began, 0, 4000);
+    proxy_stop(p);
+}
+
+static void output_that_cannot_be_written_ends_it(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *m = new_mutex(session, path);
+    char command[512];
+    const char *const args[] = { "-c", command, NULL };
+    zkr_grant *g = acquire(m);
+    struct cli c;
+
+    (void)state;
+    (void)snprintf(command, sizeof(command),
+                   "exec %s watch --servers %s --initial %s > /dev/full",
+                   LOCKCTL, server_hosts(the_server), path);
+    cli_start(&c, "/bin/sh", args);
+    assert_int_equal(cli_end(&c), 74);
+    release(g);
+    zkr_mutex_free(m);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    static const char *const lines[][4] = {
+        { "watch", "-o", "json" },
+        { "watch", "-o", "dot" },
+        { "watch", "--interval", "0" },
+        { "watch", "--interval", "soon" },
+        { "watch", "--columns", "TIME" },
+        { "watch", "--nonsense" },
+        { "watch", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct cli c;
+
+        cli_start(&c, LOCKCTL, lines[i]);
+        assert_int_equal(cli_end(&c), 64);
+    }
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(a_queue_is_told_in_its_order),
+        TEST(who_gives_up_waiting_has_left),
+        TEST(who_is_asked_is_told_and_still_known),
+        TEST(without_a_lock_all_are_watched),
+        TEST(csv_begins_with_the_names_of_the_columns),
+        TEST(hostile_text_reaches_no_terminal),
+        TEST(after_a_lost_connection_it_says_resync),
+        TEST(it_outlives_the_server),
+        TEST(a_signal_ends_it_also_when_the_server_is_silent),
+        TEST(output_that_cannot_be_written_ends_it),
+        TEST(what_makes_no_sense_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = run_with_server(NULL, run_group);
+    cli_teardown();
+    return result;
+}
