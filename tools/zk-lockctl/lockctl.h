@@ -60,6 +60,7 @@ extern const struct verb verb_graph;
 extern const struct verb verb_help;
 extern const struct verb verb_run;
 extern const struct verb verb_ls;
+extern const struct verb verb_metrics;
 extern const struct verb verb_revoke;
 extern const struct verb verb_show;
 extern const struct verb verb_version;
