@@ -57,6 +57,7 @@ extern const struct verb verb_check;
 extern const struct verb verb_deadlocks;
 extern const struct verb verb_doctor;
 extern const struct verb verb_graph;
+extern const struct verb verb_completion;
 extern const struct verb verb_help;
 extern const struct verb verb_run;
 extern const struct verb verb_ls;
@@ -69,6 +70,9 @@ extern const struct verb verb_watch;
 
 /* The table in main.c; ends with NULL. */
 extern const struct verb *const lockctl_verbs[];
+
+/* verb_help.c: the options that every verb has, as text. */
+extern const char lockctl_common_help[];
 
 /* main.c: "zk-lockctl: ..." on stderr; returns the code, so that an error is
  * explained where it is returned. What comes from a server must have been

@@ -22,6 +22,7 @@ const struct verb *const lockctl_verbs[] = {
     &verb_deadlocks,
     &verb_graph,
     &verb_doctor,
+    &verb_completion,
     &verb_help,
     &verb_version,
     NULL,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char common_help[] =
+const char lockctl_common_help[] =
     "Options of every verb:\n"
     "  --servers HOST:PORT,...  the ensemble (default $ZK_SERVERS, or\n"
     "                           127.0.0.1:2181)\n"
@@ -44,7 +44,7 @@ static void list_verbs(void)
         (void)printf("  %-11s %s\n", (*v)->name, (*v)->summary);
     (void)printf("\n%s\nAlso: zk-lockctl help VERB, zk-lockctl help "
                  "exit-codes.\n",
-                 common_help);
+                 lockctl_common_help);
 }
 
 static int help(struct lockctl *ctl, int argc, char **argv)
@@ -65,7 +65,7 @@ static int help(struct lockctl *ctl, int argc, char **argv)
         (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s\n%s", (*v)->name,
                      (*v)->usage, (*v)->summary,
                      (*v)->help[0] == '\0' ? "" : "\n", (*v)->help,
-                     common_help);
+                     lockctl_common_help);
         return 0;
     }
     return lockctl_fail(EX_USAGE, "no help about '%s'", argv[optind]);

@@ -1,0 +1,148 @@
+/* Tests of what may be typed next, without a shell and without servers. */
+#include "complete.h"
+#include "unit.h"
+
+#include <string.h>
+
+const char lockctl_common_help[] =
+    "Options of every verb:\n"
+    "  --servers HOST:PORT,...  the ensemble\n"
+    "                           --nonsense in a text\n"
+    "  -o, --output FORMAT      table\n"
+    "  -q, --quiet              nothing on stderr\n";
+
+static const struct verb ls = {
+    .name = "ls",
+    .usage = "[OPTION]... [PATH]",
+    .help = "  --held     those held\n"
+            "  --depth N  so many levels\n",
+};
+static const struct verb run = {
+    .name = "run",
+    .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
+    .help = "  -w, --wait DURATION  wait so long\n"
+            "  -E, --conflict-exit-code CODE\n"
+            "                       when not acquired\n",
+};
+static const struct verb watch = { .name = "watch",
+                                   .usage = "[OPTION]... [LOCK]...",
+                                   .help = "" };
+static const struct verb help = { .name = "help",
+                                  .usage = "[VERB]",
+                                  .help = "" };
+static const struct verb completion = { .name = "completion",
+                                        .usage = "bash | zsh | fish",
+                                        .help = "" };
+static const struct verb *const verbs[] = { &ls,   &run,        &watch,
+                                            &help, &completion, NULL };
+
+static struct complete find(const char *line)
+{
+    static char copy[256];
+    char *words[16];
+    char *rest = copy;
+    int n = 0;
+
+    assert_true(strlen(line) < sizeof(copy));
+    strcpy(copy, line);
+    while (rest != NULL && n < 16)
+        words[n++] = strsep(&rest, " ");
+    return complete_find(verbs, n, words);
+}
+
+static void the_first_word_is_a_verb(void **state)
+{
+    (void)state;
+    assert_int_equal(find("").kind, COMPLETE_VERB);
+    assert_int_equal(find("l").kind, COMPLETE_VERB);
+    assert_int_equal(find("-q l").kind, COMPLETE_VERB);
+    assert_int_equal(find("--servers h:1 l").kind, COMPLETE_VERB);
+    assert_int_equal(find("--servers=h:1 l").kind, COMPLETE_VERB);
+    assert_int_equal(find("nonsense l").kind, COMPLETE_NOTHING);
+    assert_int_equal(complete_find(verbs, 0, NULL).kind, COMPLETE_NOTHING);
+}
+
+static void a_dash_begins_an_option(void **state)
+{
+    (void)state;
+    assert_int_equal(find("-").kind, COMPLETE_OPTION);
+    assert_null(find("-").verb);
+    assert_int_equal(find("ls --he").kind, COMPLETE_OPTION);
+    assert_ptr_equal(find("ls --he").verb, &ls);
+    assert_int_equal(find("ls a --he").kind, COMPLETE_OPTION);
+}
+
+static void an_option_with_a_value_takes_the_next_word(void **state)
+{
+    (void)state;
+    assert_int_equal(find("ls --depth ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("ls --depth -").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("ls --depth 3 ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("ls --depth=3 ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("ls --held ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run -w 3s ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run --conflict-exit-code 3 ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("ls -o ").kind, COMPLETE_VALUE);
+    assert_string_equal(find("ls -o ").values[0], "table");
+    assert_int_equal(find("ls --output js").kind, COMPLETE_VALUE);
+    assert_int_equal(find("--output ").kind, COMPLETE_VALUE);
+    assert_int_equal(find("ls --servers ").kind, COMPLETE_NOTHING);
+}
+
+static void locks_come_where_the_verb_takes_them(void **state)
+{
+    (void)state;
+    assert_int_equal(find("ls ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("ls a ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("watch a b c ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run -- ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run a ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("run a -- ").kind, COMPLETE_NOTHING);
+    /* The options of the command are its own. */
+    assert_int_equal(find("run a make -").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("help ").kind, COMPLETE_TOPIC);
+    assert_int_equal(find("help ls ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("completion z").kind, COMPLETE_VALUE);
+}
+
+static void the_ensemble_is_that_of_the_line(void **state)
+{
+    (void)state;
+    assert_string_equal(find("--servers h:1 ls ").servers, "h:1");
+    assert_string_equal(find("ls --servers=h:1,i:2 ").servers, "h:1,i:2");
+    assert_string_equal(find("ls --chroot /a --auth-file f ").chroot, "/a");
+    assert_string_equal(find("ls --chroot=/a --auth-file=f ").auth_file, "f");
+    assert_null(find("ls ").servers);
+}
+
+static void what_a_shell_understands_is_not_plain(void **state)
+{
+    static const char *const plain[] = { "/locks/a", "a-b_c.d:e@f%g+h,i",
+                                         "gr\xc3\xbc\xc3\x9f" };
+    static const char *const others[] = {
+        "",     "-rf", "a b", "$(reboot)", "`reboot`", "a;b",   "a|b",
+        "a&b",  "a>b", "a<b", "a\nb",      "a\tb",     "a'b",   "a\"b",
+        "a\\b", "~",   "a*",  "a?",        "[a]",      "{a,b}", "a#b",
+        "a!b",  "=a",  "(a)", "a^b",       "\x1b[2J",  "a\xff", "a\xe2\x80\xae",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(plain); i++)
+        assert_true(complete_is_plain(plain[i]));
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_false(complete_is_plain(others[i]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_word_is_a_verb),
+        cmocka_unit_test(a_dash_begins_an_option),
+        cmocka_unit_test(an_option_with_a_value_takes_the_next_word),
+        cmocka_unit_test(locks_come_where_the_verb_takes_them),
+        cmocka_unit_test(the_ensemble_is_that_of_the_line),
+        cmocka_unit_test(what_a_shell_understands_is_not_plain),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

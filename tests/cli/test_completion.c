@@ -1,0 +1,231 @@
+/* Tests of the completion scripts, in the shells that are installed. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include "fixture.h"
+#include "proxy.h"
+
+static zkr_session *session;
+
+static int setup(void **state)
+{
+    (void)state;
+    session = open_session();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close_session(session);
+    return 0;
+}
+
+/* What a shell says that is given this script; $0 is the tool. */
+static const char *said_by(const char *shell, const char *script)
+{
+    const char *args[] = { "-c", script, LOCKCTL, NULL };
+    struct cli c;
+    int code;
+
+    cli_start(&c, shell, args);
+    code = cli_end(&c);
+    if (code != 0)
+        fail_msg("%s ended with %d: %s", shell, code, cli_said(&c));
+    return cli_said(&c);
+}
+
+/* The words that bash offers for a line, one on each line. */
+static const char *bash_offers(const char *line)
+{
+    char script[1024];
+
+    (void)snprintf(script, sizeof(script),
+                   "set -eu; eval \"$(\"$0\" completion bash)\"; "
+                   "COMP_LINE=\"$0 %s\"; COMP_POINT=${#COMP_LINE}; "
+                   "_zk_lockctl; printf '%%s\\n' \"${COMPREPLY[@]}\"",
+                   line);
+    return said_by("/bin/bash", script);
+}
+
+static void the_scripts_are_what_the_shells_understand(void **state)
+{
+    (void)state;
+    (void)said_by("/bin/bash", "set -o pipefail; \"$0\" completion bash | "
+                               "bash -n");
+    if (access("/usr/bin/zsh", X_OK) == 0)
+        (void)said_by("/bin/bash", "set -o pipefail; \"$0\" completion zsh | "
+                                   "zsh -n /dev/stdin");
+    if (access("/usr/bin/fish", X_OK) == 0)
+        (void)said_by("/bin/bash", "set -o pipefail; \"$0\" completion fish | "
+                                   "fish --no-execute /dev/stdin");
+}
+
+static void bash_offers_verbs_options_and_values(void **state)
+{
+    (void)state;
+    assert_string_equal(bash_offers("wat"), "watch\n");
+    assert_non_null(strstr(bash_offers(""), "\nwatch\n"));
+    assert_string_equal(bash_offers("ls --dia"), "--dialect\n");
+    assert_string_equal(bash_offers("ls --dialect k"), "kazoo\n");
+    assert_string_equal(bash_offers("ls -o jsonl -o w"), "wide\n");
+    assert_string_equal(bash_offers("help exit"), "exit-codes\n");
+    assert_string_equal(bash_offers("--col"), "--columns\n--color\n");
+}
+
+/* Options are offered as the help texts say them. */
+static void what_is_offered_is_what_the_verb_takes(void **state)
+{
+    (void)state;
+    (void)said_by("/bin/bash",
+                  "for verb in $(\"$0\" completion words -- ''); do "
+                  "  for option in $(\"$0\" completion words -- $verb --); do "
+                  "    said=$(\"$0\" $verb $option= --help 2>&1); "
+                  "    case $said in *nrecognized*) "
+                  "      echo \"$verb $option: $said\"; exit 1;; esac; "
+                  "  done; "
+                  "done");
+}
+
+static void bash_offers_the_names_of_locks(void **state)
+{
+    static const char node[] = "/tests/it/b:1/lock-0000000001";
+    char line[256];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, "/tests/it", NULL), 0);
+    assert_int_equal(admin_create(admin, "/tests/it/b:1", NULL), 0);
+    assert_int_equal(
+        admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), 0);
+    (void)snprintf(line, sizeof(line), "show --servers %s /tests/it",
+                   server_hosts(the_server));
+    assert_string_equal(bash_offers(line), "/tests/it/b:1\n");
+    (void)snprintf(line, sizeof(line), "--servers=%s watch /tests/it/",
+                   server_hosts(the_server));
+    assert_string_equal(bash_offers(line), "/tests/it/b:1\n");
+    /* For bash a word begins behind a colon. */
+    (void)snprintf(line, sizeof(line),
+                   "--servers=%s watch /tests/it/b:", server_hosts(the_server));
+    assert_string_equal(bash_offers(line), "1\n");
+    assert_int_equal(admin_delete(admin, node), 0);
+}
+
+static void a_lock_below_locks_is_offered_by_its_name(void **state)
+{
+    zkr_mutex *m = new_mutex(session, "/locks/short");
+    zkr_grant *g = acquire(m);
+    char line[256];
+
+    (void)state;
+    (void)snprintf(line, sizeof(line), "ls --servers %s sh",
+                   server_hosts(the_server));
+    assert_string_equal(bash_offers(line), "short\n");
+    (void)snprintf(line, sizeof(line), "ls --servers %s /locks/sh",
+                   server_hosts(the_server));
+    assert_string_equal(bash_offers(line), "/locks/short\n");
+    release(g);
+    zkr_mutex_free(m);
+}
+
+/* What is offered is put on the command line as it is. */
+static void no_name_reaches_a_shell_as_a_command(void **state)
+{
+    zkr_mutex *m = new_mutex(session, "/locks/evil$(touch pwned);`x`");
+    zkr_mutex *good = new_mutex(session, "/locks/even");
+    zkr_grant *g = acquire(m);
+    zkr_grant *other = acquire(good);
+    char line[256];
+
+    (void)state;
+    (void)snprintf(line, sizeof(line), "ls --servers %s e",
+                   server_hosts(the_server));
+    assert_string_equal(bash_offers(line), "even\n");
+    (void)snprintf(line, sizeof(line), "ls --servers %s /locks/e",
+                   server_hosts(the_server));
+    assert_string_equal(bash_offers(line), "/locks/even\n");
+    release(other);
+    release(g);
+    zkr_mutex_free(good);
+    zkr_mutex_free(m);
+}
+
+static void nobody_waits_for_silent_servers(void **state)
+{
+    char line[256];
+    struct proxy *p;
+    int64_t began;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    proxy_freeze(p);
+    (void)snprintf(line, sizeof(line), "ls --servers %s /", proxy_hosts(p));
+    began = now_ms();
+    assert_string_equal(bash_offers(line), "\n");
+    /* 300 ms, and a shell on a busy machine */
+    assert_in_range(now_ms() - began, 0, 3000);
+    proxy_stop(p);
+}
+
+static void fish_offers_the_same(void **state)
+{
+    (void)state;
+    if (access("/usr/bin/fish", X_OK) != 0)
+        return;
+    assert_string_equal(
+        said_by("/bin/bash",
+                "cd \"${0%/*}\"; export HOME=/nonexistent; "
+                "PATH=$PWD:$PATH fish --no-config -c 'zk-lockctl completion "
+                "fish | source; complete -C \"zk-lockctl ls --dialect k\"; "
+                "complete -C \"zk-lockctl wat\"'"),
+        "kazoo\nwatch\n");
+}
+
+/* Outside of an editor zsh has no compadd and no compdef. */
+static void zsh_offers_the_same(void **state)
+{
+    (void)state;
+    if (access("/usr/bin/zsh", X_OK) != 0)
+        return;
+    assert_string_equal(
+        said_by("/usr/bin/zsh",
+                "compdef() { }; compadd() { shift; print -l -- \"$@\" }; "
+                "_files() { echo files }; "
+                "eval \"$(\"$0\" completion zsh)\"; "
+                "words=(\"$0\" ls --dialect k); CURRENT=4; _zk_lockctl; "
+                "words=(\"$0\" wat); CURRENT=2; _zk_lockctl; "
+                "words=(\"$0\" run a ''); CURRENT=4; _zk_lockctl"),
+        "kazoo\nwatch\nfiles\n");
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(the_scripts_are_what_the_shells_understand),
+        TEST(bash_offers_verbs_options_and_values),
+        TEST(what_is_offered_is_what_the_verb_takes),
+        TEST(bash_offers_the_names_of_locks),
+        TEST(a_lock_below_locks_is_offered_by_its_name),
+        TEST(no_name_reaches_a_shell_as_a_command),
+        TEST(nobody_waits_for_silent_servers),
+        TEST(fish_offers_the_same),
+        TEST(zsh_offers_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = run_with_server(NULL, run_group);
+    cli_teardown();
+    return result;
+}
