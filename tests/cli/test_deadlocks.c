@@ -381,6 +381,10 @@ static void *be_busy(void *arg)
         b->rc = zkr_mutex_acquire(b->locks[low], SOON_MS, &first);
         if (b->rc == ZKR_OK)
             b->rc = zkr_mutex_acquire(b->locks[high], SOON_MS, &second);
+        if (b->rc == ZKR_OK)
+            b->rc = zkr_grant_release(second);
+        if (b->rc == ZKR_OK)
+            b->rc = zkr_grant_release(first);
         zkr_grant_free(second);
         zkr_grant_free(first);
         b->rounds++;

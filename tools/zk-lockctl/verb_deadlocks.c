@@ -319,6 +319,9 @@ const struct verb verb_deadlocks = {
         "  --limit N           look at no more than N locks (10000)\n"
         "  --within DURATION   search no longer than that (60s)\n"
         "\n"
+        "A release that is on its way looks like a lock that is still held:\n"
+        "do not confirm at once where clients or servers are slow.\n"
+        "\n"
         "All locks at and below the paths, or all there are. Who waits for an\n"
         "unfair mutex has no node, and is not seen. -o dot: for Graphviz.\n",
     .run = deadlocks,

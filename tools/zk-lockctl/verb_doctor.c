@@ -233,6 +233,8 @@ static int doctor(struct lockctl *ctl, int argc, char **argv)
         if (!take(option, &order))
             return EX_USAGE;
     }
+    if (ctl->format == FORMAT_DOT)
+        return lockctl_fail(EX_USAGE, "doctor: findings are no graph");
     order.paths = argv + optind;
     order.path_count = argc - optind;
     code = look_twice(ctl, &order, &look);

@@ -10,7 +10,7 @@ const char lockctl_common_help[] =
     "                           127.0.0.1:2181)\n"
     "  --chroot PATH            below which all paths are\n"
     "  --auth-file FILE         a line \"scheme:credentials\"\n"
-    "  -o, --output FORMAT      table, wide, json, jsonl, csv\n"
+    "  -o, --output FORMAT      table, wide, json, jsonl, csv, dot\n"
     "  --columns A,B            these columns; +A,B: these too\n"
     "  --color WHEN             auto, always, never\n"
     "  --timeout DURATION       for connecting and for each answer (5s)\n"
