@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "complete.h"
+#include "plain.h"
 
 /* Who presses a key waits no longer. */
 enum { BUDGET_MS = 300, FIND_MS = 200, FIND_LIMIT = 1000 };
@@ -136,7 +137,10 @@ static void offer_lock(const char *current, const char *path)
         current[0] != '/' && strncmp(path, locks, strlen(locks)) == 0;
     const char *name = is_short ? path + strlen(locks) : path;
 
-    if (complete_is_plain(name))
+    char plain[ZKR_PATH_MAX * 4 + 1];
+
+    if (complete_is_plain(name) &&
+        strcmp(plain_text(name, plain, sizeof(plain)), name) == 0)
         offer(current, name, strlen(name));
 }
 

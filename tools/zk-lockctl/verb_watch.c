@@ -9,6 +9,7 @@
 #include "escape.h"
 #include "looks.h"
 #include "output.h"
+#include "plain.h"
 #include "rows.h"
 #include "stop.h"
 #include "words.h"
@@ -80,8 +81,10 @@ static void write_texts(const struct event *e, struct texts *t)
 
 static void print_pair(const char *name, const char *text)
 {
+    char plain[ZKR_PATH_MAX * 16 + 1];
+
     if (text[0] != '\0')
-        (void)printf(" %s%s", name, text);
+        (void)printf(" %s%s", name, plain_text(text, plain, sizeof(plain)));
 }
 
 static void print_line(const struct watch *w, const struct event *e)
