@@ -58,6 +58,9 @@ static void on_beat(struct zkr__timer *timer)
         return;
     zkr__keeper_arm_locked(s, timer, zkr__clock_now() + pace(s), on_beat);
     zkr__grant_ask_locked(g, ZKR__RETRY_NEVER);
+    /* Another one next time: an ACL may refuse us this one. */
+    zkr__list_remove(&zkr__grant_claim(g)->link);
+    zkr__list_append(&s->claims, &zkr__grant_claim(g)->link);
 }
 
 /* What is held is in doubt from the one instant on, and unknown from the other.
