@@ -94,6 +94,11 @@ static bool write_number(const struct server *s, const char *name, int number)
     return fclose(file) == 0;
 }
 
+static const char *address_of(const struct server_opts *o)
+{
+    return o->address != NULL ? o->address : "127.0.0.1";
+}
+
 static bool write_config(const struct server *s, const struct server_opts *o,
                          const char *peers)
 {
@@ -103,12 +108,12 @@ static bool write_config(const struct server *s, const struct server_opts *o,
         return false;
     fprintf(file,
             "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=60000\n"
-            "dataDir=%s/data\nclientPort=%d\nclientPortAddress=127.0.0.1\n"
+            "dataDir=%s/data\nclientPort=%d\nclientPortAddress=%s\n"
             "maxClientCnxns=0\ninitLimit=20\nsyncLimit=10\n"
             "admin.enableServer=false\n4lw.commands.whitelist=*\n%s",
             o->tick_ms > 0 ? o->tick_ms : 500,
             o->min_session_ms > 0 ? o->min_session_ms : 1000, s->dir, s->port,
-            peers);
+            address_of(o), peers);
     for (int i = 0; o->cfg_lines != NULL && o->cfg_lines[i] != NULL; i++)
         fprintf(file, "%s\n", o->cfg_lines[i]);
     return fclose(file) == 0;
@@ -434,7 +439,7 @@ int server_prepare(const struct server_opts *opts, int port, int id,
     if (opts == NULL)
         opts = &defaults;
     s->port = port;
-    snprintf(s->hosts, sizeof(s->hosts), "127.0.0.1:%d", port);
+    snprintf(s->hosts, sizeof(s->hosts), "%s:%d", address_of(opts), port);
     if (!copy_java_opts(s, opts->java_opts) || !make_dir(s)) {
         free_server(s);
         return SERVER_FAILED;

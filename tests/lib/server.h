@@ -23,6 +23,7 @@ enum {
 struct server_opts {
     int tick_ms;                  /* 500 */
     int min_session_ms;           /* 1000 */
+    const char *address;          /* "127.0.0.1"; copied */
     const char *const *java_opts; /* "-Dname=value", ..., NULL */
     const char *const *cfg_lines; /* "name=value", ..., NULL; these win */
 };

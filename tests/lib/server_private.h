@@ -1,4 +1,5 @@
-/* What server.c shares with ensemble.c, and with nobody else. */
+/* What server.c shares with those who start several: ensemble.c, and cluster.c
+ * of the fault tests. */
 #ifndef TEST_SERVER_PRIVATE_H
 #define TEST_SERVER_PRIVATE_H
 

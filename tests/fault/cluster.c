@@ -1,0 +1,286 @@
+/* Hosts are network namespaces. A link is blocked by a wrong hardware address
+ * in the sender's neighbour table: nobody takes those packets. */
+#include "cluster.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server_private.h"
+#include "spawn.h"
+#include "wait.h"
+
+#define ADDRESS "10.77.0.%d"
+#define MAC     "02:00:00:00:00:%02d"
+#define NOBODY  "02:00:00:00:00:99"
+
+enum { CLIENT_PORT = 2181, QUORUM_PORT = 2888, ELECTION_PORT = 3888 };
+
+struct cluster {
+    struct server *servers[HOSTS]; /* the first is none */
+    int spaces[HOSTS];
+};
+
+/* Commands and namespaces */
+
+/* True when it succeeds. */
+static bool run(const char *command, int out)
+{
+    char *argv[] = { "/bin/sh", "-c", (char *)command, NULL };
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int status = -1;
+    pid_t pid = spawn(argv, null, out);
+
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(null);
+    return status == 0;
+}
+
+/* What it says is nobody's business. */
+static bool try_run(const char *command)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    bool done = run(command, null);
+
+    close(null);
+    return done;
+}
+
+static void enter(const struct cluster *c, int host)
+{
+    if (setns(c->spaces[host], CLONE_NEWNET) != 0) {
+        perror("cluster: setns");
+        abort();
+    }
+}
+
+__attribute__((format(printf, 3, 4))) static void
+run_on(const struct cluster *c, int host, const char *format, ...)
+{
+    char command[512];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(command, sizeof(command), format, args);
+    va_end(args);
+    enter(c, host);
+    if (!run(command, STDERR_FILENO)) {
+        fprintf(stderr, "cluster: '%s' failed\n", command);
+        abort();
+    }
+    enter(c, HERE);
+}
+
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool written =
+        fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    if (fd >= 0)
+        close(fd);
+    return written;
+}
+
+/* Whoever is not root becomes root of a user namespace. */
+static bool unshare_as_user(void)
+{
+    char map[2][32];
+
+    (void)snprintf(map[0], sizeof(map[0]), "0 %d 1", (int)getuid());
+    (void)snprintf(map[1], sizeof(map[1]), "0 %d 1", (int)getgid());
+    return unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 &&
+           write_file("/proc/self/setgroups", "deny") &&
+           write_file("/proc/self/uid_map", map[0]) &&
+           write_file("/proc/self/gid_map", map[1]);
+}
+
+bool cluster_permitted(void)
+{
+    if (unshare(CLONE_NEWNET) != 0 && !unshare_as_user())
+        return false;
+    return try_run("ip link add eth0 type bridge && ip link del eth0");
+}
+
+static int present_space(void)
+{
+    int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        abort();
+    return fd;
+}
+
+/* Hosts */
+
+static void make_hub(struct cluster *c)
+{
+    c->spaces[HERE] = present_space();
+    run_on(c, HERE,
+           "ip link add eth0 address " MAC " type bridge forward_delay 0 &&"
+           " ip addr add " ADDRESS "/24 dev eth0 &&"
+           " ip link set eth0 up && ip link set lo up",
+           HERE, 100 + HERE);
+}
+
+static void make_host(struct cluster *c, int host)
+{
+    if (unshare(CLONE_NEWNET) != 0)
+        abort();
+    c->spaces[host] = present_space();
+    run_on(c, HERE,
+           "ip link add port%d type veth peer name eth0 netns"
+           " /proc/%d/fd/%d && ip link set port%d master eth0 up",
+           host, (int)getpid(), c->spaces[host], host);
+    run_on(c, host,
+           "ip link set eth0 address " MAC " up && ip link set lo up &&"
+           " ip addr add " ADDRESS "/24 dev eth0",
+           host, 100 + host);
+}
+
+static void set_neighbour(const struct cluster *c, int from, int to,
+                          const char *mac)
+{
+    run_on(c, from,
+           "ip neigh replace " ADDRESS " lladdr %s dev eth0 nud permanent",
+           100 + to, mac);
+}
+
+void cluster_block(const struct cluster *c, int from, int to)
+{
+    set_neighbour(c, from, to, NOBODY);
+}
+
+void cluster_unblock(const struct cluster *c, int from, int to)
+{
+    char mac[32];
+
+    (void)snprintf(mac, sizeof(mac), MAC, to);
+    set_neighbour(c, from, to, mac);
+}
+
+void cluster_heal(const struct cluster *c)
+{
+    for (int from = 0; from < HOSTS; from++) {
+        for (int to = 0; to < HOSTS; to++) {
+            if (from != to)
+                cluster_unblock(c, from, to);
+        }
+    }
+}
+
+void cluster_break(const struct cluster *c, int host, int peer)
+{
+    char command[64];
+
+    (void)snprintf(command, sizeof(command), "ss -K dst " ADDRESS, 100 + peer);
+    enter(c, host);
+    (void)try_run(command);
+    enter(c, HERE);
+}
+
+/* Servers */
+
+static int spawn_server(struct cluster *c, int host, const char *peers)
+{
+    static const char *const lines[] = { "initLimit=10", "syncLimit=5", NULL };
+    char address[32];
+    struct server_opts opts = { .tick_ms = TICK_MS,
+                                .min_session_ms = 2 * TICK_MS,
+                                .address = address,
+                                .cfg_lines = lines };
+    int rc;
+
+    (void)snprintf(address, sizeof(address), ADDRESS, 100 + host);
+    rc = server_prepare(&opts, CLIENT_PORT, host, peers, &c->servers[host]);
+    if (rc != SERVER_OK)
+        return rc;
+    enter(c, host);
+    rc = server_spawn(c->servers[host]);
+    enter(c, HERE);
+    return rc;
+}
+
+static int spawn_servers(struct cluster *c)
+{
+    char peers[SERVERS * 64] = "";
+    size_t used = 0;
+    int rc = SERVER_OK;
+
+    for (int host = 1; host < HOSTS; host++)
+        used += (size_t)snprintf(peers + used, sizeof(peers) - used,
+                                 "server.%d=" ADDRESS ":%d:%d\n", host,
+                                 100 + host, QUORUM_PORT, ELECTION_PORT);
+    for (int host = 1; host < HOSTS && rc == SERVER_OK; host++)
+        rc = spawn_server(c, host, peers);
+    return rc;
+}
+
+static bool has_leader(void *c)
+{
+    return cluster_leader(c) != 0;
+}
+
+int cluster_start(struct cluster **ret_cluster)
+{
+    struct cluster *c;
+    int rc;
+
+    if (!server_installed())
+        return SERVER_MISSING;
+    c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return SERVER_FAILED;
+    make_hub(c);
+    for (int host = 1; host < HOSTS; host++)
+        make_host(c, host);
+    cluster_heal(c);
+    rc = spawn_servers(c);
+    if (rc == SERVER_OK && !wait_until(has_leader, c, 2 * SERVER_DEADLINE_MS)) {
+        server_complain(c->servers[1], "no ensemble; its log ends with");
+        rc = SERVER_FAILED;
+    }
+    if (rc == SERVER_OK)
+        *ret_cluster = c;
+    else
+        cluster_stop(c);
+    return rc;
+}
+
+void cluster_stop(struct cluster *c)
+{
+    if (c == NULL)
+        return;
+    for (int host = 0; host < HOSTS; host++)
+        server_stop(c->servers[host]);
+    for (int host = 0; host < HOSTS; host++)
+        close(c->spaces[host]);
+    free(c);
+}
+
+struct server *cluster_server(const struct cluster *c, int host)
+{
+    return c->servers[host];
+}
+
+int cluster_leader(const struct cluster *c)
+{
+    int leader = 0;
+    int followers = 0;
+
+    for (int host = 1; host < HOSTS; host++) {
+        if (server_has_mode(c->servers[host], "leader"))
+            leader = host;
+        else
+            followers += server_has_mode(c->servers[host], "follower");
+    }
+    return followers == SERVERS - 1 ? leader : 0;
+}

@@ -1,0 +1,48 @@
+/* Three real ZooKeeper servers on hosts of their own, and links that fail.
+ *
+ * A host is a network namespace of this process's own; a bridge joins them. A
+ * link that is blocked loses every packet in that direction, without a word to
+ * either side, while all other links stay. The servers run as Debian sets them
+ * up: tickTime 2000, syncLimit 5. Call everything from the main thread. */
+#ifndef TEST_CLUSTER_H
+#define TEST_CLUSTER_H
+
+#include <stdbool.h>
+
+#include "server.h"
+
+enum {
+    HERE = 0, /* this process; the servers are the hosts from 1 to SERVERS */
+    SERVERS = 3,
+    HOSTS = SERVERS + 1,
+    TICK_MS = 2000,
+    SYNC_LIMIT = 5, /* a follower is on its own for that many ticks at most */
+};
+
+struct cluster;
+
+/* Move this process into a network of its own. Before any thread is started.
+ * False where that is not permitted, or there is no `ip`. */
+bool cluster_permitted(void);
+
+/* As server_start(). */
+int cluster_start(struct cluster **ret_cluster);
+void cluster_stop(struct cluster *c);
+
+struct server *cluster_server(const struct cluster *c, int host);
+
+/* Which host leads while both others follow; 0 for none. */
+int cluster_leader(const struct cluster *c);
+
+/* Lose what `from` sends to `to`. */
+void cluster_block(const struct cluster *c, int from, int to);
+void cluster_unblock(const struct cluster *c, int from, int to);
+
+/* No host is blocked any more. */
+void cluster_heal(const struct cluster *c);
+
+/* Break the connections that `host` has with `peer`. The peer learns of it if
+ * its link is not blocked. Where the kernel cannot do that, nothing happens. */
+void cluster_break(const struct cluster *c, int host, int peer);
+
+#endif

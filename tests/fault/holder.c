@@ -1,0 +1,143 @@
+/* Holders of locks, and what they believe, asked every millisecond. */
+#include "holder.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <pthread.h>
+
+#include "session.h"
+#include "wait.h"
+
+#define MS 1000000
+
+struct asking {
+    struct holder *holders;
+    int count;
+    pthread_t thread;
+    atomic_bool stop;
+    atomic_long unsure;
+};
+
+int64_t boot_ns(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
+                const char *path)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    int rc;
+
+    *h = (struct holder){ 0 };
+    opts.session_timeout_ms = timeout_ms;
+    rc = zkr_session_open(hosts, &opts, &h->session);
+    if (rc == ZKR_OK)
+        rc = zkr_mutex_new(h->session, path, NULL, &h->mutex);
+    if (rc == ZKR_OK)
+        rc = zkr_mutex_acquire(h->mutex, 5000, &h->grant);
+    if (rc != ZKR_OK)
+        return rc;
+    h->session_id = zkr_session_id(h->session);
+    h->epoch = zkr_session_epoch(h->session);
+    return ZKR_OK;
+}
+
+void holder_close(struct holder *h)
+{
+    zkr_grant_free(h->grant);
+    zkr_mutex_free(h->mutex);
+    (void)zkr_session_close(h->session);
+    *h = (struct holder){ 0 };
+}
+
+static int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What others do: believe the last answer. */
+static int64_t naive_until(const struct holder *h)
+{
+    zkr_session *s = h->session;
+    int64_t until = 0;
+
+    zkr__mtx_lock(&s->lock);
+    if (s->epoch == h->epoch && s->lease.last_sent != 0)
+        until = s->lease.last_sent + s->lease.timeout;
+    zkr__mtx_unlock(&s->lock);
+    return until;
+}
+
+static bool is_connected(const struct holder *h)
+{
+    enum zkr_session_state state = zkr_session_state(h->session);
+
+    return zkr_session_epoch(h->session) == h->epoch &&
+           (state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED);
+}
+
+/* The clock is read before each question: what it is about may change between
+ * the answer and any later reading. */
+static void ask(struct asking *a, struct holder *h)
+{
+    struct belief *b = &h->belief;
+    int64_t until;
+
+    b->asked = boot_ns();
+    if (zkr_grant_check(h->grant) == ZKR_OK) {
+        b->last_ok = b->asked;
+    } else {
+        b->unsure++;
+        atomic_fetch_add(&a->unsure, 1);
+    }
+    until = zkr_grant_valid_until(h->grant);
+    if (until != 0)
+        b->valid_until = max(b->valid_until, (until + 1) * MS);
+    b->naive_until = max(b->naive_until, naive_until(h));
+    b->asked = boot_ns();
+    if (is_connected(h))
+        b->connected = b->asked;
+}
+
+static void *ask_all(void *arg)
+{
+    struct asking *a = arg;
+
+    while (!atomic_load(&a->stop)) {
+        for (int i = 0; i < a->count; i++)
+            ask(a, &a->holders[i]);
+        sleep_ms(1);
+    }
+    return NULL;
+}
+
+struct asking *asking_start(struct holder *holders, int count)
+{
+    struct asking *a = calloc(1, sizeof(*a));
+
+    if (a == NULL)
+        abort();
+    a->holders = holders;
+    a->count = count;
+    if (pthread_create(&a->thread, NULL, ask_all, a) != 0)
+        abort();
+    return a;
+}
+
+long asking_unsure(struct asking *a)
+{
+    return atomic_load(&a->unsure);
+}
+
+void asking_stop(struct asking *a)
+{
+    atomic_store(&a->stop, true);
+    (void)pthread_join(a->thread, NULL);
+    free(a);
+}

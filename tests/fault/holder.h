@@ -1,0 +1,45 @@
+/* Holders of locks, and what they believe, asked every millisecond. */
+#ifndef TEST_HOLDER_H
+#define TEST_HOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+/* Instants are nanoseconds of CLOCK_BOOTTIME; 0: never. */
+struct belief {
+    int64_t last_ok;     /* zkr_grant_check() was called, and said yes */
+    int64_t valid_until; /* the latest that zkr_grant_valid_until() said */
+    int64_t naive_until; /* the last committed write was sent, and T */
+    int64_t connected;   /* the session was connected */
+    int64_t asked;       /* at all */
+    long unsure;         /* answers that were not yes */
+};
+
+struct holder {
+    zkr_session *session;
+    zkr_mutex *mutex;
+    zkr_grant *grant;
+    int64_t session_id;
+    uint64_t epoch;
+    struct belief belief;
+};
+
+int64_t boot_ns(void);
+
+/* An error of the library. */
+int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
+                const char *path);
+void holder_close(struct holder *h);
+
+/* A thread that asks `count` holders. Read what they believe when it has
+ * stopped. */
+struct asking;
+
+struct asking *asking_start(struct holder *holders, int count);
+/* How many answers were not yes so far. */
+long asking_unsure(struct asking *a);
+void asking_stop(struct asking *a);
+
+#endif
