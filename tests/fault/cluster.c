@@ -140,6 +140,9 @@ static void make_host(struct cluster *c, int host)
            "ip link add port%d type veth peer name eth0 netns"
            " /proc/%d/fd/%d && ip link set port%d master eth0 up",
            host, (int)getpid(), c->spaces[host], host);
+    /* Without it, a link that works again is tried after seconds. */
+    run_on(c, host,
+           "echo 1 >/proc/sys/net/ipv4/tcp_thin_linear_timeouts || true");
     run_on(c, host,
            "ip link set eth0 address " MAC " up && ip link set lo up &&"
            " ip addr add " ADDRESS "/24 dev eth0",
@@ -192,10 +195,15 @@ void cluster_break(const struct cluster *c, int host, int peer)
 static int spawn_server(struct cluster *c, int host, const char *peers)
 {
     static const char *const lines[] = { "initLimit=10", "syncLimit=5", NULL };
+    /* Whoever has missed an election asks again after a minute otherwise. */
+    static const char *const java[] = {
+        "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
+    };
     char address[32];
     struct server_opts opts = { .tick_ms = TICK_MS,
                                 .min_session_ms = 2 * TICK_MS,
                                 .address = address,
+                                .java_opts = java,
                                 .cfg_lines = lines };
     int rc;
 
@@ -224,9 +232,29 @@ static int spawn_servers(struct cluster *c)
     return rc;
 }
 
+int cluster_leader(const struct cluster *c)
+{
+    int leader = 0;
+    int followers = 0;
+
+    for (int host = 1; host < HOSTS; host++) {
+        if (server_has_mode(c->servers[host], "leader"))
+            leader = host;
+        else
+            followers += server_has_mode(c->servers[host], "follower");
+    }
+    return followers == SERVERS - 1 ? leader : 0;
+}
+
 static bool has_leader(void *c)
 {
+    sleep_ms(50); /* asking is no small thing for a server that starts */
     return cluster_leader(c) != 0;
+}
+
+int cluster_await_leader(struct cluster *c, int timeout_ms)
+{
+    return wait_until(has_leader, c, timeout_ms) ? cluster_leader(c) : 0;
 }
 
 int cluster_start(struct cluster **ret_cluster)
@@ -244,7 +272,8 @@ int cluster_start(struct cluster **ret_cluster)
         make_host(c, host);
     cluster_heal(c);
     rc = spawn_servers(c);
-    if (rc == SERVER_OK && !wait_until(has_leader, c, 2 * SERVER_DEADLINE_MS)) {
+    if (rc == SERVER_OK &&
+        cluster_await_leader(c, 2 * SERVER_DEADLINE_MS) == 0) {
         server_complain(c->servers[1], "no ensemble; its log ends with");
         rc = SERVER_FAILED;
     }
@@ -269,18 +298,4 @@ void cluster_stop(struct cluster *c)
 struct server *cluster_server(const struct cluster *c, int host)
 {
     return c->servers[host];
-}
-
-int cluster_leader(const struct cluster *c)
-{
-    int leader = 0;
-    int followers = 0;
-
-    for (int host = 1; host < HOSTS; host++) {
-        if (server_has_mode(c->servers[host], "leader"))
-            leader = host;
-        else
-            followers += server_has_mode(c->servers[host], "follower");
-    }
-    return followers == SERVERS - 1 ? leader : 0;
 }

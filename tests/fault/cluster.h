@@ -34,6 +34,9 @@ struct server *cluster_server(const struct cluster *c, int host);
 /* Which host leads while both others follow; 0 for none. */
 int cluster_leader(const struct cluster *c);
 
+/* Wait until there is one; 0 when time is up. */
+int cluster_await_leader(struct cluster *c, int timeout_ms);
+
 /* Lose what `from` sends to `to`. */
 void cluster_block(const struct cluster *c, int from, int to);
 void cluster_unblock(const struct cluster *c, int from, int to);

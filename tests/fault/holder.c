@@ -10,7 +10,8 @@
 #include "session.h"
 #include "wait.h"
 
-#define MS 1000000
+#define MS         1000000
+#define ACQUIRE_MS 10000
 
 struct asking {
     struct holder *holders;
@@ -32,15 +33,18 @@ int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                 const char *path)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_grant *first = NULL;
     int rc;
 
-    *h = (struct holder){ 0 };
     opts.session_timeout_ms = timeout_ms;
     rc = zkr_session_open(hosts, &opts, &h->session);
     if (rc == ZKR_OK)
         rc = zkr_mutex_new(h->session, path, NULL, &h->mutex);
     if (rc == ZKR_OK)
-        rc = zkr_mutex_acquire(h->mutex, 5000, &h->grant);
+        rc = zkr_mutex_acquire(h->mutex, ACQUIRE_MS, &first);
+    if (rc == ZKR_OK)
+        rc = zkr_grant_release(first);
+    zkr_grant_free(first);
     if (rc != ZKR_OK)
         return rc;
     h->session_id = zkr_session_id(h->session);
@@ -48,12 +52,33 @@ int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
     return ZKR_OK;
 }
 
+static void on_acquired(int error, zkr_grant *g, void *holder)
+{
+    struct holder *h = holder;
+
+    if (error == ZKR_OK)
+        atomic_store(&h->grant, g);
+}
+
+void holder_acquire(struct holder *h)
+{
+    if (zkr_mutex_acquire_async(h->mutex, -1, on_acquired, h, NULL) != ZKR_OK)
+        abort();
+}
+
+bool holder_has_grant(void *holder)
+{
+    return atomic_load(&((struct holder *)holder)->grant) != NULL;
+}
+
+/* The session first: it delivers what may still come. */
 void holder_close(struct holder *h)
 {
-    zkr_grant_free(h->grant);
-    zkr_mutex_free(h->mutex);
     (void)zkr_session_close(h->session);
-    *h = (struct holder){ 0 };
+    zkr_mutex_free(h->mutex);
+    zkr_grant_free(atomic_load(&h->grant));
+    atomic_store(&h->grant, NULL);
+    h->belief = (struct belief){ 0 };
 }
 
 static int64_t max(int64_t a, int64_t b)
@@ -86,17 +111,20 @@ static bool is_connected(const struct holder *h)
  * the answer and any later reading. */
 static void ask(struct asking *a, struct holder *h)
 {
+    zkr_grant *g = atomic_load(&h->grant);
     struct belief *b = &h->belief;
     int64_t until;
 
+    if (g == NULL)
+        return;
     b->asked = boot_ns();
-    if (zkr_grant_check(h->grant) == ZKR_OK) {
+    if (zkr_grant_check(g) == ZKR_OK) {
         b->last_ok = b->asked;
     } else {
         b->unsure++;
         atomic_fetch_add(&a->unsure, 1);
     }
-    until = zkr_grant_valid_until(h->grant);
+    until = zkr_grant_valid_until(g);
     if (until != 0)
         b->valid_until = max(b->valid_until, (until + 1) * MS);
     b->naive_until = max(b->naive_until, naive_until(h));

@@ -20,7 +20,7 @@ struct belief {
 struct holder {
     zkr_session *session;
     zkr_mutex *mutex;
-    zkr_grant *grant;
+    zkr_grant *_Atomic grant; /* NULL before */
     int64_t session_id;
     uint64_t epoch;
     struct belief belief;
@@ -28,9 +28,13 @@ struct holder {
 
 int64_t boot_ns(void);
 
-/* An error of the library. */
+/* A session, and a lock whose directory exists. An error of the library. */
 int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                 const char *path);
+/* Begin to acquire: the grant is there when it comes. */
+void holder_acquire(struct holder *h);
+bool holder_has_grant(void *holder);
+/* Nothing may be under way any more. */
 void holder_close(struct holder *h);
 
 /* A thread that asks `count` holders. Read what they believe when it has
