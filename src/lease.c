@@ -47,16 +47,23 @@ static void remember(struct zkr__lease *lease, int64_t sent, int64_t acked)
         write;
 }
 
-/* The best s_j for a write k that was sent at `sent`. */
-static int64_t prove(const struct zkr__lease *lease, int64_t sent)
+/* The last m that was answered when a write k was sent, at `sent`; 0: none. */
+static int64_t answered(const struct zkr__lease *lease, int64_t sent)
 {
     int64_t m = 0;
-    int64_t j = 0;
 
     for (unsigned i = 0; i < lease->count; i++) {
         if (at(lease, i)->acked <= sent)
             m = max(m, at(lease, i)->sent);
     }
+    return m;
+}
+
+/* The best s_j for such an m. */
+static int64_t prove(const struct zkr__lease *lease, int64_t m)
+{
+    int64_t j = 0;
+
     for (unsigned i = 0; i < lease->count; i++) {
         if (at(lease, i)->acked + gap(lease) <= m)
             j = max(j, at(lease, i)->sent);
@@ -64,15 +71,24 @@ static int64_t prove(const struct zkr__lease *lease, int64_t sent)
     return j;
 }
 
+static bool was_quick(const struct zkr__lease *lease, int64_t sent,
+                      int64_t acked)
+{
+    return acked - sent <= gap(lease) / 2;
+}
+
 void zkr__lease_acked(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
+    int64_t m = answered(lease, sent);
+
     if (lease->busy_since == 0)
         lease->busy_since = sent;
     else if (sent > lease->last_sent + zkr__lease_late(lease))
         lease->stalled = true;
-    lease->alive = max(lease->alive, prove(lease, sent));
+    lease->alive = max(lease->alive, prove(lease, m));
     if (lease->alive < lease->busy_since && !lease->stalled)
-        lease->provisional = max(lease->provisional, sent);
+        lease->provisional =
+            max(lease->provisional, was_quick(lease, sent, acked) ? sent : m);
     lease->last_sent = max(lease->last_sent, sent);
     remember(lease, sent, acked);
 }

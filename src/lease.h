@@ -6,16 +6,18 @@
  *
  *   j  was sent at s_j, and so the client was alive then;
  *   m  was sent when j had been answered for G, so that the leader has pinged
- *      in between: before m was committed, the follower's answer was on its
- * way; k  was sent when m had been answered, so it came to the leader behind
- * that answer: when k is committed, the leader knows that we were alive at s_j.
+ *      in between: before m was committed, the follower's answer was under way;
+ *   k  was sent when m had been answered, so it came to the leader behind that
+ *      answer: when k is committed, the leader knows that we were alive at s_j.
  *
  * The leader does not end the session before s_j + T then. This assumes that
  * the leader pings at least every G, and clocks that differ by less than 0.1 %.
- * Until there are three since we began to hold something, a single write counts
- * as if the leader knew of it after T/3 (the client's pings) and G; that also
- * assumes that the link between follower and leader did not stall for longer
- * than G just before. A pause between such writes, of the process or of a link,
+ * Until there are three since we began to hold something, m alone counts as if
+ * the leader had last heard of us T/3 (the client's pings) and G before s_m: it
+ * knows what the follower knew at the ping before m. That needs k. A write that
+ * was answered within G/2 counts so without a k; that also assumes that the
+ * link between follower and leader did not just end a longer stall and break in
+ * the same moment. A pause between such writes, of the process or of a link,
  * says that this does not hold: then only three count. */
 #ifndef ZKR__LEASE_H
 #define ZKR__LEASE_H
