@@ -142,7 +142,8 @@ static void make_host(struct cluster *c, int host)
            host, (int)getpid(), c->spaces[host], host);
     /* Without it, a link that works again is tried after seconds. */
     run_on(c, host,
-           "echo 1 >/proc/sys/net/ipv4/tcp_thin_linear_timeouts || true");
+           "cd /proc/sys/net/ipv4; echo 1 >tcp_thin_linear_timeouts;"
+           " test ! -e tcp_rto_max_ms || echo 1000 >tcp_rto_max_ms");
     run_on(c, host,
            "ip link set eth0 address " MAC " up && ip link set lo up &&"
            " ip addr add " ADDRESS "/24 dev eth0",

@@ -109,17 +109,13 @@ static bool is_connected(const struct holder *h)
 
 /* The clock is read before each question: what it is about may change between
  * the answer and any later reading. */
-static void ask(struct asking *a, struct holder *h)
+static void ask_grant(struct asking *a, struct belief *b, zkr_grant *g)
 {
-    zkr_grant *g = atomic_load(&h->grant);
-    struct belief *b = &h->belief;
+    int64_t now = boot_ns();
     int64_t until;
 
-    if (g == NULL)
-        return;
-    b->asked = boot_ns();
     if (zkr_grant_check(g) == ZKR_OK) {
-        b->last_ok = b->asked;
+        b->last_ok = now;
     } else {
         b->unsure++;
         atomic_fetch_add(&a->unsure, 1);
@@ -127,10 +123,19 @@ static void ask(struct asking *a, struct holder *h)
     until = zkr_grant_valid_until(g);
     if (until != 0)
         b->valid_until = max(b->valid_until, (until + 1) * MS);
-    b->naive_until = max(b->naive_until, naive_until(h));
-    b->asked = boot_ns();
+}
+
+static void ask(struct asking *a, struct holder *h)
+{
+    zkr_grant *g = atomic_load(&h->grant);
+    struct belief *b = &h->belief;
+    int64_t now = boot_ns();
+
     if (is_connected(h))
-        b->connected = b->asked;
+        b->connected = now;
+    b->naive_until = max(b->naive_until, naive_until(h));
+    if (g != NULL)
+        ask_grant(a, b, g);
 }
 
 static void *ask_all(void *arg)

@@ -13,7 +13,6 @@ struct belief {
     int64_t valid_until; /* the latest that zkr_grant_valid_until() said */
     int64_t naive_until; /* the last committed write was sent, and T */
     int64_t connected;   /* the session was connected */
-    int64_t asked;       /* at all */
     long unsure;         /* answers that were not yes */
 };
 
