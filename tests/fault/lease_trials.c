@@ -132,17 +132,18 @@ static void cut_client(const struct cast *cast)
 }
 
 /* The answers to what is asked in the stall come, and nothing that the follower
- * sends after them gets out: it is stopped until its link is cut. */
+ * sends after them gets out: it is stopped until its link is cut. They take
+ * longer than G/2; of quicker ones the lease assumes that this cannot be. */
 static void acquire_in_a_stall(const struct cast *cast)
 {
     cluster_block(cluster, cast->leader, cast->follower);
     sleep_ms(random_ms(600, 2600));
     for (int i = 0; i < HOLDERS; i++)
         holder_acquire(&holders[i]);
-    sleep_ms(60); /* for the follower to pass it on */
+    sleep_ms(TIMEOUT_MS / 8 + 60);
     server_pause(cluster_server(cluster, cast->follower));
     cluster_unblock(cluster, cast->leader, cast->follower);
-    sleep_ms(random_ms(200, 1100)); /* for the leader to send again */
+    sleep_ms(random_ms(300, 1000)); /* for the leader to send again */
     cluster_block(cluster, cast->follower, cast->leader);
     server_resume(cluster_server(cluster, cast->follower));
     sleep_ms(TIMEOUT_MS / 2); /* no lease of these can begin later */
