@@ -12,6 +12,7 @@
 
 /* How long the lease must run on for a list to go without a write. */
 #define GUARD_AHEAD_MS 100
+#define GUARDS_ENOUGH  2
 
 static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
@@ -30,12 +31,13 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-/* A definite answer, even a refusal, is all that can be had. */
+/* A definite answer, even a refusal, is all that can be had; but a slow one
+ * proves something only when a second follows it. */
 static void on_guard(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
 
-    c->proved = zkr__error_outcome(reply->rc) == ZKR__DONE;
+    c->guards += zkr__error_outcome(reply->rc) == ZKR__DONE;
     zkr__claim_unref(c);
 }
 
@@ -44,7 +46,6 @@ static void on_guard(struct zkr__op *op, const struct zkr__zk_reply *reply)
  * before it. */
 static void guard_locked(struct zkr__claim *c)
 {
-    c->proved = false;
     if (c->guard.where == ZKR__OP_IDLE &&
         !zkr__heartbeat_is_proven_for(c->session, GUARD_AHEAD_MS * ZKR__MS))
         zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
@@ -142,7 +143,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
                                   c->node);
     else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
         conflict_locked(c, queue.ahead[i].name);
-    else if (!c->proved && !zkr__heartbeat_is_proven_for(c->session, 0))
+    else if (c->guards < GUARDS_ENOUGH &&
+             !zkr__heartbeat_is_proven_for(c->session, 0))
         zkr__claim_list_locked(c, "first, but without a proof");
     else
         zkr__claim_grant_locked(c, "first");
