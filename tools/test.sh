@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
     libjansson-dev libsmartcols-dev libcmocka-dev zookeeper default-jdk-headless
-    libcurator-recipes-java python3-kazoo)
+    libcurator-recipes-java python3-kazoo iproute2)
 
 usage() {
     cat <<'TEXT'
@@ -17,7 +17,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang]
   --valgrind       under valgrind (slow)
   --clang          build with clang instead of gcc
   --suite NAME     only this suite: unit, api, cli, integration, interop,
-                   examples, harness
+                   fault, examples, harness
   --no-suite NAME  all but this
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.
