@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
     libjansson-dev libsmartcols-dev libcmocka-dev zookeeper default-jdk-headless
-    libcurator-recipes-java python3-kazoo iproute2)
+    libcurator-recipes-java python3-kazoo iproute2 zsh fish)
 
 usage() {
     cat <<'TEXT'
