@@ -281,6 +281,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
 
     zkr__keeper_disarm_locked(s, &c->pause);
     zkr__keeper_disarm_locked(s, &c->relist);
+    c->first_at = 0;
     c->watch = NULL; /* all watches of the handle are freed */
     if (!c->decided && s->over != 0)
         fail_locked(c, s->over, "the session is over");

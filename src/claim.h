@@ -77,7 +77,7 @@ struct zkr__claim {
     struct zkr__op create; /* or the look at a node that was found */
     struct zkr__op list;
     struct zkr__op guard; /* a write that finds our node, with the list */
-    unsigned guards;      /* definite answers to it, in our turn */
+    int64_t first_at;     /* since when we are, without a proof; 0: not */
     struct zkr__op get;
     struct zkr__watch *watch; /* on whom we wait for */
     struct zkr__timer relist; /* when the watch may keep silent */

@@ -19,11 +19,11 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
 }
 
 /* Without a beat nothing is held. */
-void zkr__heartbeat_acked_locked(struct zkr_session *s, int64_t sent)
+void zkr__heartbeat_committed_locked(struct zkr_session *s, int64_t sent)
 {
     if (!s->beat.armed)
         zkr__lease_rest(&s->lease);
-    zkr__lease_acked(&s->lease, sent, zkr__clock_boot());
+    zkr__lease_committed(&s->lease, sent, zkr__clock_boot());
 }
 
 static struct zkr_grant *grant_of(struct zkr__list *link)
@@ -40,13 +40,13 @@ static struct zkr_grant *first_held_locked(struct zkr_session *s)
     return NULL;
 }
 
-/* A proof needs three writes with a gap between, so asking without a pause does
- * not win it back sooner. */
-static int64_t pace(const struct zkr_session *s)
+/* A proof needs a gap between two requests, so asking without a pause does not
+ * win it back sooner. */
+int64_t zkr__heartbeat_pace(const struct zkr_session *s)
 {
     int64_t beat = zkr__lease_beat(&s->lease);
 
-    return zkr__heartbeat_is_proven_for(s, 0) ? beat : beat / 4;
+    return zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ? beat : beat / 4;
 }
 
 static void on_beat(struct zkr__timer *timer)
@@ -56,7 +56,8 @@ static void on_beat(struct zkr__timer *timer)
 
     if (g == NULL) /* sessions that hold nothing send nothing */
         return;
-    zkr__keeper_arm_locked(s, timer, zkr__clock_now() + pace(s), on_beat);
+    zkr__keeper_arm_locked(s, timer, zkr__clock_now() + zkr__heartbeat_pace(s),
+                           on_beat);
     zkr__grant_ask_locked(g, ZKR__RETRY_NEVER);
     /* Another one next time: an ACL may refuse us this one. */
     zkr__list_remove(&zkr__grant_claim(g)->link);
@@ -70,7 +71,7 @@ static void on_watch(struct zkr__timer *timer)
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, watchdog);
     int64_t now = zkr__clock_boot();
     int64_t until = zkr__lease_until(&s->lease);
-    int64_t late = s->lease.last_sent + zkr__lease_late(&s->lease);
+    int64_t late = s->lease.last_committed + zkr__lease_late(&s->lease);
     int64_t next = late > now ? late : until;
     bool any = false;
 
@@ -99,7 +100,7 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
     if (!zkr__heartbeat_has_lease(s))
         return;
     if (!s->beat.armed)
-        zkr__keeper_arm_locked(s, &s->beat, now + zkr__lease_beat(&s->lease),
+        zkr__keeper_arm_locked(s, &s->beat, now + zkr__heartbeat_pace(s),
                                on_beat);
     if (!s->watchdog.armed)
         zkr__keeper_arm_locked(s, &s->watchdog, now, on_watch);

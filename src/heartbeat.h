@@ -13,7 +13,10 @@ void zkr__heartbeat_start_locked(struct zkr_session *s);
 void zkr__heartbeat_good_locked(struct zkr_session *s);
 
 /* A write that was sent at `sent` has been committed. */
-void zkr__heartbeat_acked_locked(struct zkr_session *s, int64_t sent);
+void zkr__heartbeat_committed_locked(struct zkr_session *s, int64_t sent);
+
+/* How long to wait before the next write that is to prove it. */
+int64_t zkr__heartbeat_pace(const struct zkr_session *s);
 
 /* Not with ZKR_SESSION_NO_LEASE. */
 bool zkr__heartbeat_has_lease(const struct zkr_session *s);

@@ -6,10 +6,10 @@ static int64_t max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static const struct zkr__lease_write *at(const struct zkr__lease *lease,
-                                         unsigned i)
+static const struct zkr__lease_sign *at(const struct zkr__lease_signs *signs,
+                                        unsigned i)
 {
-    return &lease->writes[(lease->first + i) % ZKR__LEASE_WRITES];
+    return &signs->ring[(signs->first + i) % ZKR__LEASE_SIGNS];
 }
 
 void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap,
@@ -29,22 +29,24 @@ static int64_t gap(const struct zkr__lease *lease)
     return lease->ping_gap != 0 ? lease->ping_gap : lease->timeout / 4;
 }
 
-/* Dropping evidence is safe. Writes in quick succession are worth no more than
- * one of them, and would push out the older ones that the proof needs. */
-static void remember(struct zkr__lease *lease, int64_t sent, int64_t acked)
+/* Dropping evidence is safe. Requests in quick succession are worth no more
+ * than one of them, and would push out the older ones that the proof needs. */
+static void remember(struct zkr__lease_signs *signs, int64_t apart,
+                     struct zkr__lease_sign sign)
 {
-    struct zkr__lease_write write = { sent, acked };
-
-    if (lease->count > 0 &&
-        sent < at(lease, lease->count - 1)->sent +
-                   lease->timeout / (ZKR__LEASE_WRITES + 16))
+    if (signs->count > 0 &&
+        sign.sent < at(signs, signs->count - 1)->sent + apart)
         return;
-    if (lease->count == ZKR__LEASE_WRITES)
-        lease->first = (lease->first + 1) % ZKR__LEASE_WRITES;
+    if (signs->count == ZKR__LEASE_SIGNS)
+        signs->first = (signs->first + 1) % ZKR__LEASE_SIGNS;
     else
-        lease->count++;
-    lease->writes[(lease->first + lease->count - 1) % ZKR__LEASE_WRITES] =
-        write;
+        signs->count++;
+    signs->ring[(signs->first + signs->count - 1) % ZKR__LEASE_SIGNS] = sign;
+}
+
+static int64_t apart(const struct zkr__lease *lease)
+{
+    return lease->timeout / (ZKR__LEASE_SIGNS + 16);
 }
 
 /* The last m that was answered when a write k was sent, at `sent`; 0: none. */
@@ -52,9 +54,9 @@ static int64_t answered(const struct zkr__lease *lease, int64_t sent)
 {
     int64_t m = 0;
 
-    for (unsigned i = 0; i < lease->count; i++) {
-        if (at(lease, i)->acked <= sent)
-            m = max(m, at(lease, i)->sent);
+    for (unsigned i = 0; i < lease->writes.count; i++) {
+        if (at(&lease->writes, i)->acked <= sent)
+            m = max(m, at(&lease->writes, i)->sent);
     }
     return m;
 }
@@ -64,54 +66,62 @@ static int64_t prove(const struct zkr__lease *lease, int64_t m)
 {
     int64_t j = 0;
 
-    for (unsigned i = 0; i < lease->count; i++) {
-        if (at(lease, i)->acked + gap(lease) <= m)
-            j = max(j, at(lease, i)->sent);
+    for (unsigned i = 0; i < lease->requests.count; i++) {
+        if (at(&lease->requests, i)->acked + gap(lease) <= m)
+            j = max(j, at(&lease->requests, i)->sent);
     }
     return j;
 }
 
-static bool was_quick(const struct zkr__lease *lease, int64_t sent,
-                      int64_t acked)
+void zkr__lease_begin(struct zkr__lease *lease, int64_t since)
 {
-    return acked - sent <= gap(lease) / 2;
+    lease->alive = since;
+    lease->last_answered = since;
 }
 
-void zkr__lease_acked(struct zkr__lease *lease, int64_t sent, int64_t acked)
+void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
-    int64_t m = answered(lease, sent);
+    remember(&lease->requests, apart(lease),
+             (struct zkr__lease_sign){ sent, acked });
+    lease->last_answered = max(lease->last_answered, sent);
+}
+
+void zkr__lease_committed(struct zkr__lease *lease, int64_t sent, int64_t acked)
+{
+    bool quick = acked - sent <= gap(lease) / 2;
 
     if (lease->busy_since == 0)
         lease->busy_since = sent;
-    else if (sent > lease->last_sent + zkr__lease_late(lease))
-        lease->stalled = true;
-    lease->alive = max(lease->alive, prove(lease, m));
-    if (lease->alive < lease->busy_since && !lease->stalled)
-        lease->provisional =
-            max(lease->provisional, was_quick(lease, sent, acked) ? sent : m);
-    lease->last_sent = max(lease->last_sent, sent);
-    remember(lease, sent, acked);
+    if (quick && lease->alive < lease->busy_since)
+        lease->alive = max(lease->alive, prove(lease, sent));
+    lease->alive = max(lease->alive, prove(lease, answered(lease, sent)));
+    lease->last_committed = max(lease->last_committed, sent);
+    remember(&lease->writes, apart(lease),
+             (struct zkr__lease_sign){ sent, acked });
+    zkr__lease_answered(lease, sent, acked);
 }
 
 void zkr__lease_rest(struct zkr__lease *lease)
 {
     lease->busy_since = 0;
-    lease->stalled = false;
 }
 
 int64_t zkr__lease_until(const struct zkr__lease *lease)
 {
-    int64_t t = lease->timeout - lease->timeout / 1000 - lease->margin;
-    int64_t until = 0;
-
-    if (lease->timeout == 0)
+    if (lease->timeout == 0 || lease->alive == 0)
         return 0;
-    if (lease->alive != 0)
-        until = lease->alive + t;
-    if (lease->provisional != 0)
-        until = max(until,
-                    lease->provisional + t - gap(lease) - lease->timeout / 3);
-    return until;
+    return lease->alive + lease->timeout - lease->timeout / 1000 -
+           lease->margin;
+}
+
+int64_t zkr__lease_patience(const struct zkr__lease *lease)
+{
+    return gap(lease) + lease->timeout / 4;
+}
+
+int64_t zkr__lease_pulse(const struct zkr__lease *lease)
+{
+    return lease->timeout / 4;
 }
 
 int64_t zkr__lease_beat(const struct zkr__lease *lease)

@@ -114,6 +114,19 @@ static bool is_write(const struct zkr__op *op)
            op->request.type == ZKR__ZK_SET || op->request.type == ZKR__ZK_CHECK;
 }
 
+/* What the answer says of the session; a survey is more than one request. */
+static void tell_lease_locked(struct zkr__op *op, int rc)
+{
+    struct zkr_session *s = op->session;
+
+    if (op->epoch != s->epoch || (rc != ZKR_OK && rc != ZKR__ZNONODE))
+        return;
+    if (rc == ZKR_OK && is_write(op))
+        zkr__heartbeat_committed_locked(s, op->sent);
+    else if (op->request.type != ZKR__ZK_SURVEY)
+        zkr__lease_answered(&s->lease, op->sent, zkr__clock_boot());
+}
+
 static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     static const struct zkr__zk_reply too_late = { .rc = ZKR__ZSESSIONEXPIRED };
@@ -122,8 +135,7 @@ static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     free(op->request.scratch);
     op->request.scratch = NULL;
-    if (reply->rc == ZKR_OK && op->epoch == s->epoch && is_write(op))
-        zkr__heartbeat_acked_locked(s, op->sent);
+    tell_lease_locked(op, reply->rc);
     if (outcome == ZKR__OVER && op->epoch == s->epoch)
         zkr__session_lost_locked(s, reply->rc);
     /* An answer from the session before this one proves nothing any more. */

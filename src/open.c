@@ -91,6 +91,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     s->pid = getpid();
     init_lists(s);
     zkr__op_init(&s->hello, s);
+    zkr__op_init(&s->touch, s);
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->keeper_wake);
     (void)zkr__cond_init(&s->opener_wake);
@@ -145,7 +146,7 @@ static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
 /* A first request: does the server serve, and is there a chroot? */
 static int greet_unlocks(struct zkr_session *s, int64_t deadline)
 {
-    const char *root = s->hosts.chroot[0] == '\0' ? "/" : s->hosts.chroot;
+    const char *root = zkr__session_root(s);
 
     zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, root, ZKR__RETRY_ALWAYS,
                          on_greeting);

@@ -31,6 +31,7 @@ static void open_handle_unlocks(struct zkr_session *s)
 
     s->opening = true;
     s->early = false;
+    s->opened_at = zkr__clock_boot();
     zkr__mtx_unlock(&s->lock);
     rc = zkr__zk_open(&config, s, &zk);
     zkr__mtx_lock(&s->lock);

@@ -11,6 +11,7 @@
 #include "error.h"
 #include "listener.h"
 #include "opener.h"
+#include "pulse.h"
 
 #define TO(state)        ZKR__BIT(ZKR_SESSION_##state)
 #define ROW(state, next) [ZKR_SESSION_##state] = { #state, next }
@@ -70,6 +71,11 @@ bool zkr__session_connected(const struct zkr_session *s)
            s->sm.state == ZKR_SESSION_RECONNECTED;
 }
 
+const char *zkr__session_root(const struct zkr_session *s)
+{
+    return s->hosts.chroot[0] == '\0' ? "/" : s->hosts.chroot;
+}
+
 static void move_locked(struct zkr_session *s, enum zkr_session_state state,
                         const char *why)
 {
@@ -123,6 +129,8 @@ static void connected_locked(struct zkr_session *s)
         return;
     if (!zkr__zk_log_in(s->zk)) /* it is gone again; the next one will do */
         return;
+    if (s->id == 0)
+        zkr__lease_begin(&s->lease, s->opened_at);
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = zkr__zk_timeout_ms(s->zk); /* may differ every time */
     zkr__lease_set_timeout(&s->lease, s->timeout_ms * ZKR__MS);
@@ -132,6 +140,7 @@ static void connected_locked(struct zkr_session *s)
                 "established");
     each_claim_locked(s, resume_claim);
     zkr__op_pump_locked(s);
+    zkr__pulse_start_locked(s);
 }
 
 static void disconnected_locked(struct zkr_session *s)

@@ -50,6 +50,8 @@ struct zkr_session {
     struct zkr__lease lease; /* of this epoch */
     struct zkr__timer beat;
     struct zkr__timer watchdog;
+    struct zkr__timer pulse;
+    struct zkr__op touch;
 
     struct zkr__list calls; /* whose callers wait */
     struct zkr__list claims;
@@ -61,9 +63,10 @@ struct zkr_session {
     bool opening;       /* a handle is being made, without the lock */
     bool early;         /* ... and has spoken already: early_event */
     enum zkr__zk_event early_event;
-    bool handle_dead; /* the handle must be closed */
-    int64_t open_at;  /* when to make the next one */
-    bool told_server; /* the server was told of the end */
+    bool handle_dead;  /* the handle must be closed */
+    int64_t open_at;   /* when to make the next one */
+    int64_t opened_at; /* when this one was begun, by the clock of the lease */
+    bool told_server;  /* the server was told of the end */
     pthread_cond_t opener_wake;
     bool opener_done;
     pthread_t opener;
@@ -88,6 +91,9 @@ void zkr__session_ref(struct zkr_session *s);
 void zkr__session_unref(struct zkr_session *s);
 
 bool zkr__session_connected(const struct zkr_session *s);
+
+/* The path that stands for "/" when the session has a chroot. */
+const char *zkr__session_root(const struct zkr_session *s);
 
 void zkr__session_init_states(struct zkr_session *s);
 

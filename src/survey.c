@@ -12,7 +12,6 @@
 
 /* How long the lease must run on for a list to go without a write. */
 #define GUARD_AHEAD_MS 100
-#define GUARDS_ENOUGH  2
 
 static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
@@ -31,14 +30,10 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-/* A definite answer, even a refusal, is all that can be had; but a slow one
- * proves something only when a second follows it. */
 static void on_guard(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
-
-    c->guards += zkr__error_outcome(reply->rc) == ZKR__DONE;
-    zkr__claim_unref(c);
+    (void)reply; /* the lease has been told */
+    zkr__claim_unref(ZKR__CONTAINER(op, struct zkr__claim, guard));
 }
 
 /* Who has waited for long has sent no write for long, and so would be granted
@@ -121,6 +116,39 @@ static void beside_nobody_locked(struct zkr__claim *c)
                               zkr__path_name(c->beside->node));
 }
 
+static void on_unproven(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+
+    if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING) &&
+        c->list.where == ZKR__OP_IDLE && !zkr__claim_is_over(c))
+        zkr__claim_list_locked(c, "first, but without a proof");
+}
+
+/* Our turn has come, and nothing proves that the session will live on: so it is
+ * after a process was stopped, or a link has stalled. A second write may be all
+ * that is missing; else some time is. When something withholds the proof for
+ * longer than that, the lock is granted, and check() tells the truth. */
+static bool seeks_proof_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+    int64_t now = zkr__clock_now();
+
+    if (zkr__heartbeat_is_proven_for(s, 0))
+        return false;
+    if (c->first_at == 0) {
+        c->first_at = now;
+        zkr__claim_list_locked(c, "first, but without a proof");
+        return true;
+    }
+    if (now - c->first_at >= zkr__lease_patience(&s->lease))
+        return false;
+    zkr__keeper_disarm_locked(s, &c->relist);
+    zkr__keeper_arm_locked(s, &c->relist, now + zkr__heartbeat_pace(s),
+                           on_unproven);
+    return true;
+}
+
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply)
 {
@@ -143,10 +171,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
                                   c->node);
     else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
         conflict_locked(c, queue.ahead[i].name);
-    else if (c->guards < GUARDS_ENOUGH &&
-             !zkr__heartbeat_is_proven_for(c->session, 0))
-        zkr__claim_list_locked(c, "first, but without a proof");
-    else
+    else if (!seeks_proof_locked(c))
         zkr__claim_grant_locked(c, "first");
     zkr__queue_done(&queue);
 }

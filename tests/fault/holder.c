@@ -93,8 +93,8 @@ static int64_t naive_until(const struct holder *h)
     int64_t until = 0;
 
     zkr__mtx_lock(&s->lock);
-    if (s->epoch == h->epoch && s->lease.last_sent != 0)
-        until = s->lease.last_sent + s->lease.timeout;
+    if (s->epoch == h->epoch && s->lease.last_committed != 0)
+        until = s->lease.last_committed + s->lease.timeout;
     zkr__mtx_unlock(&s->lock);
     return until;
 }

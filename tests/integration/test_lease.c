@@ -88,13 +88,14 @@ static void what_is_held_is_proven_again_and_again(void **state)
     assert_true(wait_until(has_beaten, &four, SOON_MS));
     assert_true(boot_ms() - start >= LEASE_MS / 2); /* T/6 apart */
     ok(zkr_grant_check(g));
-    assert_true(zkr_grant_valid_until(g) > first + LEASE_MS / 3);
+    assert_true(zkr_grant_valid_until(g) > first + LEASE_MS / 12);
     ok(zkr_grant_release(g));
     assert_int_equal(zkr_grant_valid_until(g), 0);
     zkr_grant_free(g);
 }
 
-/* An empty session must cost the servers nothing. */
+/* An empty session must cost the servers no more than without a lease: its
+ * reads take the place of the client's pings. */
 static void a_session_that_holds_nothing_writes_nothing(void **state)
 {
     zkr_session *other = open_session();
@@ -108,10 +109,10 @@ static void a_session_that_holds_nothing_writes_nothing(void **state)
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
+    assert_in_range(proxy_requests(proxy, ZOO_EXISTS_OP), 1, 3);
+    assert_int_equal(proxy_requests(proxy, ZOO_PING_OP), 0);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    /* It has sent no write for long, and still begins with a lease. */
-    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
     assert_true(zkr_grant_valid_until(w.grant) > boot_ms() + LEASE_MS / 4);
     release(w.grant);
     zkr_mutex_free(rival);
@@ -213,8 +214,11 @@ static void a_lease_after_a_wait_has_no_hole(void **state)
     g = acquire(rival);
     waiter_start(&w, m, -1);
     sleep_ms(LEASE_MS);
+    proxy_reset_counts(proxy);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
+    /* It has sent no write for long, and still begins with a lease. */
+    assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
     end = boot_ms() + 2 * LEASE_MS / 3;
     while (boot_ms() < end) {
         ok(zkr_grant_check(w.grant));
@@ -243,7 +247,7 @@ static void a_lease_is_won_back_without_a_storm_of_writes(void **state)
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
     proxy_reset_counts(proxy);
     wait_grant_state(g, ZKR_GRANT_HELD);
-    assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 3, 20);
+    assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 20);
     release(g);
 }
 
