@@ -48,7 +48,7 @@ static int allocate(struct zkr__claim *c)
     zkr__random_uuid(uuid);
     return zkr__owner_write(c->data, c->lock->label,
                             c->recipe->way->same_name ? uuid : NULL,
-                            &c->data_len);
+                            c->thread != 0, &c->data_len);
 }
 
 static void run_outcome(struct zkr__notice *notice)
@@ -64,8 +64,8 @@ static void run_outcome(struct zkr__notice *notice)
 }
 
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   struct zkr__claim *beside, int64_t timeout_ms,
-                   struct zkr__claim **ret_claim)
+                   struct zkr__claim *beside, uint64_t thread,
+                   int64_t timeout_ms, struct zkr__claim **ret_claim)
 {
     struct zkr_session *s = lock->session;
     struct zkr__claim *c = calloc(1, sizeof(*c));
@@ -82,6 +82,7 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     if (beside != NULL)
         zkr__claim_ref(beside);
     c->beside = beside;
+    c->thread = thread;
     c->is_try = timeout_ms == 0 || beside != NULL;
     c->deadline = zkr__clock_deadline(
         c->is_try ? (int64_t)s->opts.reply_timeout_ms : timeout_ms);

@@ -107,10 +107,11 @@ struct zkr__claim {
     bool returning;        /* the acquire that waited has not yet returned */
 };
 
-/* `beside` is NULL, or a grant at whose place to stand. */
+/* `beside` is NULL, or a grant at whose place to stand; `thread` is the calling
+ * one, or 0 of an asynchronous claim. */
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   struct zkr__claim *beside, int64_t timeout_ms,
-                   struct zkr__claim **ret_claim);
+                   struct zkr__claim *beside, uint64_t thread,
+                   int64_t timeout_ms, struct zkr__claim **ret_claim);
 void zkr__claim_ref(struct zkr__claim *c);
 /* The last reference of the session must not be dropped under its lock: there
  * the opener or the keeper still has one. */

@@ -214,11 +214,11 @@ static int acquire_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                        zkr_grant **ret_grant)
 {
     struct zkr__claim *c;
-    int rc = zkr__claim_new(lock, recipe, beside, timeout_ms, &c);
+    int rc = zkr__claim_new(lock, recipe, beside, zkr__thread_number(),
+                            timeout_ms, &c);
 
     if (rc != ZKR_OK)
         return rc;
-    c->thread = zkr__thread_number();
     zkr__mtx_lock(&lock->session->lock);
     rc = acquire_unlocks(c);
     zkr__mtx_unlock(&lock->session->lock);
@@ -335,7 +335,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
     int rc = check_async(lock, recipe, fn);
 
     if (rc == ZKR_OK)
-        rc = zkr__claim_new(lock, recipe, NULL, timeout_ms, &c);
+        rc = zkr__claim_new(lock, recipe, NULL, 0, timeout_ms, &c);
     if (rc != ZKR_OK)
         return rc;
     c->fn = fn;

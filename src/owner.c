@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +66,7 @@ static void make_text(char *text)
         (void)strcpy(text, "?");
 }
 
-static json_t *record(const char *label, const char *claim)
+static json_t *record(const char *label, const char *claim, bool of_thread)
 {
     char host[HOST_NAME_MAX + 1] = "";
     char thread[32] = "";
@@ -82,17 +81,17 @@ static json_t *record(const char *label, const char *claim)
                    program_invocation_short_name);
     make_text(program);
     start_time(start);
-    return json_pack("{ss si ss si ss ss ss* ss ss*}", "host", host, "pid",
-                     (int)getpid(), "thread", thread, "tid", (int)gettid(),
-                     "start", start, "program", program, "label", label,
-                     "library", "zkrecipes " ZKR_VERSION_STRING, "claim",
-                     claim);
+    return json_pack("{ss si ss* so* ss ss ss* ss ss*}", "host", host, "pid",
+                     (int)getpid(), "thread", of_thread ? thread : NULL, "tid",
+                     of_thread ? json_integer(gettid()) : NULL, "start", start,
+                     "program", program, "label", label, "library",
+                     "zkrecipes " ZKR_VERSION_STRING, "claim", claim);
 }
 
 int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
-                     const char *claim, size_t *ret_len)
+                     const char *claim, bool of_thread, size_t *ret_len)
 {
-    json_t *json = record(label, claim);
+    json_t *json = record(label, claim, of_thread);
     size_t len = 0;
 
     if (json != NULL)

@@ -285,6 +285,42 @@ static void without_records_it_is_only_possible(void **state)
     admin_close(b);
 }
 
+/* --- event loops --- */
+
+static void take_grant(int error, zkr_grant *grant, void *user)
+{
+    (void)error;
+    atomic_store((_Atomic(zkr_grant *) *)user, grant);
+}
+
+/* Two programs that start all their acquires from one thread, which waits for
+ * none of them: whether one who holds waits is for the program to know. The
+ * records named that thread, and it was told as a confirmed deadlock. */
+static void acquires_of_an_event_loop_are_only_possible(void **state)
+{
+    zkr_session *sessions[2] = { open_session(), open_session() };
+    _Atomic(zkr_grant *) grants[4] = { NULL };
+    zkr_mutex *locks[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) { /* 0: a, 1: b; then 0: b, 1: a */
+        locks[i] = new_mutex(sessions[i % 2], lock_path(i == 0 || i == 3));
+        ok(zkr_mutex_acquire_async(locks[i], -1, take_grant, &grants[i], NULL));
+        wait_children(lock_path(i == 0 || i == 3), (size_t)i / 2 + 1);
+    }
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 1);
+    assert_said("DEADLOCK 1 (possible, 2 owners");
+    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "--certain"), 0);
+    for (int i = 0; i < 4; i++)
+        ok(zkr_mutex_cancel(locks[i]));
+    for (int i = 0; i < 4; i++) {
+        zkr_mutex_free(locks[i]);
+        zkr_grant_free(atomic_load(&grants[i]));
+    }
+    close_session(sessions[0]);
+    close_session(sessions[1]);
+}
+
 /* --- graph --- */
 
 static const char *edge_of(json_t *edge)
@@ -470,6 +506,7 @@ static int run_group(void)
         TEST(a_chain_is_no_deadlock),
         TEST(the_deadlock_is_over_when_one_gives_up),
         TEST(without_records_it_is_only_possible),
+        TEST(acquires_of_an_event_loop_are_only_possible),
         TEST(a_graph_has_every_owner_and_lock),
         TEST(text_of_others_stays_within_its_string),
         TEST(a_busy_system_gives_no_false_alarm),

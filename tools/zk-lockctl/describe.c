@@ -8,13 +8,19 @@ static json_t *text_or_null(const char *text)
     return text[0] == '\0' ? json_null() : json_text(text, strlen(text));
 }
 
+/* An asynchronous claim is of no thread. */
+static json_t *id_or_null(int64_t id)
+{
+    return id == 0 ? json_null() : json_integer(id);
+}
+
 static json_t *describe_owner(const struct owner *o)
 {
     if (!o->is_record)
         return json_null();
-    return json_pack("{s:o, s:I, s:o, s:I, s:o, s:o, s:o, s:o}", "host",
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
                      text_or_null(o->host), "pid", (json_int_t)o->pid, "thread",
-                     text_or_null(o->thread), "tid", (json_int_t)o->tid,
+                     text_or_null(o->thread), "tid", id_or_null(o->tid),
                      "program", text_or_null(o->program), "label",
                      text_or_null(o->label), "start", text_or_null(o->start),
                      "library", text_or_null(o->library));

@@ -65,13 +65,16 @@ void owner_word(const struct owner *owner, const char *data, size_t size,
                 char *word, size_t word_size)
 {
     char text[512];
+    char thread[32] = "";
 
     if (!owner->is_record) {
         (void)escape_text(data, size, word, word_size);
         return;
     }
-    (void)snprintf(text, sizeof(text), "%s:%" PRId64 "/%" PRId64 "%s%s",
-                   owner->host, owner->pid, owner->tid,
-                   owner->program[0] == '\0' ? "" : " ", owner->program);
+    if (owner->tid != 0)
+        (void)snprintf(thread, sizeof(thread), "/%" PRId64, owner->tid);
+    (void)snprintf(text, sizeof(text), "%s:%" PRId64 "%s%s%s", owner->host,
+                   owner->pid, thread, owner->program[0] == '\0' ? "" : " ",
+                   owner->program);
     (void)escape_text(text, strlen(text), word, word_size);
 }
