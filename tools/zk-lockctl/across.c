@@ -13,58 +13,31 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-static bool read_number(const char *option, uint32_t *ret_number)
-{
-    int64_t value;
-
-    if (!lockctl_parse_count(optarg, &value)) {
-        (void)lockctl_fail(EX_USAGE, "%s: '%s' is not a number from 1 on",
-                           option, optarg);
-        return false;
-    }
-    *ret_number = (uint32_t)value;
-    return true;
-}
-
-static bool read_duration(const char *option, int64_t *ret_ms)
-{
-    if (lockctl_parse_duration(optarg, ret_ms) && *ret_ms <= INT32_MAX)
-        return true;
-    (void)lockctl_fail(EX_USAGE, "%s: '%s' is not a duration", option, optarg);
-    return false;
-}
-
 bool across_take(int option, struct across_opts *opts)
 {
-    int64_t ms = 0;
-
     switch (option) {
     case ACROSS_CONFIRM:
-        return read_duration("--confirm", &opts->confirm_ms);
+        return lockctl_take_duration("--confirm", &opts->confirm_ms);
     case ACROSS_CERTAIN:
         opts->certain = true;
         return true;
     case ACROSS_DEPTH:
-        return read_number("--depth", &opts->scan.depth);
+        return lockctl_take_count("--depth", &opts->scan.depth);
     case ACROSS_LIMIT:
-        return read_number("--limit", &opts->scan.limit);
+        return lockctl_take_count("--limit", &opts->scan.limit);
     case ACROSS_WITHIN:
-        if (!read_duration("--within", &ms))
-            return false;
-        opts->scan.timeout_ms = ms > 0 ? (uint32_t)ms : 1;
-        return true;
+        return scan_take_within(&opts->scan);
     default:
         return false;
     }
 }
 
-int across_read(struct lockctl *ctl, const struct verb *verb, int argc,
-                char **argv, struct across_opts *opts)
+static int read_options(struct lockctl *ctl, const struct verb *verb, int argc,
+                        char **argv, struct across_opts *opts)
 {
     int option;
 
-    *opts =
-        (struct across_opts){ .scan.timeout_ms = 60000, .confirm_ms = 1000 };
+    *opts = (struct across_opts)ACROSS_OPTS_INIT;
     while ((option = lockctl_option(ctl, verb, argc, argv, "", options)) !=
            -1) {
         if (!across_take(option, opts))
@@ -163,6 +136,12 @@ static int find(struct across *a, const struct scan *before)
     return lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
+static void across_done(struct across *across)
+{
+    deadlocks_done(&across->deadlocks);
+    scan_done(&across->scan);
+}
+
 /* What was seen once may never have been. */
 static int confirm(struct lockctl *ctl, char *const *paths, int path_count,
                    const struct across_opts *opts, struct across *a)
@@ -187,7 +166,8 @@ static void drop_possible(struct deadlocks *all)
         free(all->items[--all->count].members);
 }
 
-int across_load(struct lockctl *ctl, char *const *paths, int path_count,
+/* Below those paths, or "/" without one. */
+static int load(struct lockctl *ctl, char *const *paths, int path_count,
                 const struct across_opts *opts, struct across *ret_across)
 {
     struct across a = { .scan.count = 0 };
@@ -212,8 +192,20 @@ int across_load(struct lockctl *ctl, char *const *paths, int path_count,
     return 0;
 }
 
-void across_done(struct across *across)
+int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
+               char **argv, across_print *print)
 {
-    deadlocks_done(&across->deadlocks);
-    scan_done(&across->scan);
+    struct across_opts opts;
+    struct across a;
+    int code = read_options(ctl, verb, argc, argv, &opts);
+
+    if (code == 0)
+        code = load(ctl, argv + optind, argc - optind, &opts, &a);
+    if (code != 0)
+        return code;
+    code = print(ctl, &a);
+    if (code == 0 && a.deadlocks.count > 0)
+        code = EX_NO;
+    across_done(&a);
+    return code;
 }

@@ -40,17 +40,17 @@ enum {
 
 /* Take one of them. False after an error was said. */
 bool across_take(int option, struct across_opts *opts);
-/* All of them, and --certain. 0, or an exit code after an error was said. */
-int across_read(struct lockctl *ctl, const struct verb *verb, int argc,
-                char **argv, struct across_opts *opts);
 
-/* Below those paths, or "/" without one. Connects. 0, or an exit code after an
- * error was said. */
-int across_load(struct lockctl *ctl, char *const *paths, int path_count,
-                const struct across_opts *opts, struct across *ret_across);
-/* Only list them, once, with a session that is there. */
+/* All of a verb that has these options and --certain, and tells of what is
+ * below its paths, or "/" without one. `print` returns an exit code; so does
+ * this, EX_NO with deadlocks. */
+typedef int across_print(const struct lockctl *ctl, const struct across *a);
+int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
+               char **argv, across_print *print);
+
+/* Only list them, once, with a session that is there. 0, or an exit code after
+ * an error was said. */
 int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
                 const struct scan_opts *opts, struct scan *ret_scan);
-void across_done(struct across *across);
 
 #endif

@@ -105,6 +105,11 @@ bool lockctl_parse_duration(const char *text, int64_t *ret_ms);
 /* A whole number from 1 to 2^31 - 1. */
 bool lockctl_parse_count(const char *text, int64_t *ret_count);
 
+/* The same of the argument of that option; a duration of at most 2^31 - 1 ms.
+ * False after an error was said. */
+bool lockctl_take_duration(const char *option, int64_t *ret_ms);
+bool lockctl_take_count(const char *option, uint32_t *ret_count);
+
 /* A lock path: "orders" is "/locks/orders". False after an error was said. */
 bool lockctl_parse_path(const char *text, char *path, size_t size);
 

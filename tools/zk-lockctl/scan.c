@@ -302,6 +302,16 @@ static void collect(struct scan *scan, const struct zkr_locks *found)
     }
 }
 
+bool scan_take_within(struct scan_opts *opts)
+{
+    int64_t ms;
+
+    if (!lockctl_take_duration("--within", &ms))
+        return false;
+    opts->timeout_ms = ms > 0 ? (uint32_t)ms : 1;
+    return true;
+}
+
 int scan_below(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan)
 {

@@ -61,6 +61,9 @@ struct scan_opts {
     uint32_t timeout_ms; /* for finding them */
 };
 
+/* The argument of --within. False after an error was said. */
+bool scan_take_within(struct scan_opts *opts);
+
 /* The next two: 0, or an exit code after an error was said; nothing is to be
  * freed then. */
 

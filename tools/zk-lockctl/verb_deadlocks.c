@@ -291,19 +291,7 @@ static int print(const struct lockctl *ctl, const struct across *a)
 
 static int deadlocks(struct lockctl *ctl, int argc, char **argv)
 {
-    struct across_opts opts;
-    struct across a;
-    int code = across_read(ctl, &verb_deadlocks, argc, argv, &opts);
-
-    if (code == 0)
-        code = across_load(ctl, argv + optind, argc - optind, &opts, &a);
-    if (code != 0)
-        return code;
-    code = print(ctl, &a);
-    if (code == 0 && a.deadlocks.count > 0)
-        code = EX_NO;
-    across_done(&a);
-    return code;
+    return across_run(ctl, &verb_deadlocks, argc, argv, print);
 }
 
 const struct verb verb_deadlocks = {

@@ -33,37 +33,15 @@ struct filter {
     const char *dialect;
 };
 
-static bool read_count(const char *option, const char *text,
-                       uint32_t *ret_count)
-{
-    int64_t value;
-
-    if (lockctl_parse_count(text, &value)) {
-        *ret_count = (uint32_t)value;
-        return true;
-    }
-    (void)lockctl_fail(EX_USAGE, "%s: '%s' is not a number from 1 on", option,
-                       text);
-    return false;
-}
-
 static bool take(int option, struct scan_opts *scan, struct filter *filter)
 {
-    int64_t ms;
-
     switch (option) {
     case OPTION_DEPTH:
-        return read_count("--depth", optarg, &scan->depth);
+        return lockctl_take_count("--depth", &scan->depth);
     case OPTION_LIMIT:
-        return read_count("--limit", optarg, &scan->limit);
+        return lockctl_take_count("--limit", &scan->limit);
     case OPTION_WITHIN:
-        if (lockctl_parse_duration(optarg, &ms) && ms > 0 && ms <= INT32_MAX) {
-            scan->timeout_ms = (uint32_t)ms;
-            return true;
-        }
-        (void)lockctl_fail(EX_USAGE, "--within: '%s' is not a duration",
-                           optarg);
-        return false;
+        return scan_take_within(scan);
     case OPTION_EMPTY:
         scan->empty = true;
         return true;

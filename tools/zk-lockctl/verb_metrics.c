@@ -145,29 +145,14 @@ static int measure(struct lockctl *ctl, const struct query *q)
 
 static bool take(struct query *q, int option)
 {
-    int64_t value;
-
     switch (option) {
     case OPTION_TEXTFILE:
         q->textfile = optarg;
         return true;
     case OPTION_LIMIT:
-        if (lockctl_parse_count(optarg, &value)) {
-            q->scan.limit = (uint32_t)value;
-            return true;
-        }
-        (void)lockctl_fail(EX_USAGE, "--limit: '%s' is not a number from 1 on",
-                           optarg);
-        return false;
+        return lockctl_take_count("--limit", &q->scan.limit);
     case OPTION_WITHIN:
-        if (lockctl_parse_duration(optarg, &value) && value > 0 &&
-            value <= INT32_MAX) {
-            q->scan.timeout_ms = (uint32_t)value;
-            return true;
-        }
-        (void)lockctl_fail(EX_USAGE, "--within: '%s' is not a duration",
-                           optarg);
-        return false;
+        return scan_take_within(&q->scan);
     default:
         return false;
     }
