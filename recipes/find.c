@@ -218,6 +218,7 @@ static size_t add_find(struct walk *w, const char *path,
         .public = { .path = copy,
                     .children = reply->name_count,
                     .czxid = reply->czxid,
+                    .pzxid = reply->pzxid,
                     .created_ms = reply->ctime_ms },
     };
     return w->find_count++;

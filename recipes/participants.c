@@ -1,4 +1,5 @@
-/* Listing who takes part in a lock: sync, list, and a look at each node. */
+/* Listing who takes part in a lock: sync, list, the ACL if wanted, and a look
+ * at each node. */
 #include <zkrecipes/participants.h>
 
 #include <stdlib.h>
@@ -37,7 +38,8 @@ struct listing {
     char *path;
     char *dir; /* with the chroot */
     size_t limit;
-    struct zkr__ask ask; /* the sync, then the list */
+    uint32_t flags;
+    struct zkr__ask ask; /* the sync, then the list, then the ACL */
     struct list *list;
     size_t next; /* item to be read */
     size_t reading;
@@ -70,7 +72,7 @@ static void free_listing(struct zkr__call *call)
 }
 
 static struct listing *new_listing(struct zkr_session *s, const char *path,
-                                   size_t limit)
+                                   const struct zkr_participants_opts *opts)
 {
     struct listing *l = calloc(1, sizeof(*l));
 
@@ -80,7 +82,8 @@ static struct listing *new_listing(struct zkr_session *s, const char *path,
     zkr__ask_init(&l->ask, &l->call);
     for (size_t i = 0; i < READERS; i++)
         zkr__ask_init(&l->readers[i].ask, &l->call);
-    l->limit = limit;
+    l->limit = opts->limit;
+    l->flags = opts->flags;
     l->path = strdup(path);
     l->dir = zkr__path_join(s->hosts.chroot, path + 1);
     l->list = calloc(1, sizeof(*l->list));
@@ -205,6 +208,18 @@ static void read_next_locked(struct listing *l, struct reader *r)
     zkr__call_ask_locked(&r->ask, ZKR__ZK_GET, r->path, on_read);
 }
 
+static void on_acl(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+{
+    struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
+
+    l->list->public.anyone = (uint32_t)reply->anyone;
+    l->list->public.acl_error = reply->rc;
+    if (is_of_the_node(reply->rc))
+        zkr__call_end_locked(&l->call, ZKR_OK, "");
+    else
+        zkr__call_end_locked(&l->call, reply->rc, "cannot read the ACL");
+}
+
 static int read_nodes_unlocks(struct listing *l)
 {
     for (size_t i = 0; i < READERS; i++)
@@ -240,6 +255,10 @@ static int list_unlocks(struct listing *l, int64_t deadline)
     zkr__mtx_unlock(lock);
     rc = arrange(l);
     zkr__mtx_lock(lock);
+    if (rc == ZKR_OK && (l->flags & ZKR_PARTICIPANTS_ACL) != 0) {
+        zkr__call_ask_locked(&l->ask, ZKR__ZK_GET_ACL, l->dir, on_acl);
+        rc = zkr__call_wait_unlocks(&l->call);
+    }
     return rc == ZKR_OK ? read_nodes_unlocks(l) : rc;
 }
 
@@ -270,6 +289,9 @@ static int load_opts(const struct zkr_session *s,
 
     if (rc != ZKR_OK)
         return rc;
+    if ((o->flags & ~(uint32_t)ZKR_PARTICIPANTS_ACL) != 0)
+        return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", noun,
+                         (unsigned)o->flags);
     if (o->limit == 0)
         o->limit = DEFAULT_LIMIT;
     if (o->timeout_ms == 0)
@@ -293,7 +315,7 @@ int zkr_participants_list(zkr_session *session, const char *path,
         rc = load_opts(session, &o, opts);
     if (rc != ZKR_OK)
         return rc;
-    l = new_listing(session, path, o.limit);
+    l = new_listing(session, path, &o);
     if (l == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s: out of memory", noun);
     zkr__mtx_lock(&session->lock);

@@ -31,6 +31,7 @@ enum zkr__zk_type {
     ZKR__ZK_SET,      /* path, data; whatever the version */
     ZKR__ZK_CHILDREN, /* path */
     ZKR__ZK_SURVEY,   /* path: its children, and what EXISTS says of it */
+    ZKR__ZK_GET_ACL,  /* path: what everybody may do with it */
     ZKR__ZK_SYNC,     /* path */
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
     ZKR__ZK_UNWATCH,  /* path, watch: forget this one; NULL: remove all data
@@ -60,12 +61,14 @@ struct zkr__zk_reply {
     int rc;
     const char *path;         /* CREATE: with the sequence number */
     int64_t czxid;            /* CREATE, EXISTS, GET, SET, SURVEY */
+    int64_t pzxid;            /* of the last change of children: of the same */
     int64_t owner;            /* the ephemeralOwner: of the same */
     int64_t ctime_ms;         /* since 1970: of the same */
     const char *const *names; /* CHILDREN, SURVEY */
     size_t name_count;
     const char *data; /* GET; may be NULL */
     size_t data_len;  /* GET, SURVEY */
+    int32_t anyone;   /* GET_ACL: permissions of world:anyone, as in acl.h */
 };
 
 enum zkr__zk_event {

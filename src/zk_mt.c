@@ -175,6 +175,7 @@ static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
     if (reply->rc != ZOK || stat == NULL)
         return;
     reply->czxid = stat->czxid;
+    reply->pzxid = stat->pzxid;
     reply->owner = stat->ephemeralOwner;
     reply->ctime_ms = stat->ctime;
 }
@@ -264,6 +265,25 @@ static void on_survey(int rc, const struct String_vector *names,
     answer(data, &reply);
 }
 
+static bool is_anyone(const struct Id *id)
+{
+    return id->scheme != NULL && id->id != NULL &&
+           strcmp(id->scheme, "world") == 0 && strcmp(id->id, "anyone") == 0;
+}
+
+static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
+                   const void *data)
+{
+    struct zkr__zk_reply reply = { .rc = rc };
+
+    set_stat(&reply, stat);
+    for (int32_t i = 0; rc == ZOK && acl->data != NULL && i < acl->count; i++) {
+        if (is_anyone(&acl->data[i].id))
+            reply.anyone |= acl->data[i].perms;
+    }
+    answer(data, &reply);
+}
+
 /* A transaction of one check. There is never more than one operation in it: the
  * client frees an uninitialised pointer when a transaction of several is
  * refused on a dead handle. Both structs must outlive the request. */
@@ -341,6 +361,8 @@ static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
         return zoo_aget_children(zh, r->path, 0, on_children, op);
     case ZKR__ZK_SURVEY:
         return zoo_aget_children2(zh, r->path, 0, on_survey, op);
+    case ZKR__ZK_GET_ACL:
+        return zoo_aget_acl(zh, r->path, on_acl, op);
     case ZKR__ZK_SYNC:
         return zoo_async(zh, r->path, on_string, op);
     case ZKR__ZK_CHECK:

@@ -75,17 +75,35 @@ struct zkr_participant {
                     then all from token on is zero, and data "". */
 };
 
+/** What an ACL permits, as bits, numbered as on the wire. */
+enum zkr_permission {
+    ZKR_PERMISSION_READ = 1u << 0,
+    ZKR_PERMISSION_WRITE = 1u << 1,
+    ZKR_PERMISSION_CREATE = 1u << 2, /**< Of children: entering the queue. */
+    ZKR_PERMISSION_DELETE = 1u << 3, /**< Of children: breaking the lock. */
+    ZKR_PERMISSION_ADMIN = 1u << 4,  /**< Of changing the ACL. */
+};
+
 /** A list, in the order of the queue, foreign nodes last. */
 struct zkr_participants {
     const struct zkr_participant *items;
     size_t count; /**< Of what is here, */
     size_t total; /**< ... and of what the directory had when it was listed. */
+    uint32_t anyone; /**< What everybody may do with the directory (scheme
+                          world), enum zkr_permission. 0 if not asked for. */
+    int acl_error;   /**< Or why that is not known: ZNOAUTH. */
+};
+
+enum zkr_participants_flags {
+    /** Ask for the ACL of the directory, too. */
+    ZKR_PARTICIPANTS_ACL = 1u << 0,
 };
 
 struct zkr_participants_opts {
     size_t size;         /**< Set by ZKR_PARTICIPANTS_OPTS_INIT. */
     uint32_t limit;      /**< List no more than so many; 0: 10000. */
     uint32_t timeout_ms; /**< 0: reply_timeout_ms of the session. */
+    uint32_t flags;      /**< enum zkr_participants_flags. */
 };
 
 /* clang-format off */
@@ -100,7 +118,7 @@ struct zkr_participants_opts {
  * left out. What is listed is the truth of a moment that has passed.
  *
  * With a limit the first of the queue are listed; foreign nodes are left out
- * first. One request for each node that is listed.
+ * first. One request for each node that is listed, and one for the ACL.
  *
  * Time      opts.timeout_ms at most, whatever the servers do. Within it
  *           requests are repeated as the retry policy says, and when a new
@@ -186,7 +204,9 @@ struct zkr_locks_item {
     const char *path;   /**< Without the chroot; for zkr_participants_list(). */
     size_t contenders;  /**< Children that contend, by their names, */
     size_t children;    /**< ... and children of any kind. */
-    int64_t czxid;      /**< Which directory of that path it is. */
+    int64_t czxid;      /**< Which directory of that path it is, */
+    int64_t pzxid;      /**< ... and when its children last changed: the same
+                             as czxid when it has never had any. */
     int64_t created_ms; /**< When it was made, in ms since 1970. */
 };
 

@@ -461,6 +461,35 @@ static void a_limit_lists_the_head_of_the_queue(void **state)
     zkr_participants_free(list);
 }
 
+static void what_everybody_may_do_is_told(void **state)
+{
+    struct ACL entries[] = {
+        { ZOO_PERM_ALL, { "ip", "127.0.0.1" } },
+        { ZOO_PERM_READ, { "world", "anyone" } },
+        { ZOO_PERM_DELETE, { "world", "anyone" } },
+    };
+    struct ACL_vector acl = { 3, entries };
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    ok(zkr_participants_list(s, path, &o, &list));
+    assert_int_equal(list->anyone, 0);
+    zkr_participants_free(list);
+    o.flags = ZKR_PARTICIPANTS_ACL;
+    ok(zkr_participants_list(s, path, &o, &list));
+    assert_int_equal(list->anyone, ZOO_PERM_ALL);
+    assert_int_equal(list->acl_error, ZKR_OK);
+    zkr_participants_free(list);
+    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+    ok(zkr_participants_list(s, path, &o, &list));
+    assert_int_equal(list->anyone, ZKR_PERMISSION_READ | ZKR_PERMISSION_DELETE);
+    zkr_participants_free(list);
+    o.flags = 2;
+    assert_int_equal(zkr_participants_list(s, path, &o, &list), ZKR_EINVAL);
+}
+
 static void bad_arguments_are_refused(void **state)
 {
     static const char *const bad[] = { "", "/", "a", "/a/", "/a//b", "/a/.." };
@@ -913,6 +942,7 @@ static int run_group(void)
         TEST(hostile_nodes_are_told_as_they_are),
         TEST(a_node_that_may_not_be_read_is_listed_without),
         TEST(a_limit_lists_the_head_of_the_queue),
+        TEST(what_everybody_may_do_is_told),
         TEST(bad_arguments_are_refused),
         TEST(a_chroot_is_in_front_of_every_path),
         TEST(a_callback_cannot_wait),
