@@ -297,6 +297,53 @@ static void numbers_that_run_out_are_found(void **state)
     assert_finds("sequence-headroom", NULL, "used up", "begin at 0");
 }
 
+static void
+a_directory_that_everybody_may_change_is_found_if_so_asked(void **state)
+{
+    struct ACL entries[] = { { ZOO_PERM_ALL, { "ip", "127.0.0.1" } },
+                             { ZOO_PERM_READ, { "world", "anyone" } } };
+    struct ACL_vector acl = { 2, entries };
+
+    (void)state;
+    make("lock-0000000000", "", ZOO_EPHEMERAL);
+    assert_does_not_find("open-acl");
+    assert_int_equal(DOCTOR("--acl"), 1);
+    assert_non_null(strstr(cli_said(&cli),
+                           "open-acl: everybody may delete the nodes of "
+                           "others, write data into it, change who may"));
+    entries[1].perms |= ZOO_PERM_ADMIN;
+    assert_int_equal(admin_set_acl(admin, lock_path(), &acl), ZOK);
+    assert_int_equal(DOCTOR("--acl"), 1);
+    assert_non_null(
+        strstr(cli_said(&cli), "open-acl: everybody may change who may."));
+    entries[1].perms = ZOO_PERM_READ;
+    assert_int_equal(admin_set_acl(admin, lock_path(), &acl), ZOK);
+    assert_int_equal(DOCTOR("--acl"), 0);
+}
+
+/* The server of this test looks for empty containers twice a second. */
+static void an_empty_directory_that_stays_is_found_if_so_asked(void **state)
+{
+    char lock[128];
+
+    (void)state;
+    make("lock-0000000000", "", ZOO_EPHEMERAL);
+    assert_int_equal(admin_delete(admin, node_path("lock-0000000000")), ZOK);
+    assert_does_not_find("empty-directory");
+    (void)snprintf(lock, sizeof(lock), "%s/container", root);
+    assert_int_equal(
+        admin_create_flags(admin, lock, "", ZOO_CONTAINER, NULL, 0), ZOK);
+    (void)snprintf(lock, sizeof(lock), "%s/container/lock-0000000000", root);
+    assert_int_equal(admin_create(admin, lock, ""), ZOK);
+    assert_int_equal(admin_delete(admin, lock), ZOK);
+    (void)snprintf(lock, sizeof(lock), "%s/never-used", root);
+    assert_int_equal(admin_create(admin, lock, ""), ZOK);
+    assert_int_equal(DOCTOR("--empty", "--confirm", "3s"), 1);
+    assert_non_null(strstr(cli_said(&cli), "/lock: empty-directory: its last"));
+    assert_null(strstr(cli_said(&cli), "container: empty"));
+    assert_null(strstr(cli_said(&cli), "never-used"));
+}
+
 static void a_node_that_holds_for_long_is_found_if_so_asked(void **state)
 {
     (void)state;
@@ -357,6 +404,8 @@ static int run_group(void)
         TEST(a_node_before_which_curator_gets_nothing_is_found),
         TEST(recipes_that_do_not_exclude_each_other_are_found),
         TEST(numbers_that_run_out_are_found),
+        TEST(a_directory_that_everybody_may_change_is_found_if_so_asked),
+        TEST(an_empty_directory_that_stays_is_found_if_so_asked),
         TEST(a_node_that_holds_for_long_is_found_if_so_asked),
         TEST(a_deadlock_is_found),
         TEST(text_of_others_moves_no_cursor),
@@ -367,11 +416,15 @@ static int run_group(void)
 
 int main(void)
 {
+    static const char *const options[] = {
+        "-Dznode.container.checkIntervalMs=500", NULL
+    };
+    const struct server_opts opts = { .java_opts = options };
     int rc;
 
     if (cli_setup() != 0)
         return 1;
-    rc = run_with_server(NULL, run_group);
+    rc = run_with_server(&opts, run_group);
     cli_teardown();
     return rc;
 }

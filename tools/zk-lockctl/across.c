@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "guard.h"
+#include "words.h"
+
+#define CONFIRM_MS    1000
+#define PAUSE_SAID_MS 5000
 
 static const struct option options[] = {
     ACROSS_OPTIONS,
@@ -142,6 +146,15 @@ static void across_done(struct across *across)
     scan_done(&across->scan);
 }
 
+void across_pause(const struct lockctl *ctl, int64_t ms)
+{
+    char word[WORD_MAX];
+
+    if (ms > PAUSE_SAID_MS)
+        lockctl_say(ctl, "looking again in %s", word_age(ms, word));
+    guard_sleep_ms(ms);
+}
+
 /* What was seen once may never have been. */
 static int confirm(struct lockctl *ctl, char *const *paths, int path_count,
                    const struct across_opts *opts, struct across *a)
@@ -151,7 +164,7 @@ static int confirm(struct lockctl *ctl, char *const *paths, int path_count,
 
     deadlocks_done(&a->deadlocks);
     a->scan = (struct scan){ .count = 0 };
-    guard_sleep_ms(opts->confirm_ms);
+    across_pause(ctl, opts->confirm_ms < 0 ? CONFIRM_MS : opts->confirm_ms);
     code = across_scan(ctl, paths, path_count, &opts->scan, &a->scan);
     if (code == 0)
         code = find(a, &before);

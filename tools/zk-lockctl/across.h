@@ -9,7 +9,7 @@
 
 struct across_opts {
     struct scan_opts scan;
-    int64_t confirm_ms; /* between the two lists */
+    int64_t confirm_ms; /* between the two lists; -1: not said */
     bool certain;       /* leave out what is only possible */
 };
 
@@ -35,7 +35,7 @@ enum {
     { "depth", required_argument, NULL, ACROSS_DEPTH },                        \
     { "limit", required_argument, NULL, ACROSS_LIMIT },                        \
     { "within", required_argument, NULL, ACROSS_WITHIN }
-#define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = 1000 }
+#define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = -1 }
 /* clang-format on */
 
 /* Take one of them. False after an error was said. */
@@ -47,6 +47,9 @@ bool across_take(int option, struct across_opts *opts);
 typedef int across_print(const struct lockctl *ctl, const struct across *a);
 int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
                char **argv, across_print *print);
+
+/* Between the two lists. It is said when it is long. */
+void across_pause(const struct lockctl *ctl, int64_t ms);
 
 /* Only list them, once, with a session that is there. 0, or an exit code after
  * an error was said. */

@@ -132,6 +132,8 @@ static int by_subject(const void *a, const void *b)
         order = strcmp(x->path, y->path);
     if (order == 0 && x->token != y->token)
         order = x->token < y->token ? -1 : 1;
+    if (order == 0 && x->pzxid != y->pzxid)
+        order = x->pzxid < y->pzxid ? -1 : 1;
     if (order != 0 || x->node == NULL || y->node == NULL)
         return order != 0 ? order : (x->node != NULL) - (y->node != NULL);
     return strcmp(x->node, y->node);
@@ -245,6 +247,50 @@ static void check_sequence(struct findings *f, const struct lock *lock)
                    SEQUENCE_LAST - highest),
         text("let the lock become free and have the directory removed: the "
              "numbers of a new one begin at 0"));
+}
+
+/* Only when it was asked for: with the default ACL of ZooKeeper every directory
+ * is open to all. */
+static void check_acl(struct findings *f, const struct lock *lock)
+{
+    static const struct {
+        uint32_t permission;
+        const char *what;
+    } harm[] = {
+        { ZKR_PERMISSION_DELETE, ", delete the nodes of others" },
+        { ZKR_PERMISSION_WRITE, ", write data into it" },
+        { ZKR_PERMISSION_ADMIN, ", change who may" },
+    };
+    uint32_t anyone = lock->list == NULL ? 0 : lock->list->anyone;
+    char all[128] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
+        if ((anyone & harm[i].permission) != 0)
+            used += (size_t)snprintf(all + used, sizeof(all) - used, "%s",
+                                     harm[i].what);
+    }
+    if (used > 0)
+        add(f, "open-acl", lock, NULL, text("everybody may%s", all + 1),
+            text("give the directory an ACL of its users; make new ones with "
+                 "the acl option of their sessions"));
+}
+
+/* Clients cannot see what is a container. But one whose children have gone goes
+ * soon, so what is still there later, and unchanged, is none. */
+static void check_empty(struct findings *f, const struct lock *lock)
+{
+    size_t count = f->count;
+
+    if (lock->error != ZKR_OK || lock->total > 0 || lock->pzxid == 0)
+        return;
+    add(f, "empty-directory", lock, NULL,
+        text("its last child has gone and it stays, so it is no container: a "
+             "lock that nobody uses, or something else"),
+        text("delete it by hand if nothing needs it; use clients that make "
+             "containers"));
+    if (f->count > count)
+        f->items[count].pzxid = lock->pzxid;
 }
 
 static void check_age(struct findings *f, const struct lock *lock,
@@ -522,6 +568,9 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
         check_kind(f, lock);
         check_sequence(f, lock);
         check_age(f, lock, opts);
+        check_acl(f, lock);
+        if (opts->empty)
+            check_empty(f, lock);
         if (servers != NULL && servers_know_watches(servers))
             check_watches(f, lock, servers);
     }

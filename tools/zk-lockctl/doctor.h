@@ -11,6 +11,7 @@ struct finding {
     char *path;        /* of the lock */
     char *node;        /* name of the child that it is about, or NULL */
     int64_t token;     /* of that child, or 0 */
+    int64_t pzxid;     /* must not have changed between two looks, or 0 */
     char *what;        /* escaped, as the next */
     char *cure;
 };
@@ -23,6 +24,7 @@ struct findings {
 
 struct doctor_opts {
     int64_t older_ms; /* holders; 0: any age is right */
+    bool empty;       /* directories that have lost their last child */
 };
 
 /* All findings in a scan; `servers` were asked for the watches on all nodes,

@@ -80,7 +80,7 @@ static void note_cut(struct looks *l, const struct lock *lock)
 static int look_at_one(struct looks *l, const char *path, struct look_at *look)
 {
     struct lock lock;
-    int rc = lock_list(l->ctl->session, path, 0, &lock);
+    int rc = lock_list(l->ctl->session, path, NULL, &lock);
 
     if (rc == ZNONODE || (rc == ZNOAUTH && l->at_ms != 0)) {
         lock = (struct lock){ .path = strdup(path),

@@ -91,19 +91,19 @@ static int understand(struct lock *lock, struct zkr_participants *list)
     return ZKR_OK;
 }
 
-#define DEFAULT_CHILDREN 10000
+#define DEFAULT_CHILDREN 10000 /* of zkr_participants_list() */
 
-int lock_list(zkr_session *session, const char *path, uint32_t limit,
-              struct lock *ret_lock)
+int lock_list(zkr_session *session, const char *path,
+              const struct zkr_participants_opts *opts, struct lock *ret_lock)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    size_t limit =
+        opts == NULL || opts->limit == 0 ? DEFAULT_CHILDREN : opts->limit;
     struct zkr_participants *list = NULL;
     struct lock lock = { .path = strdup(path), .longest_wait_ms = -1 };
     int rc = ZKR_ENOMEM;
 
-    opts.limit = limit == 0 ? DEFAULT_CHILDREN : limit;
     if (lock.path != NULL)
-        rc = zkr_participants_list(session, path, &opts, &list);
+        rc = zkr_participants_list(session, path, opts, &list);
     lock.at_ms = wall_ms();
     if (rc == ZKR_OK)
         rc = understand(&lock, list);
@@ -111,7 +111,7 @@ int lock_list(zkr_session *session, const char *path, uint32_t limit,
         lock_done(&lock);
         return rc;
     }
-    lock.cut = lock.total > opts.limit;
+    lock.cut = lock.total > limit;
     *ret_lock = lock;
     return ZKR_OK;
 }
@@ -138,8 +138,12 @@ static int fail_no_lock(const struct lock *lock)
 int scan_lock(zkr_session *session, const char *path, uint32_t limit,
               bool *missing, struct lock *ret_lock)
 {
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct lock lock;
-    int rc = lock_list(session, path, limit, &lock);
+    int rc;
+
+    opts.limit = limit;
+    rc = lock_list(session, path, &opts, &lock);
 
     if (missing != NULL)
         *missing = rc == ZNONODE;
@@ -188,7 +192,7 @@ const struct contender *lock_by_name(const struct lock *lock, const char *name)
 struct listing {
     zkr_session *session;
     const struct zkr_locks *found;
-    uint32_t children;
+    struct zkr_participants_opts opts;
     struct lock *locks; /* as found->items; no path: it has gone */
     atomic_size_t next;
     atomic_bool failed;
@@ -211,7 +215,7 @@ static void fail_listing(struct listing *l, int rc)
 static int list_one(struct listing *l, size_t i)
 {
     const char *path = l->found->items[i].path;
-    int rc = lock_list(l->session, path, l->children, &l->locks[i]);
+    int rc = lock_list(l->session, path, &l->opts, &l->locks[i]);
 
     if (rc == ZNONODE || rc == ZKR_EPATH) /* the root is no lock */
         return ZKR_OK;
@@ -295,6 +299,8 @@ static void collect(struct scan *scan, const struct zkr_locks *found)
 
         if (lock->path == NULL)
             continue;
+        if (found->items[i].pzxid != found->items[i].czxid)
+            lock->pzxid = found->items[i].pzxid;
         note_lock(scan, lock);
         scan->locks[scan->count] = *lock;
         if (scan->count++ != i)
@@ -319,11 +325,13 @@ int scan_below(zkr_session *session, const char *root,
     struct zkr_locks *found = NULL;
     struct scan scan = { .at_ms = wall_ms() };
     struct listing l = { .session = session,
-                         .children = opts->children,
+                         .opts = ZKR_PARTICIPANTS_OPTS_INIT,
                          .mutex = PTHREAD_MUTEX_INITIALIZER };
     int code = 0;
     int rc;
 
+    l.opts.limit = opts->children;
+    l.opts.flags = opts->acl ? ZKR_PARTICIPANTS_ACL : 0;
     find.flags = opts->empty ? ZKR_LOCKS_EMPTY : 0;
     find.depth = opts->depth;
     find.limit = opts->limit;

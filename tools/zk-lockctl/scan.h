@@ -36,6 +36,7 @@ struct lock {
     size_t listed;           /* ... this, are foreign children */
     size_t total;            /* children on the server */
     bool cut;                /* not all of them are listed */
+    int64_t pzxid;           /* when they last changed; 0: unknown or never */
     size_t holders;
     size_t waiters;
     enum lock_kind kind;
@@ -55,6 +56,7 @@ struct scan {
 
 struct scan_opts {
     bool empty;          /* directories without children, too */
+    bool acl;            /* what everybody may do with each, too */
     uint32_t depth;      /* zero: as in zkr_locks_find() */
     uint32_t limit;      /* of locks */
     uint32_t children;   /* of each lock */
@@ -79,9 +81,9 @@ int scan_lock(zkr_session *session, const char *path, uint32_t limit,
               bool *missing, struct lock *ret_lock);
 
 /* The same without a word to the user: an error of the library. Anything is
- * a lock here. */
-int lock_list(zkr_session *session, const char *path, uint32_t limit,
-              struct lock *ret_lock);
+ * a lock here. `opts` may be NULL. */
+int lock_list(zkr_session *session, const char *path,
+              const struct zkr_participants_opts *opts, struct lock *ret_lock);
 
 /* The next that holds with that token, after `last` (NULL: the first); NULL.
  * Nodes that were made in one transaction have the same. */

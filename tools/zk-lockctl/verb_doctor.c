@@ -13,12 +13,20 @@
 enum {
     OPTION_OLDER = ACROSS_OPTION_NEXT,
     OPTION_NO_4LW,
+    OPTION_ACL,
+    OPTION_EMPTY,
 };
+
+/* Servers look once a minute for containers that are empty. */
+#define CONTAINERS_GONE_MS 125000
+#define CONFIRM_MS         1000
 
 static const struct option options[] = {
     ACROSS_OPTIONS,
     { "older", required_argument, NULL, OPTION_OLDER },
     { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
+    { "acl", no_argument, NULL, OPTION_ACL },
+    { "empty", no_argument, NULL, OPTION_EMPTY },
     { NULL, 0, NULL, 0 },
 };
 
@@ -100,7 +108,7 @@ static int look_twice(struct lockctl *ctl, const struct order *order,
         *ret_look = first;
         return 0;
     }
-    guard_sleep_ms(order->across.confirm_ms);
+    across_pause(ctl, order->across.confirm_ms);
     code = look_once(ctl, order, &first, ret_look);
     look_done(&first);
     if (code == 0)
@@ -214,6 +222,12 @@ static bool take(int option, struct order *order)
     case OPTION_NO_4LW:
         order->ask = false;
         return true;
+    case OPTION_ACL:
+        order->across.scan.acl = true;
+        return true;
+    case OPTION_EMPTY:
+        order->across.scan.empty = order->doctor.empty = true;
+        return true;
     default:
         return across_take(option, &order->across);
     }
@@ -235,6 +249,9 @@ static int doctor(struct lockctl *ctl, int argc, char **argv)
     }
     if (ctl->format == FORMAT_DOT)
         return lockctl_fail(EX_USAGE, "doctor: findings are no graph");
+    if (order.across.confirm_ms < 0)
+        order.across.confirm_ms =
+            order.doctor.empty ? CONTAINERS_GONE_MS : CONFIRM_MS;
     order.paths = argv + optind;
     order.path_count = argc - optind;
     code = look_twice(ctl, &order, &look);
@@ -258,14 +275,15 @@ const struct verb verb_doctor = {
         "  --confirm DURATION  look twice, so far apart; only what was there\n"
         "                      both times counts (1s)\n"
         "  --no-4lw            do not ask the servers who watches what\n"
+        "  --acl               also directories that everybody may change\n"
+        "  --empty             also empty directories that stay: looks again\n"
+        "                      after 125s, when containers are gone\n"
         "  --depth N           look into N levels of directories (32)\n"
         "  --limit N           look at no more than N locks (10000)\n"
         "  --within DURATION   search no longer than that (60s)\n"
         "\n"
         "One line for each finding: deaf-waiter, herd, persistent-contender,\n"
         "foreign-child, mixed-recipes, sequence-headroom, old-holder,\n"
-        "deadlock. Not looked at: ACLs, which the library does not read, and\n"
-        "empty directories, as a client cannot tell those that the servers\n"
-        "remove by themselves (containers) from those that nobody does.\n",
+        "deadlock, open-acl, empty-directory.\n",
     .run = doctor,
 };
