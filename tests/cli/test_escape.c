@@ -42,8 +42,18 @@ static void direction_cannot_be_turned(void **state)
     IS("\xe2\x80\xaa", "\\xE2\\x80\\xAA"); /* U+202A */
     IS("\xe2\x81\xa6", "\\xE2\\x81\\xA6"); /* U+2066 */
     IS("\xe2\x81\xa9", "\\xE2\\x81\\xA9"); /* U+2069 */
-    IS("\xe2\x81\xaa", "\xe2\x81\xaa");    /* U+206A: past them */
     IS("\xe2\x80\xa8", "\\xE2\\x80\\xA8"); /* U+2028: a new line */
+}
+
+/* Or two names would look the same. */
+static void what_has_no_width_is_shown(void **state)
+{
+    (void)state;
+    IS("a\xe2\x80\x8b", "a\\xE2\\x80\\x8B");              /* U+200B */
+    IS("\xe2\x81\xa0", "\\xE2\\x81\\xA0");                /* U+2060 */
+    IS("\xef\xbb\xbf", "\\xEF\\xBB\\xBF");                /* U+FEFF */
+    IS("\xc2\xad", "\\xC2\\xAD");                         /* U+00AD */
+    IS("\xe2\x81\xb0 \xc2\xae", "\xe2\x81\xb0 \xc2\xae"); /* past them */
 }
 
 static void what_is_not_utf8_becomes_numbers(void **state)
@@ -102,6 +112,7 @@ int main(void)
         cmocka_unit_test(harmless_text_is_kept),
         cmocka_unit_test(control_characters_become_numbers),
         cmocka_unit_test(direction_cannot_be_turned),
+        cmocka_unit_test(what_has_no_width_is_shown),
         cmocka_unit_test(what_is_not_utf8_becomes_numbers),
         cmocka_unit_test(a_backslash_is_doubled),
         cmocka_unit_test(too_long_a_text_ends_in_dots),

@@ -46,10 +46,12 @@ static bool is_harmless(uint32_t code)
     } harmful[] = {
         { 0x00, 0x1f },     /* C0, ESC among them */
         { 0x7f, 0x9f },     /* DEL, C1 */
+        { 0xad, 0xad },     /* soft hyphen */
         { 0x61c, 0x61c },   /* Arabic letter mark */
-        { 0x200e, 0x200f }, /* marks of direction */
+        { 0x200b, 0x200f }, /* of no width; marks of direction */
         { 0x2028, 0x202e }, /* separators, embeddings, overrides */
-        { 0x2066, 0x2069 }, /* isolates */
+        { 0x2060, 0x206f }, /* of no width; isolates */
+        { 0xfeff, 0xfeff }, /* byte order mark */
     };
 
     for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
