@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -380,6 +382,30 @@ static void the_status_file_says_what_happened(void **state)
     assert_int_equal(RUN("--status-file", "/nowhere/x", path, "true"), 73);
 }
 
+/* Standard output may be a file, and then /dev/stdout was one that could be
+ * replaced, and was, for everybody on the machine. */
+static void a_status_file_that_is_a_link_is_followed(void **state)
+{
+    const char *link = cli_file("link");
+    const char *file = cli_file("behind the link");
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(symlink("/proc/self/fd/1", link), 0);
+    assert_int_equal(RUN("--status-file", link, new_path(), "echo", "done"), 0);
+    assert_said(&cli, "done\n{\"path\":");
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink(file, link), 0);
+    assert_int_equal(RUN("--status-file", link, new_path(), "true"), 73);
+    assert_int_equal(close(creat(file, 0600)), 0);
+    assert_int_equal(RUN("--status-file", link, new_path(), "true"), 0);
+    json_decref(read_status(file));
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+}
+
 /* Of the node of a holder. */
 static int64_t session_of(const char *path)
 {
@@ -691,6 +717,7 @@ static int run_group(void)
         cmocka_unit_test(a_signal_ends_the_waiting),
         cmocka_unit_test(readers_share_and_exclude_a_writer),
         cmocka_unit_test(the_status_file_says_what_happened),
+        cmocka_unit_test(a_status_file_that_is_a_link_is_followed),
         cmocka_unit_test(a_session_that_ends_ends_the_command),
         cmocka_unit_test(a_node_deleted_by_hand_ends_the_command),
         cmocka_unit_test(in_a_partition_the_command_is_dead_before_the_next),

@@ -1,54 +1,28 @@
 /* The status file: what happened, for programs. */
 #include "run.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <fcntl.h>
 #include <jansson.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-/* /dev/stderr or a FIFO is written to; a file is replaced, all at once. */
-static bool is_special(const char *file)
-{
-    struct stat st;
+#include "whole_file.h"
 
-    return stat(file, &st) == 0 && !S_ISREG(st.st_mode);
-}
+/* Two paths, each byte at most six, and the rest. */
+#define LINE_MAX_LEN (2 * 6 * (ZKR_PATH_MAX + 64) + 1024)
 
 static int fail(const char *file, const char *why)
 {
     return lockctl_fail(EX_CANTCREAT, "--status-file '%s': %s", file, why);
 }
 
-static int open_new(const char *file, char *temporary, size_t size)
-{
-    int n = snprintf(temporary, size, "%s.XXXXXX", file);
-
-    if (n < 0 || (size_t)n >= size) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return mkostemp(temporary, O_CLOEXEC);
-}
-
 int run_status_check(const char *file)
 {
-    char temporary[4096];
-    int fd;
+    int error = file == NULL ? 0 : whole_file_check(file);
 
-    if (file == NULL || is_special(file))
-        return 0;
-    fd = open_new(file, temporary, sizeof(temporary));
-    if (fd < 0)
-        return fail(file, strerror(errno));
-    (void)close(fd);
-    (void)unlink(temporary);
-    return 0;
+    return error == 0 ? 0 : fail(file, strerror(error));
 }
 
 /* 64 bits as text: JavaScript and jq know 53 only. */
@@ -89,50 +63,22 @@ static json_t *describe(const struct run *run, int exit_code)
         describe_command(&run->child), "exit_code", exit_code);
 }
 
-static bool write_line(int fd, const json_t *json)
-{
-    return json_dumpfd(json, fd, JSON_COMPACT) == 0 && write(fd, "\n", 1) == 1;
-}
-
-static int replace(const char *file, const json_t *json)
-{
-    char temporary[4096];
-    mode_t mask = umask(0);
-    int fd = open_new(file, temporary, sizeof(temporary));
-    bool ok;
-
-    (void)umask(mask);
-    if (fd < 0)
-        return fail(file, strerror(errno));
-    ok = fchmod(fd, 0666 & ~mask) == 0 && write_line(fd, json);
-    ok = close(fd) == 0 && ok && rename(temporary, file) == 0;
-    if (ok)
-        return 0;
-    (void)unlink(temporary);
-    return fail(file, strerror(errno));
-}
-
 int run_status_write(const struct run *run, int exit_code)
 {
     const char *file = run->opts.status_file;
     json_t *json;
-    int code = 0;
+    char line[LINE_MAX_LEN];
+    size_t len;
+    int error;
 
     if (file == NULL)
         return 0;
     json = describe(run, exit_code);
-    if (json == NULL)
-        return fail(file, "out of memory");
-    if (is_special(file)) {
-        int fd = open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-
-        if (fd < 0 || !write_line(fd, json))
-            code = fail(file, strerror(errno));
-        if (fd >= 0)
-            (void)close(fd);
-    } else {
-        code = replace(file, json);
-    }
+    len = json_dumpb(json, line, sizeof(line) - 1, JSON_COMPACT);
     json_decref(json);
-    return code;
+    if (len == 0 || len >= sizeof(line))
+        return fail(file, "out of memory");
+    line[len++] = '\n';
+    error = whole_file_write(file, line, len);
+    return error == 0 ? 0 : fail(file, strerror(error));
 }

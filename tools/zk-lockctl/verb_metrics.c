@@ -1,17 +1,14 @@
 /* metrics: locks for Prometheus, once. */
 #include "lockctl.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "metrics.h"
 #include "scan.h"
+#include "whole_file.h"
 
 enum { OPTION_TEXTFILE = OPTION_FIRST, OPTION_LIMIT, OPTION_WITHIN };
 
@@ -28,69 +25,14 @@ struct query {
     struct scan_opts scan;
 };
 
-/* --- a file that readers see whole, or not at all --- */
-
-static int fail_file(const char *file, const char *temporary)
+static int write_file(const char *file, const char *text, size_t size)
 {
-    int error = errno;
+    int error = whole_file_write(file, text, size);
 
-    if (temporary != NULL)
-        (void)unlink(temporary);
-    return lockctl_fail(EX_CANTCREAT, "--textfile '%s': %s", file,
-                        strerror(error));
+    return error == 0 ? 0
+                      : lockctl_fail(EX_CANTCREAT, "--textfile '%s': %s", file,
+                                     strerror(error));
 }
-
-static bool write_all(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, text, size);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            text += n;
-            size -= (size_t)n;
-        }
-    }
-    return true;
-}
-
-/* As any new file: the one who collects it is somebody else. */
-static bool open_to_others(int fd)
-{
-    mode_t mask = umask(0);
-
-    (void)umask(mask);
-    return fchmod(fd, 0666 & ~mask) == 0;
-}
-
-static int replace_file(const char *file, const char *text, size_t size)
-{
-    char temporary[4096];
-    int len = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", file);
-    int fd;
-    bool written;
-    int error;
-
-    if (len < 0 || (size_t)len >= sizeof(temporary)) {
-        errno = ENAMETOOLONG;
-        return fail_file(file, NULL);
-    }
-    fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return fail_file(file, NULL);
-    written = write_all(fd, text, size) && open_to_others(fd) && fsync(fd) == 0;
-    error = errno;
-    if (close(fd) != 0 && written) {
-        written = false;
-        error = errno;
-    }
-    errno = error;
-    return written && rename(temporary, file) == 0 ? 0
-                                                   : fail_file(file, temporary);
-}
-
-/* --- */
 
 static int print(const struct query *q, const struct metrics *metrics)
 {
@@ -105,7 +47,7 @@ static int print(const struct query *q, const struct metrics *metrics)
     if (ferror(f) != 0 || fclose(f) != 0)
         code = lockctl_fail_error(ZKR_ENOMEM, "");
     else if (q->textfile != NULL)
-        code = replace_file(q->textfile, text, size);
+        code = write_file(q->textfile, text, size);
     else
         (void)fwrite(text, 1, size, stdout); /* main() sees errors */
     free(text);
