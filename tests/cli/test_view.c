@@ -614,6 +614,30 @@ static void a_holder_that_does_not_is_told(void **state)
     assert_string_equal(data, "__REVOKE__");
 }
 
+/* A foreign child was left, and the last look said that this is no lock: wait
+ * and revoke failed although the lock was free, and so did break. */
+static void a_lock_with_a_foreign_child_becomes_free(void **state)
+{
+    const char *node = line("%s/lock-0000000000", path);
+    char token[32];
+    struct Stat stat;
+    struct releasing r = { .grant = acquire(m) };
+
+    (void)state;
+    make("lock/notes", "");
+    assert_int_equal(pthread_create(&r.thread, NULL, release_later, &r), 0);
+    assert_int_equal(look(line("wait --free -w 20s %s", path)), 0);
+    assert_int_equal(pthread_join(r.thread, NULL), 0);
+    zkr_grant_free(r.grant);
+    make("lock/lock-0000000000", "");
+    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    (void)snprintf(token, sizeof(token), "%lld", (long long)stat.czxid);
+    if (look(line("break --yes --token %s %s", token, path)) != 0)
+        fail_msg("%s", look_err);
+    assert_said("is free");
+    assert_int_equal(look(line("check --free %s", path)), 65);
+}
+
 /* --- break --- */
 
 static void break_takes_the_lock_away(void **state)
@@ -839,6 +863,7 @@ static int run_group(void)
         TEST(wait_returns_when_it_is_so),
         TEST(a_holder_that_listens_gives_back),
         TEST(a_holder_that_does_not_is_told),
+        TEST(a_lock_with_a_foreign_child_becomes_free),
         TEST(break_takes_the_lock_away),
         TEST(a_waiter_is_not_broken),
         TEST(of_several_holders_one_must_be_named),

@@ -135,6 +135,23 @@ static int fail_no_lock(const struct lock *lock)
                         text, lock->listed);
 }
 
+static int missing_lock(const char *path, struct lock *ret_lock)
+{
+    *ret_lock = (struct lock){ .path = strdup(path),
+                               .longest_wait_ms = -1,
+                               .at_ms = wall_ms() };
+    return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
+}
+
+int scan_again(zkr_session *session, const char *path, struct lock *ret_lock)
+{
+    int rc = lock_list(session, path, NULL, ret_lock);
+
+    if (rc == ZNONODE)
+        return missing_lock(path, ret_lock);
+    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
+}
+
 int scan_lock(zkr_session *session, const char *path, uint32_t limit,
               bool *missing, struct lock *ret_lock)
 {
@@ -144,15 +161,10 @@ int scan_lock(zkr_session *session, const char *path, uint32_t limit,
 
     opts.limit = limit;
     rc = lock_list(session, path, &opts, &lock);
-
     if (missing != NULL)
         *missing = rc == ZNONODE;
-    if (rc == ZNONODE && missing != NULL) {
-        *ret_lock = (struct lock){ .path = strdup(path),
-                                   .longest_wait_ms = -1,
-                                   .at_ms = wall_ms() };
-        return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
-    }
+    if (rc == ZNONODE && missing != NULL)
+        return missing_lock(path, ret_lock);
     if (rc != ZKR_OK)
         return rc == ZNONODE ? fail_missing(path) : lockctl_fail_zkr(rc);
     /* Not `total`: who has gone since then may have been a contender. */

@@ -79,6 +79,8 @@ int scan_below(zkr_session *session, const char *root,
  * children of which none contends is no lock. */
 int scan_lock(zkr_session *session, const char *path, uint32_t limit,
               bool *missing, struct lock *ret_lock);
+/* The same of a path that was a lock: it is free when no contender is left. */
+int scan_again(zkr_session *session, const char *path, struct lock *ret_lock);
 
 /* The same without a word to the user: an error of the library. Anything is
  * a lock here. `opts` may be NULL. */

@@ -206,8 +206,7 @@ static int break_it(struct lockctl *ctl, const struct lock *lock,
 static int tell_after(struct lockctl *ctl, const char *path)
 {
     struct lock lock;
-    bool missing;
-    int code = scan_lock(ctl->session, path, 0, &missing, &lock);
+    int code = scan_again(ctl->session, path, &lock);
 
     if (code != 0)
         return code;

@@ -83,12 +83,13 @@ static int parse(struct lockctl *ctl, const struct verb *verb, int argc,
 }
 
 /* A missing lock is free: the server removes the directories of unused ones. */
-static int look(struct lockctl *ctl, const struct question *q,
+static int look(struct lockctl *ctl, const struct question *q, bool again,
                 struct lock *ret_lock)
 {
     bool missing;
 
-    return scan_lock(ctl->session, q->path, 0, &missing, ret_lock);
+    return again ? scan_again(ctl->session, q->path, ret_lock)
+                 : scan_lock(ctl->session, q->path, 0, &missing, ret_lock);
 }
 
 static int check(struct lockctl *ctl, int argc, char **argv)
@@ -100,7 +101,7 @@ static int check(struct lockctl *ctl, int argc, char **argv)
     if (code == 0)
         code = lockctl_connect(ctl);
     if (code == 0)
-        code = look(ctl, &q, &lock);
+        code = look(ctl, &q, false, &lock);
     if (code != 0)
         return code;
     code = guard_print(ctl, &lock);
@@ -117,11 +118,12 @@ static int wait_until(struct lockctl *ctl, const struct question *q)
 {
     int64_t deadline = guard_now_ms() + q->wait_ms;
     int64_t pause = 100;
+    bool again = false;
     struct lock lock;
 
     for (;;) {
         int64_t left = deadline - guard_now_ms();
-        int code = look(ctl, q, &lock);
+        int code = look(ctl, q, again, &lock);
 
         if (code != 0)
             return code;
@@ -136,6 +138,7 @@ static int wait_until(struct lockctl *ctl, const struct question *q)
             return EX_TEMPFAIL;
         }
         lock_done(&lock);
+        again = true;
         guard_sleep_ms(q->wait_ms >= 0 && left < pause ? left : pause);
         pause = pause * 2 > 1000 ? 1000 : pause * 2;
     }

@@ -98,8 +98,7 @@ static int await(struct lockctl *ctl, const char *path,
     for (;;) {
         int64_t left = deadline - guard_now_ms();
         struct lock next;
-        bool missing;
-        int code = scan_lock(ctl->session, path, 0, &missing, &next);
+        int code = scan_again(ctl->session, path, &next);
 
         if (code != 0)
             return code;
