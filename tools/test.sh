@@ -4,17 +4,19 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
-    libjansson-dev libsmartcols-dev libcmocka-dev zookeeper default-jdk-headless
+    libjansson-dev libsmartcols-dev libcmocka-dev jq zookeeper default-jdk-headless
     libcurator-recipes-java python3-kazoo iproute2 zsh fish)
 
 usage() {
     cat <<'TEXT'
-tools/test.sh [--asan | --tsan | --valgrind] [--clang]
+tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
               [--suite NAME]... [--no-suite NAME]...
 
   --asan           with AddressSanitizer and UndefinedBehaviorSanitizer
   --tsan           with ThreadSanitizer
   --valgrind       under valgrind (slow)
+  --long           tests of chance go on for long: 1000 runs of deadlocks on a
+                   busy system, 5 minutes of hostile names and data
   --clang          build with clang instead of gcc
   --suite NAME     only this suite: unit, api, cli, integration, interop,
                    fault, examples, harness
@@ -64,6 +66,11 @@ while [ $# -gt 0 ]; do
         build+=-valgrind
         packages+=(valgrind)
         run+=(--setup=valgrind)
+        ;;
+    --long)
+        export ZKR_DEADLOCK_RUNS=1000 ZKR_FUZZ_MS=300000
+        export ZKR_FUZZ_CHILDREN=30000
+        run+=(--timeout-multiplier 10)
         ;;
     --clang)
         build+=-clang

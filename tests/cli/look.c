@@ -5,15 +5,18 @@
 
 #include <fcntl.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 char look_out[1 << 20];
 char look_err[1 << 16];
+int look_out_fd = -1, look_err_fd = -1;
 
 static const char *servers;
 
@@ -28,7 +31,14 @@ static void read_all(int fd, char *text, size_t size)
 
     assert_true(n >= 0);
     text[n] = '\0';
-    (void)close(fd);
+}
+
+static void renew(int *fd, const char *name)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+    *fd = memfd_create(name, MFD_CLOEXEC);
+    assert_true(*fd >= 0);
 }
 
 /* In a session of its own: there is no terminal to ask on. */
@@ -48,27 +58,76 @@ static pid_t start(char *const *argv, int out, int err)
     _exit(127);
 }
 
-int look_at(const char *const *args)
+static pid_t start_tool(const char *const *args)
 {
     const char *argv[40] = { LOCKCTL };
-    int out = memfd_create("out", MFD_CLOEXEC);
-    int err = memfd_create("err", MFD_CLOEXEC);
     size_t n = 1;
-    int status;
 
-    assert_true(out >= 0 && err >= 0);
+    renew(&look_out_fd, "out");
+    renew(&look_err_fd, "err");
     (void)setenv("ZK_SERVERS",
                  servers != NULL ? servers : server_hosts(the_server), 1);
     if (getenv("LC_ALL") == NULL)
         (void)setenv("LC_ALL", "C.UTF-8", 1);
     while (*args != NULL && n < 39)
         argv[n++] = *args++;
-    assert_int_equal(waitpid(start((char *const *)(uintptr_t)argv, out, err),
-                             &status, 0) > 0,
-                     1);
-    read_all(out, look_out, sizeof(look_out));
-    read_all(err, look_err, sizeof(look_err));
+    return start((char *const *)(uintptr_t)argv, look_out_fd, look_err_fd);
+}
+
+static int end_tool(pid_t pid)
+{
+    int status;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    read_all(look_out_fd, look_out, sizeof(look_out));
+    read_all(look_err_fd, look_err, sizeof(look_err));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int look_at(const char *const *args)
+{
+    return end_tool(start_tool(args));
+}
+
+static bool has_written(void *fd)
+{
+    struct stat st;
+
+    return fstat(*(int *)fd, &st) == 0 && st.st_size > 0;
+}
+
+int look_at_until(const char *const *args, int after_ms)
+{
+    pid_t pid = start_tool(args);
+    bool written = wait_until(has_written, &look_out_fd, SOON_MS);
+    int status;
+
+    sleep_ms(after_ms);
+    (void)kill(pid, SIGINT);
+    status = end_tool(pid);
+    if (!written)
+        fail_msg("it has written nothing: %s", look_err);
+    return status;
+}
+
+void look_assert_schema(const char *definition)
+{
+    char command[1024];
+    char faults[4096];
+    FILE *jq;
+    size_t n;
+
+    (void)snprintf(command, sizeof(command),
+                   "jq -r --slurpfile schema '%s' --arg definition %s "
+                   "-f '%s' </proc/%d/fd/%d 2>&1",
+                   SCHEMA, definition, SCHEMA_CHECK, (int)getpid(),
+                   look_out_fd);
+    jq = popen(command, "r");
+    assert_non_null(jq);
+    n = fread(faults, 1, sizeof(faults) - 1, jq);
+    faults[n] = '\0';
+    if (pclose(jq) != 0 || n > 0)
+        fail_msg("by the schema: %s\n%.4000s", faults, look_out);
 }
 
 int look(const char *words)
@@ -140,6 +199,7 @@ json_t *look_items(const char *kind)
     assert_string_equal(json_string_value(json_object_get(last, "kind")), kind);
     assert_int_equal(strlen(json_string_value(json_object_get(last, "at"))),
                      strlen("2026-11-21T01:29:58.767Z"));
+    look_assert_schema("answer");
     assert_true(json_is_array(json_object_get(last, "warnings")));
     assert_true(json_is_array(json_object_get(last, "items")));
     return json_object_get(last, "items");

@@ -4,9 +4,10 @@
 
 #include <jansson.h>
 
-/* What the last run wrote, each cut at its size. */
+/* What the last run wrote, each cut at its size; and all of it, in files. */
 extern char look_out[1 << 20];
 extern char look_err[1 << 16];
+extern int look_out_fd, look_err_fd;
 
 /* Run the tool, without a terminal, on the servers of the fixture. The
  * arguments are words, with blanks between. Its exit code; 128 + n after signal
@@ -14,12 +15,19 @@ extern char look_err[1 << 16];
 int look(const char *words);
 /* The same, argument by argument, with NULL at the end. */
 int look_at(const char *const *args);
+/* The same, and a SIGINT when it has written something, and `after_ms` later.
+ * For what does not end by itself. */
+int look_at_until(const char *const *args, int after_ms);
 /* On other servers, from now on; NULL: those of the fixture. */
 void look_on(const char *hosts);
 
 /* The table of the last run with blanks squeezed, and ages, tokens, sessions,
  * ports and UUIDs made equal: "AGE", "0xN", "PORT", "UUID". */
 const char *look_golden(void);
+
+/* Fail unless the output is JSON as docs/lockctl-json.schema.json says: values
+ * of that definition in it. Asks jq. */
+void look_assert_schema(const char *definition);
 
 /* The output of the last run as JSON, freed by the next call; fails the test
  * when it is not an envelope of that kind. The items of it. */

@@ -92,6 +92,17 @@ int admin_create_flags(struct admin *a, const char *path, const char *data,
                       &ZOO_OPEN_ACL_UNSAFE, flags, out_path, out_len);
 }
 
+int admin_create_bytes(struct admin *a, const char *path, const char *data,
+                       size_t size, int flags)
+{
+    int rc = await_connection(a);
+
+    if (rc != ZOK)
+        return rc;
+    return zoo_create(a->zh, path, data, (int)size, &ZOO_OPEN_ACL_UNSAFE, flags,
+                      NULL, 0);
+}
+
 int admin_create(struct admin *a, const char *path, const char *data)
 {
     return admin_create_flags(a, path, data, 0, NULL, 0);

@@ -30,6 +30,10 @@ int admin_create(struct admin *a, const char *path, const char *data);
 int admin_create_flags(struct admin *a, const char *path, const char *data,
                        int flags, char *out_path, int out_len);
 
+/* The same with any bytes. */
+int admin_create_bytes(struct admin *a, const char *path, const char *data,
+                       size_t size, int flags);
+
 /* Whatever the version is. */
 int admin_delete(struct admin *a, const char *path);
 int admin_set(struct admin *a, const char *path, const char *data);

@@ -1,0 +1,589 @@
+/* Nodes with names and data that no friend made, and every verb that looks at
+ * them: nothing that moves a cursor comes out, JSON is as the schema says, and
+ * nothing else is deleted.
+ *
+ * ZKR_SEED repeats a run, ZKR_FUZZ_MS is how long it goes on (6000), and
+ * ZKR_FUZZ_CHILDREN how large a directory is (600). */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zookeeper/zookeeper.h>
+
+#include "look.h"
+
+enum { OWNERS = 3, LOCKS_MAX = 4, NODES_MAX = 12 };
+
+static uint64_t seed;
+static char root[64];
+static struct admin *owners[OWNERS];
+static char locks[LOCKS_MAX][2048];
+static size_t lock_count;
+
+/* --- random things --- */
+
+static uint64_t random_64(void)
+{
+    uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64 */
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static size_t below(size_t limit)
+{
+    return (size_t)(random_64() % limit);
+}
+
+#define PICK(array) ((array)[below(sizeof(array) / sizeof((array)[0]))])
+
+/* One of the strange things that servers take in a name. */
+static const char *strange(void)
+{
+    static const char *const all[] = {
+        "\xe2\x80\xae",
+        "\xe2\x80\xaa",
+        "\xe2\x81\xa6",
+        "\xe2\x81\xa9",
+        "\xe2\x80\x8f",
+        "\xd8\x9c",
+        "\xe2\x80\x8b",
+        "\xef\xbb\xbf",
+        "\xe2\x80\xa8",
+        "\xe2\x80\xa9",
+        "\xc2\xa0",
+        "\xc2\xad",
+        "e\xcc\x81",
+        "\xe6\xbc\xa2",
+        "\xd7\xa9",
+        "\xce\xa9",
+        "%s%n%x",
+        "\"",
+        "\\",
+        "\\x1B",
+        "'",
+        "`id`",
+        "$(id)",
+        ";",
+        " ",
+        "  ",
+        "<b>",
+        "&",
+        "*",
+        "?",
+        "~",
+        "--help",
+        "-o",
+        "{\"a\":1}",
+        "..",
+        "...",
+        "0x",
+        "null",
+        ",",
+        "|",
+    };
+
+    return PICK(all);
+}
+
+static void add_digits(char *text, size_t count, const char *digits)
+{
+    char *end = text + strlen(text);
+
+    for (size_t i = 0; i < count; i++)
+        *end++ = digits[below(strlen(digits))];
+    *end = '\0';
+}
+
+#define HEX "0123456789abcdef"
+
+static void add_number(char *name)
+{
+    static const char *const odd[] = {
+        "0000000000",           "0000000001",          "2147483647",
+        "-2147483648",          "2147483648",          "4294967295",
+        "9999999999",           "9223372036854775807", "-000000001",
+        "18446744073",          "00000000001",         "",
+        "99999999999999999999",
+    };
+
+    if (below(3) == 0)
+        (void)strcat(name, PICK(odd));
+    else
+        (void)sprintf(name + strlen(name), "%010u", (unsigned)below(5));
+}
+
+static void add_uuid(char *name)
+{
+    static const size_t groups[] = { 8, 4, 4, 4, 12 };
+
+    for (size_t i = 0; i < 5; i++) {
+        if (i > 0)
+            (void)strcat(name, "-");
+        add_digits(name, groups[i], HEX);
+    }
+}
+
+/* As Curator, kazoo, go-zookeeper, the C recipe and others name their nodes,
+ * or nearly. */
+static void make_name(char name[1024])
+{
+    static const char *const markers[] = {
+        "-lock-",    "lock-",  "__lock__", "__rlock__", "-__READ__",
+        "-__WRIT__", "write-", "read-",    "__LOCK__",  "-lock",
+    };
+
+    name[0] = '\0';
+    switch (below(9)) {
+    case 0:
+    case 1:
+        (void)strcat(name, "_c_");
+        add_uuid(name);
+        (void)strcat(name, PICK(markers));
+        break;
+    case 2:
+        (void)strcat(name, "_c_");
+        add_digits(name, 32, HEX);
+        (void)strcat(name, "-lock-");
+        break;
+    case 3:
+        add_digits(name, 32, HEX);
+        (void)strcat(name, PICK(markers));
+        break;
+    case 4:
+        (void)strcat(name, below(2) == 0 ? "x-" : "x");
+        add_digits(name, 1 + below(17), HEX "gz");
+        (void)strcat(name, "-");
+        break;
+    case 5:
+        (void)strcat(name, below(2) == 0 ? "ex" : "sh");
+        break;
+    case 6:
+        (void)strcat(name, "holder");
+        return;
+    case 7:
+        (void)strcat(name, strange());
+        (void)strcat(name, PICK(markers));
+        break;
+    default:
+        for (size_t i = below(30); i-- > 0;)
+            (void)strcat(name, strange());
+    }
+    add_number(name);
+    if (below(6) == 0)
+        (void)strcat(name, strange());
+}
+
+/* What one of ours would say of itself, with evil in it. */
+static size_t make_record(char *data)
+{
+    static const char *const values[] = {
+        "\"\\u001b[2J\"",
+        "\"\\u202e\\u2066\"",
+        "\"a\\u0000b\"",
+        "7",
+        "-1",
+        "9223372036854775807",
+        "null",
+        "[]",
+        "\"\\r\\n\"",
+        "\"\xe2\x80\xae\"",
+        "\"\\u009b31m\"",
+        "1e99",
+        "\"\x7f\"",
+        "{\"a\":{}}",
+        "\"%s%n\"",
+        "\"vm\"",
+        "\"\\\"';id #\"",
+        "\"\\ud800\"",
+        "\"\xff\"",
+        "true",
+    };
+
+    return (size_t)sprintf(
+        data,
+        "{\"host\":%s,\"pid\":%s,\"thread\":%s,\"tid\":%s,\"start\":%s,"
+        "\"program\":%s,\"label\":%s,\"library\":\"zkrecipes%s\"}",
+        PICK(values), PICK(values), PICK(values), PICK(values), PICK(values),
+        PICK(values), PICK(values), below(4) == 0 ? strange() : " 0.1.0");
+}
+
+#define DATA_MAX 1000000
+
+static size_t make_data(char data[DATA_MAX])
+{
+    static const char *const texts[] = {
+        "__REVOKE__", "__REVOKE__ ", "10.0.0.1",
+        "",           "hostA:123",   "\033]52;c;aGk=\a",
+    };
+    size_t size = below(600);
+
+    switch (below(5)) {
+    case 0:
+        (void)strcpy(data, PICK(texts));
+        return strlen(data);
+    case 1:
+        return make_record(data);
+    case 2:
+        if (below(20) == 0)
+            size = DATA_MAX - 1;
+        break;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < size; i++) /* or only of what is not ASCII */
+        data[i] = (char)(size % 3 == 0 ? 0x80 + below(0x40) : below(256));
+    return size;
+}
+
+/* --- nodes --- */
+
+static bool put(struct admin *a, const char *full, int flags)
+{
+    static char data[DATA_MAX];
+    size_t size = make_data(data);
+
+    return admin_create_bytes(a, full, data, size, flags) == ZOK;
+}
+
+static void make_lock(void)
+{
+    char *lock = locks[lock_count];
+    char full[4096];
+    char name[1024];
+
+    if (below(2) == 0)
+        make_name(name);
+    else
+        (void)snprintf(name, sizeof(name), "%s%zu", strange(), lock_count);
+    (void)snprintf(lock, sizeof(locks[0]), "%s/%s", root, name);
+    if (admin_create(admin, lock, "") != ZOK)
+        return;
+    lock_count++;
+    for (size_t i = below(NODES_MAX); i-- > 0;) {
+        bool ephemeral = below(4) > 0;
+
+        make_name(name);
+        (void)snprintf(full, sizeof(full), "%s/%s", lock, name);
+        if (put(owners[below(OWNERS)], full, ephemeral ? ZOO_EPHEMERAL : 0) &&
+            !ephemeral && below(2) == 0) {
+            (void)strcat(full, "/lock-0000000000");
+            (void)put(owners[0], full, 0);
+        }
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(root, sizeof(root), "%s", new_path());
+    lock_count = 0;
+    return admin_create(admin, root, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return admin_delete_tree(admin, root);
+}
+
+/* --- what must not come out --- */
+
+/* The code point at `p`, and its length; 0 of what is not UTF-8. */
+static size_t decode(const unsigned char *p, size_t left, uint32_t *ret_point)
+{
+    size_t len = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    uint32_t point = len == 1 ? p[0] : p[0] & (0x7fu >> len);
+
+    if (len > left || (len > 1 && p[0] < 0xc2))
+        return 0;
+    for (size_t i = 1; i < len; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        point = point << 6 | (p[i] & 0x3f);
+    }
+    *ret_point = point;
+    return len;
+}
+
+static bool is_harmless(uint32_t c)
+{
+    if (c < 0x20)
+        return c == '\n' || c == '\t';
+    return (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
+           (c < 0x2028 || c > 0x202e) && (c < 0x2066 || c > 0x2069);
+}
+
+static void assert_harmless(int fd, bool csv)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    unsigned char *text = malloc((size_t)size + 1);
+    size_t len;
+
+    assert_non_null(text);
+    assert_int_equal(pread(fd, text, (size_t)size, 0), size);
+    text[size] = '\n';
+    for (size_t i = 0; i < (size_t)size; i += len) {
+        uint32_t point = 0;
+
+        len = decode(text + i, (size_t)size - i, &point);
+        if (csv && point == '\r' && text[i + 1] == '\n')
+            continue;
+        if (len == 0 || !is_harmless(point))
+            fail_msg("byte 0x%02x, U+%04X, at %zu: %.200s", text[i], point, i,
+                     (char *)text + (i < 100 ? 0 : i - 100));
+    }
+    free(text);
+}
+
+/* --- the verbs --- */
+
+struct look {
+    const char *words;      /* a lock comes behind; '/': the root; '*': none */
+    const char *definition; /* of JSON */
+};
+
+static const struct look looks[] = {
+    { "ls /", NULL },
+    { "ls -o wide /", NULL },
+    { "ls -o csv /", NULL },
+    { "ls -o json --empty /", "answer" },
+    { "ls -o jsonl /", "line" },
+    { "show", NULL },
+    { "show -o wide", NULL },
+    { "show -o csv", NULL },
+    { "show --color=never --columns NODE,OWNER,STATE", NULL },
+    { "show -o json", "answer" },
+    { "show -o jsonl --limit 3", "line" },
+    { "check --held", NULL },
+    { "check --free -o json", "answer" },
+    { "check --held-by vm -o jsonl", "line" },
+    { "wait --held -w 0", NULL },
+    { "deadlocks --confirm 0 /", NULL },
+    { "deadlocks --confirm 0 -o wide /", NULL },
+    { "deadlocks --confirm 0 -o dot /", NULL },
+    { "deadlocks --confirm 0 -o json /", "answer" },
+    { "graph --confirm 0 /", NULL },
+    { "graph --confirm 0 -o csv /", NULL },
+    { "graph --confirm 0 -o dot /", NULL },
+    { "graph --confirm 0 -o json /", "answer" },
+    { "graph --confirm 0 -o jsonl /", "line" },
+    { "doctor --confirm 0 --acl --empty --older 1ms /", NULL },
+    { "doctor --confirm 0 --acl -o wide /", NULL },
+    { "doctor --confirm 0 --acl --older 1ms -o json /", "answer" },
+    { "metrics /", NULL },
+    { "watch --initial *", NULL },
+    { "watch --initial -o wide *", NULL },
+    { "watch --initial -o csv *", NULL },
+    { "watch --initial -o jsonl *", "line" },
+    { "revoke -w 0 --anyway", NULL },
+    { "revoke -w 0 -o json", "answer" },
+    { "run -q -n --status-file /dev/stdout", "status" },
+    { "run -n --why \xe2\x80\xae ", NULL },
+};
+
+/* The arguments; the lock last. */
+static void split(const char *words, const char *lock, const char *args[20])
+{
+    static char copy[256];
+    char *rest = NULL;
+    size_t n = 0;
+
+    (void)snprintf(copy, sizeof(copy), "%s", words);
+    for (char *w = strtok_r(copy, " ", &rest); w != NULL && n < 14;
+         w = strtok_r(NULL, " ", &rest))
+        args[n++] = w;
+    if (strcmp(args[n - 1], "*") == 0)
+        n--;
+    else if (strcmp(args[n - 1], "/") == 0)
+        args[n - 1] = root;
+    else
+        args[n++] = lock;
+    if (strcmp(args[0], "run") == 0) {
+        args[n++] = "-c";
+        args[n++] = "env >&2";
+    }
+    args[n] = NULL;
+}
+
+static void assert_look(const struct look *look, const char *lock)
+{
+    const char *args[20];
+    int code;
+
+    split(look->words, lock, args);
+    code = strcmp(args[0], "watch") == 0 ? look_at_until(args, 100)
+                                         : look_at(args);
+    if (code >= 128 || code == EX_SOFTWARE)
+        fail_msg("%s: exit code %d: %s", look->words, code, look_err);
+    assert_harmless(look_out_fd, strstr(look->words, "csv") != NULL);
+    assert_harmless(look_err_fd, false);
+    if (look->definition != NULL && look_out[0] != '\0')
+        look_assert_schema(look->definition);
+}
+
+static size_t count_nodes(const char *path)
+{
+    char **names;
+    size_t count;
+    size_t sum = 1;
+
+    if (admin_children(admin, path, &names, &count) != ZOK)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        char full[4096];
+
+        (void)snprintf(full, sizeof(full), "%s/%s", path, names[i]);
+        sum += count_nodes(full);
+    }
+    admin_children_free(names, count);
+    return sum;
+}
+
+/* The token of one that holds; NULL: there is none. */
+static const char *a_token(const char *lock)
+{
+    static char token[32];
+    const char *const args[] = { "show", "-q", "--no-4lw", "-o",
+                                 "json", lock, NULL };
+    const json_t *holders, *holder;
+
+    if (look_at(args) != 0)
+        return NULL;
+    holders =
+        json_object_get(json_array_get(look_items("LockQueue"), 0), "holders");
+    if (json_array_size(holders) == 0)
+        return NULL;
+    holder = json_array_get(holders, below(json_array_size(holders)));
+    (void)snprintf(token, sizeof(token), "%s",
+                   json_string_value(json_object_get(holder, "token")));
+    return token;
+}
+
+/* Whatever the names are, no more than the one node goes. */
+static void assert_break(const char *lock)
+{
+    const char *token = a_token(lock);
+    const char *const args[] = { "break", "--yes", "--no-4lw", "--token",
+                                 token,   lock,    NULL };
+    size_t before = count_nodes(root);
+    size_t expected = before;
+
+    if (token == NULL)
+        return;
+    if (look_at(args) == 0)
+        expected--;
+    assert_harmless(look_out_fd, false);
+    assert_harmless(look_err_fd, false);
+    if (count_nodes(root) != expected)
+        fail_msg("break has deleted %zu nodes: %s", before - count_nodes(root),
+                 look_err);
+}
+
+/* --- rounds --- */
+
+static void make_round(void)
+{
+    static char one[128];
+
+    (void)snprintf(one, sizeof(one), "%s/a", root);
+    assert_int_equal(admin_create(admin, one, ""), ZOK);
+    (void)snprintf(one, sizeof(one), "%s/a/lock-0000000000", root);
+    assert_int_equal(admin_create(admin, one, ""), ZOK);
+    for (size_t i = 0; i < 2 * LOCKS_MAX && lock_count < LOCKS_MAX; i++)
+        make_lock();
+    assert_true(lock_count > 0);
+}
+
+static size_t env_number(const char *name, size_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text == NULL ? otherwise : strtoul(text, NULL, 10);
+}
+
+/* A fault is said with the seed of its round. */
+static void nothing_hostile_comes_out(void **state)
+{
+    int64_t end = now_ms() + (int64_t)env_number("ZKR_FUZZ_MS", 6000);
+    size_t rounds = 0;
+    size_t next = 0;
+
+    while (now_ms() < end) {
+        (void)rounds;
+        print_message("round %zu: ZKR_SEED=%llu\n", ++rounds,
+                      (unsigned long long)seed);
+        make_round();
+        for (size_t i = 0; i < 12; i++)
+            assert_look(&looks[next++ % (sizeof(looks) / sizeof(looks[0]))],
+                        locks[below(lock_count)]);
+        for (size_t i = 0; i < 2; i++)
+            assert_break(locks[below(lock_count)]);
+        assert_int_equal(teardown(state), ZOK);
+        assert_int_equal(setup(state), ZOK);
+    }
+    print_message("%zu rounds\n", rounds);
+}
+
+/* More children than are listed. Their numbers come twice. */
+static void a_huge_directory_is_cut_with_a_note(void **state)
+{
+    size_t children = env_number("ZKR_FUZZ_CHILDREN", 600);
+    const char *limit = children > 10000 ? "10000" : "500";
+    const char *const show[] = { "show",    "-o",  "json", "--no-4lw",
+                                 "--limit", limit, root,   NULL };
+    struct admin *owner;
+    char full[1200];
+
+    (void)state;
+    assert_int_equal(admin_open(server_hosts(the_server), &owner), ZOK);
+    for (size_t i = 0; i < children; i++) {
+        (void)snprintf(full, sizeof(full), "%s/x-%zx-%010zu", root, i, i / 2);
+        assert_int_equal(admin_create_bytes(owner, full, "", 0, ZOO_EPHEMERAL),
+                         ZOK);
+    }
+    assert_int_equal(look_at(show), 0);
+    (void)snprintf(full, sizeof(full), "only %s of %zu children are", limit,
+                   children);
+    assert_non_null(strstr(look_err, full));
+    assert_harmless(look_out_fd, false);
+    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        if (strstr(looks[i].words, "json") == NULL)
+            assert_look(&looks[i], root);
+    }
+    admin_close(owner); /* and its nodes are gone */
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_hostile_comes_out),
+        TEST(a_huge_directory_is_cut_with_a_note),
+    };
+    int rc = 0;
+
+    for (size_t i = 0; i < OWNERS; i++)
+        rc |= admin_open(server_hosts(the_server), &owners[i]);
+    if (rc == 0)
+        rc = cmocka_run_group_tests(tests, NULL, NULL);
+    for (size_t i = 0; i < OWNERS; i++)
+        admin_close(owners[i]);
+    return rc;
+}
+
+int main(void)
+{
+    const char *text = getenv("ZKR_SEED");
+
+    seed = text != NULL ? strtoull(text, NULL, 10)
+                        : (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
+    return run_with_server(NULL, run_group);
+}
