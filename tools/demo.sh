@@ -5,6 +5,7 @@ set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root build=$root/build-demo
 readonly worker=$build/tools/demo/demo-worker
+readonly lockctl=$build/tools/zk-lockctl/zk-lockctl
 readonly JARS=/usr/share/java
 readonly JAR=$JARS/zookeeper.jar
 readonly CLASS_PATH=/etc/zookeeper/conf_example:$JAR
@@ -29,8 +30,9 @@ usage() {
 usage: tools/demo.sh [--nodes N | --servers HOST:PORT[,HOST:PORT...]]
 
 Builds the library into build-demo/, starts a throw-away ZooKeeper on this
-machine, runs eight checks with real processes, prints a line for each, and
-removes all that it started. As root it first installs with apt-get what the
+machine, runs eight checks with real processes, prints a line for each, shows
+with zk-lockctl what an operator sees of a queue and of a deadlock, and removes
+all that it started. As root it first installs with apt-get what the
 demo needs and does not find. Check 8 needs Java and Python packages, and is
 skipped without them.
 
@@ -40,7 +42,8 @@ skipped without them.
                "wchp" in their 4lw.commands.whitelist
   --help       this text
 
-Exit status: 0 all checks hold or are skipped, 1 one does not hold, 64 usage,
+Exit status: 0 all checks hold or are skipped, 1 one does not hold, or the
+deadlock was not seen, 64 usage,
 69 something could not be installed, built or started, 130 or 143 interrupted.
 USAGE
 }
@@ -533,6 +536,49 @@ run_checks() {
         check_languages
 }
 
+# What an operator sees
+
+# A holder and two who wait; and two who each hold what the other wants.
+make_trouble() {
+    log=trouble
+    : >"$tmp/$log"
+    open_gate
+    launch /dev/null "$lockctl" run -q --servers "$servers" --why 'release 42' \
+        "$base/deploy" -- sh -c 'echo deploy granted; exec sleep 600'
+    await 1 granted || return
+    start /dev/null hold second "$servers" "$base/deploy"
+    start /dev/null hold third "$servers" "$base/deploy"
+    await 2 session || return
+    start "$tmp/gate" cross books "$servers" "$base/invoices" "$base/stock"
+    start "$tmp/gate" cross store "$servers" "$base/stock" "$base/invoices"
+    await 2 granted || return
+    close_gate
+}
+
+# tool ARGUMENT...: said, and done.
+tool() {
+    printf '\n$ zk-lockctl %s\n' "$*"
+    ZK_SERVERS=$servers "$lockctl" "$@" 2>&1
+}
+
+show_tool() {
+    local deadline=$((SECONDS + 10)) status=0
+    why=''
+    make_trouble || die 1 "cannot make a queue: $why"
+    # Until the four who wait do so.
+    until (($("$lockctl" graph -q --servers "$servers" -o jsonl "$base" |
+        grep -c '"edge":"waits_for"') >= 4)); do
+        ((SECONDS < deadline)) || die 1 'the queues are not there after 10 s'
+    done
+    printf '\nWhat an operator sees of a queue, and of two who wait for each %s' \
+        $'other:\n'
+    tool ls "$base"
+    tool show "$base/deploy"
+    tool deadlocks "$base" || status=$?
+    ((status == 1)) || die 1 "zk-lockctl deadlocks: exit status $status, not 1"
+    end_workers
+}
+
 # Always at the end, also when interrupted: each step, whatever the others do.
 clean_up() {
     local IFS=$' \t\n' # or it is that of an interrupted "IFS= read"
@@ -547,7 +593,8 @@ clean_up() {
 main() {
     local begin held
     parse "$@"
-    base=/zkrecipes-demo-$$-$RANDOM guest=0
+    base=/demo guest=0
+    [[ -z $given_servers ]] || base=/zkrecipes-demo-$$-$RANDOM
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/zkrecipes-demo.XXXXXX")
     trap clean_up EXIT
     trap 'exit 130' INT
@@ -562,11 +609,12 @@ main() {
     ((failures == 0)) || die 1 "$failures of $CHECKS checks failed"
     held="All $CHECKS hold"
     ((skips == 0)) || held="$((CHECKS - skips)) hold, $skips skipped"
-    printf '\n%s, in %s s. Next, hold a lock yourself:\n' \
-        "$held" $((SECONDS - begin))
+    printf '\n%s, in %s s.\n' "$held" $((SECONDS - begin))
+    show_tool
     # shellcheck disable=SC2016 # for the reader's shell
-    printf '  tools/zk-dev up && eval "$(tools/zk-dev env)" && %s\n' \
-        'build-demo/examples/mutex "$ZK_SERVERS" /locks/orders'
+    printf '\nNext, hold a lock yourself:\n  %s && %s &&\n  %s\n' \
+        'tools/zk-dev up' 'eval "$(tools/zk-dev env)"' \
+        "build-demo/${lockctl#"$build/"} run orders -- sleep 60"
 }
 
 main "$@"

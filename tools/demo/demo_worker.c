@@ -2,12 +2,14 @@
  *
  *   demo-worker count NAME FILE ROUNDS PAUSE_MS [HOSTS PATH]
  *   demo-worker hold NAME HOSTS PATH
+ *   demo-worker cross NAME HOSTS PATH SECOND
  *   demo-worker read NAME ROUNDS PAUSE_MS HOSTS PATH
  *   demo-worker write NAME ROUNDS PAUSE_MS HOSTS PATH
  *   demo-worker kill NAME PID
  *
  * All but "kill" wait for the end of their standard input: "hold" before it
- * gives the lock back, the others before they begin. Times are microseconds of
+ * gives the lock back, "cross" before it takes the second one, too, the others
+ * before they begin. Times are microseconds of
  * CLOCK_MONOTONIC, and so comparable between processes. */
 #include <errno.h>
 #include <inttypes.h>
@@ -243,6 +245,30 @@ static int hold(struct worker *w, int argc, char **argv)
     return part(w, status);
 }
 
+/* Two who each hold what the other wants next wait for each other. */
+static int cross(struct worker *w, int argc, char **argv)
+{
+    struct worker both = *w;
+    zkr_grant *grant[2];
+    int status;
+
+    if (argc != 3)
+        return USAGE;
+    status = join(w, argv[0], argv[1]);
+    if (status == 0)
+        status = take(w, &grant[0]);
+    if (status != 0)
+        return part(w, status);
+    await_end_of_input();
+    both.session = w->session;
+    if (zkr_mutex_new(w->session, argv[2], NULL, &both.mutex) == ZKR_OK)
+        status = take(&both, &grant[1]);
+    if (status == 0)
+        status = give_back(&both, grant[1]);
+    zkr_mutex_free(both.mutex);
+    return part(w, give_back(w, grant[0]) != 0 ? 1 : status);
+}
+
 static int kill_one(struct worker *w, int argc, char **argv)
 {
     long pid = argc == 1 ? strtol(argv[0], NULL, 10) : 0;
@@ -266,6 +292,8 @@ int main(int argc, char **argv)
         status = count(&w, argc - 3, argv + 3);
     else if (argc > 2 && strcmp(argv[1], "hold") == 0)
         status = hold(&w, argc - 3, argv + 3);
+    else if (argc > 2 && strcmp(argv[1], "cross") == 0)
+        status = cross(&w, argc - 3, argv + 3);
     else if (argc > 2 && strcmp(argv[1], "read") == 0)
         status = share(&w, READ, argc - 3, argv + 3);
     else if (argc > 2 && strcmp(argv[1], "write") == 0)
