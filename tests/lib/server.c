@@ -60,12 +60,14 @@ static char *const java_command[] = {
 
 struct server {
     char dir[PATH_MAX - 64]; /* leaves room for a file name */
+    char log_dir[PATH_MAX];
     char hosts[32];
     int port;
     pid_t pid; /* 0 when no process runs */
     int exit_code;
     struct guard guard;
     char *java_opts[JAVA_OPTS_MAX + 1];
+    const char *java_opt; /* of the next start */
 };
 
 /* Files */
@@ -108,23 +110,26 @@ static bool write_config(const struct server *s, const struct server_opts *o,
         return false;
     fprintf(file,
             "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=60000\n"
-            "dataDir=%s/data\nclientPort=%d\nclientPortAddress=%s\n"
+            "dataDir=%s/data\ndataLogDir=%s\nclientPort=%d\n"
+            "clientPortAddress=%s\n"
             "maxClientCnxns=0\ninitLimit=20\nsyncLimit=10\n"
             "admin.enableServer=false\n4lw.commands.whitelist=*\n%s",
             o->tick_ms > 0 ? o->tick_ms : 500,
-            o->min_session_ms > 0 ? o->min_session_ms : 1000, s->dir, s->port,
-            address_of(o), peers);
+            o->min_session_ms > 0 ? o->min_session_ms : 1000, s->dir,
+            s->log_dir, s->port, address_of(o), peers);
     for (int i = 0; o->cfg_lines != NULL && o->cfg_lines[i] != NULL; i++)
         fprintf(file, "%s\n", o->cfg_lines[i]);
     return fclose(file) == 0;
 }
 
-static bool make_files(const struct server *s, const struct server_opts *o,
-                       int id, const char *peers)
+static bool make_files(struct server *s, const struct server_opts *o, int id,
+                       const char *peers)
 {
     char data[PATH_MAX];
 
     path_in(s, "data", data);
+    (void)snprintf(s->log_dir, sizeof(s->log_dir), "%s",
+                   o->log_dir != NULL ? o->log_dir : data);
     return mkdir(data, 0700) == 0 && write_config(s, o, peers) &&
            write_number(s, "data/myid", id);
 }
@@ -296,6 +301,8 @@ static void fill_command(const struct server *s, char *config, char **argv)
         argv[n++] = java_command[i];
     for (int i = 0; s->java_opts[i] != NULL; i++)
         argv[n++] = s->java_opts[i];
+    if (s->java_opt != NULL)
+        argv[n++] = (char *)s->java_opt;
     argv[n++] = "-cp";
     argv[n++] = CLASS_PATH;
     argv[n++] = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
@@ -547,4 +554,14 @@ pid_t server_pid(const struct server *s)
 const char *server_dir(const struct server *s)
 {
     return s->dir;
+}
+
+const char *server_log_dir(const struct server *s)
+{
+    return s->log_dir;
+}
+
+void server_set_java_opt(struct server *s, const char *option)
+{
+    s->java_opt = option;
 }

@@ -24,6 +24,8 @@ struct server_opts {
     int tick_ms;                  /* 500 */
     int min_session_ms;           /* 1000 */
     const char *address;          /* "127.0.0.1"; copied */
+    const char *log_dir;          /* of transactions, copied; it must exist.
+                                     Default: with the snapshots */
     const char *const *java_opts; /* "-Dname=value", ..., NULL */
     const char *const *cfg_lines; /* "name=value", ..., NULL; these win */
 };
@@ -45,6 +47,10 @@ const char *server_hosts(const struct server *s); /* "127.0.0.1:port" */
 int server_port(const struct server *s);
 pid_t server_pid(const struct server *s); /* 0 while killed */
 const char *server_dir(const struct server *s);
+const char *server_log_dir(const struct server *s); /* where version-2 is */
+
+/* One more option for java at the next start, not copied; NULL: none. */
+void server_set_java_opt(struct server *s, const char *option);
 
 /* SIGKILL; returns when the process is gone.  Its data stay for a restart. */
 void server_kill9(struct server *s);

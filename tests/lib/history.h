@@ -1,0 +1,39 @@
+/* What the servers did to the nodes of a lock, from their transaction logs. */
+#ifndef TEST_HISTORY_H
+#define TEST_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server.h"
+#include "txn_log.h"
+
+struct life {
+    char name[96];    /* of the node, without the directory */
+    int64_t owner;    /* session that created it */
+    int64_t begin;    /* zxid of its creation: its czxid */
+    int64_t end;      /* zxid of its deletion, or of the end of its session;
+                         INT64_MAX: it is still there */
+    int64_t begin_ms; /* the same as times of the leader, CLOCK_REALTIME */
+    int64_t end_ms;
+    bool by_session; /* it ended with its session */
+};
+
+/* The children that a directory has had, in the order of their creation. Begin
+ * with zeros but for the directory; free `lives`. */
+struct history {
+    const char *directory;
+    struct life *lives;
+    size_t count;
+};
+
+/* Give it all transactions, in order. A txn_fn; false: no memory. */
+bool history_add(void *history, const struct txn *t);
+
+/* The lives by the log of one server, to be freed; NULL when it cannot be
+ * read. */
+struct life *history_read(const struct server *s, const char *directory,
+                          size_t *ret_count);
+
+#endif

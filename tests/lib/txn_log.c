@@ -1,0 +1,149 @@
+/* Reading transaction logs while they are written: a file ends with zeros, or
+ * in the middle of a record. */
+#include "txn_log.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glob.h>
+
+enum {
+    FILE_HEADER = 16,
+    RECORD_HEADER = 12, /* checksum, length */
+    LENGTH_AT = 8,
+    RECORD_MAX = 1 << 20,
+};
+
+/* A record, read from its beginning. */
+struct record {
+    const unsigned char *data;
+    size_t size;
+    size_t at;
+};
+
+static int64_t get_number(struct record *r, size_t width)
+{
+    uint64_t value = 0;
+
+    if (r->size - r->at < width)
+        return 0;
+    if ((r->data[r->at] & 0x80) != 0)
+        value = UINT64_MAX;
+    for (size_t i = 0; i < width; i++)
+        value = value << 8 | r->data[r->at++];
+    return (int64_t)value;
+}
+
+static void get_text(struct record *r, char *text, size_t size)
+{
+    int64_t length = get_number(r, 4);
+
+    if (length < 0)
+        length = 0;
+    if ((size_t)length > r->size - r->at)
+        length = (int64_t)(r->size - r->at);
+    (void)snprintf(text, size, "%.*s", (int)length,
+                   (const char *)r->data + r->at);
+    r->at += (size_t)length;
+}
+
+/* TxnHeader, then what belongs to its type. */
+static void parse(struct record *r, struct txn *t)
+{
+    t->session = get_number(r, 8);
+    (void)get_number(r, 4); /* cxid */
+    t->zxid = get_number(r, 8);
+    t->time_ms = get_number(r, 8);
+    t->type = (int32_t)get_number(r, 4);
+    t->path[0] = '\0';
+    if (t->type == TXN_CREATE || t->type == TXN_CREATE2 ||
+        t->type == TXN_DELETE)
+        get_text(r, t->path, sizeof(t->path));
+}
+
+/* The next whole record, or false. */
+static bool read_record(FILE *file, unsigned char *data, struct record *ret)
+{
+    unsigned char head[RECORD_HEADER];
+    struct record length = { head, sizeof(head), LENGTH_AT };
+
+    if (fread(head, 1, sizeof(head), file) != sizeof(head))
+        return false;
+    *ret = (struct record){ data, (size_t)get_number(&length, 4), 0 };
+    return ret->size != 0 && ret->size <= RECORD_MAX &&
+           fread(data, 1, ret->size, file) == ret->size && fgetc(file) == 'B';
+}
+
+static bool read_file(FILE *file, txn_fn fn, void *user)
+{
+    unsigned char *data = malloc(RECORD_MAX);
+    struct record r;
+    struct txn t;
+    bool good = data != NULL;
+
+    if (good && fread(data, 1, FILE_HEADER, file) == FILE_HEADER)
+        good = memcmp(data, "ZKLG", 4) == 0;
+    while (good && read_record(file, data, &r)) {
+        parse(&r, &t);
+        good = fn(user, &t);
+    }
+    free(data);
+    return good;
+}
+
+/* In the order of the numbers in their names. */
+static int by_number(const void *a, const void *b)
+{
+    const char *x = strrchr(*(char *const *)a, '.') + 1;
+    const char *y = strrchr(*(char *const *)b, '.') + 1;
+    unsigned long long first = strtoull(x, NULL, 16);
+    unsigned long long second = strtoull(y, NULL, 16);
+
+    return (first > second) - (first < second);
+}
+
+bool txn_log_read(const struct server *s, txn_fn fn, void *user)
+{
+    char pattern[PATH_MAX];
+    glob_t files;
+    bool good = true;
+
+    (void)snprintf(pattern, sizeof(pattern), "%s/version-2/log.*",
+                   server_log_dir(s));
+    if (glob(pattern, 0, NULL, &files) != 0)
+        return false;
+    qsort(files.gl_pathv, files.gl_pathc, sizeof(char *), by_number);
+    for (size_t i = 0; good && i < files.gl_pathc; i++) {
+        FILE *file = fopen(files.gl_pathv[i], "re");
+
+        good = file != NULL && read_file(file, fn, user);
+        if (file != NULL)
+            (void)fclose(file);
+    }
+    globfree(&files);
+    return good;
+}
+
+struct search {
+    int64_t session;
+    int64_t time_ms;
+};
+
+static bool find_close(void *user, const struct txn *t)
+{
+    struct search *s = user;
+
+    if (t->type == TXN_CLOSE_SESSION && t->session == s->session)
+        s->time_ms = t->time_ms;
+    return s->time_ms == 0;
+}
+
+int64_t txn_log_session_closed(const struct server *s, int64_t session_id)
+{
+    struct search search = { .session = session_id };
+
+    (void)txn_log_read(s, find_close, &search);
+    return search.time_ms;
+}

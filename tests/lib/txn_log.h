@@ -1,0 +1,39 @@
+/* What a server's transaction log says: the opinion of nobody's client. */
+#ifndef TEST_TXN_LOG_H
+#define TEST_TXN_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server.h"
+
+/* Types of ZooDefs.OpCode. */
+enum {
+    TXN_CREATE = 1,
+    TXN_DELETE = 2,
+    TXN_CREATE2 = 15,
+    TXN_CLOSE_SESSION = -11,
+};
+
+struct txn {
+    int64_t session; /* whose request it was */
+    int64_t zxid;
+    int64_t time_ms; /* CLOCK_REALTIME of the leader when it made it */
+    int32_t type;
+    char path[512]; /* of TXN_CREATE, TXN_DELETE and TXN_CREATE2, else "" */
+};
+
+/* False: go no further. */
+typedef bool (*txn_fn)(void *user, const struct txn *t);
+
+/* All transactions in the order in which this server logged them; it may be
+ * running. False when there are none, a file cannot be read, or `fn` said so.
+ */
+bool txn_log_read(const struct server *s, txn_fn fn, void *user);
+
+/* When the leader made the transaction that closes the session: milliseconds
+ * of CLOCK_REALTIME, rounded down; no server deletes its nodes earlier. 0 when
+ * this server's log has no such transaction. */
+int64_t txn_log_session_closed(const struct server *s, int64_t session_id);
+
+#endif
