@@ -193,32 +193,43 @@ void cluster_break(const struct cluster *c, int host, int peer)
 
 /* Servers */
 
-static int spawn_server(struct cluster *c, int host, const char *peers)
+static int spawn_on(const struct cluster *c, int host)
 {
-    static const char *const lines[] = { "initLimit=10", "syncLimit=5", NULL };
-    /* Whoever has missed an election asks again after a minute otherwise. */
-    static const char *const java[] = {
-        "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
-    };
-    char address[32];
-    struct server_opts opts = { .tick_ms = TICK_MS,
-                                .min_session_ms = 2 * TICK_MS,
-                                .address = address,
-                                .java_opts = java,
-                                .cfg_lines = lines };
     int rc;
 
-    (void)snprintf(address, sizeof(address), ADDRESS, 100 + host);
-    rc = server_prepare(&opts, CLIENT_PORT, host, peers, &c->servers[host]);
-    if (rc != SERVER_OK)
-        return rc;
     enter(c, host);
     rc = server_spawn(c->servers[host]);
     enter(c, HERE);
     return rc;
 }
 
-static int spawn_servers(struct cluster *c)
+static int spawn_server(struct cluster *c, int host, const char *peers,
+                        const struct cluster_opts *o)
+{
+    int tick_ms = o->tick_ms > 0 ? o->tick_ms : 2000;
+    char sync_limit[32];
+    const char *lines[] = { "initLimit=10", sync_limit, NULL };
+    /* Whoever has missed an election asks again after a minute otherwise. */
+    static const char *const java[] = {
+        "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
+    };
+    char address[32];
+    struct server_opts opts = { .tick_ms = tick_ms,
+                                .min_session_ms = 2 * tick_ms,
+                                .address = address,
+                                .log_dir = o->logs[host],
+                                .java_opts = java,
+                                .cfg_lines = lines };
+    int rc;
+
+    (void)snprintf(address, sizeof(address), ADDRESS, 100 + host);
+    (void)snprintf(sync_limit, sizeof(sync_limit), "syncLimit=%d",
+                   o->sync_limit > 0 ? o->sync_limit : 5);
+    rc = server_prepare(&opts, CLIENT_PORT, host, peers, &c->servers[host]);
+    return rc == SERVER_OK ? spawn_on(c, host) : rc;
+}
+
+static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
 {
     char peers[SERVERS * 64] = "";
     size_t used = 0;
@@ -229,7 +240,7 @@ static int spawn_servers(struct cluster *c)
                                  "server.%d=" ADDRESS ":%d:%d\n", host,
                                  100 + host, QUORUM_PORT, ELECTION_PORT);
     for (int host = 1; host < HOSTS && rc == SERVER_OK; host++)
-        rc = spawn_server(c, host, peers);
+        rc = spawn_server(c, host, peers, opts);
     return rc;
 }
 
@@ -258,8 +269,9 @@ int cluster_await_leader(struct cluster *c, int timeout_ms)
     return wait_until(has_leader, c, timeout_ms) ? cluster_leader(c) : 0;
 }
 
-int cluster_start(struct cluster **ret_cluster)
+int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
 {
+    static const struct cluster_opts defaults;
     struct cluster *c;
     int rc;
 
@@ -272,7 +284,7 @@ int cluster_start(struct cluster **ret_cluster)
     for (int host = 1; host < HOSTS; host++)
         make_host(c, host);
     cluster_heal(c);
-    rc = spawn_servers(c);
+    rc = spawn_servers(c, opts != NULL ? opts : &defaults);
     if (rc == SERVER_OK &&
         cluster_await_leader(c, 2 * SERVER_DEADLINE_MS) == 0) {
         server_complain(c->servers[1], "no ensemble; its log ends with");
@@ -299,4 +311,13 @@ void cluster_stop(struct cluster *c)
 struct server *cluster_server(const struct cluster *c, int host)
 {
     return c->servers[host];
+}
+
+int cluster_restart(struct cluster *c, int host)
+{
+    int rc = spawn_on(c, host);
+
+    if (rc == SERVER_OK)
+        rc = server_await(c->servers[host], now_ms() + SERVER_DEADLINE_MS);
+    return rc;
 }

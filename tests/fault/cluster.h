@@ -2,8 +2,8 @@
  *
  * A host is a network namespace of this process's own; a bridge joins them. A
  * link that is blocked loses every packet in that direction, without a word to
- * either side, while all other links stay. The servers run as Debian sets them
- * up: tickTime 2000, syncLimit 5. Call everything from the main thread. */
+ * either side, while all other links stay. Call everything from the main
+ * thread. */
 #ifndef TEST_CLUSTER_H
 #define TEST_CLUSTER_H
 
@@ -15,8 +15,14 @@ enum {
     HERE = 0, /* this process; the servers are the hosts from 1 to SERVERS */
     SERVERS = 3,
     HOSTS = SERVERS + 1,
-    TICK_MS = 2000,
-    SYNC_LIMIT = 5, /* a follower is on its own for that many ticks at most */
+};
+
+/* Zero means as Debian sets them up. */
+struct cluster_opts {
+    int tick_ms;    /* 2000; the least session timeout is two of them */
+    int sync_limit; /* 5; a follower is on its own for that many ticks at
+                       most */
+    const char *logs[HOSTS]; /* where the transactions of each server go */
 };
 
 struct cluster;
@@ -25,11 +31,15 @@ struct cluster;
  * False where that is not permitted, or there is no `ip`. */
 bool cluster_permitted(void);
 
-/* As server_start(). */
-int cluster_start(struct cluster **ret_cluster);
+/* As server_start(); all defaults for NULL. */
+int cluster_start(const struct cluster_opts *opts,
+                  struct cluster **ret_cluster);
 void cluster_stop(struct cluster *c);
 
 struct server *cluster_server(const struct cluster *c, int host);
+
+/* Start one that has been killed, or has ended, and wait until it serves. */
+int cluster_restart(struct cluster *c, int host);
 
 /* Which host leads while both others follow; 0 for none. */
 int cluster_leader(const struct cluster *c);

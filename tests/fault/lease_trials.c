@@ -23,6 +23,7 @@
 
 #define MS           1000000LL
 #define TIMEOUT_MS   4000 /* T: short of the time a follower is on its own */
+#define TICK_MS      2000
 #define HOLDERS      4
 #define LONG_RUN     50 /* trials from which the negative controls must show */
 #define DELETED_MS   25000
@@ -459,7 +460,7 @@ int main(void)
 
     if (!cluster_permitted())
         return 77;
-    rc = cluster_start(&cluster);
+    rc = cluster_start(NULL, &cluster);
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
     printf("ZKR_SEED=%d\n", seed);

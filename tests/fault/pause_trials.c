@@ -23,6 +23,7 @@
 #include "txn_log.h"
 #include "wait.h"
 
+#define TICK_MS    2000 /* of the servers */
 #define MS         1000000LL
 #define TIMEOUT_MS 4000
 #define SOON_MS    20000
@@ -339,7 +340,7 @@ int main(int argc, char **argv)
         return sleeper_main(argv);
     if (!cluster_permitted())
         return 77;
-    rc = cluster_start(&cluster);
+    rc = cluster_start(NULL, &cluster);
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
     rc = run_group();
