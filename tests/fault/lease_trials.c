@@ -18,6 +18,7 @@
 #include "admin.h"
 #include "cluster.h"
 #include "holder.h"
+#include "oracle.h"
 #include "txn_log.h"
 #include "wait.h"
 
@@ -403,13 +404,6 @@ static struct lateness print_table(void)
            "fault: %ld; deletion seen at most %.3f s after the transaction\n",
            survivors, false_alarms, (double)latest_seen / 1e9);
     return late;
-}
-
-static int number_from(const char *name, int otherwise)
-{
-    const char *text = getenv(name);
-
-    return text != NULL ? atoi(text) : otherwise;
 }
 
 /* The rules that are not ours must fail somewhere in a long run, or the faults

@@ -19,6 +19,7 @@
 #include "admin.h"
 #include "cluster.h"
 #include "holder.h"
+#include "oracle.h"
 #include "sleeper.h"
 #include "txn_log.h"
 #include "wait.h"
@@ -254,13 +255,6 @@ static struct margin margin_of(size_t member, bool believed)
 static void print_margin(const char *name, struct margin m)
 {
     printf("%-34s %4d %+8.3f %4d\n", name, m.count, m.least, m.late);
-}
-
-static int number_from(const char *name, int otherwise)
-{
-    const char *text = getenv(name);
-
-    return text != NULL ? atoi(text) : otherwise;
 }
 
 /* A first lease took for granted that the client had pinged: 9 of 20 waiters

@@ -1,0 +1,250 @@
+/* Sessions that the server ends while they hold or wait: who held is told, the
+ * next is granted, and who waited queues again under the same deadline.
+ *
+ * ZKR_EXPIRED is the number of holders, and of waiters. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle.h"
+
+enum { SMOKE = 24, MARGIN_MS = 300 };
+
+static zkr_session *sessions[3];
+static zkr_mutex *mutexes[3];
+static char path[64];
+static struct oracle *oracle;
+static int64_t last_token;
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    oracle = oracle_new(path);
+    last_token = 0;
+    for (int i = 0; i < 3; i++) {
+        sessions[i] = open_session();
+        mutexes[i] = new_mutex(sessions[i], path);
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        zkr_mutex_free(mutexes[i]);
+        (void)zkr_session_close(sessions[i]);
+    }
+    oracle_free(oracle);
+    return 0;
+}
+
+static void is_granted(zkr_grant *g)
+{
+    oracle_granted(oracle, g);
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    assert_true(zkr_grant_token(g) > last_token);
+    last_token = zkr_grant_token(g);
+}
+
+static zkr_grant *hold(int who)
+{
+    zkr_grant *g = acquire(mutexes[who]);
+
+    is_granted(g);
+    return g;
+}
+
+static zkr_grant *await_grant(struct recorder *r)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_OK);
+    is_granted(recorded_grant(r, 0));
+    return recorded_grant(r, 0);
+}
+
+static void judge(const char *what, int count)
+{
+    struct verdict v;
+
+    wait_children(path, 0);
+    v = oracle_judge(oracle, the_server);
+    assert_int_equal(v.twins, 0);
+    printf("%d %s: %zu grants, %zu nodes in the log\n", count, what, v.grants,
+           v.nodes);
+}
+
+/* -- holders -------------------------------------------------------------- */
+
+static bool is_told_of_the_loss(void *events)
+{
+    struct recorder *r = events;
+    size_t count = recorder_count(r);
+    int code = 0;
+
+    return count > 0 && recorder_get(r, count - 1, &code, NULL) &&
+           code == ZKR_GRANT_LOST;
+}
+
+/* Once, and nothing after it. */
+static void was_told_once(struct recorder *events)
+{
+    size_t losses = 0;
+    int code = 0;
+
+    if (!wait_until(is_told_of_the_loss, events, SOON_MS))
+        fail_msg("a holder is not told");
+    for (size_t i = 0; recorder_get(events, i, &code, NULL); i++)
+        losses += code == ZKR_GRANT_LOST;
+    assert_int_equal(losses, 1);
+}
+
+/* Returns the grant of the next, and how long it took. */
+static zkr_grant *expire_holder(int who, zkr_grant *g, int64_t *ret_took_ms)
+{
+    struct recorder *events = recorder_new();
+    struct recorder *outcome = recorder_new();
+    zkr_grant *next;
+    int64_t start;
+
+    ok(zkr_grant_listen(g, record_grant, events));
+    ok(zkr_mutex_acquire_async(mutexes[1 - who], SOON_MS, record_acquire,
+                               outcome, NULL));
+    wait_children(path, 2);
+    start = now_ms();
+    expire(sessions[who]);
+    next = await_grant(outcome);
+    *ret_took_ms = now_ms() - start;
+    was_told_once(events);
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    assert_int_equal(zkr_grant_valid_until(g), 0);
+    assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_grant_check(next), ZKR_OK);
+    assert_int_equal(count_children(path), 1);
+    wait_session_state(sessions[who], ZKR_SESSION_RECONNECTED);
+    recorder_free(events);
+    recorder_free(outcome);
+    return next;
+}
+
+static void expired_holders_are_told_and_the_next_is_granted(void **state)
+{
+    int count = number_from("ZKR_EXPIRED", SMOKE);
+    zkr_grant *g = hold(0);
+    int64_t worst_ms = 0;
+
+    (void)state;
+    for (int i = 0; i < count; i++) {
+        int64_t took_ms;
+
+        g = expire_holder(i % 2, g, &took_ms);
+        if (took_ms > worst_ms)
+            worst_ms = took_ms;
+    }
+    release(g);
+    judge("expired holders", count);
+    printf("the next was granted after %lld ms at most\n", (long long)worst_ms);
+}
+
+/* -- waiters -------------------------------------------------------------- */
+
+/* Nodes of the present session of 1, which was expired, are behind all. */
+static void queues_again_at_the_tail(void)
+{
+    zkr_grant *g = hold(0);
+    struct recorder *first = recorder_new();
+    struct recorder *second = recorder_new();
+    zkr_grant *next;
+
+    ok(zkr_mutex_acquire_async(mutexes[1], SOON_MS, record_acquire, second,
+                               NULL));
+    wait_children(path, 2);
+    ok(zkr_mutex_acquire_async(mutexes[2], SOON_MS, record_acquire, first,
+                               NULL));
+    wait_children(path, 3);
+    expire_and_wait(sessions[1]);
+    wait_children(path, 3);
+    settle(sessions[1]);
+    assert_int_equal(count_children(path), 3);
+    assert_int_equal(recorder_count(first) + recorder_count(second), 0);
+    release(g);
+    next = await_grant(first);
+    assert_int_equal(recorder_count(second), 0);
+    release(next);
+    release(await_grant(second));
+    assert_int_equal(recorder_count(first) + recorder_count(second), 2);
+    recorder_free(first);
+    recorder_free(second);
+}
+
+static void keeps_its_deadline(void)
+{
+    zkr_grant *g = hold(0);
+    int64_t deadline = now_ms() + 250;
+    struct waiter w;
+    int64_t late_ms;
+
+    waiter_start(&w, mutexes[1], 250);
+    wait_children(path, 2);
+    expire_and_wait(sessions[1]);
+    assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
+    late_ms = now_ms() - deadline;
+    assert_in_range(late_ms + 5, 0, MARGIN_MS + 5);
+    wait_children(path, 1);
+    release(g);
+}
+
+static void fails_if_it_asked_to(void)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_mutex *strict = NULL;
+    zkr_grant *g = hold(0);
+    struct waiter w;
+
+    opts.flags = ZKR_MUTEX_FAIL_ON_SESSION_LOSS;
+    ok(zkr_mutex_new(sessions[1], path, &opts, &strict));
+    waiter_start(&w, strict, SOON_MS);
+    wait_children(path, 2);
+    expire_and_wait(sessions[1]);
+    assert_int_equal(waiter_join(&w), ZKR_ELOST);
+    assert_int_equal(count_children(path), 1);
+    release(g);
+    zkr_mutex_free(strict);
+}
+
+static void expired_waiters_queue_again(void **state)
+{
+    static void (*const kinds[])(
+        void) = { queues_again_at_the_tail, queues_again_at_the_tail,
+                  keeps_its_deadline, fails_if_it_asked_to };
+    int count = number_from("ZKR_EXPIRED", SMOKE);
+
+    (void)state;
+    for (int i = 0; i < count; i++)
+        kinds[i % 4]();
+    judge("expired waiters", count);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(expired_holders_are_told_and_the_next_is_granted),
+        TEST(expired_waiters_queue_again),
+    };
+
+    return cmocka_run_group_tests_name("expired", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}

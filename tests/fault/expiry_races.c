@@ -1,0 +1,347 @@
+/* Sessions that the server ends under 24 threads, again and again: everybody
+ * comes back, with a right answer. In ZOOKEEPER-2802 some never do.
+ *
+ * ZKR_RACES is the number of expiries; ZKR_SEED repeats the choices of a run.
+ */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "oracle.h"
+
+enum {
+    THREADS = 24,
+    SESSIONS = 4, /* the first alone in every other round */
+    LOCKS = 3,
+    OPERATION_MS = 2000, /* the longest deadline of an operation */
+    BACK_MS = 5000,      /* after an expiry, whatever they were doing */
+    HANG_MS = 30000,
+    SMOKE = 60,
+};
+
+struct racer {
+    pthread_t thread;
+    unsigned seed;
+    int number;
+    _Atomic(const char *) doing;
+    atomic_long back_ms; /* when it came back from the last round */
+};
+
+static zkr_session *sessions[SESSIONS];
+static zkr_mutex *mutexes[SESSIONS][LOCKS];
+static struct oracle *oracles[LOCKS];
+static char paths[LOCKS][64];
+static struct racer racers[THREADS];
+
+/* A round is open or it is not; who comes back waits for the next. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int round_number;
+static int back;
+static atomic_bool is_open;
+static bool is_over;
+
+static atomic_int wrong;
+static atomic_int grants;
+static atomic_int losses;
+
+static void expect(bool right, const char *what, int rc)
+{
+    if (right)
+        return;
+    (void)fprintf(stderr, "%s: %s (%s)\n", what, zkr_strerror(rc),
+                  rc == ZKR_OK ? "" : zkr_error_detail());
+    wrong++;
+}
+
+static int random_up_to(struct racer *r, int n)
+{
+    return rand_r(&r->seed) % (n + 1);
+}
+
+static zkr_session *session_of(const struct racer *r, int number)
+{
+    return sessions[number % 2 == 0 ? 0 : 1 + r->number % (SESSIONS - 1)];
+}
+
+static zkr_mutex *mutex_of(const struct racer *r, int number, int lock)
+{
+    return mutexes[number % 2 == 0 ? 0 : 1 + r->number % (SESSIONS - 1)][lock];
+}
+
+/* What is lost stays lost, whoever asks. */
+static void use(struct racer *r, zkr_grant *g)
+{
+    bool lost = false;
+    int rc;
+
+    if (random_up_to(r, 1) == 0) {
+        atomic_store(&r->doing, "verify");
+        rc = zkr_grant_verify(g, OPERATION_MS);
+        expect(rc == ZKR_OK || rc == ZKR_ELOST || rc == ZKR_EUNSURE, "verify",
+               rc);
+        lost = rc == ZKR_ELOST;
+    }
+    sleep_ms(random_up_to(r, 2));
+    rc = zkr_grant_check(g);
+    expect(lost ? rc == ZKR_ELOST
+                : rc == ZKR_OK || rc == ZKR_ELOST || rc == ZKR_EUNSURE,
+           "check", rc);
+    lost = lost || rc == ZKR_ELOST;
+    atomic_store(&r->doing, "release");
+    if (random_up_to(r, 7) != 0) {
+        rc = zkr_grant_release(g);
+        expect(lost ? rc == ZKR_ELOST
+                    : rc == ZKR_OK || rc == ZKR_ELOST || rc == ZKR_EPENDING,
+               "release", rc);
+        lost = lost || rc == ZKR_ELOST;
+    }
+    zkr_grant_free(g);
+    losses += lost;
+}
+
+static void acquire_and_use(struct racer *r, int number)
+{
+    static const int64_t timeouts[] = { -1, OPERATION_MS, 100, 0 };
+    int64_t timeout_ms = timeouts[random_up_to(r, 3)];
+    int lock = random_up_to(r, LOCKS - 1);
+    zkr_grant *g = NULL;
+    int rc;
+
+    atomic_store(&r->doing, "acquire");
+    rc = zkr_mutex_acquire(mutex_of(r, number, lock), timeout_ms, &g);
+    if (rc == ZKR_OK) {
+        oracle_granted(oracles[lock], g);
+        grants++;
+        use(r, g);
+    } else if (timeout_ms == 0) {
+        expect(rc == ZKR_EBUSY || rc == ZKR_ELOST || rc == ZCONNECTIONLOSS ||
+                   rc == ZOPERATIONTIMEOUT,
+               "try", rc);
+    } else {
+        expect(timeout_ms > 0 && rc == ZKR_ETIMEDOUT, "acquire", rc);
+    }
+}
+
+static void list(struct racer *r, int number)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    int rc;
+
+    atomic_store(&r->doing, "list");
+    opts.timeout_ms = OPERATION_MS;
+    rc = zkr_participants_list(session_of(r, number),
+                               paths[random_up_to(r, LOCKS - 1)], &opts, &list);
+    expect(rc == ZKR_OK || rc == ZOPERATIONTIMEOUT, "list", rc);
+    zkr_participants_free(list);
+}
+
+static int await_round(int last)
+{
+    int number;
+
+    (void)pthread_mutex_lock(&gate);
+    while (round_number == last && !is_over)
+        (void)pthread_cond_wait(&changed, &gate);
+    number = is_over ? -1 : round_number;
+    (void)pthread_mutex_unlock(&gate);
+    return number;
+}
+
+static void come_back(struct racer *r)
+{
+    atomic_store(&r->back_ms, now_ms());
+    atomic_store(&r->doing, "nothing");
+    (void)pthread_mutex_lock(&gate);
+    back++;
+    (void)pthread_mutex_unlock(&gate);
+}
+
+static void *racer_main(void *arg)
+{
+    struct racer *r = arg;
+    int number = 0;
+
+    while ((number = await_round(number)) >= 0) {
+        do {
+            if (random_up_to(r, 5) == 0)
+                list(r, number);
+            else
+                acquire_and_use(r, number);
+        } while (atomic_load(&is_open));
+        come_back(r);
+    }
+    return NULL;
+}
+
+static void open_round(int number)
+{
+    (void)pthread_mutex_lock(&gate);
+    atomic_store(&is_open, true);
+    back = 0;
+    round_number = number;
+    (void)pthread_cond_broadcast(&changed);
+    (void)pthread_mutex_unlock(&gate);
+}
+
+static bool all_are_back(void *unused)
+{
+    bool all;
+
+    (void)unused;
+    (void)pthread_mutex_lock(&gate);
+    all = back == THREADS;
+    (void)pthread_mutex_unlock(&gate);
+    return all;
+}
+
+static void fail_hanging(int number)
+{
+    for (int i = 0; i < THREADS; i++)
+        (void)fprintf(stderr, "thread %d: %s\n", i,
+                      atomic_load(&racers[i].doing));
+    fail_msg("round %d: threads hang", number);
+}
+
+/* How long the last one took, after the first session had ended. */
+static int64_t race(int number)
+{
+    int64_t expired_ms;
+    int64_t last_ms = 0;
+
+    open_round(number);
+    sleep_ms((int)(drand48() * 15));
+    expired_ms = now_ms();
+    if (number % 2 == 0)
+        expire(sessions[0]);
+    for (int i = 1; i < SESSIONS && number % 2 != 0; i++)
+        expire(sessions[i]);
+    atomic_store(&is_open, false);
+    if (!wait_until(all_are_back, NULL, HANG_MS))
+        fail_hanging(number);
+    for (int i = 0; i < THREADS; i++) {
+        if (racers[i].back_ms > last_ms)
+            last_ms = racers[i].back_ms;
+    }
+    return last_ms - expired_ms;
+}
+
+static bool all_have_sessions(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < SESSIONS; i++) {
+        if (zkr_session_id(sessions[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOCKS; i++) {
+        (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
+        assert_int_equal(admin_create(admin, paths[i], NULL), ZOK);
+        oracles[i] = oracle_new(paths[i]);
+    }
+    for (int i = 0; i < SESSIONS; i++) {
+        sessions[i] = open_session();
+        for (int lock = 0; lock < LOCKS; lock++)
+            mutexes[i][lock] = new_mutex(sessions[i], paths[lock]);
+    }
+    return 0;
+}
+
+static void start_racers(void)
+{
+    for (int i = 0; i < THREADS; i++) {
+        racers[i].number = i;
+        racers[i].seed = (unsigned)lrand48();
+        assert_int_equal(
+            pthread_create(&racers[i].thread, NULL, racer_main, &racers[i]), 0);
+    }
+}
+
+static void stop_racers(void)
+{
+    (void)pthread_mutex_lock(&gate);
+    is_over = true;
+    (void)pthread_cond_broadcast(&changed);
+    (void)pthread_mutex_unlock(&gate);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(racers[i].thread, NULL), 0);
+}
+
+static void judge(void)
+{
+    size_t nodes = 0;
+
+    for (int i = 0; i < LOCKS; i++) {
+        struct verdict v;
+
+        wait_children(paths[i], 0);
+        v = oracle_judge(oracles[i], the_server);
+        assert_int_equal(v.twins, 0);
+        nodes += v.nodes;
+    }
+    printf("%d grants, %d of them lost; %zu nodes in the log\n", grants, losses,
+           nodes);
+}
+
+static void no_thread_hangs_when_its_session_ends(void **state)
+{
+    int races = number_from("ZKR_RACES", SMOKE);
+    int64_t worst_ms = 0;
+    int late = 0;
+
+    (void)state;
+    start_racers();
+    for (int i = 1; i <= races; i++) {
+        int64_t took_ms = race(i);
+
+        late += took_ms > BACK_MS;
+        if (took_ms > worst_ms)
+            worst_ms = took_ms;
+        assert_true(wait_until(all_have_sessions, NULL, SOON_MS));
+    }
+    stop_racers();
+    printf("%d expiries under %d threads: back after %lld ms at most\n", races,
+           THREADS, (long long)worst_ms);
+    judge();
+    assert_int_equal(late, 0);
+    assert_int_equal(wrong, 0);
+    assert_true(losses > races / 10); /* else it was no race */
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SESSIONS; i++) {
+        for (int lock = 0; lock < LOCKS; lock++)
+            zkr_mutex_free(mutexes[i][lock]);
+        (void)zkr_session_close(sessions[i]);
+    }
+    for (int i = 0; i < LOCKS; i++)
+        oracle_free(oracles[i]);
+    return 0;
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_thread_hangs_when_its_session_ends),
+    };
+    int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
+
+    printf("ZKR_SEED=%d\n", seed);
+    srand48(seed);
+    return cmocka_run_group_tests_name("expiry races", tests, setup, teardown);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}

@@ -1,0 +1,39 @@
+/* What clients say they were granted, against the server's transaction log. */
+#ifndef TEST_ORACLE_H
+#define TEST_ORACLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "server.h"
+
+struct oracle;
+
+/* For a lock path of exclusive contenders with UUIDs in their names. */
+struct oracle *oracle_new(const char *directory);
+void oracle_free(struct oracle *o);
+
+/* This grant was just received; any thread. */
+void oracle_granted(struct oracle *o, zkr_grant *g);
+
+struct verdict {
+    size_t grants;
+    size_t nodes;    /* that the directory has had */
+    size_t twins;    /* two nodes of one UUID that were there together */
+    int64_t longest; /* life of a node that was not granted, in ms */
+};
+
+/* Fails the test unless
+ *
+ * - each token is the czxid of a node of this directory, and of one grant only;
+ * - each grant came when all nodes created before its own had gone: nobody
+ *   else held it then, and it was its turn;
+ * - no node is left. */
+struct verdict oracle_judge(struct oracle *o, const struct server *s);
+
+/* The number that the environment gives, or `otherwise`. */
+int number_from(const char *name, int otherwise);
+
+#endif
