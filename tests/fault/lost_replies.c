@@ -1,0 +1,301 @@
+/* Creates and deletes whose answers are swallowed: no node is left, and never
+ * has a claim two.
+ *
+ * ZKR_REPLIES is the number of creates, and of deletes. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <zookeeper/proto.h>
+
+#include "oracle.h"
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+enum { SMOKE = 40 };
+
+static struct proxy *proxy;
+static zkr_session *ours; /* through the proxy */
+static zkr_session *theirs;
+static zkr_mutex *mutex;
+static zkr_mutex *rival;
+static char path[64];
+static struct oracle *oracle;
+static int given_up;
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    oracle = oracle_new(path);
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ours));
+    theirs = open_session();
+    mutex = new_mutex(ours, path);
+    rival = new_mutex(theirs, path);
+    given_up = 0;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    zkr_mutex_free(mutex);
+    zkr_mutex_free(rival);
+    (void)zkr_session_close(ours);
+    (void)zkr_session_close(theirs);
+    proxy_stop(proxy);
+    oracle_free(oracle);
+    return 0;
+}
+
+static zkr_grant *granted(zkr_grant *g)
+{
+    oracle_granted(oracle, g);
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    return g;
+}
+
+static int outcome(struct recorder *r)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    return code;
+}
+
+static void swallow(int32_t type)
+{
+    proxy_rule(proxy, type, 1, PROXY_DROP_REPLY);
+}
+
+static void await_swallowed(void)
+{
+    if (!proxy_wait_rule(proxy, SOON_MS))
+        fail_msg("nothing was swallowed");
+}
+
+/* -- creates -------------------------------------------------------------- */
+
+static void nobody_else_is_there(void)
+{
+    zkr_grant *g;
+
+    swallow(ZOO_CREATE2_OP);
+    g = granted(acquire(mutex));
+    assert_true(proxy_rule_done(proxy));
+    assert_int_equal(count_children(path), 1);
+    release(g);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void somebody_holds_it(void)
+{
+    zkr_grant *g = granted(acquire(rival));
+    struct recorder *r = recorder_new();
+
+    swallow(ZOO_CREATE2_OP);
+    ok(zkr_mutex_acquire_async(mutex, SOON_MS, record_acquire, r, NULL));
+    await_swallowed();
+    assert_int_equal(count_children(path), 2);
+    release(g);
+    assert_int_equal(outcome(r), ZKR_OK);
+    assert_int_equal(count_children(path), 1);
+    release(granted(recorded_grant(r, 0)));
+    recorder_free(r);
+}
+
+static void the_search_is_lost_too(void)
+{
+    zkr_grant *g;
+
+    swallow(ZOO_CREATE2_OP);
+    swallow(ZOO_SYNC_OP);
+    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 2, PROXY_DROP_REPLY);
+    g = granted(acquire(mutex));
+    assert_int_equal(count_children(path), 1);
+    release(g);
+    proxy_forget_rules(proxy);
+}
+
+/* The node is there, nobody knows its name, and nobody waits for it. */
+static void the_caller_has_left(void)
+{
+    struct waiter w;
+
+    swallow(ZOO_CREATE2_OP);
+    waiter_start(&w, mutex, 100);
+    await_swallowed();
+    proxy_cut(proxy);
+    if (waiter_join(&w) == ZKR_OK) { /* it was quicker than we */
+        proxy_heal(proxy);
+        release(granted(w.grant));
+        return;
+    }
+    assert_int_equal(w.rc, ZKR_ETIMEDOUT);
+    given_up++;
+    assert_int_equal(count_children(path), 1);
+    proxy_heal(proxy);
+    wait_children(path, 0);
+}
+
+static void the_claim_is_cancelled(void)
+{
+    struct recorder *r = recorder_new();
+    zkr_request *request = NULL;
+
+    swallow(ZOO_CREATE2_OP);
+    ok(zkr_mutex_acquire_async(mutex, SOON_MS, record_acquire, r, &request));
+    await_swallowed();
+    ok(zkr_request_cancel(request));
+    if (outcome(r) == ZKR_OK) {
+        release(granted(recorded_grant(r, 0)));
+    } else {
+        assert_int_equal(outcome(r), ZKR_ECANCELED);
+        given_up++;
+    }
+    wait_children(path, 0);
+    zkr_request_free(request);
+    recorder_free(r);
+}
+
+/* -- deletes -------------------------------------------------------------- */
+
+/* It is free when the release is over, whatever the release has seen. */
+static void passes_on(void)
+{
+    zkr_grant *g = granted(acquire(rival));
+
+    assert_int_equal(count_children(path), 1);
+    release(g);
+}
+
+static void the_release_waits(void)
+{
+    zkr_grant *g = granted(acquire(mutex));
+
+    swallow(ZOO_DELETE_OP);
+    release(g);
+    assert_true(proxy_rule_done(proxy));
+    assert_int_equal(count_children(path), 0);
+    passes_on();
+}
+
+static void the_release_is_not_waited_for(void)
+{
+    zkr_grant *g = granted(acquire(mutex));
+    struct recorder *r = recorder_new();
+
+    swallow(ZOO_DELETE_OP);
+    ok(zkr_grant_release_async(g, record_release, r));
+    zkr_grant_free(g);
+    passes_on();
+    assert_int_equal(outcome(r), ZKR_OK);
+    assert_true(proxy_rule_done(proxy));
+    recorder_free(r);
+}
+
+static void the_grant_is_freed(void)
+{
+    zkr_grant *g = granted(acquire(mutex));
+
+    swallow(ZOO_DELETE_OP);
+    zkr_grant_free(g);
+    passes_on();
+    await_swallowed();
+}
+
+static void it_is_acquired_again_at_once(void)
+{
+    zkr_grant *g = granted(acquire(mutex));
+
+    swallow(ZOO_DELETE_OP);
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    zkr_grant_free(g);
+    release(granted(acquire(mutex)));
+    assert_true(proxy_rule_done(proxy));
+}
+
+static void its_answer_is_lost_twice(void)
+{
+    zkr_grant *g = granted(acquire(mutex));
+
+    swallow(ZOO_DELETE_OP);
+    proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);
+    release(g);
+    assert_true(proxy_rule_done(proxy));
+    passes_on();
+}
+
+/* -- all of them ---------------------------------------------------------- */
+
+static void swallow_many(const char *what, void (*const kinds[])(void),
+                         int kind_count)
+{
+    int count = number_from("ZKR_REPLIES", SMOKE);
+    struct verdict v;
+
+    for (int i = 0; i < count; i++)
+        kinds[i % kind_count]();
+    sleep_ms(2 * SESSION_MS); /* what is there now stays */
+    assert_int_equal(count_children(path), 0);
+    v = oracle_judge(oracle, the_server);
+    assert_int_equal(v.twins, 0);
+    /* Each request was carried out, so none had to be sent again. */
+    assert_int_equal(v.nodes, v.grants + (size_t)given_up);
+    printf("%d answers to %s swallowed: %zu grants, %d given up, %zu nodes in "
+           "the log; without an owner for %lld ms at most\n",
+           count, what, v.grants, given_up, v.nodes, (long long)v.longest);
+}
+
+static void swallowed_answers_to_creates_leave_nothing(void **state)
+{
+    static void (*const kinds[])(void) = {
+        nobody_else_is_there, somebody_holds_it, the_search_is_lost_too,
+        the_caller_has_left, the_claim_is_cancelled
+    };
+
+    (void)state;
+    swallow_many("creates", kinds, 5);
+    assert_true(given_up > 0);
+}
+
+static void swallowed_answers_to_deletes_leave_nothing(void **state)
+{
+    static void (*const kinds[])(void) = {
+        the_release_waits, the_release_is_not_waited_for, the_grant_is_freed,
+        it_is_acquired_again_at_once, its_answer_is_lost_twice
+    };
+
+    (void)state;
+    swallow_many("deletes", kinds, 5);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(swallowed_answers_to_creates_leave_nothing),
+        TEST(swallowed_answers_to_deletes_leave_nothing),
+    };
+
+    return cmocka_run_group_tests_name("lost replies", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
