@@ -1,0 +1,279 @@
+/* Many claims: what is given up leaves nothing behind anywhere, and a release
+ * wakes one of all who wait.
+ *
+ * ZKR_CLAIMS is the number of claims, ZKR_QUEUES that of queues. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <malloc.h>
+#include <time.h>
+#include <zookeeper/proto.h>
+
+#include "oracle.h"
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+enum {
+    SMOKE_CLAIMS = 1000,
+    SMOKE_QUEUES = 2,
+    WAITERS = 50,
+    WARM_UP = 200,
+    GROWTH_MAX = 64 * 1024, /* bytes; nothing that grows with the claims */
+};
+
+/* -- leaks ---------------------------------------------------------------- */
+
+struct stock {
+    int threads;
+    int fds;
+    int watches; /* on the server */
+    int ephemerals;
+    size_t bytes;
+};
+
+static struct stock take_stock(void)
+{
+    return (struct stock){ .threads = count_threads(),
+                           .fds = count_fds(),
+                           .watches = server_watch_count(the_server),
+                           .ephemerals = server_ephemerals_count(the_server),
+                           .bytes = mallinfo2().uordblks };
+}
+
+static bool is_back(void *stock)
+{
+    struct stock *before = stock;
+    struct stock now = take_stock();
+
+    return now.watches == before->watches &&
+           now.ephemerals == before->ephemerals;
+}
+
+static int outcome(struct recorder *r)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    return code;
+}
+
+/* Wherever it is by then: not sent, creating, listing, waiting, granted. */
+static void acquire_and_cancel(zkr_mutex *m, int pause_us)
+{
+    struct timespec ts = { 0, pause_us * 1000L };
+    struct recorder *r = recorder_new();
+    zkr_request *request = NULL;
+
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
+    (void)nanosleep(&ts, NULL);
+    ok(zkr_request_cancel(request));
+    if (outcome(r) == ZKR_OK)
+        zkr_grant_free(recorded_grant(r, 0));
+    else
+        assert_int_equal(outcome(r), ZKR_ECANCELED);
+    zkr_request_free(request);
+    recorder_free(r);
+}
+
+static void claim_many(zkr_mutex *held, zkr_mutex *available, int count)
+{
+    zkr_grant *none = NULL;
+
+    for (int i = 0; i < count; i++) {
+        switch (i % 4) {
+        case 0:
+            acquire_and_cancel(held, i % 3000);
+            break;
+        case 1:
+            acquire_and_cancel(available, i % 1500);
+            break;
+        case 2:
+            assert_int_equal(zkr_mutex_acquire(held, 1 + i % 3, &none),
+                             ZKR_ETIMEDOUT);
+            break;
+        default:
+            release(acquire(available));
+        }
+    }
+}
+
+static void claims_given_up_leave_nothing(void **state)
+{
+    int count = number_from("ZKR_CLAIMS", SMOKE_CLAIMS);
+    zkr_session *a = open_session();
+    zkr_session *b = open_session();
+    const char *path = new_path();
+    zkr_mutex *holder = new_mutex(a, path);
+    zkr_mutex *held = new_mutex(b, path);
+    zkr_mutex *available = new_mutex(b, new_path());
+    zkr_grant *g = acquire(holder);
+    struct stock before;
+    struct stock after;
+
+    (void)state;
+    claim_many(held, available, WARM_UP);
+    sleep_ms(200); /* the holder watches its own node by now */
+    settle(b);
+    before = take_stock();
+    claim_many(held, available, count);
+    settle(b);
+    if (!wait_until(is_back, &before, SOON_MS)) {
+        after = take_stock();
+        fail_msg("watches %d, were %d; ephemerals %d, were %d", after.watches,
+                 before.watches, after.ephemerals, before.ephemerals);
+    }
+    after = take_stock();
+    printf("%d claims: threads %+d, descriptors %+d, watches %+d, ephemerals "
+           "%+d, bytes allocated %+ld\n",
+           count, after.threads - before.threads, after.fds - before.fds,
+           after.watches - before.watches, after.ephemerals - before.ephemerals,
+           (long)after.bytes - (long)before.bytes);
+    assert_int_equal(after.threads, before.threads);
+    assert_int_equal(after.fds, before.fds);
+    assert_true(after.bytes < before.bytes + GROWTH_MAX);
+    release(g);
+    zkr_mutex_free(holder);
+    zkr_mutex_free(held);
+    zkr_mutex_free(available);
+    close_session(a);
+    close_session(b);
+    assert_int_equal(server_ephemerals_count(the_server), 0);
+    assert_int_equal(server_watch_count(the_server), 0);
+}
+
+/* -- wake-ups ------------------------------------------------------------- */
+
+static struct proxy *proxy;
+static zkr_session *sessions[WAITERS];
+static zkr_mutex *mutexes[WAITERS];
+static struct recorder *outcomes[WAITERS];
+
+static void open_waiters(const char *path)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = 30000; /* no beat of a lease in between */
+    for (int i = 0; i < WAITERS; i++) {
+        ok(zkr_session_open(proxy_hosts(proxy), &opts, &sessions[i]));
+        mutexes[i] = new_mutex(sessions[i], path);
+    }
+}
+
+static void close_waiters(void)
+{
+    for (int i = 0; i < WAITERS; i++) {
+        zkr_mutex_free(mutexes[i]);
+        close_session(sessions[i]);
+    }
+}
+
+static void queue_up(const char *path)
+{
+    for (size_t i = 0; i < WAITERS; i++) {
+        outcomes[i] = recorder_new();
+        ok(zkr_mutex_acquire_async(mutexes[i], -1, record_acquire, outcomes[i],
+                                   NULL));
+        wait_children(path, i + 2);
+        settle(sessions[i]);
+    }
+}
+
+static size_t granted(void)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < WAITERS; i++)
+        count += recorder_count(outcomes[i]);
+    return count;
+}
+
+/* Returns the time to the next grant. */
+static int64_t pass_on(zkr_grant *g, int next)
+{
+    int64_t start = now_ms();
+    int64_t took_ms;
+
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    zkr_grant_free(g);
+    assert_int_equal(outcome(outcomes[next]), ZKR_OK);
+    took_ms = now_ms() - start;
+    assert_int_equal(granted(), next + 1);
+    return took_ms;
+}
+
+static void drain(zkr_grant *g, int64_t *worst_ms)
+{
+    for (int i = 0; i < WAITERS; i++) {
+        int64_t took_ms = pass_on(g, i);
+
+        if (took_ms > *worst_ms)
+            *worst_ms = took_ms;
+        g = recorded_grant(outcomes[i], 0);
+    }
+    release(g);
+}
+
+static bool all_are_idle(void *expected)
+{
+    return proxy_requests(proxy, ZOO_DELETE_OP) == *(long *)expected;
+}
+
+/* A waiter that wakes lists the directory, and only then is granted the lock
+ * or watches another. */
+static void a_release_wakes_one_of_fifty(void **state)
+{
+    int queues = number_from("ZKR_QUEUES", SMOKE_QUEUES);
+    zkr_session *first = open_session();
+    const char *path = new_path();
+    zkr_mutex *holder = new_mutex(first, path);
+    int64_t worst_ms = 0;
+    long deletes = WAITERS;
+    long lists = 0;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    open_waiters(path);
+    for (int i = 0; i < queues; i++) {
+        zkr_grant *g = acquire(holder);
+
+        queue_up(path);
+        proxy_reset_counts(proxy);
+        drain(g, &worst_ms);
+        assert_true(wait_until(all_are_idle, &deletes, SOON_MS));
+        lists += proxy_requests(proxy, ZOO_GETCHILDREN_OP);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
+        assert_int_equal(proxy_requests(proxy, ZOO_EXISTS_OP), 0);
+        for (int j = 0; j < WAITERS; j++)
+            recorder_free(outcomes[j]);
+    }
+    printf("%d releases, %ld lists; the next was granted after %lld ms at "
+           "most\n",
+           queues * WAITERS, lists, (long long)worst_ms);
+    assert_int_equal(lists, queues * WAITERS);
+    close_waiters();
+    zkr_mutex_free(holder);
+    close_session(first);
+    proxy_stop(proxy);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(claims_given_up_leave_nothing),
+        cmocka_unit_test(a_release_wakes_one_of_fifty),
+    };
+
+    return cmocka_run_group_tests_name("long queues", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
