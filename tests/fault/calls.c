@@ -1,0 +1,260 @@
+/* Each call with what it needs to be there before. */
+#include "calls.h"
+
+#include <string.h>
+
+#include "fixture.h"
+
+zkr_session *calls_session(const char *hosts)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.reply_timeout_ms = REPLY_MS;
+    ok(zkr_session_open(hosts, &opts, &s));
+    return s;
+}
+
+void call_clean(struct attempt *a)
+{
+    zkr_grant_free(a->result);
+    zkr_grant_free(a->grant);
+    if (a->call->free_lock != NULL)
+        a->call->free_lock(a->lock);
+    (void)zkr_session_close(a->own);
+}
+
+/* -- the mutex ------------------------------------------------------------ */
+
+static void with_mutex(struct attempt *a)
+{
+    a->lock = new_mutex(a->session, a->path);
+}
+
+static void with_grant(struct attempt *a)
+{
+    with_mutex(a);
+    a->grant = acquire(a->lock);
+}
+
+static void free_mutex(void *lock)
+{
+    zkr_mutex_free(lock);
+}
+
+static int acquire_mutex(struct attempt *a)
+{
+    return zkr_mutex_acquire(a->lock, DEADLINE_MS, &a->result);
+}
+
+static int try_mutex(struct attempt *a)
+{
+    return zkr_mutex_acquire(a->lock, 0, &a->result);
+}
+
+static int release_grant(struct attempt *a)
+{
+    return zkr_grant_release(a->grant);
+}
+
+static int verify(struct attempt *a)
+{
+    return zkr_grant_verify(a->grant, DEADLINE_MS);
+}
+
+static void ignore(int error, zkr_grant *g, void *user)
+{
+    (void)error;
+    (void)user;
+    zkr_grant_free(g);
+}
+
+/* All that promise not to wait, in one go. */
+static int nothing_that_waits(struct attempt *a)
+{
+    zkr_mutex *m = NULL;
+    int rc;
+
+    (void)zkr_grant_check(a->grant);
+    (void)zkr_grant_valid_until(a->grant);
+    (void)zkr_session_state(a->session);
+    rc = zkr_mutex_new(a->session, a->path, NULL, &m);
+    if (rc == ZKR_OK)
+        rc = zkr_mutex_acquire_async(m, -1, ignore, NULL, NULL);
+    (void)zkr_mutex_cancel(m);
+    zkr_mutex_free(m);
+    if (rc == ZKR_OK)
+        rc = zkr_grant_release_async(a->grant, NULL, NULL);
+    zkr_grant_free(a->grant);
+    a->grant = NULL;
+    return rc;
+}
+
+/* -- other locks ---------------------------------------------------------- */
+
+static void with_reentrant(struct attempt *a)
+{
+    zkr_reentrant_mutex *lock = NULL;
+
+    ok(zkr_reentrant_mutex_new(a->session, a->path, NULL, &lock));
+    a->lock = lock;
+}
+
+static int acquire_reentrant(struct attempt *a)
+{
+    return zkr_reentrant_mutex_acquire(a->lock, DEADLINE_MS);
+}
+
+static void free_reentrant(void *lock)
+{
+    zkr_reentrant_mutex_free(lock);
+}
+
+static void with_unfair(struct attempt *a)
+{
+    zkr_unfair_mutex *lock = NULL;
+
+    ok(zkr_unfair_mutex_new(a->session, a->path, NULL, &lock));
+    a->lock = lock;
+}
+
+static int acquire_unfair(struct attempt *a)
+{
+    return zkr_unfair_mutex_acquire(a->lock, DEADLINE_MS, &a->result);
+}
+
+static void free_unfair(void *lock)
+{
+    zkr_unfair_mutex_free(lock);
+}
+
+static void with_rwlock(struct attempt *a)
+{
+    zkr_rwlock *lock = NULL;
+
+    ok(zkr_rwlock_new(a->session, a->path, NULL, &lock));
+    a->lock = lock;
+}
+
+static void with_write_grant(struct attempt *a)
+{
+    with_rwlock(a);
+    ok(zkr_rwlock_acquire_write(a->lock, SOON_MS, &a->grant));
+}
+
+static int acquire_read(struct attempt *a)
+{
+    return zkr_rwlock_acquire_read(a->lock, DEADLINE_MS, &a->result);
+}
+
+static int acquire_write(struct attempt *a)
+{
+    return zkr_rwlock_acquire_write(a->lock, DEADLINE_MS, &a->result);
+}
+
+static int downgrade(struct attempt *a)
+{
+    return zkr_rwlock_downgrade(a->lock, a->grant, &a->result);
+}
+
+static void free_rwlock(void *lock)
+{
+    zkr_rwlock_free(lock);
+}
+
+/* -- looking on ----------------------------------------------------------- */
+
+static int list(struct attempt *a)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    int rc;
+
+    opts.timeout_ms = DEADLINE_MS;
+    rc = zkr_participants_list(a->session, a->path, &opts, &list);
+    zkr_participants_free(list);
+    return rc;
+}
+
+static int find(struct attempt *a)
+{
+    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
+    struct zkr_locks *found = NULL;
+    int rc;
+
+    opts.timeout_ms = DEADLINE_MS;
+    rc = zkr_locks_find(a->session, "/", &opts, &found);
+    zkr_locks_free(found);
+    return rc;
+}
+
+static int revoke(struct attempt *a)
+{
+    return zkr_participants_revoke(a->session, zkr_grant_node(a->grant));
+}
+
+static int break_it(struct attempt *a)
+{
+    return zkr_participants_break(a->session, zkr_grant_node(a->grant),
+                                  zkr_grant_token(a->grant), DEADLINE_MS);
+}
+
+/* -- sessions ------------------------------------------------------------- */
+
+static void with_nothing(struct attempt *a)
+{
+    (void)a;
+}
+
+static void with_session(struct attempt *a)
+{
+    a->own = calls_session(a->hosts);
+}
+
+static int open_it(struct attempt *a)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.connect_timeout_ms = CONNECT_MS;
+    return zkr_session_open(a->hosts, &opts, &a->own);
+}
+
+static int close_it(struct attempt *a)
+{
+    zkr_session *s = a->own;
+
+    a->own = NULL;
+    return zkr_session_close(s);
+}
+
+const struct call calls[] = {
+    { "acquire", DEADLINE_MS, false, with_mutex, acquire_mutex, free_mutex },
+    { "acquire, waiting", DEADLINE_MS, true, with_grant, acquire_mutex,
+      free_mutex },
+    { "try", REPLY_MS, false, with_mutex, try_mutex, free_mutex },
+    { "acquire, reentrant", DEADLINE_MS, false, with_reentrant,
+      acquire_reentrant, free_reentrant },
+    { "acquire, unfair", DEADLINE_MS, false, with_unfair, acquire_unfair,
+      free_unfair },
+    { "acquire to read", DEADLINE_MS, false, with_rwlock, acquire_read,
+      free_rwlock },
+    { "acquire to write", DEADLINE_MS, false, with_rwlock, acquire_write,
+      free_rwlock },
+    { "acquire to write, waiting", DEADLINE_MS, true, with_write_grant,
+      acquire_write, free_rwlock },
+    { "downgrade", 2 * REPLY_MS, false, with_write_grant, downgrade,
+      free_rwlock },
+    { "release", REPLY_MS, false, with_grant, release_grant, free_mutex },
+    { "verify", DEADLINE_MS, false, with_grant, verify, free_mutex },
+    { "list participants", DEADLINE_MS, false, with_grant, list, free_mutex },
+    { "find locks", DEADLINE_MS, false, with_nothing, find, NULL },
+    { "revoke", REPLY_MS, false, with_grant, revoke, free_mutex },
+    { "break", DEADLINE_MS, false, with_grant, break_it, free_mutex },
+    { "what does not wait", 0, false, with_grant, nothing_that_waits,
+      free_mutex },
+    { "open a session", CONNECT_MS + 500, false, with_nothing, open_it, NULL },
+    { "close a session", CLOSE_MS, false, with_session, close_it, NULL },
+};
+
+const size_t call_count = sizeof(calls) / sizeof(calls[0]);

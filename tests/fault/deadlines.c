@@ -1,0 +1,388 @@
+/* No call returns later than it says, whatever the servers do.
+ *
+ * In each outage all calls of calls.c are made at once, each on a thread of its
+ * own. A thread that only sleeps tells how late this machine wakes anybody.
+ * ZKR_OUTAGES is the number of outages of each kind. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calls.h"
+#include "cluster.h"
+#include "oracle.h"
+#include "proxy.h"
+
+#define MS 1000000LL
+
+enum {
+    SMOKE = 1,
+    LATE_MS = 100, /* more than that is late */
+    CALLS_MAX = 32,
+    FLOODERS = 4,
+    CROWD = 200, /* nodes that each of them lists */
+    THROTTLED = -127,
+};
+
+struct outage {
+    const char *name;
+    const char *(*hosts)(void);
+    void (*strike)(void);
+    void (*heal)(void);
+};
+
+struct timing {
+    pthread_t thread;
+    struct attempt attempt;
+    int64_t late_ns; /* negative: early */
+};
+
+static struct cluster *cluster;
+static struct server *throttled;
+static struct proxy *proxy;
+/* Over all outages. */
+static int64_t worst_ns[CALLS_MAX];
+static int64_t worst_noise_ns;
+static int64_t worst_less_noise_ns; /* of the same outage */
+
+static int64_t now_ns(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* -- the outages ---------------------------------------------------------- */
+
+static const char *of_server(void)
+{
+    return server_hosts(the_server);
+}
+
+static const char *of_proxy(void)
+{
+    return proxy_hosts(proxy);
+}
+
+static const char *of_throttled(void)
+{
+    return server_hosts(throttled);
+}
+
+static const char *of_cluster(void)
+{
+    return server_hosts(cluster_server(cluster, 1));
+}
+
+static void freeze(void)
+{
+    server_pause(the_server);
+}
+
+static void thaw(void)
+{
+    server_resume(the_server);
+}
+
+static void kill_it(void)
+{
+    admin_close(admin);
+    admin = NULL;
+    server_kill9(the_server);
+}
+
+static void start_again(void)
+{
+    assert_int_equal(server_restart(the_server), 0);
+    assert_int_equal(admin_open(server_hosts(the_server), &admin), 0);
+}
+
+static void refuse(void)
+{
+    proxy_cut(proxy);
+}
+
+static void be_silent(void)
+{
+    proxy_freeze(proxy);
+}
+
+static void heal_proxy(void)
+{
+    proxy_heal(proxy);
+}
+
+/* Every packet, in both directions: nobody hears that the other is gone. */
+static void lose_packets(void)
+{
+    cluster_block(cluster, HERE, 1);
+    cluster_block(cluster, 1, HERE);
+}
+
+static void heal_cluster(void)
+{
+    cluster_heal(cluster);
+}
+
+/* A server that may work on one request only refuses the others. */
+static struct flood {
+    pthread_t threads[FLOODERS];
+    zkr_session *session;
+    char path[64];
+    atomic_bool stop;
+} flood;
+
+static void *flood_main(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&flood.stop)) {
+        struct zkr_participants *list = NULL;
+
+        (void)zkr_participants_list(flood.session, flood.path, NULL, &list);
+        zkr_participants_free(list);
+    }
+    return NULL;
+}
+
+/* This server refuses now and then when it is at rest, too. */
+static void create(struct admin *a, const char *path)
+{
+    int rc;
+
+    do
+        rc = admin_create(a, path, NULL);
+    while (rc == THROTTLED);
+    assert_true(rc == ZOK || rc == ZNODEEXISTS);
+}
+
+static void make_crowd(void)
+{
+    struct admin *a;
+    char node[128];
+
+    (void)snprintf(flood.path, sizeof(flood.path), "/crowd");
+    assert_int_equal(admin_open(server_hosts(throttled), &a), ZOK);
+    create(a, flood.path);
+    for (int i = 0; i < CROWD; i++) {
+        (void)snprintf(node, sizeof(node), "/crowd/lock-%010d", i);
+        create(a, node);
+    }
+    admin_close(a);
+}
+
+static void start_flood(void)
+{
+    flood.session = calls_session(server_hosts(throttled));
+    atomic_store(&flood.stop, false);
+    for (int i = 0; i < FLOODERS; i++)
+        assert_int_equal(
+            pthread_create(&flood.threads[i], NULL, flood_main, NULL), 0);
+    sleep_ms(50); /* for the queue to fill */
+}
+
+static void stop_flood(void)
+{
+    atomic_store(&flood.stop, true);
+    for (int i = 0; i < FLOODERS; i++)
+        assert_int_equal(pthread_join(flood.threads[i], NULL), 0);
+    (void)zkr_session_close(flood.session);
+    assert_true(server_metric(throttled, "zk_throttled_ops") > 0);
+}
+
+static const struct outage outages[] = {
+    { "frozen", of_server, freeze, thaw },
+    { "killed", of_server, kill_it, start_again },
+    { "refusing", of_proxy, refuse, heal_proxy },
+    { "silent", of_proxy, be_silent, heal_proxy },
+    { "throttling", of_throttled, start_flood, stop_flood },
+    { "packets lost", of_cluster, lose_packets, heal_cluster },
+};
+
+/* -- one of them ---------------------------------------------------------- */
+
+/* How late a thread wakes here that waits for nothing but the time. */
+struct control {
+    pthread_t thread;
+    atomic_bool stop;
+    int64_t noise_ns;
+};
+
+static void *control_main(void *arg)
+{
+    struct control *c = arg;
+
+    while (!atomic_load(&c->stop)) {
+        int64_t wake = now_ns() + 2 * MS;
+        struct timespec ts = { wake / 1000000000, wake % 1000000000 };
+
+        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+        if (now_ns() - wake > c->noise_ns)
+            c->noise_ns = now_ns() - wake;
+    }
+    return NULL;
+}
+
+static void *timing_main(void *arg)
+{
+    struct timing *t = arg;
+    int64_t start = now_ns();
+
+    t->attempt.rc = t->attempt.call->run(&t->attempt);
+    t->late_ns = now_ns() - start - t->attempt.call->limit_ms * MS;
+    return NULL;
+}
+
+static void begin(struct timing *t, bool before)
+{
+    for (size_t i = 0; i < call_count; i++) {
+        if (calls[i].begins_before == before)
+            assert_int_equal(
+                pthread_create(&t[i].thread, NULL, timing_main, &t[i]), 0);
+    }
+}
+
+static void prepare(struct timing *t, zkr_session *s, const char *hosts)
+{
+    for (size_t i = 0; i < call_count; i++) {
+        struct attempt *a = &t[i].attempt;
+
+        *a =
+            (struct attempt){ .call = &calls[i], .session = s, .hosts = hosts };
+        (void)snprintf(a->path, sizeof(a->path), "%s", new_path());
+        a->call->prepare(a);
+    }
+}
+
+static bool is_misuse(int rc)
+{
+    return rc == ZKR_EINVAL || rc == ZKR_EDEADLK || rc == ZKR_EPATH ||
+           rc == ZKR_ENOMEM || rc == ZKR_EPROTO || rc == ZKR_ECLOSED;
+}
+
+static void print_time(const struct timing *t)
+{
+    const char *text = zkr_strerror(t->attempt.rc);
+
+    if (t->attempt.rc == ZKR_OK)
+        text = "OK";
+    printf("  %-26s %-18.*s %+9.1f ms\n", t->attempt.call->name,
+           (int)strcspn(text, ":"), text, (double)t->late_ns / 1e6);
+}
+
+static void take_times(struct timing *t, int64_t noise_ns)
+{
+    if (noise_ns > worst_noise_ns)
+        worst_noise_ns = noise_ns;
+    for (size_t i = 0; i < call_count; i++) {
+        print_time(&t[i]);
+        assert_false(is_misuse(t[i].attempt.rc));
+        if (t[i].late_ns > worst_ns[i])
+            worst_ns[i] = t[i].late_ns;
+        if (t[i].late_ns - noise_ns > worst_less_noise_ns)
+            worst_less_noise_ns = t[i].late_ns - noise_ns;
+    }
+}
+
+static void suffer(const struct outage *o)
+{
+    static struct timing t[CALLS_MAX];
+    struct control control = { .stop = false };
+    zkr_session *s = calls_session(o->hosts());
+
+    prepare(t, s, o->hosts());
+    assert_int_equal(
+        pthread_create(&control.thread, NULL, control_main, &control), 0);
+    begin(t, true);
+    sleep_ms(DEADLINE_MS / 4); /* they have their places */
+    o->strike();
+    begin(t, false);
+    for (size_t i = 0; i < call_count; i++)
+        assert_int_equal(pthread_join(t[i].thread, NULL), 0);
+    atomic_store(&control.stop, true);
+    assert_int_equal(pthread_join(control.thread, NULL), 0);
+    o->heal();
+    printf("%s; the clock was late by %.1f ms\n", o->name,
+           (double)control.noise_ns / 1e6);
+    take_times(t, control.noise_ns);
+    for (size_t i = 0; i < call_count; i++)
+        call_clean(&t[i].attempt);
+    (void)zkr_session_close(s);
+}
+
+static void print_worst(int count)
+{
+    printf("latest in %d outages of each kind\n", count);
+    for (size_t i = 0; i < call_count; i++)
+        printf("  %-26s %+9.1f ms\n", calls[i].name, (double)worst_ns[i] / 1e6);
+    printf("the clock was late by %.1f ms at most; less that, a call by %.1f "
+           "ms\n",
+           (double)worst_noise_ns / 1e6, (double)worst_less_noise_ns / 1e6);
+}
+
+static void no_call_returns_after_its_deadline(void **state)
+{
+    int count = number_from("ZKR_OUTAGES", SMOKE);
+
+    (void)state;
+    assert_true(call_count <= CALLS_MAX);
+    for (size_t i = 0; i < CALLS_MAX; i++)
+        worst_ns[i] = INT64_MIN;
+    for (int i = 0; i < count; i++) {
+        for (size_t j = 0; j < sizeof(outages) / sizeof(outages[0]); j++)
+            suffer(&outages[j]);
+    }
+    print_worst(count);
+    assert_true(worst_less_noise_ns <= LATE_MS * MS);
+}
+
+/* -- all of them ---------------------------------------------------------- */
+
+static int setup(void **state)
+{
+    static const char *const java[] = {
+        "-Dzookeeper.request_throttle_max_requests=1",
+        "-Dzookeeper.throttled_op_wait_time=1", NULL
+    };
+    struct server_opts opts = { .java_opts = java };
+
+    (void)state;
+    if (server_start(&opts, &throttled) != SERVER_OK)
+        return -1;
+    make_crowd();
+    return proxy_start(server_hosts(the_server), &proxy);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_stop(proxy);
+    server_stop(throttled);
+    return 0;
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_call_returns_after_its_deadline),
+    };
+
+    return cmocka_run_group_tests_name("deadlines", tests, setup, teardown);
+}
+
+int main(void)
+{
+    const struct cluster_opts opts = { .tick_ms = 500 };
+    int rc;
+
+    if (!cluster_permitted())
+        return 77;
+    rc = cluster_start(&opts, &cluster);
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    rc = run_with_server(NULL, run_group);
+    cluster_stop(cluster);
+    return rc;
+}
