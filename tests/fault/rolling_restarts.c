@@ -1,0 +1,261 @@
+/* Three servers are killed and started again, one after the other, while locks
+ * are held and waited for: none is lost, and nobody loses its place.
+ *
+ * ZKR_RESTARTS is the number of rounds, of three restarts each. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle.h"
+
+enum {
+    SERVERS = 3,
+    PARTIES = 4, /* and locks: each holds one and waits for the next */
+    TIMEOUT_MS = 10000,
+    HEALTHY_MS = 60000,
+    SMOKE = 1,
+};
+
+struct party {
+    zkr_session *session;
+    zkr_listener *listener;
+    zkr_mutex *mutexes[PARTIES];
+    int lock; /* that it holds */
+    zkr_grant *_Atomic grant;
+    struct recorder *turn; /* of the lock after that */
+    atomic_long suspended_ms;
+    atomic_long longest_ms;
+};
+
+static struct ensemble *ensemble;
+static struct party parties[PARTIES];
+static char paths[PARTIES][64];
+static atomic_int losses;
+static atomic_long answers;
+static atomic_long doubts; /* answers that were not yes */
+static atomic_bool stop;
+static int restarts;
+
+/* -- parties -------------------------------------------------------------- */
+
+static void on_session(zkr_session *s, const struct zkr_session_event *e,
+                       void *party)
+{
+    struct party *p = party;
+    long now = (long)now_ms();
+
+    (void)s;
+    if (e->state == ZKR_SESSION_SUSPENDED)
+        atomic_store(&p->suspended_ms, now);
+    losses += e->state == ZKR_SESSION_LOST;
+    if (e->state == ZKR_SESSION_RECONNECTED &&
+        now - atomic_load(&p->suspended_ms) > atomic_load(&p->longest_ms))
+        atomic_store(&p->longest_ms, now - atomic_load(&p->suspended_ms));
+}
+
+static void on_grant(zkr_grant *g, const struct zkr_grant_event *e, void *user)
+{
+    (void)g;
+    (void)user;
+    losses += e->state == ZKR_GRANT_LOST;
+}
+
+static void take(struct party *p, int lock, zkr_grant *g)
+{
+    ok(zkr_grant_listen(g, on_grant, NULL));
+    p->lock = lock;
+    atomic_store(&p->grant, g);
+}
+
+static void open_party(struct party *p, int number)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = TIMEOUT_MS;
+    ok(zkr_session_open(ensemble_hosts(ensemble), &opts, &p->session));
+    ok(zkr_session_listen(p->session, on_session, p, &p->listener));
+    for (int i = 0; i < PARTIES; i++)
+        p->mutexes[i] = new_mutex(p->session, paths[i]);
+    take(p, number, acquire(p->mutexes[number]));
+}
+
+static void close_party(struct party *p)
+{
+    zkr_grant_free(p->grant);
+    for (int i = 0; i < PARTIES; i++)
+        zkr_mutex_free(p->mutexes[i]);
+    zkr_listener_free(p->listener);
+    (void)zkr_session_close(p->session);
+}
+
+static void queue_up(struct party *p)
+{
+    int next = (p->lock + 1) % PARTIES;
+
+    p->turn = recorder_new();
+    ok(zkr_mutex_acquire_async(p->mutexes[next], -1, record_acquire, p->turn,
+                               NULL));
+    wait_children(paths[next], 2);
+}
+
+static void give_back(struct party *p)
+{
+    zkr_grant *g = atomic_exchange(&p->grant, NULL);
+
+    ok(zkr_grant_listen(g, NULL, NULL));
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    zkr_grant_free(g);
+}
+
+static void take_turn(struct party *p)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(p->turn, 1, SOON_MS));
+    assert_true(recorder_get(p->turn, 0, &code, NULL));
+    assert_int_equal(code, ZKR_OK);
+    take(p, (p->lock + 1) % PARTIES, recorded_grant(p->turn, 0));
+    recorder_free(p->turn);
+}
+
+static void *ask_all(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&stop)) {
+        for (int i = 0; i < PARTIES; i++) {
+            zkr_grant *g = atomic_load(&parties[i].grant);
+
+            answers++;
+            doubts += zkr_grant_check(g) != ZKR_OK;
+        }
+        sleep_ms(1);
+    }
+    return NULL;
+}
+
+/* -- restarts ------------------------------------------------------------- */
+
+static bool has_leader(void *unused)
+{
+    (void)unused;
+    sleep_ms(50);
+    return ensemble_leader(ensemble) >= 0;
+}
+
+static bool all_are_connected(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < PARTIES; i++) {
+        enum zkr_session_state state = zkr_session_state(parties[i].session);
+
+        if (state != ZKR_SESSION_CONNECTED && state != ZKR_SESSION_RECONNECTED)
+            return false;
+    }
+    return true;
+}
+
+static void restart_all(void)
+{
+    for (int i = 0; i < SERVERS; i++) {
+        server_kill9(ensemble_server(ensemble, i));
+        assert_int_equal(server_restart(ensemble_server(ensemble, i)), 0);
+        assert_true(wait_until(has_leader, NULL, HEALTHY_MS));
+        assert_true(wait_until(all_are_connected, NULL, HEALTHY_MS));
+        restarts++;
+    }
+}
+
+/* The node is the same, and its session alive. */
+static void still_holds(struct party *p)
+{
+    zkr_grant *g = p->grant;
+    struct Stat stat;
+
+    ok(zkr_grant_verify(g, SOON_MS));
+    assert_int_equal(admin_exists(admin, zkr_grant_node(g), &stat), ZOK);
+    assert_int_equal(stat.czxid, zkr_grant_token(g));
+    assert_int_equal(recorder_count(p->turn), 0);
+    assert_int_equal(count_children(paths[p->lock]), 2);
+}
+
+/* Everybody gives back what it has, and is granted what it waits for. */
+static void pass_on(void)
+{
+    pthread_t asking;
+
+    atomic_store(&stop, false);
+    for (int i = 0; i < PARTIES; i++)
+        queue_up(&parties[i]);
+    assert_int_equal(pthread_create(&asking, NULL, ask_all, NULL), 0);
+    restart_all();
+    atomic_store(&stop, true);
+    assert_int_equal(pthread_join(asking, NULL), 0);
+    for (int i = 0; i < PARTIES; i++)
+        still_holds(&parties[i]);
+    for (int i = 0; i < PARTIES; i++)
+        give_back(&parties[i]);
+    for (int i = 0; i < PARTIES; i++)
+        take_turn(&parties[i]);
+}
+
+static void rolling_restarts_cost_no_lock(void **state)
+{
+    int rounds = number_from("ZKR_RESTARTS", SMOKE);
+    long longest_ms = 0;
+
+    (void)state;
+    for (int i = 0; i < rounds; i++)
+        pass_on();
+    for (int i = 0; i < PARTIES; i++) {
+        if (parties[i].longest_ms > longest_ms)
+            longest_ms = parties[i].longest_ms;
+    }
+    printf("%d restarts, %d locks: %d lost; cut off for %ld ms at most; of %ld "
+           "checks %ld not OK\n",
+           restarts, PARTIES * rounds, losses, longest_ms, answers, doubts);
+    assert_true(longest_ms > 0); /* else nothing was restarted */
+    assert_int_equal(losses, 0);
+    if (longest_ms < TIMEOUT_MS / 2)
+        assert_int_equal(doubts, 0);
+}
+
+/* -- all of them ---------------------------------------------------------- */
+
+static int setup(void **state)
+{
+    (void)state;
+    if (admin_open(ensemble_hosts(ensemble), &admin) != ZOK ||
+        admin_create(admin, "/tests", NULL) != ZOK)
+        return -1;
+    for (int i = 0; i < PARTIES; i++)
+        (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
+    for (int i = 0; i < PARTIES; i++)
+        open_party(&parties[i], i);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PARTIES; i++)
+        close_party(&parties[i]);
+    admin_close(admin);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rolling_restarts_cost_no_lock),
+    };
+    int rc = ensemble_start(SERVERS, NULL, &ensemble);
+    int failed;
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    failed =
+        cmocka_run_group_tests_name("rolling restarts", tests, setup, teardown);
+    ensemble_stop(ensemble);
+    return failed == 0 ? 0 : 1;
+}
