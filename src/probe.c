@@ -104,7 +104,8 @@ int zkr__probe(const char *servers, int timeout_ms)
     if (mute != NULL)
         return zkr__fail(ZKR_ENOTZK,
                          "server %s accepts connections but does not answer as "
-                         "ZooKeeper: another service, or one without a quorum",
+                         "ZooKeeper: another service, one without a quorum, or "
+                         "one that takes no more clients",
                          mute);
     if (refused == count)
         return zkr__fail(ZKR_EREFUSED,

@@ -1,0 +1,250 @@
+/* Servers that are not as one hopes: they refuse, forget, are behind, change
+ * their mind, or are no ZooKeeper at all. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "proxy.h"
+
+enum { CONNECT_MS = 1500, LATE_MS = 1500, REQUIRES_AUTH = -124 };
+
+static int open_at(const char *hosts, const char *auth, zkr_session **ret_s)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = SESSION_MS;
+    opts.connect_timeout_ms = CONNECT_MS;
+    if (auth != NULL) {
+        opts.auth_scheme = "digest";
+        opts.auth = auth;
+    }
+    return zkr_session_open(hosts, &opts, ret_s);
+}
+
+/* -- servers that refuse -------------------------------------------------- */
+
+static void who_must_have_credentials_is_told(void **state)
+{
+    static const char *const java[] = { "-Dzookeeper.enforce.auth.enabled=true",
+                                        "-Dzookeeper.enforce.auth.schemes="
+                                        "digest",
+                                        NULL };
+    struct server_opts opts = { .java_opts = java };
+    struct server *strict;
+    zkr_session *s = NULL;
+    zkr_mutex *m;
+    int rc;
+
+    (void)state;
+    assert_int_equal(server_start(&opts, &strict), SERVER_OK);
+    rc = open_at(server_hosts(strict), NULL, &s);
+    assert_int_equal(rc, REQUIRES_AUTH);
+    assert_non_null(strstr(zkr_error_detail(), "requires authentication"));
+    ok(open_at(server_hosts(strict), "smith:secret", &s));
+    m = new_mutex(s, "/lock");
+    release(acquire(m));
+    zkr_mutex_free(m);
+    close_session(s);
+    server_stop(strict);
+}
+
+static void one_client_too_many_is_told(void **state)
+{
+    static const char *const lines[] = { "maxClientCnxns=3", NULL };
+    struct server_opts opts = { .cfg_lines = lines };
+    struct server *small;
+    zkr_session *s[4] = { NULL };
+    int rc = ZKR_OK;
+    int i;
+
+    (void)state;
+    assert_int_equal(server_start(&opts, &small), SERVER_OK);
+    for (i = 0; i < 4 && rc == ZKR_OK; i++)
+        rc = open_at(server_hosts(small), NULL, &s[i]);
+    assert_int_equal(rc, ZKR_ENOTZK);
+    assert_non_null(strstr(zkr_error_detail(), "no more clients"));
+    assert_int_equal(i, 4);
+    for (i = 0; i < 3; i++)
+        close_session(s[i]);
+    server_stop(small);
+}
+
+/* -- servers that change -------------------------------------------------- */
+
+static void set_config(const struct server *s, const char *line)
+{
+    char path[512];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/zoo.cfg", server_dir(s));
+    file = fopen(path, "ae");
+    assert_non_null(file);
+    assert_true(fprintf(file, "%s\n", line) > 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool has_short_timeout(void *s)
+{
+    return zkr_session_timeout_ms(s) == 1000;
+}
+
+/* The lease goes by the least that this session has had. */
+static void a_timeout_that_shrinks_at_a_reconnect_is_seen(void **state)
+{
+    struct server *fickle;
+    zkr_session *s = NULL;
+    zkr_mutex *m;
+    zkr_grant *g;
+
+    (void)state;
+    assert_int_equal(server_start(NULL, &fickle), SERVER_OK);
+    ok(open_at(server_hosts(fickle), NULL, &s));
+    assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
+    m = new_mutex(s, "/lock");
+    server_kill9(fickle);
+    set_config(fickle, "maxSessionTimeout=1000");
+    assert_int_equal(server_restart(fickle), SERVER_OK);
+    assert_true(wait_until(has_short_timeout, s, SOON_MS));
+    g = acquire(m);
+    assert_true(zkr_grant_valid_until(g) != 0);
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+    server_stop(fickle);
+}
+
+/* A server that has not seen what we have seen sends us away. */
+static void a_server_that_is_behind_costs_nothing(void **state)
+{
+    struct server *behind;
+    struct proxy *proxy;
+    char hosts[128];
+    zkr_session *s = NULL;
+    zkr_mutex *m;
+    zkr_grant *g;
+    long connects;
+
+    (void)state;
+    assert_int_equal(server_start(NULL, &behind), SERVER_OK);
+    (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(the_server),
+                   server_hosts(behind));
+    assert_int_equal(proxy_start(hosts, &proxy), 0);
+    ok(open_at(proxy_hosts(proxy), NULL, &s));
+    m = new_mutex(s, new_path());
+    g = acquire(m);
+    connects = proxy_requests(proxy, PROXY_CONNECT);
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    assert_true(proxy_requests(proxy, PROXY_CONNECT) >= connects + 2);
+    ok(zkr_grant_verify(g, SOON_MS));
+    assert_int_equal(zkr_session_epoch(s), 1);
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+    proxy_stop(proxy);
+    server_stop(behind);
+}
+
+/* -- no servers ----------------------------------------------------------- */
+
+struct babbler {
+    int fd;
+    unsigned seed;
+    atomic_int calls;
+    pthread_t thread;
+};
+
+/* A length and what follows, or something else. */
+static void babble(struct babbler *b, int fd)
+{
+    unsigned char bytes[300];
+    size_t size = 1 + rand_r(&b->seed) % sizeof(bytes);
+
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)rand_r(&b->seed);
+    if (size > 4 && rand_r(&b->seed) % 4 != 0) {
+        memset(bytes, 0, 2);
+        bytes[2] = 0;
+        bytes[3] = (unsigned char)(rand_r(&b->seed) % 64);
+    }
+    (void)!send(fd, bytes, size, MSG_NOSIGNAL);
+}
+
+static void *babbler_main(void *arg)
+{
+    struct babbler *b = arg;
+    int fd;
+
+    while ((fd = accept4(b->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        char greeting[64];
+
+        b->calls++;
+        (void)!recv(fd, greeting, sizeof(greeting), 0);
+        babble(b, fd);
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+static void start_babbler(struct babbler *b, char hosts[64])
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof(address);
+
+    b->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(b->fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(b->fd, 16), 0);
+    assert_int_equal(getsockname(b->fd, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
+    assert_int_equal(pthread_create(&b->thread, NULL, babbler_main, b), 0);
+}
+
+static void who_babbles_is_no_server(void **state)
+{
+    struct babbler b = { .seed = 1 };
+    char hosts[64];
+    zkr_session *s = NULL;
+    int64_t start;
+
+    (void)state;
+    start_babbler(&b, hosts);
+    for (int i = 0; i < 3; i++) {
+        int rc;
+
+        start = now_ms();
+        rc = open_at(hosts, NULL, &s);
+        assert_int_equal(rc, ZKR_ENOTZK);
+        assert_true(now_ms() - start < CONNECT_MS + 500 + LATE_MS);
+    }
+    assert_true(b.calls > 3);
+    (void)shutdown(b.fd, SHUT_RDWR);
+    assert_int_equal(pthread_join(b.thread, NULL), 0);
+    (void)close(b.fd);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_must_have_credentials_is_told),
+        cmocka_unit_test(one_client_too_many_is_told),
+        cmocka_unit_test(a_timeout_that_shrinks_at_a_reconnect_is_seen),
+        cmocka_unit_test(a_server_that_is_behind_costs_nothing),
+        cmocka_unit_test(who_babbles_is_no_server),
+    };
+
+    return cmocka_run_group_tests_name("odd servers", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
