@@ -128,7 +128,7 @@ static uint32_t java_next_int(uint64_t *seed)
 }
 
 /* ZooKeeperServer.generatePasswd(): Random(id ^ superSecret).nextBytes(). */
-static void derive_passwd(int64_t session_id, char passwd[PASSWD_SIZE])
+void session_passwd(int64_t session_id, char passwd[PASSWD_SIZE])
 {
     const uint64_t super_secret = 0xB3415C00ULL;
     uint64_t seed = (uint64_t)session_id ^ super_secret;
@@ -147,6 +147,6 @@ int session_kill_by_id(const char *host_port, int64_t session_id)
 {
     char passwd[PASSWD_SIZE];
 
-    derive_passwd(session_id, passwd);
+    session_passwd(session_id, passwd);
     return session_kill(host_port, session_id, passwd);
 }

@@ -24,4 +24,7 @@ int session_kill(const char *host_port, int64_t session_id,
 /* The same without the password, which ZooKeeper 3.8 derives from the id. */
 int session_kill_by_id(const char *host_port, int64_t session_id);
 
+/* That password. */
+void session_passwd(int64_t session_id, char passwd[16]);
+
 #endif

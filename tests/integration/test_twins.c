@@ -1,0 +1,208 @@
+/* A create that was carried out twice, so that one claim has two nodes. Servers
+ * do that when a leader that was cut off had the first one; here a second
+ * client in the same session makes the twin. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+enum { DIGITS = 10 };
+
+static struct proxy *proxy; /* of the session under test */
+static struct proxy *side;  /* of its double */
+static zkr_session *s;
+static zkr_session *theirs;
+static zkr_mutex *m;
+static zkr_mutex *rival;
+static char path[64];
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0 ||
+        proxy_start(server_hosts(the_server), &side) != 0)
+        return -1;
+    opts.session_timeout_ms = 2 * SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    theirs = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    rival = new_mutex(theirs, path);
+    release(acquire(m));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    (void)zkr_session_close(s);
+    (void)zkr_session_close(theirs);
+    proxy_stop(proxy);
+    proxy_stop(side);
+    return 0;
+}
+
+static void on_event(zhandle_t *zh, int type, int state, const char *node,
+                     void *user)
+{
+    (void)zh;
+    (void)type;
+    (void)state;
+    (void)node;
+    (void)user;
+}
+
+static bool is_attached(void *zh)
+{
+    return zoo_state(zh) == ZOO_CONNECTED_STATE;
+}
+
+static void ignore_line(const char *line)
+{
+    (void)line;
+}
+
+/* It hangs up without a word, for the session is not its own to close. */
+static void create_as_session(int64_t session_id, const char *node)
+{
+    clientid_t id = { .client_id = session_id };
+    zhandle_t *zh;
+
+    session_passwd(session_id, id.passwd);
+    zh = zookeeper_init2(proxy_hosts(side), on_event, 2 * SESSION_MS, &id, NULL,
+                         0, ignore_line);
+    assert_non_null(zh);
+    assert_true(wait_until(is_attached, zh, SOON_MS));
+    assert_int_equal(zoo_create(zh, node, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                                ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
+                     ZOK);
+    proxy_cut(side);
+    (void)zookeeper_close(zh);
+    proxy_heal(side);
+}
+
+/* A node of our claim that is the n-th child gets a twin behind it. */
+static void make_twin(size_t n)
+{
+    char *name = nth_child(path, n);
+    char node[256];
+
+    name[strlen(name) - DIGITS] = '\0';
+    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    create_as_session(zkr_session_id(s), node);
+    free(name);
+}
+
+/* Leaves the claim without a connection, and with two nodes. */
+static void begin_with_a_twin(int64_t timeout_ms, struct recorder *r,
+                              size_t ahead)
+{
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_HOLD_REQUEST);
+    ok(zkr_mutex_acquire_async(m, timeout_ms, record_acquire, r, NULL));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_cut(proxy);
+    assert_int_equal(count_children(path), ahead + 1);
+    make_twin(ahead);
+    assert_int_equal(count_children(path), ahead + 2);
+}
+
+static int outcome(struct recorder *r)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    return code;
+}
+
+static void the_lower_one_holds_and_both_go(void **state)
+{
+    struct recorder *r = recorder_new();
+    struct waiter w;
+    zkr_grant *g;
+    char *first;
+
+    (void)state;
+    begin_with_a_twin(SOON_MS, r, 0);
+    proxy_heal(proxy);
+    assert_int_equal(outcome(r), ZKR_OK);
+    g = recorded_grant(r, 0);
+    first = nth_child(path, 0);
+    assert_non_null(strstr(zkr_grant_node(g), first));
+    free(first);
+    waiter_start(&w, rival, SOON_MS);
+    wait_children(path, 3);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    wait_children(path, 1);
+    release(w.grant);
+    recorder_free(r);
+}
+
+/* A claim that watched its own twin would wait for itself. */
+static void it_does_not_wait_for_itself(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *before = acquire(rival);
+
+    (void)state;
+    begin_with_a_twin(SOON_MS, r, 1);
+    proxy_heal(proxy);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    settle(s);
+    assert_int_equal(recorder_count(r), 0);
+    release(before);
+    assert_int_equal(outcome(r), ZKR_OK);
+    release(recorded_grant(r, 0));
+    wait_children(path, 0);
+    recorder_free(r);
+}
+
+static void both_go_when_it_is_given_up(void **state)
+{
+    struct recorder *r = recorder_new();
+
+    (void)state;
+    begin_with_a_twin(500, r, 0);
+    assert_int_equal(outcome(r), ZKR_ETIMEDOUT);
+    assert_int_equal(count_children(path), 2);
+    proxy_heal(proxy);
+    wait_children(path, 0);
+    assert_int_equal(zkr_session_epoch(s), 1); /* not with the session */
+    recorder_free(r);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(the_lower_one_holds_and_both_go),
+        TEST(it_does_not_wait_for_itself),
+        TEST(both_go_when_it_is_given_up),
+    };
+
+    return cmocka_run_group_tests_name("twins", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
