@@ -1,0 +1,172 @@
+/* Signals reach the program's own threads only, and disturb no call. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dirent.h>
+#include <signal.h>
+#include <time.h>
+
+enum { THREADS_MAX = 64, ROUNDS = 200, TIMEOUT_MS = 200, LATE_MS = 300 };
+
+static int list_threads(long *tids)
+{
+    DIR *dir = opendir("/proc/self/task");
+    struct dirent *e;
+    int count = 0;
+
+    assert_non_null(dir);
+    while ((e = readdir(dir)) != NULL && count < THREADS_MAX) {
+        if (e->d_name[0] != '.')
+            tids[count++] = atol(e->d_name);
+    }
+    closedir(dir);
+    return count;
+}
+
+static uint64_t blocked_by(long tid)
+{
+    char path[64];
+    char line[256];
+    unsigned long long mask = 0;
+    FILE *f;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%ld/status", tid);
+    f = fopen(path, "re");
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f) != NULL)
+        (void)sscanf(line, "SigBlk: %llx", &mask);
+    (void)fclose(f);
+    return mask;
+}
+
+static bool is_one_of(long tid, const long *tids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (tids[i] == tid)
+            return true;
+    }
+    return false;
+}
+
+/* All but those that nobody can block, and the two of the C library. */
+static bool blocks_all(long tid)
+{
+    uint64_t mask = blocked_by(tid);
+
+    for (int sig = 1; sig < 64; sig++) {
+        if (sig != SIGKILL && sig != SIGSTOP && sig != 32 && sig != 33 &&
+            (mask & (UINT64_C(1) << (sig - 1))) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void threads_of_a_session_block_all_signals(void **state)
+{
+    long before[THREADS_MAX];
+    long now[THREADS_MAX];
+    int count = list_threads(before);
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, new_path());
+    int others = 0;
+    int all;
+
+    (void)state;
+    release(acquire(m));
+    all = list_threads(now);
+    for (int i = 0; i < all; i++) {
+        if (is_one_of(now[i], before, count))
+            continue;
+        others++;
+        if (!blocks_all(now[i]))
+            fail_msg("thread %ld lets signals in", now[i]);
+    }
+    assert_int_equal(others, 5);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static atomic_int signals;
+static atomic_bool stop;
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    signals++;
+}
+
+static void *interrupt(void *thread)
+{
+    while (!atomic_load(&stop)) {
+        (void)pthread_kill(*(pthread_t *)thread, SIGUSR1);
+        sleep_ms(1);
+    }
+    return NULL;
+}
+
+static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
+{
+    struct zkr_participants *list = NULL;
+    zkr_grant *none = NULL;
+    int64_t start = now_ms();
+
+    for (int i = 0; i < ROUNDS; i++) {
+        zkr_grant *g = acquire(m);
+
+        ok(zkr_grant_verify(g, SOON_MS));
+        release(g);
+    }
+    ok(zkr_participants_list(s, zkr_mutex_path(held), NULL, &list));
+    zkr_participants_free(list);
+    assert_int_equal(zkr_mutex_acquire(held, 0, &none), ZKR_EBUSY);
+    start = now_ms();
+    assert_int_equal(zkr_mutex_acquire(held, TIMEOUT_MS, &none), ZKR_ETIMEDOUT);
+    assert_in_range(now_ms() - start, TIMEOUT_MS, TIMEOUT_MS + LATE_MS);
+}
+
+static void
+a_thread_that_is_interrupted_all_the_time_gets_its_answers(void **state)
+{
+    struct sigaction action = { .sa_handler = on_signal }; /* no SA_RESTART */
+    pthread_t self = pthread_self();
+    pthread_t thread;
+    zkr_session *s;
+    zkr_mutex *m;
+    zkr_mutex *held;
+    zkr_grant *g;
+
+    (void)state;
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt, &self), 0);
+    s = open_session();
+    m = new_mutex(s, new_path());
+    held = new_mutex(s, new_path());
+    g = acquire(held);
+    use_all(s, m, held);
+    release(g);
+    zkr_mutex_free(m);
+    zkr_mutex_free(held);
+    close_session(s);
+    atomic_store(&stop, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(signals > 100);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_of_a_session_block_all_signals),
+        cmocka_unit_test(
+            a_thread_that_is_interrupted_all_the_time_gets_its_answers),
+    };
+
+    return cmocka_run_group_tests_name("signals", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
