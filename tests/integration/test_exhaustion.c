@@ -1,5 +1,5 @@
-/* At 2^31-1 the server's counter sticks, and with it the order of all clients:
- * nobody may be granted a lock there. */
+/* Numbers that come to an end. At 2^31-1 the server's counter sticks, and with
+ * it the order of all clients: nobody may be granted a lock there. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #define DIRECTORY "/tests/exhausted"
 #define SEED      DIRECTORY "/seed"
 #define LAST      INT32_C(2147483647)
+#define EPOCH     "/tests/epoch"
 
 static void let_the_counter_reach(int32_t counter)
 {
@@ -67,10 +68,40 @@ static void no_lock_is_granted_when_the_counter_sticks(void **state)
     close_session(s);
 }
 
+/* The low half of a transaction's number comes to its end. */
+static void tokens_grow_across_the_end_of_an_epoch(void **state)
+{
+    const int64_t last = INT64_C(0x1ffffffff);
+    zkr_session *s;
+    zkr_mutex *m;
+    int64_t token = 0;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, EPOCH, NULL), ZOK);
+    server_kill9(the_server);
+    assert_int_equal(seed_sequence(the_server, last - 20, EPOCH "/seed", 0), 0);
+    restart_server();
+    s = open_session();
+    m = new_mutex(s, EPOCH);
+    for (int i = 0; i < 20; i++) {
+        zkr_grant *g = acquire(m);
+
+        if (i == 0)
+            assert_true(zkr_grant_token(g) < last);
+        assert_true(zkr_grant_token(g) > token);
+        token = zkr_grant_token(g);
+        release(g);
+    }
+    assert_true(token > last);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_lock_is_granted_when_the_counter_sticks),
+        cmocka_unit_test(tokens_grow_across_the_end_of_an_epoch),
     };
 
     return cmocka_run_group_tests_name("exhaustion", tests, NULL, NULL);

@@ -147,6 +147,66 @@ static void an_error_without_a_cure_is_reported_as_it_came(void **state)
     wait_children(path, 0);
 }
 
+/* -118 says nothing about the request, only that the connection is an old one.
+ */
+static void a_create_of_a_session_that_moved_is_searched_for(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZSESSIONMOVED);
+    g = acquire(m);
+    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 1);
+    assert_int_equal(count_children(path), 1);
+    release(g);
+}
+
+static void a_release_that_is_forbidden_is_told(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
+    assert_int_equal(zkr_grant_release(g), ZNOAUTH);
+    assert_non_null(strstr(zkr_error_detail(), zkr_grant_node(g)));
+    assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
+    assert_int_equal(count_children(path), 1); /* until the session ends */
+    zkr_grant_free(g);
+    expire_and_wait(s);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void without_containers_parents_are_persistent(void **state)
+{
+    zkr_mutex *mutex = new_mutex(s, new_path());
+    struct Stat stat;
+
+    (void)state;
+    proxy_rule_error(proxy, ZOO_CREATE_CONTAINER_OP, 1, ZUNIMPLEMENTED);
+    release(acquire(mutex));
+    assert_true(proxy_rule_done(proxy));
+    assert_int_equal(admin_exists(admin, zkr_mutex_path(mutex), &stat), ZOK);
+    assert_int_equal(stat.ephemeralOwner, 0); /* a container has another */
+    zkr_mutex_free(mutex);
+}
+
+static void a_directory_that_is_ephemeral_is_no_lock(void **state)
+{
+    zkr_mutex *mutex = new_mutex(s, new_path());
+    zkr_grant *g = NULL;
+    char name[64];
+
+    (void)state;
+    assert_int_equal(admin_create_flags(admin, zkr_mutex_path(mutex), NULL,
+                                        ZOO_EPHEMERAL, name, sizeof(name)),
+                     ZOK);
+    assert_int_equal(zkr_mutex_acquire(mutex, -1, &g),
+                     ZNOCHILDRENFOREPHEMERALS);
+    assert_non_null(strstr(zkr_error_detail(), name));
+    assert_int_equal(admin_delete(admin, name), ZOK);
+    zkr_mutex_free(mutex);
+}
+
 static void the_policy_none_sends_a_create_only_once(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -399,6 +459,10 @@ static int run_group(void)
         TEST(a_release_without_waiting_or_a_connection_is_confirmed),
         TEST(a_throttled_create_is_repeated_without_a_search),
         TEST(an_error_without_a_cure_is_reported_as_it_came),
+        TEST(a_create_of_a_session_that_moved_is_searched_for),
+        TEST(a_release_that_is_forbidden_is_told),
+        TEST(without_containers_parents_are_persistent),
+        TEST(a_directory_that_is_ephemeral_is_no_lock),
         TEST(the_policy_none_sends_a_create_only_once),
         TEST(data_changed_on_the_predecessor_wakes_nobody_up),
         TEST(a_holder_believes_the_event_that_its_node_is_deleted),

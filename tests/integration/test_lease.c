@@ -331,7 +331,7 @@ static int say(char c)
 }
 
 /* Holds a lock and asks all the time. After a gap, the answer: 'y' or 'n'. */
-static int child_main(const char *hosts, const char *lock)
+static int child_main(const char *hosts, const char *lock, int64_t stopped_ms)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *session;
@@ -351,7 +351,7 @@ static int child_main(const char *hosts, const char *lock)
         int rc = zkr_grant_check(g);
         int64_t now = boot_ms();
 
-        if (now - last > SESSION_MS)
+        if (now - last > stopped_ms)
             _exit(say(rc == ZKR_OK ? 'y' : 'n'));
         last = now;
         sleep_ms(1);
@@ -360,17 +360,20 @@ static int child_main(const char *hosts, const char *lock)
 
 /* Not even one check may say yes: the clock is read in it, before any event of
  * the client can have come. */
-static void a_process_that_was_stopped_does_not_believe(void **state)
+/* What a holder says first when it has been stopped for that long: 'y' or 'n'.
+ */
+static char answer_after(int stopped_ms)
 {
     char hosts[64];
-    char *argv[] = { "/proc/self/exe", hosts, path, NULL };
+    char least[16];
+    char *argv[] = { "/proc/self/exe", hosts, path, least, NULL };
     char answer = 0;
     int out[2];
     pid_t child;
 
-    (void)state;
     (void)snprintf(hosts, sizeof(hosts), "%s", server_hosts(the_server));
     (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(least, sizeof(least), "%d", stopped_ms - 50);
     assert_int_equal(pipe(out), 0);
     child = spawn_bound(argv, STDIN_FILENO, out[1]);
     assert_true(child > 0);
@@ -378,12 +381,24 @@ static void a_process_that_was_stopped_does_not_believe(void **state)
     assert_int_equal(read(out[0], &answer, 1), 1);
     assert_int_equal(answer, 'h');
     assert_int_equal(kill(child, SIGSTOP), 0);
-    sleep_ms(2 * SESSION_MS);
+    sleep_ms(stopped_ms);
     assert_int_equal(kill(child, SIGCONT), 0);
     assert_int_equal(read(out[0], &answer, 1), 1);
-    assert_int_equal(answer, 'n');
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(close(out[0]), 0);
+    return answer;
+}
+
+static void a_process_that_was_stopped_does_not_believe(void **state)
+{
+    (void)state;
+    assert_int_equal(answer_after(2 * SESSION_MS), 'n');
+}
+
+static void a_process_that_was_stopped_for_a_moment_still_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(answer_after(SESSION_MS / 5), 'y');
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -392,6 +407,7 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_was_stopped_does_not_believe),
+        cmocka_unit_test(a_process_that_was_stopped_for_a_moment_still_holds),
         TEST(what_is_held_is_proven_again_and_again),
         TEST(a_session_that_holds_nothing_writes_nothing),
         TEST(a_silent_server_ends_the_lease_before_the_session),
@@ -410,7 +426,7 @@ static int run_group(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3)
-        return child_main(argv[1], argv[2]);
+    if (argc == 4)
+        return child_main(argv[1], argv[2], atoi(argv[3]));
     return run_with_server(NULL, run_group);
 }
