@@ -115,11 +115,21 @@ static void heal_proxy(void)
     proxy_heal(proxy);
 }
 
-/* Every packet, in both directions: nobody hears that the other is gone. */
-static void lose_packets(void)
+/* Nobody hears that the other is gone. */
+static void lose_requests(void)
 {
     cluster_block(cluster, HERE, 1);
+}
+
+static void lose_answers(void)
+{
     cluster_block(cluster, 1, HERE);
+}
+
+static void lose_both(void)
+{
+    lose_requests();
+    lose_answers();
 }
 
 static void heal_cluster(void)
@@ -198,7 +208,9 @@ static const struct outage outages[] = {
     { "refusing", of_proxy, refuse, heal_proxy },
     { "silent", of_proxy, be_silent, heal_proxy },
     { "throttling", of_throttled, start_flood, stop_flood },
-    { "packets lost", of_cluster, lose_packets, heal_cluster },
+    { "what we send is lost", of_cluster, lose_requests, heal_cluster },
+    { "what it sends is lost", of_cluster, lose_answers, heal_cluster },
+    { "both are lost", of_cluster, lose_both, heal_cluster },
 };
 
 /* -- one of them ---------------------------------------------------------- */
@@ -286,6 +298,15 @@ static void take_times(struct timing *t, int64_t noise_ns)
     }
 }
 
+/* In the same session or the next. */
+static void is_usable_again(zkr_session *s)
+{
+    zkr_mutex *m = new_mutex(s, new_path());
+
+    release(acquire(m));
+    zkr_mutex_free(m);
+}
+
 static void suffer(const struct outage *o)
 {
     static struct timing t[CALLS_MAX];
@@ -307,6 +328,7 @@ static void suffer(const struct outage *o)
     printf("%s; the clock was late by %.1f ms\n", o->name,
            (double)control.noise_ns / 1e6);
     take_times(t, control.noise_ns);
+    is_usable_again(s);
     for (size_t i = 0; i < call_count; i++)
         call_clean(&t[i].attempt);
     (void)zkr_session_close(s);

@@ -1,0 +1,209 @@
+/* One of three servers at a time: the wrong one, an old one, the last one. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+enum { SERVERS = 3, TIMEOUT_MS = 2000, HEALTHY_MS = 60000 };
+
+static struct ensemble *ensemble;
+
+static zkr_session *open_at(const char *hosts)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.session_timeout_ms = TIMEOUT_MS;
+    ok(zkr_session_open(hosts, &opts, &s));
+    return s;
+}
+
+static bool has_leader(void *unused)
+{
+    (void)unused;
+    sleep_ms(50);
+    return ensemble_leader(ensemble) >= 0;
+}
+
+static bool knows_session(const struct server *server, int64_t id)
+{
+    char *cons = server_4lw(server, "cons");
+    char text[32];
+    bool known;
+
+    (void)snprintf(text, sizeof(text), "sid=0x%llx", (unsigned long long)id);
+    known = cons != NULL && strstr(cons, text) != NULL;
+    free(cons);
+    return known;
+}
+
+/* -- a write that comes late, through the server of before ---------------- */
+
+/* If the old server took it, there would be a node of ours that no search has
+ * found: everybody would wait for it until the session ends. */
+static void a_late_create_through_the_old_server_is_refused(void **state)
+{
+    const struct server *old = ensemble_server(ensemble, 0);
+    const struct server *present = ensemble_server(ensemble, 1);
+    struct recorder *r = recorder_new();
+    const char *path = new_path();
+    struct proxy *proxy;
+    char hosts[128];
+    zkr_session *s;
+    zkr_mutex *m;
+    int code = -1;
+
+    (void)state;
+    (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(old),
+                   server_hosts(present));
+    assert_int_equal(proxy_start(hosts, &proxy), 0);
+    s = open_at(proxy_hosts(proxy)); /* the old one comes first */
+    m = new_mutex(s, path);
+    release(acquire(m));
+    assert_true(knows_session(old, zkr_session_id(s)));
+
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
+    assert_true(recorder_wait(r, 1, SOON_MS)); /* through the other */
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(zkr_session_epoch(s), 1);
+    assert_true(knows_session(old, zkr_session_id(s)));
+    assert_true(knows_session(present, zkr_session_id(s)));
+
+    proxy_release(proxy);
+    sleep_ms(500); /* for something not to happen */
+    assert_int_equal(count_children(path), 1);
+    ok(zkr_grant_verify(recorded_grant(r, 0), SOON_MS));
+    release(recorded_grant(r, 0));
+    assert_int_equal(count_children(path), 0);
+    recorder_free(r);
+    zkr_mutex_free(m);
+    close_session(s);
+    proxy_stop(proxy);
+}
+
+/* -- the last one --------------------------------------------------------- */
+
+static bool is_unsure(void *g)
+{
+    return zkr_grant_check(g) == ZKR_EUNSURE;
+}
+
+static bool is_decided(void *g)
+{
+    enum zkr_grant_state state = zkr_grant_state(g);
+
+    return state == ZKR_GRANT_HELD || state == ZKR_GRANT_LOST;
+}
+
+/* It serves readers, and is no server to us. */
+static void is_no_use(zkr_session *s, zkr_mutex *m)
+{
+    zkr_grant *none = NULL;
+    int rc = zkr_mutex_acquire(m, 0, &none);
+
+    assert_int_equal(zkr_session_state(s), ZKR_SESSION_SUSPENDED);
+    assert_true(rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
+}
+
+static bool is_read_only(void *server)
+{
+    char *answer = server_4lw(server, "isro");
+    bool read_only = answer != NULL && strncmp(answer, "ro", 2) == 0;
+
+    free(answer);
+    return read_only;
+}
+
+/* The new leader gives all sessions their whole time again, so the lock is
+ * often still ours. A committed write says whether it is; nothing else does. */
+static void
+without_a_majority_there_is_no_lease_and_maybe_a_lock_again(void **state)
+{
+    zkr_session *s = open_at(ensemble_hosts(ensemble));
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_mutex *other = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
+    int64_t start = now_ms();
+    struct Stat stat;
+    bool exists;
+
+    (void)state;
+    admin_close(admin);
+    server_kill9(ensemble_server(ensemble, 0));
+    server_kill9(ensemble_server(ensemble, 1));
+    assert_true(wait_until(is_unsure, g, SOON_MS));
+    assert_true(now_ms() - start < TIMEOUT_MS);
+    assert_true(
+        wait_until(is_read_only, ensemble_server(ensemble, 2), HEALTHY_MS));
+    is_no_use(s, other);
+    sleep_ms((int)(start + 2 * TIMEOUT_MS - now_ms()));
+    assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
+
+    /* Each needs another to come up. */
+    assert_int_equal(server_restart(ensemble_server(ensemble, 0)), SERVER_OK);
+    assert_int_equal(server_restart(ensemble_server(ensemble, 1)), SERVER_OK);
+    assert_true(wait_until(has_leader, NULL, HEALTHY_MS));
+    assert_true(wait_until(is_decided, g, HEALTHY_MS));
+    assert_int_equal(admin_open(ensemble_hosts(ensemble), &admin), ZOK);
+    exists = admin_exists(admin, zkr_grant_node(g), &stat) == ZOK;
+    printf("after %lld ms without a majority: %s\n",
+           (long long)(now_ms() - start),
+           zkr_grant_state_name(zkr_grant_state(g)));
+    assert_int_equal(zkr_grant_state(g) == ZKR_GRANT_HELD, exists);
+    if (exists) {
+        assert_int_equal(stat.czxid, zkr_grant_token(g));
+        ok(zkr_grant_verify(g, SOON_MS));
+    }
+    zkr_grant_free(g);
+    release(acquire(m));
+    zkr_mutex_free(m);
+    zkr_mutex_free(other);
+    close_session(s);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return admin_open(ensemble_hosts(ensemble), &admin) == ZOK &&
+                   admin_create(admin, "/tests", NULL) == ZOK
+               ? 0
+               : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    admin_close(admin);
+    return 0;
+}
+
+int main(void)
+{
+    static const char *const java[] = { "-Dreadonlymode.enabled=true", NULL };
+    const struct server_opts opts = { .java_opts = java };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_late_create_through_the_old_server_is_refused),
+        cmocka_unit_test(
+            without_a_majority_there_is_no_lease_and_maybe_a_lock_again),
+    };
+    int rc = ensemble_start(SERVERS, &opts, &ensemble);
+    int failed;
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    failed = cmocka_run_group_tests_name("minorities", tests, setup, teardown);
+    ensemble_stop(ensemble);
+    return failed == 0 ? 0 : 1;
+}
