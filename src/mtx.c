@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "clock.h"
+#include "thread.h"
 
 int zkr__mtx_init(struct zkr__mtx *mtx)
 {
@@ -17,26 +18,32 @@ void zkr__mtx_done(struct zkr__mtx *mtx)
     (void)pthread_mutex_destroy(&mtx->m);
 }
 
-static void note_taken(struct zkr__mtx *mtx)
+static void note_taken(struct zkr__mtx *mtx, int cancel)
 {
     mtx->owner = pthread_self();
+    mtx->cancel = cancel;
     mtx->held = true;
 }
 
+/* A thread that is cancelled with the lock would take it along. */
 void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
+    int cancel = zkr__thread_keep();
     int rc = pthread_mutex_lock(&mtx->m);
 
     assert(rc == 0);
     (void)rc;
-    note_taken(mtx);
+    note_taken(mtx, cancel);
 }
 
 void zkr__mtx_unlock(struct zkr__mtx *mtx)
 {
+    int cancel = mtx->cancel;
+
     assert(zkr__mtx_mine(mtx));
     mtx->held = false;
     (void)pthread_mutex_unlock(&mtx->m);
+    zkr__thread_let_go(cancel);
 }
 
 bool zkr__mtx_mine(const struct zkr__mtx *mtx)
@@ -61,6 +68,7 @@ int zkr__cond_init(pthread_cond_t *cond)
 bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                     int64_t deadline)
 {
+    int cancel = mtx->cancel;
     int rc = 0;
 
     mtx->held = false;
@@ -71,6 +79,6 @@ bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
 
         rc = pthread_cond_timedwait(cond, &mtx->m, &ts);
     }
-    note_taken(mtx);
+    note_taken(mtx, cancel);
     return rc != ETIMEDOUT;
 }

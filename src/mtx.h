@@ -8,7 +8,8 @@
 
 struct zkr__mtx {
     pthread_mutex_t m;
-    pthread_t owner; /* under m, with `held` */
+    pthread_t owner; /* under m, with what follows */
+    int cancel;      /* whether it may be cancelled otherwise */
     bool held;
 };
 

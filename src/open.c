@@ -12,6 +12,7 @@
 #include "opts.h"
 #include "probe.h"
 #include "retry.h"
+#include "thread.h"
 
 #define DEFAULT_SESSION_TIMEOUT_MS 10000
 #define DEFAULT_CONNECT_TIMEOUT_MS 15000
@@ -219,14 +220,12 @@ static void give_up_open(struct zkr_session *s)
     zkr__mtx_unlock(&s->lock);
 }
 
-int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
-                     zkr_session **ret_session)
+static int open_session(const char *hosts, const struct zkr_session_opts *opts,
+                        zkr_session **ret_session)
 {
     struct zkr_session *s = NULL;
     int rc;
 
-    if (ret_session == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
     rc = new_session(hosts, opts, &s);
     if (rc != ZKR_OK)
         return rc;
@@ -250,6 +249,20 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
     return rc;
 }
 
+int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
+                     zkr_session **ret_session)
+{
+    int cancel;
+    int rc;
+
+    if (ret_session == NULL)
+        return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
+    cancel = zkr__thread_keep();
+    rc = open_session(hosts, opts, ret_session);
+    zkr__thread_let_go(cancel);
+    return rc;
+}
+
 static int close_unlocks(struct zkr_session *s)
 {
     bool had_session = s->id != 0;
@@ -268,6 +281,7 @@ static int close_unlocks(struct zkr_session *s)
 
 int zkr_session_close(zkr_session *s)
 {
+    int cancel;
     int rc;
 
     if (s == NULL)
@@ -275,12 +289,14 @@ int zkr_session_close(zkr_session *s)
     rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
+    cancel = zkr__thread_keep();
     zkr__mtx_lock(&s->lock);
     rc = close_unlocks(s);
     zkr__mtx_unlock(&s->lock);
-    if (rc == ZKR_EDEADLK)
-        return rc;
-    zkr__dispatch_stop(s);
-    zkr__session_unref(s);
+    if (rc != ZKR_EDEADLK) {
+        zkr__dispatch_stop(s);
+        zkr__session_unref(s);
+    }
+    zkr__thread_let_go(cancel);
     return rc;
 }

@@ -28,6 +28,9 @@
  * Debian's ZooKeeper client are not close-on-exec: a child that calls exec
  * should close the descriptors from 3 up.
  *
+ * pthread_cancel(). A thread that is cancelled inside a call goes on until the
+ * call has returned, with what it returns; so cancel the wait, not the thread.
+ *
  * If the process dies, the server keeps the session, and the locks held through
  * it, until its timeout has passed.
  *

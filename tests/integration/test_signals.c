@@ -1,4 +1,5 @@
-/* Signals reach the program's own threads only, and disturb no call. */
+/* Signals reach the program's own threads only, and neither they nor a thread
+ * that is cancelled disturb a call. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -155,12 +156,57 @@ a_thread_that_is_interrupted_all_the_time_gets_its_answers(void **state)
     assert_true(signals > 100);
 }
 
+/* -- a thread that is cancelled ------------------------------------------- */
+
+struct cancelled {
+    zkr_mutex *mutex;
+    zkr_grant *grant;
+};
+
+static void *acquire_and_end(void *arg)
+{
+    struct cancelled *c = arg;
+
+    if (zkr_mutex_acquire(c->mutex, -1, &c->grant) == ZKR_OK)
+        pthread_testcancel();
+    return NULL;
+}
+
+/* It used to take the lock of the session along, and all calls hung. */
+static void a_thread_that_is_cancelled_takes_no_lock_of_ours_along(void **state)
+{
+    zkr_session *s = open_session();
+    const char *path = new_path();
+    struct cancelled c = { .mutex = new_mutex(s, path) };
+    zkr_mutex *other;
+    zkr_grant *g = acquire(c.mutex);
+    pthread_t thread;
+    void *result = NULL;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, acquire_and_end, &c), 0);
+    wait_children(path, 2);
+    assert_int_equal(pthread_cancel(thread), 0);
+    other = new_mutex(s, new_path());
+    for (int i = 0; i < 3; i++)
+        release(acquire(other));
+    release(g);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    release(c.grant);
+    zkr_mutex_free(other);
+    zkr_mutex_free(c.mutex);
+    close_session(s);
+}
+
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_of_a_session_block_all_signals),
         cmocka_unit_test(
             a_thread_that_is_interrupted_all_the_time_gets_its_answers),
+        cmocka_unit_test(
+            a_thread_that_is_cancelled_takes_no_lock_of_ours_along),
     };
 
     return cmocka_run_group_tests_name("signals", tests, NULL, NULL);
