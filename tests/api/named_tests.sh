@@ -1,0 +1,18 @@
+#!/bin/sh
+# Documents that name tests: is each of them there?
+#   named_tests.sh TESTS DOCUMENT...
+set -eu
+root=$1
+shift
+
+tests=$(find "$root" -name '*.c' -exec grep -hoE '^(static void )?[a-z0-9_]+\(' {} + |
+    sed 's/^static void //; s/($//' | sort -u)
+# Names of tests have four words at least, and stand outside of backticks.
+named=$(sed 's/`[^`]*`//g' "$@" |
+    grep -Eo '[a-z0-9]+(_[a-z0-9]+){3,}' | sort -u)
+status=0
+for name in $named; do
+    echo "$tests" | grep -qx "$name" ||
+        { echo "no such test: $name" >&2 && status=1; }
+done
+[ -n "$named" ] && exit $status
