@@ -91,14 +91,15 @@ static json_t *record(const char *label, const char *claim, bool of_thread)
 int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
                      const char *claim, bool of_thread, size_t *ret_len)
 {
+    /* What goes first when every name is full of escapes. */
+    static const char *const spare[] = { "program", "thread", "host" };
     json_t *json = record(label, claim, of_thread);
     size_t len = 0;
 
     if (json != NULL)
         len = json_dumpb(json, data, ZKR__OWNER_MAX, JSON_COMPACT);
-    if (len > ZKR__OWNER_MAX) { /* escapes in every name: keep what matters */
-        (void)json_object_del(json, "program");
-        (void)json_object_del(json, "thread");
+    for (size_t i = 0; i < 3 && len > ZKR__OWNER_MAX; i++) {
+        (void)json_object_del(json, spare[i]);
         len = json_dumpb(json, data, ZKR__OWNER_MAX, JSON_COMPACT);
     }
     json_decref(json);

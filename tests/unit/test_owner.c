@@ -260,6 +260,31 @@ static void nastiest_names_fit(void **state)
     json_decref(json);
 }
 
+/* With a claim there was no room for the label and the host: every acquire of
+ * an unfair mutex failed for want of memory. */
+static void nastiest_names_fit_beside_a_claim(void **state)
+{
+    const char *claim = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";
+    char data[ZKR__OWNER_MAX + 1];
+    char label[ZKR_LABEL_MAX + 1];
+    char host[65];
+    size_t len = 0;
+    json_t *json;
+
+    (void)state;
+    memset(label, '"', ZKR_LABEL_MAX);
+    label[ZKR_LABEL_MAX] = '\0';
+    memset(host, '\\', 64);
+    host[64] = '\0';
+    fake_host = host;
+    assert_int_equal(zkr__owner_write(data, label, claim, &len), ZKR_OK);
+    json = json_loadb(data, len, 0, NULL);
+    assert_text(json, "label", label);
+    assert_text(json, "claim", claim);
+    (void)start_of(json);
+    json_decref(json);
+}
+
 static void names_that_are_not_text_become_a_question_mark(void **state)
 {
     static char program[] = "caf\xe9";
@@ -360,6 +385,7 @@ int main(void)
         NAMED_TEST(start_does_not_depend_on_when_it_is_asked),
         NAMED_TEST(longest_label_fits),
         NAMED_TEST(nastiest_names_fit),
+        NAMED_TEST(nastiest_names_fit_beside_a_claim),
         NAMED_TEST(names_that_are_not_text_become_a_question_mark),
         NAMED_TEST(empty_names_become_a_question_mark),
         NAMED_TEST(record_is_of_the_calling_thread),
