@@ -18,8 +18,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --long           tests of chance go on for long: 1000 runs of deadlocks on a
                    busy system, 5 minutes of hostile names and data
   --clang          build with clang instead of gcc
-  --suite NAME     only this suite: unit, api, cli, integration, interop,
-                   fault, examples, harness
+  --suite NAME     only this suite: unit, api, cli, fuzz, integration,
+                   interop, fault, examples, harness
   --no-suite NAME  all but this
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.

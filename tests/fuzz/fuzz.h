@@ -1,0 +1,68 @@
+/* What all fuzz targets share: a promise that must hold, and reading input. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Aborts, which is what a fuzzer takes for a find. */
+#define CHECK(promise)                                                         \
+    do {                                                                       \
+        if (!(promise)) {                                                      \
+            (void)fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__,   \
+                          #promise);                                           \
+            abort();                                                           \
+        }                                                                      \
+    } while (0)
+
+/* The input up to its first NUL, in a block of exactly that size. */
+static inline char *fuzz_text(const uint8_t *data, size_t size)
+{
+    char *text = size == 0 ? strdup("") : strndup((const char *)data, size);
+
+    CHECK(text != NULL);
+    return text;
+}
+
+/* What is left of the input. */
+struct fuzz_input {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* A number of `width` bytes; 0 at the end of the input. */
+static inline uint64_t fuzz_number(struct fuzz_input *in, size_t width)
+{
+    uint64_t value = 0;
+
+    for (; width > 0 && in->size > 0; width--, in->size--)
+        value = value << 8 | *in->data++;
+    return value;
+}
+
+/* Names as a server might list them. */
+#define FUZZ_NAMES 64
+
+struct fuzz_names {
+    char *text;
+    const char *names[FUZZ_NAMES];
+    size_t count;
+};
+
+/* Between slashes, the one byte that is in no name. */
+static inline void fuzz_names_read(struct fuzz_names *list, const uint8_t *data,
+                                   size_t size)
+{
+    char *rest = list->text = fuzz_text(data, size);
+
+    for (list->count = 0; rest != NULL && list->count < FUZZ_NAMES;)
+        list->names[list->count++] = strsep(&rest, "/");
+}
+
+#endif

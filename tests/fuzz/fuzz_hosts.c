@@ -1,0 +1,75 @@
+/* Lists of servers: what is accepted is whole, what is not is explained. */
+#include <ctype.h>
+
+#include <zkrecipes/session.h>
+
+#include "error.h"
+#include "fuzz.h"
+#include "hosts.h"
+#include "path.h"
+
+static bool is_good_server(const char *server)
+{
+    const char *colon = strrchr(server, ':');
+
+    if (colon == NULL || colon == server || colon[1] == '\0')
+        return false;
+    for (const char *p = server; *p != '\0'; p++) {
+        if (isspace((unsigned char)*p) || (p > colon && !isdigit(*p)))
+            return false;
+    }
+    return strtoul(colon + 1, NULL, 10) >= 1 &&
+           strtoul(colon + 1, NULL, 10) <= 65535;
+}
+
+static bool are_good_servers(const char *text, size_t len)
+{
+    char *copy = strndup(text, len);
+    char *rest = copy;
+    bool good = true;
+
+    CHECK(copy != NULL);
+    for (char *server; good && (server = strsep(&rest, ",")) != NULL;)
+        good = is_good_server(server);
+    free(copy);
+    return good;
+}
+
+static void check(const char *text, const char *apart)
+{
+    size_t len = strcspn(text, "/");
+    const char *behind = text[len] == '\0' ? NULL : text + len;
+    const char *chroot = behind != NULL ? behind : apart != NULL ? apart : "/";
+    bool good =
+        (behind == NULL || apart == NULL) && are_good_servers(text, len) &&
+        zkr__path_fault(chroot) == NULL && strlen(chroot) <= ZKR_PATH_MAX / 2;
+    struct zkr__hosts hosts;
+
+    zkr__error_set_detail("");
+    CHECK((zkr__hosts_parse(&hosts, text, apart) == ZKR_OK) == good);
+    if (good) {
+        CHECK(strncmp(hosts.servers, text, len) == 0);
+        CHECK(strlen(hosts.servers) == len);
+        CHECK(strcmp(hosts.chroot, chroot[1] == '\0' ? "" : chroot) == 0);
+    } else {
+        CHECK(hosts.servers == NULL && hosts.chroot == NULL);
+        CHECK(zkr_error_detail()[0] != '\0');
+    }
+    zkr__hosts_done(&hosts);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size);
+    size_t first = strlen(text);
+
+    check(text, NULL);
+    if (first < size) {
+        char *chroot = fuzz_text(data + first + 1, size - first - 1);
+
+        check(text, chroot);
+        free(chroot);
+    }
+    free(text);
+    return 0;
+}

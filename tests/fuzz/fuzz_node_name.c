@@ -1,0 +1,141 @@
+/* Node names, against a parser that reads them from the left. */
+#include "fuzz.h"
+#include "node_name.h"
+
+static const char *const mutexes[] = { "lock-", "__lock__", NULL };
+static const char *const writers[] = { "__WRIT__", "__lock__", "lock-", NULL };
+static const char *const readers[] = { "__READ__", "__rlock__", NULL };
+static const char *const none[] = { NULL };
+static const struct zkr__markers sets[] = { { mutexes, none },
+                                            { writers, readers } };
+
+/* "-?[0-9]+" and nothing else, whose magnitude fits. */
+static bool is_number(const char *text, int64_t *ret_value)
+{
+    bool minus = *text == '-';
+    uint64_t value = 0;
+
+    if (*(text += minus) == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' ||
+            __builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value) ||
+            value > INT64_MAX)
+            return false;
+    }
+    *ret_value = minus ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
+static bool is_marked(const char *name, const char *const *markers,
+                      const char **ret_marker, int64_t *ret_seq)
+{
+    for (; *name != '\0'; name++) {
+        for (const char *const *m = markers; *m != NULL; m++) {
+            *ret_marker = *m;
+            if (strncmp(name, *m, strlen(*m)) == 0 &&
+                is_number(name + strlen(*m), ret_seq))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void check_parse(const char *name, const struct zkr__markers *markers)
+{
+    int64_t want_seq = 0;
+    int64_t seq = 77;
+    const char *want_marker = NULL;
+    enum zkr__kind want = ZKR__FOREIGN;
+    const char *marker = zkr__node_name_marker(name, markers);
+
+    if (is_marked(name, markers->exclusive, &want_marker, &want_seq))
+        want = ZKR__EXCLUSIVE;
+    else if (is_marked(name, markers->shared, &want_marker, &want_seq))
+        want = ZKR__SHARED;
+    CHECK(zkr__node_name_parse(name, markers, &seq) == want);
+    CHECK(seq == (want == ZKR__FOREIGN ? 77 : want_seq));
+    CHECK((marker == NULL) == (want == ZKR__FOREIGN));
+    CHECK(marker == NULL || strcmp(marker, want_marker) == 0);
+}
+
+static bool is_ten_digits(const char *text)
+{
+    size_t n = 0;
+
+    while (text[n] >= '0' && text[n] <= '9')
+        n++;
+    return n == 10 && text[n] == '\0';
+}
+
+static void check_other(const char *name)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char *number = strrchr(name, '-');
+    enum zkr__kind want = ZKR__FOREIGN;
+    const char *marker;
+    int64_t seq = 0;
+
+    if (strncmp(name, "ex", 2) == 0 && is_ten_digits(name + 2))
+        want = ZKR__EXCLUSIVE;
+    if (strncmp(name, "sh", 2) == 0 && is_ten_digits(name + 2))
+        want = ZKR__SHARED;
+    if (name[0] == 'x' && name[1] == '-' && number > name + 2 &&
+        number <= name + 18 && is_ten_digits(number + 1)) {
+        want = ZKR__EXCLUSIVE;
+        for (const char *p = name + 2; p < number; p++) {
+            if (strchr(hex, *p) == NULL)
+                want = ZKR__FOREIGN;
+        }
+    }
+    CHECK(zkr__node_name_other(name, &marker, &seq) == want);
+    if (want == ZKR__FOREIGN)
+        return;
+    CHECK(strncmp(name, marker, strlen(marker)) == 0);
+    CHECK(seq == atoll(name + strlen(name) - 10));
+}
+
+static void check_numbered(const char *name)
+{
+    size_t len = strlen(name);
+    bool want = len >= 10 && is_ten_digits(name + len - 10) &&
+                (len == 10 || name[len - 11] < '0' || name[len - 11] > '9');
+
+    CHECK(zkr__node_name_is_numbered(name) == want);
+}
+
+/* What we ask for and the server completes is read as what it was. */
+static void check_built(struct fuzz_input in)
+{
+    static const char uuid[] = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";
+    enum zkr__layout layout =
+        fuzz_number(&in, 1) % 2 == 0 ? ZKR__LAYOUT_CURATOR : ZKR__LAYOUT_KAZOO;
+    const char *marker = writers[fuzz_number(&in, 1) % 3];
+    int32_t want = (int32_t)fuzz_number(&in, 4);
+    char name[ZKR__NAME_MAX];
+    int64_t seq = 0;
+    size_t len;
+
+    zkr__node_name_build(name, layout, uuid, marker);
+    len = strlen(name);
+    CHECK(zkr__node_name_tag_len(layout) == len - strlen(marker));
+    CHECK(len + ZKR__SEQ_DIGITS < sizeof(name));
+    (void)snprintf(name + len, sizeof(name) - len, "%010d", want);
+    CHECK(zkr__node_name_parse(name, &sets[1], &seq) == ZKR__EXCLUSIVE);
+    CHECK(seq == want);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *name = fuzz_text(data, size);
+
+    check_parse(name, &sets[0]);
+    check_parse(name, &sets[1]);
+    check_parse(name, &zkr__known_markers);
+    check_other(name);
+    check_numbered(name);
+    check_built((struct fuzz_input){ data, size });
+    free(name);
+    return 0;
+}

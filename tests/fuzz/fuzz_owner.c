@@ -1,0 +1,65 @@
+/* The data of a node, which anybody may have written, as the tool reads it. */
+#include "owner.h"
+#include "safe.h"
+
+static bool is_field(const json_t *record, const char *key, const char *text,
+                     size_t size)
+{
+    const char *value = json_string_value(json_object_get(record, key));
+
+    if (value == NULL)
+        return text[0] == '\0';
+    return strlen(text) < size && strncmp(text, value, strlen(text)) == 0 &&
+           (strlen(value) == strlen(text) || strlen(text) == size - 1);
+}
+
+#define IS_FIELD(record, owner, name)                                          \
+    is_field(record, #name, (owner)->name, sizeof((owner)->name))
+
+static void check_record(const struct owner *owner, const char *data,
+                         size_t size)
+{
+    json_t *record = json_loadb(data, size, 0, NULL);
+
+    CHECK(json_is_object(record));
+    CHECK(IS_FIELD(record, owner, host));
+    CHECK(IS_FIELD(record, owner, thread));
+    CHECK(IS_FIELD(record, owner, program));
+    CHECK(IS_FIELD(record, owner, label));
+    CHECK(IS_FIELD(record, owner, library));
+    CHECK(IS_FIELD(record, owner, start));
+    CHECK(strncmp(owner->library, "zkrecipes", 9) == 0);
+    CHECK(owner->pid == json_integer_value(json_object_get(record, "pid")));
+    CHECK(owner->tid == json_integer_value(json_object_get(record, "tid")));
+    json_decref(record);
+}
+
+static void check_word(const struct owner *owner, const char *data, size_t size,
+                       size_t room)
+{
+    char *word = malloc(room);
+
+    CHECK(word != NULL);
+    owner_word(owner, data, size, word, room);
+    CHECK(strlen(word) < room && is_safe(word));
+    free(word);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *copy = malloc(size > 0 ? size : 1);
+    struct owner owner;
+
+    CHECK(copy != NULL);
+    (void)memcpy(copy, data, size);
+    owner_read(&owner, copy, size);
+    CHECK(owner.is_asked ==
+          (size == 10 && strncmp(copy, "__REVOKE__", 10) == 0));
+    if (owner.is_record)
+        check_record(&owner, copy, size);
+    check_word(&owner, copy, size, 1);
+    check_word(&owner, copy, size, 40);
+    check_word(&owner, copy, size, 2000);
+    free(copy);
+    return 0;
+}
