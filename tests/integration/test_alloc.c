@@ -1,0 +1,398 @@
+/* Every allocation of the library, and of jansson for it, fails once: what is
+ * asked for succeeds or fails with ZKR_ENOMEM, and nothing is left behind.
+ *
+ * The scenario runs again and again, and in each run the next allocation fails,
+ * until a run has had no more. By default it is every 13th only;
+ * ZKR_ALLOC_STEP=1 for all, ZKR_ALLOC_FIRST=n to begin with the n-th. What
+ * libzookeeper allocates is its own matter. */
+#include "fixture.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- allocations that fail ------------------------------------------------ */
+
+static atomic_long fails_at; /* 0: none */
+static atomic_long allocations;
+static atomic_bool has_failed;
+
+static bool fails(void)
+{
+    if (atomic_fetch_add(&allocations, 1) + 1 != atomic_load(&fails_at))
+        return false;
+    atomic_store(&has_failed, true);
+    errno = ENOMEM;
+    return true;
+}
+
+void *faulty_malloc(size_t size);
+void *faulty_calloc(size_t count, size_t size);
+void *faulty_realloc(void *p, size_t size);
+char *faulty_strdup(const char *text);
+char *faulty_strndup(const char *text, size_t len);
+FILE *faulty_fopen(const char *path, const char *mode);
+int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len);
+
+void *faulty_malloc(size_t size)
+{
+    return fails() ? NULL : malloc(size);
+}
+
+void *faulty_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : calloc(count, size);
+}
+
+void *faulty_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : realloc(p, size);
+}
+
+char *faulty_strdup(const char *text)
+{
+    return fails() ? NULL : strdup(text);
+}
+
+char *faulty_strndup(const char *text, size_t len)
+{
+    return fails() ? NULL : strndup(text, len);
+}
+
+FILE *faulty_fopen(const char *path, const char *mode)
+{
+    return fails() ? NULL : fopen(path, mode);
+}
+
+/* The client allocates, and does not look whether it could. */
+int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len)
+{
+    if (!fails())
+        return allocate_ACL_vector(v, len);
+    *v = (struct ACL_vector){ .count = len, .data = NULL };
+    return 0;
+}
+
+/* -- the scenario --------------------------------------------------------- */
+
+static bool used; /* the failure has been seen */
+static const char *paths[16];
+static size_t path_count;
+
+/* One failure explains one ZKR_ENOMEM. */
+static bool can(int rc, const char *what)
+{
+    if (rc == ZKR_OK)
+        return true;
+    if (rc != ZKR_ENOMEM || !atomic_load(&has_failed) || used)
+        fail_msg("%s: %d, %s: %s", what, rc, zkr_strerror(rc),
+                 zkr_error_detail());
+    used = true;
+    return false;
+}
+
+#define CAN(call) can(call, #call)
+
+static const char *a_path(const char *name)
+{
+    static char texts[16][64];
+    char *path = texts[path_count];
+
+    (void)snprintf(path, sizeof(texts[0]), "/alloc/%s", name);
+    return paths[path_count++] = path;
+}
+
+static void give_back(zkr_grant *g)
+{
+    (void)CAN(zkr_grant_check(g));
+    (void)CAN(zkr_grant_verify(g, SOON_MS));
+    if (zkr_grant_release(g) != ZKR_OK)
+        fail_msg("release: %s", zkr_error_detail());
+    zkr_grant_free(g);
+}
+
+/* Nobody else has it: a second one is refused. */
+static void hold(acquire_call *call, void *lock)
+{
+    zkr_grant *g = NULL;
+    zkr_grant *other = NULL;
+    int rc;
+
+    if (!CAN(call(lock, SOON_MS, &g)))
+        return;
+    rc = call(lock, 0, &other);
+    if (rc != ZKR_EBUSY)
+        assert_false(can(rc, "try while it is held"));
+    give_back(g);
+}
+
+static void wait_for_outcome(struct recorder *r, bool granted)
+{
+    int code = 0;
+    int64_t value = 0;
+
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, &value));
+    if (!granted && code == ZKR_ECANCELED)
+        return;
+    assert_true(granted || code != ZKR_OK);
+    if (can(code, "asynchronous acquire"))
+        give_back((zkr_grant *)(intptr_t)value);
+}
+
+struct arrival {
+    struct recorder *outcomes;
+    const char *path;
+};
+
+static bool has_arrived(void *arg)
+{
+    struct arrival *a = arg;
+
+    return recorder_count(a->outcomes) > 0 || count_children(a->path) == 2;
+}
+
+/* Behind a holder: until it is released, or cancelled. */
+static void wait_behind(zkr_mutex *m, bool cancels)
+{
+    struct arrival arrival = { recorder_new(), zkr_mutex_path(m) };
+    zkr_request *request = NULL;
+    zkr_grant *g = NULL;
+    bool asked;
+
+    if (!CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
+        recorder_free(arrival.outcomes);
+        return;
+    }
+    asked = CAN(zkr_mutex_acquire_async(m, SOON_MS, record_acquire,
+                                        arrival.outcomes, &request));
+    if (asked) {
+        int code = ZKR_ENOMEM;
+
+        assert_true(wait_until(has_arrived, &arrival, SOON_MS));
+        assert_true(recorder_count(arrival.outcomes) == 0 ||
+                    (recorder_get(arrival.outcomes, 0, &code, NULL) &&
+                     code == ZKR_ENOMEM));
+        if (cancels)
+            (void)zkr_request_cancel(request);
+    }
+    give_back(g);
+    if (asked)
+        wait_for_outcome(arrival.outcomes, !cancels);
+    zkr_request_free(request);
+    recorder_free(arrival.outcomes);
+}
+
+static void use_mutex(zkr_session *s)
+{
+    zkr_mutex *m = NULL;
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+
+    opts.label = "label";
+    if (!CAN(zkr_mutex_new(s, a_path("mutex/deep"), &opts, &m)))
+        return;
+    hold(by_mutex, m);
+    wait_behind(m, false);
+    wait_behind(m, true);
+    zkr_mutex_free(m);
+}
+
+static void use_rwlock(zkr_session *s)
+{
+    zkr_rwlock *l = NULL;
+    zkr_grant *write = NULL;
+    zkr_grant *read = NULL;
+
+    if (!CAN(zkr_rwlock_new(s, a_path("rwlock"), NULL, &l)))
+        return;
+    if (CAN(zkr_rwlock_acquire_write(l, SOON_MS, &write))) {
+        if (!CAN(zkr_rwlock_downgrade(l, write, &read)))
+            read = write; /* as it was */
+        else
+            zkr_grant_free(write);
+        give_back(read);
+    }
+    if (CAN(zkr_rwlock_acquire_read(l, SOON_MS, &read)))
+        give_back(read);
+    zkr_rwlock_free(l);
+}
+
+static void use_reentrant(zkr_session *s)
+{
+    zkr_reentrant_mutex *m = NULL;
+
+    if (!CAN(zkr_reentrant_mutex_new(s, a_path("reentrant"), NULL, &m)))
+        return;
+    if (CAN(zkr_reentrant_mutex_acquire(m, SOON_MS))) {
+        if (CAN(zkr_reentrant_mutex_acquire(m, SOON_MS)))
+            ok(zkr_reentrant_mutex_release(m));
+        assert_int_equal(zkr_reentrant_mutex_depth(m), 1);
+        ok(zkr_reentrant_mutex_release(m));
+    }
+    zkr_reentrant_mutex_free(m);
+}
+
+static int by_luck(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_unfair_mutex_acquire(lock, timeout_ms, ret_grant);
+}
+
+static void use_unfair(zkr_session *s)
+{
+    zkr_unfair_mutex *m = NULL;
+
+    if (!CAN(zkr_unfair_mutex_new(s, a_path("unfair"), NULL, &m)))
+        return;
+    hold(by_luck, m);
+    zkr_unfair_mutex_free(m);
+}
+
+static void look_on(zkr_session *s, const char *path)
+{
+    struct zkr_participants *list = NULL;
+    struct zkr_locks *locks = NULL;
+
+    if (CAN(zkr_participants_list(s, path, NULL, &list))) {
+        assert_int_equal(list->count, 1);
+        assert_true(list->items[0].holds);
+        zkr_participants_free(list);
+    }
+    if (CAN(zkr_locks_find(s, "/alloc", NULL, &locks)))
+        zkr_locks_free(locks);
+}
+
+static void use_participants(zkr_session *s, struct recorder *events)
+{
+    const char *path = a_path("participants");
+    zkr_mutex *m = NULL;
+    zkr_grant *g = NULL;
+
+    if (CAN(zkr_mutex_new(s, path, NULL, &m)) &&
+        CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
+        look_on(s, path);
+        if (CAN(zkr_grant_listen(g, record_grant, events)) &&
+            CAN(zkr_participants_revoke(s, zkr_grant_node(g))))
+            (void)recorder_wait(events, 1, 100); /* not when it is ENOMEM */
+        if (CAN(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g),
+                                       SOON_MS)))
+            (void)zkr_grant_release(g);
+        else
+            ok(zkr_grant_release(g));
+        zkr_grant_free(g);
+    }
+    zkr_mutex_free(m);
+}
+
+static void use_listener(zkr_session *s, struct recorder *events)
+{
+    zkr_listener *l = NULL;
+
+    if (CAN(zkr_session_listen(s, record_session, events, &l)))
+        zkr_listener_free(l);
+}
+
+/* The next session of the same handle. */
+static void outlive_session(zkr_session *s)
+{
+    zkr_mutex *m = NULL;
+
+    expire_and_wait(s);
+    if (!CAN(zkr_mutex_new(s, a_path("second"), NULL, &m)))
+        return;
+    hold(by_mutex, m);
+    zkr_mutex_free(m);
+}
+
+static void run_scenario(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct recorder *events = recorder_new();
+    zkr_session *s = NULL;
+
+    opts.session_timeout_ms = 10000;
+    opts.acl = "world:anyone:cdrwa";
+    path_count = 0;
+    if (!CAN(zkr_session_open(server_hosts(the_server), &opts, &s))) {
+        recorder_free(events);
+        return;
+    }
+    use_mutex(s);
+    use_rwlock(s);
+    use_reentrant(s);
+    use_unfair(s);
+    use_participants(s, events);
+    use_listener(s, events);
+    outlive_session(s);
+    for (size_t i = 0; i < path_count; i++)
+        wait_children(paths[i], 0);
+    close_session(s);
+    recorder_free(events); /* no event can come any more */
+}
+
+/* -- the runs ------------------------------------------------------------- */
+
+static long number(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text == NULL ? otherwise : atol(text);
+}
+
+static bool run_with_failure(long n)
+{
+    atomic_store(&allocations, 0);
+    atomic_store(&has_failed, false);
+    atomic_store(&fails_at, n);
+    used = false;
+    run_scenario();
+    atomic_store(&fails_at, 0);
+    /* Directories are made anew in each run. */
+    assert_int_equal(admin_delete_tree(admin, "/alloc"), ZOK);
+    return atomic_load(&has_failed);
+}
+
+static void every_allocation_may_fail_once(void **state)
+{
+    long step = number("ZKR_ALLOC_STEP", 13);
+    long n = number("ZKR_ALLOC_FIRST", 1);
+    long runs = 0;
+    long told = 0;
+    bool again;
+    int threads;
+    int fds;
+
+    (void)state;
+    assert_false(run_with_failure(0));
+    threads = count_threads();
+    fds = count_fds();
+    do {
+        if (getenv("ZKR_TEST_LOG") != NULL)
+            (void)fprintf(stderr, "allocation %ld\n", n);
+        again = run_with_failure(n);
+        told += used;
+        runs++;
+        n += step;
+    } while (again);
+    print_message("%ld allocations, %ld runs, ZKR_ENOMEM in %ld\n",
+                  atomic_load(&allocations), runs, told);
+    assert_int_equal(count_threads(), threads);
+    assert_int_equal(count_fds(), fds);
+    assert_true(told > runs / 2);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail_once),
+    };
+
+    json_set_alloc_funcs(faulty_malloc, free);
+    return cmocka_run_group_tests_name("alloc", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
