@@ -4,8 +4,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
-    libjansson-dev libsmartcols-dev libcmocka-dev jq zookeeper default-jdk-headless
-    libcurator-recipes-java python3-kazoo iproute2 zsh fish)
+    libjansson-dev libsmartcols-dev libncurses-dev libcmocka-dev zookeeper
+    default-jdk-headless libcurator-recipes-java python3-kazoo iproute2 jq spin
+    tmux zsh fish)
 
 usage() {
     cat <<'TEXT'
@@ -19,7 +20,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    busy system, 5 minutes of hostile names and data
   --clang          build with clang instead of gcc
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
-                   interop, fault, examples, harness
+                   interop, fault, model, examples, harness
   --no-suite NAME  all but this
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.
