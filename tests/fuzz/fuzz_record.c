@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     program_invocation_short_name = parts[1];
     (void)pthread_setname_np(pthread_self(), parts[2]);
 
-    CHECK(zkr__owner_write(data, parts[3], claim, &len) == 0);
+    CHECK(zkr__owner_write(data, parts[3], claim, true, &len) == 0);
     CHECK(len <= ZKR__OWNER_MAX && strlen(data) == len && is_utf8(data));
     CHECK(zkr__text_fault(data) == NULL); /* one line */
     check_read(data, len, parts[3]);

@@ -277,7 +277,7 @@ static void nastiest_names_fit_beside_a_claim(void **state)
     memset(host, '\\', 64);
     host[64] = '\0';
     fake_host = host;
-    assert_int_equal(zkr__owner_write(data, label, claim, &len), ZKR_OK);
+    assert_int_equal(zkr__owner_write(data, label, claim, true, &len), ZKR_OK);
     json = json_loadb(data, len, 0, NULL);
     assert_text(json, "label", label);
     assert_text(json, "claim", claim);
