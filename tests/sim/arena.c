@@ -1,0 +1,50 @@
+/* The memory of the simulated world: taken piece by piece, given back whole. */
+#include "arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHUNK  (256 * 1024)
+#define CHUNKS 256
+
+static char *chunks[CHUNKS];
+static size_t chunk; /* in use, up to: */
+static size_t used;
+
+void *arena_new(size_t size)
+{
+    void *p;
+
+    size = (size + 15) & ~(size_t)15;
+    if (size > CHUNK || (used + size > CHUNK && ++chunk == CHUNKS)) {
+        (void)fprintf(stderr, "sim: the arena is full\n");
+        abort();
+    }
+    if (used + size > CHUNK)
+        used = 0;
+    if (chunks[chunk] == NULL)
+        chunks[chunk] = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (chunks[chunk] == MAP_FAILED)
+        abort();
+    p = chunks[chunk] + used;
+    used += size;
+    return memset(p, 0, size);
+}
+
+char *arena_copy(const char *data, size_t len)
+{
+    char *copy = arena_new(len + 1);
+
+    if (len > 0)
+        memcpy(copy, data, len);
+    return copy;
+}
+
+void arena_reset(void)
+{
+    chunk = 0;
+    used = 0;
+}

@@ -1,0 +1,12 @@
+/* The memory of the simulated world: taken piece by piece, given back whole. */
+#ifndef SIM_ARENA_H
+#define SIM_ARENA_H
+
+#include <stddef.h>
+
+/* Zeroed; never NULL. */
+void *arena_new(size_t size);
+char *arena_copy(const char *data, size_t len); /* and a zero byte */
+void arena_reset(void);
+
+#endif

@@ -1,0 +1,278 @@
+/* The ensemble: three replicas of one log, a leader, and its sessions. */
+#include "ensemble.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "error.h"
+#include "events.h"
+#include "members.h"
+#include "oracle.h"
+#include "prepare.h"
+#include "server.h"
+#include "world.h"
+
+struct ensemble ensemble;
+struct txn ensemble_log[LOG_MAX];
+
+static void on_message(void *owner, const struct message *m);
+
+void ensemble_reset(int64_t tick, int64_t sync_limit)
+{
+    memset(&ensemble, 0, sizeof(ensemble));
+    ensemble_log[0] = (struct txn){ .kind = TXN_ERROR };
+    ensemble.tick = tick;
+    ensemble.sync_limit = sync_limit;
+    ensemble.leader = NO_REPLICA;
+    for (int a = 0; a < REPLICAS; a++) {
+        ensemble.replicas[a].role = LOOKING;
+        for (int b = 0; b < REPLICAS; b++) {
+            struct link *link = &ensemble.links[a][b];
+
+            link->from = a;
+            link->to = b;
+            pipe_init(&link->pipe, on_message, link);
+        }
+    }
+    members_elect();
+}
+
+int ensemble_leader(void)
+{
+    return ensemble.leader;
+}
+
+bool ensemble_serves(int replica)
+{
+    enum role role = ensemble.replicas[replica].role;
+
+    return role == LEADING || role == FOLLOWING;
+}
+
+int64_t ensemble_applied(int replica)
+{
+    return ensemble.replicas[replica].applied;
+}
+
+int64_t ensemble_committed(void)
+{
+    return ensemble.committed;
+}
+
+const struct txn *ensemble_txn(int64_t version)
+{
+    return &ensemble_log[version];
+}
+
+bool ensemble_paused(int replica)
+{
+    return ensemble.replicas[replica].paused > 0;
+}
+
+void replica_apply(int number, int64_t version)
+{
+    struct replica *r = &ensemble.replicas[number];
+
+    while (r->applied < version) {
+        r->applied++;
+        server_applied(number, r->applied, &ensemble_log[r->applied]);
+    }
+}
+
+void leader_send(int kind, int64_t number, void *body)
+{
+    for (int f = 0; f < REPLICAS; f++) {
+        if (f != ensemble.leader && ensemble.replicas[f].role == FOLLOWING)
+            pipe_send(&ensemble.links[ensemble.leader][f].pipe, kind, number,
+                      body);
+    }
+}
+
+static void answer_syncs(void)
+{
+    struct sync *s = ensemble.syncs;
+
+    while (s != NULL && s->version <= ensemble.committed) {
+        ensemble.syncs = s->next;
+        if (s->request->replica == ensemble.leader)
+            server_agreed(s->request);
+        else if (ensemble.replicas[s->request->replica].role == FOLLOWING)
+            pipe_send(
+                &ensemble.links[ensemble.leader][s->request->replica].pipe,
+                SYNCED, 0, s->request);
+        s = s->next;
+    }
+}
+
+/* Whatever a follower has is what a majority has. */
+void leader_commit(void)
+{
+    int64_t agreed = ensemble.committed;
+
+    for (int f = 0; f < REPLICAS; f++) {
+        const struct replica *r = &ensemble.replicas[f];
+
+        if (f != ensemble.leader && r->role == FOLLOWING && r->acked > agreed)
+            agreed = r->acked;
+    }
+    while (ensemble.committed < agreed) {
+        int64_t version = ++ensemble.committed;
+
+        txn_committed(version);
+        oracle_committed(version, &ensemble_log[version]);
+        leader_send(COMMIT, version, NULL);
+        replica_apply(ensemble.leader, version);
+    }
+    answer_syncs();
+}
+
+static void sync_at_leader(struct request *r)
+{
+    struct sync *s = arena_new(sizeof(*s));
+    struct sync **end = &ensemble.syncs;
+
+    s->request = r;
+    s->version = ensemble.log_len;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = s;
+    answer_syncs();
+}
+
+static void revalidate_at_leader(struct request *r)
+{
+    struct session *s = &ensemble.sessions[r->session];
+
+    r->rc = s->opened != 0 && !s->closing ? ZKR_OK : ZKR__ZSESSIONEXPIRED;
+    if (r->rc == ZKR_OK) {
+        s->owner = r->replica;
+        session_touch(r->session);
+    }
+    if (r->replica == ensemble.leader)
+        server_agreed(r);
+    else
+        pipe_send(&ensemble.links[ensemble.leader][r->replica].pipe,
+                  REVALIDATED, 0, r);
+}
+
+static void at_leader(struct request *r)
+{
+    if (r->type == ZKR__ZK_SYNC)
+        sync_at_leader(r);
+    else if (r->type == REQUEST_REVALIDATE)
+        revalidate_at_leader(r);
+    else
+        leader_prepare(r);
+}
+
+/* A leader that the others have left does not know it yet: it answers what
+ * needs no majority. */
+static void at_deserted_leader(struct replica *me, struct request *r)
+{
+    const struct session *s =
+        r->session < 0 ? NULL : &ensemble.sessions[r->session];
+
+    if (r->type == REQUEST_REVALIDATE) {
+        bool known = s->opened != 0 && s->opened <= me->applied &&
+                     (s->closed == 0 || s->closed > me->applied);
+
+        r->rc = known ? ZKR_OK : ZKR__ZSESSIONEXPIRED;
+        server_agreed(r);
+    } else if (r->type == ZKR__ZK_SYNC && !me->proposes) {
+        server_agreed(r);
+    } else {
+        me->proposes = true;
+    }
+}
+
+void ensemble_submit(int replica, struct request *r)
+{
+    struct replica *me = &ensemble.replicas[replica];
+
+    r->replica = replica;
+    if (me->role == LEADING && replica != ensemble.leader)
+        at_deserted_leader(me, r);
+    else if (replica == ensemble.leader)
+        at_leader(r);
+    else if (me->role == FOLLOWING)
+        pipe_send(&ensemble.links[replica][ensemble.leader].pipe, FORWARD, 0,
+                  r);
+}
+
+void ensemble_touch(int replica, int session)
+{
+    if (session < 0)
+        return;
+    if (replica == ensemble.leader)
+        session_touch(session);
+    else
+        ensemble.replicas[replica].touched |= UINT64_C(1) << session;
+}
+
+static void touched(uint64_t sessions)
+{
+    for (int i = 0; sessions != 0; i++, sessions >>= 1) {
+        if ((sessions & 1) != 0)
+            session_touch(i);
+    }
+}
+
+static void leader_on_message(int from, const struct message *m)
+{
+    struct replica *f = &ensemble.replicas[from];
+
+    switch (m->kind) {
+    case FORWARD:
+        at_leader(m->body);
+        break;
+    case ACK:
+        if (m->number > f->acked)
+            f->acked = m->number;
+        leader_commit();
+        break;
+    case PONG:
+        touched((uint64_t)m->number);
+        break;
+    default:
+        world_assert(false, "a message that no follower sends");
+    }
+}
+
+static void follower_on_message(int to, const struct message *m)
+{
+    struct replica *r = &ensemble.replicas[to];
+    struct pipe *back = &ensemble.links[to][ensemble.leader].pipe;
+
+    switch (m->kind) {
+    case PROPOSAL:
+        r->logged = m->number;
+        pipe_send(back, ACK, m->number, NULL);
+        break;
+    case COMMIT:
+        replica_apply(to, m->number);
+        break;
+    case PING:
+        pipe_send(back, PONG, (int64_t)r->touched, NULL);
+        r->touched = 0;
+        break;
+    case SYNCED:
+    case REVALIDATED:
+        server_agreed(m->body);
+        break;
+    default:
+        world_assert(false, "a message that no leader sends");
+    }
+}
+
+static void on_message(void *owner, const struct message *m)
+{
+    const struct link *link = owner;
+
+    if (link->to == ensemble.leader)
+        leader_on_message(link->from, m);
+    else if (link->from == ensemble.leader &&
+             ensemble.replicas[link->to].role == FOLLOWING)
+        follower_on_message(link->to, m);
+}

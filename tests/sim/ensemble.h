@@ -1,0 +1,78 @@
+/* The ensemble: three replicas of one log, a leader, and its sessions.
+ *
+ * After ZooKeeper 3.8: a write goes from its replica to the leader, becomes a
+ * transaction, is committed when a majority has it, and is answered when its
+ * replica has applied it. The leader knows who is alive from its own clients
+ * and from its followers' answers to its pings only. */
+#ifndef SIM_ENSEMBLE_H
+#define SIM_ENSEMBLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tree.h"
+
+#define REPLICAS     3
+#define SESSIONS_MAX 64
+#define NO_REPLICA   (-1)
+
+struct request;
+
+enum txn_kind {
+    TXN_CREATE,
+    TXN_DELETE,
+    TXN_SET,
+    TXN_CHECK,
+    TXN_ERROR, /* refused: that, too, is agreed on */
+    TXN_OPEN,
+    TXN_CLOSE,
+};
+
+struct txn {
+    enum txn_kind kind;
+    int rc;
+    int64_t zxid;
+    struct node *node;
+    int session;
+    enum cause cause;
+    struct request *request; /* NULL: of the leader itself */
+};
+
+struct session {
+    int process;
+    int64_t timeout;
+    int64_t opened; /* versions; 0: not yet */
+    int64_t closed;
+    int64_t committed_close; /* when the leader committed its end; 0: not yet */
+    enum cause cause;
+    int owner; /* the replica through which its client talks */
+    /* of the leader: */
+    int64_t expires;
+    bool closing;
+};
+
+void ensemble_reset(int64_t tick, int64_t sync_limit);
+int ensemble_new_session(int process, int64_t timeout);
+struct session *ensemble_session(int session);
+int ensemble_sessions(void);
+
+int ensemble_leader(void); /* or NO_REPLICA */
+bool ensemble_serves(int replica);
+int64_t ensemble_applied(int replica); /* the version that it shows */
+int64_t ensemble_committed(void);
+const struct txn *ensemble_txn(int64_t version);
+
+/* From server.c: a write, sync, session or operator's request at a replica. */
+void ensemble_submit(int replica, struct request *r);
+/* A client of that replica has sent something. */
+void ensemble_touch(int replica, int session);
+
+/* What can happen to it. */
+void ensemble_stall(int from, int to, int64_t duration);
+void ensemble_isolate(int replica, int64_t detect, int64_t duration);
+void ensemble_crash(int replica, int64_t duration);
+void ensemble_pause(int replica, int64_t duration);
+bool ensemble_paused(int replica);
+void ensemble_kill_session(int session);
+
+#endif

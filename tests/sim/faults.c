@@ -1,0 +1,246 @@
+/* What happens to servers, links, processes and nodes, until the calm. */
+#include <stdio.h>
+#include <string.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "ensemble.h"
+#include "error.h"
+#include "server.h"
+#include "world.h"
+
+static int64_t left(void)
+{
+    return world.calm - sim_now;
+}
+
+static int64_t some_time(void)
+{
+    static const int64_t times[] = { 20,   100,  300,  700,  1000,
+                                     1500, 2700, 4500, 7000, 12000 };
+    int64_t duration = times[choose(10)] * MS;
+
+    return duration < left() ? duration : left();
+}
+
+static int some_process(void)
+{
+    return (int)choose((uint32_t)world.process_count);
+}
+
+static int some_replica(void)
+{
+    return (int)choose(REPLICAS);
+}
+
+static void break_connections(void)
+{
+    int process = some_process();
+
+    world_trace("process %d: connections are reset", process);
+    server_reset_connections(process);
+}
+
+static void cut_one(void)
+{
+    int process = some_process();
+    int replica = some_replica();
+
+    server_cut(process, replica, (int)choose(3) + 1, some_time());
+}
+
+static void cut_all(void)
+{
+    int process = some_process();
+    int directions = (int)choose(3) + 1;
+    int64_t duration = some_time();
+
+    for (int r = 0; r < REPLICAS; r++)
+        server_cut(process, r, directions, duration);
+}
+
+static void stop_process(void)
+{
+    int process = some_process();
+
+    process_stop(process, some_time());
+}
+
+static void stall_link(void)
+{
+    int from = some_replica();
+    int to = (from + 1 + (int)choose(2)) % REPLICAS;
+    int64_t duration = some_time();
+
+    if (choose(3) < 2)
+        ensemble_stall(from, to, duration);
+    else
+        ensemble_stall(to, from, duration);
+    if (choose(2) == 1)
+        ensemble_stall(to, from, some_time());
+}
+
+static void isolate(void)
+{
+    static const int64_t noticed[] = { 10, 500, 2000, 5000 };
+    int replica = choose(2) == 0 ? ensemble_leader() : some_replica();
+    int64_t detect = noticed[choose(4)] * MS;
+
+    if (detect > world.sync_limit)
+        detect = world.sync_limit;
+    ensemble_isolate(replica, detect, some_time());
+}
+
+static void crash(void)
+{
+    int replica = some_replica();
+
+    ensemble_crash(replica, some_time());
+}
+
+static void pause_replica(void)
+{
+    int replica = some_replica();
+
+    ensemble_pause(replica, some_time());
+}
+
+static void kill_session(void)
+{
+    if (ensemble_sessions() > 0)
+        ensemble_kill_session((int)choose((uint32_t)ensemble_sessions()));
+}
+
+static void operate(int type, const char *path, const char *data)
+{
+    struct request *r = arena_new(sizeof(*r));
+    int leader = ensemble_leader();
+
+    if (!ensemble_serves(leader))
+        return;
+    world_trace("an operator: %s %s",
+                type == ZKR__ZK_DELETE ? "deletes"
+                : type == ZKR__ZK_SET  ? "writes"
+                                       : "creates",
+                path);
+    r->type = type;
+    r->path = path;
+    r->data = data;
+    r->data_len = strlen(data);
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(leader, r);
+}
+
+static const struct node *some_lock_node(void)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *n;
+    uint32_t count;
+
+    if (dir == NULL)
+        return NULL;
+    count = (uint32_t)tree_count_children(dir, ensemble_committed());
+    if (count == 0)
+        return NULL;
+    count = choose(count);
+    for (n = dir->children; n != NULL; n = n->next_sibling) {
+        if (tree_has(n, ensemble_committed()) && count-- == 0)
+            break;
+    }
+    return n;
+}
+
+static void delete_node(void)
+{
+    const struct node *n = some_lock_node();
+
+    if (n != NULL)
+        operate(ZKR__ZK_DELETE, n->path, "");
+}
+
+static void write_node(void)
+{
+    const struct node *n = some_lock_node();
+
+    if (n != NULL)
+        operate(ZKR__ZK_SET, n->path, choose(2) == 0 ? "__REVOKE__" : "?");
+}
+
+static void delete_directory(void)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+
+    if (dir == NULL)
+        return;
+    for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
+        if (tree_has(n, ensemble_committed()))
+            operate(ZKR__ZK_DELETE, n->path, "");
+    }
+    operate(ZKR__ZK_DELETE, WORLD_PATH, "");
+}
+
+static void create_stranger(void)
+{
+    static const char *const names[] = { "/a", "/_c_-lock-", "/x-1-0000000001",
+                                         "/lock-x", "/__WRIT__" };
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "%s%s", WORLD_PATH, names[choose(5)]);
+    operate(ZKR__ZK_CREATE, arena_copy(path, strlen(path)), "");
+}
+
+static void on_throttle_over(void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    server_throttle(0);
+}
+
+static void throttle(void)
+{
+    world_trace("servers: too many requests");
+    server_throttle(2 + choose(6));
+    events_at(sim_now + some_time(), on_throttle_over, NULL, 0);
+}
+
+static const struct {
+    char letter;
+    void (*fn)(void);
+} faults[] = {
+    { 'r', break_connections },
+    { 'c', cut_one },
+    { 'C', cut_all },
+    { 's', stop_process },
+    { 'l', stall_link },
+    { 'i', isolate },
+    { 'x', crash },
+    { 'p', pause_replica },
+    { 'k', kill_session },
+    { 'd', delete_node },
+    { 'w', write_node },
+    { 'D', delete_directory },
+    { 'f', create_stranger },
+    { 't', throttle },
+};
+
+static void on_fault(void *arg, uint64_t tag)
+{
+    uint32_t which = choose(sizeof(faults) / sizeof(faults[0]));
+
+    (void)arg;
+    (void)tag;
+    if (strchr(world_limits.ban, faults[which].letter) == NULL)
+        faults[which].fn();
+}
+
+void faults_start(void)
+{
+    static const uint32_t most[] = { 0, 2, 5, 10 };
+    uint32_t count = choose(most[choose(4)] + 1);
+    uint32_t window = 1000 + choose(15000);
+
+    world.calm = sim_now + window * MS;
+    for (uint32_t i = 0; i < count; i++)
+        events_at(sim_now + choose(window) * MS, on_fault, NULL, 0);
+}

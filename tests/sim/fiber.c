@@ -1,0 +1,272 @@
+/* Fibers: the threads of all simulated processes, on one real thread. */
+#include "fiber.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "events.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifdef WITH_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#define STACK (256 * 1024)
+
+struct fiber {
+    ucontext_t context;
+    char *stack; /* kept for the next one with this number */
+    bool begun;  /* the context has been made, for ever */
+    int process;
+    enum { FREE, READY, WAITING, FINISHED } state;
+    const void *waits_for;
+    int64_t deadline;
+    bool timed_out;
+    void *(*main)(void *);
+    void *arg;
+};
+
+static struct fiber fibers[FIBERS_MAX];
+static int fiber_count;
+static ucontext_t scheduler;
+static int self = FIBER_NOBODY;
+static int upcall_process;
+static bool stopped[PROCESSES_MAX];
+
+/* ASan wants to know which stack is in use. */
+static const void *scheduler_stack;
+static size_t scheduler_stack_size;
+
+static void before_switch(void **fake, const void *stack, size_t size)
+{
+#ifdef WITH_ASAN
+    __sanitizer_start_switch_fiber(fake, stack, size);
+#else
+    (void)fake;
+    (void)stack;
+    (void)size;
+#endif
+}
+
+static void after_switch(void *fake, const void **from, size_t *size)
+{
+#ifdef WITH_ASAN
+    __sanitizer_finish_switch_fiber(fake, from, size);
+#else
+    (void)fake;
+    (void)from;
+    (void)size;
+#endif
+}
+
+void fibers_reset(void)
+{
+    for (int i = 0; i < fiber_count; i++)
+        fibers[i].state = FREE;
+    fiber_count = 0;
+    self = FIBER_NOBODY;
+    memset(stopped, 0, sizeof(stopped));
+}
+
+static void leave(void)
+{
+    struct fiber *f = &fibers[self];
+    void *fake = NULL;
+
+    before_switch(&fake, scheduler_stack, scheduler_stack_size);
+    (void)swapcontext(&f->context, &scheduler);
+    after_switch(fake, &scheduler_stack, &scheduler_stack_size);
+}
+
+/* A stack is used for one main after the other. */
+static void trampoline(void)
+{
+    after_switch(NULL, &scheduler_stack, &scheduler_stack_size);
+    for (;;) {
+        struct fiber *f = &fibers[self];
+
+        (void)f->main(f->arg);
+        f->state = FINISHED;
+        fiber_wake(f, true);
+        leave();
+    }
+}
+
+static void make(struct fiber *f)
+{
+    if (f->begun)
+        return;
+    f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (f->stack == MAP_FAILED)
+        abort();
+    (void)getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = STACK;
+    f->context.uc_link = NULL;
+    makecontext(&f->context, trampoline, 0);
+    f->begun = true;
+}
+
+int fiber_start(int process, void *(*main)(void *), void *arg)
+{
+    int number = fiber_count;
+
+    if (number == FIBERS_MAX) {
+        (void)fprintf(stderr, "sim: too many threads\n");
+        abort();
+    }
+    fiber_count++;
+    make(&fibers[number]);
+    fibers[number].process = process;
+    fibers[number].state = READY;
+    fibers[number].main = main;
+    fibers[number].arg = arg;
+    return number;
+}
+
+int fiber_self(void)
+{
+    return self;
+}
+
+int fiber_process(void)
+{
+    return self == FIBER_NOBODY ? upcall_process : fibers[self].process;
+}
+
+void fiber_enter_process(int process)
+{
+    upcall_process = process;
+}
+
+bool fiber_wait(const void *object, int64_t deadline)
+{
+    struct fiber *f = &fibers[self];
+
+    if (self == FIBER_NOBODY) {
+        (void)fprintf(stderr, "sim: a thread of the client waits\n");
+        abort();
+    }
+    f->state = WAITING;
+    f->waits_for = object;
+    f->deadline = deadline;
+    f->timed_out = false;
+    leave();
+    return !f->timed_out;
+}
+
+void fiber_wake(const void *object, bool all)
+{
+    for (int i = 0; i < fiber_count; i++) {
+        struct fiber *f = &fibers[i];
+
+        if (f->state != WAITING || f->waits_for != object)
+            continue;
+        f->state = READY;
+        if (!all)
+            return;
+    }
+}
+
+void fiber_sleep(int64_t duration)
+{
+    static const char nothing;
+
+    (void)fiber_wait(&nothing, sim_now + duration);
+}
+
+void fiber_yield(void)
+{
+    if (self != FIBER_NOBODY)
+        leave();
+}
+
+void fiber_join(int fiber)
+{
+    while (fibers[fiber].state != FINISHED)
+        (void)fiber_wait(&fibers[fiber], INT64_MAX);
+}
+
+void fiber_stop_process(int process, bool stop)
+{
+    stopped[process] = stop;
+}
+
+bool fiber_process_stopped(int process)
+{
+    return stopped[process];
+}
+
+static bool can_run(struct fiber *f)
+{
+    if (stopped[f->process])
+        return false;
+    if (f->state == WAITING && f->deadline <= sim_now) {
+        f->state = READY;
+        f->timed_out = true;
+    }
+    return f->state == READY;
+}
+
+int fibers_ready(void)
+{
+    int ready = 0;
+
+    for (int i = 0; i < fiber_count; i++)
+        ready += can_run(&fibers[i]);
+    return ready;
+}
+
+static void enter(int number)
+{
+    struct fiber *f = &fibers[number];
+    void *fake = NULL;
+
+    self = number;
+    before_switch(&fake, f->stack, STACK);
+    (void)swapcontext(&scheduler, &f->context);
+    after_switch(fake, NULL, NULL);
+    self = FIBER_NOBODY;
+}
+
+void fibers_run(int which)
+{
+    for (int i = 0; i < fiber_count; i++) {
+        if (!can_run(&fibers[i]) || which-- > 0)
+            continue;
+        enter(i);
+        return;
+    }
+}
+
+int64_t fibers_next(void)
+{
+    int64_t next = INT64_MAX;
+
+    for (int i = 0; i < fiber_count; i++) {
+        const struct fiber *f = &fibers[i];
+
+        if (f->state == WAITING && !stopped[f->process] && f->deadline < next)
+            next = f->deadline;
+    }
+    return next;
+}
+
+int fibers_alive(void)
+{
+    int alive = 0;
+
+    for (int i = 0; i < fiber_count; i++)
+        alive += fibers[i].state == READY || fibers[i].state == WAITING;
+    return alive;
+}

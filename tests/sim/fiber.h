@@ -1,0 +1,41 @@
+/* Fibers: the threads of all simulated processes, on one real thread. */
+#ifndef SIM_FIBER_H
+#define SIM_FIBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FIBERS_MAX    64
+#define PROCESSES_MAX 8
+#define FIBER_NOBODY  (-1)
+
+void fibers_reset(void);
+
+/* Runs when its turn comes, in the given process. Returns its number. */
+int fiber_start(int process, void *(*main)(void *), void *arg);
+
+/* The number of the running fiber, or FIBER_NOBODY, and its process. */
+int fiber_self(void);
+int fiber_process(void);
+void fiber_enter_process(int process); /* for upcalls, which no fiber makes */
+
+/* Wait for a wake-up of `object`, or the instant: false when that has come. */
+bool fiber_wait(const void *object, int64_t deadline);
+void fiber_wake(const void *object, bool all);
+void fiber_sleep(int64_t duration);
+void fiber_yield(void);
+void fiber_join(int fiber);
+
+/* All fibers of the process stand still. */
+void fiber_stop_process(int process, bool stop);
+bool fiber_process_stopped(int process);
+
+/* Those that can run: their number, the next one to run, and running it until
+ * it waits. */
+int fibers_ready(void);
+void fibers_run(int which);
+/* When the next one has waited long enough. */
+int64_t fibers_next(void);
+int fibers_alive(void);
+
+#endif

@@ -1,0 +1,278 @@
+/* Who leads and who follows: elections, and what makes them necessary. */
+#include "members.h"
+
+#include "choices.h"
+#include "events.h"
+#include "oracle.h"
+#include "prepare.h"
+#include "server.h"
+#include "world.h"
+
+static struct pipe *pipe_of(int from, int to)
+{
+    return &ensemble.links[from][to].pipe;
+}
+
+static bool reach(int a, int b)
+{
+    return pipe_of(a, b)->stalls == 0 && pipe_of(b, a)->stalls == 0 &&
+           ensemble.replicas[a].role != DOWN &&
+           ensemble.replicas[b].role != DOWN;
+}
+
+static void on_look(void *arg, uint64_t tag);
+
+static void look_soon(int64_t delay)
+{
+    events_at(sim_now + delay, on_look, NULL, 0);
+}
+
+static void clear_links(int number)
+{
+    for (int other = 0; other < REPLICAS; other++) {
+        pipe_clear(pipe_of(number, other));
+        pipe_clear(pipe_of(other, number));
+    }
+}
+
+/* It serves nobody any more, and what was under way to and from it is lost. */
+static void lose_leader(int number, enum role role)
+{
+    struct replica *r = &ensemble.replicas[number];
+
+    world_trace("replica %d: %s", number, role == DOWN ? "down" : "looking");
+    r->role = role;
+    r->touched = 0;
+    r->proposes = false;
+    clear_links(number);
+    server_drop_all(number);
+    look_soon((1 + choose(200)) * MS);
+}
+
+static void on_ping(void *arg, uint64_t joins)
+{
+    struct replica *r = arg;
+
+    if (r->role != LEADING || r->joins != joins ||
+        r != &ensemble.replicas[ensemble.leader])
+        return;
+    if (r->paused == 0)
+        leader_send(PING, 0, NULL);
+    events_at(sim_now + ensemble.tick / 2, on_ping, arg, joins);
+}
+
+static void follow(int number)
+{
+    struct replica *r = &ensemble.replicas[number];
+
+    world_trace("replica %d: follows %d", number, ensemble.leader);
+    clear_links(number);
+    r->role = FOLLOWING;
+    r->joins++;
+    r->logged = ensemble.log_len;
+    r->acked = ensemble.log_len;
+    r->touched = 0;
+    replica_apply(number, ensemble.committed);
+    leader_commit();
+}
+
+static void lead(int number)
+{
+    struct replica *r = &ensemble.replicas[number];
+
+    world_trace("replica %d: leads, with %lld of %lld", number,
+                (long long)r->logged, (long long)ensemble.log_len);
+    world_assert(r->logged >= ensemble.committed,
+                 "a leader without all that is committed");
+    ensemble.leader = number;
+    ensemble.epoch++;
+    ensemble.counter = 0;
+    ensemble.syncs = NULL;
+    ensemble.log_len = r->logged;
+    tree_truncate(ensemble.log_len);
+    r->role = LEADING;
+    r->joins++;
+    while (ensemble.committed < ensemble.log_len) {
+        int64_t version = ++ensemble.committed;
+
+        txn_committed(version);
+        oracle_committed(version, &ensemble_log[version]);
+    }
+    tree_truncate(ensemble.log_len); /* nothing is only proposed */
+    replica_apply(number, ensemble.committed);
+    sessions_begin();
+    events_at(sim_now + ensemble.tick / 2, on_ping, r, r->joins);
+}
+
+static int best_candidate(void)
+{
+    int best = NO_REPLICA;
+
+    for (int a = 0; a < REPLICAS; a++) {
+        int friends = 0;
+
+        if (ensemble.replicas[a].role != LOOKING)
+            continue;
+        for (int b = 0; b < REPLICAS; b++)
+            friends +=
+                b != a && ensemble.replicas[b].role == LOOKING && reach(a, b);
+        if (friends > 0 &&
+            (best == NO_REPLICA ||
+             ensemble.replicas[a].logged > ensemble.replicas[best].logged ||
+             (ensemble.replicas[a].logged == ensemble.replicas[best].logged &&
+              choose(2) == 1)))
+            best = a;
+    }
+    return best;
+}
+
+static bool leader_is_alone(void)
+{
+    for (int f = 0; f < REPLICAS; f++) {
+        if (ensemble.replicas[f].role == FOLLOWING)
+            return false;
+    }
+    return true;
+}
+
+void members_elect(void)
+{
+    int best = NO_REPLICA;
+
+    if (ensemble.leader == NO_REPLICA ||
+        ensemble.replicas[ensemble.leader].role != LEADING || leader_is_alone())
+        best = best_candidate();
+    if (best != NO_REPLICA)
+        lead(best);
+    for (int f = 0; f < REPLICAS && ensemble.leader != NO_REPLICA; f++) {
+        if (ensemble.replicas[f].role == LOOKING &&
+            ensemble.replicas[ensemble.leader].role == LEADING &&
+            reach(f, ensemble.leader))
+            follow(f);
+    }
+}
+
+/* Two leaders that see each other: the old one gives up. */
+static void on_look(void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    for (int r = 0; r < REPLICAS; r++) {
+        if (r != ensemble.leader && ensemble.replicas[r].role == LEADING &&
+            reach(r, ensemble.leader))
+            lose_leader(r, LOOKING);
+    }
+    members_elect();
+}
+
+/* A follower, or a leader without any, that has waited for long enough. */
+static void on_silence(void *arg, uint64_t joins)
+{
+    struct replica *r = arg;
+    int number = (int)(r - ensemble.replicas);
+
+    if (r->joins != joins)
+        return;
+    if (r->role == FOLLOWING && !reach(number, ensemble.leader))
+        lose_leader(number, LOOKING);
+    else if (r->role == LEADING &&
+             (number != ensemble.leader || leader_is_alone()))
+        lose_leader(number, LOOKING);
+}
+
+static void notice(int number, int64_t delay)
+{
+    events_at(sim_now + delay, on_silence, &ensemble.replicas[number],
+              ensemble.replicas[number].joins);
+}
+
+static void on_resume(void *arg, uint64_t tag)
+{
+    struct pipe *p = arg;
+
+    (void)tag;
+    pipe_resume(p);
+    look_soon((1 + choose(100)) * MS);
+}
+
+static void stall(int from, int to, int64_t duration)
+{
+    pipe_stall(pipe_of(from, to));
+    events_at(sim_now + duration, on_resume, pipe_of(from, to), 0);
+}
+
+void ensemble_stall(int from, int to, int64_t duration)
+{
+    world_trace("replicas %d -> %d: silent for %lld ms", from, to,
+                (long long)(duration / MS));
+    stall(from, to, duration);
+    notice(from, ensemble.sync_limit);
+    notice(to, ensemble.sync_limit);
+    notice(ensemble.leader == NO_REPLICA ? 0 : ensemble.leader,
+           ensemble.sync_limit + ensemble.tick);
+}
+
+void ensemble_isolate(int replica, int64_t detect, int64_t duration)
+{
+    world_trace("replica %d: alone for %lld ms, noticed after %lld", replica,
+                (long long)(duration / MS), (long long)(detect / MS));
+    for (int other = 0; other < REPLICAS; other++) {
+        if (other == replica)
+            continue;
+        stall(replica, other, duration);
+        stall(other, replica, duration);
+        notice(other, detect);
+    }
+    notice(replica, ensemble.sync_limit);
+}
+
+static void on_restart(void *arg, uint64_t tag)
+{
+    struct replica *r = arg;
+
+    (void)tag;
+    if (r->role == DOWN)
+        r->role = LOOKING;
+    look_soon(MS);
+}
+
+void ensemble_crash(int replica, int64_t duration)
+{
+    bool led = replica == ensemble.leader;
+
+    if (ensemble.replicas[replica].role == DOWN)
+        return;
+    lose_leader(replica, DOWN);
+    for (int f = 0; f < REPLICAS && led; f++) {
+        if (ensemble.replicas[f].role == FOLLOWING)
+            lose_leader(f, LOOKING);
+    }
+    if (leader_is_alone() && ensemble.leader != NO_REPLICA)
+        notice(ensemble.leader, ensemble.tick);
+    events_at(sim_now + duration, on_restart, &ensemble.replicas[replica], 0);
+}
+
+static void on_continue(void *arg, uint64_t tag)
+{
+    struct replica *r = arg;
+    int number = (int)(r - ensemble.replicas);
+
+    (void)tag;
+    r->paused--;
+    server_pause(number, false);
+}
+
+void ensemble_pause(int replica, int64_t duration)
+{
+    world_trace("replica %d: stopped for %lld ms", replica,
+                (long long)(duration / MS));
+    ensemble.replicas[replica].paused++;
+    server_pause(replica, true);
+    for (int other = 0; other < REPLICAS; other++) {
+        if (other != replica)
+            stall(other, replica, duration);
+        if (other != replica)
+            notice(other, ensemble.sync_limit);
+    }
+    events_at(sim_now + duration, on_continue, &ensemble.replicas[replica], 0);
+}

@@ -1,0 +1,77 @@
+/* Inside the ensemble: who leads, who follows, and how they hear of each other.
+ */
+#ifndef SIM_MEMBERS_H
+#define SIM_MEMBERS_H
+
+#include "ensemble.h"
+#include "pipe.h"
+
+#define LOG_MAX 8192
+
+enum role {
+    LOOKING, /* for a leader; serves nobody */
+    LEADING,
+    FOLLOWING,
+    DOWN,
+};
+
+struct replica {
+    enum role role;
+    int64_t applied;  /* versions */
+    int64_t logged;   /* ... that would survive with this replica */
+    int64_t acked;    /* ... as the leader knows */
+    uint64_t touched; /* sessions whose clients have sent something */
+    uint32_t joins;   /* how often it has found a leader, or become one */
+    int paused;
+    bool proposes; /* deserted: something waits for a majority */
+};
+
+enum { /* messages between replicas */
+       PROPOSAL,
+       COMMIT,
+       PING,
+       SYNCED,
+       REVALIDATED,
+       FORWARD,
+       ACK,
+       PONG,
+};
+
+struct link {
+    int from;
+    int to;
+    struct pipe pipe;
+};
+
+struct sync {
+    struct sync *next;
+    struct request *request;
+    int64_t version;
+};
+
+struct ensemble {
+    int64_t tick;
+    int64_t sync_limit;
+    int leader;
+    uint32_t epoch;
+    uint32_t counter; /* of the epoch's transactions */
+    int64_t log_len;
+    int64_t committed;
+    struct replica replicas[REPLICAS];
+    struct link links[REPLICAS][REPLICAS];
+    struct sync *syncs;
+    struct session sessions[SESSIONS_MAX];
+    int session_count;
+};
+
+extern struct ensemble ensemble;
+extern struct txn ensemble_log[LOG_MAX]; /* from 1 */
+
+void replica_apply(int number, int64_t version);
+void leader_send(int kind, int64_t number, void *body);
+void leader_commit(void);
+
+/* members.c */
+void members_elect(void);
+
+#endif

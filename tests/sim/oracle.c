@@ -1,0 +1,340 @@
+/* The oracle: what was promised, judged by what the leader has committed. */
+#include "oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "error.h"
+
+/* Timers are exact here. */
+#define SLACK_MS 1
+
+static struct attempt *attempts;
+static int attempt_count;
+static int64_t wanted_since; /* somebody waits, and nobody holds; or 0 */
+
+void oracle_reset(void)
+{
+    attempts = NULL;
+    attempt_count = 0;
+    wanted_since = 0;
+}
+
+struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
+{
+    struct attempt *a = arena_new(sizeof(*a));
+
+    a->next = attempts;
+    attempts = a;
+    a->number = ++attempt_count;
+    a->process = process;
+    a->shared = shared;
+    a->asked = sim_now;
+    a->stopped = process_stopped_for(process);
+    a->deadline = timeout_ms < 0 ? INT64_MAX : sim_now + timeout_ms * MS;
+    world_trace("process %d: attempt %d, %s, %lld ms", process, a->number,
+                shared ? "shared" : "exclusive", (long long)timeout_ms);
+    return a;
+}
+
+struct wanted_node {
+    const char *path;
+    int64_t czxid; /* 0: any */
+    struct node *found;
+};
+
+static void find_node(struct node *n, void *arg)
+{
+    struct wanted_node *w = arg;
+
+    if (n->created <= ensemble_committed() && n->created < n->deleted &&
+        strcmp(n->path, w->path) == 0 &&
+        (w->czxid == 0 || n->czxid == w->czxid))
+        w->found = n;
+}
+
+static bool there(const struct node *n)
+{
+    return tree_has(n, ensemble_committed());
+}
+
+static bool is_held(const struct attempt *a)
+{
+    return a->told > 0 && a->rc == ZKR_OK && there(a->node);
+}
+
+static bool conflict(const struct attempt *a, const struct attempt *b)
+{
+    return a != b && !(a->shared && b->shared) && a->beside != b &&
+           b->beside != a;
+}
+
+static void check_exclusion(const struct attempt *a)
+{
+    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
+        if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b))
+            continue;
+        if (there(b->node))
+            world_fail("P1: attempt %d is granted %s while attempt %d has %s",
+                       a->number, a->node->path, b->number, b->node->path);
+        if (b->token >= a->token)
+            world_fail("P3: attempt %d has token %lld, attempt %d had %lld "
+                       "before",
+                       a->number, (long long)a->token, b->number,
+                       (long long)b->token);
+    }
+}
+
+static bool parse(const struct node *n, bool *ret_shared, int64_t *ret_seq)
+{
+    static const struct {
+        const char *text;
+        bool shared;
+    } markers[] = { { "-lock-", false },
+                    { "-__WRIT__", false },
+                    { "-__READ__", true } };
+
+    for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++) {
+        const char *at = strstr(n->name, markers[i].text);
+        char *end;
+
+        if (at == NULL)
+            continue;
+        at += strlen(markers[i].text);
+        *ret_shared = markers[i].shared;
+        *ret_seq = strtoll(at, &end, 10);
+        return end != at && *end == '\0';
+    }
+    return false;
+}
+
+static bool same_tag(const struct node *a, const struct node *b)
+{
+    return strncmp(a->name, b->name, 39) == 0; /* "_c_" and a UUID */
+}
+
+/* Numbers below zero come when they are used up: nobody is granted those. */
+static bool is_ahead(const struct node *n, int64_t seq, const struct attempt *a,
+                     int64_t mine)
+{
+    return seq < 0 ? n->czxid < a->node->czxid : seq <= mine;
+}
+
+static void check_order(const struct attempt *a)
+{
+    bool shared;
+    int64_t mine;
+
+    if (!parse(a->node, &shared, &mine))
+        return;
+    if (shared != a->shared)
+        world_fail("attempt %d is granted a node of the wrong kind, %s",
+                   a->number, a->node->path);
+    for (const struct node *n = a->node->parent->children; n != NULL;
+         n = n->next_sibling) {
+        int64_t seq;
+
+        if (n == a->node || !there(n) || !parse(n, &shared, &seq) ||
+            !is_ahead(n, seq, a, mine) || (shared && a->shared) ||
+            same_tag(n, a->node) || (a->beside != NULL && a->beside->node == n))
+            continue;
+        world_fail("P5: attempt %d is granted %s, and %s is ahead", a->number,
+                   a->node->path, n->path);
+    }
+}
+
+static void check_token(const struct attempt *a)
+{
+    int64_t token = a->beside != NULL ? a->beside->token : a->node->czxid;
+
+    if (a->token != token)
+        world_fail("P3: attempt %d has token %lld, and %s is %lld", a->number,
+                   (long long)a->token, a->node->path, (long long)token);
+    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
+        if (b != a && b->told > 0 && b->rc == ZKR_OK && b->node == a->node)
+            world_fail("attempts %d and %d are granted one node, %s", a->number,
+                       b->number, a->node->path);
+    }
+}
+
+static void granted(struct attempt *a, zkr_grant *grant)
+{
+    struct wanted_node w = { .path = zkr_grant_node(grant) };
+
+    a->grant = grant;
+    a->token = zkr_grant_token(grant);
+    if (world.recipe == UNFAIR)
+        w.czxid = a->token;
+    tree_each(find_node, &w);
+    if (w.found == NULL)
+        world_fail("attempt %d is granted %s, which never was", a->number,
+                   w.path);
+    a->node = w.found;
+    check_token(a);
+    if (!there(a->node)) /* the lease and the session will tell it */
+        return;
+    check_exclusion(a);
+    check_order(a);
+}
+
+static bool is_expected(const struct attempt *a, int rc)
+{
+    switch (rc) {
+    case ZKR_OK:
+    case ZKR_ETIMEDOUT:
+    case ZKR_ECANCELED:
+    case ZKR_ECLOSED:
+    case ZKR_EBUSY:
+    case ZKR_ELOST:
+    case ZKR__ZOPERATIONTIMEOUT:
+    case ZKR__ZCONNECTIONLOSS:
+        return true;
+    case ZKR_EEXHAUSTED:
+        return world.recipe != UNFAIR;
+    default:
+        (void)a;
+        return false;
+    }
+}
+
+void oracle_told(struct attempt *a, int rc, zkr_grant *grant)
+{
+    world_trace("process %d: attempt %d: %s", a->process, a->number,
+                zkr_strerror(rc));
+    if (++a->told > 1)
+        world_fail("attempt %d is told twice: %d, then %d", a->number, a->rc,
+                   rc);
+    a->rc = rc;
+    a->waited_stopped = process_stopped_for(a->process) - a->stopped;
+    if (!is_expected(a, rc))
+        world_fail("attempt %d ends with %d, %s: %s", a->number, rc,
+                   zkr_strerror(rc), zkr_error_detail());
+    if (a->deadline != INT64_MAX)
+        oracle_in_time("an acquire", a->process, a->asked, a->stopped,
+                       a->deadline - a->asked);
+    if (rc == ZKR_OK)
+        granted(a, grant);
+}
+
+void oracle_in_time(const char *what, int process, int64_t began,
+                    int64_t stopped, int64_t limit)
+{
+    int64_t late = sim_now - began - limit;
+
+    if (process_stopped_for(process) == stopped && late > SLACK_MS * MS)
+        world_fail("P7: %s of process %d returns %lld ms late", what, process,
+                   (long long)(late / MS));
+}
+
+/* Others may delete nodes at any time; but as long as we say that it is held,
+ * the servers must not have ended its session by themselves. */
+static bool is_expired(const struct node *n)
+{
+    return !there(n) && n->cause == BY_EXPIRY;
+}
+
+static bool is_known(const struct attempt *a)
+{
+    return a->waited_stopped * 3 >= world.timeout;
+}
+
+void oracle_checked(const struct attempt *a, int rc)
+{
+    if (rc == ZKR_OK && is_expired(a->node) && !is_known(a))
+        world_fail("P4: attempt %d is said to be held, and %s has expired",
+                   a->number, a->node->path);
+}
+
+void oracle_over(struct attempt *a)
+{
+    a->grant = NULL;
+}
+
+void oracle_committed(int64_t version, const struct txn *txn)
+{
+    struct session *s;
+
+    (void)version;
+    if (txn->kind != TXN_CLOSE)
+        return;
+    s = ensemble_session(txn->session);
+    s->committed_close = sim_now;
+    world_trace("session %d of process %d ends, %s", txn->session, s->process,
+                txn->cause == BY_EXPIRY ? "expired" : "closed");
+    if (txn->cause != BY_EXPIRY)
+        return;
+    fiber_enter_process(s->process);
+    for (const struct attempt *a = attempts; a != NULL; a = a->next) {
+        int64_t until;
+
+        if (a->grant == NULL || a->node->session != txn->session || is_known(a))
+            continue;
+        until = zkr_grant_valid_until(a->grant) * MS;
+        if (until > sim_now)
+            world_fail("P4: attempt %d believes that it holds %s for another "
+                       "%lld ms, and the session has expired",
+                       a->number, a->node->path,
+                       (long long)((until - sim_now) / MS));
+    }
+}
+
+static bool is_wanted(void)
+{
+    bool wanted = false;
+
+    for (const struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (is_held(a))
+            return false;
+        wanted = wanted || (a->told == 0 && a->deadline == INT64_MAX);
+    }
+    return wanted;
+}
+
+void oracle_step(void)
+{
+    int64_t bound = world.timeout + 2 * world.tick + 5000 * MS;
+
+    if (sim_now < world.calm)
+        return;
+    if (!is_wanted())
+        wanted_since = 0;
+    else if (wanted_since == 0)
+        wanted_since = sim_now;
+    else if (sim_now - wanted_since > bound)
+        world_fail(
+            "P6: nobody holds the lock, and who waits is not granted it");
+}
+
+struct left {
+    int count;
+    bool print;
+};
+
+static void count_left(struct node *n, void *arg)
+{
+    struct left *left = arg;
+
+    if (n->session == NO_SESSION || !there(n))
+        return;
+    left->count++;
+    if (left->print)
+        (void)fprintf(stderr, "left: %s of session %d\n", n->path, n->session);
+}
+
+int oracle_nodes_left(bool print)
+{
+    struct left left = { 0, print };
+
+    tree_each(count_left, &left);
+    return left.count;
+}
+
+void oracle_end(void)
+{
+    for (const struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->told != 1)
+            world_fail("attempt %d is told %d times", a->number, a->told);
+    }
+}

@@ -1,0 +1,47 @@
+/* The oracle: what was promised, judged by what the leader has committed. */
+#ifndef SIM_ORACLE_H
+#define SIM_ORACLE_H
+
+#include "ensemble.h"
+#include "world.h"
+
+/* One acquire, by the user's side of it. */
+struct attempt {
+    struct attempt *next;
+    int number;
+    int process;
+    bool shared;
+    int64_t asked;
+    int64_t stopped;  /* of the process, when it was asked */
+    int64_t deadline; /* INT64_MAX without */
+    int told;         /* how often */
+    int rc;
+    zkr_grant *grant; /* until it is given back */
+    const struct node *node;
+    int64_t token;
+    struct attempt *beside;
+    int64_t waited_stopped; /* for how long the process stood still meanwhile */
+};
+
+void oracle_reset(void);
+
+struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms);
+void oracle_told(struct attempt *a, int rc, zkr_grant *grant);
+/* zkr_grant_check() has said so. */
+void oracle_checked(const struct attempt *a, int rc);
+/* The user gives it back, or has lost interest. */
+void oracle_over(struct attempt *a);
+
+void oracle_committed(int64_t version, const struct txn *txn);
+/* After every event. */
+void oracle_step(void);
+
+/* Lock nodes that are there; to be none at the end. */
+int oracle_nodes_left(bool print);
+void oracle_end(void);
+
+/* A call must not return later than this. */
+void oracle_in_time(const char *what, int process, int64_t began,
+                    int64_t stopped, int64_t limit);
+
+#endif

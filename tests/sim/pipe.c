@@ -1,0 +1,91 @@
+/* Pipes: one direction of a TCP connection. In order, after a while, or never.
+ */
+#include "pipe.h"
+
+#include <stddef.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "events.h"
+
+void pipe_init(struct pipe *p, void (*deliver)(void *, const struct message *),
+               void *owner)
+{
+    *p = (struct pipe){ .deliver = deliver, .owner = owner };
+}
+
+int64_t pipe_delay(void)
+{
+    static const int64_t delays[] = { 2,  1,  3,   5,   10,   20,
+                                      50, 80, 200, 700, 2000, 11000 };
+    uint32_t n = sizeof(delays) / sizeof(delays[0]);
+
+    return delays[mostly_first(n)] * MS / 10;
+}
+
+static void on_due(void *arg, uint64_t tag);
+
+static void schedule(struct pipe *p)
+{
+    int64_t due;
+
+    if (p->scheduled || p->stalls > 0 || p->first == NULL)
+        return;
+    due = p->first->due;
+    p->scheduled = true;
+    events_at(due > sim_now ? due : sim_now, on_due, p, 0);
+}
+
+static void on_due(void *arg, uint64_t tag)
+{
+    struct pipe *p = arg;
+    struct message *m = p->first;
+
+    (void)tag;
+    p->scheduled = false;
+    if (p->stalls > 0 || m == NULL)
+        return;
+    if (m->due <= sim_now) {
+        p->first = m->next;
+        if (p->first == NULL)
+            p->last = NULL;
+        p->deliver(p->owner, m);
+    }
+    schedule(p);
+}
+
+void pipe_send(struct pipe *p, int kind, int64_t number, void *body)
+{
+    struct message *m = arena_new(sizeof(*m));
+
+    m->due = sim_now + pipe_delay();
+    if (m->due < p->last_due)
+        m->due = p->last_due;
+    p->last_due = m->due;
+    m->kind = kind;
+    m->number = number;
+    m->body = body;
+    if (p->last == NULL)
+        p->first = m;
+    else
+        p->last->next = m;
+    p->last = m;
+    schedule(p);
+}
+
+void pipe_stall(struct pipe *p)
+{
+    p->stalls++;
+}
+
+void pipe_resume(struct pipe *p)
+{
+    p->stalls--;
+    schedule(p);
+}
+
+void pipe_clear(struct pipe *p)
+{
+    p->first = NULL;
+    p->last = NULL;
+}

@@ -1,0 +1,39 @@
+/* Pipes: one direction of a TCP connection. In order, after a while, or never.
+ */
+#ifndef SIM_PIPE_H
+#define SIM_PIPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct message {
+    struct message *next;
+    int64_t due;
+    int kind;
+    int64_t number;
+    void *body;
+};
+
+struct pipe {
+    struct message *first;
+    struct message *last;
+    int64_t last_due;
+    bool scheduled;
+    int stalls; /* reasons why nothing gets through at present */
+    void (*deliver)(void *owner, const struct message *m);
+    void *owner;
+};
+
+void pipe_init(struct pipe *p, void (*deliver)(void *, const struct message *),
+               void *owner);
+void pipe_send(struct pipe *p, int kind, int64_t number, void *body);
+/* What is under way waits, and goes on after as many pipe_resume(). */
+void pipe_stall(struct pipe *p);
+void pipe_resume(struct pipe *p);
+/* What is under way is lost. */
+void pipe_clear(struct pipe *p);
+
+/* Of a message between healthy machines. */
+int64_t pipe_delay(void);
+
+#endif

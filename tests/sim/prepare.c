@@ -1,0 +1,291 @@
+/* The leader's side of requests and sessions: what each transaction does. */
+#include "prepare.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+#include "events.h"
+#include "members.h"
+#include "server.h"
+#include "world.h"
+
+static struct txn *propose(enum txn_kind kind, struct request *r)
+{
+    struct txn *txn;
+
+    world_assert(ensemble.log_len + 1 < LOG_MAX, "the log is full");
+    txn = &ensemble_log[++ensemble.log_len];
+    *txn = (struct txn){ .kind = kind,
+                         .zxid = ((int64_t)ensemble.epoch << 32) |
+                                 ++ensemble.counter,
+                         .session = r == NULL ? NO_SESSION : r->session,
+                         .cause = r == NULL ? BY_EXPIRY : r->cause,
+                         .request = r };
+    ensemble.replicas[ensemble.leader].logged = ensemble.log_len;
+    return txn;
+}
+
+static void send(void)
+{
+    leader_send(PROPOSAL, ensemble.log_len, NULL);
+}
+
+static void refuse(struct request *r, int rc)
+{
+    propose(TXN_ERROR, r)->rc = rc;
+    send();
+}
+
+static void delete_node(struct node *n, enum cause cause)
+{
+    n->deleted = ensemble.log_len;
+    n->cause = cause;
+}
+
+static int parent_of(const char *path, struct node **ret_parent)
+{
+    char parent[256];
+    size_t len = (size_t)(strrchr(path, '/') - path);
+
+    (void)snprintf(parent, sizeof(parent), "%.*s", len == 0 ? 1 : (int)len,
+                   path);
+    *ret_parent = tree_find(parent, ensemble.log_len);
+    if (*ret_parent == NULL)
+        return ZKR__ZNONODE;
+    return (*ret_parent)->session == NO_SESSION ? ZKR_OK
+                                                : ZKR__ZNOCHILDRENFOREPHEMERALS;
+}
+
+/* The number sticks at 2^31-1, but creates that overtake the commit of the one
+ * before go beyond it. */
+static int32_t next_number(const struct node *parent)
+{
+    return parent->proposed > 0 ? parent->cversion_proposed : parent->cversion;
+}
+
+static void prepare_create(struct request *r)
+{
+    bool sequential = r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    struct node *parent;
+    struct node *n;
+    char path[256];
+    int rc = parent_of(r->path, &parent);
+
+    if (rc != ZKR_OK) {
+        refuse(r, rc);
+        return;
+    }
+    (void)snprintf(path, sizeof(path), sequential ? "%s%010d" : "%s", r->path,
+                   next_number(parent));
+    if (tree_find(path, ensemble.log_len) != NULL) {
+        refuse(r, ZKR__ZNODEEXISTS);
+        return;
+    }
+    (void)propose(TXN_CREATE, r);
+    n = tree_create(parent, path, ensemble.log_len,
+                    ensemble_log[ensemble.log_len].zxid);
+    tree_set(n, ensemble.log_len, r->data == NULL ? "" : r->data, r->data_len);
+    n->container = r->mode == ZKR__ZK_CONTAINER;
+    if (sequential || r->mode == ZKR__ZK_EPHEMERAL)
+        n->session = r->session;
+    n->in_parent = (int32_t)((uint32_t)next_number(parent) + 1);
+    parent->cversion_proposed = n->in_parent;
+    parent->proposed++;
+    ensemble_log[ensemble.log_len].node = n;
+    send();
+}
+
+static void prepare_change(struct request *r)
+{
+    struct node *n = tree_find(r->path, ensemble.log_len);
+
+    if (n == NULL) {
+        refuse(r, ZKR__ZNONODE);
+        return;
+    }
+    if (r->type == ZKR__ZK_DELETE &&
+        tree_count_children(n, ensemble.log_len) > 0) {
+        refuse(r, ZKR__ZNOTEMPTY);
+        return;
+    }
+    propose(r->type == ZKR__ZK_DELETE ? TXN_DELETE
+            : r->type == ZKR__ZK_SET  ? TXN_SET
+                                      : TXN_CHECK,
+            r)
+        ->node = n;
+    if (r->type == ZKR__ZK_DELETE)
+        delete_node(n, r->session == n->session ? BY_CLIENT : BY_OPERATOR);
+    else if (r->type == ZKR__ZK_SET)
+        tree_set(n, ensemble.log_len, r->data, r->data_len);
+    send();
+}
+
+static void close_node(struct node *n, void *arg)
+{
+    const struct txn *txn = arg;
+
+    if (n->session == txn->session && tree_has(n, ensemble.log_len))
+        delete_node(n, txn->cause);
+}
+
+static void close_session(int session, enum cause cause, struct request *r)
+{
+    struct session *s = &ensemble.sessions[session];
+    struct txn *txn = propose(TXN_CLOSE, r);
+
+    txn->session = session;
+    txn->cause = cause;
+    s->closing = true;
+    s->closed = ensemble.log_len;
+    s->cause = cause;
+    tree_each(close_node, txn);
+    send();
+}
+
+static int check_session(const struct request *r)
+{
+    struct session *s;
+
+    if (r->session == NO_SESSION)
+        return ZKR_OK;
+    s = &ensemble.sessions[r->session];
+    if (s->opened == 0 || s->closing)
+        return ZKR__ZSESSIONEXPIRED;
+    if (s->owner == NO_REPLICA) /* the leader is new */
+        s->owner = r->replica;
+    return s->owner == r->replica ? ZKR_OK : ZKR__ZSESSIONMOVED;
+}
+
+void leader_prepare(struct request *r)
+{
+    struct session *s =
+        r->session == NO_SESSION ? NULL : &ensemble.sessions[r->session];
+    int rc;
+
+    if (r->type == REQUEST_OPEN) {
+        (void)propose(TXN_OPEN, r);
+        s->opened = ensemble.log_len;
+        s->owner = r->replica;
+        session_touch(r->session);
+        send();
+        return;
+    }
+    if (r->type == REQUEST_CLOSE) {
+        if (s->opened == 0 || s->closing)
+            refuse(r, ZKR__ZSESSIONEXPIRED);
+        else
+            close_session(r->session, r->cause, r);
+        return;
+    }
+    rc = check_session(r);
+    if (rc != ZKR_OK)
+        refuse(r, rc);
+    else if (r->type == ZKR__ZK_CREATE)
+        prepare_create(r);
+    else
+        prepare_change(r);
+}
+
+void txn_committed(int64_t version)
+{
+    const struct txn *txn = &ensemble_log[version];
+    struct node *parent;
+
+    if (txn->kind != TXN_CREATE)
+        return;
+    parent = txn->node->parent;
+    if (parent->proposed > 0)
+        parent->proposed--;
+    if (txn->node->in_parent > parent->cversion)
+        parent->cversion = txn->node->in_parent;
+}
+
+/* Sessions end at ticks only. */
+static int64_t bucket(int64_t instant)
+{
+    return (instant / ensemble.tick + 1) * ensemble.tick;
+}
+
+static void on_expiry(void *arg, uint64_t joins)
+{
+    struct session *s = arg;
+    const struct replica *leader;
+
+    leader = &ensemble.replicas[ensemble.leader];
+    if (leader->role != LEADING || leader->joins != joins >> 8 ||
+        ensemble.leader != (int)(joins & 0xff) || s->closing)
+        return;
+    if (s->expires > sim_now)
+        events_at(s->expires, on_expiry, s, joins);
+    else if (leader->paused > 0)
+        events_at(sim_now + 20 * MS, on_expiry, s, joins);
+    else
+        close_session((int)(s - ensemble.sessions), BY_EXPIRY, NULL);
+}
+
+static void await_expiry(struct session *s)
+{
+    uint64_t joins = ensemble.replicas[ensemble.leader].joins;
+
+    events_at(s->expires, on_expiry, s, joins << 8 | (uint64_t)ensemble.leader);
+}
+
+void session_touch(int session)
+{
+    struct session *s = &ensemble.sessions[session];
+    bool first = s->expires == 0;
+    int64_t expires = bucket(sim_now + s->timeout);
+
+    if (s->closing || s->opened == 0)
+        return;
+    if (expires > s->expires)
+        s->expires = expires;
+    if (first)
+        await_expiry(s);
+}
+
+void sessions_begin(void)
+{
+    for (int i = 0; i < ensemble.session_count; i++) {
+        struct session *s = &ensemble.sessions[i];
+
+        if (s->opened > ensemble.log_len)
+            s->opened = 0;
+        if (s->closed > ensemble.log_len)
+            s->closed = 0;
+        s->closing = s->closed != 0;
+        s->expires = 0;
+        s->owner = NO_REPLICA;
+        session_touch(i);
+    }
+}
+
+int ensemble_new_session(int process, int64_t timeout)
+{
+    int number = ensemble.session_count++;
+
+    world_assert(number < SESSIONS_MAX, "too many sessions");
+    ensemble.sessions[number] = (struct session){ .process = process,
+                                                  .timeout = timeout,
+                                                  .owner = NO_REPLICA };
+    return number;
+}
+
+struct session *ensemble_session(int session)
+{
+    return &ensemble.sessions[session];
+}
+
+int ensemble_sessions(void)
+{
+    return ensemble.session_count;
+}
+
+void ensemble_kill_session(int session)
+{
+    struct session *s = &ensemble.sessions[session];
+
+    if (ensemble_serves(ensemble.leader) && s->opened != 0 && !s->closing)
+        close_session(session, BY_KILL, NULL);
+}

@@ -1,0 +1,49 @@
+/* How a schedule ended, for the process that watches over this one. */
+#include "report.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct report *report;
+
+struct report *report_new(void)
+{
+    struct report *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (r == MAP_FAILED)
+        abort();
+    return r;
+}
+
+void report_failure(const char *text)
+{
+    (void)fflush(NULL);
+    (void)snprintf(report->text, sizeof(report->text), "%s", text);
+    _exit(1);
+}
+
+static void on_signal(int number)
+{
+    (void)snprintf(report->text, sizeof(report->text), "the library ends by %s",
+                   number == SIGABRT ? "abort" : "a bad access");
+    _exit(1);
+}
+
+void report_begin(struct report *r)
+{
+    static char stack[65536];
+    const stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) };
+    struct sigaction action = { .sa_handler = on_signal,
+                                .sa_flags = SA_ONSTACK };
+
+    report = r;
+    (void)sigaltstack(&other, NULL);
+    (void)sigaction(SIGABRT, &action, NULL);
+    (void)sigaction(SIGSEGV, &action, NULL);
+    (void)sigaction(SIGBUS, &action, NULL);
+}

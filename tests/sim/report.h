@@ -1,0 +1,24 @@
+/* How a schedule ended, for the process that watches over this one. */
+#ifndef SIM_REPORT_H
+#define SIM_REPORT_H
+
+#include "choices.h"
+
+#define REPORT_MAX 1024
+
+/* Shared between both processes. */
+struct report {
+    uint64_t seed;         /* at work on */
+    uint64_t done;         /* schedules without a fault */
+    char text[REPORT_MAX]; /* what is wrong; "" if nothing is */
+    struct choices choices;
+};
+
+extern struct report *report;
+
+struct report *report_new(void);
+/* Also for what ends a process by itself: signals are reported. */
+void report_begin(struct report *r);
+_Noreturn void report_failure(const char *text);
+
+#endif

@@ -1,0 +1,453 @@
+/* A replica as its clients see it: connections, requests, reads, watches. */
+#include "server.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "client.h"
+#include "error.h"
+#include "events.h"
+#include "fiber.h"
+#include "world.h"
+
+static struct conn *conns;
+static int cut_up[PROCESSES_MAX][REPLICAS];
+static int cut_down[PROCESSES_MAX][REPLICAS];
+static uint32_t throttle;
+
+void server_reset(void)
+{
+    conns = NULL;
+    memset(cut_up, 0, sizeof(cut_up));
+    memset(cut_down, 0, sizeof(cut_down));
+    throttle = 0;
+}
+
+static void answer(struct conn *c, struct request *r);
+
+/* In order; a request of this session that is not agreed on holds up those
+ * behind it. */
+static void advance(struct conn *c)
+{
+    while (c->server_open && c->welcome && c->first != NULL &&
+           c->first->agreed) {
+        struct request *r = c->first;
+
+        c->first = r->next;
+        if (c->first == NULL)
+            c->last = NULL;
+        answer(c, r);
+    }
+}
+
+/* What was sent before it is lost in some cases: the kernel of the client drops
+ * what has not been read. */
+static void reset_conn(struct conn *c)
+{
+    if (!c->server_open)
+        return;
+    c->server_open = false;
+    c->watched = NULL;
+    if (one_in(3))
+        pipe_clear(&c->down);
+    pipe_send(&c->down, TO_CLIENT_RESET, 0, NULL);
+}
+
+static void watch(struct conn *c, const char *path, bool missing)
+{
+    struct watched *w;
+
+    for (w = c->watched; w != NULL; w = w->next) {
+        if (strcmp(w->path, path) == 0)
+            return;
+    }
+    w = arena_new(sizeof(*w));
+    *w = (struct watched){ c->watched, path, missing };
+    c->watched = w;
+}
+
+static bool unwatch(struct conn *c, const char *path)
+{
+    for (struct watched **w = &c->watched; *w != NULL; w = &(*w)->next) {
+        if (strcmp((*w)->path, path) != 0)
+            continue;
+        *w = (*w)->next;
+        return true;
+    }
+    return false;
+}
+
+static void tell(struct conn *c, const char *path, enum watch_event event)
+{
+    if (unwatch(c, path))
+        pipe_send(&c->down, TO_CLIENT_EVENT, event, (void *)(uintptr_t)path);
+}
+
+/* What has changed since the client looked the last time. */
+static void watch_again(struct conn *c, struct request *r)
+{
+    for (const struct watched *w = r->watched; w != NULL; w = w->next) {
+        const struct node *n = tree_find(w->path, ensemble_applied(c->replica));
+        int64_t changed = n == NULL ? 0 : n->created;
+
+        if (n != NULL) {
+            int64_t set = tree_data(n, ensemble_applied(c->replica))->version;
+
+            changed = set > changed ? set : changed;
+        }
+        watch(c, w->path, w->missing);
+        if (w->missing && n != NULL)
+            tell(c, w->path, NODE_CREATED);
+        else if (!w->missing && n == NULL)
+            tell(c, w->path, NODE_DELETED);
+        else if (!w->missing && changed > r->version)
+            tell(c, w->path, NODE_CHANGED);
+    }
+}
+
+static void list(struct request *r, const struct node *parent, int64_t version)
+{
+    const struct node *n;
+    size_t i = tree_count_children(parent, version);
+
+    r->name_count = i;
+    r->names = arena_new((i + 1) * sizeof(*r->names));
+    for (n = parent->children; n != NULL; n = n->next_sibling) {
+        if (tree_has(n, version))
+            r->names[--i] = n->name;
+    }
+}
+
+static void read_at(struct conn *c, struct request *r)
+{
+    int64_t version = ensemble_applied(c->replica);
+    const struct node *n = tree_find(r->path, version);
+
+    r->node = n;
+    r->rc = n == NULL ? ZKR__ZNONODE : ZKR_OK;
+    if (n != NULL)
+        r->value = tree_data(n, version);
+    if (n != NULL && (r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY))
+        list(r, n, version);
+    if (r->wants_watch && (n != NULL || r->type == ZKR__ZK_EXISTS))
+        watch(c, r->path, n == NULL);
+}
+
+static void answer(struct conn *c, struct request *r)
+{
+    switch (r->type) {
+    case ZKR__ZK_EXISTS:
+    case ZKR__ZK_GET:
+    case ZKR__ZK_CHILDREN:
+    case ZKR__ZK_SURVEY:
+        if (r->rc == ZKR_OK)
+            read_at(c, r);
+        break;
+    case ZKR__ZK_UNWATCH:
+        if (r->rc == ZKR_OK)
+            r->rc = (r->watch == NULL ? unwatch(c, r->path) : true)
+                        ? ZKR_OK
+                        : ZKR__ZNOWATCHER;
+        break;
+    case REQUEST_WATCHES:
+        watch_again(c, r);
+        break;
+    default:
+        break;
+    }
+    /* An error of the connection: the server ends it, most often unsaid. */
+    if (r->rc != ZKR__ZSESSIONMOVED || one_in(8))
+        pipe_send(&c->down, TO_CLIENT_REPLY, ensemble_applied(c->replica), r);
+    if (r->type == REQUEST_CLOSE || r->rc == ZKR__ZSESSIONMOVED) {
+        c->server_open = false;
+        c->watched = NULL;
+        pipe_send(&c->down, TO_CLIENT_RESET, 0, NULL);
+    }
+}
+
+static bool is_for_ensemble(const struct request *r)
+{
+    switch (r->type) {
+    case ZKR__ZK_CREATE:
+    case ZKR__ZK_DELETE:
+    case ZKR__ZK_SET:
+    case ZKR__ZK_SYNC:
+    case ZKR__ZK_CHECK:
+    case REQUEST_CLOSE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void on_request(struct conn *c, struct request *r)
+{
+    r->next = NULL;
+    if (c->last == NULL)
+        c->first = r;
+    else
+        c->last->next = r;
+    c->last = r;
+    if (throttle != 0 && r->type < REQUEST_PING && one_in(throttle)) {
+        r->rc = ZKR__ZTHROTTLEDOP;
+        r->agreed = true;
+    } else if (is_for_ensemble(r)) {
+        ensemble_submit(c->replica, r);
+    } else {
+        r->agreed = true;
+    }
+    advance(c);
+}
+
+static void on_hello(struct conn *c, struct request *hello)
+{
+    if (!ensemble_serves(c->replica) ||
+        hello->version > ensemble_applied(c->replica)) {
+        reset_conn(c);
+        return;
+    }
+    if (c->session == NO_SESSION)
+        c->session = ensemble_new_session(c->process, c->timeout);
+    hello->conn = c;
+    hello->session = c->session;
+    ensemble_submit(c->replica, hello);
+}
+
+static void close_other_conns(struct conn *c)
+{
+    for (struct conn *o = conns; o != NULL; o = o->next) {
+        if (o != c && o->session == c->session && o->replica == c->replica &&
+            o->welcome)
+            reset_conn(o);
+    }
+}
+
+static void on_welcome(struct conn *c, const struct request *hello)
+{
+    if (hello->rc != ZKR_OK) {
+        pipe_send(&c->down, TO_CLIENT_EXPIRED, 0, NULL);
+        c->server_open = false;
+        return;
+    }
+    if (one_in(2))
+        close_other_conns(c);
+    c->welcome = true;
+    ensemble_touch(c->replica, c->session);
+    pipe_send(&c->down, TO_CLIENT_WELCOME, c->session, NULL);
+    advance(c);
+}
+
+void server_agreed(struct request *r)
+{
+    r->agreed = true;
+    if (r->conn == NULL || !r->conn->server_open)
+        return;
+    if (r->type == REQUEST_OPEN || r->type == REQUEST_REVALIDATE)
+        on_welcome(r->conn, r);
+    else
+        advance(r->conn);
+}
+
+static void on_up(void *owner, const struct message *m)
+{
+    struct conn *c = owner;
+
+    if (!c->server_open)
+        return;
+    switch (m->kind) {
+    case TO_SERVER_HELLO:
+        on_hello(c, m->body);
+        break;
+    case TO_SERVER_REQUEST:
+        ensemble_touch(c->replica, c->session);
+        on_request(c, m->body);
+        break;
+    default:
+        c->server_open = false;
+        c->watched = NULL;
+    }
+}
+
+static void on_down(void *owner, const struct message *m)
+{
+    struct conn *c = owner;
+
+    if (c->client_open)
+        client_on_message(c->client, c, m);
+}
+
+struct conn *server_connect(int process, int replica, void *client, int session,
+                            int64_t timeout, int64_t last_seen)
+{
+    struct conn *c = arena_new(sizeof(*c));
+    struct request *hello = arena_new(sizeof(*hello));
+
+    c->process = process;
+    c->replica = replica;
+    c->client = client;
+    c->client_open = true;
+    c->server_open = true;
+    pipe_init(&c->up, on_up, c);
+    pipe_init(&c->down, on_down, c);
+    c->up.stalls = cut_up[process][replica] + ensemble_paused(replica);
+    c->down.stalls =
+        cut_down[process][replica] + fiber_process_stopped(process);
+    c->next = conns;
+    conns = c;
+    hello->type = session == NO_SESSION ? REQUEST_OPEN : REQUEST_REVALIDATE;
+    hello->version = last_seen;
+    c->session = session;
+    c->timeout = timeout;
+    pipe_send(&c->up, TO_SERVER_HELLO, 0, hello);
+    return c;
+}
+
+void server_send(struct conn *c, struct request *r)
+{
+    r->conn = c;
+    r->session = c->session;
+    pipe_send(&c->up, TO_SERVER_REQUEST, 0, r);
+}
+
+/* What the client has sent may still arrive. */
+void server_hang_up(struct conn *c)
+{
+    c->client_open = false;
+    if (one_in(2))
+        pipe_clear(&c->up);
+    pipe_send(&c->up, TO_SERVER_FIN, 0, NULL);
+}
+
+static void answer_txn(int replica, int64_t version, const struct txn *txn)
+{
+    struct request *r = txn->request;
+
+    if (r == NULL || r->replica != replica || r->agreed)
+        return;
+    r->rc = txn->rc;
+    r->version = version;
+    r->node = txn->node;
+    server_agreed(r);
+}
+
+static void tell_all(int replica, const char *path, enum watch_event event)
+{
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        if (c->replica == replica && c->server_open)
+            tell(c, path, event);
+    }
+}
+
+struct ended {
+    int replica;
+    int64_t version;
+};
+
+static void tell_of_end(struct node *n, void *arg)
+{
+    const struct ended *ended = arg;
+
+    if (n->deleted == ended->version && n->created < n->deleted)
+        tell_all(ended->replica, n->path, NODE_DELETED);
+}
+
+static void end_session(int replica, int64_t version, const struct txn *txn)
+{
+    struct ended ended = { replica, version };
+
+    tree_each(tell_of_end, &ended);
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        bool asked = txn->request != NULL && txn->request->conn == c;
+
+        if (c->replica == replica && c->session == txn->session && !asked &&
+            c->server_open)
+            reset_conn(c);
+    }
+}
+
+void server_applied(int replica, int64_t version, const struct txn *txn)
+{
+    if (txn->kind == TXN_CREATE)
+        tell_all(replica, txn->node->path, NODE_CREATED);
+    else if (txn->kind == TXN_DELETE)
+        tell_all(replica, txn->node->path, NODE_DELETED);
+    else if (txn->kind == TXN_SET)
+        tell_all(replica, txn->node->path, NODE_CHANGED);
+    else if (txn->kind == TXN_CLOSE)
+        end_session(replica, version, txn);
+    answer_txn(replica, version, txn);
+}
+
+void server_drop_all(int replica)
+{
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        if (c->replica == replica)
+            reset_conn(c);
+    }
+}
+
+void server_pause(int replica, bool pause)
+{
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        if (c->replica == replica)
+            (pause ? pipe_stall : pipe_resume)(&c->up);
+    }
+}
+
+void server_stop_process(int process, bool stop)
+{
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        if (c->process == process)
+            (stop ? pipe_stall : pipe_resume)(&c->down);
+    }
+}
+
+static void change_cut(int process, int replica, int directions, bool cut)
+{
+    if ((directions & WAY_UP) != 0)
+        cut_up[process][replica] += cut ? 1 : -1;
+    if ((directions & WAY_DOWN) != 0)
+        cut_down[process][replica] += cut ? 1 : -1;
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        if (c->process != process || c->replica != replica)
+            continue;
+        if ((directions & WAY_UP) != 0)
+            (cut ? pipe_stall : pipe_resume)(&c->up);
+        if ((directions & WAY_DOWN) != 0)
+            (cut ? pipe_stall : pipe_resume)(&c->down);
+    }
+}
+
+static void on_cut_over(void *arg, uint64_t tag)
+{
+    (void)arg;
+    change_cut((int)(tag >> 16), (int)(tag >> 8 & 0xff), (int)(tag & 0xff),
+               false);
+}
+
+void server_cut(int process, int replica, int directions, int64_t duration)
+{
+    world_trace("process %d and replica %d: nothing gets through%s%s for %lld "
+                "ms",
+                process, replica, (directions & WAY_UP) != 0 ? " up" : "",
+                (directions & WAY_DOWN) != 0 ? " down" : "",
+                (long long)(duration / MS));
+    change_cut(process, replica, directions, true);
+    events_at(sim_now + duration, on_cut_over, NULL,
+              (uint64_t)process << 16 | (uint64_t)replica << 8 |
+                  (uint64_t)directions);
+}
+
+void server_reset_connections(int process)
+{
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        if (c->process == process)
+            reset_conn(c);
+    }
+}
+
+void server_throttle(uint32_t one_in_so_many)
+{
+    throttle = one_in_so_many;
+}

@@ -1,0 +1,112 @@
+/* A replica as its clients see it: connections, requests, reads, watches. */
+#ifndef SIM_SERVER_H
+#define SIM_SERVER_H
+
+#include "ensemble.h"
+#include "pipe.h"
+#include "zk.h"
+
+struct conn;
+
+enum { /* besides enum zkr__zk_type */
+       REQUEST_PING = 100,
+       REQUEST_OPEN,
+       REQUEST_CLOSE,
+       REQUEST_REVALIDATE,
+       REQUEST_WATCHES, /* those of a client that is back */
+};
+
+struct watched {
+    struct watched *next;
+    const char *path;
+    bool missing; /* there was no node */
+};
+
+struct request {
+    struct request *next;
+    int type;
+    enum zkr__zk_mode mode;
+    const char *path;
+    const char *data;
+    size_t data_len;
+    int session;
+    int replica;
+    enum cause cause;
+    struct conn *conn;       /* NULL: nobody waits for the answer */
+    struct watched *watched; /* REQUEST_WATCHES */
+    bool wants_watch;
+    bool agreed; /* by the ensemble, or not for it */
+    /* the answer */
+    int rc;
+    int64_t version;
+    const struct node *node;
+    const char **names;
+    size_t name_count;
+    const struct node_data *value;
+    /* the client's */
+    struct request *pending;
+    struct zkr__op *op;
+    struct zkr__watch *watch;
+    bool sent;
+};
+
+enum { /* messages */
+       TO_SERVER_HELLO,
+       TO_SERVER_REQUEST,
+       TO_SERVER_FIN,
+       TO_CLIENT_WELCOME, /* the number is the session */
+       TO_CLIENT_EXPIRED,
+       TO_CLIENT_REPLY, /* the number is the version that the replica has */
+       TO_CLIENT_EVENT, /* the number is an enum watch_event */
+       TO_CLIENT_RESET,
+};
+
+enum watch_event {
+    NODE_CREATED,
+    NODE_DELETED,
+    NODE_CHANGED,
+};
+
+struct conn {
+    struct conn *next;
+    int process;
+    int replica;
+    int session;
+    int64_t timeout;
+    bool client_open;
+    bool server_open;
+    bool welcome;
+    void *client;
+    struct pipe up;
+    struct pipe down;
+    struct request *first;
+    struct request *last;
+    struct watched *watched;
+};
+
+void server_reset(void);
+
+/* The client's side. */
+struct conn *server_connect(int process, int replica, void *client, int session,
+                            int64_t timeout, int64_t last_seen);
+void server_send(struct conn *c, struct request *r);
+void server_hang_up(struct conn *c);
+
+/* The ensemble's side. */
+void server_agreed(struct request *r);
+void server_applied(int replica, int64_t version, const struct txn *txn);
+void server_drop_all(int replica);
+void server_pause(int replica, bool pause);
+
+/* Faults between client and server. */
+enum direction {
+    WAY_UP = 1,
+    WAY_DOWN = 2,
+};
+void server_cut(int process, int replica, int directions, int64_t duration);
+void server_reset_connections(int process);
+void server_stop_process(int process, bool stop);
+/* One request in so many is refused as too much; 0: none. */
+void server_throttle(uint32_t one_in);
+
+#endif

@@ -1,0 +1,201 @@
+/* The simulator: random schedules from seeds, on as many cores as wanted. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runs.h"
+#include "world.h"
+
+#define JOBS_MAX 64
+
+static struct {
+    uint64_t seed;
+    bool one;
+    uint64_t schedules;
+    int jobs;
+    bool shrink;
+} options = { 1, false, 10000, 2, true };
+
+static const char usage[] =
+    "usage: sim [--schedules N] [--seed N] [--jobs N] [--recipe NAME]\n"
+    "           [--without LETTERS] [--no-shrink] [--verbose]\n"
+    "\n"
+    "  --schedules N  so many, from the seed on (default 10000)\n"
+    "  --seed N       the first (default 1); without --schedules only this\n"
+    "  --jobs N       processes (default 2)\n"
+    "  --recipe NAME  mutex, rwlock, unfair or reentrant only\n"
+    "  --without L    faults that do not happen, see faults.c\n"
+    "  --no-shrink    show a failing schedule as it is\n"
+    "  --verbose      show what happens\n";
+
+static void on_log(enum zkr_log_level level, const char *line, void *user)
+{
+    (void)level;
+    (void)user;
+    world_trace("    [%d] %s", fiber_process(), line);
+}
+
+static int recipe_named(const char *name)
+{
+    static const char *const names[RECIPES] = { "mutex", "rwlock", "unfair",
+                                                "reentrant" };
+
+    for (int i = 0; i < RECIPES; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    (void)fputs(usage, stderr);
+    exit(64);
+}
+
+static void read_options(int argc, char **argv)
+{
+    static const struct option known[] = {
+        { "schedules", required_argument, NULL, 'n' },
+        { "seed", required_argument, NULL, 's' },
+        { "jobs", required_argument, NULL, 'j' },
+        { "recipe", required_argument, NULL, 'r' },
+        { "without", required_argument, NULL, 'w' },
+        { "no-shrink", no_argument, NULL, 'S' },
+        { "verbose", no_argument, NULL, 'v' },
+        { NULL, 0, NULL, 0 },
+    };
+    bool many = false;
+    int c;
+
+    while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        switch (c) {
+        case 'n':
+            options.schedules = strtoull(optarg, NULL, 0);
+            many = true;
+            break;
+        case 's':
+            options.seed = strtoull(optarg, NULL, 0);
+            options.one = true;
+            break;
+        case 'j':
+            options.jobs = atoi(optarg);
+            break;
+        case 'r':
+            world_limits.recipe = recipe_named(optarg);
+            break;
+        case 'w':
+            world_limits.ban = optarg;
+            break;
+        case 'S':
+            options.shrink = false;
+            break;
+        case 'v':
+            world_limits.verbose = true;
+            break;
+        default:
+            (void)fputs(usage, stderr);
+            exit(64);
+        }
+    }
+    options.one = options.one && !many;
+    if (options.jobs < 1 || options.jobs > JOBS_MAX)
+        options.jobs = 1;
+}
+
+static _Noreturn void work(struct report *r, uint64_t first, uint64_t step)
+{
+    report_begin(r);
+    for (uint64_t i = first; i < options.schedules; i += step) {
+        r->seed = options.seed + i;
+        choices_begin(&r->choices, r->seed);
+        world_run();
+        r->done++;
+    }
+    _exit(0);
+}
+
+static void show(struct report *r)
+{
+    uint64_t seed = r->seed;
+
+    printf("seed %llu fails: %s\n", (unsigned long long)seed, r->text);
+    if (options.shrink) {
+        size_t before = r->choices.count;
+        size_t after = shrink(r);
+
+        printf("shrunk from %zu to %zu choices: %s\n", before, after, r->text);
+    }
+    printf("repeat it with --seed %llu%s%s\n", (unsigned long long)seed,
+           options.shrink ? "" : " --no-shrink",
+           world_limits.recipe < 0 ? "" : " and the same --recipe");
+    if (world_limits.verbose || options.one) {
+        uint32_t *script = malloc(sizeof(r->choices.made));
+
+        if (script == NULL)
+            exit(1);
+        memcpy(script, r->choices.made, sizeof(r->choices.made));
+        world_limits.verbose = true;
+        zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
+        (void)run_script(r, script, r->choices.count, seed);
+        free(script);
+    }
+}
+
+static int run_one(void)
+{
+    struct report *r = report_new();
+    bool ok;
+
+    if (world_limits.verbose)
+        zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
+    r->seed = options.seed;
+    ok = run_seed(r, options.seed);
+    if (ok) {
+        printf("seed %llu: nothing wrong\n", (unsigned long long)options.seed);
+        return 0;
+    }
+    if (world_limits.verbose && !options.shrink)
+        printf("%s\n", r->text);
+    else
+        show(r);
+    return 1;
+}
+
+static int run_many(void)
+{
+    struct report *reports[JOBS_MAX];
+    pid_t children[JOBS_MAX];
+    struct timespec began;
+    struct timespec ended;
+    uint64_t done = 0;
+    int failed = 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &began);
+    for (int j = 0; j < options.jobs; j++) {
+        reports[j] = report_new();
+        (void)fflush(NULL);
+        children[j] = fork();
+        if (children[j] == 0)
+            work(reports[j], (uint64_t)j, (uint64_t)options.jobs);
+    }
+    for (int j = 0; j < options.jobs; j++) {
+        int status = 0;
+
+        (void)waitpid(children[j], &status, 0);
+        done += reports[j]->done;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+            failed++;
+            show(reports[j]);
+        }
+    }
+    (void)clock_gettime(CLOCK_MONOTONIC, &ended);
+    printf("%llu schedules in %ld s, %d failed\n", (unsigned long long)done,
+           (long)(ended.tv_sec - began.tv_sec), failed);
+    return failed > 0;
+}
+
+int main(int argc, char **argv)
+{
+    read_options(argc, argv);
+    return options.one ? run_one() : run_many();
+}

@@ -1,0 +1,125 @@
+/* The library's threads, locks and condition variables, as fibers. Takes the
+ * place of thread.c and mtx.c. */
+#include <pthread.h>
+#include <string.h>
+
+#include "choices.h"
+#include "clock.h"
+#include "fiber.h"
+#include "mtx.h"
+#include "thread.h"
+#include "world.h"
+
+/* The linker sends the library's calls here: --wrap. */
+int __wrap_pthread_cond_signal(pthread_cond_t *cond);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *cond);
+int __wrap_pthread_cond_destroy(pthread_cond_t *cond);
+int __wrap_pthread_join(pthread_t thread, void **value);
+int __wrap_pthread_detach(pthread_t thread);
+pthread_t __wrap_pthread_self(void);
+
+int __wrap_pthread_cond_signal(pthread_cond_t *cond)
+{
+    fiber_wake(cond, false);
+    return 0;
+}
+
+int __wrap_pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    fiber_wake(cond, true);
+    return 0;
+}
+
+int __wrap_pthread_cond_destroy(pthread_cond_t *cond)
+{
+    (void)cond;
+    return 0;
+}
+
+int __wrap_pthread_join(pthread_t thread, void **value)
+{
+    (void)value;
+    fiber_join((int)thread - 1);
+    return 0;
+}
+
+int __wrap_pthread_detach(pthread_t thread)
+{
+    (void)thread;
+    return 0;
+}
+
+/* The completion threads of the clients are no fibers. */
+pthread_t __wrap_pthread_self(void)
+{
+    int self = fiber_self();
+
+    return (pthread_t)(self == FIBER_NOBODY ? 1000 + fiber_process()
+                                            : 1 + self);
+}
+
+int zkr__thread_start(pthread_t *thread, const char *name,
+                      void *(*main)(void *), void *arg)
+{
+    (void)name;
+    *thread = (pthread_t)fiber_start(fiber_process(), main, arg) + 1;
+    return 0;
+}
+
+uint64_t zkr__thread_number(void)
+{
+    return (uint64_t)__wrap_pthread_self();
+}
+
+int zkr__mtx_init(struct zkr__mtx *mtx)
+{
+    memset(mtx, 0, sizeof(*mtx));
+    return 0;
+}
+
+void zkr__mtx_done(struct zkr__mtx *mtx)
+{
+    (void)mtx;
+}
+
+/* A fiber is left only here and where it waits, so that a lock is never taken:
+ * who holds it goes on until it gives it back. */
+void zkr__mtx_lock(struct zkr__mtx *mtx)
+{
+    if (world_may_preempt() && fiber_self() != FIBER_NOBODY && one_in(16))
+        fiber_yield();
+    world_assert(!mtx->held, "a lock is taken by whoever has it");
+    mtx->owner = __wrap_pthread_self();
+    mtx->held = true;
+}
+
+void zkr__mtx_unlock(struct zkr__mtx *mtx)
+{
+    world_assert(zkr__mtx_mine(mtx), "a lock is given back by another thread");
+    mtx->held = false;
+}
+
+bool zkr__mtx_mine(const struct zkr__mtx *mtx)
+{
+    return mtx->held && mtx->owner == __wrap_pthread_self();
+}
+
+int zkr__cond_init(pthread_cond_t *cond)
+{
+    memset(cond, 0, sizeof(*cond));
+    return 0;
+}
+
+bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+                    int64_t deadline)
+{
+    bool in_time;
+
+    world_assert(zkr__mtx_mine(mtx), "who waits does not have the lock");
+    mtx->held = false;
+    in_time = fiber_wait(cond, deadline);
+    world_assert(!mtx->held, "a lock was left taken");
+    mtx->owner = __wrap_pthread_self();
+    mtx->held = true;
+    return in_time;
+}

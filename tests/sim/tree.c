@@ -1,0 +1,127 @@
+/* The tree: all nodes that ever were, as each version of it shows them. */
+#include "tree.h"
+
+#include <string.h>
+
+#include "arena.h"
+
+#define BUCKETS 64
+
+static struct node *buckets[BUCKETS];
+static struct node *root;
+
+static uint32_t hash(const char *path)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *path != '\0'; path++)
+        h = (h ^ (unsigned char)*path) * 16777619u;
+    return h;
+}
+
+void tree_reset(void)
+{
+    memset(buckets, 0, sizeof(buckets));
+    root = NULL;
+    root = tree_create(NULL, "/", 0, 0);
+    root->path = "";
+}
+
+struct node *tree_root(void)
+{
+    return root;
+}
+
+bool tree_has(const struct node *n, int64_t version)
+{
+    return n->created <= version && version < n->deleted;
+}
+
+struct node *tree_find(const char *path, int64_t version)
+{
+    uint32_t h = hash(path);
+
+    for (struct node *n = buckets[h % BUCKETS]; n != NULL; n = n->next) {
+        if (n->hash == h && tree_has(n, version) &&
+            (strcmp(n->path, path) == 0 || (n == root && path[1] == '\0')))
+            return n;
+    }
+    return NULL;
+}
+
+size_t tree_count_children(const struct node *n, int64_t version)
+{
+    size_t count = 0;
+
+    for (const struct node *c = n->children; c != NULL; c = c->next_sibling)
+        count += tree_has(c, version);
+    return count;
+}
+
+const struct node_data *tree_data(const struct node *n, int64_t version)
+{
+    static const struct node_data none = { .bytes = "" };
+    const struct node_data *d = n->data;
+
+    while (d != NULL && d->version > version)
+        d = d->older;
+    return d == NULL ? &none : d;
+}
+
+struct node *tree_create(struct node *parent, const char *path, int64_t version,
+                         int64_t czxid)
+{
+    struct node *n = arena_new(sizeof(*n));
+
+    n->path = arena_copy(path, strlen(path));
+    n->name = strrchr(n->path, '/') + 1;
+    n->hash = hash(path);
+    n->next = buckets[n->hash % BUCKETS];
+    buckets[n->hash % BUCKETS] = n;
+    n->created = version;
+    n->deleted = TREE_NEVER;
+    n->czxid = czxid;
+    n->session = NO_SESSION;
+    n->parent = parent;
+    if (parent != NULL) {
+        n->next_sibling = parent->children;
+        parent->children = n;
+    }
+    return n;
+}
+
+void tree_set(struct node *n, int64_t version, const char *data, size_t len)
+{
+    struct node_data *d = arena_new(sizeof(*d));
+
+    *d = (struct node_data){ n->data, version, arena_copy(data, len), len };
+    n->data = d;
+}
+
+void tree_each(void (*fn)(struct node *n, void *arg), void *arg)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct node *n = buckets[i]; n != NULL; n = n->next)
+            fn(n, arg);
+    }
+}
+
+static void truncate_node(struct node *n, void *arg)
+{
+    int64_t version = *(int64_t *)arg;
+
+    if (n->created > version)
+        n->deleted = n->created; /* no version has it */
+    else if (n->deleted > version)
+        n->deleted = TREE_NEVER;
+    while (n->data != NULL && n->data->version > version)
+        n->data = n->data->older;
+    n->proposed = 0;
+}
+
+/* A node that never was stays behind with created == deleted: whatever gets
+ * this version next does not show it. */
+void tree_truncate(int64_t version)
+{
+    tree_each(truncate_node, &version);
+}

@@ -1,0 +1,71 @@
+/* The tree: all nodes that ever were, as each version of it shows them.
+ *
+ * A version is a position in the leader's log, so one tree is that of every
+ * replica, however far behind, and of what has been proposed only. */
+#ifndef SIM_TREE_H
+#define SIM_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TREE_NEVER INT64_MAX
+#define NO_SESSION (-1)
+
+struct node_data {
+    struct node_data *older;
+    int64_t version;
+    const char *bytes;
+    size_t len;
+};
+
+/* Who deleted it. */
+enum cause {
+    BY_CLIENT,   /* that has the session which made it */
+    BY_OPERATOR, /* or whoever else */
+    BY_CLOSE,    /* the client ended its session */
+    BY_KILL,     /* an operator ended the session */
+    BY_EXPIRY,
+};
+
+struct node {
+    struct node *next; /* in its bucket */
+    struct node *next_sibling;
+    struct node *children; /* of all times, youngest first */
+    struct node *parent;
+    const char *path;
+    const char *name;
+    uint32_t hash;
+    int64_t created; /* the version that has it first, */
+    int64_t deleted; /* ... and that which does not have it any more */
+    int64_t czxid;
+    enum cause cause;
+    int session; /* whose ephemeral it is, or NO_SESSION */
+    bool container;
+    struct node_data *data;
+    int32_t cversion;          /* of creates that are committed, */
+    int32_t cversion_proposed; /* ... and proposed, */
+    int proposed;              /* ... if there are any */
+    int32_t in_parent;         /* cversion of the parent after our create */
+};
+
+void tree_reset(void);
+struct node *tree_root(void);
+
+/* NULL when that version does not have it. */
+struct node *tree_find(const char *path, int64_t version);
+bool tree_has(const struct node *n, int64_t version);
+size_t tree_count_children(const struct node *n, int64_t version);
+const struct node_data *tree_data(const struct node *n, int64_t version);
+
+struct node *tree_create(struct node *parent, const char *path, int64_t version,
+                         int64_t czxid);
+void tree_set(struct node *n, int64_t version, const char *data, size_t len);
+
+/* Versions after this one never were. */
+void tree_truncate(int64_t version);
+
+/* All nodes, of all times. */
+void tree_each(void (*fn)(struct node *n, void *arg), void *arg);
+
+#endif

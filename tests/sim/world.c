@@ -1,0 +1,211 @@
+/* The world of one schedule: processes, their threads, and its course. */
+#include "world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "client.h"
+#include "heap.h"
+#include "oracle.h"
+#include "report.h"
+
+struct world world;
+struct world_limits world_limits = { .recipe = -1, .ban = "" };
+
+bool world_may_preempt(void)
+{
+    return world.preempt;
+}
+
+void world_trace(const char *format, ...)
+{
+    va_list args;
+
+    if (!world_limits.verbose)
+        return;
+    (void)printf("%9.3f  ", (double)(sim_now - 1000 * MS) / (double)MS);
+    va_start(args, format);
+    (void)vprintf(format, args);
+    va_end(args);
+    (void)printf("\n");
+}
+
+void world_fail(const char *format, ...)
+{
+    char text[REPORT_MAX];
+    va_list args;
+    int len =
+        snprintf(text, sizeof(text),
+                 "at %.3f ms: ", (double)(sim_now - 1000 * MS) / (double)MS);
+
+    va_start(args, format);
+    (void)vsnprintf(text + len, sizeof(text) - (size_t)len, format, args);
+    va_end(args);
+    report_failure(text);
+}
+
+void world_assert(bool condition, const char *text)
+{
+    if (!condition)
+        world_fail("%s", text);
+}
+
+int64_t process_stopped_for(int process)
+{
+    const struct process *p = &world.processes[process];
+
+    return p->stopped_for +
+           (fiber_process_stopped(process) ? sim_now - p->stopped_at : 0);
+}
+
+static void on_continue(void *arg, uint64_t tag)
+{
+    struct process *p = arg;
+
+    (void)tag;
+    world_trace("process %d: goes on", p->number);
+    p->stopped_for += sim_now - p->stopped_at;
+    fiber_stop_process(p->number, false);
+    server_stop_process(p->number, false);
+    clients_resume(p->number);
+}
+
+void process_stop(int process, int64_t duration)
+{
+    struct process *p = &world.processes[process];
+
+    if (fiber_process_stopped(process))
+        return;
+    world_trace("process %d: stopped for %lld ms", process,
+                (long long)(duration / MS));
+    p->stopped_at = sim_now;
+    fiber_stop_process(process, true);
+    server_stop_process(process, true);
+    events_at(sim_now + duration, on_continue, p, 0);
+}
+
+/* One task of all that could go on now; else the next thing in time. */
+static void step(void)
+{
+    int fibers = fibers_ready();
+    int clients = clients_ready();
+    int64_t next;
+
+    if (fibers + clients > 0) {
+        int which = (int)mostly_first((uint32_t)(fibers + clients));
+
+        if (which < clients)
+            clients_run(which);
+        else
+            fibers_run(which - clients);
+        return;
+    }
+    next = fibers_next();
+    if (next > sim_now && next < events_next())
+        sim_now = next;
+    else if (next > sim_now)
+        events_run_next();
+    oracle_step();
+}
+
+/* False: it took too long. */
+static bool run_until(bool (*done)(void), int64_t deadline)
+{
+    while (!done()) {
+        if (sim_now > deadline)
+            return false;
+        step();
+    }
+    return true;
+}
+
+static bool all_idle(void)
+{
+    return world.busy == 0;
+}
+
+static bool nothing_left(void)
+{
+    return oracle_nodes_left(false) == 0;
+}
+
+static bool all_gone(void)
+{
+    return fibers_alive() == 0;
+}
+
+static void choose_ensemble(void)
+{
+    static const int64_t ticks[] = { 1000, 500, 2000, 1000 };
+    static const int64_t limits[] = { 5, 2, 10, 3 };
+
+    world.tick = ticks[choose(4)] * MS;
+    world.timeout = (2 + choose(4)) * world.tick;
+    world.sync_limit = limits[choose(4)] * world.tick;
+    ensemble_reset(world.tick, world.sync_limit);
+}
+
+/* The directory may be there already, with numbers that are nearly used up. */
+static void make_directory(void)
+{
+    struct node *locks;
+    struct node *dir;
+
+    if (choose(2) == 1)
+        return;
+    locks = tree_create(tree_root(), "/locks", 0, 0);
+    dir = tree_create(locks, WORLD_PATH, 0, 0);
+    locks->container = true;
+    dir->container = true;
+    if (one_in(8))
+        dir->cversion = INT32_MAX - (int32_t)choose(8);
+}
+
+static void begin(void)
+{
+    memset(&world, 0, sizeof(world));
+    events_reset();
+    arena_reset();
+    fibers_reset();
+    server_reset();
+    clients_reset();
+    oracle_reset();
+    tree_reset();
+    world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe
+                                            : (enum recipe)choose(RECIPES);
+    world.preempt = one_in(4);
+    choose_ensemble();
+    make_directory();
+}
+
+void world_run(void)
+{
+    long blocks = heap_blocks();
+    int64_t limit;
+
+    begin();
+    apps_start();
+    faults_start();
+    limit = world.timeout + 2 * world.tick + 10000 * MS;
+    if (!run_until(all_idle, world.calm + 10 * limit))
+        world_fail("P6: threads have not come to an end");
+    if (!run_until(nothing_left, sim_now + 2 * limit)) {
+        (void)oracle_nodes_left(true);
+        world_fail("P6: nodes are left, and their sessions live");
+    }
+    world.closing = true;
+    fiber_wake(&world.closing, true);
+    if (!run_until(all_gone, sim_now + 10000 * MS))
+        world_fail("sessions cannot be closed");
+    if (!run_until(nothing_left, sim_now + limit))
+        world_fail("ephemeral nodes are left without a session");
+    oracle_end();
+    if (clients_open() > 0)
+        world_fail("%d handles are left", clients_open());
+    if (heap_blocks() != blocks)
+        world_fail("%ld blocks of memory are left", heap_blocks() - blocks);
+}

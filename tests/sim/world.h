@@ -1,0 +1,76 @@
+/* The world of one schedule: processes, their threads, and its course. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "events.h"
+#include "fiber.h"
+
+enum recipe {
+    MUTEX,
+    RWLOCK,
+    UNFAIR,
+    REENTRANT,
+    RECIPES,
+};
+
+struct process {
+    int number;
+    zkr_session *session;
+    bool opened; /* or it has failed */
+    bool closed; /* in the middle of it */
+    int threads;
+    int64_t stopped_at;
+    int64_t stopped_for; /* the sum of all */
+};
+
+struct world {
+    enum recipe recipe;
+    int64_t timeout; /* of sessions */
+    int64_t tick;
+    int64_t sync_limit;
+    int64_t calm; /* from here on there are no faults */
+    int process_count;
+    struct process processes[PROCESSES_MAX];
+    int busy;     /* threads that have something to do */
+    bool closing; /* sessions may be closed */
+    bool preempt;
+};
+
+extern struct world world;
+
+/* What the runs are about; set before. */
+extern struct world_limits {
+    int recipe; /* or -1: any */
+    bool verbose;
+    const char *ban; /* letters of faults that do not happen */
+} world_limits;
+
+#define WORLD_PATH "/locks/orders"
+
+/* One schedule, as choices.h says. Does not return when something is wrong. */
+void world_run(void);
+
+bool world_may_preempt(void);
+void world_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Something is wrong: says so, and ends this process. */
+_Noreturn void world_fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+void world_assert(bool condition, const char *text);
+
+/* Time for which a process has stood still until now. */
+int64_t process_stopped_for(int process);
+void process_stop(int process, int64_t duration);
+
+/* app.c: what the threads of the processes do. */
+void apps_start(void);
+
+/* faults.c: what happens to all of it, until the calm. */
+void faults_start(void);
+
+#endif

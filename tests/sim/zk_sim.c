@@ -1,0 +1,528 @@
+/* The seam on the simulated ensemble: what libzookeeper_mt 3.8.0 does. Takes
+ * the place of zk_mt.c. */
+#include "zk.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "client.h"
+#include "error.h"
+#include "events.h"
+#include "fiber.h"
+#include "op.h"
+#include "world.h"
+
+#define HANDLES_MAX 64
+/* How long zookeeper_close() waits for its answer. */
+#define CLOSE_REPLY_MS 1500
+
+enum state {
+    CONNECTING,
+    CONNECTED,
+    EXPIRED,
+};
+
+/* What the completion thread is to tell. */
+struct upcall {
+    struct upcall *next;
+    enum { EVENT, REPLY, WATCH } kind;
+    enum zkr__zk_event event;
+    struct request *request;
+    int rc;
+    struct zkr__watch *watch;
+    bool deleted;
+};
+
+struct local_watch {
+    struct local_watch *next;
+    const char *path;
+    struct zkr__watch *watch;
+    bool missing;
+};
+
+struct zkr__zk {
+    int process;
+    struct zkr_session *session;
+    int64_t timeout;
+    int id; /* of the session, or NO_SESSION */
+    int64_t last_seen;
+    enum state state;
+    bool closing;
+    struct conn *conn;
+    int server; /* the next to try */
+    int failures;
+    struct request *first; /* sent or not, and not answered */
+    struct request *last;
+    struct local_watch *watches;
+    struct upcall *upcalls;
+    int64_t last_sent;
+    int64_t last_received;
+    uint64_t turn; /* of the io thread: the event that counts */
+    bool told;     /* the server has answered the close */
+};
+
+static struct zkr__zk *handles[HANDLES_MAX];
+static int handle_count;
+
+void clients_reset(void)
+{
+    handle_count = 0;
+}
+
+int clients_open(void)
+{
+    int open = 0;
+
+    for (int i = 0; i < handle_count; i++)
+        open += handles[i] != NULL;
+    return open;
+}
+
+static struct upcall *add_upcall(struct zkr__zk *zk)
+{
+    struct upcall *u = arena_new(sizeof(*u));
+    struct upcall **end = &zk->upcalls;
+
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = u;
+    return u;
+}
+
+static void tell_event(struct zkr__zk *zk, enum zkr__zk_event event)
+{
+    struct upcall *u = add_upcall(zk);
+
+    u->kind = EVENT;
+    u->event = event;
+}
+
+static void tell_reply(struct zkr__zk *zk, struct request *r, int rc)
+{
+    struct upcall *u;
+
+    if (r->op == NULL)
+        return;
+    u = add_upcall(zk);
+    u->kind = REPLY;
+    u->request = r;
+    u->rc = rc;
+}
+
+static void fail_all(struct zkr__zk *zk, int rc)
+{
+    for (struct request *r = zk->first; r != NULL; r = r->pending)
+        tell_reply(zk, r, rc);
+    zk->first = NULL;
+    zk->last = NULL;
+}
+
+static void hang_up(struct zkr__zk *zk)
+{
+    if (zk->conn != NULL)
+        server_hang_up(zk->conn);
+    zk->conn = NULL;
+}
+
+static void on_io(void *arg, uint64_t turn);
+
+static void turn_at(struct zkr__zk *zk, int64_t instant)
+{
+    events_at(instant, on_io, zk, ++zk->turn);
+}
+
+static void connect_next(struct zkr__zk *zk)
+{
+    zk->conn = server_connect(zk->process, zk->server, zk, zk->id, zk->timeout,
+                              zk->last_seen);
+    zk->server = (zk->server + 1) % REPLICAS;
+    zk->last_received = sim_now;
+    turn_at(zk, sim_now + zk->timeout * 2 / 3);
+}
+
+/* It has tried all of them: a little pause. */
+static void connect_later(struct zkr__zk *zk)
+{
+    int64_t pause = ++zk->failures % REPLICAS == 0 ? zk->timeout / 60 : 0;
+
+    turn_at(zk, sim_now + pause + MS);
+}
+
+static void disconnect(struct zkr__zk *zk, int rc)
+{
+    hang_up(zk);
+    if (zk->state == CONNECTED) {
+        zk->state = CONNECTING;
+        zk->failures = 0;
+        tell_event(zk, ZKR__ZK_DISCONNECTED);
+    }
+    fail_all(zk, rc);
+    connect_later(zk);
+}
+
+static void expire(struct zkr__zk *zk)
+{
+    hang_up(zk);
+    zk->state = EXPIRED;
+    zk->turn++;
+    tell_event(zk, ZKR__ZK_EXPIRED);
+    fail_all(zk, ZKR__ZSESSIONEXPIRED);
+}
+
+static void send_request(struct zkr__zk *zk, struct request *r)
+{
+    r->sent = true;
+    zk->last_sent = sim_now;
+    server_send(zk->conn, r);
+}
+
+static struct request *add_request(struct zkr__zk *zk, int type)
+{
+    struct request *r = arena_new(sizeof(*r));
+
+    r->type = type;
+    if (zk->last == NULL)
+        zk->first = r;
+    else
+        zk->last->pending = r;
+    zk->last = r;
+    return r;
+}
+
+static void set_watches(struct zkr__zk *zk)
+{
+    struct request *r;
+
+    if (zk->watches == NULL)
+        return;
+    r = arena_new(sizeof(*r)); /* its answer means nothing */
+    r->type = REQUEST_WATCHES;
+    r->version = zk->last_seen;
+    for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
+        struct watched *w = arena_new(sizeof(*w));
+
+        *w = (struct watched){ r->watched, l->path, l->missing };
+        r->watched = w;
+    }
+    send_request(zk, r);
+}
+
+static void on_welcome(struct zkr__zk *zk, int session)
+{
+    zk->id = session;
+    zk->state = CONNECTED;
+    zk->failures = 0;
+    world_trace("process %d: connected to %d, session %d", zk->process,
+                zk->conn->replica, session);
+    tell_event(zk, ZKR__ZK_CONNECTED);
+    set_watches(zk);
+    for (struct request *r = zk->first; r != NULL; r = r->pending)
+        send_request(zk, r); /* none was sent before, or it has failed */
+    turn_at(zk, sim_now + zk->timeout / 3);
+}
+
+static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
+{
+    struct local_watch *l;
+
+    if (r->watch == NULL || r->type == ZKR__ZK_UNWATCH ||
+        (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR__ZNONODE)))
+        return;
+    l = arena_new(sizeof(*l));
+    *l = (struct local_watch){ zk->watches, r->path, r->watch,
+                               rc == ZKR__ZNONODE };
+    zk->watches = l;
+}
+
+/* All on the path, or that of one context. */
+static void drop_watches(struct zkr__zk *zk, const char *path,
+                         const struct zkr__watch *only)
+{
+    struct local_watch **l = &zk->watches;
+
+    while (*l != NULL) {
+        if (strcmp((*l)->path, path) == 0 &&
+            (only == NULL || (*l)->watch == only))
+            *l = (*l)->next;
+        else
+            l = &(*l)->next;
+    }
+}
+
+static void on_reply(struct zkr__zk *zk, struct request *r)
+{
+    if (r->type == REQUEST_WATCHES)
+        return;
+    world_assert(zk->first == r, "an answer out of order");
+    zk->first = r->pending;
+    if (zk->first == NULL)
+        zk->last = NULL;
+    if (r->type == REQUEST_CLOSE) {
+        zk->told = true;
+        fiber_wake(zk, true);
+        return;
+    }
+    add_watch(zk, r, r->rc);
+    if (r->type == ZKR__ZK_UNWATCH && r->rc == ZKR_OK)
+        drop_watches(zk, r->path, r->watch);
+    tell_reply(zk, r, r->rc);
+}
+
+static void on_watched(struct zkr__zk *zk, const char *path,
+                       enum watch_event event)
+{
+    for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
+        struct upcall *u;
+
+        if (strcmp(l->path, path) != 0)
+            continue;
+        u = add_upcall(zk);
+        u->kind = WATCH;
+        u->watch = l->watch;
+        u->deleted = event == NODE_DELETED;
+    }
+    drop_watches(zk, path, NULL);
+}
+
+void client_on_message(void *client, struct conn *c, const struct message *m)
+{
+    struct zkr__zk *zk = client;
+
+    if (zk->conn != c)
+        return;
+    zk->last_received = sim_now;
+    switch (m->kind) {
+    case TO_CLIENT_WELCOME:
+        on_welcome(zk, (int)m->number);
+        break;
+    case TO_CLIENT_EXPIRED:
+        world_trace("process %d: session %d has expired", zk->process, zk->id);
+        expire(zk);
+        break;
+    case TO_CLIENT_REPLY:
+        zk->last_seen = m->number;
+        on_reply(zk, m->body);
+        break;
+    case TO_CLIENT_EVENT:
+        on_watched(zk, m->body, (enum watch_event)m->number);
+        break;
+    default:
+        disconnect(zk, ZKR__ZCONNECTIONLOSS);
+    }
+}
+
+static void check_silence(struct zkr__zk *zk)
+{
+    int64_t silent_at = zk->last_received + zk->timeout * 2 / 3;
+    int64_t ping_at = zk->last_sent + zk->timeout / 3;
+
+    if (sim_now >= silent_at) {
+        disconnect(zk, ZKR__ZOPERATIONTIMEOUT);
+        return;
+    }
+    if (zk->state == CONNECTED && zk->first == NULL && sim_now >= ping_at) {
+        send_request(zk, add_request(zk, REQUEST_PING));
+        ping_at = sim_now + zk->timeout / 3;
+    }
+    turn_at(zk,
+            zk->state == CONNECTED && ping_at > sim_now && ping_at < silent_at
+                ? ping_at
+                : silent_at);
+}
+
+static void on_io(void *arg, uint64_t turn)
+{
+    struct zkr__zk *zk = arg;
+
+    if (turn != zk->turn || zk->state == EXPIRED ||
+        fiber_process_stopped(zk->process))
+        return;
+    if (zk->conn == NULL)
+        connect_next(zk);
+    else
+        check_silence(zk);
+}
+
+void clients_resume(int process)
+{
+    for (int i = 0; i < handle_count; i++) {
+        struct zkr__zk *zk = handles[i];
+
+        if (zk == NULL || zk->process != process || zk->state == EXPIRED)
+            continue;
+        if (one_in(2)) /* it looks at the clock before it reads */
+            on_io(zk, zk->turn);
+        else
+            turn_at(zk, sim_now);
+    }
+}
+
+int clients_ready(void)
+{
+    int ready = 0;
+
+    for (int i = 0; i < handle_count; i++)
+        ready += handles[i] != NULL && handles[i]->upcalls != NULL &&
+                 !handles[i]->closing &&
+                 !fiber_process_stopped(handles[i]->process);
+    return ready;
+}
+
+static void reply(const struct request *r, int rc)
+{
+    struct zkr__zk_reply reply = { .rc = rc };
+
+    if (rc == ZKR_OK && r->node != NULL && r->type != ZKR__ZK_DELETE &&
+        r->type != ZKR__ZK_CHECK && r->type != ZKR__ZK_CHILDREN) {
+        reply.czxid = r->node->czxid;
+        reply.owner = r->node->session + 1; /* 0 is nobody */
+    }
+    if (rc == ZKR_OK && r->type == ZKR__ZK_CREATE)
+        reply.path = r->node->path;
+    if (rc == ZKR_OK) {
+        reply.names = r->names;
+        reply.name_count = r->name_count;
+    }
+    if (rc == ZKR_OK && r->value != NULL &&
+        (r->type == ZKR__ZK_GET || r->type == ZKR__ZK_SURVEY)) {
+        reply.data = r->type == ZKR__ZK_GET ? r->value->bytes : NULL;
+        reply.data_len = r->value->len;
+    }
+    zkr__op_on_reply(r->op, &reply);
+}
+
+static void run_upcall(struct zkr__zk *zk)
+{
+    struct upcall *u = zk->upcalls;
+
+    zk->upcalls = u->next;
+    fiber_enter_process(zk->process);
+    switch (u->kind) {
+    case EVENT:
+        zkr__session_on_event(zk->session, u->event);
+        break;
+    case REPLY:
+        reply(u->request, u->rc);
+        break;
+    case WATCH:
+        zkr__watch_on_event(u->watch, u->deleted);
+        break;
+    }
+}
+
+void clients_run(int which)
+{
+    for (int i = 0; i < handle_count; i++) {
+        struct zkr__zk *zk = handles[i];
+
+        if (zk == NULL || zk->upcalls == NULL || zk->closing ||
+            fiber_process_stopped(zk->process) || which-- > 0)
+            continue;
+        run_upcall(zk);
+        return;
+    }
+}
+
+int zkr__zk_open(const struct zkr__zk_config *config,
+                 struct zkr_session *session, struct zkr__zk **ret_zk)
+{
+    static const int64_t resolving[] = { 0, 1, 5, 30, 500, 4000 };
+    struct zkr__zk *zk = arena_new(sizeof(*zk));
+
+    world_assert(handle_count < HANDLES_MAX, "too many handles");
+    zk->process = fiber_process();
+    zk->session = session;
+    zk->timeout = config->timeout_ms * MS;
+    zk->id = NO_SESSION;
+    zk->server = (int)choose(REPLICAS);
+    zk->state = CONNECTING;
+    handles[handle_count++] = zk;
+    turn_at(zk, sim_now);
+    fiber_sleep(resolving[mostly_first(6)] * MS);
+    *ret_zk = zk;
+    return ZKR_OK;
+}
+
+bool zkr__zk_log_in(struct zkr__zk *zk)
+{
+    (void)zk;
+    return true;
+}
+
+/* Once it has begun nothing is told any more. */
+bool zkr__zk_close(struct zkr__zk *zk)
+{
+    int64_t deadline = sim_now + CLOSE_REPLY_MS * MS;
+    bool connected;
+
+    if (one_in(2))
+        fiber_yield();
+    connected = zk->state == CONNECTED;
+    zk->closing = true;
+    if (connected) {
+        struct request *r = add_request(zk, REQUEST_CLOSE);
+
+        r->cause = BY_CLOSE;
+        send_request(zk, r);
+        while (!zk->told && zk->state == CONNECTED && fiber_wait(zk, deadline))
+            ;
+    }
+    hang_up(zk);
+    zk->turn++;
+    for (int i = 0; i < handle_count; i++) {
+        if (handles[i] == zk)
+            handles[i] = NULL;
+    }
+    return zk->told;
+}
+
+int64_t zkr__zk_session_id(struct zkr__zk *zk)
+{
+    return zk->id + 1;
+}
+
+uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
+{
+    return (uint32_t)(zk->timeout / MS);
+}
+
+static bool is_watched(const struct zkr__zk *zk, const char *path,
+                       const struct zkr__watch *only)
+{
+    for (const struct local_watch *l = zk->watches; l != NULL; l = l->next) {
+        if (strcmp(l->path, path) == 0 && (only == NULL || l->watch == only))
+            return true;
+    }
+    return false;
+}
+
+/* A request that comes as the session ends can be forgotten by the client
+ * (ZOOKEEPER-2802). */
+int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
+                   struct zkr__op *op)
+{
+    struct request *r;
+
+    if (zk->state == EXPIRED && !(zk->upcalls != NULL && one_in(4)))
+        return ZKR__ZINVALIDSTATE;
+    if (request->type == ZKR__ZK_UNWATCH &&
+        !is_watched(zk, request->path, request->watch))
+        return ZKR__ZNOWATCHER;
+    r = add_request(zk, (int)request->type);
+    r->mode = request->mode;
+    r->path = arena_copy(request->path, strlen(request->path));
+    r->data = arena_copy(request->data, request->data_len);
+    r->data_len = request->data_len;
+    r->watch = request->watch;
+    r->wants_watch = request->watch != NULL;
+    r->op = op;
+    if (zk->state == CONNECTED)
+        send_request(zk, r);
+    return ZKR_OK;
+}
+
+void zkr__zk_log_level(enum zkr_log_level level)
+{
+    (void)level;
+}
