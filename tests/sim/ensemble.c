@@ -19,12 +19,13 @@ struct txn ensemble_log[LOG_MAX];
 
 static void on_message(void *owner, const struct message *m);
 
-void ensemble_reset(int64_t tick, int64_t sync_limit)
+void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
 {
     memset(&ensemble, 0, sizeof(ensemble));
     ensemble_log[0] = (struct txn){ .kind = TXN_ERROR };
     ensemble.tick = tick;
     ensemble.sync_limit = sync_limit;
+    ensemble.gap = gap;
     ensemble.leader = NO_REPLICA;
     for (int a = 0; a < REPLICAS; a++) {
         ensemble.replicas[a].role = LOOKING;
@@ -69,6 +70,20 @@ const struct txn *ensemble_txn(int64_t version)
 bool ensemble_paused(int replica)
 {
     return ensemble.replicas[replica].paused > 0;
+}
+
+bool ensemble_pinged(int64_t since)
+{
+    return ensemble.late_at < since &&
+           sim_now - ensemble.pinged <= ensemble.gap;
+}
+
+bool ensemble_heard(int replica, int64_t since)
+{
+    const struct replica *r = &ensemble.replicas[replica];
+
+    return replica == ensemble.leader ||
+           (r->late_at < since && sim_now - r->heard <= ensemble.gap);
 }
 
 void replica_apply(int number, int64_t version)
@@ -233,6 +248,7 @@ static void leader_on_message(int from, const struct message *m)
         leader_commit();
         break;
     case PONG:
+        members_heard(from);
         touched((uint64_t)m->number);
         break;
     default:

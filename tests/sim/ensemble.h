@@ -43,7 +43,6 @@ struct session {
     int64_t timeout;
     int64_t opened; /* versions; 0: not yet */
     int64_t closed;
-    int64_t committed_close; /* when the leader committed its end; 0: not yet */
     enum cause cause;
     int owner; /* the replica through which its client talks */
     /* of the leader: */
@@ -51,7 +50,7 @@ struct session {
     bool closing;
 };
 
-void ensemble_reset(int64_t tick, int64_t sync_limit);
+void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap);
 int ensemble_new_session(int process, int64_t timeout);
 struct session *ensemble_session(int session);
 int ensemble_sessions(void);
@@ -66,6 +65,11 @@ const struct txn *ensemble_txn(int64_t version);
 void ensemble_submit(int replica, struct request *r);
 /* A client of that replica has sent something. */
 void ensemble_touch(int replica, int session);
+
+/* What leases assume: since then the leader has pinged in time; and that
+ * replica has told it of its clients. */
+bool ensemble_pinged(int64_t since);
+bool ensemble_heard(int replica, int64_t since);
 
 /* What can happen to it. */
 void ensemble_stall(int from, int to, int64_t duration);

@@ -49,6 +49,19 @@ static void lose_leader(int number, enum role role)
     look_soon((1 + choose(200)) * MS);
 }
 
+static void note(int64_t *last, int64_t *late_at)
+{
+    if (sim_now - *last > ensemble.gap)
+        *late_at = sim_now;
+    *last = sim_now;
+}
+
+void members_heard(int follower)
+{
+    note(&ensemble.replicas[follower].heard,
+         &ensemble.replicas[follower].late_at);
+}
+
 static void on_ping(void *arg, uint64_t joins)
 {
     struct replica *r = arg;
@@ -56,8 +69,10 @@ static void on_ping(void *arg, uint64_t joins)
     if (r->role != LEADING || r->joins != joins ||
         r != &ensemble.replicas[ensemble.leader])
         return;
-    if (r->paused == 0)
+    if (r->paused == 0) {
+        note(&ensemble.pinged, &ensemble.late_at);
         leader_send(PING, 0, NULL);
+    }
     events_at(sim_now + ensemble.tick / 2, on_ping, arg, joins);
 }
 
@@ -72,8 +87,16 @@ static void follow(int number)
     r->logged = ensemble.log_len;
     r->acked = ensemble.log_len;
     r->touched = 0;
+    r->heard = sim_now;
     replica_apply(number, ensemble.committed);
     leader_commit();
+}
+
+/* What it has proposed keeps waiting for a majority. */
+static void desert(struct replica *old)
+{
+    if (old->role == LEADING)
+        old->proposes = old->logged > old->applied;
 }
 
 static void lead(int number)
@@ -84,6 +107,8 @@ static void lead(int number)
                 (long long)r->logged, (long long)ensemble.log_len);
     world_assert(r->logged >= ensemble.committed,
                  "a leader without all that is committed");
+    if (ensemble.leader != NO_REPLICA)
+        desert(&ensemble.replicas[ensemble.leader]);
     ensemble.leader = number;
     ensemble.epoch++;
     ensemble.counter = 0;
@@ -91,7 +116,9 @@ static void lead(int number)
     ensemble.log_len = r->logged;
     tree_truncate(ensemble.log_len);
     r->role = LEADING;
+    r->proposes = false;
     r->joins++;
+    ensemble.pinged = sim_now;
     while (ensemble.committed < ensemble.log_len) {
         int64_t version = ++ensemble.committed;
 

@@ -23,7 +23,9 @@ struct replica {
     uint64_t touched; /* sessions whose clients have sent something */
     uint32_t joins;   /* how often it has found a leader, or become one */
     int paused;
-    bool proposes; /* deserted: something waits for a majority */
+    int64_t heard;   /* of a follower: when its last answer to a ping came, */
+    int64_t late_at; /* ... and when one came that was late */
+    bool proposes;   /* deserted: something waits for a majority */
 };
 
 enum { /* messages between replicas */
@@ -52,6 +54,9 @@ struct sync {
 struct ensemble {
     int64_t tick;
     int64_t sync_limit;
+    int64_t gap; /* what leases assume: pings come as often */
+    int64_t pinged;
+    int64_t late_at;
     int leader;
     uint32_t epoch;
     uint32_t counter; /* of the epoch's transactions */
@@ -73,5 +78,6 @@ void leader_commit(void);
 
 /* members.c */
 void members_elect(void);
+void members_heard(int follower);
 
 #endif

@@ -159,13 +159,21 @@ static void check_token(const struct attempt *a)
     }
 }
 
+static bool heard_of(const struct attempt *a)
+{
+    int owner = ensemble_session(a->node->session)->owner;
+
+    return owner != NO_REPLICA &&
+           ensemble_heard(owner, sim_now - world.timeout / 4);
+}
+
 static void granted(struct attempt *a, zkr_grant *grant)
 {
     struct wanted_node w = { .path = zkr_grant_node(grant) };
 
     a->grant = grant;
     a->token = zkr_grant_token(grant);
-    if (world.recipe == UNFAIR)
+    if (a->beside == NULL)
         w.czxid = a->token;
     tree_each(find_node, &w);
     if (w.found == NULL)
@@ -173,6 +181,7 @@ static void granted(struct attempt *a, zkr_grant *grant)
                    w.path);
     a->node = w.found;
     check_token(a);
+    a->assumed = heard_of(a);
     if (!there(a->node)) /* the lease and the session will tell it */
         return;
     check_exclusion(a);
@@ -207,7 +216,6 @@ void oracle_told(struct attempt *a, int rc, zkr_grant *grant)
         world_fail("attempt %d is told twice: %d, then %d", a->number, a->rc,
                    rc);
     a->rc = rc;
-    a->waited_stopped = process_stopped_for(a->process) - a->stopped;
     if (!is_expected(a, rc))
         world_fail("attempt %d ends with %d, %s: %s", a->number, rc,
                    zkr_strerror(rc), zkr_error_detail());
@@ -235,14 +243,16 @@ static bool is_expired(const struct node *n)
     return !there(n) && n->cause == BY_EXPIRY;
 }
 
-static bool is_known(const struct attempt *a)
+/* When the lease promises nothing: the leader has not pinged in time; or, of
+ * the first lease, its link to our server had just been silent. */
+static bool is_exempt(const struct attempt *a)
 {
-    return a->waited_stopped * 3 >= world.timeout;
+    return !a->assumed || !ensemble_pinged(a->asked - world.timeout);
 }
 
 void oracle_checked(const struct attempt *a, int rc)
 {
-    if (rc == ZKR_OK && is_expired(a->node) && !is_known(a))
+    if (rc == ZKR_OK && is_expired(a->node) && !is_exempt(a))
         world_fail("P4: attempt %d is said to be held, and %s has expired",
                    a->number, a->node->path);
 }
@@ -256,11 +266,12 @@ void oracle_committed(int64_t version, const struct txn *txn)
 {
     struct session *s;
 
-    (void)version;
+    if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE)
+        world_trace("%lld: %s is %s", (long long)version, txn->node->path,
+                    txn->kind == TXN_CREATE ? "created" : "deleted");
     if (txn->kind != TXN_CLOSE)
         return;
     s = ensemble_session(txn->session);
-    s->committed_close = sim_now;
     world_trace("session %d of process %d ends, %s", txn->session, s->process,
                 txn->cause == BY_EXPIRY ? "expired" : "closed");
     if (txn->cause != BY_EXPIRY)
@@ -269,7 +280,8 @@ void oracle_committed(int64_t version, const struct txn *txn)
     for (const struct attempt *a = attempts; a != NULL; a = a->next) {
         int64_t until;
 
-        if (a->grant == NULL || a->node->session != txn->session || is_known(a))
+        if (a->grant == NULL || a->node->session != txn->session ||
+            is_exempt(a))
             continue;
         until = zkr_grant_valid_until(a->grant) * MS;
         if (until > sim_now)

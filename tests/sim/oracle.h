@@ -20,7 +20,7 @@ struct attempt {
     const struct node *node;
     int64_t token;
     struct attempt *beside;
-    int64_t waited_stopped; /* for how long the process stood still meanwhile */
+    bool assumed; /* when told: what the first lease assumes */
 };
 
 void oracle_reset(void);

@@ -200,6 +200,16 @@ static void on_request(struct conn *c, struct request *r)
     advance(c);
 }
 
+/* A client that is back on the same server: nothing of its old connection is
+ * read any more. */
+static void close_other_conns(struct conn *c)
+{
+    for (struct conn *o = conns; o != NULL; o = o->next) {
+        if (o != c && o->session == c->session && o->replica == c->replica)
+            reset_conn(o);
+    }
+}
+
 static void on_hello(struct conn *c, struct request *hello)
 {
     if (!ensemble_serves(c->replica) ||
@@ -209,18 +219,10 @@ static void on_hello(struct conn *c, struct request *hello)
     }
     if (c->session == NO_SESSION)
         c->session = ensemble_new_session(c->process, c->timeout);
+    close_other_conns(c);
     hello->conn = c;
     hello->session = c->session;
     ensemble_submit(c->replica, hello);
-}
-
-static void close_other_conns(struct conn *c)
-{
-    for (struct conn *o = conns; o != NULL; o = o->next) {
-        if (o != c && o->session == c->session && o->replica == c->replica &&
-            o->welcome)
-            reset_conn(o);
-    }
 }
 
 static void on_welcome(struct conn *c, const struct request *hello)
@@ -230,8 +232,6 @@ static void on_welcome(struct conn *c, const struct request *hello)
         c->server_open = false;
         return;
     }
-    if (one_in(2))
-        close_other_conns(c);
     c->welcome = true;
     ensemble_touch(c->replica, c->session);
     pipe_send(&c->down, TO_CLIENT_WELCOME, c->session, NULL);

@@ -146,7 +146,7 @@ static void choose_ensemble(void)
     world.tick = ticks[choose(4)] * MS;
     world.timeout = (2 + choose(4)) * world.tick;
     world.sync_limit = limits[choose(4)] * world.tick;
-    ensemble_reset(world.tick, world.sync_limit);
+    ensemble_reset(world.tick, world.sync_limit, world.timeout / 4);
 }
 
 /* The directory may be there already, with numbers that are nearly used up. */
@@ -182,6 +182,11 @@ static void begin(void)
     make_directory();
 }
 
+static int64_t after_calm(void)
+{
+    return sim_now > world.calm ? sim_now : world.calm;
+}
+
 void world_run(void)
 {
     long blocks = heap_blocks();
@@ -193,15 +198,15 @@ void world_run(void)
     limit = world.timeout + 2 * world.tick + 10000 * MS;
     if (!run_until(all_idle, world.calm + 10 * limit))
         world_fail("P6: threads have not come to an end");
-    if (!run_until(nothing_left, sim_now + 2 * limit)) {
+    if (!run_until(nothing_left, after_calm() + 2 * limit)) {
         (void)oracle_nodes_left(true);
         world_fail("P6: nodes are left, and their sessions live");
     }
     world.closing = true;
     fiber_wake(&world.closing, true);
-    if (!run_until(all_gone, sim_now + 10000 * MS))
+    if (!run_until(all_gone, after_calm() + 10000 * MS))
         world_fail("sessions cannot be closed");
-    if (!run_until(nothing_left, sim_now + limit))
+    if (!run_until(nothing_left, after_calm() + limit))
         world_fail("ephemeral nodes are left without a session");
     oracle_end();
     if (clients_open() > 0)
