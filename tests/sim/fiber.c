@@ -1,6 +1,7 @@
 /* Fibers: the threads of all simulated processes, on one real thread. */
 #include "fiber.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 
 struct fiber {
     ucontext_t context;
+    jmp_buf where; /* it was left; quicker than the context */
+    bool left;
     char *stack; /* kept for the next one with this number */
     bool begun;  /* the context has been made, for ever */
     int process;
@@ -37,36 +40,27 @@ struct fiber {
 
 static struct fiber fibers[FIBERS_MAX];
 static int fiber_count;
-static ucontext_t scheduler;
 static int self = FIBER_NOBODY;
 static int upcall_process;
 static bool stopped[PROCESSES_MAX];
 
-/* ASan wants to know which stack is in use. */
+#ifdef WITH_ASAN /* wants to know which stack is in use */
+static ucontext_t scheduler;
 static const void *scheduler_stack;
 static size_t scheduler_stack_size;
 
 static void before_switch(void **fake, const void *stack, size_t size)
 {
-#ifdef WITH_ASAN
     __sanitizer_start_switch_fiber(fake, stack, size);
-#else
-    (void)fake;
-    (void)stack;
-    (void)size;
-#endif
 }
 
 static void after_switch(void *fake, const void **from, size_t *size)
 {
-#ifdef WITH_ASAN
     __sanitizer_finish_switch_fiber(fake, from, size);
-#else
-    (void)fake;
-    (void)from;
-    (void)size;
-#endif
 }
+#else
+static jmp_buf scheduler;
+#endif
 
 void fibers_reset(void)
 {
@@ -77,6 +71,7 @@ void fibers_reset(void)
     memset(stopped, 0, sizeof(stopped));
 }
 
+#ifdef WITH_ASAN
 static void leave(void)
 {
     struct fiber *f = &fibers[self];
@@ -87,10 +82,40 @@ static void leave(void)
     after_switch(fake, &scheduler_stack, &scheduler_stack_size);
 }
 
+static void go_to(struct fiber *f)
+{
+    void *fake = NULL;
+
+    before_switch(&fake, f->stack, STACK);
+    (void)swapcontext(&scheduler, &f->context);
+    after_switch(fake, NULL, NULL);
+}
+#else
+static void leave(void)
+{
+    struct fiber *f = &fibers[self];
+
+    f->left = true;
+    if (_setjmp(f->where) == 0)
+        _longjmp(scheduler, 1);
+}
+
+static void go_to(struct fiber *f)
+{
+    if (_setjmp(scheduler) != 0)
+        return;
+    if (f->left)
+        _longjmp(f->where, 1);
+    (void)setcontext(&f->context);
+}
+#endif
+
 /* A stack is used for one main after the other. */
 static void trampoline(void)
 {
+#ifdef WITH_ASAN
     after_switch(NULL, &scheduler_stack, &scheduler_stack_size);
+#endif
     for (;;) {
         struct fiber *f = &fibers[self];
 
@@ -229,13 +254,8 @@ int fibers_ready(void)
 
 static void enter(int number)
 {
-    struct fiber *f = &fibers[number];
-    void *fake = NULL;
-
     self = number;
-    before_switch(&fake, f->stack, STACK);
-    (void)swapcontext(&scheduler, &f->context);
-    after_switch(fake, NULL, NULL);
+    go_to(&fibers[number]);
     self = FIBER_NOBODY;
 }
 
