@@ -191,18 +191,48 @@ static void create_stranger(void)
     operate(ZKR__ZK_CREATE, arena_copy(path, strlen(path)), "");
 }
 
-static void on_throttle_over(void *arg, uint64_t tag)
+static void on_calm_nerve(void *arg, uint64_t tag)
 {
-    (void)arg;
+    uint32_t *nerve = arg;
+
     (void)tag;
-    server_throttle(0);
+    *nerve = 0;
+}
+
+static void touch_nerve(uint32_t *nerve, const char *what)
+{
+    uint32_t one_in = 2 + choose(40);
+    int64_t duration = some_time();
+
+    world_trace("for %lld ms, once in %u: %s", (long long)(duration / MS),
+                one_in, what);
+    *nerve = one_in;
+    events_at(sim_now + duration, on_calm_nerve, nerve, 0);
 }
 
 static void throttle(void)
 {
-    world_trace("servers: too many requests");
-    server_throttle(2 + choose(6));
-    events_at(sim_now + some_time(), on_throttle_over, NULL, 0);
+    touch_nerve(&nerves.throttle, "too many requests");
+}
+
+static void cut_often(void)
+{
+    touch_nerve(&nerves.cut, "a connection breaks");
+}
+
+static void kill_often(void)
+{
+    touch_nerve(&nerves.kill, "a session is ended");
+}
+
+static void stop_often(void)
+{
+    touch_nerve(&nerves.stop, "a process is stopped");
+}
+
+static void refuse(void)
+{
+    touch_nerve(&nerves.refuse, "a client is out of memory");
 }
 
 static const struct {
@@ -223,25 +253,61 @@ static const struct {
     { 'D', delete_directory },
     { 'f', create_stranger },
     { 't', throttle },
+    { 'n', cut_often },
+    { 'e', kill_often },
+    { 'z', stop_often },
+    { 'm', refuse },
 };
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+/* Of all, those that this schedule has: with fewer kinds each comes more often.
+ * Source: Groce, Zhang, Eide, Chen, Regehr, "Swarm testing" (2012). */
+static uint32_t kinds;
+
+static bool is_allowed(size_t i)
+{
+    return (kinds >> i & 1) != 0 &&
+           strchr(world_limits.ban, faults[i].letter) == NULL;
+}
 
 static void on_fault(void *arg, uint64_t tag)
 {
-    uint32_t which = choose(sizeof(faults) / sizeof(faults[0]));
+    uint32_t allowed = 0;
+    uint32_t which;
 
     (void)arg;
     (void)tag;
-    if (strchr(world_limits.ban, faults[which].letter) == NULL)
-        faults[which].fn();
+    for (size_t i = 0; i < FAULTS; i++)
+        allowed += is_allowed(i);
+    if (allowed == 0 || left() <= 0)
+        return;
+    which = choose(allowed);
+    for (size_t i = 0; i < FAULTS; i++) {
+        if (is_allowed(i) && which-- == 0)
+            faults[i].fn();
+    }
+}
+
+/* Together with the one before it, or apart. */
+static uint32_t next_after(uint32_t before, uint32_t window)
+{
+    static const uint32_t delays[] = { 0, 1, 5, 20, 100, 500, 2000 };
+
+    return choose(2) == 0 ? choose(window) : before + delays[choose(7)];
 }
 
 void faults_start(void)
 {
-    static const uint32_t most[] = { 0, 2, 5, 10 };
+    static const uint32_t most[] = { 0, 2, 5, 12 };
     uint32_t count = choose(most[choose(4)] + 1);
     uint32_t window = 1000 + choose(15000);
+    uint32_t at = 0;
 
+    kinds = choose(2) == 0 ? UINT32_MAX : choose(UINT32_C(1) << FAULTS);
     world.calm = sim_now + window * MS;
-    for (uint32_t i = 0; i < count; i++)
-        events_at(sim_now + choose(window) * MS, on_fault, NULL, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        at = next_after(at, window);
+        events_at(sim_now + at * MS, on_fault, NULL, 0);
+    }
 }

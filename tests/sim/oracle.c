@@ -215,6 +215,7 @@ static bool is_expected(const struct attempt *a, int rc)
     case ZKR_ECLOSED:
     case ZKR_EBUSY:
     case ZKR_ELOST:
+    case ZKR_ENOMEM: /* of a client */
     case ZKR__ZOPERATIONTIMEOUT:
     case ZKR__ZCONNECTIONLOSS:
         return true;

@@ -14,14 +14,15 @@
 static struct conn *conns;
 static int cut_up[PROCESSES_MAX][REPLICAS];
 static int cut_down[PROCESSES_MAX][REPLICAS];
-static uint32_t throttle;
+
+struct nerves nerves;
 
 void server_reset(void)
 {
     conns = NULL;
     memset(cut_up, 0, sizeof(cut_up));
     memset(cut_down, 0, sizeof(cut_down));
-    throttle = 0;
+    nerves = (struct nerves){ 0 };
 }
 
 static void answer(struct conn *c, struct request *r);
@@ -181,6 +182,11 @@ static bool is_for_ensemble(const struct request *r)
     }
 }
 
+static bool strikes(uint32_t nerve)
+{
+    return nerve != 0 && one_in(nerve);
+}
+
 static void on_request(struct conn *c, struct request *r)
 {
     r->next = NULL;
@@ -189,7 +195,7 @@ static void on_request(struct conn *c, struct request *r)
     else
         c->last->next = r;
     c->last = r;
-    if (throttle != 0 && r->type < REQUEST_PING && one_in(throttle)) {
+    if (strikes(nerves.throttle) && r->type < REQUEST_PING) {
         r->rc = ZKR__ZTHROTTLEDOP;
         r->agreed = true;
     } else if (is_for_ensemble(r)) {
@@ -260,8 +266,14 @@ static void on_up(void *owner, const struct message *m)
         on_hello(c, m->body);
         break;
     case TO_SERVER_REQUEST:
+        if (strikes(nerves.cut)) {
+            reset_conn(c);
+            break;
+        }
         ensemble_touch(c->replica, c->session);
         on_request(c, m->body);
+        if (strikes(nerves.kill))
+            ensemble_kill_session(c->session);
         break;
     default:
         c->server_open = false;
@@ -273,8 +285,13 @@ static void on_down(void *owner, const struct message *m)
 {
     struct conn *c = owner;
 
-    if (c->client_open)
-        client_on_message(c->client, c, m);
+    if (!c->client_open)
+        return;
+    client_on_message(c->client, c, m);
+    if (c->client_open && strikes(nerves.cut))
+        reset_conn(c);
+    if (strikes(nerves.stop))
+        process_stop(c->process, (1 + choose(5000)) * MS);
 }
 
 struct conn *server_connect(int process, int replica, void *client, int session,
@@ -445,9 +462,4 @@ void server_reset_connections(int process)
         if (c->process == process)
             reset_conn(c);
     }
-}
-
-void server_throttle(uint32_t one_in_so_many)
-{
-    throttle = one_in_so_many;
 }

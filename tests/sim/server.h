@@ -106,7 +106,14 @@ enum direction {
 void server_cut(int process, int replica, int directions, int64_t duration);
 void server_reset_connections(int process);
 void server_stop_process(int process, bool stop);
-/* One request in so many is refused as too much; 0: none. */
-void server_throttle(uint32_t one_in);
+/* What happens to one message in so many, at any step of anything; 0: never. */
+struct nerves {
+    uint32_t throttle; /* the request is refused as too much */
+    uint32_t cut;      /* the connection breaks, before or after it */
+    uint32_t kill;     /* an operator ends the session */
+    uint32_t stop;     /* the process stands still for a while */
+    uint32_t refuse;   /* the client has no memory for it */
+};
+extern struct nerves nerves;
 
 #endif

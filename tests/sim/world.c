@@ -78,7 +78,9 @@ void process_stop(int process, int64_t duration)
 {
     struct process *p = &world.processes[process];
 
-    if (fiber_process_stopped(process))
+    if (duration > world.calm - sim_now)
+        duration = world.calm - sim_now;
+    if (fiber_process_stopped(process) || duration <= 0)
         return;
     world_trace("process %d: stopped for %lld ms", process,
                 (long long)(duration / MS));
@@ -98,10 +100,10 @@ static void step(void)
     if (fibers + clients > 0) {
         int which = (int)mostly_first((uint32_t)(fibers + clients));
 
-        if (which < clients)
-            clients_run(which);
+        if (world.fibers_first ? which >= fibers : which < clients)
+            clients_run(world.fibers_first ? which - fibers : which);
         else
-            fibers_run(which - clients);
+            fibers_run(world.fibers_first ? which : which - clients);
         return;
     }
     next = fibers_next();
@@ -178,6 +180,7 @@ static void begin(void)
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe
                                             : (enum recipe)choose(RECIPES);
     world.preempt = one_in(4);
+    world.fibers_first = one_in(3);
     choose_ensemble();
     make_directory();
 }

@@ -36,9 +36,10 @@ struct world {
     int64_t calm; /* from here on there are no faults */
     int process_count;
     struct process processes[PROCESSES_MAX];
-    int busy;     /* threads that have something to do */
-    bool closing; /* sessions may be closed */
-    bool preempt;
+    int busy;          /* threads that have something to do */
+    bool closing;      /* sessions may be closed */
+    bool preempt;      /* threads are interrupted */
+    bool fibers_first; /* ... and go before completions */
 };
 
 extern struct world world;

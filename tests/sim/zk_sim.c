@@ -58,8 +58,9 @@ struct zkr__zk {
     struct upcall *upcalls;
     int64_t last_sent;
     int64_t last_received;
-    uint64_t turn; /* of the io thread: the event that counts */
-    bool told;     /* the server has answered the close */
+    uint64_t turn;      /* of the io thread: the event that counts */
+    int64_t slow_until; /* the completion thread does not get on */
+    bool told;          /* the server has answered the close */
 };
 
 static struct zkr__zk *handles[HANDLES_MAX];
@@ -79,10 +80,21 @@ int clients_open(void)
     return open;
 }
 
+static void on_quick(void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+}
+
 static struct upcall *add_upcall(struct zkr__zk *zk)
 {
     struct upcall *u = arena_new(sizeof(*u));
     struct upcall **end = &zk->upcalls;
+
+    if (zk->upcalls == NULL && one_in(50)) {
+        zk->slow_until = sim_now + (1 + choose(60)) * MS;
+        events_at(zk->slow_until, on_quick, NULL, 0);
+    }
 
     while (*end != NULL)
         end = &(*end)->next;
@@ -358,14 +370,18 @@ void clients_resume(int process)
     }
 }
 
+static bool is_ready(const struct zkr__zk *zk)
+{
+    return zk != NULL && zk->upcalls != NULL && !zk->closing &&
+           zk->slow_until <= sim_now && !fiber_process_stopped(zk->process);
+}
+
 int clients_ready(void)
 {
     int ready = 0;
 
     for (int i = 0; i < handle_count; i++)
-        ready += handles[i] != NULL && handles[i]->upcalls != NULL &&
-                 !handles[i]->closing &&
-                 !fiber_process_stopped(handles[i]->process);
+        ready += is_ready(handles[i]);
     return ready;
 }
 
@@ -414,12 +430,9 @@ static void run_upcall(struct zkr__zk *zk)
 void clients_run(int which)
 {
     for (int i = 0; i < handle_count; i++) {
-        struct zkr__zk *zk = handles[i];
-
-        if (zk == NULL || zk->upcalls == NULL || zk->closing ||
-            fiber_process_stopped(zk->process) || which-- > 0)
+        if (!is_ready(handles[i]) || which-- > 0)
             continue;
-        run_upcall(zk);
+        run_upcall(handles[i]);
         return;
     }
 }
@@ -509,6 +522,8 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     if (request->type == ZKR__ZK_UNWATCH &&
         !is_watched(zk, request->path, request->watch))
         return ZKR__ZNOWATCHER;
+    if (nerves.refuse != 0 && one_in(nerves.refuse))
+        return ZKR_ENOMEM;
     r = add_request(zk, (int)request->type);
     r->mode = request->mode;
     r->path = arena_copy(request->path, strlen(request->path));
