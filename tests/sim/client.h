@@ -2,7 +2,7 @@
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
 
-#include "server.h"
+#include "frontend.h"
 
 void clients_reset(void);
 void client_on_message(void *client, struct conn *c, const struct message *m);

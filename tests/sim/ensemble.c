@@ -8,10 +8,10 @@
 #include "choices.h"
 #include "error.h"
 #include "events.h"
+#include "frontend.h"
 #include "members.h"
 #include "oracle.h"
 #include "prepare.h"
-#include "server.h"
 #include "world.h"
 
 struct ensemble ensemble;

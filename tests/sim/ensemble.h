@@ -61,7 +61,8 @@ int64_t ensemble_applied(int replica); /* the version that it shows */
 int64_t ensemble_committed(void);
 const struct txn *ensemble_txn(int64_t version);
 
-/* From server.c: a write, sync, session or operator's request at a replica. */
+/* From frontend.c: a write, sync, session or operator's request at a replica.
+ */
 void ensemble_submit(int replica, struct request *r);
 /* A client of that replica has sent something. */
 void ensemble_touch(int replica, int session);

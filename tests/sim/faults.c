@@ -6,7 +6,7 @@
 #include "choices.h"
 #include "ensemble.h"
 #include "error.h"
-#include "server.h"
+#include "frontend.h"
 #include "world.h"
 
 static int64_t left(void)

@@ -3,9 +3,9 @@
 
 #include "choices.h"
 #include "events.h"
+#include "frontend.h"
 #include "oracle.h"
 #include "prepare.h"
-#include "server.h"
 #include "world.h"
 
 static struct pipe *pipe_of(int from, int to)

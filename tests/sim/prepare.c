@@ -6,8 +6,8 @@
 
 #include "error.h"
 #include "events.h"
+#include "frontend.h"
 #include "members.h"
-#include "server.h"
 #include "world.h"
 
 static struct txn *propose(enum txn_kind kind, struct request *r)

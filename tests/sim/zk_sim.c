@@ -10,7 +10,6 @@
 #include "error.h"
 #include "events.h"
 #include "fiber.h"
-#include "op.h"
 #include "world.h"
 
 #define HANDLES_MAX 64
@@ -236,15 +235,17 @@ static void on_welcome(struct zkr__zk *zk, int session)
 
 static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
 {
+    struct local_watch **end = &zk->watches;
     struct local_watch *l;
 
     if (r->watch == NULL || r->type == ZKR__ZK_UNWATCH ||
         (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR__ZNONODE)))
         return;
     l = arena_new(sizeof(*l));
-    *l = (struct local_watch){ zk->watches, r->path, r->watch,
-                               rc == ZKR__ZNONODE };
-    zk->watches = l;
+    *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR__ZNONODE };
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = l;
 }
 
 /* All on the path, or that of one context. */
@@ -519,7 +520,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
 
     if (zk->state == EXPIRED && !(zk->upcalls != NULL && one_in(4)))
         return ZKR__ZINVALIDSTATE;
-    if (request->type == ZKR__ZK_UNWATCH &&
+    if (request->type == ZKR__ZK_UNWATCH && request->watch != NULL &&
         !is_watched(zk, request->path, request->watch))
         return ZKR__ZNOWATCHER;
     if (nerves.refuse != 0 && one_in(nerves.refuse))

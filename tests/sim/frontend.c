@@ -1,5 +1,5 @@
 /* A replica as its clients see it: connections, requests, reads, watches. */
-#include "server.h"
+#include "frontend.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A replica as its clients see it: connections, requests, reads, watches. */
-#ifndef SIM_SERVER_H
-#define SIM_SERVER_H
+#ifndef SIM_FRONTEND_H
+#define SIM_FRONTEND_H
 
 #include "ensemble.h"
 #include "pipe.h"

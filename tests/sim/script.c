@@ -1,0 +1,514 @@
+/* What a client can see of ZooKeeper, step by step, through the seam: the same
+ * on the simulated ensemble as on a real server. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "stage.h"
+#include "zk.h"
+
+#define LINES 4096
+
+/* A client; for the seam, a session. */
+struct zkr_session {
+    const char *name;
+    struct zkr__zk *zk;
+    int64_t id; /* of its session, which the client forgets when it ends */
+    char lines[65536];
+    size_t len;
+    int connected; /* how often */
+    int lost;
+    int expired;
+};
+
+struct zkr__op {
+    struct zkr_session *who;
+    struct zkr__zk_request request;
+    char text[128];
+};
+
+struct zkr__watch {
+    struct zkr_session *who;
+    const char *name;
+};
+
+static struct zkr_session a = { .name = "a" };
+static struct zkr_session b = { .name = "b" };
+static int pending;
+static int events;
+static int wanted_events;
+static struct zkr__acl acl;
+
+static void say(struct zkr_session *who, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct zkr_session *who, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    who->len += (size_t)vsnprintf(who->lines + who->len,
+                                  sizeof(who->lines) - who->len, format, args);
+    va_end(args);
+}
+
+/* Everything that the seam tells. */
+
+void zkr__session_on_event(struct zkr_session *who, enum zkr__zk_event event)
+{
+    stage_lock();
+    who->connected += event == ZKR__ZK_CONNECTED;
+    who->lost += event == ZKR__ZK_DISCONNECTED;
+    who->expired += event == ZKR__ZK_EXPIRED;
+    if (event == ZKR__ZK_EXPIRED)
+        say(who, "expired\n");
+    stage_wake();
+    stage_unlock();
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static void say_names(struct zkr_session *who, const struct zkr__zk_reply *r)
+{
+    const char **names = calloc(r->name_count + 1, sizeof(*names));
+
+    if (names == NULL)
+        abort();
+    if (r->name_count > 0)
+        memcpy(names, r->names, r->name_count * sizeof(*names));
+    qsort(names, r->name_count, sizeof(*names), by_name);
+    for (size_t i = 0; i < r->name_count; i++)
+        say(who, " [%s]", names[i]);
+    free(names);
+}
+
+static const char *owner_of(int64_t owner)
+{
+    if (owner == 0)
+        return "nobody";
+    return owner == a.id ? "a" : owner == b.id ? "b" : "?";
+}
+
+static bool has_stat(const struct zkr__op *op)
+{
+    switch (op->request.type) {
+    case ZKR__ZK_CREATE:
+    case ZKR__ZK_EXISTS:
+    case ZKR__ZK_GET:
+    case ZKR__ZK_SET:
+    case ZKR__ZK_SURVEY:
+        return true;
+    case ZKR__ZK_DELETE:
+    case ZKR__ZK_CHILDREN:
+    case ZKR__ZK_SYNC:
+    case ZKR__ZK_CHECK:
+    case ZKR__ZK_UNWATCH:
+        break;
+    }
+    return false;
+}
+
+void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr_session *who = op->who;
+
+    stage_lock();
+    say(who, "%s: %d", op->text, reply->rc);
+    if (reply->path != NULL)
+        say(who, " %s", reply->path);
+    if (has_stat(op) && reply->rc == ZKR_OK)
+        say(who, " of %s%s", owner_of(reply->owner),
+            reply->czxid > 0 ? "" : ", without a czxid");
+    if (reply->data_len > 0)
+        say(who, " %zu bytes '%.*s'", reply->data_len,
+            reply->data == NULL ? 0 : (int)reply->data_len,
+            reply->data == NULL ? "" : reply->data);
+    say_names(who, reply);
+    say(who, "\n");
+    pending--;
+    free(op->request.scratch);
+    free(op);
+    stage_wake();
+    stage_unlock();
+}
+
+void zkr__watch_on_event(struct zkr__watch *watch, bool deleted)
+{
+    stage_lock();
+    say(watch->who, "watch %s: %s\n", watch->name,
+        deleted ? "deleted" : "changed");
+    events++;
+    stage_wake();
+    stage_unlock();
+}
+
+/* What the script says. */
+
+static bool nothing_pending(void)
+{
+    return pending == 0;
+}
+
+static bool enough_events(void)
+{
+    return events >= wanted_events;
+}
+
+static void await_answers(void)
+{
+    stage_wait(nothing_pending);
+}
+
+static void await_events(int count)
+{
+    wanted_events = count;
+    stage_wait(enough_events);
+}
+
+static const char *const types[] = {
+    [ZKR__ZK_CREATE] = "create", [ZKR__ZK_DELETE] = "delete",
+    [ZKR__ZK_EXISTS] = "exists", [ZKR__ZK_GET] = "get",
+    [ZKR__ZK_SET] = "set",       [ZKR__ZK_CHILDREN] = "children",
+    [ZKR__ZK_SURVEY] = "survey", [ZKR__ZK_SYNC] = "sync",
+    [ZKR__ZK_CHECK] = "check",   [ZKR__ZK_UNWATCH] = "unwatch",
+};
+
+static void submit(struct zkr_session *who, struct zkr__zk_request request)
+{
+    struct zkr__op *op = calloc(1, sizeof(*op));
+    int rc;
+
+    if (op == NULL)
+        abort();
+    op->who = who;
+    op->request = request;
+    op->request.acl = &acl;
+    if (request.data == NULL)
+        op->request.data = "";
+    op->request.data_len = strlen(op->request.data);
+    (void)snprintf(op->text, sizeof(op->text), "%s %s%s%s", types[request.type],
+                   request.path, request.watch == NULL ? "" : " watch ",
+                   request.watch == NULL ? "" : request.watch->name);
+    stage_lock();
+    pending++;
+    stage_unlock();
+    rc = zkr__zk_submit(who->zk, &op->request, op);
+    if (rc == ZKR_OK)
+        return;
+    stage_lock();
+    pending--;
+    say(who, "%s: refused, %d\n", op->text, rc);
+    stage_unlock();
+    free(op->request.scratch);
+    free(op);
+}
+
+static void ask(struct zkr_session *who, enum zkr__zk_type type,
+                const char *path)
+{
+    submit(who, (struct zkr__zk_request){ .type = type, .path = path });
+    await_answers();
+}
+
+static void watch(struct zkr_session *who, enum zkr__zk_type type,
+                  const char *path, struct zkr__watch *w)
+{
+    w->who = who;
+    submit(who,
+           (struct zkr__zk_request){ .type = type, .path = path, .watch = w });
+    await_answers();
+}
+
+static void create(struct zkr_session *who, enum zkr__zk_mode mode,
+                   const char *path)
+{
+    submit(who, (struct zkr__zk_request){
+                    .type = ZKR__ZK_CREATE, .mode = mode, .path = path });
+    await_answers();
+}
+
+static void set(struct zkr_session *who, const char *path, const char *data)
+{
+    submit(who, (struct zkr__zk_request){
+                    .type = ZKR__ZK_SET, .path = path, .data = data });
+    await_answers();
+}
+
+static bool a_connected(void)
+{
+    return a.connected > 0;
+}
+
+static bool b_connected(void)
+{
+    return b.connected > 0;
+}
+
+static bool b_expired(void)
+{
+    return b.expired > 0;
+}
+
+static bool both_lost(void)
+{
+    return a.lost > 0 && b.lost > 0;
+}
+
+static void open_client(struct zkr_session *who, bool (*connected)(void))
+{
+    const struct zkr__zk_config config = { .servers = stage_hosts(),
+                                           .timeout_ms = 4000 };
+
+    who->connected = who->lost = who->expired = 0;
+    if (zkr__zk_open(&config, who, &who->zk) != ZKR_OK)
+        abort();
+    stage_wait(connected);
+    who->id = zkr__zk_session_id(who->zk);
+}
+
+static void show(const char *title)
+{
+    stage_lock();
+    printf("== %s\n", title);
+    if (a.len > 0)
+        printf("a:\n%s", a.lines);
+    if (b.len > 0)
+        printf("b:\n%s", b.lines);
+    a.len = b.len = 0;
+    a.lines[0] = b.lines[0] = '\0';
+    events = 0;
+    stage_unlock();
+}
+
+static void numbers(void)
+{
+    create(&a, ZKR__ZK_PERSISTENT, "/n");
+    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/x-");
+    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/y-");
+    ask(&a, ZKR__ZK_DELETE, "/n/x-0000000000");
+    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/x-");
+    create(&a, ZKR__ZK_EPHEMERAL, "/n/plain");
+    create(&a, ZKR__ZK_EPHEMERAL, "/n/plain");
+    create(&b, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/x-");
+    ask(&b, ZKR__ZK_CHILDREN, "/n");
+    ask(&b, ZKR__ZK_SURVEY, "/n");
+    ask(&b, ZKR__ZK_DELETE, "/n/x-0000000004");
+    ask(&a, ZKR__ZK_DELETE, "/n/plain");
+    ask(&a, ZKR__ZK_DELETE, "/n/x-0000000002");
+    ask(&a, ZKR__ZK_DELETE, "/n");
+    ask(&a, ZKR__ZK_DELETE, "/n/y-0000000001");
+    ask(&a, ZKR__ZK_DELETE, "/n");
+    create(&a, ZKR__ZK_PERSISTENT, "/n");
+    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/again-");
+    show("numbers");
+}
+
+static void missing(void)
+{
+    static const enum zkr__zk_type all[] = {
+        ZKR__ZK_DELETE, ZKR__ZK_EXISTS,   ZKR__ZK_GET,    ZKR__ZK_SET,
+        ZKR__ZK_CHECK,  ZKR__ZK_CHILDREN, ZKR__ZK_SURVEY,
+    };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        ask(&a, all[i], "/m/none");
+    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/m/x-");
+    create(&a, ZKR__ZK_CONTAINER, "/m");
+    create(&a, ZKR__ZK_CONTAINER, "/m/c");
+    ask(&a, ZKR__ZK_SYNC, "/m");
+    ask(&a, ZKR__ZK_CHECK, "/m");
+    ask(&a, ZKR__ZK_DELETE, "/m");
+    create(&a, ZKR__ZK_EPHEMERAL, "/m/c/e");
+    create(&a, ZKR__ZK_EPHEMERAL, "/m/c/e/below");
+    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/m/c/e/below-");
+    ask(&a, ZKR__ZK_DELETE, "/m/c/e");
+    ask(&a, ZKR__ZK_CHILDREN, "/m/c");
+    show("what is missing, and what is in the way");
+}
+
+static void contents(void)
+{
+    create(&a, ZKR__ZK_EPHEMERAL, "/d");
+    ask(&a, ZKR__ZK_GET, "/d");
+    set(&b, "/d", "__REVOKE__");
+    ask(&b, ZKR__ZK_GET, "/d");
+    ask(&b, ZKR__ZK_SURVEY, "/d");
+    ask(&b, ZKR__ZK_EXISTS, "/d");
+    ask(&b, ZKR__ZK_DELETE, "/d");
+    ask(&a, ZKR__ZK_SYNC, "/");
+    ask(&a, ZKR__ZK_GET, "/d");
+    show("contents");
+}
+
+static void watches(void)
+{
+    static struct zkr__watch one = { .name = "one" };
+    static struct zkr__watch two = { .name = "two" };
+    static struct zkr__watch three = { .name = "three" };
+
+    watch(&a, ZKR__ZK_GET, "/w", &one);
+    watch(&a, ZKR__ZK_EXISTS, "/w", &two);
+    create(&b, ZKR__ZK_PERSISTENT, "/w");
+    await_events(1);
+    watch(&a, ZKR__ZK_GET, "/w", &one);
+    watch(&a, ZKR__ZK_EXISTS, "/w", &two);
+    ask(&b, ZKR__ZK_SYNC, "/w");
+    watch(&b, ZKR__ZK_GET, "/w", &three);
+    set(&b, "/w", "x");
+    await_events(4);
+    set(&b, "/w", "y");
+    ask(&a, ZKR__ZK_SYNC, "/w");
+    watch(&a, ZKR__ZK_GET, "/w", &one);
+    ask(&a, ZKR__ZK_DELETE, "/w"); /* the event comes before the answer */
+    await_events(5);
+    show("watches");
+}
+
+static void no_more_watches(void)
+{
+    static struct zkr__watch one = { .name = "one" };
+    static struct zkr__watch two = { .name = "two" };
+
+    create(&b, ZKR__ZK_PERSISTENT, "/u");
+    ask(&a, ZKR__ZK_SYNC, "/u"); /* it may read from another server */
+    watch(&a, ZKR__ZK_UNWATCH, "/u", &one);
+    ask(&a, ZKR__ZK_UNWATCH, "/u");
+    watch(&a, ZKR__ZK_GET, "/u", &one);
+    watch(&a, ZKR__ZK_GET, "/u", &two);
+    watch(&a, ZKR__ZK_UNWATCH, "/u", &one);
+    set(&b, "/u", "x");
+    await_events(1);
+    watch(&a, ZKR__ZK_GET, "/u", &one);
+    ask(&a, ZKR__ZK_UNWATCH, "/u");
+    ask(&b, ZKR__ZK_DELETE, "/u");
+    ask(&a, ZKR__ZK_SYNC, "/u");
+    ask(&a, ZKR__ZK_EXISTS, "/u");
+    show("watches taken back");
+}
+
+static void in_one_flight(void)
+{
+    create(&a, ZKR__ZK_PERSISTENT, "/f");
+    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_CREATE,
+                                         .mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL,
+                                         .path = "/f/x-" });
+    submit(&a,
+           (struct zkr__zk_request){ .type = ZKR__ZK_CHILDREN, .path = "/f" });
+    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
+                                         .path = "/f/x-0000000000" });
+    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_DELETE,
+                                         .path = "/f/x-0000000000" });
+    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
+                                         .path = "/f/x-0000000000" });
+    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_SYNC, .path = "/f" });
+    submit(&a,
+           (struct zkr__zk_request){ .type = ZKR__ZK_CHILDREN, .path = "/f" });
+    await_answers();
+    show("requests in one flight");
+}
+
+static void forget_events(void)
+{
+    stage_lock();
+    a.lost = b.lost = a.connected = b.connected = 0;
+    stage_unlock();
+}
+
+static void await_reconnect(void)
+{
+    stage_wait(both_lost);
+    stage_wait(a_connected);
+    stage_wait(b_connected);
+}
+
+static void used_up(void)
+{
+    create(&a, ZKR__ZK_PERSISTENT, "/s");
+    forget_events();
+    stage_set_number("/s", "/s/seed", INT32_MAX - 2);
+    await_reconnect();
+    for (int i = 0; i < 5; i++)
+        create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, i < 4 ? "/s/x-" : "/s/y-");
+    ask(&a, ZKR__ZK_SYNC, "/s");
+    show("numbers used up");
+}
+
+static void broken_connections(void)
+{
+    static struct zkr__watch one = { .name = "one" };
+    static struct zkr__watch two = { .name = "two" };
+
+    create(&a, ZKR__ZK_EPHEMERAL, "/b");
+    ask(&b, ZKR__ZK_SYNC, "/b");
+    watch(&b, ZKR__ZK_GET, "/b", &one);
+    watch(&b, ZKR__ZK_EXISTS, "/b2", &two);
+    forget_events();
+    stage_restart();
+    await_reconnect();
+    ask(&b, ZKR__ZK_EXISTS, "/b");
+    create(&a, ZKR__ZK_EPHEMERAL, "/b2");
+    await_events(1);
+    ask(&a, ZKR__ZK_DELETE, "/b");
+    await_events(2);
+    show("connections broken, sessions alive");
+}
+
+static void ended_by_client(void)
+{
+    static struct zkr__watch one = { .name = "one" };
+
+    create(&b, ZKR__ZK_EPHEMERAL, "/c");
+    ask(&a, ZKR__ZK_SYNC, "/c");
+    watch(&a, ZKR__ZK_GET, "/c", &one);
+    say(&b, "close: %s\n", zkr__zk_close(b.zk) ? "told" : "not told");
+    await_events(1);
+    ask(&a, ZKR__ZK_EXISTS, "/c");
+    show("a session closed");
+}
+
+static void ended_by_server(void)
+{
+    static struct zkr__watch one = { .name = "one" };
+
+    open_client(&b, b_connected);
+    create(&b, ZKR__ZK_EPHEMERAL, "/e");
+    ask(&a, ZKR__ZK_SYNC, "/e");
+    watch(&a, ZKR__ZK_GET, "/e", &one);
+    stage_kill_session(b.id);
+    await_events(1);
+    stage_wait(b_expired);
+    ask(&a, ZKR__ZK_EXISTS, "/e");
+    ask(&b, ZKR__ZK_EXISTS, "/e");
+    (void)zkr__zk_close(b.zk);
+    show("a session ended by the server");
+}
+
+static void script(void)
+{
+    if (zkr__acl_parse(&acl, "world:anyone:cdrwa") != ZKR_OK)
+        abort();
+    open_client(&a, a_connected);
+    open_client(&b, b_connected);
+    numbers();
+    missing();
+    contents();
+    watches();
+    no_more_watches();
+    in_one_flight();
+    used_up();
+    broken_connections();
+    ended_by_client();
+    ended_by_server();
+    (void)zkr__zk_close(a.zk);
+    zkr__acl_done(&acl);
+}
+
+int main(void)
+{
+    return stage_play(script);
+}

@@ -1,0 +1,131 @@
+/* Scripts on the simulated ensemble, without faults but those of the script. */
+#include "stage.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "client.h"
+#include "events.h"
+#include "fiber.h"
+#include "oracle.h"
+#include "world.h"
+
+struct world world;
+
+bool world_may_preempt(void)
+{
+    return false;
+}
+
+void world_trace(const char *format, ...)
+{
+    (void)format;
+}
+
+void world_assert(bool condition, const char *text)
+{
+    if (condition)
+        return;
+    (void)fprintf(stderr, "%s\n", text);
+    exit(1);
+}
+
+void process_stop(int process, int64_t duration)
+{
+    (void)process;
+    (void)duration;
+}
+
+void oracle_committed(int64_t version, const struct txn *txn)
+{
+    (void)version;
+    (void)txn;
+}
+
+static const char changed;
+
+void stage_lock(void)
+{
+}
+
+void stage_unlock(void)
+{
+}
+
+void stage_wake(void)
+{
+    fiber_wake(&changed, true);
+}
+
+void stage_wait(bool (*done)(void))
+{
+    int64_t deadline = sim_now + 30000 * MS;
+
+    while (!done())
+        world_assert(fiber_wait(&changed, deadline),
+                     "the ensemble does not do what it should");
+}
+
+const char *stage_hosts(void)
+{
+    return "a:1,b:2,c:3";
+}
+
+void stage_kill_session(int64_t id)
+{
+    ensemble_kill_session((int)id - 1);
+}
+
+void stage_restart(void)
+{
+    server_reset_connections(0);
+}
+
+void stage_set_number(const char *dir, const char *seed, int32_t number)
+{
+    (void)seed;
+    tree_find(dir, ensemble_committed())->cversion = number;
+    stage_restart();
+}
+
+static void *play(void *script)
+{
+    (*(void (**)(void))script)();
+    return NULL;
+}
+
+static void run(void)
+{
+    while (fibers_alive() > 0) {
+        int64_t next = fibers_next();
+
+        if (clients_ready() > 0)
+            clients_run(0);
+        else if (fibers_ready() > 0)
+            fibers_run(0);
+        else if (next < events_next())
+            sim_now = next;
+        else
+            events_run_next();
+    }
+}
+
+/* Each replay has other delays, servers and orders; the answers are the same.
+ */
+int stage_play(void (*script)(void))
+{
+    static struct choices choices;
+    const char *seed = getenv("SIM_SEED");
+
+    choices_begin(&choices, seed == NULL ? 1 : strtoull(seed, NULL, 0));
+    events_reset();
+    tree_reset();
+    ensemble_reset(1000 * MS, 5000 * MS, 1000 * MS);
+    (void)fiber_start(0, play, &script);
+    run();
+    return 0;
+}
