@@ -75,6 +75,13 @@ static void on_delay_over(struct zkr__timer *timer)
     zkr__op_pump_locked(op->session);
 }
 
+static enum zkr__outcome outcome_of(int rc)
+{
+    /* Refused by the client: not done, and worth another try. */
+    return rc == ZKR_ENOMEM || rc == ZKR__ZK_NOT_NOW ? ZKR__NOT_DONE
+                                                     : zkr__error_outcome(rc);
+}
+
 /* True when it will be sent again. */
 static bool retry_locked(struct zkr__op *op, int rc)
 {
@@ -85,13 +92,17 @@ static bool retry_locked(struct zkr__op *op, int rc)
 
     if (op->retry == ZKR__RETRY_NEVER || s->over != 0)
         return false;
-    if (op->retry == ZKR__RETRY_ALWAYS)
+    if (op->retry == ZKR__RETRY_UNDONE && outcome_of(rc) != ZKR__NOT_DONE)
+        return false;
+    if (op->retry != ZKR__RETRY_POLICY)
         delay_ms = zkr__retry_delay(policy, op->retries, zkr__random());
     else if (!zkr__retry_next(policy, op->retries,
                               (uint64_t)((now - op->started) / ZKR__MS),
                               zkr__random(), &delay_ms))
         return false;
     op->retries++;
+    if (op->retry == ZKR__RETRY_UNDONE)
+        op->sent = 0;
     zkr__log(ZKR_LOG_DEBUG, "request %d for %s: %s, again in %u ms",
              (int)op->request.type, op->request.path, zkr_strerror(rc),
              delay_ms);
@@ -101,17 +112,13 @@ static bool retry_locked(struct zkr__op *op, int rc)
     return true;
 }
 
-static enum zkr__outcome outcome_of(int rc)
-{
-    /* No memory in the client: not done, and worth another try. */
-    return rc == ZKR_ENOMEM ? ZKR__NOT_DONE : zkr__error_outcome(rc);
-}
-
 static bool is_write(const struct zkr__op *op)
 {
     return op->request.type == ZKR__ZK_CREATE ||
            op->request.type == ZKR__ZK_DELETE ||
-           op->request.type == ZKR__ZK_SET || op->request.type == ZKR__ZK_CHECK;
+           op->request.type == ZKR__ZK_SET ||
+           op->request.type == ZKR__ZK_CHECK ||
+           op->request.type == ZKR__ZK_GUARDED;
 }
 
 /* What the answer says of the session; a survey is more than one request. */
@@ -173,6 +180,8 @@ void zkr__op_pump_locked(struct zkr_session *s)
         op->sent = zkr__clock_boot();
         op->refusal = zkr__zk_submit(s->zk, &op->request, op);
         if (op->refusal != ZKR_OK) {
+            if (op->refusal == ZKR__ZK_NOT_NOW)
+                op->sent = 0;
             move_locked(op, ZKR__OP_REFUSED);
             zkr__keeper_wake_locked(s);
         }

@@ -10,6 +10,7 @@
 /* What to do when the outcome is not an answer of the server. */
 enum zkr__op_retry {
     ZKR__RETRY_NEVER,  /* complete: the caller knows better */
+    ZKR__RETRY_UNDONE, /* send again while it is certain that it was not done */
     ZKR__RETRY_POLICY, /* send again as the policy of the session says */
     ZKR__RETRY_ALWAYS, /* send again until there is an answer */
 };
@@ -33,7 +34,8 @@ struct zkr__op {
     uint64_t epoch;
     uint32_t retries;
     int64_t started;
-    int64_t sent; /* the last time, by the clock of the lease */
+    int64_t sent; /* the last time, by the clock of the lease; 0 when it has
+                   * not been, or (RETRY_UNDONE) was not done for certain */
     struct zkr__timer timer;
 };
 

@@ -36,7 +36,16 @@ enum zkr__zk_type {
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
     ZKR__ZK_UNWATCH,  /* path, watch: forget this one; NULL: remove all data
                        * watches of this handle on it, on the server too */
+    ZKR__ZK_GUARDED,  /* guard, write, path, version; see below */
 };
+
+/* GUARDED is one transaction: if the node `guard` exists, then `write`, which
+ * is CREATE (data, acl, mode: PERSISTENT), DELETE (version) or SET (data,
+ * version); all of it, or nothing. A version of -1 is any. Refused by the
+ * server, `guard_failed` tells whether it was for the guard: ZNONODE, or
+ * ZNOAUTH when it may not be read; else the error is that of the write.
+ * A client may be unable to take it at the moment: then it is not sent. */
+#define ZKR__ZK_NOT_NOW ZKR_EBUSY
 
 enum zkr__zk_mode {
     ZKR__ZK_PERSISTENT,
@@ -53,6 +62,9 @@ struct zkr__zk_request {
     size_t data_len;
     const struct zkr__acl *acl;
     struct zkr__watch *watch;
+    const char *guard;
+    enum zkr__zk_type write;
+    int32_t version;
     void *scratch; /* the seam's; free() it when the request is answered */
 };
 
@@ -64,6 +76,9 @@ struct zkr__zk_reply {
     int64_t pzxid;            /* of the last change of children: of the same */
     int64_t owner;            /* the ephemeralOwner: of the same */
     int64_t ctime_ms;         /* since 1970: of the same */
+    int64_t mzxid;            /* GUARDED SET, with czxid */
+    int32_t version;          /* of the same */
+    bool guard_failed;        /* GUARDED */
     const char *const *names; /* CHILDREN, SURVEY */
     size_t name_count;
     const char *data; /* GET; may be NULL */
@@ -106,7 +121,8 @@ uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op);
 
-/* The client's log level is one for the process. */
+/* Have the client log what that level wants, or more: its level is one for the
+ * process, and the seam may need some of it. */
 void zkr__zk_log_level(enum zkr_log_level level);
 
 /* Upcalls. None comes from inside a call down. */

@@ -16,16 +16,24 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
+#include "zk_gate.h"
 
 /* Without it the client resolves names on every turn of its loop. */
 #define RESOLUTION_DELAY_MS 60000
 /* How long zookeeper_close() waits for its answer. */
 #define CLOSE_REPLY_MS 1500
 
+/* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
+extern ZOOAPI ZooLogLevel logLevel;
+
 struct zkr__zk {
     zhandle_t *zh;
     const char *auth_scheme; /* NULL when the client has got them: */
     const char *auth;
+    bool has_auth;
+    struct zkr__gate gate; /* these three only if it has: */
+    bool probing;          /* under the gate: a request finds out whether */
+    unsigned probed;       /* ... this connection answers */
 };
 
 /* "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_ERROR@fn@1335: text" */
@@ -33,6 +41,7 @@ static void on_log(const char *line)
 {
     enum zkr_log_level level = ZKR_LOG_DEBUG;
 
+    zkr__gate_on_log(line);
     if (strstr(line, ":ZOO_ERROR@") != NULL)
         level = ZKR_LOG_ERROR;
     else if (strstr(line, ":ZOO_WARN@") != NULL)
@@ -44,9 +53,8 @@ static void on_log(const char *line)
 
 void zkr__zk_log_level(enum zkr_log_level level)
 {
-    zoo_set_debug_level(level <= ZKR_LOG_ERROR     ? ZOO_LOG_LEVEL_ERROR
-                        : level == ZKR_LOG_WARNING ? ZOO_LOG_LEVEL_WARN
-                                                   : ZOO_LOG_LEVEL_INFO);
+    (void)level; /* INFO is the most for us, and the gate needs it */
+    zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
 }
 
 static void on_session_event(zhandle_t *zh, int type, int state,
@@ -80,11 +88,18 @@ static void on_watch_event(zhandle_t *zh, int type, int state, const char *path,
         zkr__watch_on_event(context, type == ZOO_DELETED_EVENT);
 }
 
-/* A refusal shows as the state event AUTH_FAILED. Runs on the io thread. */
+/* A refusal shows as the state event AUTH_FAILED. Runs on the io thread, which
+ * has locks of the client unless it is a success. */
 static void on_auth(int rc, const void *data)
 {
-    (void)rc;
-    (void)data;
+    struct zkr__zk *zk = (struct zkr__zk *)(uintptr_t)data;
+
+    zkr__gate_own(&zk->gate);
+    if (rc != ZOK)
+        return;
+    zkr__gate_shut();
+    zkr__gate_answered(&zk->gate, zk->gate.connections);
+    zkr__gate_open();
 }
 
 /* The threads of the client inherit the signal mask of their creator. */
@@ -109,10 +124,12 @@ static zhandle_t *init_with_signals_blocked(const struct zkr__zk_config *config,
 int zkr__zk_open(const struct zkr__zk_config *config,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
-    struct zkr__zk *zk = malloc(sizeof(*zk));
+    struct zkr__zk *zk = calloc(1, sizeof(*zk));
 
     if (zk == NULL)
         return ZKR_ENOMEM;
+    if (logLevel < ZOO_LOG_LEVEL_INFO)
+        zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
     zk->zh = init_with_signals_blocked(config, session);
     if (zk->zh == NULL) {
         int rc = errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
@@ -123,6 +140,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     (void)zoo_set_servers_resolution_delay(zk->zh, RESOLUTION_DELAY_MS);
     zk->auth_scheme = config->auth_scheme;
     zk->auth = config->auth;
+    zk->has_auth = config->auth_scheme != NULL;
     *ret_zk = zk;
     return ZKR_OK;
 }
@@ -134,7 +152,7 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     if (zk->auth_scheme == NULL)
         return true;
     if (zoo_add_auth(zk->zh, zk->auth_scheme, zk->auth, (int)strlen(zk->auth),
-                     on_auth, NULL) != ZOK)
+                     on_auth, zk) != ZOK)
         return false;
     zk->auth_scheme = NULL;
     return true;
@@ -284,9 +302,7 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
     answer(data, &reply);
 }
 
-/* A transaction of one check. There is never more than one operation in it: the
- * client frees an uninitialised pointer when a transaction of several is
- * refused on a dead handle. Both structs must outlive the request. */
+/* A transaction of one check. Both structs must outlive the request. */
 struct check {
     zoo_op_t op;
     zoo_op_result_t result;
@@ -319,28 +335,131 @@ static int32_t mode_of(enum zkr__zk_mode mode)
     abort();
 }
 
+/* The strings are borrowed: free() the data. */
+static bool borrow_acl(struct ACL_vector *to, const struct zkr__acl *acl)
+{
+    if (allocate_ACL_vector(to, (int32_t)acl->count) != 0 || to->data == NULL)
+        return false;
+    for (size_t i = 0; i < acl->count; i++) {
+        to->data[i].perms = acl->entries[i].perms;
+        to->data[i].id.scheme = acl->entries[i].scheme;
+        to->data[i].id.id = acl->entries[i].id;
+    }
+    return true;
+}
+
 static int submit_create(zhandle_t *zh, const struct zkr__zk_request *r,
                          struct zkr__op *op)
 {
     struct ACL_vector acl;
     int rc;
 
-    if (allocate_ACL_vector(&acl, (int32_t)r->acl->count) != 0 ||
-        acl.data == NULL)
+    if (!borrow_acl(&acl, r->acl))
         return ZKR_ENOMEM;
-    for (size_t i = 0; i < r->acl->count; i++) {
-        acl.data[i].perms = r->acl->entries[i].perms;
-        acl.data[i].id.scheme = r->acl->entries[i].scheme;
-        acl.data[i].id.id = r->acl->entries[i].id;
-    }
     rc = zoo_acreate2(zh, r->path, r->data, (int)r->data_len, &acl,
                       mode_of(r->mode), on_create, op);
-    free(acl.data); /* the strings are borrowed */
+    free(acl.data);
     return rc;
 }
 
-static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
+/* A transaction of two, the check first; only behind the gate. With two the
+ * client is safe once it has encoded the first. */
+struct guarded {
+    struct zkr__op *op;
+    struct Stat stat;
+    zoo_op_t ops[2];
+    zoo_op_result_t results[2];
+};
+
+/* After a refusal by the server the operations behind the one that failed have
+ * ZRUNTIMEINCONSISTENCY; without its answer both have the same. */
+static void on_guarded(int rc, const void *data)
 {
+    const struct guarded *g = data;
+    struct zkr__zk_reply reply = { .rc = rc };
+
+    set_stat(&reply, &g->stat);
+    reply.mzxid = g->stat.mzxid;
+    reply.version = g->stat.version;
+    reply.guard_failed =
+        g->results[0].err != ZOK && g->results[1].err == ZRUNTIMEINCONSISTENCY;
+    answer(g->op, &reply);
+}
+
+static void init_write(zoo_op_t *op, const struct zkr__zk_request *r,
+                       const struct ACL_vector *acl, struct Stat *stat)
+{
+    if (r->write == ZKR__ZK_CREATE)
+        zoo_create_op_init(op, r->path, r->data, (int)r->data_len, acl,
+                           mode_of(r->mode), NULL, 0);
+    else if (r->write == ZKR__ZK_DELETE)
+        zoo_delete_op_init(op, r->path, r->version);
+    else
+        zoo_set_op_init(op, r->path, r->data, (int)r->data_len, r->version,
+                        stat);
+}
+
+static void on_probed(int rc, const struct Stat *stat, const void *data)
+{
+    struct zkr__zk *zk = (struct zkr__zk *)(uintptr_t)data;
+
+    (void)stat;
+    zkr__gate_shut();
+    zk->probing = false;
+    if (rc == ZOK)
+        zkr__gate_answered(&zk->gate, zk->probed);
+    zkr__gate_open();
+}
+
+/* Behind the gate, connected: are our credentials accepted for certain? */
+static bool is_accepted(struct zkr__zk *zk)
+{
+    if (!zk->has_auth || zkr__gate_has_answered(&zk->gate))
+        return true;
+    if (!zk->probing) {
+        zk->probed = zk->gate.connections;
+        zk->probing =
+            zoo_awexists(zk->zh, "/", NULL, NULL, on_probed, zk) == ZOK;
+    }
+    return false;
+}
+
+/* Somebody else may have changed the level, which is one for the process. */
+static int gated_multi(struct zkr__zk *zk, struct guarded *g)
+{
+    if (logLevel < ZOO_LOG_LEVEL_INFO)
+        zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
+    if (!zkr__gate_works())
+        return ZUNIMPLEMENTED;
+    if (zoo_state(zk->zh) != ZOO_CONNECTED_STATE || !is_accepted(zk))
+        return ZKR__ZK_NOT_NOW;
+    return zoo_amulti(zk->zh, 2, g->ops, g->results, on_guarded, g);
+}
+
+static int submit_guarded(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op)
+{
+    struct guarded *g = calloc(1, sizeof(*g));
+    struct ACL_vector acl = { 0, NULL };
+    int rc;
+
+    r->scratch = g;
+    if (g == NULL || (r->write == ZKR__ZK_CREATE && !borrow_acl(&acl, r->acl)))
+        return ZKR_ENOMEM;
+    g->op = op;
+    zoo_check_op_init(&g->ops[0], r->guard, -1);
+    init_write(&g->ops[1], r, &acl, &g->stat);
+    zkr__gate_shut();
+    rc = gated_multi(zk, g);
+    zkr__gate_open();
+    free(acl.data);
+    return rc;
+}
+
+static int submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                  struct zkr__op *op)
+{
+    zhandle_t *zh = zk->zh;
     watcher_fn watcher = r->watch == NULL ? NULL : on_watch_event;
     /* Declared by mistake as a pointer to a function pointer. */
     void_completion_t *unwatched = (void_completion_t *)(uintptr_t)on_void;
@@ -367,6 +486,8 @@ static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
         return zoo_async(zh, r->path, on_string, op);
     case ZKR__ZK_CHECK:
         return submit_check(zh, r, op);
+    case ZKR__ZK_GUARDED:
+        return submit_guarded(zk, r, op);
     case ZKR__ZK_UNWATCH:
         return r->watch == NULL
                    ? zoo_aremove_all_watches(zh, r->path, ZWATCHTYPE_DATA, 0,
@@ -380,7 +501,7 @@ static int submit(zhandle_t *zh, struct zkr__zk_request *r, struct zkr__op *op)
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                    struct zkr__op *op)
 {
-    int rc = submit(zk->zh, r, op);
+    int rc = submit(zk, r, op);
 
     /* The client has one code for all handles that are beyond use. */
     if (rc == ZINVALIDSTATE && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE)

@@ -1,0 +1,136 @@
+/* Tests of the gate that keeps the client's io thread from ending a session. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "zk_gate.h"
+
+/* As the client writes it, in both of its places. */
+static const char connects[] =
+    "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_INFO@check_events@2999: "
+    "initiated connection to server 127.0.0.1:2181";
+static const char connects_at_once[] =
+    "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_INFO@zookeeper_interest@2611: "
+    "Initiated connection to server 127.0.0.1:2181";
+
+static bool works(void)
+{
+    bool it_does;
+
+    zkr__gate_shut();
+    it_does = zkr__gate_works();
+    zkr__gate_open();
+    return it_does;
+}
+
+static void there_is_no_gate_before_a_connection_was_seen(void **state)
+{
+    (void)state;
+    assert_false(works());
+    zkr__gate_on_log("...:ZOO_INFO@check_events@1: session establishment");
+    assert_false(works());
+    zkr__gate_on_log(connects_at_once);
+    assert_true(works());
+}
+
+static atomic_int passed;
+
+static void *io_main(void *line)
+{
+    zkr__gate_on_log(line);
+    (void)atomic_fetch_add(&passed, 1);
+    return NULL;
+}
+
+static void wait_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+}
+
+static void who_connects_waits_while_it_is_shut(void **state)
+{
+    static char other[] = "...:ZOO_ERROR@handle_socket_error_msg@2048: Socket";
+    pthread_t threads[2];
+
+    (void)state;
+    atomic_store(&passed, 0);
+    zkr__gate_shut();
+    assert_int_equal(
+        pthread_create(&threads[0], NULL, io_main, (char *)connects), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, io_main, other), 0);
+    assert_int_equal(pthread_join(threads[1], NULL), 0);
+    wait_a_moment(); /* for something not to happen */
+    assert_int_equal(atomic_load(&passed), 1);
+    zkr__gate_open();
+    assert_int_equal(pthread_join(threads[0], NULL), 0);
+    assert_int_equal(atomic_load(&passed), 2);
+}
+
+static bool has_answered(struct zkr__gate *gate)
+{
+    bool it_has;
+
+    zkr__gate_shut();
+    it_has = zkr__gate_has_answered(gate);
+    zkr__gate_open();
+    return it_has;
+}
+
+static void answered(struct zkr__gate *gate, unsigned connection)
+{
+    zkr__gate_shut();
+    zkr__gate_answered(gate, connection);
+    zkr__gate_open();
+}
+
+static void *own_main(void *arg)
+{
+    zkr__gate_own(arg);
+    zkr__gate_on_log(connects);
+    return NULL;
+}
+
+/* Another connection, on the io thread of that handle. */
+static void connect_again(struct zkr__gate *gate)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, own_main, gate), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void each_connection_has_to_answer(void **state)
+{
+    struct zkr__gate gate = { .any = false };
+    struct zkr__gate other = { .any = false };
+
+    (void)state;
+    assert_false(has_answered(&gate));
+    answered(&gate, 0); /* the first, of which nobody kept count */
+    answered(&other, 0);
+    assert_true(has_answered(&gate));
+    connect_again(&gate);
+    assert_false(has_answered(&gate));
+    assert_true(has_answered(&other));
+    answered(&gate, 0); /* too late */
+    assert_false(has_answered(&gate));
+    answered(&gate, 1);
+    assert_true(has_answered(&gate));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_is_no_gate_before_a_connection_was_seen),
+        cmocka_unit_test(who_connects_waits_while_it_is_shut),
+        cmocka_unit_test(each_connection_has_to_answer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
