@@ -67,7 +67,7 @@ bool zkr_error_is_session_over(int code)
 bool zkr_error_is_unsure(int code)
 {
     return zkr__error_outcome(code) == ZKR__UNKNOWN || code == ZKR_EUNSURE ||
-           code == ZKR_EPENDING;
+           code == ZKR_EPENDING || code == ZKR_EUNKNOWN;
 }
 
 /* A long sentence is cut, the code of ZooKeeper never. */

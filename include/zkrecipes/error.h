@@ -11,6 +11,7 @@
  *
  * A write to ZooKeeper has three results: done, not done, and unknown. The
  * library resolves the unknown ones of its own lock nodes; you never see them.
+ * Of your own writes (guarded.h) you do: ZKR_EUNKNOWN.
  */
 #ifndef ZKRECIPES_ERROR_H
 #define ZKRECIPES_ERROR_H
@@ -49,7 +50,8 @@ extern "C" {
     X(ZKR_EEXHAUSTED, -1021, "the sequence numbers of the lock are used up")   \
     X(ZKR_EPROTO,     -1022, "a server sent what no server should")            \
     X(ZKR_ESYSTEM,    -1023, "the operating system refused a resource")        \
-    X(ZKR_EOVERFLOW,  -1024, "acquired too often without a release")
+    X(ZKR_EOVERFLOW,  -1024, "acquired too often without a release")           \
+    X(ZKR_EUNKNOWN,   -1025, "the write was made, or not, or will be")
 /* clang-format on */
 
 enum zkr_error {

@@ -6,6 +6,7 @@
 
 #include <zkrecipes/error.h>
 #include <zkrecipes/grant.h>
+#include <zkrecipes/guarded.h>
 #include <zkrecipes/log.h>
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/participants.h>

@@ -191,7 +191,7 @@ static void predicates_know_our_codes(void **state)
     static const int transient[] = { ZKR_ETIMEDOUT, ZKR_EBUSY, ZKR_EREFUSED,
                                      ZKR_EUNREACHABLE };
     static const int over[] = { ZKR_ELOST, ZKR_ECLOSED };
-    static const int unsure[] = { ZKR_EUNSURE, ZKR_EPENDING };
+    static const int unsure[] = { ZKR_EUNSURE, ZKR_EPENDING, ZKR_EUNKNOWN };
     size_t counts[3] = { 0 };
 
     (void)state;

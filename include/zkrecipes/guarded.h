@@ -1,0 +1,130 @@
+/**
+ * Guarded writes: data in ZooKeeper that only the holder of a lock changes.
+ *
+ * A guarded write is one transaction of the servers: it looks whether our lock
+ * node is there, and makes the write only then. So it needs no lease and no
+ * clock: when the lock has gone to somebody else, a write that comes late is
+ * refused, and changes nothing. All guarded writes of one holder come before
+ * all of the next, in the order of the servers' transactions. What is protected
+ * must be in the same ensemble, and be written in this way by everybody.
+ *
+ * Whether the lock is still held is decided by the servers, so a grant that is
+ * SUSPENDED or UNSURE may be used; one that is LOST or RELEASED is refused at
+ * once.
+ *
+ * The unknown outcome. When the connection breaks, or the deadline passes, with
+ * the write under way, nobody can tell whether it was made: ZKR_EUNKNOWN. It is
+ * made at once, later, or never; but never after the lock has gone to somebody
+ * else. Nothing is sent twice by the library. What you can do:
+ *
+ *  - set with the expected version and do it again: if it had been made, you
+ *    get ZBADVERSION, and read the data;
+ *  - create again, and take ZNODEEXISTS for success; delete again, and take
+ *    ZNONODE for it;
+ *  - set with version -1 to a value that does not depend on the old one: do it
+ *    again;
+ *  - else read it back. A read through another connection needs a sync before.
+ *
+ * As long as the lock is held, only a write of your own can come in between. If
+ * a repetition says ZKR_ELOST, read, or leave it to the next holder.
+ *
+ * Paths are absolute, without the chroot of the session. Data is at most
+ * ZKR_GUARDED_DATA_MAX bytes; servers whose jute.maxbuffer is lower than the
+ * usual 1 MB cut the connection instead of refusing (ZKR_EUNKNOWN). The data is
+ * copied.
+ *
+ * The node of an unfair mutex has the same name for all its holders, so it
+ * cannot guard anything (ZKR_EINVAL).
+ *
+ * Time      @p timeout_ms as for an acquire; 0 is reply_timeout_ms of the
+ *           session, negative waits without limit.
+ * Threads   Any; those that wait not in a callback of the session
+ *           (ZKR_EDEADLK).
+ * On error  Nothing was written, except with ZKR_EUNKNOWN.
+ * Errors    ZKR_ELOST: the lock is not ours any more; the grant is LOST from
+ *           then on. ZKR_ENOTHELD: it was released.
+ *           ZKR_EUNKNOWN: see above.
+ *           ZKR_EUNREACHABLE: no connection before the deadline.
+ *           Of the write: ZNONODE, ZNODEEXISTS, ZBADVERSION, ZNOTEMPTY,
+ *           ZNOAUTH, ZNOCHILDRENFOREPHEMERALS, ... ZNOAUTH also when an ACL
+ *           keeps us from reading our own lock node; the sentence says which.
+ *           ZUNIMPLEMENTED: a ZooKeeper client that is not known to be safe
+ *           for transactions of several operations.
+ *           ZKR_EPATH, ZKR_ETOOLONG, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED,
+ *           ZKR_EFORKED.
+ * Source    "ZooKeeper Programmer's Guide", multi; the guard is what etcd calls
+ *           a compare in a transaction.
+ * Example   examples/guarded.c
+ */
+#ifndef ZKRECIPES_GUARDED_H
+#define ZKRECIPES_GUARDED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/grant.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ZKR_GUARDED_DATA_MAX 1000000
+
+/** A node after a guarded set. */
+struct zkr_guarded_stat {
+    int32_t version; /**< To expect in the next set. */
+    int64_t czxid;   /**< Of its creation: another one is another node. */
+    int64_t mzxid;   /**< Of this write. */
+};
+
+/**
+ * Replace the data of a node whose version is @p version (-1: any). @p ret_stat
+ * may be NULL.
+ */
+ZKR_API int zkr_grant_guarded_set(zkr_grant *grant, const char *path,
+                                  const void *data, size_t len, int32_t version,
+                                  int64_t timeout_ms,
+                                  struct zkr_guarded_stat *ret_stat);
+
+/**
+ * Create a persistent node, with the ACL of the session; its parent must exist.
+ * Its version is 0.
+ */
+ZKR_API int zkr_grant_guarded_create(zkr_grant *grant, const char *path,
+                                     const void *data, size_t len,
+                                     int64_t timeout_ms);
+
+/** Delete a node without children whose version is @p version (-1: any). */
+ZKR_API int zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
+                                     int32_t version, int64_t timeout_ms);
+
+/**
+ * Told once how a guarded write ended, with what the waiting call would have
+ * returned. @p stat is NULL unless a set was made; valid during the call. The
+ * grant may have been freed meanwhile.
+ */
+typedef void (*zkr_guarded_fn)(int error, const struct zkr_guarded_stat *stat,
+                               void *user);
+
+/* The same without waiting. When these return an error, @p fn is not called. A
+ * write that was started before a release is made before it. */
+
+ZKR_API int zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
+                                        const void *data, size_t len,
+                                        int32_t version, int64_t timeout_ms,
+                                        zkr_guarded_fn fn, void *user);
+
+ZKR_API int zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
+                                           const void *data, size_t len,
+                                           int64_t timeout_ms,
+                                           zkr_guarded_fn fn, void *user);
+
+ZKR_API int zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
+                                           int32_t version, int64_t timeout_ms,
+                                           zkr_guarded_fn fn, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

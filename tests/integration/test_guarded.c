@@ -1,0 +1,847 @@
+/* Guarded writes on a real server: made while the lock is held, refused with
+ * nothing changed when it is not, and honest when nobody can tell. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+#include "zk.h"
+
+/* Of the sessions without a lease: the only transactions are those of a test.
+ */
+#define LONG_MS 12000
+
+static struct proxy *proxy;
+static zkr_session *s;
+static zkr_mutex *m;
+static char path[64];
+static char data[96]; /* a node with the text "old", as the admin knows it */
+
+/* What the client meets when it gets a transaction of two; see meson.build. */
+static _Atomic int64_t victim_id; /* this session ends; 0: none */
+static atomic_int not_now;        /* so many are not taken */
+
+static void new_session(uint32_t flags, uint32_t timeout_ms, const char *auth)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = timeout_ms;
+    opts.flags = flags;
+    if (auth != NULL) {
+        opts.auth_scheme = "digest";
+        opts.auth = auth;
+    }
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(data, sizeof(data), "%s-data", path);
+    assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    m = new_mutex(s, path);
+}
+
+static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
+{
+    atomic_store(&victim_id, 0);
+    atomic_store(&not_now, 0);
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    new_session(flags, timeout_ms, auth);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return setup_with(0, SESSION_MS, NULL);
+}
+
+static int quiet_setup(void **state)
+{
+    (void)state;
+    return setup_with(ZKR_SESSION_NO_LEASE, LONG_MS, NULL);
+}
+
+static int auth_setup(void **state)
+{
+    (void)state;
+    return setup_with(ZKR_SESSION_NO_LEASE, LONG_MS, "smith:secret");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    proxy_stop(proxy);
+    return 0;
+}
+
+static int set(zkr_grant *g, const char *text)
+{
+    return zkr_grant_guarded_set(g, data, text, strlen(text), -1, SOON_MS,
+                                 NULL);
+}
+
+static void data_is(const char *text)
+{
+    char now[64];
+
+    assert_int_equal(admin_get(admin, data, now, sizeof(now)), ZOK);
+    assert_string_equal(now, text);
+}
+
+static const char *child(const char *name)
+{
+    static char full[128];
+
+    (void)snprintf(full, sizeof(full), "%s/%s", data, name);
+    return full;
+}
+
+/* -- while held ----------------------------------------------------------- */
+
+static void a_holder_sets_creates_and_deletes(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct zkr_guarded_stat first;
+    struct zkr_guarded_stat second;
+    struct Stat stat;
+
+    (void)state;
+    ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, &first));
+    data_is("new");
+    assert_int_equal(first.version, 1);
+    ok(zkr_grant_guarded_set(g, data, NULL, 0, first.version, 0, &second));
+    data_is("");
+    assert_int_equal(admin_exists(admin, data, &stat), ZOK);
+    assert_int_equal(second.version, stat.version);
+    assert_true(second.czxid == stat.czxid && second.mzxid == stat.mzxid);
+    assert_true(second.mzxid > first.mzxid && first.mzxid > zkr_grant_token(g));
+    ok(zkr_grant_guarded_create(g, child("made"), "abc", 3, -1));
+    assert_int_equal(admin_exists(admin, child("made"), &stat), ZOK);
+    assert_int_equal(stat.dataLength, 3);
+    assert_int_equal(stat.ephemeralOwner, 0);
+    ok(zkr_grant_guarded_delete(g, child("made"), 0, SOON_MS));
+    assert_int_equal(admin_exists(admin, child("made"), NULL), ZNONODE);
+    release(g);
+}
+
+static void refuses(int rc, int expected, zkr_grant *g)
+{
+    assert_int_equal(rc, expected);
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
+}
+
+static void what_is_wrong_with_the_write_is_told_apart(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    ok(zkr_grant_guarded_create(g, child("kept"), NULL, 0, SOON_MS));
+    refuses(zkr_grant_guarded_create(g, child("kept"), "x", 1, SOON_MS),
+            ZNODEEXISTS, g);
+    refuses(zkr_grant_guarded_create(g, child("no/parent"), "x", 1, SOON_MS),
+            ZNONODE, g);
+    refuses(zkr_grant_guarded_create(g, zkr_grant_node(g), "x", 1, SOON_MS),
+            ZNODEEXISTS, g);
+    refuses(zkr_grant_guarded_set(g, child("none"), "x", 1, -1, SOON_MS, NULL),
+            ZNONODE, g);
+    refuses(zkr_grant_guarded_set(g, data, "x", 1, 7, SOON_MS, NULL),
+            ZBADVERSION, g);
+    refuses(zkr_grant_guarded_delete(g, child("none"), -1, SOON_MS), ZNONODE,
+            g);
+    refuses(zkr_grant_guarded_delete(g, child("kept"), 7, SOON_MS), ZBADVERSION,
+            g);
+    refuses(zkr_grant_guarded_delete(g, data, -1, SOON_MS), ZNOTEMPTY, g);
+    assert_int_equal(admin_set_acl(admin, data, &ZOO_READ_ACL_UNSAFE), ZOK);
+    refuses(set(g, "x"), ZNOAUTH, g);
+    assert_non_null(strstr(zkr_error_detail(), data));
+    data_is("old");
+    release(g);
+}
+
+static void what_cannot_be_asked_for_is_refused_at_once(void **state)
+{
+    static char much[ZKR_GUARDED_DATA_MAX + 1];
+    zkr_unfair_mutex *unfair = NULL;
+    zkr_grant *g = acquire(m);
+    long before;
+
+    (void)state;
+    settle(s);
+    before = proxy_requests(proxy, PROXY_ANY);
+    refuses(zkr_grant_guarded_set(g, "data", "x", 1, -1, 0, NULL), ZKR_EPATH,
+            g);
+    refuses(zkr_grant_guarded_set(g, NULL, "x", 1, -1, 0, NULL), ZKR_EINVAL, g);
+    refuses(zkr_grant_guarded_set(g, data, NULL, 1, -1, 0, NULL), ZKR_EINVAL,
+            g);
+    refuses(zkr_grant_guarded_set(g, data, "x", 1, -2, 0, NULL), ZKR_EINVAL, g);
+    refuses(zkr_grant_guarded_set(g, data, much, sizeof(much), -1, 0, NULL),
+            ZKR_ETOOLONG, g);
+    refuses(zkr_grant_guarded_set_async(g, data, "x", 1, -1, 0, NULL, NULL),
+            ZKR_EINVAL, g);
+    assert_int_equal(set(NULL, "x"), ZKR_EINVAL);
+    assert_int_equal(proxy_requests(proxy, PROXY_ANY), before);
+    ok(zkr_grant_guarded_set(g, data, much, sizeof(much) - 1, -1, SOON_MS,
+                             NULL));
+    release(g);
+
+    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
+    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
+    refuses(set(g, "x"), ZKR_EINVAL, g);
+    release(g);
+    zkr_unfair_mutex_free(unfair);
+}
+
+/* -- not held ------------------------------------------------------------- */
+
+/* The watch may be faster than the write; then the servers are not asked. */
+static bool the_servers_refuse(void)
+{
+    zkr_grant *g = acquire(m);
+    bool asked;
+
+    proxy_reset_counts(proxy);
+    assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZOK);
+    assert_int_equal(set(g, "late"), ZKR_ELOST);
+    asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
+    data_is("old");
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    assert_int_equal(zkr_grant_guarded_create(g, child("x"), "", 0, SOON_MS),
+                     ZKR_ELOST);
+    assert_int_equal(admin_exists(admin, child("x"), NULL), ZNONODE);
+    zkr_grant_free(g);
+    return asked;
+}
+
+static void a_write_after_the_node_was_deleted_is_refused(void **state)
+{
+    int tries = 1;
+
+    (void)state;
+    while (!the_servers_refuse())
+        assert_true(++tries < 20);
+}
+
+static void a_write_after_the_session_ended_changes_nothing(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *rival = new_mutex(other, path);
+    zkr_grant *g = acquire(m);
+    zkr_grant *next;
+    int rc;
+
+    (void)state;
+    expire(s);
+    rc = set(g, "late"); /* it may have been on its way */
+    assert_true(rc == ZKR_ELOST || rc == ZKR_EUNKNOWN);
+    next = acquire(rival);
+    ok(set(next, "next"));
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    assert_int_equal(set(g, "late"), ZKR_ELOST);
+    data_is("next");
+    zkr_grant_free(g);
+    release(next);
+    zkr_mutex_free(rival);
+    close_session(other);
+}
+
+static void a_write_after_the_release_is_refused(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    ok(zkr_grant_release(g));
+    assert_int_equal(set(g, "late"), ZKR_ENOTHELD);
+    data_is("old");
+    zkr_grant_free(g);
+}
+
+/* -- nobody can tell ------------------------------------------------------ */
+
+static void a_lost_answer_is_an_unknown_outcome(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct zkr_guarded_stat stat;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
+                     ZKR_EUNKNOWN);
+    assert_true(zkr_error_is_unsure(ZKR_EUNKNOWN));
+    data_is("new");
+    /* The recipe of the header: the same again, and the version tells. */
+    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
+                     ZBADVERSION);
+    ok(zkr_grant_guarded_set(g, data, "more", 4, 1, SOON_MS, &stat));
+    assert_int_equal(stat.version, 2);
+    release(g);
+}
+
+static void a_lost_request_is_an_unknown_outcome_too(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
+    assert_int_equal(set(g, "new"), ZKR_EUNKNOWN);
+    data_is("old");
+    ok(set(g, "new")); /* on the next connection */
+    data_is("new");
+    release(g);
+}
+
+static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t start = now_ms();
+
+    (void)state;
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
+                     ZKR_EUNKNOWN);
+    assert_true(now_ms() - start < LONG_MS / 4);
+    assert_non_null(strstr(zkr_error_detail(), "deadline"));
+    proxy_release(proxy);
+    ok(set(g, "newer"));
+    data_is("newer");
+    release(g);
+}
+
+static void without_a_connection_nothing_is_ever_sent(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_cut(proxy);
+    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
+                     ZKR_EUNREACHABLE);
+    proxy_heal(proxy);
+    wait_grant_state(g, ZKR_GRANT_HELD);
+    data_is("old");
+    release(g);
+}
+
+struct told {
+    struct recorder *recorder;
+    zkr_grant *grant;
+    int waited; /* what a call that waits returned inside */
+    struct zkr_guarded_stat stat;
+};
+
+static void on_told(int error, const struct zkr_guarded_stat *stat, void *user)
+{
+    struct told *t = user;
+
+    if (t->grant != NULL)
+        t->waited = set(t->grant, "inside");
+    if (stat != NULL)
+        t->stat = *stat;
+    recorder_add(t->recorder, error, stat != NULL);
+}
+
+static void told_is(struct told *t, size_t i, int error, bool with_stat)
+{
+    int code = 1;
+    int64_t has_stat = -1;
+
+    assert_true(recorder_wait(t->recorder, i + 1, SOON_MS));
+    assert_true(recorder_get(t->recorder, i, &code, &has_stat));
+    assert_int_equal(code, error);
+    assert_int_equal(has_stat, with_stat);
+}
+
+static void a_suspended_grant_writes_when_the_connection_is_back(void **state)
+{
+    struct told t = { .recorder = recorder_new() };
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_cut(proxy);
+    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+    ok(zkr_grant_guarded_set_async(g, data, "new", 3, 0, -1, on_told, &t));
+    proxy_heal(proxy);
+    told_is(&t, 0, ZKR_OK, true);
+    data_is("new");
+    release(g);
+    recorder_free(t.recorder);
+}
+
+static void in_doubt_the_servers_decide(void **state)
+{
+    struct told t = { .recorder = recorder_new() };
+    zkr_grant *g = acquire(m);
+    int code = 1;
+
+    (void)state;
+    proxy_freeze(proxy);
+    wait_grant_state(g, ZKR_GRANT_UNSURE);
+    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, -1, on_told, &t));
+    proxy_heal(proxy);
+    assert_true(recorder_wait(t.recorder, 1, SOON_MS));
+    assert_true(recorder_get(t.recorder, 0, &code, NULL));
+    if (code == ZKR_OK) /* mostly the session is over by now */
+        data_is("new");
+    else
+        assert_true(code == ZKR_EUNKNOWN || code == ZKR_ELOST);
+    zkr_grant_free(g);
+    settle(s);
+    recorder_free(t.recorder);
+}
+
+/* -- without waiting ------------------------------------------------------ */
+
+static void callbacks_tell_the_outcome(void **state)
+{
+    struct told t = { .recorder = recorder_new() };
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    t.grant = g;
+    ok(zkr_grant_guarded_set_async(g, data, "new", 3, 0, 0, on_told, &t));
+    told_is(&t, 0, ZKR_OK, true);
+    assert_int_equal(t.waited, ZKR_EDEADLK);
+    assert_int_equal(t.stat.version, 1);
+    ok(zkr_grant_guarded_set_async(g, data, "x", 1, 0, 0, on_told, &t));
+    told_is(&t, 1, ZBADVERSION, false);
+    ok(zkr_grant_guarded_create_async(g, child("made"), "", 0, 0, on_told, &t));
+    told_is(&t, 2, ZKR_OK, false);
+    ok(zkr_grant_guarded_delete_async(g, child("made"), -1, -1, on_told, &t));
+    told_is(&t, 3, ZKR_OK, false);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
+    ok(zkr_grant_guarded_set_async(g, data, "y", 1, -1, 200, on_told, &t));
+    told_is(&t, 4, ZKR_EUNKNOWN, false);
+    proxy_release(proxy);
+    release(g);
+    assert_int_equal(
+        zkr_grant_guarded_set_async(NULL, data, "z", 1, -1, 200, on_told, &t),
+        ZKR_EINVAL);
+    settle(s);
+    assert_int_equal(recorder_count(t.recorder), 5);
+    recorder_free(t.recorder);
+}
+
+/* The grant may go before its writes have been answered. */
+static void a_write_before_a_release_is_made_before_it(void **state)
+{
+    struct told t = { .recorder = recorder_new() };
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        zkr_grant *g = acquire(m);
+        char text[16];
+
+        (void)snprintf(text, sizeof(text), "%d", i);
+        ok(zkr_grant_guarded_set_async(g, data, text, strlen(text), -1, 0,
+                                       on_told, &t));
+        zkr_grant_free(g);
+        told_is(&t, (size_t)i, ZKR_OK, true);
+        data_is(text);
+    }
+    recorder_free(t.recorder);
+}
+
+/* What is under way at the end is told before the close returns. */
+static void a_close_ends_what_is_under_way(void **state)
+{
+    struct told t = { .recorder = recorder_new() };
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
+    ok(zkr_grant_guarded_set_async(g, data, "a", 1, -1, -1, on_told, &t));
+    ok(zkr_grant_guarded_set_async(g, data, "b", 1, -1, -1, on_told, &t));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    (void)zkr_session_close(s);
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    proxy_release(proxy);
+    new_session(0, SESSION_MS, NULL); /* for the teardown */
+    assert_int_equal(recorder_count(t.recorder), 2);
+    told_is(&t, 0, ZKR_EUNKNOWN, false);
+    told_is(&t, 1, ZKR_EUNKNOWN, false);
+    recorder_free(t.recorder);
+}
+
+/* -- other locks, other sessions ------------------------------------------ */
+
+static void a_read_write_lock_guards_in_each_mode(void **state)
+{
+    zkr_rwlock *l = NULL;
+    zkr_grant *writing = NULL;
+    zkr_grant *reading = NULL;
+
+    (void)state;
+    ok(zkr_rwlock_new(s, path, NULL, &l));
+    ok(zkr_rwlock_acquire_write(l, SOON_MS, &writing));
+    ok(set(writing, "written"));
+    ok(zkr_rwlock_downgrade(l, writing, &reading));
+    assert_int_equal(set(writing, "late"), ZKR_ENOTHELD);
+    zkr_grant_free(writing);
+    ok(set(reading, "read"));
+    data_is("read");
+    /* Guarded by the node of the reader, not by that of the writer. */
+    assert_int_equal(admin_delete(admin, zkr_grant_node(reading)), ZOK);
+    assert_int_equal(set(reading, "late"), ZKR_ELOST);
+    data_is("read");
+    zkr_grant_free(reading);
+    zkr_rwlock_free(l);
+}
+
+static void paths_are_below_the_chroot(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    char full[128];
+    char now[16];
+    zkr_session *inner;
+    zkr_mutex *lock;
+    zkr_grant *g;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.chroot = data;
+    inner = open_session_with(&opts);
+    lock = new_mutex(inner, "/locks/a");
+    g = acquire(lock);
+    ok(zkr_grant_guarded_create(g, "/made", "abc", 3, SOON_MS));
+    (void)snprintf(full, sizeof(full), "%s/made", data);
+    assert_int_equal(admin_get(admin, full, now, sizeof(now)), ZOK);
+    assert_string_equal(now, "abc");
+    ok(zkr_grant_guarded_set(g, "/", "root", 4, -1, SOON_MS, NULL));
+    data_is("root");
+    assert_int_equal(zkr_grant_guarded_delete(g, data, -1, SOON_MS), ZNONODE);
+    (void)snprintf(full, sizeof(full), "%s%s", data, zkr_grant_node(g));
+    assert_int_equal(admin_delete(admin, full), ZOK);
+    assert_int_equal(zkr_grant_guarded_delete(g, "/made", -1, SOON_MS),
+                     ZKR_ELOST);
+    zkr_grant_free(g);
+    zkr_mutex_free(lock);
+    close_session(inner);
+}
+
+/* After a reconnect the credentials may be refused, until something has been
+ * answered: a write waits for that. */
+static void credentials_are_waited_for_after_a_reconnect(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    for (int i = 0; i < 5; i++) {
+        char text[16];
+
+        (void)snprintf(text, sizeof(text), "%d", i);
+        ok(set(g, text));
+        data_is(text);
+        proxy_cut(proxy);
+        wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+        proxy_heal(proxy);
+    }
+    ok(set(g, "last"));
+    release(g);
+    assert_true(proxy_requests(proxy, ZOO_EXISTS_OP) >= 5); /* who asks so */
+}
+
+/* The gate lives on the client's log, whose level others can change. */
+static void a_quiet_log_of_the_client_does_no_harm(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    ok(set(g, "quiet"));
+    data_is("quiet");
+    release(g);
+}
+
+/* -- the client's transaction of two -------------------------------------- */
+
+int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context);
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context);
+
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context)
+{
+    int64_t id = count == 2 ? atomic_exchange(&victim_id, 0) : 0;
+
+    if (id != 0) {
+        (void)session_kill_by_id(server_hosts(the_server), id);
+        sleep_ms(500); /* for something not to happen */
+    }
+    return __real_zoo_amulti(zh, count, ops, results, completion, context);
+}
+
+int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op)
+{
+    int64_t id;
+
+    if (r->type != ZKR__ZK_GUARDED || atomic_fetch_sub(&not_now, 1) <= 0)
+        return __real_zkr__zk_submit(zk, r, op);
+    id = atomic_exchange(&victim_id, 0);
+    if (id != 0)
+        (void)session_kill_by_id(server_hosts(the_server), id);
+    return ZKR__ZK_NOT_NOW;
+}
+
+static void what_is_not_taken_now_is_sent_later(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    atomic_store(&not_now, 3);
+    ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL));
+    assert_true(atomic_load(&not_now) < 0);
+    data_is("new");
+    atomic_store(&not_now, 1000);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "late", 4, 1, 300, NULL),
+                     ZKR_EUNREACHABLE);
+    atomic_store(&not_now, 0);
+    data_is("new");
+    release(g);
+}
+
+/* What was never sent is not unknown. */
+static void what_is_never_taken_was_not_made(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    atomic_store(&victim_id, zkr_session_id(s));
+    atomic_store(&not_now, 1000);
+    assert_int_equal(set(g, "late"), ZKR_ELOST);
+    atomic_store(&not_now, 0);
+    data_is("old");
+    zkr_grant_free(g);
+}
+
+/* The handle expired between the look at its state and the call: the client
+ * freed what it did not own, and aborted the process. */
+static void a_session_that_ends_at_the_worst_moment_does_no_harm(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int rc;
+
+    (void)state;
+    atomic_store(&victim_id, zkr_session_id(s));
+    rc = set(g, "late");
+    assert_int_equal(atomic_load(&victim_id), 0);
+    assert_int_equal(rc, ZKR_EUNKNOWN);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    data_is("old");
+    zkr_grant_free(g);
+    g = acquire(m);
+    ok(set(g, "new"));
+    release(g);
+}
+
+/* The same by chance, and often. Threads write as fast as they can while their
+ * sessions end, and the tokens written never go back. */
+#define STORM_SESSIONS 3
+#define STORM_BURST    40
+
+struct storm {
+    zkr_session *session;
+    zkr_mutex *mutex;
+    pthread_t thread;
+    char node[96];
+    atomic_long answered;
+    atomic_long made;
+    atomic_bool stop;
+};
+
+static void on_storm(int error, const struct zkr_guarded_stat *stat, void *user)
+{
+    struct storm *storm = user;
+
+    (void)stat;
+    (void)atomic_fetch_add(&storm->answered, 1);
+    (void)atomic_fetch_add(&storm->made, error == ZKR_OK);
+}
+
+/* Until the lock is lost; how many of the callbacks will come. */
+static long write_on(struct storm *storm, zkr_grant *g)
+{
+    char token[32];
+    long started = 0;
+    int len = snprintf(token, sizeof(token), "%020lld",
+                       (long long)zkr_grant_token(g));
+    int rc = ZKR_OK;
+
+    while (rc != ZKR_ELOST && !atomic_load(&storm->stop)) {
+        for (int i = 0; i < STORM_BURST; i++)
+            started +=
+                zkr_grant_guarded_set_async(g, storm->node, token, (size_t)len,
+                                            -1, -1, on_storm, storm) == ZKR_OK;
+        rc = zkr_grant_guarded_set(g, storm->node, token, (size_t)len, -1, -1,
+                                   NULL);
+    }
+    return started;
+}
+
+static void *storm_main(void *arg)
+{
+    struct storm *storm = arg;
+    long *started = calloc(1, sizeof(*started));
+
+    while (started != NULL && !atomic_load(&storm->stop)) {
+        zkr_grant *g = NULL;
+
+        if (zkr_mutex_acquire(storm->mutex, 1000, &g) != ZKR_OK)
+            continue;
+        *started += write_on(storm, g);
+        zkr_grant_free(g);
+    }
+    return started;
+}
+
+static void start_storm(struct storm *storm, int i)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    *storm = (struct storm){ .stop = false };
+    opts.session_timeout_ms = SESSION_MS;
+    if (i == 1) { /* one of them with credentials */
+        opts.auth_scheme = "digest";
+        opts.auth = "smith:secret";
+    }
+    storm->session = open_session_with(&opts);
+    storm->mutex = new_mutex(storm->session, path);
+    (void)snprintf(storm->node, sizeof(storm->node), "%s", data);
+    assert_int_equal(pthread_create(&storm->thread, NULL, storm_main, storm),
+                     0);
+}
+
+static bool all_are_answered(void *arg)
+{
+    struct storm *storm = arg;
+
+    return atomic_load(&storm->answered) >= atomic_load(&storm->made);
+}
+
+static void stop_storm(struct storm *storm)
+{
+    void *started = NULL;
+
+    atomic_store(&storm->stop, true);
+    assert_int_equal(pthread_join(storm->thread, &started), 0);
+    (void)zkr_session_close(storm->session);
+    zkr_mutex_free(storm->mutex);
+    assert_true(all_are_answered(storm));
+    assert_non_null(started);
+    assert_int_equal(atomic_load(&storm->answered), *(long *)started);
+    free(started);
+}
+
+static void sessions_end_in_the_middle_of_writes(void **state)
+{
+    const char *wanted = getenv("ZKR_TEST_EXPIRIES");
+    int expiries = wanted == NULL ? 300 : atoi(wanted);
+    struct storm storms[STORM_SESSIONS];
+    char last[64] = "";
+    long made = 0;
+    int done = 0;
+
+    (void)state;
+    assert_int_equal(admin_set(admin, data, ""), ZOK);
+    for (int i = 0; i < STORM_SESSIONS; i++)
+        start_storm(&storms[i], i);
+    for (int i = 0; done < expiries; i++) {
+        zkr_session *victim = storms[i % STORM_SESSIONS].session;
+        char now[64] = "";
+
+        done += session_kill_by_id(server_hosts(the_server),
+                                   zkr_session_id(victim)) == 0;
+        assert_int_equal(admin_get(admin, data, now, sizeof(now)), ZOK);
+        assert_true(strcmp(last, now) <= 0);
+        (void)snprintf(last, sizeof(last), "%s", now);
+    }
+    for (int i = 0; i < STORM_SESSIONS; i++) {
+        stop_storm(&storms[i]);
+        made += atomic_load(&storms[i].made);
+    }
+    print_message("%d sessions ended, %ld writes made\n", done, made);
+    assert_true(made > expiries);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_holder_sets_creates_and_deletes,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            what_is_wrong_with_the_write_is_told_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            what_cannot_be_asked_for_is_refused_at_once, quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_write_after_the_node_was_deleted_is_refused, quiet_setup,
+            teardown),
+        cmocka_unit_test_setup_teardown(
+            a_write_after_the_session_ended_changes_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_write_after_the_release_is_refused,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lost_answer_is_an_unknown_outcome,
+                                        quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_lost_request_is_an_unknown_outcome_too, quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_silent_server_costs_no_more_than_the_deadline, quiet_setup,
+            teardown),
+        cmocka_unit_test_setup_teardown(
+            without_a_connection_nothing_is_ever_sent, quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_suspended_grant_writes_when_the_connection_is_back, quiet_setup,
+            teardown),
+        cmocka_unit_test_setup_teardown(in_doubt_the_servers_decide, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(callbacks_tell_the_outcome, quiet_setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            a_write_before_a_release_is_made_before_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_close_ends_what_is_under_way,
+                                        quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(a_read_write_lock_guards_in_each_mode,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(paths_are_below_the_chroot, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            credentials_are_waited_for_after_a_reconnect, auth_setup, teardown),
+        cmocka_unit_test_setup_teardown(a_quiet_log_of_the_client_does_no_harm,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_taken_now_is_sent_later,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_never_taken_was_not_made, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            a_session_that_ends_at_the_worst_moment_does_no_harm, setup,
+            teardown),
+        cmocka_unit_test_setup_teardown(sessions_end_in_the_middle_of_writes,
+                                        setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("guarded", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
