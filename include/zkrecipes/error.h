@@ -51,7 +51,9 @@ extern "C" {
     X(ZKR_EPROTO,     -1022, "a server sent what no server should")            \
     X(ZKR_ESYSTEM,    -1023, "the operating system refused a resource")        \
     X(ZKR_EOVERFLOW,  -1024, "acquired too often without a release")           \
-    X(ZKR_EUNKNOWN,   -1025, "the write was made, or not, or will be")
+    X(ZKR_EUNKNOWN,   -1025, "the write was made, or not, or will be")         \
+    X(ZKR_ESTALE,     -1026, "an older token than one accepted before")        \
+    X(ZKR_EDAMAGED,   -1027, "the file is damaged")
 /* clang-format on */
 
 enum zkr_error {

@@ -5,11 +5,13 @@
  * session (a pause, a partition, a slow disk), and somebody else is granted the
  * lock before you know. So:
  *
- *  - give zkr_grant_token() to the resource that the lock protects, and let it
- *    refuse a token lower than the highest it has seen (fencing). Tokens grow
- *    from grant to grant of a lock, also across re-creation of its directory.
- *    They begin again when the servers lose their data, or are restored from a
- *    copy of it: then the resource has to forget what it has seen;
+ *  - where the lock protects data in the same ensemble, write it with
+ *    guarded.h: a late write is refused there;
+ *  - else give zkr_grant_token() to the resource, and let it refuse a token
+ *    lower than the highest it has seen (fencing, fence.h). Tokens grow from
+ *    grant to grant of a lock, also across re-creation of its directory. They
+ *    begin again when the servers lose their data, or are restored from a copy
+ *    of it: then the resource has to forget what it has seen;
  *  - ask zkr_grant_check() before each step, and stop when it does not say
  *    ZKR_OK;
  *  - listen with zkr_grant_listen() to be told of a loss.

@@ -6,7 +6,8 @@
  * clock: when the lock has gone to somebody else, a write that comes late is
  * refused, and changes nothing. All guarded writes of one holder come before
  * all of the next, in the order of the servers' transactions. What is protected
- * must be in the same ensemble, and be written in this way by everybody.
+ * must be in the same ensemble, and be written in this way by everybody; for
+ * other resources see fence.h.
  *
  * Whether the lock is still held is decided by the servers, so a grant that is
  * SUSPENDED or UNSURE may be used; one that is LOST or RELEASED is refused at

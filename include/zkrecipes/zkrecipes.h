@@ -5,6 +5,7 @@
 #define ZKRECIPES_ZKRECIPES_H
 
 #include <zkrecipes/error.h>
+#include <zkrecipes/fence.h>
 #include <zkrecipes/grant.h>
 #include <zkrecipes/guarded.h>
 #include <zkrecipes/log.h>

@@ -1,0 +1,641 @@
+/* Tests of fences: in memory and in a file; threads, processes, kill -9, a full
+ * disk, a damaged file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/fence.h>
+
+static char dir[64];
+static char file[128];
+
+static const char *in_dir(const char *name)
+{
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(dir, sizeof(dir), "/tmp/zkrecipes-test-XXXXXX");
+    if (mkdtemp(dir) == NULL)
+        return -1;
+    (void)snprintf(file, sizeof(file), "%s", in_dir("fence"));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+
+    (void)state;
+    while (d != NULL && (entry = readdir(d)) != NULL)
+        (void)unlinkat(dirfd(d), entry->d_name, 0);
+    if (d != NULL)
+        (void)closedir(d);
+    return rmdir(dir);
+}
+
+static void ok(int rc)
+{
+    if (rc != ZKR_OK)
+        fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
+}
+
+static zkr_fence *open_fence(void)
+{
+    zkr_fence *f = NULL;
+
+    ok(zkr_fence_open(file, &f));
+    return f;
+}
+
+static int64_t highest(zkr_fence *f)
+{
+    int64_t token = -1;
+
+    ok(zkr_fence_highest(f, &token));
+    return token;
+}
+
+static size_t read_file(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len;
+
+    assert_true(fd >= 0);
+    len = read(fd, text, size);
+    assert_true(len >= 0);
+    (void)close(fd);
+    return (size_t)len;
+}
+
+static void write_file(const char *path, const char *text, size_t len)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, len), len);
+    (void)close(fd);
+}
+
+/* -- what both kinds do --------------------------------------------------- */
+
+static void refuses_what_is_old(zkr_fence *f)
+{
+    assert_true(highest(f) == 0);
+    ok(zkr_fence_accept(f, 7));
+    ok(zkr_fence_accept(f, 7));
+    ok(zkr_fence_begin(f, 9, 0));
+    zkr_fence_end(f);
+    assert_int_equal(zkr_fence_accept(f, 8), ZKR_ESTALE);
+    assert_non_null(strstr(zkr_error_detail(), "8"));
+    assert_non_null(strstr(zkr_error_detail(), "9"));
+    assert_int_equal(zkr_fence_begin(f, 8, -1), ZKR_ESTALE);
+    ok(zkr_fence_accept_shared(f, 20));
+    ok(zkr_fence_accept_shared(f, 10));
+    assert_int_equal(zkr_fence_accept_shared(f, 8), ZKR_ESTALE);
+    assert_int_equal(zkr_fence_accept(f, 10), ZKR_ESTALE);
+    assert_true(highest(f) == 20);
+    assert_int_equal(zkr_fence_accept(f, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_accept(f, -1), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_highest(f, NULL), ZKR_EINVAL);
+    ok(zkr_fence_begin(f, 20, 0));
+    assert_int_equal(zkr_fence_begin(f, 20, 0), ZKR_EDEADLK);
+    assert_int_equal(zkr_fence_accept(f, 21), ZKR_EDEADLK);
+    zkr_fence_end(f);
+    assert_true(highest(f) == 20);
+}
+
+static void a_fence_in_memory(void **state)
+{
+    zkr_fence *f = NULL;
+
+    (void)state;
+    ok(zkr_fence_new(&f));
+    refuses_what_is_old(f);
+    zkr_fence_free(f);
+    zkr_fence_free(NULL);
+    assert_int_equal(zkr_fence_new(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_accept(NULL, 1), ZKR_EINVAL);
+}
+
+static void a_fence_in_a_file(void **state)
+{
+    zkr_fence *f = open_fence();
+    zkr_fence *again;
+    char text[128];
+    size_t len;
+
+    (void)state;
+    refuses_what_is_old(f);
+    again = open_fence(); /* while the other is open */
+    assert_true(highest(again) == 20);
+    ok(zkr_fence_accept(again, 30));
+    assert_int_equal(zkr_fence_accept(f, 29), ZKR_ESTALE);
+    zkr_fence_free(f);
+    zkr_fence_free(again);
+    len = read_file(file, text, sizeof(text) - 1);
+    text[len] = '\0';
+    assert_non_null(strstr(text, "highest 30,"));
+    f = open_fence();
+    assert_int_equal(zkr_fence_accept(f, 29), ZKR_ESTALE);
+    zkr_fence_free(f);
+    assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
+}
+
+static void a_relative_path_stays_where_it_was(void **state)
+{
+    char *before = getcwd(NULL, 0);
+    zkr_fence *f = NULL;
+
+    (void)state;
+    assert_int_equal(chdir(dir), 0);
+    ok(zkr_fence_open("fence", &f));
+    assert_int_equal(chdir(before), 0);
+    ok(zkr_fence_accept(f, 5));
+    zkr_fence_free(f);
+    f = open_fence();
+    assert_true(highest(f) == 5);
+    zkr_fence_free(f);
+    free(before);
+}
+
+static void what_cannot_be_opened_says_why(void **state)
+{
+    zkr_fence *f = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_fence_open(NULL, &f), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_open("", &f), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_open("/tmp/", &f), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_open(file, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_open("/no/such/dir/fence", &f), ZKR_ESYSTEM);
+    assert_non_null(strstr(zkr_error_detail(), "/no/such/dir/fence"));
+    assert_non_null(strstr(zkr_error_detail(), strerror(ENOENT)));
+    assert_int_equal(mkdir(file, 0777), 0);
+    assert_int_equal(zkr_fence_open(file, &f), ZKR_ESYSTEM);
+    assert_int_equal(rmdir(file), 0);
+    assert_null(f);
+}
+
+/* -- threads -------------------------------------------------------------- */
+
+#define THREADS 4
+#define ROUNDS  2000
+
+struct counter {
+    zkr_fence *fence;
+    long count;   /* in sections only: TSan watches */
+    int64_t last; /* the token of the last section */
+    bool back;    /* a section with a lower one */
+};
+
+static void *count_main(void *arg)
+{
+    struct counter *c = arg;
+
+    for (int64_t i = 1; i <= ROUNDS; i++) {
+        if (zkr_fence_begin(c->fence, i, -1) != ZKR_OK)
+            continue;
+        c->count++;
+        c->back = c->back || i < c->last;
+        c->last = i;
+        zkr_fence_end(c->fence);
+    }
+    return NULL;
+}
+
+static void sections_of_threads_exclude_each_other(void **state)
+{
+    struct counter c = { .fence = NULL };
+    pthread_t threads[THREADS];
+
+    (void)state;
+    ok(zkr_fence_new(&c.fence));
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_main, &c), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_false(c.back);
+    assert_true(c.count >= ROUNDS && c.last == ROUNDS);
+    zkr_fence_free(c.fence);
+}
+
+static void *try_main(void *fence)
+{
+    static int rc[2];
+
+    rc[0] = zkr_fence_begin(fence, 5, 0);
+    rc[1] = zkr_fence_begin(fence, 5, 50);
+    return rc;
+}
+
+static void a_thread_does_not_wait_for_ever(void **state)
+{
+    zkr_fence *f = open_fence();
+    pthread_t thread;
+    void *rc = NULL;
+
+    (void)state;
+    ok(zkr_fence_begin(f, 5, 0));
+    assert_int_equal(pthread_create(&thread, NULL, try_main, f), 0);
+    assert_int_equal(pthread_join(thread, &rc), 0);
+    assert_int_equal(((int *)rc)[0], ZKR_EBUSY);
+    assert_int_equal(((int *)rc)[1], ZKR_ETIMEDOUT);
+    zkr_fence_end(f);
+    zkr_fence_free(f);
+}
+
+/* -- processes ------------------------------------------------------------ */
+
+/* A child dies with its parent, and tells by its exit status. */
+static pid_t start(int (*run)(int out), int out)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)signal(SIGALRM, SIG_DFL);
+        (void)alarm(60);
+        _exit(run(out));
+    }
+    return pid;
+}
+
+static void ends_well(pid_t pid)
+{
+    int status = -1;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static zkr_fence *of_the_parent;
+
+static int use_that_of_the_parent(int out)
+{
+    int64_t token;
+
+    (void)out;
+    zkr_fence_end(of_the_parent); /* would unlock the file of the parent */
+    return zkr_fence_accept(of_the_parent, 9) == ZKR_EFORKED &&
+                   zkr_fence_begin(of_the_parent, 9, 0) == ZKR_EFORKED &&
+                   zkr_fence_highest(of_the_parent, &token) == ZKR_EFORKED
+               ? 0
+               : 1;
+}
+
+static int try_another(int out)
+{
+    zkr_fence *f = NULL;
+
+    (void)out;
+    if (zkr_fence_open(file, &f) != ZKR_OK)
+        return 1;
+    if (zkr_fence_begin(f, 9, 0) != ZKR_EBUSY)
+        return 2;
+    return zkr_fence_begin(f, 9, 50) == ZKR_ETIMEDOUT ? 0 : 3;
+}
+
+/* The lock of a file belongs to both sides of a fork. */
+static void a_child_opens_a_fence_of_its_own(void **state)
+{
+    (void)state;
+    of_the_parent = open_fence();
+    ends_well(start(use_that_of_the_parent, -1));
+    ok(zkr_fence_begin(of_the_parent, 5, 0));
+    ends_well(start(use_that_of_the_parent, -1));
+    ends_well(start(try_another, -1)); /* it is still locked */
+    zkr_fence_end(of_the_parent);
+    assert_true(highest(of_the_parent) == 5);
+    zkr_fence_free(of_the_parent);
+}
+
+static int hold(int out)
+{
+    zkr_fence *f = NULL;
+
+    if (zkr_fence_open(file, &f) != ZKR_OK ||
+        zkr_fence_begin(f, 5, 0) != ZKR_OK || write(out, "b", 1) != 1)
+        return 1;
+    (void)pause();
+    return 1;
+}
+
+static void who_dies_in_a_section_leaves_it(void **state)
+{
+    zkr_fence *f = open_fence();
+    int pipes[2];
+    pid_t pid;
+    char c;
+
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    pid = start(hold, pipes[1]);
+    assert_int_equal(read(pipes[0], &c, 1), 1);
+    assert_int_equal(zkr_fence_begin(f, 6, 0), ZKR_EBUSY);
+    assert_int_equal(zkr_fence_begin(f, 6, 50), ZKR_ETIMEDOUT);
+    assert_int_equal(kill(pid, SIGSTOP), 0); /* no difference */
+    assert_int_equal(zkr_fence_begin(f, 6, 50), ZKR_ETIMEDOUT);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    ok(zkr_fence_begin(f, 6, 10000));
+    ends_well(start(try_another, -1));
+    zkr_fence_end(f);
+    zkr_fence_free(f);
+    (void)close(pipes[0]);
+    (void)close(pipes[1]);
+}
+
+#define PROCESSES 4
+#define SECTIONS  100
+
+/* The tokens of all, mixed; and in sections, "token count" is read and written
+ * in place, which loses counts if two do it at once. */
+static int count_in_file(int out)
+{
+    zkr_fence *f = NULL;
+    int fd = open(in_dir("data"), O_RDWR | O_CLOEXEC);
+
+    if (fd < 0 || zkr_fence_open(file, &f) != ZKR_OK)
+        return 1;
+    for (int64_t token = out + 1; token <= SECTIONS; token++) {
+        int64_t seen[2];
+        int rc = zkr_fence_begin(f, token, -1);
+
+        if (rc == ZKR_ESTALE)
+            continue;
+        if (rc != ZKR_OK || pread(fd, seen, sizeof(seen), 0) != sizeof(seen))
+            return 2;
+        if (seen[0] > token)
+            return 3;
+        seen[0] = token;
+        seen[1]++;
+        if (pwrite(fd, seen, sizeof(seen), 0) != sizeof(seen))
+            return 4;
+        if (pwrite(fd, "x", 1, (off_t)sizeof(seen) + seen[1]) != 1)
+            return 5;
+        zkr_fence_end(f);
+    }
+    zkr_fence_free(f);
+    return close(fd);
+}
+
+static void processes_exclude_each_other_and_tokens_never_go_back(void **state)
+{
+    pid_t pids[PROCESSES];
+    int64_t seen[2];
+    char data[4096];
+    zkr_fence *f;
+    size_t len;
+
+    (void)state;
+    memset(data, 0, sizeof(data));
+    write_file(in_dir("data"), data, sizeof(seen));
+    for (int i = 0; i < PROCESSES; i++)
+        pids[i] = start(count_in_file, i);
+    for (int i = 0; i < PROCESSES; i++)
+        ends_well(pids[i]);
+    len = read_file(in_dir("data"), data, sizeof(data));
+    memcpy(seen, data, sizeof(seen));
+    assert_true(seen[0] == SECTIONS && seen[1] >= SECTIONS - PROCESSES);
+    assert_int_equal(len, sizeof(seen) + (size_t)seen[1] + 1);
+    f = open_fence();
+    assert_true(highest(f) == SECTIONS);
+    zkr_fence_free(f);
+}
+
+static int climb(int out)
+{
+    zkr_fence *f = NULL;
+    int64_t token;
+
+    if (zkr_fence_open(file, &f) != ZKR_OK ||
+        zkr_fence_highest(f, &token) != ZKR_OK)
+        return 1;
+    for (;;) {
+        token++;
+        if (zkr_fence_accept(f, token) != ZKR_OK ||
+            write(out, &token, sizeof(token)) != sizeof(token))
+            return 2;
+    }
+}
+
+/* What was accepted stays accepted, whenever the process dies. */
+static void kill_9_in_the_middle_loses_nothing(void **state)
+{
+    int64_t accepted = 0;
+
+    (void)state;
+    for (long round = 0; round < 60; round++) {
+        struct timespec some = { .tv_nsec = round * 397 % 97 * 100000 };
+        int64_t token = accepted;
+        zkr_fence *f;
+        int pipes[2];
+        pid_t pid;
+
+        assert_int_equal(pipe(pipes), 0);
+        pid = start(climb, pipes[1]);
+        (void)close(pipes[1]);
+        if (round % 4 != 0)
+            assert_int_equal(read(pipes[0], &accepted, sizeof(accepted)),
+                             sizeof(accepted));
+        (void)nanosleep(&some, NULL); /* where it is then, is chance */
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        while (read(pipes[0], &accepted, sizeof(accepted)) > 0)
+            ;
+        (void)close(pipes[0]);
+        assert_true(accepted >= token);
+        f = open_fence();
+        token = highest(f);
+        assert_true(token == accepted || token == accepted + 1);
+        assert_int_equal(zkr_fence_accept(f, accepted - 1),
+                         accepted <= 1 ? ZKR_EINVAL : ZKR_ESTALE);
+        accepted = token;
+        zkr_fence_free(f);
+    }
+    assert_true(accepted > 60);
+}
+
+/* -- disks and damage ----------------------------------------------------- */
+
+static int fill(int out)
+{
+    struct rlimit none = { 0, RLIM_INFINITY };
+    zkr_fence *f = NULL;
+    zkr_fence *fresh = NULL;
+    int64_t token = 0;
+
+    (void)out;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    if (zkr_fence_open(file, &f) != ZKR_OK ||
+        zkr_fence_accept(f, 5) != ZKR_OK || setrlimit(RLIMIT_FSIZE, &none) != 0)
+        return 1;
+    if (zkr_fence_accept(f, 6) != ZKR_ESYSTEM ||
+        strstr(zkr_error_detail(), strerror(EFBIG)) == NULL)
+        return 2;
+    if (zkr_fence_begin(f, 7, -1) != ZKR_ESYSTEM) /* left the section */
+        return 3;
+    if (zkr_fence_accept(f, 5) != ZKR_OK || /* needs no room */
+        zkr_fence_accept(f, 4) != ZKR_ESTALE)
+        return 4;
+    if (zkr_fence_highest(f, &token) != ZKR_OK || token != 5)
+        return 5;
+    if (zkr_fence_open(in_dir("fresh"), &fresh) != ZKR_ESYSTEM)
+        return 6;
+    none.rlim_cur = RLIM_INFINITY;
+    if (setrlimit(RLIMIT_FSIZE, &none) != 0 || zkr_fence_accept(f, 6) != ZKR_OK)
+        return 7;
+    if (zkr_fence_open(in_dir("fresh"), &fresh) != ZKR_OK)
+        return 8;
+    return 0;
+}
+
+static void a_full_disk_is_an_error_and_changes_nothing(void **state)
+{
+    zkr_fence *f;
+
+    (void)state;
+    ends_well(start(fill, -1));
+    f = open_fence();
+    assert_true(highest(f) == 6);
+    zkr_fence_free(f);
+}
+
+/* Both of one that is open and of one that is opened then. */
+static void is_damaged(zkr_fence *f)
+{
+    zkr_fence *again = NULL;
+    int64_t token = -1;
+
+    assert_int_equal(zkr_fence_accept(f, 99), ZKR_EDAMAGED);
+    assert_int_equal(zkr_fence_begin(f, 99, -1), ZKR_EDAMAGED);
+    assert_int_equal(zkr_fence_highest(f, &token), ZKR_EDAMAGED);
+    assert_int_equal(zkr_fence_open(file, &again), ZKR_EDAMAGED);
+    assert_non_null(strstr(zkr_error_detail(), file));
+    assert_true(token == -1 && again == NULL);
+}
+
+static void a_damaged_file_is_an_error_and_stays_as_it_is(void **state)
+{
+    zkr_fence *f = open_fence();
+    char text[128];
+    char now[128];
+    size_t len;
+
+    (void)state;
+    ok(zkr_fence_accept(f, 1234));
+    len = read_file(file, text, sizeof(text));
+    for (size_t i = 0; i < len; i++) {
+        text[i] = (char)(text[i] ^ 1);
+        write_file(file, text, len);
+        is_damaged(f);
+        assert_int_equal(read_file(file, now, sizeof(now)), len);
+        assert_memory_equal(text, now, len);
+        text[i] = (char)(text[i] ^ 1);
+        write_file(file, text, i); /* cut */
+        is_damaged(f);
+    }
+    write_file(file, text, len);
+    assert_true(highest(f) == 1234); /* as soon as it is mended */
+    zkr_fence_free(f);
+}
+
+static void a_file_that_has_gone_is_not_a_new_one(void **state)
+{
+    zkr_fence *f = open_fence();
+
+    (void)state;
+    ok(zkr_fence_accept(f, 1234));
+    assert_int_equal(unlink(file), 0);
+    is_damaged(f);
+    assert_int_equal(unlink(in_dir("fence.lock")), 0);
+    assert_int_equal(zkr_fence_accept(f, 99), ZKR_EDAMAGED);
+    zkr_fence_free(f);
+    f = open_fence(); /* both removed: that is how to begin anew */
+    assert_true(highest(f) == 0);
+    zkr_fence_free(f);
+}
+
+/* Two that lock different files would not exclude each other. */
+static void a_lock_file_that_was_replaced_is_noticed(void **state)
+{
+    zkr_fence *f = open_fence();
+    zkr_fence *next;
+
+    (void)state;
+    ok(zkr_fence_accept(f, 5));
+    assert_int_equal(unlink(in_dir("fence.lock")), 0);
+    next = open_fence(); /* the fence itself is still there */
+    assert_true(highest(next) == 5);
+    assert_int_equal(zkr_fence_accept(f, 6), ZKR_EDAMAGED);
+    ok(zkr_fence_accept(next, 6));
+    zkr_fence_free(f);
+    zkr_fence_free(next);
+}
+
+/* A crash while it was set up leaves an empty lock file, with or without the
+ * fence. */
+static void a_set_up_that_was_cut_short_is_done_again(void **state)
+{
+    zkr_fence *f;
+
+    (void)state;
+    write_file(in_dir("fence.lock"), "", 0);
+    f = open_fence();
+    ok(zkr_fence_accept(f, 5));
+    zkr_fence_free(f);
+    write_file(in_dir("fence.lock"), "", 0);
+    f = open_fence();
+    assert_true(highest(f) == 5);
+    zkr_fence_free(f);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_fence_in_memory),
+        TEST(a_fence_in_a_file),
+        TEST(a_relative_path_stays_where_it_was),
+        TEST(what_cannot_be_opened_says_why),
+        TEST(sections_of_threads_exclude_each_other),
+        TEST(a_thread_does_not_wait_for_ever),
+        TEST(a_child_opens_a_fence_of_its_own),
+        TEST(who_dies_in_a_section_leaves_it),
+        TEST(processes_exclude_each_other_and_tokens_never_go_back),
+        TEST(kill_9_in_the_middle_loses_nothing),
+        TEST(a_full_disk_is_an_error_and_changes_nothing),
+        TEST(a_damaged_file_is_an_error_and_stays_as_it_is),
+        TEST(a_file_that_has_gone_is_not_a_new_one),
+        TEST(a_lock_file_that_was_replaced_is_noticed),
+        TEST(a_set_up_that_was_cut_short_is_done_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

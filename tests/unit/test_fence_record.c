@@ -1,0 +1,132 @@
+/* Tests of the rule of a fence, and of its text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "fence_record.h"
+
+static void writers_never_go_back(void **state)
+{
+    struct zkr__fence_record r = { 0, 0 };
+
+    (void)state;
+    assert_true(zkr__fence_record_accept(&r, 5, false));
+    assert_true(zkr__fence_record_accept(&r, 5, false));
+    assert_false(zkr__fence_record_accept(&r, 4, false));
+    assert_true(zkr__fence_record_accept(&r, INT64_MAX, false));
+    assert_false(zkr__fence_record_accept(&r, INT64_MAX - 1, false));
+    assert_true(r.highest == INT64_MAX && r.exclusive == INT64_MAX);
+}
+
+/* Several readers have the lock at once, each with its own token. */
+static void readers_are_only_older_than_writers(void **state)
+{
+    struct zkr__fence_record r = { 0, 0 };
+
+    (void)state;
+    assert_true(zkr__fence_record_accept(&r, 5, false));
+    assert_true(zkr__fence_record_accept(&r, 9, true));
+    assert_true(zkr__fence_record_accept(&r, 7, true));
+    assert_true(r.highest == 9 && r.exclusive == 5);
+    assert_false(zkr__fence_record_accept(&r, 4, true));
+    assert_false(zkr__fence_record_accept(&r, 8, false));
+    assert_true(zkr__fence_record_accept(&r, 5, true)); /* downgraded */
+    assert_true(zkr__fence_record_accept(&r, 9, false));
+    assert_false(zkr__fence_record_accept(&r, 8, true));
+    assert_true(r.highest == 9 && r.exclusive == 9);
+}
+
+static void the_text_is_for_people_and_for_crc32(void **state)
+{
+    char text[ZKR__FENCE_TEXT_MAX];
+    struct zkr__fence_record r = { 123456, 42 };
+    size_t len = zkr__fence_record_format(&r, text);
+
+    (void)state;
+    assert_int_equal(len, strlen(text));
+    assert_string_equal(text, "zkrecipes fence 1, highest 123456, exclusive "
+                              "42, crc32 c691fd30\n");
+}
+
+static void what_is_written_is_read(void **state)
+{
+    static const struct zkr__fence_record records[] = {
+        { 0, 0 }, { 1, 0 }, { 9, 9 }, { INT64_MAX, INT64_MAX }
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        char text[ZKR__FENCE_TEXT_MAX];
+        struct zkr__fence_record r = { -1, -1 };
+        size_t len = zkr__fence_record_format(&records[i], text);
+
+        assert_true(zkr__fence_record_parse(text, len, &r));
+        assert_true(r.highest == records[i].highest);
+        assert_true(r.exclusive == records[i].exclusive);
+    }
+}
+
+static void anything_else_is_refused(void **state)
+{
+    static const char *const others[] = {
+        "",
+        "0\n",
+        "zkrecipes fence 1, highest 0, exclusive 0, crc32 00000000\n",
+        "zkrecipes fence 2, highest 0, exclusive 0, crc32 00000000\n",
+        "zkrecipes fence 1, highest 99999999999999999999, exclusive 1, crc32 "
+        "00000000\n",
+    };
+    struct zkr__fence_record good = { 123456789, 123456000 };
+    struct zkr__fence_record r = { -1, -1 };
+    char text[2 * ZKR__FENCE_TEXT_MAX] = "";
+    size_t len = zkr__fence_record_format(&good, text);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(zkr__fence_record_parse(others[i], strlen(others[i]), &r));
+    for (size_t i = 0; i < len; i++) {
+        assert_false(zkr__fence_record_parse(text, i, &r)); /* cut */
+        for (int bit = 0; bit < 8; bit++) {
+            text[i] = (char)(text[i] ^ 1 << bit);
+            assert_false(zkr__fence_record_parse(text, len, &r));
+            text[i] = (char)(text[i] ^ 1 << bit);
+        }
+    }
+    text[len] = '\n';
+    assert_false(zkr__fence_record_parse(text, len + 1, &r));
+    assert_false(zkr__fence_record_parse(text, sizeof(text), &r));
+    assert_true(r.highest == -1 && r.exclusive == -1);
+}
+
+/* More writers than all is no record of ours, whatever its sum says. */
+static void a_record_that_contradicts_itself_is_refused(void **state)
+{
+    static const struct zkr__fence_record wrong[] = { { 1, 2 }, { 1, -1 } };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char text[ZKR__FENCE_TEXT_MAX];
+        struct zkr__fence_record r;
+        size_t len = zkr__fence_record_format(&wrong[i], text);
+
+        assert_false(zkr__fence_record_parse(text, len, &r));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writers_never_go_back),
+        cmocka_unit_test(readers_are_only_older_than_writers),
+        cmocka_unit_test(the_text_is_for_people_and_for_crc32),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(anything_else_is_refused),
+        cmocka_unit_test(a_record_that_contradicts_itself_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
