@@ -114,3 +114,10 @@ void lockctl_disconnect(struct lockctl *ctl)
     (void)zkr_session_close(ctl->session);
     ctl->session = NULL;
 }
+
+bool lockctl_is_connected(const struct lockctl *ctl)
+{
+    enum zkr_session_state state = zkr_session_state(ctl->session);
+
+    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
+}

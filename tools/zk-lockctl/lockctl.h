@@ -116,5 +116,6 @@ bool lockctl_parse_path(const char *text, char *path, size_t size);
 /* connect.c: 0, or an exit code after an error was said. */
 int lockctl_connect(struct lockctl *ctl);
 void lockctl_disconnect(struct lockctl *ctl);
+bool lockctl_is_connected(const struct lockctl *ctl);
 
 #endif

@@ -71,7 +71,7 @@ static int choose(struct table *t, const char *list, size_t count)
     return t->count > 0 ? 0 : fail_column(t->columns, count);
 }
 
-static bool wants_color(const struct lockctl *ctl)
+bool output_wants_color(const struct lockctl *ctl)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");
@@ -160,7 +160,7 @@ int table_new(const struct lockctl *ctl, const struct column *columns,
         return lockctl_fail_zkr(ZKR_ENOMEM);
     t->columns = columns;
     t->csv = ctl->format == FORMAT_CSV;
-    t->colored = wants_color(ctl);
+    t->colored = output_wants_color(ctl);
     for (size_t i = 0; i < count && i < COLUMNS_MAX; i++) {
         if (!columns[i].wide || ctl->format != FORMAT_TABLE)
             t->chosen[t->count++] = i;

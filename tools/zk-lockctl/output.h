@@ -36,6 +36,7 @@ bool table_row(struct table *table, const char *const *cells, enum look look);
 /* Print it, and free it. An exit code. */
 int table_end(struct table *table);
 
+bool output_wants_color(const struct lockctl *ctl);
 bool output_is_json(const struct lockctl *ctl);
 
 /* The envelope; takes the items. With jsonl each item is a line. An exit

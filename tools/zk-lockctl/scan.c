@@ -210,7 +210,7 @@ struct listing {
     atomic_bool failed;
     pthread_mutex_t mutex; /* of the first error: */
     int error;
-    char detail[512];
+    char *detail;
 };
 
 /* The sentence belongs to this thread. */
@@ -219,7 +219,7 @@ static void fail_listing(struct listing *l, int rc)
     (void)pthread_mutex_lock(&l->mutex);
     if (!atomic_exchange(&l->failed, true)) {
         l->error = rc;
-        (void)snprintf(l->detail, sizeof(l->detail), "%s", zkr_error_detail());
+        (void)snprintf(l->detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());
     }
     (void)pthread_mutex_unlock(&l->mutex);
 }
@@ -275,6 +275,7 @@ static bool list_all(struct listing *l)
 
 static void note_cuts(struct scan *scan, const struct zkr_locks *found)
 {
+    scan->cut = found->cut != 0;
     if ((found->cut & ZKR_LOCKS_CUT_LIMIT) != 0)
         notes_add(&scan->notes, "there are more locks than %zu", found->count);
     if ((found->cut & ZKR_LOCKS_CUT_DEPTH) != 0)
@@ -330,42 +331,69 @@ bool scan_take_within(struct scan_opts *opts)
     return true;
 }
 
-int scan_below(zkr_session *session, const char *root,
-               const struct scan_opts *opts, struct scan *ret_scan)
+static struct zkr_locks_opts find_opts(const struct scan_opts *opts)
 {
     struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
-    struct zkr_locks *found = NULL;
-    struct scan scan = { .at_ms = wall_ms() };
-    struct listing l = { .session = session,
-                         .opts = ZKR_PARTICIPANTS_OPTS_INIT,
-                         .mutex = PTHREAD_MUTEX_INITIALIZER };
-    int code = 0;
-    int rc;
 
-    l.opts.limit = opts->children;
-    l.opts.flags = opts->acl ? ZKR_PARTICIPANTS_ACL : 0;
     find.flags = opts->empty ? ZKR_LOCKS_EMPTY : 0;
     find.depth = opts->depth;
     find.limit = opts->limit;
     find.timeout_ms = opts->timeout_ms;
-    rc = zkr_locks_find(session, root, &find, &found);
-    if (rc != ZKR_OK)
-        return rc == ZNONODE ? fail_missing(root) : lockctl_fail_zkr(rc);
-    scan.locks = calloc(found->count + 1, sizeof(*scan.locks));
-    l.found = found;
-    l.locks = scan.locks;
-    if (scan.locks == NULL) {
-        code = lockctl_fail_zkr(ZKR_ENOMEM);
-    } else if (list_all(&l)) {
-        collect(&scan, found);
+    return find;
+}
+
+static int list_found(struct listing *l, struct scan *ret_scan)
+{
+    struct scan scan = { .at_ms = wall_ms() };
+
+    scan.locks = calloc(l->found->count + 1, sizeof(*scan.locks));
+    l->locks = scan.locks;
+    if (scan.locks == NULL)
+        return ZKR_ENOMEM;
+    if (list_all(l)) {
+        collect(&scan, l->found);
         *ret_scan = scan;
-    } else {
-        code = lockctl_fail_error(l.error, l.detail);
-        scan.count = found->count;
-        scan_done(&scan);
+        return ZKR_OK;
     }
+    scan.count = l->found->count;
+    scan_done(&scan);
+    return l->error;
+}
+
+int locks_list(zkr_session *session, const char *root,
+               const struct scan_opts *opts, struct scan *ret_scan,
+               char detail[SCAN_DETAIL_MAX])
+{
+    struct zkr_locks_opts find = find_opts(opts);
+    struct zkr_locks *found = NULL;
+    struct listing l = { .session = session,
+                         .opts = ZKR_PARTICIPANTS_OPTS_INIT,
+                         .mutex = PTHREAD_MUTEX_INITIALIZER,
+                         .detail = detail };
+    int rc = zkr_locks_find(session, root, &find, &found);
+
+    detail[0] = '\0';
+    l.opts.limit = opts->children;
+    l.opts.flags = opts->acl ? ZKR_PARTICIPANTS_ACL : 0;
+    if (rc != ZKR_OK) {
+        (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());
+        return rc;
+    }
+    l.found = found;
+    rc = list_found(&l, ret_scan);
     zkr_locks_free(found);
-    return code;
+    return rc;
+}
+
+int scan_below(zkr_session *session, const char *root,
+               const struct scan_opts *opts, struct scan *ret_scan)
+{
+    char detail[SCAN_DETAIL_MAX];
+    int rc = locks_list(session, root, opts, ret_scan, detail);
+
+    if (rc == ZKR_OK)
+        return 0;
+    return rc == ZNONODE ? fail_missing(root) : lockctl_fail_error(rc, detail);
 }
 
 void lock_done(struct lock *lock)

@@ -51,6 +51,7 @@ struct scan {
     struct lock *locks; /* in the order of their paths */
     size_t count;
     int64_t at_ms;
+    bool cut; /* there may be more */
     struct notes notes;
 };
 
@@ -66,13 +67,20 @@ struct scan_opts {
 /* The argument of --within. False after an error was said. */
 bool scan_take_within(struct scan_opts *opts);
 
-/* The next two: 0, or an exit code after an error was said; nothing is to be
- * freed then. */
+/* scan_below() and scan_lock(): 0, or an exit code after an error was said;
+ * nothing is to be freed then. */
 
 /* All locks at and below a path. A lock that may not be read is listed without
  * its contents. */
 int scan_below(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan);
+
+/* The same without a word to the user: an error of the library, and the
+ * sentence that goes with it. */
+enum { SCAN_DETAIL_MAX = 512 };
+int locks_list(zkr_session *session, const char *root,
+               const struct scan_opts *opts, struct scan *ret_scan,
+               char detail[SCAN_DETAIL_MAX]);
 
 /* One lock, of which `limit` children are listed (0: many). One that does not
  * exist is free: with `missing` not NULL that is no error. A directory with

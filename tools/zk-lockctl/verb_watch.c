@@ -190,17 +190,10 @@ static int look(struct watch *w, struct looks *looks)
     return flushed == 0 ? code : flushed;
 }
 
-static bool is_connected(const struct lockctl *ctl)
-{
-    enum zkr_session_state state = zkr_session_state(ctl->session);
-
-    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
-}
-
 /* False when it is time to end. */
 static bool wait_for_connection(const struct lockctl *ctl, struct looks *looks)
 {
-    while (!is_connected(ctl)) {
+    while (!lockctl_is_connected(ctl)) {
         if (looks_are_over(looks, 0))
             return true;
         if (!looks->failing)
