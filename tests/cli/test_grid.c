@@ -1,0 +1,112 @@
+/* Tests of columns on a screen: what fits, and what is cut. */
+#include "grid.h"
+#include "unit.h"
+
+#include <locale.h>
+#include <string.h>
+
+static const struct grid_column columns[] = {
+    { "NAME", 6, 0, .flexible = true, .tail = true },
+    { "MORE", 6, 2, .flexible = true },
+    { "N", 3, 1, .right = true },
+};
+
+static void cut_is(const char *text, int width, bool tail, const char *want)
+{
+    char out[GRID_CELL_MAX];
+
+    grid_cut(text, width, tail, out);
+    assert_string_equal(out, want);
+    assert_true(grid_width(out) <= (width < 0 ? 0 : width));
+}
+
+static void what_is_too_wide_is_cut(void **state)
+{
+    (void)state;
+    cut_is("orders", 6, false, "orders");
+    cut_is("orders!", 6, false, "ord...");
+    cut_is("/locks/orders", 9, true, "...orders");
+    cut_is("orders", 2, false, "..");
+    cut_is("orders", 0, false, "");
+    cut_is("orders", -1, true, "");
+}
+
+static void wide_and_combining_characters_count_as_they_are_shown(void **state)
+{
+    (void)state;
+    assert_int_equal(grid_width("\u65e5\u672c"), 4);
+    assert_int_equal(grid_width("e\u0301"), 1);
+    cut_is("\u65e5\u672c\u8a9e", 5, false, "\u65e5...");
+    cut_is("\u65e5\u672c\u8a9e", 5, true, "...\u8a9e");
+    cut_is("abce\u0301f", 4, false, "a...");
+    /* the accent stays with its letter, or goes with it */
+    cut_is("abcde\u0301f", 4, true, "...f");
+    cut_is("abcde\u0301f", 5, true, "...e\u0301f");
+}
+
+static void what_cannot_be_shown_is_a_question_mark(void **state)
+{
+    (void)state;
+    cut_is("a\033b\xff"
+           "c",
+           9, false, "a?b?c");
+}
+
+static void fit(struct grid *grid, int width, const char *const *cells,
+                const char *want)
+{
+    char line[GRID_CELL_MAX];
+
+    grid_see(grid, cells);
+    grid_fit(grid, width);
+    grid_line(grid, cells, line);
+    assert_string_equal(line, want);
+}
+
+static void columns_are_given_up_by_rank(void **state)
+{
+    const char *const cells[] = { "abcdef", "xyz", "7" };
+    struct grid grid;
+
+    (void)state;
+    grid_start(&grid, columns, COUNT(columns));
+    fit(&grid, 17, cells, "abcdef xyz    7");
+    fit(&grid, 16, cells, "abcdef   7");
+    fit(&grid, 10, cells, "abcdef   7");
+    fit(&grid, 9, cells, "abcdef");
+    fit(&grid, 4, cells, "...f");
+}
+
+static void room_goes_to_the_texts_that_want_it(void **state)
+{
+    const char *const cells[] = { "a-long-name-it-is", "xy", "12" };
+    const char *const empty[] = { "a", NULL, "" };
+    struct grid grid;
+    int x;
+
+    (void)state;
+    grid_start(&grid, columns, COUNT(columns));
+    fit(&grid, 17, cells, "...it-is xy    12");
+    fit(&grid, 40, cells, "a-long-name-it-is xy    12");
+    /* what was wide once stays so: columns do not jump */
+    fit(&grid, 40, empty, "a                 -      -");
+    assert_true(grid_place(&grid, 2, &x));
+    assert_int_equal(x, 23);
+    grid_fit(&grid, 10);
+    assert_false(grid_place(&grid, 1, &x));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_too_wide_is_cut),
+        cmocka_unit_test(wide_and_combining_characters_count_as_they_are_shown),
+        cmocka_unit_test(what_cannot_be_shown_is_a_question_mark),
+        cmocka_unit_test(columns_are_given_up_by_rank),
+        cmocka_unit_test(room_goes_to_the_texts_that_want_it),
+    };
+
+    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+        return 77;
+    return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
+}
