@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
+
 const char *plain_text(const char *text, char *out, size_t size)
 {
     size_t used = 0;
@@ -21,4 +23,19 @@ const char *plain_text(const char *text, char *out, size_t size)
     }
     out[used] = '\0';
     return out;
+}
+
+const char *plain_copy(const char *text, char *out, size_t size)
+{
+    if (plain_text(text, out, size) == text)
+        (void)snprintf(out, size, "%s", text);
+    return out;
+}
+
+const char *plain_escape(const char *text, char *out, size_t size)
+{
+    char escaped[4 * 1024 + 1];
+
+    (void)escape_text(text, strlen(text), escaped, sizeof(escaped));
+    return plain_copy(escaped, out, size);
 }

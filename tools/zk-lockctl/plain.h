@@ -8,5 +8,9 @@
  * byte above ASCII is \xNN: a terminal of one byte a character would take some
  * for commands. Cut at `size`. */
 const char *plain_text(const char *text, char *out, size_t size);
+/* The same, always into `out`. */
+const char *plain_copy(const char *text, char *out, size_t size);
+/* Text of others, escaped, for this terminal; cut at `size`. */
+const char *plain_escape(const char *text, char *out, size_t size);
 
 #endif

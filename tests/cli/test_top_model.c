@@ -1,0 +1,603 @@
+/* Tests of what top makes of looks, of keys, and of the size of a screen:
+ * without servers and without a terminal. */
+#include "top_draw.h"
+#include "unit.h"
+
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { T0 = 1000000, NODES_MAX = 256 };
+
+/* The rest of the tool is not here. */
+int lockctl_fail(int exit_code, const char *format, ...)
+{
+    (void)format;
+    return exit_code;
+}
+
+bool lockctl_take_duration(const char *option, int64_t *ret_ms)
+{
+    (void)option;
+    (void)ret_ms;
+    return false;
+}
+
+void lockctl_say(const struct lockctl *ctl, const char *format, ...)
+{
+    (void)ctl;
+    (void)format;
+}
+
+static struct zkr_participant nodes[NODES_MAX];
+static char names[NODES_MAX][2];
+static size_t node_count;
+
+static struct top_model model;
+static struct top_view view;
+static struct top_drawing drawing;
+static struct top_status status;
+
+/* Contenders are "a1H b2 c3F": a name, a token, and H holds, F foreign. They
+ * are there since T0. */
+static void add_contender(struct lock *lock, const char *text)
+{
+    struct zkr_participant *p = &nodes[node_count];
+    struct contender *c = &lock->items[lock->listed++];
+
+    assert_true(node_count < NODES_MAX);
+    names[node_count][0] = text[0];
+    *p = (struct zkr_participant){
+        .name = names[node_count++],
+        .kind = text[2] == 'F' ? ZKR_PARTICIPANT_FOREIGN
+                               : ZKR_PARTICIPANT_EXCLUSIVE,
+        .holds = text[2] == 'H',
+        .waits_for = 0,
+        .token = text[1] - '0',
+        .session_id = 0xa0 + text[0] - 'a',
+        .since_ms = T0,
+        .data = "",
+    };
+    c->node = p;
+    c->age_ms = lock->at_ms - T0;
+    c->owner.is_record = true;
+    (void)snprintf(c->owner.host, sizeof(c->owner.host), "host-%c", text[0]);
+    c->owner.pid = 40 + text[0] - 'a';
+    (void)strcpy(c->owner.program, "job");
+    if (text[2] == 'F')
+        return;
+    lock->count++;
+    lock->holders += p->holds;
+    lock->waiters += !p->holds;
+    if (p->holds && lock->holder == NULL)
+        lock->holder = c;
+}
+
+static struct lock make_lock(const char *path, const char *text, int64_t at_ms)
+{
+    struct lock lock = { .path = strdup(path),
+                         .items = calloc(9, sizeof(struct contender)),
+                         .kind = KIND_MUTEX,
+                         .dialect = DIALECT_ZKRECIPES,
+                         .longest_wait_ms = -1,
+                         .at_ms = at_ms };
+
+    assert_non_null(lock.path);
+    assert_non_null(lock.items);
+    for (; *text != '\0'; text += strcspn(text, " "), text += *text == ' ')
+        add_contender(&lock, text);
+    lock.state = lock.holders > 0 ? LOCK_HELD : LOCK_FREE;
+    if (lock.waiters > 0)
+        lock.longest_wait_ms = at_ms - T0;
+    return lock;
+}
+
+/* A look, so long after T0: paths in their order, each with its contenders;
+ * NULL at the end. */
+static void look_cut(bool cut, int64_t after_ms, va_list args)
+{
+    struct scan scan = { .locks = calloc(16, sizeof(struct lock)),
+                         .at_ms = T0 + after_ms,
+                         .cut = cut };
+    const char *path;
+
+    assert_non_null(scan.locks);
+    while ((path = va_arg(args, const char *)) != NULL)
+        scan.locks[scan.count++] =
+            make_lock(path, va_arg(args, const char *), scan.at_ms);
+    assert_true(top_model_take(&model, &scan));
+    scan_done(&scan);
+    status.now_ms = T0 + after_ms;
+}
+
+static void look(int64_t after_ms, ...)
+{
+    va_list args;
+
+    va_start(args, after_ms);
+    look_cut(false, after_ms, args);
+    va_end(args);
+}
+
+static void look_in_part(int64_t after_ms, ...)
+{
+    va_list args;
+
+    va_start(args, after_ms);
+    look_cut(true, after_ms, args);
+    va_end(args);
+}
+
+static void resize(int width, int height)
+{
+    assert_true(top_drawing_resize(&drawing,
+                                   (struct top_screen_size){ width, height }));
+}
+
+static void draw(void)
+{
+    top_view_settle(&view, &model, top_drawing_page(&drawing));
+    top_draw(&drawing, &view, &model, &status);
+    for (int i = 0; i < drawing.size.height; i++)
+        assert_true(grid_width(drawing.lines[i].text) <= drawing.size.width);
+}
+
+static void press(const char *keys)
+{
+    for (; *keys != '\0'; keys++)
+        assert_int_not_equal(top_view_key(&view, &model, (uint32_t)*keys),
+                             TOP_QUIT);
+}
+
+static void press_key(uint32_t key)
+{
+    assert_int_equal(top_view_key(&view, &model, key), TOP_GO_ON);
+}
+
+/* What is at the beginning of a line, blanks squeezed. */
+static void line_is(int i, const char *want)
+{
+    const char *at;
+    char text[GRID_CELL_MAX];
+    size_t n = 0;
+
+    draw();
+    at = drawing.lines[i].text + strspn(drawing.lines[i].text, " ");
+    for (; *at != '\0'; at++) {
+        if (*at != ' ' || (at[1] != ' ' && at[1] != '\0'))
+            text[n++] = *at;
+    }
+    text[n] = '\0';
+    if (strncmp(text, want, strlen(want)) != 0)
+        fail_msg("line %d is '%s', not '%s'", i, text, want);
+}
+
+/* The locks that are shown, one letter each: the last of its path. */
+static void shown_is(const char *want)
+{
+    char text[64] = "";
+
+    draw();
+    for (size_t i = 0; i < model.shown_count; i++) {
+        const char *path = model.shown[i]->view.lock.path;
+
+        (void)strncat(text, path + strlen(path) - 1, 1);
+    }
+    assert_string_equal(text, want);
+}
+
+static char cursor(void)
+{
+    const char *path;
+
+    draw();
+    assert_true(view.locks.at < model.shown_count);
+    path = model.shown[view.locks.at]->view.lock.path;
+    return path[strlen(path) - 1];
+}
+
+static uint32_t grants(const char *path)
+{
+    const struct top_row *row = top_model_row(&model, path);
+
+    assert_non_null(row);
+    return row->grants;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    node_count = 0;
+    view = (struct top_view){ .sort = TOP_LOCK, .interval_ms = 2000 };
+    status = (struct top_status){ .servers = "zk1:2181",
+                                  .state = "connected",
+                                  .is_connected = true,
+                                  .error = "",
+                                  .took_ms = 12 };
+    resize(80, 24);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    top_drawing_done(&drawing);
+    top_view_done(&view);
+    top_model_done(&model);
+    return 0;
+}
+
+/* --- looks --- */
+
+static void grants_are_counted_that_were_seen(void **state)
+{
+    (void)state;
+    look(1000, "/a", "a1H b2", NULL);
+    assert_int_equal(grants("/a"), 0); /* who knows since when */
+    look(2000, "/a", "b2H", "/b", "c3H", NULL);
+    assert_int_equal(grants("/a"), 1);
+    assert_int_equal(grants("/b"), 1);
+    look(3000, "/a", "b2H", "/b", "c4H", NULL);
+    assert_int_equal(grants("/a"), 1);
+    assert_int_equal(grants("/b"), 2); /* the name has come back */
+    assert_int_equal(model.totals.grants, 3);
+}
+
+static void grants_count_for_a_minute(void **state)
+{
+    (void)state;
+    look(1000, "/a", "a1H b2", NULL);
+    look(2000, "/a", "b2H", NULL);
+    look(56000, "/a", "b2H c3", NULL);
+    assert_int_equal(grants("/a"), 1);
+    look(65000, "/a", "c3H", NULL);
+    assert_int_equal(grants("/a"), 1); /* the other one */
+    look(200000, "/a", "c3H", NULL);
+    assert_int_equal(grants("/a"), 0);
+}
+
+static void a_lock_that_was_taken_is_held_since_the_look_before(void **state)
+{
+    (void)state;
+    look(5000, "/a", "a1H b2", NULL);
+    assert_int_equal(top_model_row(&model, "/a")->held_ms, 5000);
+    look(7000, "/a", "b2H", NULL);
+    look(8000, "/a", "b2H", NULL);
+    assert_int_equal(top_model_row(&model, "/a")->held_ms, 3000);
+}
+
+static void a_lock_without_users_is_free_for_a_minute(void **state)
+{
+    (void)state;
+    look(1000, "/a", "a1H", "/b", "b2H", NULL);
+    look(2000, "/b", "b2H", NULL);
+    line_is(4, "/a free - - 0 - 0");
+    assert_int_equal(drawing.lines[4].look, TOP_CURSOR);
+    look(60000, "/b", "b2H", NULL);
+    shown_is("ab");
+    look(61000, "/b", "b2H", NULL);
+    shown_is("b");
+}
+
+/* A search that was cut has not looked everywhere. */
+static void a_lock_that_was_not_looked_for_is_not_free(void **state)
+{
+    (void)state;
+    look(1000, "/a", "a1H", NULL);
+    look_in_part(2000, NULL);
+    line_is(4, "/a ? - - ?");
+    look(3000, "/a", "a1H", NULL);
+    line_is(4, "/a held host-a:40 job");
+}
+
+/* --- the order --- */
+
+static void look_at_three(int64_t after_ms)
+{
+    look(after_ms, "/a", "a5H", "/b", "b3H c4", "/c", "d1H e2 f3", NULL);
+}
+
+static void locks_are_sorted_by_each_column(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    shown_is("abc");
+    view.sort = TOP_WAIT;
+    shown_is("cba");
+    view.sort = TOP_TOKEN;
+    shown_is("abc");
+    view.sort = TOP_HOLDER;
+    shown_is("abc");
+    view.reversed = true;
+    shown_is("cba");
+    view.sort = TOP_LONGEST; /* those that nobody waits for at the end, */
+    view.reversed = false;
+    shown_is("bca"); /* ... among equals by their paths */
+}
+
+static void keys_change_the_order(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    line_is(2, "sorted by LOCK");
+    press("r");
+    line_is(2, "sorted by LOCK reversed");
+    shown_is("cba");
+    press("s");
+    line_is(2, "sorted by KIND");
+    press("<<");
+    line_is(2, "sorted by TOKEN");
+    press(">");
+    line_is(2, "sorted by LOCK");
+    assert_int_equal(drawing.lines[3].mark_x, 0);
+    assert_int_equal(drawing.lines[3].look, TOP_BAR);
+}
+
+static void the_filter_is_part_of_a_lock_or_holder(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    press("/HOST-B");
+    shown_is("b");
+    line_is(23, "/HOST-B_ Enter keep Esc clear");
+    press_key(KEY_IS_BACKSPACE);
+    shown_is("abc");
+    press("xy");
+    shown_is("");
+    press_key(KEY_IS_ESCAPE);
+    shown_is("abc");
+    press("//c");
+    press_key(KEY_IS_ENTER);
+    shown_is("c");
+    line_is(2, "sorted by LOCK, 1 with \"/c\"");
+    press_key(KEY_IS_ESCAPE);
+    shown_is("abc");
+}
+
+/* Characters, not bytes, are taken back. */
+static void the_filter_has_characters_of_several_bytes(void **state)
+{
+    (void)state;
+    look(1000, "/\u00e9t\u00e9", "a1H", "/z", "b2H", NULL);
+    press("/");
+    press_key(0xe9);
+    assert_int_equal(model.shown_count, 1);
+    press_key(0x65e5);
+    assert_int_equal(model.shown_count, 0);
+    press_key(KEY_IS_BACKSPACE);
+    assert_string_equal(view.filter, "\u00e9");
+    press_key(KEY_IS_UP);
+    press_key(0x1b);
+    assert_string_equal(view.filter, "\u00e9");
+}
+
+/* --- the cursor --- */
+
+static void the_cursor_follows_its_lock(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    assert_int_equal(cursor(), 'a');
+    press("j");
+    assert_int_equal(cursor(), 'b');
+    press("rs"); /* all are mutexes: by path */
+    look(2000, "/a", "a5H", "/aa", "g1H", "/b", "b3H c4", NULL);
+    assert_int_equal(cursor(), 'b');
+    press("g<");
+    assert_int_equal(cursor(), 'a');
+}
+
+/* On the first line it stays with whatever is there. */
+static void on_the_first_line_the_cursor_stays(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    press("r");
+    assert_int_equal(cursor(), 'c');
+}
+
+static void the_list_scrolls_with_the_cursor(void **state)
+{
+    (void)state;
+    resize(80, 7); /* two lines of the list */
+    look(1000, "/a", "a1H", "/b", "a1H", "/c", "a1H", "/d", "a1H", "/e", "a1H",
+         NULL);
+    line_is(4, "/a");
+    press_key(KEY_IS_PAGE_DOWN);
+    line_is(5, "/c");
+    press_key(KEY_IS_END);
+    line_is(5, "/e");
+    assert_int_equal(drawing.lines[5].look, TOP_CURSOR);
+    press("kk");
+    line_is(4, "/c");
+    press_key(KEY_IS_DOWN);
+    press_key(KEY_IS_PAGE_UP);
+    press_key(KEY_IS_UP);
+    press_key(KEY_IS_HOME);
+    press("k");
+    assert_int_equal(cursor(), 'a');
+}
+
+/* --- what is on the screen --- */
+
+static void the_picture_fits_80_columns(void **state)
+{
+    (void)state;
+    look_at_three(65000);
+    line_is(0, "zk-lockctl top zk1:2181 connected every 2s 00:17:45Z");
+    line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s 0 grants/min "
+               "look 12ms");
+    line_is(3, "LOCK STATE HOLDER HELD WAIT LONGEST GRANTS");
+    line_is(6, "/c held host-d:43 job <=1m05s 2 1m05s 0");
+    line_is(23, "Enter queue / filter s sort r reverse Space now +- interval "
+                "? help q quit");
+}
+
+static void less_important_columns_go_first(void **state)
+{
+    (void)state;
+    look_at_three(65000);
+    resize(140, 24);
+    line_is(3, "LOCK KIND STATE HOLDER HELD WAIT LONGEST GRANTS TOKEN DIALECT "
+               "LABEL");
+    resize(60, 15);
+    line_is(3, "LOCK HOLDER WAIT LONGEST");
+    line_is(14, "Enter queue / filter s sort Space now ? help q quit");
+    for (int width = 1; width < 300; width++) {
+        resize(width, width % 30);
+        draw();
+    }
+}
+
+static void enter_shows_the_queue(void **state)
+{
+    (void)state;
+    look(3000, "/c", "d1H e2 f3 x4F", NULL);
+    press_key(KEY_IS_ENTER);
+    line_is(1, "/c mutex (zkrecipes) held 3 in the queue");
+    line_is(3, "POS STATE OWNER SINCE BLOCKED-BY LABEL");
+    line_is(4, "0 HELD host-d:43 job <=3.0s -");
+    line_is(5, "1 wait host-e:44 job 3.0s pos 0");
+    line_is(7, "- foreign");
+    assert_int_equal(drawing.lines[7].look, TOP_DIM);
+    press("jjjj");
+    draw();
+    assert_int_equal(drawing.lines[7].look, TOP_CURSOR);
+    press("q");
+    line_is(4, "/c held");
+}
+
+/* The one that was chosen, wherever it goes in the list, and to its end. */
+static void the_queue_is_that_of_one_lock(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    press_key(KEY_IS_ENTER);
+    look(2000, "/0", "z9H", "/a", "a5H", NULL);
+    line_is(1, "/a mutex");
+    look(63000, "/0", "z9H", NULL);
+    line_is(1, "nobody has used this lock for a minute");
+    press_key(KEY_IS_ESCAPE);
+    line_is(4, "/0 held");
+}
+
+static void an_old_picture_says_so(void **state)
+{
+    (void)state;
+    line_is(1, "looking...");
+    look_at_three(1000);
+    status.now_ms += 3000;
+    line_is(2, "sorted by LOCK");
+    status.now_ms += 2000;
+    line_is(2, "STALE, 5.0s old: no answer yet");
+    status.is_connected = false;
+    status.state = "connection lost";
+    line_is(2, "STALE, 5.0s old: connection lost");
+    status.error = "deadline passed";
+    line_is(2, "STALE, 5.0s old: deadline passed");
+    assert_int_equal(drawing.lines[2].look, TOP_BAD);
+    line_is(4, "/a held");
+    press_key(KEY_IS_ENTER);
+    line_is(2, "STALE, 5.0s old: deadline passed");
+}
+
+static void help_is_one_key_away_and_back(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    press_key(KEY_IS_ENTER);
+    press("?");
+    line_is(2, "Up Down j k");
+    press("?jjs/");
+    line_is(2, "Up Down j k");
+    press("q");
+    line_is(1, "/a mutex");
+    press("q");
+    assert_int_equal(top_view_key(&view, &model, 'q'), TOP_QUIT);
+}
+
+static void escape_does_not_end_it(void **state)
+{
+    (void)state;
+    look_at_three(1000);
+    press_key(KEY_IS_ESCAPE);
+    press_key(KEY_IS_ESCAPE);
+    shown_is("abc");
+}
+
+static void the_interval_goes_by_steps(void **state)
+{
+    (void)state;
+    assert_int_equal(top_view_key(&view, &model, '+'), TOP_NEW_INTERVAL);
+    assert_int_equal(view.interval_ms, 3000);
+    press("---");
+    assert_int_equal(view.interval_ms, 500);
+    press("-----");
+    assert_int_equal(view.interval_ms, 100);
+    press("+++++++++++++++++");
+    assert_int_equal(view.interval_ms, 300000);
+    view.interval_ms = 700;
+    press("-");
+    assert_int_equal(view.interval_ms, 500);
+    assert_int_equal(top_view_key(&view, &model, ' '), TOP_LOOK_NOW);
+}
+
+static void what_others_wrote_is_escaped(void **state)
+{
+    (void)state;
+    look(1000, "/\033]0;x\a", "a1H", NULL);
+    (void)strcpy(model.rows[0].view.lock.items[0].owner.label, "\033[2J");
+    resize(140, 24);
+    line_is(4, "/\\x1B]0;x\\x07 mutex held");
+    press_key(KEY_IS_ENTER);
+    line_is(1, "/\\x1B]0;x\\x07 mutex");
+    for (int i = 0; i < drawing.size.height; i++)
+        assert_null(strchr(drawing.lines[i].text, '\033'));
+    assert_non_null(strstr(drawing.lines[4].text, "\\x1B[2J"));
+}
+
+static void nobody_is_a_list_too(void **state)
+{
+    (void)state;
+    look(1000, NULL);
+    line_is(1, "0 locks, 0 held, 0 waiting");
+    press("jkGg");
+    press_key(KEY_IS_ENTER);
+    line_is(1, "0 locks");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(grants_are_counted_that_were_seen),
+        TEST(grants_count_for_a_minute),
+        TEST(a_lock_that_was_taken_is_held_since_the_look_before),
+        TEST(a_lock_without_users_is_free_for_a_minute),
+        TEST(a_lock_that_was_not_looked_for_is_not_free),
+        TEST(locks_are_sorted_by_each_column),
+        TEST(keys_change_the_order),
+        TEST(the_filter_is_part_of_a_lock_or_holder),
+        TEST(the_filter_has_characters_of_several_bytes),
+        TEST(the_cursor_follows_its_lock),
+        TEST(on_the_first_line_the_cursor_stays),
+        TEST(the_list_scrolls_with_the_cursor),
+        TEST(the_picture_fits_80_columns),
+        TEST(less_important_columns_go_first),
+        TEST(enter_shows_the_queue),
+        TEST(the_queue_is_that_of_one_lock),
+        TEST(an_old_picture_says_so),
+        TEST(help_is_one_key_away_and_back),
+        TEST(escape_does_not_end_it),
+        TEST(the_interval_goes_by_steps),
+        TEST(what_others_wrote_is_escaped),
+        TEST(nobody_is_a_list_too),
+    };
+
+    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+        return 77;
+    return cmocka_run_group_tests_name("top model", tests, NULL, NULL);
+}
