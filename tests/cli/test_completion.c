@@ -71,6 +71,7 @@ static void bash_offers_verbs_options_and_values(void **state)
     assert_string_equal(bash_offers("ls --dia"), "--dialect\n");
     assert_string_equal(bash_offers("ls --dialect k"), "kazoo\n");
     assert_string_equal(bash_offers("ls -o jsonl -o w"), "wide\n");
+    assert_string_equal(bash_offers("top --sort lon"), "longest\n");
     assert_string_equal(bash_offers("help exit"), "exit-codes\n");
     assert_string_equal(bash_offers("--col"), "--columns\n--color\n");
 }

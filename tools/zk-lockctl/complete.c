@@ -13,6 +13,9 @@ static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
                                         "other",     "mixed",    NULL };
 static const char *const on_suspend[] = { "continue", "term", "pause", NULL };
 static const char *const on_revoke[] = { "ignore", "term", NULL };
+static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
+                                     "held",  "wait", "longest", "grants",
+                                     "token", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const char *const topics[] = { "exit-codes", NULL };
 
@@ -26,6 +29,7 @@ static const struct {
     { "--dialect", dialects },
     { "--on-suspend", on_suspend },
     { "--on-revoke", on_revoke },
+    { "--sort", sorts },
 };
 
 /* --- options, in the help texts --- */

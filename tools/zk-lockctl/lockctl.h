@@ -64,6 +64,7 @@ extern const struct verb verb_ls;
 extern const struct verb verb_metrics;
 extern const struct verb verb_revoke;
 extern const struct verb verb_show;
+extern const struct verb verb_top;
 extern const struct verb verb_version;
 extern const struct verb verb_wait;
 extern const struct verb verb_watch;

@@ -16,6 +16,7 @@ const struct verb *const lockctl_verbs[] = {
     &verb_check,
     &verb_wait,
     &verb_watch,
+    &verb_top,
     &verb_metrics,
     &verb_revoke,
     &verb_break,

@@ -1,0 +1,658 @@
+/* Tests of zk-lockctl top: on a screen of tmux, and without one. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "tmux.h"
+
+static zkr_session *session;
+static zkr_session *other;
+static char root[64];
+static char paths[2][80];
+static zkr_mutex *mutexes[2];
+static zkr_grant *grants[2];
+static bool paused;
+
+static void pause_server(void)
+{
+    server_pause(the_server);
+    paused = true;
+}
+
+static void resume_server(void)
+{
+    server_resume(the_server);
+    paused = false;
+}
+
+/* Two locks below a directory: "alpha" and "beta", both held. */
+static int setup(void **state)
+{
+    static const char *const names[] = { "alpha", "beta" };
+    static int number; /* short paths: they are to be read on a screen */
+
+    (void)state;
+    session = open_session();
+    other = open_session();
+    (void)snprintf(root, sizeof(root), "/t%d", ++number);
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(paths[i], sizeof(paths[i]), "%s/%s", root, names[i]);
+        mutexes[i] = new_mutex(session, paths[i]);
+        grants[i] = acquire(mutexes[i]);
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    if (paused)
+        resume_server();
+    for (size_t i = 0; i < 2; i++) {
+        zkr_grant_free(grants[i]);
+        zkr_mutex_free(mutexes[i]);
+    }
+    (void)zkr_session_close(other);
+    (void)zkr_session_close(session);
+    (void)admin_delete_tree(admin, root);
+    return 0;
+}
+
+static int setup_screen(void **state)
+{
+    (void)setup(state);
+    tmux_open(80, 24);
+    return 0;
+}
+
+static int teardown_screen(void **state)
+{
+    tmux_close();
+    return teardown(state);
+}
+
+/* --- on a screen --- */
+
+static void type_top(const char *before, const char *options)
+{
+    char line[512];
+
+    (void)snprintf(line, sizeof(line),
+                   "clear; %s %s top --servers %s --interval 100ms %s %s",
+                   before, LOCKCTL, server_hosts(the_server), options, root);
+    tmux_type(line);
+    tmux_key("Enter");
+}
+
+/* Sorted by path. */
+static void start(void)
+{
+    type_top("", "--sort lock");
+    tmux_wait("2 locks, 2 held, 0 waiting");
+}
+
+static pid_t top_pid(void)
+{
+    return wait_child_of(tmux_shell(), "zk-lockctl");
+}
+
+/* The shell has its terminal as it was: what is typed is shown, and what was
+ * on the screen is there again. */
+static void assert_restored(void)
+{
+    tmux_wait(TMUX_PROMPT);
+    assert_string_equal(tmux_say("#{alternate_on}"), "0");
+    assert_string_equal(tmux_say("#{cursor_flag}"), "1");
+    tmux_type("echo code $?; stty -a | grep -o ' icanon' | sed s/^/is/");
+    tmux_key("Enter");
+    tmux_wait("code 0\nis icanon");
+    tmux_wait("stty -a");
+}
+
+/* "alpha" stands above "beta", or below. */
+static bool in_order(void *ascending)
+{
+    const char *screen = tmux_screen();
+    const char *alpha = strstr(screen, paths[0]);
+    const char *beta = strstr(screen, paths[1]);
+
+    return alpha != NULL && beta != NULL &&
+           (alpha < beta) == *(bool *)ascending;
+}
+
+static void wait_order(bool ascending)
+{
+    if (!wait_until(in_order, &ascending, SOON_MS))
+        fail_msg("the order is wrong:\n%s", tmux_screen());
+}
+
+static void locks_and_their_holders_are_shown(void **state)
+{
+    char token[64];
+    char holder[300];
+    char host[256];
+
+    (void)state;
+    start();
+    tmux_wait("connected  every 100ms");
+    (void)gethostname(host, sizeof(host));
+    (void)snprintf(holder, sizeof(holder), "held   %.12s", host);
+    tmux_wait(paths[0]);
+    tmux_wait(holder);
+    tmux_resize(120, 40);
+    (void)snprintf(token, sizeof(token), "0x%llx",
+                   (long long)zkr_grant_token(grants[1]));
+    tmux_wait(token);
+}
+
+static void what_happens_is_shown(void **state)
+{
+    struct waiter w;
+
+    (void)state;
+    start();
+    waiter_start(&w, mutexes[1], SOON_MS);
+    tmux_wait("1 waiting, longest");
+    release(grants[1]);
+    grants[1] = NULL;
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    tmux_wait("0 waiting");
+    tmux_wait("1 grants/min");
+    release(w.grant);
+    tmux_wait("2 locks, 1 held");
+    tmux_wait("free");
+}
+
+static void keys_sort_and_filter(void **state)
+{
+    (void)state;
+    start();
+    wait_order(true);
+    tmux_type("r");
+    tmux_wait("sorted by LOCK reversed");
+    wait_order(false);
+    tmux_type(">");
+    tmux_wait("sorted by KIND");
+    wait_order(true);
+    tmux_type("/BET");
+    tmux_wait("/BET_");
+    tmux_wait_gone(paths[0]);
+    tmux_key("BSpace");
+    tmux_wait("/BE_");
+    tmux_key("Enter");
+    tmux_wait("1 with \"BE\"");
+    tmux_key("Escape");
+    tmux_wait(paths[0]);
+}
+
+static void the_cursor_moves_and_opens_a_queue(void **state)
+{
+    struct waiter w;
+    char title[128];
+
+    (void)state;
+    start();
+    tmux_key("Down");
+    tmux_key("Enter");
+    (void)snprintf(title, sizeof(title),
+                   "%s  mutex (zkrecipes)  held  1 in the queue", paths[1]);
+    tmux_wait(title);
+    waiter_start(&w, mutexes[1], SOON_MS);
+    tmux_wait("pos 0");
+    tmux_wait("2 in the queue");
+    tmux_type("q");
+    tmux_wait("2 locks, 2 held, 1 waiting");
+    tmux_type("k");
+    tmux_key("Enter");
+    (void)snprintf(title, sizeof(title), "%s  mutex", paths[0]);
+    tmux_wait(title);
+    tmux_key("Escape");
+    tmux_wait("2 locks");
+    tmux_key("End");
+    tmux_key("Enter");
+    tmux_wait("2 in the queue");
+    release(grants[1]);
+    grants[1] = NULL;
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    tmux_wait("1 in the queue");
+    release(w.grant);
+}
+
+static void it_fits_every_size(void **state)
+{
+    (void)state;
+    start();
+    tmux_wait("GRANTS\n");
+    tmux_resize(120, 40);
+    tmux_wait("TOKEN");
+    tmux_resize(60, 15);
+    tmux_wait("WAIT LONGEST\n");
+    tmux_wait_gone("HELD");
+    tmux_resize(20, 3);
+    tmux_wait_gone("LONGEST");
+    tmux_resize(80, 24);
+    tmux_wait("GRANTS\n");
+    tmux_wait("? help  q quit");
+}
+
+static void the_interval_and_the_help(void **state)
+{
+    (void)state;
+    start();
+    tmux_type("+");
+    tmux_wait("every 250ms");
+    tmux_type("-");
+    tmux_wait("every 100ms");
+    tmux_type("?");
+    tmux_wait("the queue of the lock");
+    tmux_type("q");
+    tmux_wait("2 locks");
+}
+
+static void the_space_key_looks_now(void **state)
+{
+    (void)state;
+    type_top("", "--interval 1h");
+    tmux_wait("2 locks, 2 held");
+    release(grants[1]);
+    grants[1] = NULL;
+    tmux_type(" ");
+    tmux_wait("2 locks, 1 held");
+}
+
+static void quitting_restores_the_terminal(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(tmux_say("#{alternate_on}"), "1");
+    tmux_type("q");
+    assert_restored();
+}
+
+static void signals_end_it_and_restore_the_terminal(void **state)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        start();
+        assert_int_equal(kill(top_pid(), signals[i]), 0);
+        assert_restored();
+    }
+    start();
+    tmux_key("C-c");
+    assert_restored();
+}
+
+static void it_can_be_stopped_and_continued(void **state)
+{
+    pid_t pid;
+
+    (void)state;
+    start();
+    pid = top_pid();
+    tmux_key("C-z");
+    tmux_wait("Stopped");
+    tmux_wait(TMUX_PROMPT);
+    assert_string_equal(tmux_say("#{alternate_on}"), "0");
+    release(grants[1]);
+    grants[1] = NULL;
+    tmux_type("fg");
+    tmux_key("Enter");
+    tmux_wait("2 locks, 1 held");
+    assert_string_equal(tmux_say("#{alternate_on}"), "1");
+    assert_int_equal(kill(pid, SIGSTOP), 0); /* it learns nothing of that */
+    tmux_wait("Stopped");
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    tmux_type("fg");
+    tmux_key("Enter");
+    tmux_wait("2 locks, 1 held");
+    tmux_type("q");
+    assert_restored();
+}
+
+/* --- servers that are away --- */
+
+static void while_the_server_hangs_keys_work(void **state)
+{
+    (void)state;
+    start();
+    pause_server();
+    tmux_wait("STALE, ");
+    tmux_type("r");
+    tmux_key("Down");
+    tmux_key("Enter");
+    tmux_wait("alpha  mutex");
+    tmux_wait("STALE, ");
+    tmux_type("q");
+    tmux_wait(paths[1]); /* the last picture */
+    resume_server();
+    tmux_wait("sorted by LOCK reversed");
+}
+
+static void it_ends_while_the_server_hangs(void **state)
+{
+    int64_t asked;
+
+    (void)state;
+    start();
+    pause_server();
+    tmux_wait("STALE, ");
+    asked = now_ms();
+    tmux_type("q");
+    tmux_wait(TMUX_PROMPT);
+    assert_true(now_ms() - asked < 4000); /* not the 5 s of a request */
+    assert_restored();
+    resume_server();
+}
+
+static void it_outlives_the_server(void **state)
+{
+    (void)state;
+    start();
+    server_kill9(the_server);
+    tmux_wait("STALE, ");
+    tmux_wait("connection lost");
+    restart_server();
+    tmux_wait("sorted by LOCK");
+    tmux_wait("connected  every");
+}
+
+static void without_a_server_it_does_not_begin(void **state)
+{
+    (void)state;
+    type_top("", "--servers 127.0.0.1:1");
+    tmux_wait("refused the connection");
+    tmux_wait(TMUX_PROMPT);
+    tmux_type("echo code $?");
+    tmux_key("Enter");
+    tmux_wait("code 69");
+}
+
+/* --- what reaches the terminal --- */
+
+static char *read_file(const char *name)
+{
+    static char bytes[1 << 20];
+    FILE *f = fopen(name, "re");
+    size_t n;
+
+    assert_non_null(f);
+    n = fread(bytes, 1, sizeof(bytes) - 1, f);
+    bytes[n] = '\0';
+    (void)fclose(f);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = bytes[i] == '\0' ? ' ' : bytes[i];
+    return bytes;
+}
+
+#define EVIL "\033]0;owned\a\033[2J\xff"
+
+static void nothing_hostile_reaches_the_terminal(void **state)
+{
+    const char *file = cli_file("bytes");
+    char node[200];
+    const char *bytes;
+
+    (void)state;
+    (void)snprintf(node, sizeof(node), "%s/\u202e\u65e5e\u0301", root);
+    assert_int_equal(admin_create(admin, node, NULL), 0);
+    (void)strcat(node, "/\u202elock-0000000000");
+    assert_int_equal(admin_create(admin, node, EVIL), 0);
+    tmux_record(file);
+    type_top("", "");
+    tmux_wait("3 locks, 3 held");
+    tmux_wait("\\x1B]0;owned");
+    tmux_wait("\\xE2\\x80\\xAE\u65e5e\u0301");
+    tmux_type("/xAE");
+    tmux_key("Enter");
+    tmux_key("Enter");
+    tmux_wait("1 in the queue");
+    tmux_resize(200, 24);
+    tmux_wait("NODE");
+    tmux_type("qq");
+    tmux_wait(TMUX_PROMPT);
+    assert_null(strstr(tmux_say("#{pane_title}"), "owned"));
+    bytes = read_file(file);
+    assert_non_null(strstr(bytes, "x1B]0;owned"));
+    assert_null(strstr(bytes, "\033]0;owned"));
+    assert_null(strstr(bytes, "\u202e"));
+    assert_null(strchr(bytes, '\xff'));
+}
+
+/* How the colours of the cursor and of errors begin in tmux. */
+static bool is_colored(const char *bytes)
+{
+    return strstr(bytes, "\033[46m") != NULL ||
+           strstr(bytes, "\033[30m") != NULL;
+}
+
+static void colors_are_there_unless_they_are_not_wanted(void **state)
+{
+    static const struct {
+        const char *before;
+        const char *options;
+        bool colored;
+    } lines[] = {
+        { "", "", true },
+        { "NO_COLOR=1", "", false },
+        { "NO_COLOR=1", "--color always", true },
+        { "", "--color never", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char name[16];
+        const char *file;
+
+        (void)snprintf(name, sizeof(name), "colors-%zu", i);
+        file = cli_file(name);
+        tmux_record(file);
+        type_top(lines[i].before, lines[i].options);
+        tmux_wait("2 locks, 2 held");
+        tmux_type("q");
+        tmux_wait(TMUX_PROMPT);
+        assert_int_equal(is_colored(read_file(file)), lines[i].colored);
+    }
+}
+
+static void a_terminal_that_cannot_do_it_gets_tables(void **state)
+{
+    (void)state;
+    type_top("TERM=dumb", "");
+    tmux_wait("this terminal has no screen for it");
+    tmux_wait("2 locks, 2 held");
+    tmux_key("C-c");
+    assert_restored();
+}
+
+/* --- without a terminal --- */
+
+static void run(struct cli *c, const char *const *options)
+{
+    const char *args[24] = { "top", "--servers", server_hosts(the_server),
+                             "--interval", "100ms" };
+    size_t n = 5;
+
+    while (*options != NULL && n < 22)
+        args[n++] = *options++;
+    args[n] = root;
+    cli_start(c, LOCKCTL, args);
+}
+
+static int times(const char *text, const char *what)
+{
+    int n = 0;
+
+    while ((text = strstr(text, what)) != NULL) {
+        text += strlen(what);
+        n++;
+    }
+    return n;
+}
+
+static void without_a_terminal_there_are_tables(void **state)
+{
+    const char *options[] = { "--count", "3", "--sort", "lock", NULL };
+    const char *said;
+    struct cli c;
+
+    (void)state;
+    run(&c, options);
+    assert_int_equal(cli_end(&c), 0);
+    said = cli_said(&c);
+    assert_int_equal(times(said, "Z  2 locks, 2 held, 0 waiting\nLOCK"), 3);
+    assert_int_equal(times(said, paths[0]), 3);
+    assert_int_equal(times(said, "\n\n"), 2);
+    assert_null(strchr(said, '\033'));
+}
+
+static void tables_go_on_until_a_signal(void **state)
+{
+    const char *options[] = { NULL };
+    struct cli c;
+
+    (void)state;
+    run(&c, options);
+    cli_wait_said(&c, "2 locks, 2 held");
+    release(grants[1]);
+    grants[1] = NULL;
+    cli_wait_said(&c, "2 locks, 1 held");
+    server_kill9(the_server);
+    cli_wait_said(&c, "connection lost, waiting for it");
+    restart_server();
+    zkr_grant_free(grants[0]);
+    grants[0] = NULL;
+    cli_wait_said(&c, " 0 held");
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&c), 0);
+}
+
+static void csv_is_one_table(void **state)
+{
+    const char *options[] = { "--count", "2",     "-o", "csv",
+                              "--match", "alpha", NULL };
+    const char *said;
+    struct cli c;
+
+    (void)state;
+    run(&c, options);
+    assert_int_equal(cli_end(&c), 0);
+    said = cli_said(&c);
+    assert_ptr_equal(strstr(said, "LOCK,KIND,STATE,HOLDER,HELD,WAIT,LONGEST,"
+                                  "GRANTS,TOKEN,DIALECT,LABEL,SESSION,TIME"),
+                     said);
+    assert_int_equal(times(said, "LOCK,"), 1);
+    assert_int_equal(times(said, paths[0]), 2);
+    assert_int_equal(times(said, paths[1]), 0);
+}
+
+static void json_has_what_was_counted(void **state)
+{
+    const char *options[] = { "--once", "-o", "json", NULL };
+    struct cli c;
+    json_t *all;
+    const json_t *item;
+
+    (void)state;
+    run(&c, options);
+    assert_int_equal(cli_end(&c), 0);
+    all = json_loads(cli_said(&c), JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(all);
+    assert_string_equal(json_string_value(json_object_get(all, "kind")),
+                        "LockTop");
+    assert_int_equal(json_array_size(json_object_get(all, "items")), 2);
+    item = json_array_get(json_object_get(all, "items"), 0);
+    assert_true(json_is_string(json_object_get(item, "at")));
+    assert_true(json_is_integer(json_object_get(item, "held_ms_max")));
+    assert_int_equal(
+        json_integer_value(json_object_get(item, "grants_last_minute")), 0);
+    json_decref(all);
+}
+
+static void jsonl_is_a_line_for_each_lock_of_each_look(void **state)
+{
+    const char *options[] = { "--count", "2", "-o", "jsonl", NULL };
+    struct cli c;
+
+    (void)state;
+    run(&c, options);
+    assert_int_equal(cli_end(&c), 0);
+    assert_int_equal(times(cli_said(&c), "}\n"), 4);
+    assert_int_equal(times(cli_said(&c), "\"grants_last_minute\":0"), 4);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    static const char *const lines[][5] = {
+        { "top", "-o", "json" },       { "top", "-o", "dot" },
+        { "top", "--interval", "0" },  { "top", "--interval", "2h" },
+        { "top", "--sort", "colour" }, { "top", "--count", "0" },
+        { "top", "a", "b" },           { "top", "--nonsense" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct cli c;
+
+        cli_start(&c, LOCKCTL, lines[i]);
+        assert_int_equal(cli_end(&c), 64);
+    }
+}
+
+#define ON_SCREEN(f)                                                           \
+    cmocka_unit_test_setup_teardown(f, setup_screen, teardown_screen)
+#define WITHOUT(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SCREEN(locks_and_their_holders_are_shown),
+        ON_SCREEN(what_happens_is_shown),
+        ON_SCREEN(keys_sort_and_filter),
+        ON_SCREEN(the_cursor_moves_and_opens_a_queue),
+        ON_SCREEN(it_fits_every_size),
+        ON_SCREEN(the_interval_and_the_help),
+        ON_SCREEN(the_space_key_looks_now),
+        ON_SCREEN(quitting_restores_the_terminal),
+        ON_SCREEN(signals_end_it_and_restore_the_terminal),
+        ON_SCREEN(it_can_be_stopped_and_continued),
+        ON_SCREEN(while_the_server_hangs_keys_work),
+        ON_SCREEN(it_ends_while_the_server_hangs),
+        ON_SCREEN(it_outlives_the_server),
+        ON_SCREEN(without_a_server_it_does_not_begin),
+        ON_SCREEN(nothing_hostile_reaches_the_terminal),
+        ON_SCREEN(colors_are_there_unless_they_are_not_wanted),
+        ON_SCREEN(a_terminal_that_cannot_do_it_gets_tables),
+        WITHOUT(without_a_terminal_there_are_tables),
+        WITHOUT(tables_go_on_until_a_signal),
+        WITHOUT(csv_is_one_table),
+        WITHOUT(json_has_what_was_counted),
+        WITHOUT(jsonl_is_a_line_for_each_lock_of_each_look),
+        WITHOUT(what_makes_no_sense_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("top", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = tmux_setup();
+    if (result == 0) {
+        result = run_with_server(NULL, run_group);
+        tmux_teardown();
+    }
+    cli_teardown();
+    return result;
+}

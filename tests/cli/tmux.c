@@ -1,0 +1,194 @@
+/* A terminal for programs to be tested in: tmux, with a server of its own. */
+#include "tmux.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "cli.h"
+#include "fixture.h"
+
+static struct cli server;
+static char socket_name[128];
+
+/* What it says, and how it ended. */
+static const char *run(int *ret_code, va_list args)
+{
+    const char *argv[24] = { "-u", "-S", socket_name };
+    size_t n = 3;
+    struct cli c;
+
+    while (n < 23 && (argv[n] = va_arg(args, const char *)) != NULL)
+        n++;
+    argv[n] = NULL;
+    cli_start(&c, "tmux", argv);
+    *ret_code = cli_end(&c);
+    return cli_said(&c);
+}
+
+static const char *tmux(const char *first, ...)
+{
+    va_list args;
+    const char *said;
+    int code;
+
+    va_start(args, first);
+    said = run(&code, args);
+    va_end(args);
+    if (code != 0)
+        fail_msg("tmux %s: %s", first, said);
+    return said;
+}
+
+/* The first word is said twice, for the message. */
+#define TMUX(word, ...) tmux(word, word, __VA_ARGS__, NULL)
+
+static void close_any(const char *first, ...)
+{
+    va_list args;
+    int code;
+
+    va_start(args, first);
+    (void)run(&code, args);
+    va_end(args);
+}
+
+static bool is_there(void *arg)
+{
+    (void)arg;
+    return access(socket_name, F_OK) == 0;
+}
+
+static bool is_installed(void)
+{
+    const char *argv[] = { "-V", NULL };
+    struct cli c;
+
+    cli_start(&c, "tmux", argv);
+    return cli_end(&c) == 0;
+}
+
+int tmux_setup(void)
+{
+    const char *argv[] = { "-u", "-S",        socket_name, "-D",
+                           "-f", "/dev/null", NULL };
+
+    if (!is_installed())
+        return 77;
+    (void)setenv("LC_ALL", "C.UTF-8", 1);
+    (void)unsetenv("TMUX");
+    (void)unsetenv("NO_COLOR");
+    (void)snprintf(socket_name, sizeof(socket_name), "%s", cli_file("tmux"));
+    cli_start(&server, "tmux", argv);
+    return wait_until(is_there, NULL, SOON_MS) ? 0 : -1;
+}
+
+void tmux_teardown(void)
+{
+    (void)kill(server.pid, SIGTERM);
+    (void)waitpid(server.pid, NULL, 0);
+}
+
+void tmux_open(int width, int height)
+{
+    char x[16], y[16];
+
+    (void)snprintf(x, sizeof(x), "%d", width);
+    (void)snprintf(y, sizeof(y), "%d", height);
+    /* of a test whose setup has failed */
+    close_any("", "kill-session", "-t", "test", NULL);
+    (void)TMUX("new-session", "-d", "-s", "test", "-x", x, "-y", y, "bash",
+               "--norc", "--noprofile", "--noediting", "-i");
+    /* Two parts: what is typed is shown too, and must not count. */
+    tmux_type("PS1='rea''dy> '");
+    tmux_key("Enter");
+    tmux_wait(TMUX_PROMPT);
+}
+
+void tmux_close(void)
+{
+    (void)TMUX("kill-session", "-t", "test");
+}
+
+void tmux_type(const char *text)
+{
+    (void)TMUX("send-keys", "-t", "test", "-l", text);
+}
+
+void tmux_key(const char *name)
+{
+    (void)TMUX("send-keys", "-t", "test", name);
+}
+
+void tmux_resize(int width, int height)
+{
+    char x[16], y[16];
+
+    (void)snprintf(x, sizeof(x), "%d", width);
+    (void)snprintf(y, sizeof(y), "%d", height);
+    (void)TMUX("resize-window", "-t", "test", "-x", x, "-y", y);
+}
+
+const char *tmux_screen(void)
+{
+    return TMUX("capture-pane", "-t", "test", "-p");
+}
+
+struct wanted {
+    const char *text;
+    bool there;
+};
+
+static bool shows(void *arg)
+{
+    struct wanted *w = arg;
+
+    if ((strstr(tmux_screen(), w->text) != NULL) == w->there)
+        return true;
+    sleep_ms(20); /* each look is a process */
+    return false;
+}
+
+void tmux_wait(const char *text)
+{
+    struct wanted w = { text, true };
+
+    if (!wait_until(shows, &w, SOON_MS))
+        fail_msg("'%s' does not appear:\n%s", text, tmux_screen());
+}
+
+void tmux_wait_gone(const char *text)
+{
+    struct wanted w = { text, false };
+
+    if (!wait_until(shows, &w, SOON_MS))
+        fail_msg("'%s' does not go:\n%s", text, tmux_screen());
+}
+
+const char *tmux_say(const char *format)
+{
+    static char text[256];
+
+    (void)snprintf(text, sizeof(text), "%s",
+                   TMUX("display-message", "-t", "test", "-p", format));
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+pid_t tmux_shell(void)
+{
+    return (pid_t)atoi(tmux_say("#{pane_pid}"));
+}
+
+void tmux_record(const char *file)
+{
+    char command[256];
+
+    (void)snprintf(command, sizeof(command), "cat > %s", file);
+    (void)TMUX("pipe-pane", "-t", "test", command);
+}

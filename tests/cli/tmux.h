@@ -1,0 +1,37 @@
+/* A terminal for programs to be tested in: tmux, with a server of its own. */
+#ifndef TEST_TMUX_H
+#define TEST_TMUX_H
+
+#include <sys/types.h>
+
+/* After cli_setup(). 77 when tmux is not installed, -1 when it does not start,
+ * otherwise 0. It ends with this program at the latest. */
+int tmux_setup(void);
+void tmux_teardown(void);
+
+#define TMUX_PROMPT "ready>"
+
+/* An interactive bash in a terminal of that size; its prompt is TMUX_PROMPT. */
+void tmux_open(int width, int height);
+void tmux_close(void);
+
+/* Text, as if typed; and a key by its name: "Enter", "Escape", "C-c". */
+void tmux_type(const char *text);
+void tmux_key(const char *name);
+void tmux_resize(int width, int height);
+
+/* What is on the screen now, in a buffer that the next call overwrites. */
+const char *tmux_screen(void);
+/* Wait until it is there, or is not. */
+void tmux_wait(const char *text);
+void tmux_wait_gone(const char *text);
+
+/* Such as "#{alternate_on}". */
+const char *tmux_say(const char *format);
+/* The process in front of which the terminal is. */
+pid_t tmux_shell(void);
+/* Every byte that is written to the terminal from now on goes to this file,
+ * too. */
+void tmux_record(const char *file);
+
+#endif
