@@ -535,6 +535,21 @@ static void tables_go_on_until_a_signal(void **state)
     assert_int_equal(cli_end(&c), 0);
 }
 
+/* The servers remove directories of locks that nobody uses. */
+static void a_directory_that_does_not_exist_has_no_locks(void **state)
+{
+    const char *options[] = { "--count", "2", NULL };
+    struct cli c;
+
+    (void)state;
+    (void)strcat(root, "/none");
+    run(&c, options);
+    root[strlen(root) - strlen("/none")] = '\0';
+    assert_int_equal(cli_end(&c), 0);
+    assert_int_equal(times(cli_said(&c), "0 locks, 0 held, 0 waiting"), 2);
+    assert_int_equal(times(cli_said(&c), "/none does not exist"), 1);
+}
+
 static void csv_is_one_table(void **state)
 {
     const char *options[] = { "--count", "2",     "-o", "csv",
@@ -633,6 +648,7 @@ static int run_group(void)
         ON_SCREEN(a_terminal_that_cannot_do_it_gets_tables),
         WITHOUT(without_a_terminal_there_are_tables),
         WITHOUT(tables_go_on_until_a_signal),
+        WITHOUT(a_directory_that_does_not_exist_has_no_locks),
         WITHOUT(csv_is_one_table),
         WITHOUT(json_has_what_was_counted),
         WITHOUT(jsonl_is_a_line_for_each_lock_of_each_look),

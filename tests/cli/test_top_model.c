@@ -396,6 +396,8 @@ static void on_the_first_line_the_cursor_stays(void **state)
     look_at_three(1000);
     press("r");
     assert_int_equal(cursor(), 'c');
+    press("jkr");
+    assert_int_equal(cursor(), 'a');
 }
 
 static void the_list_scrolls_with_the_cursor(void **state)

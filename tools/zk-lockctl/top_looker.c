@@ -5,9 +5,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "escape.h"
+
+enum { ZNONODE = -101 };
 
 enum {
     RETRY_MS = 100,       /* to see whether the connection is back */
@@ -38,6 +43,20 @@ static int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Directories of locks come and go with them. */
+static void see_nothing(const char *root, struct top_look_result *ret)
+{
+    struct timespec now = { 0 };
+    char path[256];
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)escape_text(root, strlen(root), path, sizeof(path));
+    ret->scan = (struct scan){ .at_ms = (int64_t)now.tv_sec * 1000 +
+                                        now.tv_nsec / 1000000 };
+    notes_add(&ret->scan.notes, "%s does not exist", path);
+    ret->error = ZKR_OK;
+}
+
 void top_look_once(const struct lockctl *ctl, const char *root,
                    struct top_look_result *ret)
 {
@@ -49,6 +68,8 @@ void top_look_once(const struct lockctl *ctl, const char *root,
                           ? WITHIN_MS_MAX
                           : (uint32_t)ctl->timeout_ms;
     ret->error = locks_list(ctl->session, root, &opts, &ret->scan, ret->detail);
+    if (ret->error == ZNONODE)
+        see_nothing(root, ret);
     ret->took_ms = monotonic_ms() - began;
 }
 
