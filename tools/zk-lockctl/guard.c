@@ -52,6 +52,10 @@ bool guard_node(const struct lock *lock, const struct contender *c, char *node,
 {
     int len = snprintf(node, size, "%s/%s", lock->path, c->node->name);
 
+    if (strchr(c->node->name, '/') != NULL) {
+        (void)lockctl_fail(EX_DATAERR, "the name of the node is none");
+        return false;
+    }
     if (len > 0 && (size_t)len < size)
         return true;
     (void)lockctl_fail(EX_DATAERR, "the name of the node is too long");

@@ -12,7 +12,8 @@ void guard_say(const struct lockctl *ctl, const struct lock *lock);
  * exit code. */
 int guard_print(const struct lockctl *ctl, const struct lock *lock);
 
-/* The full path of a contender of that lock. False: too long; said. */
+/* The full path of a contender of that lock. False, and said: too long, or
+ * a server calls something a child that is none. */
 bool guard_node(const struct lock *lock, const struct contender *c, char *node,
                 size_t size);
 
