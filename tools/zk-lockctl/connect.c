@@ -1,9 +1,13 @@
 /* Connecting, and what an error of the library means for the exit code. */
 #include "lockctl.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "escape.h"
 
@@ -60,22 +64,49 @@ int lockctl_fail_zkr(int rc)
     return lockctl_fail_error(rc, zkr_error_detail());
 }
 
+/* A file that only its owner may read, or a pipe, as "/dev/fd/3" may be. */
+static int open_auth(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const char *fault = NULL;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        fault = strerror(errno);
+    else if (S_ISREG(st.st_mode) && (st.st_mode & 077) != 0)
+        fault = "others may read it; chmod 600";
+    else if (S_ISREG(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0)
+        fault = "it belongs to somebody else";
+    else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        fault = "neither a file nor a pipe";
+    if (fault == NULL)
+        return fd;
+    if (fd >= 0)
+        (void)close(fd);
+    (void)lockctl_fail(EX_CONFIG, "--auth-file '%s': %s", path, fault);
+    return -1;
+}
+
 /* "scheme:credentials" on one line; never from the command line, where others
  * could read it. */
 static int read_auth(const char *path, char *line, size_t size)
 {
-    FILE *f = fopen(path, "re");
+    int fd = open_auth(path);
+    size_t used = 0;
+    ssize_t n = 1;
     char *colon;
 
-    if (f == NULL || fgets(line, (int)size, f) == NULL) {
-        if (f != NULL)
-            (void)fclose(f);
-        return lockctl_fail(EX_CONFIG, "--auth-file '%s' cannot be read", path);
+    if (fd < 0)
+        return EX_CONFIG;
+    while (n > 0 && used < size - 1) {
+        n = read(fd, line + used, size - 1 - used);
+        used += n > 0 ? (size_t)n : 0;
     }
-    (void)fclose(f);
+    (void)close(fd);
+    line[used] = '\0';
     line[strcspn(line, "\r\n")] = '\0';
     colon = strchr(line, ':');
-    if (colon == NULL || colon == line)
+    if (colon == NULL || colon == line || used == size - 1)
         return lockctl_fail(EX_CONFIG,
                             "--auth-file '%s': not scheme:credentials", path);
     *colon = '\0';
@@ -95,8 +126,10 @@ int lockctl_connect(struct lockctl *ctl)
     if (ctl->auth_file != NULL) {
         int code = read_auth(ctl->auth_file, auth, sizeof(auth));
 
-        if (code != 0)
+        if (code != 0) {
+            explicit_bzero(auth, sizeof(auth));
             return code;
+        }
         opts.auth_scheme = auth;
         opts.auth = auth + strlen(auth) + 1;
     }
