@@ -46,11 +46,17 @@ static const char *const colors[] = {
 static int choose(const char *option, const char *word,
                   const char *const *words, size_t count)
 {
+    char known[128];
+    size_t used = 0;
+
     for (size_t i = 0; i < count; i++) {
         if (strcmp(words[i], word) == 0)
             return (int)i;
     }
-    (void)lockctl_fail(EX_USAGE, "%s: unknown value '%s'", option, word);
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+                                 i == 0 ? "" : ", ", words[i]);
+    (void)lockctl_fail(EX_USAGE, "%s: '%s' is none of %s", option, word, known);
     return -1;
 }
 

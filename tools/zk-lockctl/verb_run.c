@@ -159,6 +159,11 @@ static int take_arguments(struct run_opts *opts, int argc, char **argv)
     if (argc > 0 && strcmp(argv[0], "--") == 0) {
         argc--;
         argv++;
+    } else if (argc > 0 && argv[0][0] == '-') {
+        return lockctl_fail(EX_USAGE,
+                            "%s: options stand before the lock; put -- before "
+                            "a command of that name",
+                            argv[0]);
     }
     if (opts->argv != NULL)
         return argc == 0 ? 0 : lockctl_fail(EX_USAGE, "-c, and also a command");

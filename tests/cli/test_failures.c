@@ -1,0 +1,283 @@
+/* What goes wrong around zk-lockctl: each failure is one line that says what it
+ * is, and the exit code of the manual. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "look.h"
+
+static char root[64];
+static char file[] = "/tmp/zkrecipes-failures-XXXXXX";
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(root, sizeof(root), "%s", new_path());
+    return admin_create(admin, root, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    look_on(NULL);
+    return admin_delete_tree(admin, root);
+}
+
+static const char *below(const char *name)
+{
+    static char paths[4][128];
+    static size_t next;
+    char *path = paths[next++ % 4];
+
+    (void)snprintf(path, sizeof(paths[0]), "%s/%s", root, name);
+    return path;
+}
+
+/* Run it: that code, and one line of that text. */
+static void assert_fails(int code, const char *text, const char *const *args)
+{
+    int got = look_at(args);
+
+    if (got != code)
+        fail_msg("%s: exit code %d, not %d: %s", args[0], got, code, look_err);
+    if (strstr(look_err, text) == NULL)
+        fail_msg("%s: '%s' is not in: %s", args[0], text, look_err);
+    assert_int_equal(strncmp(look_err, "zk-lockctl: ", 12), 0);
+    if (strchr(look_err, '\n') != look_err + strlen(look_err) - 1)
+        fail_msg("not one line: %s", look_err);
+    assert_string_equal(look_out, "");
+}
+
+#define FAILS(code, text, ...)                                                 \
+    assert_fails(code, text, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* --- servers --- */
+
+static void without_a_server_it_is_69(void **state)
+{
+    (void)state;
+    FAILS(69, "every server of 127.0.0.1:1 refused", "ls", "--servers",
+          "127.0.0.1:1");
+    FAILS(69, "no host name can be resolved", "show", "--servers",
+          "nobody.invalid:2181", "x");
+    FAILS(64, "has no port", "ls", "--servers", "somewhere");
+    server_pause(the_server);
+    FAILS(69, "does not answer as ZooKeeper", "check", "--held", "--timeout",
+          "1s", "x");
+    server_resume(the_server);
+}
+
+/* Two of three are gone: the third serves nobody. */
+static void without_a_quorum_it_is_69(void **state)
+{
+    struct ensemble *e;
+
+    (void)state;
+    assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
+    look_on(ensemble_hosts(e));
+    assert_int_equal(look("ls /"), 0);
+    server_kill9(ensemble_server(e, 0));
+    server_kill9(ensemble_server(e, 1));
+    FAILS(69, "without a quorum", "ls", "--timeout", "2s");
+    FAILS(69, "without a quorum", "run", "--timeout", "2s", "-n", "x", "true");
+    ensemble_stop(e);
+}
+
+static void a_chroot_that_is_not_there_is_78(void **state)
+{
+    (void)state;
+    FAILS(78, "the chroot '/no/such' does not exist", "ls", "--chroot",
+          "/no/such");
+}
+
+/* More than the machine has, for the stack of each thread. */
+static void what_the_machine_does_not_give_is_70(void **state)
+{
+    char command[512];
+
+    (void)state;
+    (void)snprintf(command, sizeof(command),
+                   "ulimit -s 100000000000 && exec %s ls --servers %s 2>&1",
+                   LOCKCTL, server_hosts(the_server));
+    assert_int_equal(WEXITSTATUS(system(command)), 70);
+}
+
+/* One descriptor is left for what run needs. */
+static void a_command_that_cannot_be_started_is_125(void **state)
+{
+    char command[512];
+
+    (void)state;
+    (void)snprintf(command, sizeof(command),
+                   "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; "
+                   "ulimit -n 4 && exec %s run --servers %s %s true",
+                   LOCKCTL, server_hosts(the_server), below("lock"));
+    assert_int_equal(WEXITSTATUS(system(command)), 125);
+}
+
+/* --- locks --- */
+
+static void what_is_no_lock_is_65(void **state)
+{
+    const char *path = below("notes");
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    assert_int_equal(admin_create(admin, below("notes/a"), NULL), ZOK);
+    FAILS(65, "/notes is not a lock: of its 1 children none", "show", path);
+    FAILS(65, "/notes is not a lock", "check", "--free", path);
+    FAILS(65, "/notes is not a lock", "wait", "--free", path);
+    FAILS(65, "/notes is not a lock", "revoke", path);
+    FAILS(65, "/notes is not a lock", "break", path);
+    path = below("nothing");
+    FAILS(65, "/nothing does not exist", "show", path);
+    FAILS(65, "/nothing does not exist", "break", path);
+    FAILS(65, "/nothing does not exist", "revoke", path);
+    FAILS(65, "/nothing does not exist", "ls", path);
+    FAILS(65, "/nothing does not exist", "doctor", path);
+    FAILS(1, "/nothing is free", "check", "--held", path);
+}
+
+static void permit(const char *path, int32_t perms)
+{
+    struct ACL acl = { perms, { "world", "anyone" } };
+    struct ACL_vector acls = { 1, &acl };
+
+    assert_int_equal(admin_set_acl(admin, path, &acls), ZOK);
+}
+
+static void what_is_forbidden_is_77(void **state)
+{
+    const char *lock = below("lock");
+    const char *node = below("lock/lock-0000000000");
+    char token[32];
+    struct Stat stat;
+
+    (void)state;
+    assert_int_equal(admin_create(admin, lock, NULL), ZOK);
+    assert_int_equal(
+        admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), ZOK);
+    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    (void)snprintf(token, sizeof(token), "%lld", (long long)stat.czxid);
+    permit(node, ZOO_PERM_READ);
+    FAILS(77, "not permitted", "revoke", "-q", "--anyway", lock);
+    permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
+    FAILS(77, "not permitted", "break", "-q", "--yes", "--token", token, lock);
+    permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);
+    FAILS(77, "not permitted", "run", "-w", "1s", lock, "true");
+    permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    FAILS(77, "not permitted", "show", lock);
+    FAILS(77, "not permitted", "run", "-n", lock, "true");
+    permit(lock, ZOO_PERM_ALL);
+}
+
+static void a_node_that_cannot_be_made_is_73(void **state)
+{
+    const char *path = below("ephemeral");
+
+    (void)state;
+    assert_int_equal(
+        admin_create_flags(admin, path, "", ZOO_EPHEMERAL, NULL, 0), ZOK);
+    FAILS(73, "an ephemeral node cannot have children", "run", path, "true");
+}
+
+static void an_option_behind_the_lock_is_64(void **state)
+{
+    (void)state;
+    FAILS(64, "--why: options stand before the lock", "run", below("lock"),
+          "--why", "me", "true");
+    FAILS(127, "-x: No such file", "run", below("lock"), "--", "-x");
+}
+
+/* --- credentials --- */
+
+static void write_auth(const char *line, mode_t mode)
+{
+    int fd = open(file, O_WRONLY | O_TRUNC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, line, strlen(line)), strlen(line));
+    assert_int_equal(fchmod(fd, mode), 0);
+    (void)close(fd);
+}
+
+static void credentials_are_of_a_file_that_is_nobody_elses(void **state)
+{
+    (void)state;
+    FAILS(78, "No such file", "ls", "--auth-file", "/nowhere/x");
+    FAILS(78, "neither a file nor a pipe", "ls", "--auth-file", "/tmp");
+    FAILS(78, "neither a file nor a pipe", "ls", "--auth-file", "/dev/null");
+    write_auth("digest:me:secret\n", 0640);
+    FAILS(78, "others may read it; chmod 600", "ls", "--auth-file", file);
+    write_auth("digest\n", 0600);
+    FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
+    write_auth("", 0600);
+    FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
+    write_auth("nonsense:me\n", 0600);
+    assert_int_equal(
+        look_at((const char *const[]){ "ls", "--auth-file", file, NULL }), 77);
+}
+
+/* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */
+static void credentials_open_what_is_closed(void **state)
+{
+    struct ACL acl = { ZOO_PERM_ALL,
+                       { "digest", "me:016djjlksVQS5RgX3M7biBGyYwY=" } };
+    struct ACL_vector acls = { 1, &acl };
+    const char *lock = below("lock");
+    char command[512];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, lock, NULL), ZOK);
+    assert_int_equal(admin_set_acl(admin, lock, &acls), ZOK);
+    write_auth("digest:me:secret\n", 0600);
+    FAILS(77, "not permitted", "run", lock, "true");
+    assert_int_equal(look_at((const char *const[]){ "run", "--auth-file", file,
+                                                    lock, "true", NULL }),
+                     0);
+    (void)snprintf(command, sizeof(command),
+                   "printf digest:me:secret | %s ls --servers %s --auth-file "
+                   "/dev/fd/0 %s 2>&1",
+                   LOCKCTL, server_hosts(the_server), lock);
+    assert_int_equal(WEXITSTATUS(system(command)), 0);
+    assert_int_equal(admin_delete(admin, lock), ZOK);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(without_a_server_it_is_69),
+        TEST(without_a_quorum_it_is_69),
+        TEST(a_chroot_that_is_not_there_is_78),
+        TEST(what_the_machine_does_not_give_is_70),
+        TEST(a_command_that_cannot_be_started_is_125),
+        TEST(what_is_no_lock_is_65),
+        TEST(what_is_forbidden_is_77),
+        TEST(a_node_that_cannot_be_made_is_73),
+        TEST(an_option_behind_the_lock_is_64),
+        TEST(credentials_are_of_a_file_that_is_nobody_elses),
+        TEST(credentials_open_what_is_closed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int fd = mkstemp(file);
+    int rc;
+
+    if (fd < 0)
+        return 1;
+    (void)close(fd);
+    rc = run_with_server(NULL, run_group);
+    (void)unlink(file);
+    return rc;
+}
