@@ -142,15 +142,24 @@ static bool is_numbered_by(const char *name, size_t prefix)
            name[prefix + DIGITS] == '\0';
 }
 
-/* "x-<hexadecimal>-": its length, or 0. */
-static size_t c_recipe_prefix(const char *name)
+/* A session, as the recipe in C writes it, or as the one in Java does. */
+static size_t session_len(const char *text)
 {
-    size_t hex;
+    size_t sign = text[0] == '-';
+    size_t hex = strspn(text, "0123456789abcdef");
+    size_t decimal = strspn(text + sign, "0123456789");
 
-    if (strncmp(name, "x-", 2) != 0)
-        return 0;
-    hex = strspn(name + 2, "0123456789abcdef");
-    return hex >= 1 && hex <= 16 && name[2 + hex] == '-' ? hex + 3 : 0;
+    if (hex >= 1 && hex <= 16)
+        return hex;
+    return decimal >= 1 && decimal <= 19 ? sign + decimal : 0;
+}
+
+/* "x-<session>-": its length, or 0. */
+static size_t zookeeper_prefix(const char *name)
+{
+    size_t session = strncmp(name, "x-", 2) == 0 ? session_len(name + 2) : 0;
+
+    return session > 0 && name[2 + session] == '-' ? 2 + session + 1 : 0;
 }
 
 enum zkr__kind zkr__node_name_other(const char *name, const char **ret_marker,
@@ -160,7 +169,7 @@ enum zkr__kind zkr__node_name_other(const char *name, const char **ret_marker,
         const char *marker;
         enum zkr__kind kind;
     } ruby[] = { { "ex", ZKR__EXCLUSIVE }, { "sh", ZKR__SHARED } };
-    size_t prefix = c_recipe_prefix(name);
+    size_t prefix = zookeeper_prefix(name);
     enum zkr__kind kind = ZKR__EXCLUSIVE;
 
     *ret_marker = "x-";

@@ -530,7 +530,9 @@ static void names_that_our_locks_ignore_are_known(void **state)
         "x-1-000000001",
         "x-1-00000000001",
         "x-1-0000000001 ",
-        "x-10000000000000000-0000000001",
+        "x-10000000000000000000-0000000001",
+        "x-1000000000000000a-0000000001",
+        "x---1-0000000001",
         "x-1G-0000000001",
         "y-1-0000000001",
         "ex",
@@ -543,6 +545,8 @@ static void names_that_our_locks_ignore_are_known(void **state)
 
     (void)state;
     assert_other("x-100000be8790000-0000000007", ZKR__EXCLUSIVE, "x-", 7);
+    assert_other("x-72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
+    assert_other("x--72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x-ffffffffffffffff-2147483647", ZKR__EXCLUSIVE, "x-",
                  INT64_C(2147483647));
     assert_other("ex0000000000", ZKR__EXCLUSIVE, "ex", 0);
