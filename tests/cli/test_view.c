@@ -375,6 +375,124 @@ static void a_long_queue_is_cut_with_a_note(void **state)
     assert_said("only 5 of 20 children are listed");
 }
 
+/* --- recipes of which there is no package --- */
+
+/* The server adds the number, as it does for them. */
+static void enqueue(struct admin *a, const char *lock, const char *prefix)
+{
+    char node[256];
+
+    (void)admin_create(admin, lock, NULL);
+    (void)snprintf(node, sizeof(node), "%s/%s", lock, prefix);
+    assert_int_equal(
+        admin_create_flags(a, node, "", ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
+        ZOK);
+}
+
+static const struct recipe {
+    const char *dialect;
+    const char *holder, *second, *third; /* prefixes of their nodes */
+    const char *queue;
+} recipes[] = {
+    { "c-recipe", "x-0100000be8790000-", "x-0100000be8790001-",
+      "x-0200000be8790002-",
+      "POS STATE DIALECT MODE BLOCKED-BY\n"
+      " 0 HELD c-recipe exclusive -\n"
+      " 1 wait c-recipe exclusive pos 0\n"
+      " 2 wait c-recipe exclusive pos 1\n" },
+    { "c-recipe", /* the one in Java writes the session in decimal */
+      "x-72057645182812160-", "x-72057645182812161-", "x-72057645182812162-",
+      "POS STATE DIALECT MODE BLOCKED-BY\n"
+      " 0 HELD c-recipe exclusive -\n"
+      " 1 wait c-recipe exclusive pos 0\n"
+      " 2 wait c-recipe exclusive pos 1\n" },
+    { "go", "_c_" HEX "-lock-", "_c_" HEX "-lock-", "_c_" HEX "-lock-",
+      "POS STATE DIALECT MODE BLOCKED-BY\n"
+      " 0 HELD go exclusive -\n"
+      " 1 wait go exclusive pos 0\n"
+      " 2 wait go exclusive pos 1\n" },
+    { "zk-ruby", "ex", "sh", "sh",
+      "POS STATE DIALECT MODE BLOCKED-BY\n"
+      " 0 HELD zk-ruby exclusive -\n"
+      " 1 wait zk-ruby shared pos 0\n"
+      " 2 wait zk-ruby shared pos 0\n" },
+};
+
+static const char *token_of(const char *lock)
+{
+    assert_int_equal(look(line("show -qo json %s", lock)), 0);
+    return text_of(
+        json_array_get(
+            json_object_get(json_array_get(look_items("LockQueue"), 0),
+                            "holders"),
+            0),
+        "token");
+}
+
+static void assert_recipe(const struct recipe *r, const char *lock)
+{
+    enqueue(admin, lock, r->holder);
+    enqueue(admin, lock, r->second);
+    enqueue(admin, lock, r->third);
+    if (look(line("show --columns POS,STATE,DIALECT,MODE,BLOCKED-BY %s",
+                  lock)) != 0)
+        fail_msg("%s", look_err);
+    assert_string_equal(strchr(look_golden(), '\n') + 1, r->queue);
+    assert_int_equal(look(line("ls --columns DIALECT,STATE,WAIT %s", lock)), 0);
+    assert_string_equal(look_golden(),
+                        line("DIALECT STATE WAIT\n%s held 2\n", r->dialect));
+    assert_int_equal(look(line("check --held %s", lock)), 0);
+    assert_int_equal(look(line("revoke -w 0 %s", lock)), 75);
+    assert_said("does not listen");
+    if (look(line("break --yes --token %s %s", token_of(lock), lock)) != 0)
+        fail_msg("%s", look_err);
+    assert_said("does not look at its own node");
+    assert_int_equal(look(line("check --held %s", lock)), 0);
+    assert_int_equal(look(line("ls --columns WAIT %s", lock)), 0);
+    assert_string_equal(look_out, strcmp(r->second, "sh") == 0
+                                      ? "WAIT\n   0\n"
+                                      : "WAIT\n   1\n");
+}
+
+static void queues_of_other_recipes_are_shown_and_broken(void **state)
+{
+    char lock[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
+        (void)snprintf(lock, sizeof(lock), "%s/recipe%zu", root, i);
+        assert_recipe(&recipes[i], lock);
+    }
+}
+
+/* They say nothing of their threads. */
+static void deadlocks_of_other_recipes_are_possible(void **state)
+{
+    struct admin *other;
+
+    (void)state;
+    assert_int_equal(admin_open(server_hosts(the_server), &other), ZOK);
+    for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
+        char one[128];
+        char two[128];
+
+        (void)snprintf(one, sizeof(one), "%s/%zu/one", root, i);
+        (void)snprintf(two, sizeof(two), "%s/%zu/two", root, i);
+        (void)admin_create(admin, line("%s/%zu", root, i), NULL);
+        enqueue(admin, one, recipes[i].holder);
+        enqueue(other, two, recipes[i].holder);
+        enqueue(admin, two, recipes[i].second);
+        enqueue(other, one, recipes[i].second);
+        assert_int_equal(look(line("deadlocks --confirm 0 %s/%zu", root, i)),
+                         1);
+        if (strstr(look_out, "DEADLOCK 1 (possible, 2 owners") == NULL)
+            fail_msg("%s: %s", recipes[i].dialect, look_out);
+        assert_int_equal(
+            look(line("deadlocks --certain --confirm 0 %s/%zu", root, i)), 0);
+    }
+    admin_close(other);
+}
+
 /* --- show --- */
 
 static void a_queue_is_shown_with_who_blocks_whom(void **state)
@@ -864,6 +982,8 @@ static int run_group(void)
         TEST(a_holder_that_listens_gives_back),
         TEST(a_holder_that_does_not_is_told),
         TEST(a_lock_with_a_foreign_child_becomes_free),
+        TEST(queues_of_other_recipes_are_shown_and_broken),
+        TEST(deadlocks_of_other_recipes_are_possible),
         TEST(break_takes_the_lock_away),
         TEST(a_waiter_is_not_broken),
         TEST(of_several_holders_one_must_be_named),
