@@ -263,6 +263,10 @@ static void who_does_not_wait_gets_75(void **state)
         START(&second, "-q", "-n", "-E", "9", path, "true");
         assert_int_equal(cli_end(&second), 9);
         assert_string_equal(cli_said(&second), "");
+        /* 0 was taken for a grant, and the exit code was 125. */
+        START(&second, "-q", "-n", "-E", "0", path, "echo", "started");
+        assert_int_equal(cli_end(&second), 0);
+        assert_string_equal(cli_said(&second), "");
         START(&second, "-w", "100ms", path, "true");
         assert_int_equal(cli_end(&second), 75);
     }

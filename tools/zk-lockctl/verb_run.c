@@ -293,12 +293,13 @@ static void give_back(struct run *run)
 
 static int run_locked(struct run *run)
 {
-    int code = run_wait(run);
+    int code = run_wait(run); /* 0 also by -E 0 */
 
-    if (code == 0)
-        code = run_hold(run);
-    if (run->grant != NULL)
+    if (run->grant != NULL) {
+        if (code == 0)
+            code = run_hold(run);
         give_back(run);
+    }
     if (!run->child.ended)
         return code;
     return run->lost      ? EX_LOST
