@@ -227,6 +227,7 @@ static void filters_leave_out(void **state)
     assert_string_equal(golden(), "LOCK\nROOT/cfg\nROOT/orders\nROOT/ruby\n");
     assert_int_equal(look(line("ls --columns LOCK --dialect go %s", root)), 0);
     assert_string_equal(golden(), "LOCK\nROOT/go\n");
+    assert_int_equal(look(line("ls --dialect nobody %s", root)), 64);
     assert_int_equal(look(line("ls --columns LOCK --empty %s/gone", root)), 0);
     assert_string_equal(golden(), "LOCK\nROOT/gone/deep\n");
     assert_int_equal(look(line("ls --held --empty %s/gone", root)), 0);
@@ -273,6 +274,13 @@ static void every_failure_has_its_exit_code(void **state)
     assert_int_equal(look("break --yes --token 0 x"), 64);
     assert_int_equal(look("break --yes --token 12monkeys x"), 64);
     assert_int_equal(look("ls /a/../b"), 64);
+    assert_int_equal(look("ls -o xml"), 64);
+    assert_said("none of table, wide, json, jsonl, csv, dot");
+    assert_int_equal(look("ls -o dot"), 64);
+    assert_string_equal(look_out, "");
+    assert_int_equal(look(line("ls --empty %s/", root)), 0);
+    assert_int_equal(look("--version"), 0);
+    assert_non_null(strstr(look_out, "zk-lockctl " ZKR_VERSION_STRING "\n"));
     look_on("127.0.0.1:1");
     assert_int_equal(look("ls --timeout 2s"), 69);
     look_on(NULL);

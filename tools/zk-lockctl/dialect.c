@@ -20,6 +20,15 @@ const char *dialect_name(enum dialect dialect)
     return names[dialect];
 }
 
+bool dialect_is_name(const char *name)
+{
+    for (int i = DIALECT_OTHER; i <= DIALECT_MIXED; i++) {
+        if (strcmp(dialect_name((enum dialect)i), name) == 0)
+            return true;
+    }
+    return false;
+}
+
 const char *kind_name(enum lock_kind kind)
 {
     static const char *const names[] = {

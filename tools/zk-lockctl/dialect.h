@@ -27,6 +27,7 @@ enum lock_kind {
 };
 
 const char *dialect_name(enum dialect dialect);
+bool dialect_is_name(const char *name);
 const char *kind_name(enum lock_kind kind);
 
 enum dialect dialect_of(const struct zkr_participant *p,

@@ -16,6 +16,7 @@ enum {
     OPTION_COLOR,
     OPTION_TIMEOUT,
     OPTION_HELP,
+    OPTION_VERSION,
 };
 
 static const struct option common[] = {
@@ -29,6 +30,7 @@ static const struct option common[] = {
     { "quiet", no_argument, NULL, 'q' },
     { "verbose", no_argument, NULL, 'v' },
     { "help", no_argument, NULL, OPTION_HELP },
+    { "version", no_argument, NULL, OPTION_VERSION },
 };
 
 static const char *const formats[] = {
@@ -123,8 +125,11 @@ bool lockctl_parse_path(const char *text, char *path, size_t size)
     int len =
         snprintf(path, size, "%s%s", text[0] == '/' ? "" : "/locks/", text);
 
-    if (text[0] != '\0' && len > 0 && (size_t)len < size)
+    if (text[0] != '\0' && len > 0 && (size_t)len < size) {
+        if (len > 1 && path[len - 1] == '/') /* as shells complete paths */
+            path[len - 1] = '\0';
         return true;
+    }
     (void)lockctl_fail(EX_USAGE, text[0] == '\0' ? "the path is empty"
                                                  : "the path is too long");
     return false;
@@ -171,6 +176,9 @@ static int take(struct lockctl *ctl, const struct verb *verb, int option)
     case 'v':
         ctl->verbose++;
         return 0;
+    case OPTION_VERSION:
+        (void)printf("zk-lockctl %s\n", zkr_version());
+        exit(fflush(stdout) == 0 ? 0 : EX_IOERR);
     case OPTION_HELP:
         (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s", verb->name,
                      verb->usage, verb->summary,

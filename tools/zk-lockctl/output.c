@@ -156,8 +156,12 @@ int table_new(const struct lockctl *ctl, const struct column *columns,
     struct table *t = calloc(1, sizeof(*t));
     int code;
 
+    if (ctl->format == FORMAT_DOT) {
+        free(t);
+        return lockctl_fail(EX_USAGE, "-o dot is for graph and deadlocks");
+    }
     if (t == NULL)
-        return lockctl_fail_zkr(ZKR_ENOMEM);
+        return lockctl_fail_error(ZKR_ENOMEM, "");
     t->columns = columns;
     t->csv = ctl->format == FORMAT_CSV;
     t->colored = output_wants_color(ctl);

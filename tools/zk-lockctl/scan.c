@@ -131,8 +131,8 @@ static int fail_no_lock(const struct lock *lock)
     (void)escape_text(lock->path, strlen(lock->path), text, sizeof(text));
     return lockctl_fail(EX_DATAERR,
                         "%s is not a lock: of its %zu children none "
-                        "contends",
-                        text, lock->listed);
+                        "contends; zk-lockctl ls %s lists what is below",
+                        text, lock->listed, text);
 }
 
 static int missing_lock(const char *path, struct lock *ret_lock)

@@ -247,8 +247,6 @@ static int doctor(struct lockctl *ctl, int argc, char **argv)
         if (!take(option, &order))
             return EX_USAGE;
     }
-    if (ctl->format == FORMAT_DOT)
-        return lockctl_fail(EX_USAGE, "doctor: findings are no graph");
     if (order.across.confirm_ms < 0)
         order.across.confirm_ms =
             order.doctor.empty ? CONTAINERS_GONE_MS : CONFIRM_MS;

@@ -16,7 +16,8 @@ const char lockctl_common_help[] =
     "  --timeout DURATION       for connecting and for each answer (5s)\n"
     "  -q, --quiet              nothing on stderr but errors\n"
     "  -v, --verbose            more on stderr\n"
-    "  --help                   the options of a verb\n";
+    "  --help                   the options of a verb\n"
+    "  --version                the version\n";
 
 static const char exit_codes[] =
     "0    done\n"

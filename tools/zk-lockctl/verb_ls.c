@@ -53,7 +53,13 @@ static bool take(int option, struct scan_opts *scan, struct filter *filter)
         return true;
     case OPTION_DIALECT:
         filter->dialect = optarg;
-        return true;
+        if (dialect_is_name(optarg))
+            return true;
+        (void)lockctl_fail(EX_USAGE,
+                           "--dialect: '%s' is none; see zk-lockctl "
+                           "ls --help",
+                           optarg);
+        return false;
     default:
         return false;
     }
