@@ -1,5 +1,6 @@
-/* Every allocation of the library, and of jansson for it, fails once: what is
- * asked for succeeds or fails with ZKR_ENOMEM, and nothing is left behind.
+/* Every allocation of the library, and of jansson for it, fails once, as does
+ * each thread and descriptor: what is asked for succeeds or fails with
+ * ZKR_ENOMEM or ZKR_ESYSTEM, and nothing is left behind.
  *
  * The scenario runs again and again, and in each run the next allocation fails,
  * until a run has had no more. By default it is every 13th only;
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <sys/eventfd.h>
 
 /* -- allocations that fail ------------------------------------------------ */
 
@@ -34,6 +37,9 @@ void *faulty_realloc(void *p, size_t size);
 char *faulty_strdup(const char *text);
 char *faulty_strndup(const char *text, size_t len);
 FILE *faulty_fopen(const char *path, const char *mode);
+int faulty_eventfd(unsigned count, int flags);
+int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*start)(void *), void *arg);
 int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len);
 
 void *faulty_malloc(size_t size)
@@ -66,6 +72,17 @@ FILE *faulty_fopen(const char *path, const char *mode)
     return fails() ? NULL : fopen(path, mode);
 }
 
+int faulty_eventfd(unsigned count, int flags)
+{
+    return fails() ? -1 : eventfd(count, flags);
+}
+
+int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*start)(void *), void *arg)
+{
+    return fails() ? EAGAIN : pthread_create(thread, attr, start, arg);
+}
+
 /* The client allocates, and does not look whether it could. */
 int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len)
 {
@@ -81,12 +98,17 @@ static bool used; /* the failure has been seen */
 static const char *paths[16];
 static size_t path_count;
 
-/* One failure explains one ZKR_ENOMEM. */
+static bool is_for_want(int rc)
+{
+    return rc == ZKR_ENOMEM || rc == ZKR_ESYSTEM;
+}
+
+/* One failure explains one refusal. */
 static bool can(int rc, const char *what)
 {
     if (rc == ZKR_OK)
         return true;
-    if (rc != ZKR_ENOMEM || !atomic_load(&has_failed) || used)
+    if (!is_for_want(rc) || !atomic_load(&has_failed) || used)
         fail_msg("%s: %d, %s: %s", what, rc, zkr_strerror(rc),
                  zkr_error_detail());
     used = true;
@@ -375,7 +397,7 @@ static void every_allocation_may_fail_once(void **state)
         runs++;
         n += step;
     } while (again);
-    print_message("%ld allocations, %ld runs, ZKR_ENOMEM in %ld\n",
+    print_message("%ld allocations, %ld runs, refused in %ld\n",
                   atomic_load(&allocations), runs, told);
     assert_int_equal(count_threads(), threads);
     assert_int_equal(count_fds(), fds);
