@@ -41,12 +41,13 @@ void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1])
 }
 
 int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
-                     const char *claim, size_t *ret_len)
+                     const char *claim, bool of_thread, size_t *ret_len)
 {
     int len = snprintf(data, ZKR__OWNER_MAX + 1,
                        "{\"label\":\"%s\",\"claim\":\"%s\"}",
                        label == NULL ? "" : label, claim == NULL ? "" : claim);
 
+    (void)of_thread;
     *ret_len = (size_t)len;
     return ZKR_OK;
 }

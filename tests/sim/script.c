@@ -108,6 +108,8 @@ static bool has_stat(const struct zkr__op *op)
     case ZKR__ZK_SYNC:
     case ZKR__ZK_CHECK:
     case ZKR__ZK_UNWATCH:
+    case ZKR__ZK_GET_ACL: /* not in the scripts */
+    case ZKR__ZK_GUARDED:
         break;
     }
     return false;

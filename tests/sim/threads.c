@@ -71,6 +71,17 @@ uint64_t zkr__thread_number(void)
     return (uint64_t)__wrap_pthread_self();
 }
 
+/* Nobody cancels a fiber. */
+int zkr__thread_keep(void)
+{
+    return 0;
+}
+
+void zkr__thread_let_go(int cancel)
+{
+    (void)cancel;
+}
+
 int zkr__mtx_init(struct zkr__mtx *mtx)
 {
     memset(mtx, 0, sizeof(*mtx));
