@@ -8,31 +8,31 @@
 
 /* clang-format off */
 static const struct grid_column lock_columns[TOP_LOCK_CELLS] = {
-    [TOP_LOCK] =    { "LOCK", 20, 0, .flexible = true, .tail = true },
-    [TOP_KIND] =    { "KIND", 6, 7 },
-    [TOP_STATE] =   { "STATE", 6, 5 },
-    [TOP_HOLDER] =  { "HOLDER", 22, 2, .flexible = true },
-    [TOP_HELD] =    { "HELD", 8, 4, .right = true },
-    [TOP_WAIT] =    { "WAIT", 4, 1, .right = true },
-    [TOP_LONGEST] = { "LONGEST", 7, 3, .right = true },
-    [TOP_GRANTS] =  { "GRANTS", 6, 6, .right = true },
-    [TOP_TOKEN] =   { "TOKEN", 13, 9, .flexible = true },
-    [TOP_DIALECT] = { "DIALECT", 9, 10 },
-    [TOP_LABEL] =   { "LABEL", 12, 8, .flexible = true },
-    [TOP_SESSION] = { "SESSION", 18, 11 },
+    [TOP_LOCK] =    { .name = "LOCK", .width = 20, .rank = 0, .flexible = true, .tail = true },
+    [TOP_KIND] =    { .name = "KIND", .width = 6, .rank = 7 },
+    [TOP_STATE] =   { .name = "STATE", .width = 6, .rank = 5 },
+    [TOP_HOLDER] =  { .name = "HOLDER", .width = 22, .rank = 2, .flexible = true },
+    [TOP_HELD] =    { .name = "HELD", .width = 8, .rank = 4, .right = true },
+    [TOP_WAIT] =    { .name = "WAIT", .width = 4, .rank = 1, .right = true },
+    [TOP_LONGEST] = { .name = "LONGEST", .width = 7, .rank = 3, .right = true },
+    [TOP_GRANTS] =  { .name = "GRANTS", .width = 6, .rank = 6, .right = true },
+    [TOP_TOKEN] =   { .name = "TOKEN", .width = 13, .rank = 9, .flexible = true },
+    [TOP_DIALECT] = { .name = "DIALECT", .width = 9, .rank = 10 },
+    [TOP_LABEL] =   { .name = "LABEL", .width = 12, .rank = 8, .flexible = true },
+    [TOP_SESSION] = { .name = "SESSION", .width = 18, .rank = 11 },
 };
 
 static const struct grid_column queue_columns[TOP_QUEUE_CELLS] = {
-    [TOP_QUEUE_POS] =     { "POS", 4, 0, .right = true },
-    [TOP_QUEUE_STATE] =   { "STATE", 7, 1 },
-    [TOP_QUEUE_OWNER] =   { "OWNER", 24, 2, .flexible = true },
-    [TOP_QUEUE_SINCE] =   { "SINCE", 8, 3, .right = true },
-    [TOP_QUEUE_BLOCKER] = { "BLOCKED-BY", 10, 4 },
-    [TOP_QUEUE_LABEL] =   { "LABEL", 20, 5, .flexible = true },
-    [TOP_QUEUE_MODE] =    { "MODE", 9, 6 },
-    [TOP_QUEUE_TOKEN] =   { "TOKEN", 13, 7, .flexible = true },
-    [TOP_QUEUE_SESSION] = { "SESSION", 18, 8 },
-    [TOP_QUEUE_NODE] =    { "NODE", 20, 9, .flexible = true, .tail = true },
+    [TOP_QUEUE_POS] =     { .name = "POS", .width = 4, .rank = 0, .right = true },
+    [TOP_QUEUE_STATE] =   { .name = "STATE", .width = 7, .rank = 1 },
+    [TOP_QUEUE_OWNER] =   { .name = "OWNER", .width = 24, .rank = 2, .flexible = true },
+    [TOP_QUEUE_SINCE] =   { .name = "SINCE", .width = 8, .rank = 3, .right = true },
+    [TOP_QUEUE_BLOCKER] = { .name = "BLOCKED-BY", .width = 10, .rank = 4 },
+    [TOP_QUEUE_LABEL] =   { .name = "LABEL", .width = 20, .rank = 5, .flexible = true },
+    [TOP_QUEUE_MODE] =    { .name = "MODE", .width = 9, .rank = 6 },
+    [TOP_QUEUE_TOKEN] =   { .name = "TOKEN", .width = 13, .rank = 7, .flexible = true },
+    [TOP_QUEUE_SESSION] = { .name = "SESSION", .width = 18, .rank = 8 },
+    [TOP_QUEUE_NODE] =    { .name = "NODE", .width = 20, .rank = 9, .flexible = true, .tail = true },
 };
 /* clang-format on */
 
