@@ -58,7 +58,7 @@ static void what_is_missing_is_empty(void **state)
     assert_string_equal(owner.host, "");
     assert_int_equal(owner.pid, 0);
     owner_word(&owner, "", 0, word, sizeof(word));
-    assert_string_equal(word, ":0/0");
+    assert_string_equal(word, ":0");
 }
 
 static void other_data_is_no_record(void **state)
