@@ -352,6 +352,9 @@ struct look {
 
 static const struct look looks[] = {
     { "ls /", NULL },
+    { "top --once /", NULL },
+    { "top --count 2 --interval 100ms -o csv /", NULL },
+    { "top --once -o json /", "answer" },
     { "ls -o wide /", NULL },
     { "ls -o csv /", NULL },
     { "ls -o json --empty /", "answer" },

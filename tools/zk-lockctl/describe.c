@@ -97,7 +97,9 @@ json_t *describe_lock(const struct lock *lock)
         "{s:o, s:s, s:s, s:s, s:o, s:I, s:o, s:I, s:I, s:b}", "path",
         json_text(lock->path, strlen(lock->path)), "kind",
         kind_name(lock->kind), "dialect", dialect_name(lock->dialect), "state",
-        lock->error == ZKR_OK ? lock_state_name(lock->state) : "unknown",
+        lock->error == ZKR_OK && lock->state != LOCK_UNKNOWN
+            ? lock_state_name(lock->state)
+            : "unknown",
         "holders", describe_holders(lock), "waiters", (json_int_t)lock->waiters,
         "longest_wait_ms", age_or_null(lock->longest_wait_ms), "children",
         (json_int_t)lock->total, "foreign",
