@@ -1,6 +1,6 @@
 /* The unfair mutex: one node, and whoever creates it holds the lock.
  *
- *   ENROLLING --- created ---------------> HELD
+ *   ENROLLING --- created ---------------> HELD (PROVING in between, if need be)
  *    |     ^                                ^
  *    |     | it has gone                    | it is ours after all
  *    +--> WAITING (reads and watches it) ---+
@@ -36,7 +36,7 @@ static void taken_locked(struct zkr__claim *c)
         break;
     }
     if (c->create_rc == ZKR_OK)
-        zkr__claim_grant_locked(c, "created");
+        zkr__claim_turn_locked(c, "created");
     else if (c->create_rc == ZKR__ZNONODE)
         zkr__claim_make_parents_locked(c);
     else if (c->create_rc != ZKR__ZNODEEXISTS)
@@ -92,7 +92,7 @@ static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
 
     if (ours) {
         zkr__claim_stop_watching_locked(c);
-        zkr__claim_grant_locked(c, "found, and ours");
+        zkr__claim_turn_locked(c, "found, and ours");
     } else if (c->is_try) {
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
     }

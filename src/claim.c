@@ -21,13 +21,14 @@ static const struct zkr__sm_state table[] = {
     ROW(IDLE,      TO(PROBING) | TO(ENROLLING)),
     ROW(PROBING,   TO(ENROLLING) | TO(IDLE)),
     ROW(ENROLLING, TO(ENROLLING) | TO(LOOKING) | TO(SURVEYING) | TO(WAITING) |
-                   TO(HELD) | TO(LEAVING) | TO(IDLE)),
+                   TO(PROVING) | TO(HELD) | TO(LEAVING) | TO(IDLE)),
     ROW(LOOKING,   TO(LOOKING) | TO(ENROLLING) | TO(SURVEYING) | TO(LEAVING) |
                    TO(IDLE)),
-    ROW(SURVEYING, TO(SURVEYING) | TO(WAITING) | TO(HELD) | TO(ENROLLING) | TO(LOOKING) |
+    ROW(SURVEYING, TO(SURVEYING) | TO(WAITING) | TO(PROVING) | TO(HELD) |
+                   TO(ENROLLING) | TO(LOOKING) | TO(LEAVING) | TO(IDLE)),
+    ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(PROVING) | TO(HELD) |
                    TO(LEAVING) | TO(IDLE)),
-    ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(HELD) | TO(LEAVING) |
-                   TO(IDLE)),
+    ROW(PROVING,   TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
     ROW(HELD,      TO(LEAVING) | TO(LOST)),
     ROW(LEAVING,   TO(IDLE)),
     ROW(LOST,      0),
@@ -210,6 +211,7 @@ static void stop_locked(struct zkr__claim *c)
     case ZKR__CLAIM_LOOKING:
     case ZKR__CLAIM_SURVEYING:
     case ZKR__CLAIM_WAITING:
+    case ZKR__CLAIM_PROVING:
         zkr__claim_withdraw_locked(c);
         break;
     case ZKR__CLAIM_IDLE:
@@ -282,7 +284,6 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
 
     zkr__keeper_disarm_locked(s, &c->pause);
     zkr__keeper_disarm_locked(s, &c->relist);
-    c->first_at = 0;
     c->watch = NULL; /* all watches of the handle are freed */
     if (!c->decided && s->over != 0)
         fail_locked(c, s->over, "the session is over");

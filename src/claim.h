@@ -3,12 +3,14 @@
  *            acquire           created+listed       not first
  *   IDLE ------------> ENROLLING ---------> SURVEYING <-----> WAITING
  *    |  try      free    |    ^                |    somebody left
- *    +---> PROBING ------+    | not there      | first
- *                        |    |                v
- *                outcome +-> LOOKING        HELD ---- release ---> LEAVING
- *                unknown      | found, ours    |                      |
- *                             +-> SURVEYING    +--> LOST              v
- *                                     node or session gone          IDLE
+ *    +---> PROBING ------+    | not there      | first ---> PROVING
+ *                        |    |                v              | the lease
+ *                outcome +-> LOOKING        HELD <------------+ runs
+ *                unknown      | found, ours    |
+ *                             +-> SURVEYING    +---- release ---> LEAVING
+ *                                              |                     |
+ *                        node or session gone  +--> LOST             v
+ *                                                                  IDLE
  *
  * Whoever gives up, at any moment, has its answer at once; the claim goes on
  * through LEAVING in the background until its node is certainly gone, and is
@@ -32,6 +34,7 @@ enum zkr__claim_state {
     ZKR__CLAIM_LOOKING,   /* was our node created? */
     ZKR__CLAIM_SURVEYING, /* listing: whom do we wait for? */
     ZKR__CLAIM_WAITING,   /* for the node that is watched */
+    ZKR__CLAIM_PROVING,   /* it is our turn: does the session live on? */
     ZKR__CLAIM_HELD,
     ZKR__CLAIM_LEAVING, /* deleting our node */
     ZKR__CLAIM_LOST,
@@ -76,11 +79,11 @@ struct zkr__claim {
     /* requests under way */
     struct zkr__op create; /* or the look at a node that was found */
     struct zkr__op list;
-    struct zkr__op guard; /* a write that finds our node, with the list */
-    int64_t first_at;     /* since when we are, without a proof; 0: not */
+    struct zkr__op guard; /* a write that finds our node */
     struct zkr__op get;
     struct zkr__watch *watch; /* on whom we wait for */
-    struct zkr__timer relist; /* when the watch may keep silent */
+    struct zkr__timer relist; /* when the watch may keep silent; or PROVING */
+    int64_t turn;             /* ... since when */
     struct zkr__parents parents;
     struct zkr__search search;
     struct zkr__sweep sweep;

@@ -46,7 +46,9 @@ void zkr__claim_look_locked(struct zkr__claim *c, const char *why);
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why);
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply);
-void zkr__claim_grant_locked(struct zkr__claim *c, const char *why);
+
+/* prove.c: nobody is ahead of us any more. */
+void zkr__claim_turn_locked(struct zkr__claim *c, const char *why);
 
 /* wait.c */
 void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name);

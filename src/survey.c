@@ -1,7 +1,6 @@
 /* SURVEYING: listing the queue, and finding whom we wait for. */
 #include "claim_steps.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "error.h"
@@ -72,16 +71,6 @@ static bool is_exhausted(const struct zkr__claim *c)
     return seq < 0 || seq >= ZKR__SEQ_MAX;
 }
 
-/* Granted: first of those who conflict, in a list that is younger than our
- * node, which belongs to this session, whose epoch is still the same. */
-void zkr__claim_grant_locked(struct zkr__claim *c, const char *why)
-{
-    assert(c->epoch == c->session->epoch && !c->decided);
-    zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, why);
-    zkr__grant_begin_locked(&c->grant);
-    zkr__claim_decide_locked(c, ZKR_OK);
-}
-
 /* A create of ours that was carried out later than we could know. */
 static bool is_twin(const struct zkr__claim *c, const char *name)
 {
@@ -116,39 +105,6 @@ static void beside_nobody_locked(struct zkr__claim *c)
                               zkr__path_name(c->beside->node));
 }
 
-static void on_unproven(struct zkr__timer *timer)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
-
-    if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING) &&
-        c->list.where == ZKR__OP_IDLE && !zkr__claim_is_over(c))
-        zkr__claim_list_locked(c, "first, but without a proof");
-}
-
-/* Our turn has come, and nothing proves that the session will live on: so it is
- * after a process was stopped, or a link has stalled. A second write may be all
- * that is missing; else some time is. When something withholds the proof for
- * longer than that, the lock is granted, and check() tells the truth. */
-static bool seeks_proof_locked(struct zkr__claim *c)
-{
-    struct zkr_session *s = c->session;
-    int64_t now = zkr__clock_now();
-
-    if (zkr__heartbeat_is_proven_for(s, 0))
-        return false;
-    if (c->first_at == 0) {
-        c->first_at = now;
-        zkr__claim_list_locked(c, "first, but without a proof");
-        return true;
-    }
-    if (now - c->first_at >= zkr__lease_patience(&s->lease))
-        return false;
-    zkr__keeper_disarm_locked(s, &c->relist);
-    zkr__keeper_arm_locked(s, &c->relist, now + zkr__heartbeat_pace(s),
-                           on_unproven);
-    return true;
-}
-
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply)
 {
@@ -171,8 +127,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
                                   c->node);
     else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
         conflict_locked(c, queue.ahead[i].name);
-    else if (!seeks_proof_locked(c))
-        zkr__claim_grant_locked(c, "first");
+    else
+        zkr__claim_turn_locked(c, "first");
     zkr__queue_done(&queue);
 }
 

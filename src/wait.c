@@ -68,7 +68,6 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
     char *path;
 
     zkr__sm_move(&c->sm, ZKR__CLAIM_WAITING, name);
-    c->first_at = 0;
     if (!zkr__path_is_child_name(name)) {
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
         return;

@@ -1,0 +1,107 @@
+/* PROVING: our turn has come, but nothing says yet that our session will live
+ * on. So it is after a process was stopped, or a link has stalled. */
+#include "claim_steps.h"
+
+#include <assert.h>
+
+#include "clock.h"
+#include "heartbeat.h"
+#include "keeper.h"
+
+/* Our node belongs to this session, whose epoch is still the same. */
+static void grant_locked(struct zkr__claim *c, const char *why)
+{
+    assert(c->epoch == c->session->epoch && !c->decided);
+    zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, why);
+    zkr__grant_begin_locked(&c->grant);
+    zkr__claim_decide_locked(c, ZKR_OK);
+}
+
+static bool is_proving(const struct zkr__claim *c)
+{
+    return zkr__claim_in_state(c, ZKR__CLAIM_PROVING) && !zkr__claim_is_over(c);
+}
+
+static void ask_locked(struct zkr__claim *c);
+
+static void on_again(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+
+    if (is_proving(c))
+        ask_locked(c);
+}
+
+static void ask_later_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+
+    zkr__keeper_disarm_locked(s, &c->relist);
+    zkr__keeper_arm_locked(s, &c->relist,
+                           zkr__clock_now() + zkr__heartbeat_pace(s), on_again);
+}
+
+/* When the proof is withheld, by an ACL or by slow answers, the lock is granted
+ * all the same, and check() tells the truth. */
+static void judge_locked(struct zkr__claim *c, int rc)
+{
+    struct zkr_session *s = c->session;
+
+    if (rc == ZKR__ZNONODE)
+        c->recipe->way->enter(c, "our node was deleted");
+    else if (zkr__heartbeat_is_proven_for(s, 0))
+        grant_locked(c, "proven");
+    else if ((rc != ZKR_OK && zkr__error_outcome(rc) == ZKR__DONE) ||
+             zkr__clock_now() - c->turn >= zkr__lease_patience(&s->lease))
+        grant_locked(c, "without a proof");
+    else
+        ask_later_locked(c);
+}
+
+static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
+    bool another = reply->rc == ZKR_OK && reply->czxid != c->czxid;
+
+    if (is_proving(c))
+        judge_locked(c, another ? ZKR__ZNONODE : reply->rc);
+    zkr__claim_unref(c);
+}
+
+/* Where others may have the same name, a read after the write tells whose node
+ * it found. */
+static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
+
+    if (is_proving(c) && reply->rc == ZKR_OK && c->recipe->way->same_name)
+        zkr__claim_ask_locked(c, op, ZKR__ZK_EXISTS, c->node, ZKR__RETRY_NEVER,
+                              on_seen);
+    else if (is_proving(c))
+        judge_locked(c, reply->rc);
+    zkr__claim_unref(c);
+}
+
+/* One that travelled with a list may still be under way. */
+static void ask_locked(struct zkr__claim *c)
+{
+    if (c->guard.where != ZKR__OP_IDLE)
+        ask_later_locked(c);
+    else
+        zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
+                              ZKR__RETRY_NEVER, on_checked);
+}
+
+/* First of those who conflict, in a list that is younger than our node: nobody
+ * can get ahead of us while it exists. Mostly a second write is all that the
+ * proof needs, and if not, some time. */
+void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
+{
+    if (zkr__heartbeat_is_proven_for(c->session, 0)) {
+        grant_locked(c, why);
+        return;
+    }
+    zkr__sm_move(&c->sm, ZKR__CLAIM_PROVING, why);
+    c->turn = zkr__clock_now();
+    ask_locked(c);
+}
