@@ -34,16 +34,28 @@ static bool has_leader(void *unused)
     return ensemble_leader(ensemble) >= 0;
 }
 
-static bool knows_session(const struct server *server, int64_t id)
-{
-    char *cons = server_4lw(server, "cons");
-    char text[32];
-    bool known;
+struct connection {
+    const struct server *server;
+    int64_t session_id;
+};
 
-    (void)snprintf(text, sizeof(text), "sid=0x%llx", (unsigned long long)id);
-    known = cons != NULL && strstr(cons, text) != NULL;
+static bool is_there(void *connection)
+{
+    struct connection *c = connection;
+    char *cons = server_4lw(c->server, "cons");
+    char text[32];
+    bool there;
+
+    (void)snprintf(text, sizeof(text), "sid=0x%llx",
+                   (unsigned long long)c->session_id);
+    there = cons != NULL && strstr(cons, text) != NULL;
     free(cons);
-    return known;
+    return there;
+}
+
+static bool is_not_there(void *connection)
+{
+    return !is_there(connection);
 }
 
 /* -- a write that comes late, through the server of before ---------------- */
@@ -52,8 +64,8 @@ static bool knows_session(const struct server *server, int64_t id)
  * found: everybody would wait for it until the session ends. */
 static void a_late_create_through_the_old_server_is_refused(void **state)
 {
-    const struct server *old = ensemble_server(ensemble, 0);
-    const struct server *present = ensemble_server(ensemble, 1);
+    struct connection old = { ensemble_server(ensemble, 0), 0 };
+    struct connection present = { ensemble_server(ensemble, 1), 0 };
     struct recorder *r = recorder_new();
     const char *path = new_path();
     struct proxy *proxy;
@@ -63,13 +75,14 @@ static void a_late_create_through_the_old_server_is_refused(void **state)
     int code = -1;
 
     (void)state;
-    (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(old),
-                   server_hosts(present));
+    (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(old.server),
+                   server_hosts(present.server));
     assert_int_equal(proxy_start(hosts, &proxy), 0);
     s = open_at(proxy_hosts(proxy)); /* the old one comes first */
     m = new_mutex(s, path);
     release(acquire(m));
-    assert_true(knows_session(old, zkr_session_id(s)));
+    old.session_id = present.session_id = zkr_session_id(s);
+    assert_true(is_there(&old));
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
@@ -77,11 +90,12 @@ static void a_late_create_through_the_old_server_is_refused(void **state)
     assert_true(recorder_get(r, 0, &code, NULL));
     assert_int_equal(code, ZKR_OK);
     assert_int_equal(zkr_session_epoch(s), 1);
-    assert_true(knows_session(old, zkr_session_id(s)));
-    assert_true(knows_session(present, zkr_session_id(s)));
+    assert_true(is_there(&old));
+    assert_true(is_there(&present));
 
     proxy_release(proxy);
-    sleep_ms(500); /* for something not to happen */
+    assert_true(wait_until(is_not_there, &old, SOON_MS));
+    sleep_ms(200); /* for something not to happen */
     assert_int_equal(count_children(path), 1);
     ok(zkr_grant_verify(recorded_grant(r, 0), SOON_MS));
     release(recorded_grant(r, 0));
