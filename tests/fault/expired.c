@@ -9,7 +9,7 @@
 
 #include "oracle.h"
 
-enum { SMOKE = 24, MARGIN_MS = 300 };
+enum { SMOKE = 24, MARGIN_MS = 700 };
 
 static zkr_session *sessions[3];
 static zkr_mutex *mutexes[3];
