@@ -13,7 +13,7 @@
 #include "calls.h"
 #include "cluster.h"
 #include "oracle.h"
-#include "proxy.h"
+#include "outages.h"
 
 #define MS 1000000LL
 
@@ -21,16 +21,6 @@ enum {
     SMOKE = 1,
     LATE_MS = 100, /* more than that is late */
     CALLS_MAX = 32,
-    FLOODERS = 4,
-    CROWD = 200, /* nodes that each of them lists */
-    THROTTLED = -127,
-};
-
-struct outage {
-    const char *name;
-    const char *(*hosts)(void);
-    void (*strike)(void);
-    void (*heal)(void);
 };
 
 struct timing {
@@ -40,8 +30,7 @@ struct timing {
 };
 
 static struct cluster *cluster;
-static struct server *throttled;
-static struct proxy *proxy;
+
 /* Over all outages. */
 static int64_t worst_ns[CALLS_MAX];
 static int64_t worst_noise_ns;
@@ -55,165 +44,7 @@ static int64_t now_ns(void)
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* -- the outages ---------------------------------------------------------- */
-
-static const char *of_server(void)
-{
-    return server_hosts(the_server);
-}
-
-static const char *of_proxy(void)
-{
-    return proxy_hosts(proxy);
-}
-
-static const char *of_throttled(void)
-{
-    return server_hosts(throttled);
-}
-
-static const char *of_cluster(void)
-{
-    return server_hosts(cluster_server(cluster, 1));
-}
-
-static void freeze(void)
-{
-    server_pause(the_server);
-}
-
-static void thaw(void)
-{
-    server_resume(the_server);
-}
-
-static void kill_it(void)
-{
-    admin_close(admin);
-    admin = NULL;
-    server_kill9(the_server);
-}
-
-static void start_again(void)
-{
-    assert_int_equal(server_restart(the_server), 0);
-    assert_int_equal(admin_open(server_hosts(the_server), &admin), 0);
-}
-
-static void refuse(void)
-{
-    proxy_cut(proxy);
-}
-
-static void be_silent(void)
-{
-    proxy_freeze(proxy);
-}
-
-static void heal_proxy(void)
-{
-    proxy_heal(proxy);
-}
-
-/* Nobody hears that the other is gone. */
-static void lose_requests(void)
-{
-    cluster_block(cluster, HERE, 1);
-}
-
-static void lose_answers(void)
-{
-    cluster_block(cluster, 1, HERE);
-}
-
-static void lose_both(void)
-{
-    lose_requests();
-    lose_answers();
-}
-
-static void heal_cluster(void)
-{
-    cluster_heal(cluster);
-}
-
-/* A server that may work on one request only refuses the others. */
-static struct flood {
-    pthread_t threads[FLOODERS];
-    zkr_session *session;
-    char path[64];
-    atomic_bool stop;
-} flood;
-
-static void *flood_main(void *unused)
-{
-    (void)unused;
-    while (!atomic_load(&flood.stop)) {
-        struct zkr_participants *list = NULL;
-
-        (void)zkr_participants_list(flood.session, flood.path, NULL, &list);
-        zkr_participants_free(list);
-    }
-    return NULL;
-}
-
-/* This server refuses now and then when it is at rest, too. */
-static void create(struct admin *a, const char *path)
-{
-    int rc;
-
-    do
-        rc = admin_create(a, path, NULL);
-    while (rc == THROTTLED);
-    assert_true(rc == ZOK || rc == ZNODEEXISTS);
-}
-
-static void make_crowd(void)
-{
-    struct admin *a;
-    char node[128];
-
-    (void)snprintf(flood.path, sizeof(flood.path), "/crowd");
-    assert_int_equal(admin_open(server_hosts(throttled), &a), ZOK);
-    create(a, flood.path);
-    for (int i = 0; i < CROWD; i++) {
-        (void)snprintf(node, sizeof(node), "/crowd/lock-%010d", i);
-        create(a, node);
-    }
-    admin_close(a);
-}
-
-static void start_flood(void)
-{
-    flood.session = calls_session(server_hosts(throttled));
-    atomic_store(&flood.stop, false);
-    for (int i = 0; i < FLOODERS; i++)
-        assert_int_equal(
-            pthread_create(&flood.threads[i], NULL, flood_main, NULL), 0);
-    sleep_ms(50); /* for the queue to fill */
-}
-
-static void stop_flood(void)
-{
-    atomic_store(&flood.stop, true);
-    for (int i = 0; i < FLOODERS; i++)
-        assert_int_equal(pthread_join(flood.threads[i], NULL), 0);
-    (void)zkr_session_close(flood.session);
-    assert_true(server_metric(throttled, "zk_throttled_ops") > 0);
-}
-
-static const struct outage outages[] = {
-    { "frozen", of_server, freeze, thaw },
-    { "killed", of_server, kill_it, start_again },
-    { "refusing", of_proxy, refuse, heal_proxy },
-    { "silent", of_proxy, be_silent, heal_proxy },
-    { "throttling", of_throttled, start_flood, stop_flood },
-    { "what we send is lost", of_cluster, lose_requests, heal_cluster },
-    { "what it sends is lost", of_cluster, lose_answers, heal_cluster },
-    { "both are lost", of_cluster, lose_both, heal_cluster },
-};
-
-/* -- one of them ---------------------------------------------------------- */
+/* -- one outage ----------------------------------------------------------- */
 
 /* How late a thread wakes here that waits for nothing but the time. */
 struct control {
@@ -353,35 +184,25 @@ static void no_call_returns_after_its_deadline(void **state)
     for (size_t i = 0; i < CALLS_MAX; i++)
         worst_ns[i] = INT64_MIN;
     for (int i = 0; i < count; i++) {
-        for (size_t j = 0; j < sizeof(outages) / sizeof(outages[0]); j++)
+        for (size_t j = 0; j < outage_count; j++)
             suffer(&outages[j]);
     }
     print_worst(count);
     assert_true(worst_less_noise_ns <= LATE_MS * MS);
 }
 
-/* -- all of them ---------------------------------------------------------- */
+/* -- setting up ----------------------------------------------------------- */
 
 static int setup(void **state)
 {
-    static const char *const java[] = {
-        "-Dzookeeper.request_throttle_max_requests=1",
-        "-Dzookeeper.throttled_op_wait_time=1", NULL
-    };
-    struct server_opts opts = { .java_opts = java };
-
     (void)state;
-    if (server_start(&opts, &throttled) != SERVER_OK)
-        return -1;
-    make_crowd();
-    return proxy_start(server_hosts(the_server), &proxy);
+    return outages_prepare(cluster) ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    proxy_stop(proxy);
-    server_stop(throttled);
+    outages_done();
     return 0;
 }
 

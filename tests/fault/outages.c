@@ -1,0 +1,197 @@
+/* Outages of one server or another, each with its own way of being gone. */
+#include "outages.h"
+
+#include <stdio.h>
+
+#include "calls.h"
+#include "fixture.h"
+#include "proxy.h"
+
+enum {
+    FLOODERS = 4,
+    CROWD = 200, /* nodes that each of them lists */
+    THROTTLED = -127,
+};
+
+static struct cluster *cluster;
+static struct server *throttled;
+static struct proxy *proxy;
+
+static const char *of_server(void)
+{
+    return server_hosts(the_server);
+}
+
+static const char *of_proxy(void)
+{
+    return proxy_hosts(proxy);
+}
+
+static const char *of_throttled(void)
+{
+    return server_hosts(throttled);
+}
+
+static const char *of_cluster(void)
+{
+    return server_hosts(cluster_server(cluster, 1));
+}
+
+static void freeze(void)
+{
+    server_pause(the_server);
+}
+
+static void thaw(void)
+{
+    server_resume(the_server);
+}
+
+static void kill_it(void)
+{
+    admin_close(admin);
+    admin = NULL;
+    server_kill9(the_server);
+}
+
+static void start_again(void)
+{
+    assert_int_equal(server_restart(the_server), 0);
+    assert_int_equal(admin_open(server_hosts(the_server), &admin), 0);
+}
+
+static void refuse(void)
+{
+    proxy_cut(proxy);
+}
+
+static void be_silent(void)
+{
+    proxy_freeze(proxy);
+}
+
+static void heal_proxy(void)
+{
+    proxy_heal(proxy);
+}
+
+/* Nobody hears that the other is gone. */
+static void lose_requests(void)
+{
+    cluster_block(cluster, HERE, 1);
+}
+
+static void lose_answers(void)
+{
+    cluster_block(cluster, 1, HERE);
+}
+
+static void lose_both(void)
+{
+    lose_requests();
+    lose_answers();
+}
+
+static void heal_cluster(void)
+{
+    cluster_heal(cluster);
+}
+
+/* A server that may work on one request only refuses the others. */
+static struct flood {
+    pthread_t threads[FLOODERS];
+    zkr_session *session;
+    char path[64];
+    atomic_bool stop;
+} flood;
+
+static void *flood_main(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&flood.stop)) {
+        struct zkr_participants *list = NULL;
+
+        (void)zkr_participants_list(flood.session, flood.path, NULL, &list);
+        zkr_participants_free(list);
+    }
+    return NULL;
+}
+
+/* This server refuses now and then when it is at rest, too. */
+static void create(struct admin *a, const char *path)
+{
+    int rc;
+
+    do
+        rc = admin_create(a, path, NULL);
+    while (rc == THROTTLED);
+    assert_true(rc == ZOK || rc == ZNODEEXISTS);
+}
+
+static void make_crowd(void)
+{
+    struct admin *a;
+    char node[128];
+
+    (void)snprintf(flood.path, sizeof(flood.path), "/crowd");
+    assert_int_equal(admin_open(server_hosts(throttled), &a), ZOK);
+    create(a, flood.path);
+    for (int i = 0; i < CROWD; i++) {
+        (void)snprintf(node, sizeof(node), "/crowd/lock-%010d", i);
+        create(a, node);
+    }
+    admin_close(a);
+}
+
+static void start_flood(void)
+{
+    flood.session = calls_session(server_hosts(throttled));
+    atomic_store(&flood.stop, false);
+    for (int i = 0; i < FLOODERS; i++)
+        assert_int_equal(
+            pthread_create(&flood.threads[i], NULL, flood_main, NULL), 0);
+    sleep_ms(50); /* for the queue to fill */
+}
+
+static void stop_flood(void)
+{
+    atomic_store(&flood.stop, true);
+    for (int i = 0; i < FLOODERS; i++)
+        assert_int_equal(pthread_join(flood.threads[i], NULL), 0);
+    (void)zkr_session_close(flood.session);
+    assert_true(server_metric(throttled, "zk_throttled_ops") > 0);
+}
+
+const struct outage outages[] = {
+    { "frozen", of_server, freeze, thaw },
+    { "killed", of_server, kill_it, start_again },
+    { "refusing", of_proxy, refuse, heal_proxy },
+    { "silent", of_proxy, be_silent, heal_proxy },
+    { "throttling", of_throttled, start_flood, stop_flood },
+    { "what we send is lost", of_cluster, lose_requests, heal_cluster },
+    { "what it sends is lost", of_cluster, lose_answers, heal_cluster },
+    { "both are lost", of_cluster, lose_both, heal_cluster },
+};
+
+const size_t outage_count = sizeof(outages) / sizeof(outages[0]);
+
+bool outages_prepare(struct cluster *c)
+{
+    static const char *const java[] = {
+        "-Dzookeeper.request_throttle_max_requests=1",
+        "-Dzookeeper.throttled_op_wait_time=1", NULL
+    };
+    struct server_opts opts = { .java_opts = java };
+
+    cluster = c;
+    if (server_start(&opts, &throttled) != SERVER_OK)
+        return false;
+    make_crowd();
+    return proxy_start(server_hosts(the_server), &proxy) == 0;
+}
+
+void outages_done(void)
+{
+    proxy_stop(proxy);
+    server_stop(throttled);
+}

@@ -1,0 +1,24 @@
+/* Outages of one server or another, each with its own way of being gone. */
+#ifndef TEST_OUTAGES_H
+#define TEST_OUTAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cluster.h"
+
+struct outage {
+    const char *name;
+    const char *(*hosts)(void); /* whom it concerns */
+    void (*strike)(void);
+    void (*heal)(void);
+};
+
+extern const struct outage outages[];
+extern const size_t outage_count;
+
+/* With the_server of the fixture running. */
+bool outages_prepare(struct cluster *cluster);
+void outages_done(void);
+
+#endif
