@@ -48,7 +48,7 @@ runs_of() {
 }
 
 # Names are short, and there are more of them to try.
-declare -A max_len=([node_name]=96 [retry]=96)
+declare -A max_len=([node_name]=96 [retry]=96 [lease]=176)
 
 failed=0
 printf '%-12s %12s %8s %10s %7s\n' target runs seconds runs/s edges

@@ -46,7 +46,8 @@ chan pending = [LAG] of { byte }; /* on the way to replica 1 */
 bit replica[CLIENTS]; /* connected to */
 byte unseen[CLIENTS]; /* of what is pending, what the client waits for */
 byte session[CLIENTS];
-byte abandoned = NONE; /* whose first session lives on */
+byte abandoned = NONE; /* whose old session lives on */
+byte abandoned_session;
 bool expired[CLIENTS];
 byte done;
 
@@ -201,6 +202,7 @@ look:
         CAN(may_abandon) && !expired[c] ->
             HAPPENS(may_abandon);
             abandoned = c;
+            abandoned_session = session[c];
             session[c]++;
             unseen[c] = 0
     }
@@ -378,7 +380,7 @@ end:
     }
     :: atomic {
         abandoned != NONE && nfull(pending) ->
-            close(abandoned, 0);
+            close(abandoned, abandoned_session);
             abandoned = NONE
     }
     od
