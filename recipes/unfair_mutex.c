@@ -1,6 +1,6 @@
 /* The unfair mutex: one node, and whoever creates it holds the lock.
  *
- *   ENROLLING --- created ---------------> HELD (PROVING in between, if need be)
+ *   ENROLLING --- created ---------------> PROVING, HELD
  *    |     ^                                ^
  *    |     | it has gone                    | it is ours after all
  *    +--> WAITING (reads and watches it) ---+
