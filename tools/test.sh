@@ -106,9 +106,9 @@ fi
 ninja -C "$build" >"$log" 2>&1 ||
     { cat "$log" >&2; die 70 "the build failed"; }
 
-# Two programs at a time: most of them wait most of the time, and each has
+# Three programs at a time: most of them wait most of the time, and each has
 # servers of its own. Those that load the machine run alone (is_parallel).
-meson test -C "$build" --num-processes 2 --print-errorlogs \
+meson test -C "$build" --num-processes 3 --print-errorlogs \
     "${run[@]}" 2>&1 | tee "$log" || true
 
 count() {
