@@ -3,7 +3,6 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <pthread.h>
 
@@ -20,14 +19,6 @@ struct asking {
     atomic_bool stop;
     atomic_long unsure;
 };
-
-int64_t boot_ns(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                 const char *path)

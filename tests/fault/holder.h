@@ -25,8 +25,6 @@ struct holder {
     struct belief belief;
 };
 
-int64_t boot_ns(void);
-
 /* A session, and a lock whose directory exists. An error of the library. */
 int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                 const char *path);

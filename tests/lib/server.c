@@ -67,7 +67,7 @@ struct server {
     int exit_code;
     struct guard guard;
     char *java_opts[JAVA_OPTS_MAX + 1];
-    const char *java_opt; /* of the next start */
+    const char *const *more_opts; /* of the next start */
 };
 
 /* Files */
@@ -301,8 +301,8 @@ static void fill_command(const struct server *s, char *config, char **argv)
         argv[n++] = java_command[i];
     for (int i = 0; s->java_opts[i] != NULL; i++)
         argv[n++] = s->java_opts[i];
-    if (s->java_opt != NULL)
-        argv[n++] = (char *)s->java_opt;
+    for (int i = 0; s->more_opts != NULL && s->more_opts[i] != NULL; i++)
+        argv[n++] = (char *)s->more_opts[i];
     argv[n++] = "-cp";
     argv[n++] = CLASS_PATH;
     argv[n++] = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
@@ -561,7 +561,17 @@ const char *server_log_dir(const struct server *s)
     return s->log_dir;
 }
 
-void server_set_java_opt(struct server *s, const char *option)
+void server_set_java_opts(struct server *s, const char *const *options)
 {
-    s->java_opt = option;
+    s->more_opts = options;
+}
+
+bool server_is_running(const struct server *s)
+{
+    siginfo_t info = { .si_pid = 0 };
+
+    return s->pid != 0 &&
+           waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           info.si_pid == 0;
 }

@@ -45,12 +45,14 @@ void server_stop(struct server *s);
 
 const char *server_hosts(const struct server *s); /* "127.0.0.1:port" */
 int server_port(const struct server *s);
-pid_t server_pid(const struct server *s); /* 0 while killed */
+pid_t server_pid(const struct server *s);       /* 0 while killed */
+bool server_is_running(const struct server *s); /* false: it may have ended */
 const char *server_dir(const struct server *s);
 const char *server_log_dir(const struct server *s); /* where version-2 is */
 
-/* One more option for java at the next start, not copied; NULL: none. */
-void server_set_java_opt(struct server *s, const char *option);
+/* Up to eight more options for java from the next start on, ending with NULL
+ * and not copied; NULL: no more. */
+void server_set_java_opts(struct server *s, const char *const *options);
 
 /* SIGKILL; returns when the process is gone.  Its data stay for a restart. */
 void server_kill9(struct server *s);

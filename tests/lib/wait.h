@@ -12,6 +12,9 @@ bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms);
 /* Milliseconds of CLOCK_MONOTONIC. */
 int64_t now_ms(void);
 
+/* Nanoseconds of CLOCK_BOOTTIME, as the lease counts. */
+int64_t boot_ns(void);
+
 void sleep_ms(int duration_ms);
 
 /* Threads and open descriptors of this process, or -1.  An open struct admin
