@@ -1,0 +1,36 @@
+/* A page of memory that the test and its clients share, while they run. */
+#include "board.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct board *map(const char *dir, int flags)
+{
+    char path[PATH_MAX];
+    struct board *board = MAP_FAILED;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/board", dir);
+    fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
+    if (fd >= 0 && ftruncate(fd, sizeof(*board)) == 0)
+        board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED,
+                     fd, 0);
+    if (fd >= 0)
+        (void)close(fd);
+    return board != MAP_FAILED ? board : NULL;
+}
+
+struct board *board_create(const char *dir)
+{
+    return map(dir, O_CREAT | O_TRUNC);
+}
+
+struct board *board_open(const char *dir)
+{
+    return map(dir, 0);
+}

@@ -1,0 +1,25 @@
+/* A page of memory that the test and its clients share, while they run. */
+#ifndef SOAK_BOARD_H
+#define SOAK_BOARD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "soak.h"
+
+struct seat {
+    _Atomic int64_t session;
+    _Atomic int64_t token; /* of the grant that the client has; 0: none */
+};
+
+struct board {
+    atomic_bool stop;
+    atomic_long grants[LOCKS];
+    struct seat seats[WORKERS];
+};
+
+/* Make the file, or open it; NULL with errno. */
+struct board *board_create(const char *dir);
+struct board *board_open(const char *dir);
+
+#endif

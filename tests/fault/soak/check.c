@@ -1,0 +1,397 @@
+/* Judging a soak: one rule after the other, each over sorted arrays. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* The log has whole milliseconds, and two clocks are compared. */
+    CLOCK_SLACK_MS = 3,
+    ORPHAN_MS = 2 * SESSION_MS,
+    MARGIN_NONE = INT32_MAX,
+};
+
+/* What somebody believed to have, from an instant to another. */
+struct claim {
+    const struct attempt *attempt;
+    const struct life *life; /* NULL: unknown */
+    int64_t begin, end;
+    bool by_lease; /* it ended with its lease */
+};
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void blame(const struct evidence *e, const struct attempt *a,
+                  const char *what, int64_t other)
+{
+    if (e->complaints != NULL)
+        (void)fprintf(e->complaints,
+                      "%s: run %d lock %d %s token %" PRIx64 " granted %" PRId64
+                      " (%" PRId64 ")\n",
+                      what, a->run, a->lock, a->writes ? "write" : "read",
+                      (uint64_t)a->token, a->granted, other);
+}
+
+static int64_t to_boot(const struct evidence *e, int64_t real_ms)
+{
+    return real_ms == INT64_MAX ? NEVER : real_ms * MS + e->boot_minus_real;
+}
+
+/* How far a time of the log may be off. */
+static int64_t slack(const struct evidence *e)
+{
+    return CLOCK_SLACK_MS * MS + e->drift;
+}
+
+static bool is_reader(const struct life *life)
+{
+    return strstr(life->name, "__READ__") != NULL;
+}
+
+/* Claims */
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int life_by_token(const void *key, const void *life)
+{
+    return compare(*(const int64_t *)key, ((const struct life *)life)->begin);
+}
+
+static const struct life *find_life(const struct evidence *e, int lock,
+                                    int64_t token)
+{
+    const struct history *h = &e->truth[lock];
+
+    if (h->count == 0)
+        return NULL;
+    return bsearch(&token, h->lives, h->count, sizeof(*h->lives),
+                   life_by_token);
+}
+
+static bool covers(const struct excuse *x, const struct claim *c)
+{
+    return (x->token != 0 && x->token == c->attempt->token) ||
+           (x->session != 0 && c->life != NULL &&
+            x->session == c->life->owner) ||
+           (x->lock == c->attempt->lock && c->attempt->invoked <= x->until);
+}
+
+/* Only an operator who came while it was claimed ends it. */
+static int64_t excused(const struct evidence *e, const struct claim *c)
+{
+    int64_t at = NEVER;
+
+    for (size_t i = 0; i < e->excuse_count; i++) {
+        const struct excuse *x = &e->excuses[i];
+
+        if (x->at < c->end && x->at < at && covers(x, c))
+            at = x->at;
+    }
+    return at;
+}
+
+static struct claim make_claim(const struct evidence *e,
+                               const struct attempt *a)
+{
+    struct claim c = { .attempt = a,
+                       .begin = a->granted,
+                       .end = min(a->lost, a->release) };
+
+    c.life = e->truth != NULL ? find_life(e, a->lock, a->token) : NULL;
+    if (e->leased && a->valid_until < c.end) {
+        c.end = a->valid_until;
+        c.by_lease = true;
+    }
+    c.end = min(c.end, excused(e, &c));
+    return c;
+}
+
+static int claim_by_begin(const void *a, const void *b)
+{
+    const struct claim *x = a;
+    const struct claim *y = b;
+
+    return compare(x->begin, y->begin);
+}
+
+/* Those of a lock that are not empty, in the order in which they began. */
+static size_t collect(const struct evidence *e, int lock, struct claim *claims,
+                      struct verdict *v)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < e->attempt_count; i++) {
+        const struct attempt *a = &e->attempts[i];
+
+        if (a->lock != lock || a->granted == NEVER)
+            continue;
+        v->grants++;
+        v->writes += a->writes;
+        claims[count] = make_claim(e, a);
+        if (claims[count].end > claims[count].begin)
+            count++;
+        else
+            v->empty++;
+    }
+    qsort(claims, count, sizeof(*claims), claim_by_begin);
+    return count;
+}
+
+/* The rules */
+
+static void check_overlaps(const struct evidence *e, const struct claim *claims,
+                           size_t count, struct verdict *v)
+{
+    int64_t end = 0;       /* of all that began before */
+    int64_t write_end = 0; /* ... of the writers */
+
+    for (size_t i = 0; i < count; i++) {
+        const struct claim *c = &claims[i];
+        bool writes = c->attempt->writes;
+        int64_t until = writes ? end : write_end;
+
+        if (c->begin < until) {
+            v->overlaps++;
+            blame(e, c->attempt, "overlap, in ns", until - c->begin);
+        }
+        end = max(end, c->end);
+        if (writes)
+            write_end = max(write_end, c->end);
+    }
+}
+
+static void check_tokens(const struct evidence *e, const struct claim *claims,
+                         size_t count, struct verdict *v)
+{
+    int64_t highest = 0;
+    int64_t written = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct attempt *a = claims[i].attempt;
+        int64_t before = a->writes ? highest : written;
+
+        if (a->token <= before) {
+            v->disorder++;
+            blame(e, a, "token not above", before);
+        }
+        highest = max(highest, a->token);
+        if (a->writes)
+            written = max(written, a->token);
+    }
+}
+
+static void check_ends(const struct evidence *e, const struct claim *claims,
+                       size_t count, struct verdict *v)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct claim *c = &claims[i];
+        int64_t left;
+
+        if (c->life == NULL) {
+            v->unknown++;
+            blame(e, c->attempt, "no server knows it", 0);
+            continue;
+        }
+        if (c->life->end_ms == INT64_MAX || c->end == NEVER)
+            continue;
+        left = to_boot(e, c->life->end_ms) - c->end;
+        if (left < -slack(e)) {
+            v->late++;
+            blame(e, c->attempt, "claimed after its node had gone, ns", -left);
+        }
+        if (c->by_lease && c->life->by_session)
+            v->margin_ms = (long)min(v->margin_ms, left / MS);
+    }
+}
+
+/* When the last node that conflicts with number `i` and is before it went: for
+ * all of a lock. */
+static int64_t *ends_before(const struct history *h)
+{
+    int64_t *ends = malloc((h->count + 1) * sizeof(*ends));
+    int64_t end = 0;
+    int64_t write_end = 0;
+
+    if (ends == NULL)
+        abort();
+    for (size_t i = 0; i < h->count; i++) {
+        const struct life *life = &h->lives[i];
+
+        ends[i] = is_reader(life) ? write_end : end;
+        end = max(end, life->end_ms);
+        if (!is_reader(life))
+            write_end = max(write_end, life->end_ms);
+    }
+    return ends;
+}
+
+static void check_turns(const struct evidence *e, int lock,
+                        const struct claim *claims, size_t count,
+                        struct verdict *v)
+{
+    const struct history *h = &e->truth[lock];
+    int64_t *ends = ends_before(h);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct claim *c = &claims[i];
+        int64_t before;
+
+        if (c->life == NULL)
+            continue;
+        before = to_boot(e, ends[c->life - h->lives]);
+        if (before > c->begin + slack(e)) {
+            v->out_of_turn++;
+            blame(e, c->attempt, "one ahead went later, ns", before - c->begin);
+        }
+    }
+    free(ends);
+}
+
+static void check_store(const struct evidence *e, int lock, struct verdict *v)
+{
+    int64_t seen = 0;
+    int64_t written = 0;
+
+    for (size_t i = 0; i < e->accepted_count[lock]; i++) {
+        const struct access *a = &e->accepted[lock][i];
+
+        v->stale += a->token < (a->writes != 0 ? seen : written);
+        seen = max(seen, a->token);
+        if (a->writes != 0)
+            written = max(written, a->token);
+    }
+}
+
+static int update_by_value(const void *a, const void *b)
+{
+    const struct note *x = a;
+    const struct note *y = b;
+
+    return x->c != y->c ? compare(x->c, y->c) : compare(x->a, y->a);
+}
+
+static void check_updates(const struct evidence *e, struct verdict *v)
+{
+    struct note *u = e->updates;
+
+    qsort(u, e->update_count, sizeof(*u), update_by_value);
+    for (size_t i = 1; i < e->update_count; i++)
+        v->lost_updates += u[i].c == u[i - 1].c && u[i].a == u[i - 1].a;
+}
+
+/* Orphans */
+
+static int owner_by_session(const void *a, const void *b)
+{
+    return compare(((const struct owner *)a)->session,
+                   ((const struct owner *)b)->session);
+}
+
+static int run_of(const struct evidence *e, int64_t session)
+{
+    const struct owner key = { .session = session };
+    const struct owner *owner = e->owner_count == 0
+                                    ? NULL
+                                    : bsearch(&key, e->owners, e->owner_count,
+                                              sizeof(key), owner_by_session);
+
+    return owner != NULL ? owner->run : -1;
+}
+
+/* The last attempt of that run that had begun by then. */
+static const struct attempt *attempt_at(const struct evidence *e, int run,
+                                        int64_t at)
+{
+    size_t low = 0;
+    size_t high = e->attempt_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct attempt *a = &e->attempts[middle];
+
+        if (a->run < run || (a->run == run && a->invoked <= at))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && e->attempts[low - 1].run == run ? &e->attempts[low - 1]
+                                                      : NULL;
+}
+
+static int64_t given_up(const struct attempt *a)
+{
+    return a->granted == NEVER ? a->failed : min(a->lost, a->release);
+}
+
+/* When a node that was given up then has to be gone: faults excuse a delay,
+ * each until it has healed. */
+static int64_t due(const struct evidence *e, int64_t at)
+{
+    for (size_t i = 0; i < e->fault_count; i++) {
+        const struct window *w = &e->faults[i];
+
+        if (w->end > at && w->begin < at + ORPHAN_MS * MS)
+            at = w->end;
+    }
+    return at + ORPHAN_MS * MS;
+}
+
+static void check_orphan(const struct evidence *e, const struct life *life,
+                         struct verdict *v)
+{
+    int64_t begin = to_boot(e, life->begin_ms);
+    int64_t end = to_boot(e, life->end_ms);
+    const struct attempt *a =
+        attempt_at(e, run_of(e, life->owner), begin + slack(e));
+    int64_t at = a != NULL ? given_up(a) : NEVER;
+
+    v->nodes++;
+    if (end == NEVER) {
+        v->left++;
+        if (a != NULL)
+            blame(e, a, "node left", life->begin);
+    }
+    if (at == NEVER || end < at + ORPHAN_MS * MS)
+        return;
+    if (end > due(e, max(at, begin))) {
+        v->orphans++;
+        blame(e, a, "orphan, there for ns", end - at);
+    }
+}
+
+void check(const struct evidence *e, struct verdict *ret)
+{
+    struct claim *claims = calloc(e->attempt_count + 1, sizeof(*claims));
+
+    if (claims == NULL)
+        abort();
+    *ret = (struct verdict){ .margin_ms = MARGIN_NONE };
+    qsort(e->owners, e->owner_count, sizeof(*e->owners), owner_by_session);
+    for (int lock = 0; lock < LOCKS; lock++) {
+        size_t count = collect(e, lock, claims, ret);
+
+        check_overlaps(e, claims, count, ret);
+        check_tokens(e, claims, count, ret);
+        check_store(e, lock, ret);
+        if (e->truth == NULL)
+            continue;
+        check_ends(e, claims, count, ret);
+        check_turns(e, lock, claims, count, ret);
+        for (size_t i = 0; i < e->truth[lock].count; i++)
+            check_orphan(e, &e->truth[lock].lives[i], ret);
+    }
+    check_updates(e, ret);
+    free(claims);
+}

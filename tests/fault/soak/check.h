@@ -1,0 +1,103 @@
+/* Judging a soak by what the clients wrote down and what the servers logged.
+ * Pure: it reads no file and no clock.
+ *
+ * All instants are ns of CLOCK_BOOTTIME, those of lives excepted; NEVER is one
+ * that did not come. */
+#ifndef SOAK_CHECK_H
+#define SOAK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "history.h"
+#include "journal.h"
+#include "resource.h"
+#include "soak.h"
+
+#define NEVER INT64_MAX
+
+/* One acquire and what came of it. */
+struct attempt {
+    int run; /* of a client: those of one run follow each other in time */
+    int lock;
+    bool writes;
+    int64_t invoked;
+    int64_t failed;
+    int64_t granted;
+    int64_t valid_until; /* the latest that the client was told; 0: none */
+    int64_t lost;        /* the client was told */
+    int64_t release;     /* invoked */
+    int64_t token;
+};
+
+/* From then on a claim on this node is no fault of the library: an operator
+ * has ended the session, or deleted nodes by hand. */
+struct excuse {
+    int64_t at;
+    int64_t session; /* of this one, or */
+    int64_t token;   /* of this one, or */
+    int lock;        /* all of this lock (-1: none) */
+    int64_t until;   /* ... that were invoked before */
+};
+
+struct owner {
+    int64_t session;
+    int run;
+};
+
+/* Of a fault. */
+struct window {
+    int64_t begin, end;
+    bool stopped; /* clients */
+};
+
+struct evidence {
+    struct attempt *attempts;
+    size_t attempt_count;
+    struct owner *owners;
+    size_t owner_count;
+    struct excuse *excuses;
+    size_t excuse_count;
+    struct window *faults; /* in order of time */
+    size_t fault_count;
+    const struct history *truth; /* of each lock, or NULL */
+    const struct access *accepted[LOCKS];
+    size_t accepted_count[LOCKS];
+    struct note *updates; /* of all clients: value, token, lock */
+    size_t update_count;
+    int64_t boot_minus_real; /* ns */
+    int64_t drift;           /* ... by how much that changed meanwhile */
+    bool leased;             /* claims end with their lease */
+    FILE *complaints;        /* each violation a line; NULL: nowhere */
+};
+
+struct verdict {
+    long grants;
+    long writes;
+    long empty;        /* granted when their lease was over: claim nothing */
+    long overlaps;     /* claims of a lock that conflict, at the same time */
+    long late;         /* claimed beyond the end of the node */
+    long unknown;      /* tokens that no server knows */
+    long disorder;     /* tokens that are not higher than the ones before */
+    long out_of_turn;  /* granted while one ahead was there */
+    long stale;        /* accepted by a store after a higher token */
+    long lost_updates; /* of the counters */
+    long orphans;      /* nodes there 2T after they had been given up */
+    long left;         /* nodes still there */
+    long nodes;
+    long margin_ms; /* least time between a claim that ended with its lease and
+                       the end of its node */
+};
+
+void check(const struct evidence *e, struct verdict *ret);
+
+/* The notes of one run, added to the evidence. */
+void evidence_add(struct evidence *e, int run, const struct note *notes,
+                  size_t count);
+void evidence_add_excuse(struct evidence *e, struct excuse excuse);
+void evidence_add_fault(struct evidence *e, struct window window);
+void evidence_free(struct evidence *e);
+
+#endif

@@ -1,0 +1,342 @@
+/* A client of the soak: it takes locks at random, works, and writes down what
+ * it was told.
+ *
+ *   soak_client DIR NUMBER GENERATION HOSTS [control]
+ *
+ * As a negative control it is a program that trusts a lock: no lease, no fence,
+ * and no look at the grant before it writes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "board.h"
+#include "journal.h"
+#include "resource.h"
+#include "wait.h"
+
+enum {
+    PATIENCE_MS = 120000,
+    NOTED_MS = 100, /* growth of a lease that is worth a line */
+    LATE_MS = 1000,
+};
+
+struct held {
+    int lock;
+    bool writes;
+    zkr_grant *grant;
+    int depth; /* of a reentrant lock, else 1 */
+    int64_t token;
+    int64_t valid_until;
+    bool lost;
+};
+
+static bool trusting; /* the negative control */
+static int journal;
+static struct board *board;
+static struct seat *seat;
+static zkr_session *session;
+static zkr_mutex *mutex;
+static zkr_reentrant_mutex *reentrant;
+static zkr_rwlock *rwlocks[LOCKS];
+static struct resource resources[LOCKS];
+
+static void note(char kind, int64_t a, int64_t b, int64_t c)
+{
+    journal_write(journal, kind, a, b, c);
+}
+
+static int between(int least, int most)
+{
+    return least + (int)(drand48() * (most - least + 1));
+}
+
+static bool chance(double probability)
+{
+    return drand48() < probability;
+}
+
+/* What we are told from the side */
+
+static void on_session(zkr_session *s, const struct zkr_session_event *event,
+                       void *user)
+{
+    (void)s;
+    (void)user;
+    if (event->session_id == atomic_load(&seat->session))
+        return;
+    atomic_store(&seat->session, event->session_id);
+    if (event->session_id != 0)
+        note(NOTE_SESSION, event->session_id, (int64_t)event->epoch, 0);
+}
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    (void)user;
+    if (event->kind == ZKR_GRANT_STATE_CHANGED &&
+        event->state == ZKR_GRANT_LOST)
+        note(NOTE_LOST, zkr_grant_token(grant), 0, 0);
+}
+
+/* Locks */
+
+static int acquire_reentrant(int64_t timeout_ms, struct held *h)
+{
+    int rc = zkr_reentrant_mutex_acquire(reentrant, timeout_ms);
+
+    if (rc != ZKR_OK)
+        return rc;
+    h->depth = 1;
+    h->grant = zkr_reentrant_mutex_grant(reentrant);
+    if (chance(0.5) && zkr_reentrant_mutex_acquire(reentrant, 0) == ZKR_OK)
+        h->depth++;
+    if (zkr_reentrant_mutex_depth(reentrant) != (uint32_t)h->depth)
+        note(NOTE_WRONG, WRONG_DEPTH, h->depth, 0);
+    return ZKR_OK;
+}
+
+static int acquire(int64_t timeout_ms, struct held *h)
+{
+    h->depth = 1;
+    switch (lock_specs[h->lock].recipe) {
+    case RECIPE_MUTEX:
+        return zkr_mutex_acquire(mutex, timeout_ms, &h->grant);
+    case RECIPE_REENTRANT:
+        return acquire_reentrant(timeout_ms, h);
+    case RECIPE_RWLOCK:
+        return h->writes ? zkr_rwlock_acquire_write(rwlocks[h->lock],
+                                                    timeout_ms, &h->grant)
+                         : zkr_rwlock_acquire_read(rwlocks[h->lock], timeout_ms,
+                                                   &h->grant);
+    }
+    abort();
+}
+
+static int release(struct held *h)
+{
+    int rc = ZKR_OK;
+
+    if (lock_specs[h->lock].recipe == RECIPE_REENTRANT) {
+        while (h->depth-- > 0)
+            rc = zkr_reentrant_mutex_release(reentrant);
+        return rc;
+    }
+    rc = zkr_grant_release(h->grant);
+    zkr_grant_free(h->grant);
+    return rc;
+}
+
+/* How far the lease has come, as a holder asks before a step. Without a lease
+ * only a loss is news. */
+static bool may_go_on(struct held *h)
+{
+    int rc = zkr_grant_check(h->grant);
+    int64_t until = zkr_grant_valid_until(h->grant);
+
+    if (until > h->valid_until + NOTED_MS) {
+        h->valid_until = until;
+        note(NOTE_VALID, until, 0, 0);
+    }
+    if (rc == ZKR_ELOST && !h->lost) {
+        h->lost = true;
+        note(NOTE_LOST, h->token, 0, 0);
+    }
+    return rc == ZKR_OK;
+}
+
+/* The section */
+
+static void access_store(struct held *h)
+{
+    bool accepted = resource_access(&resources[h->lock], h->writes, h->token);
+
+    note(NOTE_ACCESS, h->token, accepted, h->lost);
+}
+
+static int work_ms(void)
+{
+    double lot = drand48();
+
+    if (lot < 0.89)
+        return 0;
+    return lot < 0.92 ? between(1, 20) : between(50, 400);
+}
+
+/* Work for a while; UNSURE is waited out. */
+static void work(struct held *h)
+{
+    int64_t end = now_ms() + work_ms();
+    bool good = true;
+
+    if (end - now_ms() > 40 && chance(0.5))
+        (void)zkr_grant_listen(h->grant, on_grant, NULL);
+    while ((now_ms() < end || !good) && !h->lost) {
+        sleep_ms(between(1, 5));
+        good = trusting || may_go_on(h);
+    }
+}
+
+/* A write that was under way when the lock was lost: it comes when somebody
+ * else has begun, most of the time. */
+static void write_late(struct held *h)
+{
+    sleep_ms(between(50, 400));
+    access_store(h);
+}
+
+static void section(struct held *h)
+{
+    const struct resource *r = &resources[h->lock];
+    int64_t value;
+
+    access_store(h);
+    value = resource_read(r);
+    work(h);
+    if (h->writes && (trusting || may_go_on(h))) {
+        resource_write(r, value + 1);
+        note(NOTE_UPDATE, value + 1, h->token, 0);
+    }
+    if (h->lost)
+        write_late(h);
+    else
+        access_store(h);
+}
+
+static void hold(struct held *h)
+{
+    int rc;
+
+    h->token = zkr_grant_token(h->grant);
+    h->valid_until = zkr_grant_valid_until(h->grant);
+    note(NOTE_GRANTED, h->token, zkr_session_id(session), h->valid_until);
+    atomic_store(&seat->token, h->token);
+    atomic_fetch_add(&board->grants[h->lock], 1);
+    section(h);
+    if (zkr_grant_token(h->grant) != h->token || h->token <= 0)
+        note(NOTE_WRONG, WRONG_TOKEN, h->token, 0);
+    atomic_store(&seat->token, 0);
+    note(NOTE_RELEASE, zkr_grant_valid_until(h->grant), 0, 0);
+    rc = release(h);
+    note(NOTE_RELEASED, rc, 0, 0);
+}
+
+static int64_t pick_timeout(void)
+{
+    double lot = drand48();
+
+    if (lot < 0.05)
+        return 0;
+    return lot < 0.15 ? between(5, 500) : PATIENCE_MS;
+}
+
+static void cycle(void)
+{
+    struct held h = { .lock = between(0, LOCKS - 1), .writes = true };
+    int64_t timeout_ms = pick_timeout();
+    int64_t began = now_ms();
+    int64_t late;
+    int rc;
+
+    if (lock_specs[h.lock].recipe == RECIPE_RWLOCK)
+        h.writes = chance(0.3);
+    note(NOTE_INVOKE, h.lock, h.writes, 0);
+    rc = acquire(timeout_ms, &h);
+    late = now_ms() - began - timeout_ms;
+    if (timeout_ms > 0 && late > LATE_MS)
+        note(NOTE_WRONG, WRONG_LATE, late, 0);
+    if (rc == ZKR_OK) {
+        hold(&h);
+        return;
+    }
+    note(NOTE_FAILED, rc, 0, 0);
+    if (rc != ZKR_ETIMEDOUT)
+        sleep_ms(between(1, 20));
+}
+
+/* Life */
+
+static void open_session(const char *hosts)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    int rc;
+
+    opts.session_timeout_ms = SESSION_MS;
+    opts.flags = trusting ? ZKR_SESSION_NO_LEASE : 0;
+    while ((rc = zkr_session_open(hosts, &opts, &session)) != ZKR_OK) {
+        (void)fprintf(stderr, "%.3f open %s: %s: %s\n", (double)boot_ns() / 1e9,
+                      hosts, zkr_strerror(rc), zkr_error_detail());
+        if (atomic_load(&board->stop))
+            exit(1);
+        sleep_ms(100);
+    }
+}
+
+static void make_locks(const char *dir)
+{
+    int rc = ZKR_OK;
+
+    for (int i = 0; i < LOCKS && rc == ZKR_OK; i++) {
+        const char *path = lock_specs[i].path;
+
+        if (!resource_open(&resources[i], dir, i, !trusting))
+            exit(1);
+        if (lock_specs[i].recipe == RECIPE_MUTEX)
+            rc = zkr_mutex_new(session, path, NULL, &mutex);
+        else if (lock_specs[i].recipe == RECIPE_REENTRANT)
+            rc = zkr_reentrant_mutex_new(session, path, NULL, &reentrant);
+        else
+            rc = zkr_rwlock_new(session, path, NULL, &rwlocks[i]);
+    }
+    if (rc != ZKR_OK)
+        exit(1);
+}
+
+static void free_locks(void)
+{
+    zkr_mutex_free(mutex);
+    zkr_reentrant_mutex_free(reentrant);
+    for (int i = 0; i < LOCKS; i++) {
+        zkr_rwlock_free(rwlocks[i]);
+        resource_close(&resources[i]);
+    }
+}
+
+static void run(const char *dir, const char *hosts)
+{
+    zkr_listener *listener;
+
+    note(NOTE_BEGIN, count_fds(), count_threads(), 0);
+    open_session(hosts);
+    if (zkr_session_listen(session, on_session, NULL, &listener) != ZKR_OK)
+        exit(1);
+    make_locks(dir);
+    while (!atomic_load(&board->stop))
+        cycle();
+    free_locks();
+    zkr_listener_free(listener);
+    (void)zkr_session_close(session);
+    note(NOTE_END, count_fds(), count_threads(), 0);
+}
+
+int main(int argc, char **argv)
+{
+    int number = argc > 3 ? atoi(argv[2]) : 0;
+    int generation = argc > 3 ? atoi(argv[3]) : 0;
+
+    if (argc < 5 || number < 0 || number >= WORKERS)
+        return 64;
+    trusting = argc > 5 && strcmp(argv[5], "control") == 0;
+    board = board_open(argv[1]);
+    journal = journal_create(argv[1], number, generation);
+    if (board == NULL || journal < 0)
+        return 1;
+    seat = &board->seats[number];
+    srand48((long)getpid() ^ (long)boot_ns());
+    run(argv[1], argv[4]);
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* The clients of a soak, as processes. */
+#ifndef SOAK_CREW_H
+#define SOAK_CREW_H
+
+#include <stdbool.h>
+
+#include <sys/types.h>
+
+#include "board.h"
+
+struct crew {
+    const char *program;
+    const char *dir;
+    const char *hosts[2]; /* clients with even and odd numbers */
+    bool trusting;        /* the negative control */
+    struct board *board;
+    int log;
+    pid_t pids[WORKERS];
+    int generations[WORKERS]; /* how many have been started */
+};
+
+/* False when one cannot be started. */
+bool crew_start(struct crew *c);
+
+/* Let them come to their end; those that have not after a while are killed,
+ * and counted. */
+int crew_finish(struct crew *c);
+
+void crew_signal(const struct crew *c, int worker, int signal);
+void crew_kill(struct crew *c, int worker);
+bool crew_replace(struct crew *c, int worker);
+
+/* `count` different ones; those that hold something first, if `holders`. */
+void crew_pick(const struct crew *c, bool holders, int count, int *workers);
+
+#endif

@@ -1,0 +1,434 @@
+/* What each kind of fault does, and how it heals. */
+#include "faults.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <zookeeper/proto.h>
+
+#include "expire.h"
+#include "journal.h"
+#include "server_private.h"
+#include "wait.h"
+#include "wall_clock.h"
+
+/* In zookeeper.jute, and not in proto.h of the client. */
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+enum {
+    PATH_SIZE = 256,
+    FAILING_MS = 3000, /* for a server to notice that its disk is full */
+};
+
+static struct server *hit(const struct nemesis *n)
+{
+    return cluster_server(n->cluster, n->stroke.host);
+}
+
+/* Servers */
+
+static void restart(struct nemesis *n)
+{
+    if (cluster_restart(n->cluster, n->stroke.host) != SERVER_OK)
+        n->broken = true;
+}
+
+static bool kill_host(struct nemesis *n, int host)
+{
+    n->stroke.host = host;
+    server_kill9(hit(n));
+    return true;
+}
+
+static bool kill_leader(struct nemesis *n)
+{
+    return kill_host(n, n->stroke.leader);
+}
+
+static bool kill_follower(struct nemesis *n)
+{
+    return kill_host(n, n->stroke.follower);
+}
+
+static bool pause_host(struct nemesis *n, int host)
+{
+    n->stroke.host = host;
+    server_pause(hit(n));
+    return true;
+}
+
+static bool pause_leader(struct nemesis *n)
+{
+    return pause_host(n, n->stroke.leader);
+}
+
+static bool pause_follower(struct nemesis *n)
+{
+    return pause_host(n, n->stroke.follower);
+}
+
+static void resume(struct nemesis *n)
+{
+    server_resume(hit(n));
+}
+
+/* What it cannot log ends its part in the ensemble, or the process. */
+static bool does_not_serve(void *server)
+{
+    return !server_has_mode(server, "leader") &&
+           !server_has_mode(server, "follower");
+}
+
+static bool fill_disk(struct nemesis *n)
+{
+    char name[16];
+
+    n->stroke.host = random_between(1, SERVERS);
+    (void)snprintf(name, sizeof(name), "log%d", n->stroke.host);
+    return scratch_fill(n->scratch, name) &&
+           wait_until(does_not_serve, hit(n), FAILING_MS);
+}
+
+static void drain_disk(struct nemesis *n)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "log%d", n->stroke.host);
+    scratch_drain(n->scratch, name);
+    if (server_is_running(hit(n)))
+        return;
+    server_kill9(hit(n));
+    restart(n);
+}
+
+/* Links */
+
+static void cut(struct nemesis *n, int a, int b)
+{
+    cluster_block(n->cluster, a, b);
+    cluster_block(n->cluster, b, a);
+}
+
+static bool cut_follower(struct nemesis *n)
+{
+    n->stroke.host = n->stroke.follower;
+    cut(n, n->stroke.follower, n->stroke.leader);
+    return true;
+}
+
+/* The followers notice at once, and elect; the leader does not. */
+static bool isolate_leader(struct nemesis *n)
+{
+    n->stroke.host = n->stroke.leader;
+    cut(n, n->stroke.leader, n->stroke.follower);
+    cut(n, n->stroke.leader, n->stroke.other);
+    cluster_break(n->cluster, n->stroke.follower, n->stroke.leader);
+    cluster_break(n->cluster, n->stroke.other, n->stroke.leader);
+    return true;
+}
+
+/* Connections that were cut would wait for a retransmission, for seconds. */
+static void mend_servers(struct nemesis *n)
+{
+    cluster_heal(n->cluster);
+    for (int host = 1; host < HOSTS; host++) {
+        if (host == n->stroke.host)
+            continue;
+        cluster_break(n->cluster, host, n->stroke.host);
+        cluster_break(n->cluster, n->stroke.host, host);
+    }
+}
+
+static bool cut_requests(struct nemesis *n)
+{
+    n->stroke.host = random_between(1, SERVERS);
+    cluster_block(n->cluster, HERE, n->stroke.host);
+    return true;
+}
+
+static bool cut_replies(struct nemesis *n)
+{
+    n->stroke.host = random_between(1, SERVERS);
+    cluster_block(n->cluster, n->stroke.host, HERE);
+    return true;
+}
+
+/* From two of the servers. */
+static bool cut_clients(struct nemesis *n)
+{
+    n->stroke.host = random_between(1, SERVERS);
+    cut(n, HERE, n->stroke.host);
+    cut(n, HERE, n->stroke.host % SERVERS + 1);
+    return true;
+}
+
+static void mend_clients(struct nemesis *n)
+{
+    cluster_heal(n->cluster);
+}
+
+static bool reset(struct nemesis *n)
+{
+    proxy_cut(n->proxy);
+    for (int host = 1; host < HOSTS; host++)
+        cluster_break(n->cluster, HERE, host);
+    return true;
+}
+
+static void open_proxy(struct nemesis *n)
+{
+    proxy_heal(n->proxy);
+}
+
+/* It takes one request at a time, and refuses those that had to wait for that.
+ */
+static bool throttle(struct nemesis *n)
+{
+    static const char *const options[] = {
+        "-Dzookeeper.request_throttle_max_requests=1",
+        "-Dzookeeper.request_throttle_stall_time=20",
+        "-Dzookeeper.throttled_op_wait_time=1", NULL
+    };
+
+    n->stroke.host = n->stroke.follower;
+    server_kill9(hit(n));
+    server_set_java_opts(hit(n), options);
+    restart(n);
+    (void)reset(n); /* or it would have no clients */
+    proxy_heal(n->proxy);
+    return true;
+}
+
+static void unthrottle(struct nemesis *n)
+{
+    long count = server_metric(hit(n), "zk_throttled_ops");
+
+    n->throttled += count > 0 ? count : 0;
+    server_kill9(hit(n));
+    server_set_java_opts(hit(n), NULL);
+    restart(n);
+}
+
+enum { SWALLOWED = 8, SWALLOW_MS = 2000 };
+
+/* How many of them have been swallowed. */
+static int swallow(struct nemesis *n, int32_t type)
+{
+    int done = 0;
+
+    for (int i = 0; i < SWALLOWED; i++) {
+        proxy_rule(n->proxy, type, random_between(1, 3), PROXY_DROP_REPLY);
+        if (proxy_wait_rule(n->proxy, SWALLOW_MS))
+            done++;
+        proxy_forget_rules(n->proxy);
+    }
+    return done;
+}
+
+static bool swallow_creates(struct nemesis *n)
+{
+    int done = swallow(n, ZOO_CREATE2_OP);
+
+    n->creates_swallowed += done;
+    return done > 0;
+}
+
+static bool swallow_deletes(struct nemesis *n)
+{
+    int done = swallow(n, ZOO_DELETE_OP);
+
+    n->deletes_swallowed += done;
+    return done > 0;
+}
+
+static bool delay_replies(struct nemesis *n)
+{
+    proxy_set_latency(n->proxy, random_between(50, 800));
+    return true;
+}
+
+static void hurry(struct nemesis *n)
+{
+    proxy_set_latency(n->proxy, 0);
+}
+
+/* Sessions and clients */
+
+enum { EXPIRED = 4, STOPPED = 5, KILLED = 3, JUMPING = 5 };
+
+static bool expire(struct nemesis *n)
+{
+    const char *hosts =
+        server_hosts(cluster_server(n->cluster, n->stroke.leader));
+    int workers[EXPIRED];
+    int done = 0;
+
+    crew_pick(n->crew, true, EXPIRED, workers);
+    for (int i = 0; i < EXPIRED; i++) {
+        int64_t session =
+            atomic_load(&n->crew->board->seats[workers[i]].session);
+
+        if (session == 0)
+            continue;
+        nemesis_note(n, NOTE_EXPIRE, session, 0);
+        done += session_kill_by_id(hosts, session) == 0;
+    }
+    return done > 0;
+}
+
+static bool stop_clients(struct nemesis *n)
+{
+    struct stroke *s = &n->stroke;
+
+    s->count = STOPPED;
+    crew_pick(n->crew, drand48() < 0.7, s->count, s->workers);
+    for (int i = 0; i < s->count; i++) {
+        nemesis_note(n, NOTE_STOP, s->workers[i], 0);
+        crew_signal(n->crew, s->workers[i], SIGSTOP);
+    }
+    return true;
+}
+
+static void continue_clients(struct nemesis *n)
+{
+    for (int i = 0; i < n->stroke.count; i++)
+        crew_signal(n->crew, n->stroke.workers[i], SIGCONT);
+}
+
+static bool kill_clients(struct nemesis *n)
+{
+    struct stroke *s = &n->stroke;
+
+    s->count = KILLED;
+    crew_pick(n->crew, drand48() < 0.7, s->count, s->workers);
+    for (int i = 0; i < s->count; i++) {
+        nemesis_note(n, NOTE_KILL, s->workers[i], 0);
+        crew_kill(n->crew, s->workers[i]);
+    }
+    return true;
+}
+
+static void replace_clients(struct nemesis *n)
+{
+    for (int i = 0; i < n->stroke.count; i++) {
+        if (!crew_replace(n->crew, n->stroke.workers[i]))
+            n->broken = true;
+    }
+}
+
+/* Nodes */
+
+/* The first of the queue, or any. */
+static bool delete_one(struct nemesis *n, int lock, bool first)
+{
+    char path[PATH_SIZE];
+    struct Stat stat;
+    char **names;
+    size_t count;
+    bool done = false;
+
+    if (admin_children(n->admin, lock_specs[lock].path, &names, &count) != ZOK)
+        return false;
+    if (count > 0) {
+        (void)snprintf(path, sizeof(path), "%s/%s", lock_specs[lock].path,
+                       names[first ? 0 : random_between(0, (int)count - 1)]);
+        if (admin_exists(n->admin, path, &stat) == ZOK) {
+            nemesis_note(n, NOTE_DELETE, stat.czxid, 0);
+            done = admin_delete(n->admin, path) == ZOK;
+        }
+    }
+    admin_children_free(names, count);
+    return done;
+}
+
+static bool delete_nodes(struct nemesis *n)
+{
+    int done = 0;
+
+    for (int i = 0; i < 60 && done < 6; i++)
+        done += delete_one(n, i % LOCKS, drand48() < 0.5);
+    return done > 0;
+}
+
+/* Contenders come while the others go, so it may take several turns. */
+static bool delete_parent(struct nemesis *n)
+{
+    int lock = random_between(0, LOCKS - 1);
+    int rc = ZNOTEMPTY;
+
+    for (int i = 0; i < 200 && rc == ZNOTEMPTY; i++) {
+        int64_t begin = boot_ns();
+
+        rc = admin_delete_tree(n->admin, lock_specs[lock].path);
+        nemesis_note(n, NOTE_CLEAR, lock, begin);
+    }
+    return rc == ZOK;
+}
+
+/* Clocks */
+
+static void set_clocks(struct nemesis *n, int days)
+{
+    const struct stroke *s = &n->stroke;
+
+    wall_clock_set(server_pid(hit(n)), days);
+    for (int i = 0; i < s->count; i++)
+        wall_clock_set(n->crew->pids[s->workers[i]], days);
+}
+
+static bool jump(struct nemesis *n)
+{
+    n->stroke.host = random_between(1, SERVERS);
+    n->stroke.count = JUMPING;
+    crew_pick(n->crew, true, n->stroke.count, n->stroke.workers);
+    set_clocks(n, drand48() < 0.5 ? random_between(1, 100)
+                                  : -random_between(1, 100));
+    return true;
+}
+
+static void jump_back(struct nemesis *n)
+{
+    set_clocks(n, 0);
+}
+
+static void nothing(struct nemesis *n)
+{
+    (void)n;
+}
+
+enum { T = SESSION_MS, LONG = SESSION_MS + SOAK_TICK_MS };
+
+const struct fault faults[] = {
+    { "leader killed", 1, 200, 2000, kill_leader, restart },
+    { "follower killed", 1, 200, 2000, kill_follower, restart },
+    { "leader stopped, < T", 1, 200, T - 1000, pause_leader, resume },
+    { "leader stopped, > T", 1, LONG, LONG + 1500, pause_leader, resume },
+    { "follower stopped", 1, 200, LONG + 1000, pause_follower, resume },
+    { "follower cut from leader", 1, LONG, LONG + 2000, cut_follower,
+      mend_servers },
+    { "leader isolated", 1, LONG, LONG + 2000, isolate_leader, mend_servers },
+    { "requests lost", 1, 300, T, cut_requests, mend_clients },
+    { "replies lost", 1, 300, T, cut_replies, mend_clients },
+    { "clients cut off", 1, 300, LONG, cut_clients, mend_clients },
+    { "connections reset", 2, 0, 300, reset, open_proxy },
+    { "create replies swallowed", 2, 0, 0, swallow_creates, nothing },
+    { "delete replies swallowed", 2, 0, 0, swallow_deletes, nothing },
+    { "replies delayed", 1, 300, T - 1000, delay_replies, hurry },
+    { "sessions expired", 3, 0, 0, expire, nothing },
+    { "clients stopped, < T", 2, T / 2, T - 100, stop_clients,
+      continue_clients },
+    { "clients stopped, > T", 2, LONG, LONG + 1000, stop_clients,
+      continue_clients },
+    { "clients killed", 1, 0, 500, kill_clients, replace_clients },
+    { "nodes deleted", 2, 0, 0, delete_nodes, nothing },
+    { "directory deleted", 2, 0, 0, delete_parent, nothing },
+    { "disk full", 1, 0, 1000, fill_disk, drain_disk },
+    { "throttled", 1, 500, 2000, throttle, unthrottle },
+    { "wall clock jumps", 1, 200, 2000, jump, jump_back },
+};
+
+const int fault_count = sizeof(faults) / sizeof(faults[0]);
+_Static_assert(sizeof(faults) / sizeof(faults[0]) <= KINDS_MAX, "too many");

@@ -1,0 +1,18 @@
+/* The kinds of faults. */
+#ifndef SOAK_FAULTS_H
+#define SOAK_FAULTS_H
+
+#include "nemesis.h"
+
+struct fault {
+    const char *name;
+    int per_round;
+    int least_ms, most_ms;             /* from strike to heal, at random */
+    bool (*strike)(struct nemesis *n); /* false: it had no effect */
+    void (*heal)(struct nemesis *n);
+};
+
+extern const struct fault faults[];
+extern const int fault_count; /* up to KINDS_MAX */
+
+#endif

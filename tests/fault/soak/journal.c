@@ -1,0 +1,66 @@
+/* What a client of the soak writes down, line by line. */
+#include "journal.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "wait.h"
+
+static void make_path(char path[static PATH_MAX], const char *dir, int worker,
+                      int generation)
+{
+    (void)snprintf(path, PATH_MAX, "%s/journal-%d.%d", dir, worker, generation);
+}
+
+int journal_create(const char *dir, int worker, int generation)
+{
+    char path[PATH_MAX];
+
+    make_path(path, dir, worker, generation);
+    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+void journal_write(int journal, char kind, int64_t a, int64_t b, int64_t c)
+{
+    char line[128];
+    int size = snprintf(line, sizeof(line),
+                        "%c %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+                        kind, boot_ns(), a, b, c);
+
+    if (write(journal, line, (size_t)size) != size)
+        abort();
+}
+
+struct note *journal_read(const char *dir, int worker, int generation,
+                          size_t *ret_count)
+{
+    char path[PATH_MAX];
+    struct note *notes = NULL;
+    size_t count = 0;
+    size_t room = 0;
+    struct note n;
+    FILE *file;
+
+    make_path(path, dir, worker, generation);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return NULL;
+    while (fscanf(file, " %c %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
+                  &n.kind, &n.at, &n.a, &n.b, &n.c) == 5) {
+        if (count == room) {
+            room = 2 * room + 1024;
+            notes = realloc(notes, room * sizeof(*notes));
+            if (notes == NULL)
+                abort();
+        }
+        notes[count++] = n;
+    }
+    (void)fclose(file);
+    *ret_count = count;
+    return notes;
+}

@@ -1,0 +1,161 @@
+/* Faults, one after the other, and what happens around each. */
+#include "nemesis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults.h"
+#include "journal.h"
+#include "wait.h"
+
+enum { HEALTHY_MS = 60000 };
+
+int random_between(int least, int most)
+{
+    return least + (int)(drand48() * (most - least + 1));
+}
+
+void nemesis_note(const struct nemesis *n, char kind, int64_t a, int64_t b)
+{
+    journal_write(n->journal, kind, a, b, 0);
+}
+
+int nemesis_kinds(void)
+{
+    return fault_count;
+}
+
+const char *nemesis_name(int kind)
+{
+    return faults[kind].name;
+}
+
+int nemesis_find(const char *name)
+{
+    for (int i = 0; i < fault_count; i++) {
+        if (strcmp(faults[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+int nemesis_round(bool once, int ret[static ROUND_MAX])
+{
+    int count = 0;
+
+    for (int i = 0; i < fault_count; i++) {
+        int times = once ? 1 : faults[i].per_round;
+
+        for (int j = 0; j < times && count < ROUND_MAX; j++)
+            ret[count++] = i;
+    }
+    for (int i = count - 1; i > 0; i--) {
+        int j = random_between(0, i);
+        int kind = ret[i];
+
+        ret[i] = ret[j];
+        ret[j] = kind;
+    }
+    return count;
+}
+
+/* Recovery */
+
+/* Ask all locks at once: the time of each is its own. */
+static void await_grants(struct nemesis *n, const long *before, int *took_ms)
+{
+    const struct board *b = n->crew->board;
+    int64_t began = now_ms();
+    int missing = LOCKS;
+
+    for (int i = 0; i < LOCKS; i++)
+        took_ms[i] = -1;
+    while (missing > 0 && now_ms() < began + HEALTHY_MS) {
+        for (int i = 0; i < LOCKS; i++) {
+            if (took_ms[i] < 0 && atomic_load(&b->grants[i]) > before[i]) {
+                took_ms[i] = (int)(now_ms() - began);
+                missing--;
+            }
+        }
+        sleep_ms(2);
+    }
+}
+
+static void count_grants(const struct nemesis *n, long *grants)
+{
+    for (int i = 0; i < LOCKS; i++)
+        grants[i] = atomic_load(&n->crew->board->grants[i]);
+}
+
+static void add_recovery(struct nemesis *n, int lock, int took_ms)
+{
+    if (took_ms < 0 || took_ms > LONGEST_MS) {
+        n->stuck++;
+        nemesis_note(n, NOTE_STUCK, lock, took_ms);
+        if (took_ms < 0)
+            return;
+    }
+    nemesis_note(n, NOTE_RECOVERED, lock, took_ms);
+    n->recoveries = realloc(n->recoveries,
+                            (n->recovery_count + 1) * sizeof(*n->recoveries));
+    if (n->recoveries == NULL)
+        abort();
+    n->recoveries[n->recovery_count++] = took_ms;
+}
+
+static void recover(struct nemesis *n)
+{
+    long before[LOCKS];
+    int took_ms[LOCKS];
+
+    count_grants(n, before);
+    await_grants(n, before, took_ms);
+    for (int i = 0; i < LOCKS; i++)
+        add_recovery(n, i, took_ms[i]);
+}
+
+bool nemesis_wait_granted(struct nemesis *n)
+{
+    const long none[LOCKS] = { 0 };
+    int took_ms[LOCKS];
+
+    await_grants(n, none, took_ms);
+    for (int i = 0; i < LOCKS; i++) {
+        if (took_ms[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+bool nemesis_wait_healthy(struct nemesis *n)
+{
+    struct stroke *s = &n->stroke;
+
+    s->leader = cluster_await_leader(n->cluster, HEALTHY_MS);
+    s->follower = (s->leader + random_between(0, 1)) % SERVERS + 1;
+    s->other = 1 + 2 + 3 - s->leader - s->follower;
+    return s->leader != 0;
+}
+
+void nemesis_strike(struct nemesis *n, int kind)
+{
+    const struct fault *f = &faults[kind];
+    bool done;
+
+    n->stroke = (struct stroke){ .count = 0 };
+    if (!nemesis_wait_healthy(n)) {
+        n->broken = true;
+        return;
+    }
+    nemesis_note(n, NOTE_FAULT, kind, 0);
+    done = f->strike(n);
+    if (done)
+        sleep_ms(random_between(f->least_ms, f->most_ms));
+    f->heal(n);
+    nemesis_note(n, NOTE_HEALED, kind, 0);
+    n->counts[kind] += done;
+    if (!done)
+        (void)fprintf(stderr, "soak: '%s' did not succeed\n", f->name);
+    recover(n);
+}

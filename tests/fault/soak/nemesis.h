@@ -1,0 +1,73 @@
+/* Who strikes: which fault when, and how long until the locks go on. */
+#ifndef SOAK_NEMESIS_H
+#define SOAK_NEMESIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "admin.h"
+#include "cluster.h"
+#include "crew.h"
+#include "proxy.h"
+#include "scratch.h"
+
+enum { KINDS_MAX = 32 };
+
+/* The fault that is under way. */
+struct stroke {
+    int leader;
+    int follower; /* one of them, at random */
+    int other;
+    int host; /* whom it hits, if that is a server */
+    int workers[WORKERS];
+    int count; /* ... or so many clients */
+};
+
+struct nemesis {
+    struct cluster *cluster;
+    struct proxy *proxy;
+    struct crew *crew;
+    struct admin *admin;
+    const struct scratch *scratch;
+    int journal;
+    struct stroke stroke;
+
+    /* What has been done. */
+    int counts[KINDS_MAX];
+    long creates_swallowed;
+    long deletes_swallowed;
+    long throttled;  /* requests */
+    int *recoveries; /* ms, one for each fault and lock */
+    size_t recovery_count;
+    int stuck;   /* locks that nobody was granted in LONGEST_MS */
+    bool broken; /* the servers do not come back */
+    int rounds;
+};
+
+int random_between(int least, int most);
+
+/* A line in the journal of the test: see journal.h. */
+void nemesis_note(const struct nemesis *n, char kind, int64_t a, int64_t b);
+
+/* How many kinds there are, and their names. */
+int nemesis_kinds(void);
+const char *nemesis_name(int kind);
+/* The number of one; -1 for none. */
+int nemesis_find(const char *name);
+
+/* All kinds, shuffled, each once or as often as it should come in one round: up
+ * to ROUND_MAX. */
+enum { ROUND_MAX = 128 };
+int nemesis_round(bool once, int kinds[static ROUND_MAX]);
+
+/* Inject one, heal it, and wait until every lock has been granted again. */
+void nemesis_strike(struct nemesis *n, int kind);
+
+/* Wait until the servers are well; false when they are not after a minute. */
+bool nemesis_wait_healthy(struct nemesis *n);
+
+/* Wait until each lock has been granted to somebody. */
+bool nemesis_wait_granted(struct nemesis *n);
+
+#endif

@@ -1,0 +1,27 @@
+/* What a soak found, for people. */
+#ifndef SOAK_REPORT_H
+#define SOAK_REPORT_H
+
+#include "check.h"
+#include "nemesis.h"
+#include "truth.h"
+
+struct outcome {
+    double seconds;
+    struct verdict verdict;
+    long refused; /* accesses with a token of the past */
+    long late_calls;
+    long latest_ms;
+    long broken_promises; /* depth of a reentrant lock, token */
+    long leaks;
+    long runs; /* of clients */
+    long stuck_clients;
+    long disputed, transactions;
+};
+
+void report(const struct outcome *o, const struct nemesis *n);
+
+/* Of sorted values, in ms. */
+int percentile(const int *values, size_t count, int percent);
+
+#endif

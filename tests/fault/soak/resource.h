@@ -1,0 +1,41 @@
+/* What the locks of a soak protect: for each, a counter that nothing else
+ * protects, and a store that refuses tokens of the past.
+ *
+ * counter-N  a number of 8 bytes, read when a section begins and written, one
+ *            higher, when it ends.
+ * store-N    the fence, and then every access that it accepted, in that order;
+ *            each access is under fcntl(F_SETLKW). */
+#ifndef SOAK_RESOURCE_H
+#define SOAK_RESOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct resource {
+    int counter;
+    int store;
+    bool fenced; /* false: the store takes everything */
+};
+
+/* An access that a store has accepted. */
+struct access {
+    int64_t token;
+    int64_t writes; /* 0 or 1 */
+};
+
+/* False with errno. */
+bool resource_create(const char *dir, int lock);
+bool resource_open(struct resource *r, const char *dir, int lock, bool fenced);
+void resource_close(struct resource *r);
+
+int64_t resource_read(const struct resource *r);
+void resource_write(const struct resource *r, int64_t value);
+
+/* Has it been accepted? */
+bool resource_access(const struct resource *r, bool writes, int64_t token);
+
+/* All that were accepted so far, to be freed. */
+struct access *resource_accepted(const struct resource *r, size_t *ret_count);
+
+#endif

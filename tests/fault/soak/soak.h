@@ -1,0 +1,36 @@
+/* What all parts of the soak have in common: the locks, the clients, times. */
+#ifndef SOAK_H
+#define SOAK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    WORKERS = 16,
+    LOCKS = 4,
+    SESSION_MS = 3000, /* T: short of the time a follower is on its own */
+    SOAK_TICK_MS = 500,
+    SOAK_SYNC_LIMIT = 10,
+
+    /* Time to the next grant after a fault has healed. */
+    USUAL_MS = SESSION_MS + 2 * SOAK_TICK_MS + 1000, /* 99 of 100 */
+    LONGEST_MS = 2 * SESSION_MS + 5000,
+};
+
+#define MS INT64_C(1000000)
+
+enum recipe { RECIPE_MUTEX, RECIPE_REENTRANT, RECIPE_RWLOCK };
+
+struct lock_spec {
+    enum recipe recipe;
+    const char *path;
+};
+
+static const struct lock_spec lock_specs[LOCKS] = {
+    { RECIPE_MUTEX, "/soak/mutex" },
+    { RECIPE_REENTRANT, "/soak/reentrant" },
+    { RECIPE_RWLOCK, "/soak/rw1" },
+    { RECIPE_RWLOCK, "/soak/rw2" },
+};
+
+#endif

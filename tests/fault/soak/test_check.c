@@ -1,0 +1,377 @@
+/* The judge of the soak: hand-made histories, each of which breaks one rule. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { MUTEX = 0, RW = 2, ALICE = 101, BOB = 102 };
+
+/* Instants and lives are in ms here; a lease is longer than anything. */
+#define LEASE_MS 1000000
+
+static struct evidence evidence;
+static struct history truth[LOCKS];
+static struct verdict verdict;
+
+static int set_up(void **state)
+{
+    (void)state;
+    evidence = (struct evidence){ .truth = truth, .leased = true };
+    memset(truth, 0, sizeof(truth));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    evidence_free(&evidence);
+    for (int i = 0; i < LOCKS; i++)
+        free(truth[i].lives);
+    return 0;
+}
+
+static struct note at(char kind, int64_t ms, int64_t a, int64_t b, int64_t c)
+{
+    return (struct note){ .kind = kind, .at = ms * MS, .a = a, .b = b, .c = c };
+}
+
+/* A node of `lock`; INT64_MAX: it stays. */
+static void add_life(int lock, const char *name, int64_t owner, int64_t token,
+                     int64_t begin_ms, int64_t end_ms)
+{
+    struct history *h = &truth[lock];
+
+    h->lives = realloc(h->lives, (h->count + 1) * sizeof(*h->lives));
+    assert_non_null(h->lives);
+    h->lives[h->count] = (struct life){ .owner = owner,
+                                        .begin = token,
+                                        .end = token + 1,
+                                        .begin_ms = begin_ms,
+                                        .end_ms = end_ms };
+    (void)snprintf(h->lives[h->count++].name, sizeof(h->lives->name), "%s",
+                   name);
+}
+
+/* One run of a client, with one grant from `begin` to `end`. */
+static void add_grant(int run, int lock, bool writes, int64_t token,
+                      int64_t begin, int64_t end, int64_t valid_until)
+{
+    const struct note notes[] = {
+        at(NOTE_SESSION, begin - 10, ALICE + run, 1, 0),
+        at(NOTE_INVOKE, begin - 5, lock, writes, 0),
+        at(NOTE_GRANTED, begin, token, ALICE + run, valid_until),
+        at(NOTE_RELEASE, end, 0, 0, 0),
+        at(NOTE_RELEASED, end + 1, 0, 0, 0),
+    };
+
+    evidence_add(&evidence, run, notes, sizeof(notes) / sizeof(notes[0]));
+}
+
+static void judge(void)
+{
+    check(&evidence, &verdict);
+}
+
+/* Everything but what is expected to be broken. */
+static void assert_broken(const struct verdict *expected)
+{
+    judge();
+    assert_int_equal(verdict.overlaps, expected->overlaps);
+    assert_int_equal(verdict.late, expected->late);
+    assert_int_equal(verdict.unknown, expected->unknown);
+    assert_int_equal(verdict.disorder, expected->disorder);
+    assert_int_equal(verdict.out_of_turn, expected->out_of_turn);
+    assert_int_equal(verdict.stale, expected->stale);
+    assert_int_equal(verdict.lost_updates, expected->lost_updates);
+    assert_int_equal(verdict.orphans, expected->orphans);
+    assert_int_equal(verdict.left, expected->left);
+}
+
+static void turns_are_good(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
+    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
+    add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
+    add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ 0 });
+    assert_int_equal(verdict.grants, 2);
+    assert_int_equal(verdict.nodes, 2);
+}
+
+static void readers_share(void **state)
+{
+    (void)state;
+    add_life(RW, "__READ__1", ALICE, 10, 995, 1200);
+    add_life(RW, "__READ__2", BOB, 20, 995, 1101);
+    add_grant(0, RW, false, 10, 1000, 1200, LEASE_MS);
+    add_grant(1, RW, false, 20, 1001, 1100, LEASE_MS);
+    assert_broken(&(struct verdict){ 0 });
+}
+
+/* Both say that they have it; the server ended the first node in between. */
+static void claims_overlap(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
+    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
+    add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
+    add_grant(1, MUTEX, true, 20, 1110, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ .overlaps = 1, .late = 1 });
+}
+
+static void a_writer_overlaps_a_reader(void **state)
+{
+    (void)state;
+    add_life(RW, "__READ__1", ALICE, 10, 995, 1101);
+    add_life(RW, "__WRIT__2", BOB, 20, 1000, 1201);
+    add_grant(0, RW, false, 10, 1000, 1150, LEASE_MS);
+    add_grant(1, RW, true, 20, 1110, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ .overlaps = 1, .late = 1 });
+}
+
+/* Alice sleeps through the end of her session; her lease ended before. */
+static void a_claim_ends_with_its_lease(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
+    truth[MUTEX].lives[0].by_session = true;
+    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
+    add_grant(0, MUTEX, true, 10, 1000, 1300, 1090);
+    add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ 0 });
+    assert_int_equal(verdict.margin_ms, 10);
+}
+
+static void without_a_lease_it_does_not(void **state)
+{
+    (void)state;
+    evidence.leased = false;
+    evidence.truth = NULL;
+    add_grant(0, MUTEX, true, 10, 1000, 1300, 0);
+    add_grant(1, MUTEX, true, 20, 1102, 1200, 0);
+    assert_broken(&(struct verdict){ .overlaps = 1 });
+}
+
+/* Nobody else was granted it, so only the log tells. */
+static void a_lease_outlives_its_node(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
+    add_grant(0, MUTEX, true, 10, 1000, 1300, 1110);
+    assert_broken(&(struct verdict){ .late = 1 });
+}
+
+static void what_an_operator_ends_is_excused(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
+    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
+    add_life(MUTEX, "lock-3", ALICE, 30, 1202, 1301);
+    add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
+    add_grant(1, MUTEX, true, 20, 1110, 1250, LEASE_MS);
+    add_grant(0, MUTEX, true, 30, 1210, 1350, LEASE_MS);
+    evidence_add_excuse(
+        &evidence, (struct excuse){ .at = 1100 * MS, .token = 10, .lock = -1 });
+    evidence_add_excuse(
+        &evidence,
+        (struct excuse){ .at = 1200 * MS, .session = BOB, .lock = -1 });
+    evidence_add_excuse(
+        &evidence,
+        (struct excuse){ .at = 1300 * MS, .lock = MUTEX, .until = 1310 * MS });
+    assert_broken(&(struct verdict){ 0 });
+}
+
+/* It would excuse nobody else. */
+static void an_excuse_is_for_one(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
+    add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
+    evidence_add_excuse(&evidence, (struct excuse){ .at = 1050 * MS,
+                                                    .session = BOB,
+                                                    .token = 20,
+                                                    .lock = RW,
+                                                    .until = 2000 * MS });
+    assert_broken(&(struct verdict){ .late = 1 });
+}
+
+static void a_token_goes_back(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-2", BOB, 10, 900, 1201);
+    add_life(MUTEX, "lock-1", ALICE, 20, 995, 1101);
+    add_grant(0, MUTEX, true, 20, 1000, 1100, LEASE_MS);
+    add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ .disorder = 1, .out_of_turn = 1 });
+}
+
+static void a_token_comes_twice(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1201);
+    add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
+    add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ .disorder = 1 });
+}
+
+static void nobody_knows_the_token(void **state)
+{
+    (void)state;
+    add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
+    assert_broken(&(struct verdict){ .unknown = 1 });
+}
+
+/* The first never claimed anything, and was still there. */
+static void one_ahead_is_passed(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1150);
+    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
+    add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ .out_of_turn = 1 });
+}
+
+static void a_reader_passes_readers(void **state)
+{
+    (void)state;
+    add_life(RW, "__READ__1", ALICE, 10, 995, 1150);
+    add_life(RW, "__READ__2", BOB, 20, 1000, 1201);
+    add_grant(1, RW, false, 20, 1102, 1200, LEASE_MS);
+    assert_broken(&(struct verdict){ 0 });
+}
+
+static void a_store_accepts_what_is_stale(void **state)
+{
+    static const struct access accepted[] = { { 10, 1 }, { 20, 1 }, { 10, 1 } };
+
+    (void)state;
+    evidence.accepted[MUTEX] = accepted;
+    evidence.accepted_count[MUTEX] = 3;
+    assert_broken(&(struct verdict){ .stale = 1 });
+}
+
+/* An older reader is stale only behind a writer. */
+static void readers_come_in_any_order(void **state)
+{
+    static const struct access accepted[] = { { 10, 1 }, { 30, 0 }, { 20, 0 } };
+
+    (void)state;
+    evidence.accepted[RW] = accepted;
+    evidence.accepted_count[RW] = 3;
+    assert_broken(&(struct verdict){ 0 });
+}
+
+static void two_write_the_same(void **state)
+{
+    const struct note first[] = { at(NOTE_INVOKE, 1, MUTEX, 1, 0),
+                                  at(NOTE_UPDATE, 2, 7, 10, 0) };
+    const struct note second[] = { at(NOTE_INVOKE, 1, MUTEX, 1, 0),
+                                   at(NOTE_UPDATE, 3, 7, 20, 0) };
+    const struct note other[] = { at(NOTE_INVOKE, 1, RW, 1, 0),
+                                  at(NOTE_UPDATE, 3, 7, 20, 0) };
+
+    (void)state;
+    evidence_add(&evidence, 0, first, 2);
+    evidence_add(&evidence, 1, second, 2);
+    evidence_add(&evidence, 2, other, 2);
+    assert_broken(&(struct verdict){ .lost_updates = 1 });
+}
+
+/* Given up at 1100, and gone after that many ms. */
+static void give_up(int64_t gone_after)
+{
+    const struct note notes[] = { at(NOTE_SESSION, 990, ALICE, 1, 0),
+                                  at(NOTE_INVOKE, 995, MUTEX, 1, 0),
+                                  at(NOTE_FAILED, 1100, 1, 0, 0) };
+
+    evidence_add(&evidence, 0, notes, 3);
+    add_life(MUTEX, "lock-1", ALICE, 10, 996,
+             gone_after == INT64_MAX ? INT64_MAX : 1100 + gone_after);
+}
+
+static void a_node_is_an_orphan(void **state)
+{
+    (void)state;
+    give_up(2 * SESSION_MS + 10);
+    assert_broken(&(struct verdict){ .orphans = 1 });
+}
+
+static void a_node_goes_in_time(void **state)
+{
+    (void)state;
+    give_up(2 * SESSION_MS - 10);
+    assert_broken(&(struct verdict){ 0 });
+}
+
+/* Time begins when the last fault has healed. */
+static void a_fault_delays_what_is_due(void **state)
+{
+    (void)state;
+    evidence_add_fault(&evidence,
+                       (struct window){ 1000 * MS, 2000 * MS, false });
+    evidence_add_fault(&evidence,
+                       (struct window){ 3000 * MS, 9000 * MS, false });
+    give_up(9000 - 1100 + 2 * SESSION_MS - 10);
+    assert_broken(&(struct verdict){ 0 });
+    truth[MUTEX].lives[0].end_ms += 20;
+    assert_broken(&(struct verdict){ .orphans = 1 });
+}
+
+static void a_node_is_left(void **state)
+{
+    (void)state;
+    give_up(INT64_MAX);
+    assert_broken(&(struct verdict){ .orphans = 1, .left = 1 });
+}
+
+/* Told of a grant when its lease was over: nothing is claimed. */
+static void a_grant_comes_too_late(void **state)
+{
+    (void)state;
+    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
+    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1500);
+    add_grant(0, MUTEX, true, 10, 1200, 1300, 1090);
+    add_grant(1, MUTEX, true, 20, 1102, 1250, LEASE_MS);
+    assert_broken(&(struct verdict){ 0 });
+    assert_int_equal(verdict.empty, 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(turns_are_good),
+        TEST(readers_share),
+        TEST(claims_overlap),
+        TEST(a_writer_overlaps_a_reader),
+        TEST(a_claim_ends_with_its_lease),
+        TEST(without_a_lease_it_does_not),
+        TEST(a_lease_outlives_its_node),
+        TEST(what_an_operator_ends_is_excused),
+        TEST(an_excuse_is_for_one),
+        TEST(a_token_goes_back),
+        TEST(a_token_comes_twice),
+        TEST(nobody_knows_the_token),
+        TEST(one_ahead_is_passed),
+        TEST(a_reader_passes_readers),
+        TEST(a_store_accepts_what_is_stale),
+        TEST(readers_come_in_any_order),
+        TEST(two_write_the_same),
+        TEST(a_node_is_an_orphan),
+        TEST(a_node_goes_in_time),
+        TEST(a_fault_delays_what_is_due),
+        TEST(a_node_is_left),
+        TEST(a_grant_comes_too_late),
+    };
+
+    return cmocka_run_group_tests_name("soak check", tests, NULL, NULL);
+}

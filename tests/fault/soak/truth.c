@@ -1,0 +1,145 @@
+/* The transaction logs of all servers in one. */
+#include "truth.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wall_clock.h"
+
+#define DIRECTORY "/soak/"
+
+struct event {
+    int64_t zxid;
+    int64_t session;
+    int64_t time_ms;
+    int32_t type;
+    unsigned int voters; /* a bit for each server */
+    char path[104];
+};
+
+struct events {
+    struct event *all;
+    size_t count;
+    size_t room;
+    unsigned int voter; /* whose log is being read */
+    int64_t near_ms;
+};
+
+static bool is_of_interest(const struct txn *t)
+{
+    return t->type == TXN_CLOSE_SESSION ||
+           strncmp(t->path, DIRECTORY, strlen(DIRECTORY)) == 0;
+}
+
+static bool make_room(struct events *e)
+{
+    struct event *all;
+
+    if (e->count < e->room)
+        return true;
+    e->room = 2 * e->room + 4096;
+    all = realloc(e->all, e->room * sizeof(*all));
+    if (all != NULL)
+        e->all = all;
+    return all != NULL;
+}
+
+static bool add_event(void *user, const struct txn *t)
+{
+    struct events *e = user;
+    struct event *event;
+
+    if (!is_of_interest(t))
+        return true;
+    if (!make_room(e))
+        return false;
+    event = &e->all[e->count++];
+    *event =
+        (struct event){ .zxid = t->zxid,
+                        .session = t->session,
+                        .type = t->type,
+                        .voters = e->voter,
+                        .time_ms = wall_clock_true(t->time_ms, e->near_ms) };
+    (void)snprintf(event->path, sizeof(event->path), "%.*s",
+                   (int)sizeof(event->path) - 1, t->path);
+    return true;
+}
+
+static int by_zxid(const void *a, const void *b)
+{
+    int64_t x = ((const struct event *)a)->zxid;
+    int64_t y = ((const struct event *)b)->zxid;
+
+    return (x > y) - (x < y);
+}
+
+/* The same transaction in several logs becomes one with several voters. */
+static void merge(struct events *e)
+{
+    size_t kept = 0;
+
+    qsort(e->all, e->count, sizeof(*e->all), by_zxid);
+    for (size_t i = 0; i < e->count; i++) {
+        if (kept > 0 && e->all[kept - 1].zxid == e->all[i].zxid)
+            e->all[kept - 1].voters |= e->all[i].voters;
+        else
+            e->all[kept++] = e->all[i];
+    }
+    e->count = kept;
+}
+
+static bool take(struct truth *t, const struct event *e)
+{
+    struct txn txn = { .session = e->session,
+                       .zxid = e->zxid,
+                       .time_ms = e->time_ms,
+                       .type = e->type };
+    bool good = true;
+
+    (void)snprintf(txn.path, sizeof(txn.path), "%s", e->path);
+    for (int i = 0; good && i < LOCKS; i++)
+        good = history_add(&t->locks[i], &txn);
+    return good;
+}
+
+static bool replay(const struct events *e, struct truth *t)
+{
+    bool good = true;
+
+    for (size_t i = 0; good && i < e->count; i++) {
+        unsigned int voters = e->all[i].voters;
+
+        if ((voters & (voters - 1)) == 0)
+            t->disputed++;
+        else
+            good = take(t, &e->all[i]);
+    }
+    t->transactions = (long)e->count;
+    return good;
+}
+
+bool truth_read(struct server *const *servers, int count, int64_t near_ms,
+                struct truth *ret)
+{
+    struct events e = { .near_ms = near_ms };
+    bool good = true;
+
+    *ret = (struct truth){ .disputed = 0 };
+    for (int i = 0; i < LOCKS; i++)
+        ret->locks[i].directory = lock_specs[i].path;
+    for (int i = 0; good && i < count; i++) {
+        e.voter = 1u << i;
+        good = txn_log_read(servers[i], add_event, &e);
+        merge(&e);
+    }
+    good = good && replay(&e, ret);
+    free(e.all);
+    return good;
+}
+
+void truth_free(struct truth *t)
+{
+    for (int i = 0; i < LOCKS; i++)
+        free(t->locks[i].lives);
+}

@@ -1,0 +1,28 @@
+/* What really happened to the nodes: the transaction logs of all servers in
+ * one. */
+#ifndef SOAK_TRUTH_H
+#define SOAK_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "history.h"
+#include "server.h"
+#include "soak.h"
+
+struct truth {
+    struct history locks[LOCKS];
+    long transactions; /* that have to do with nodes of locks, and sessions */
+    long disputed;     /* in the log of one server only, so not believed */
+};
+
+/* A transaction is believed when two of the three have it: what a leader wrote
+ * before it was cut off may never have been committed. The clocks of servers
+ * may have been set by days meanwhile; `near_ms` is CLOCK_REALTIME of some time
+ * in the last half day. False when a log cannot be read. */
+bool truth_read(struct server *const *servers, int count, int64_t near_ms,
+                struct truth *ret);
+void truth_free(struct truth *t);
+
+#endif
