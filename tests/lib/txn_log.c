@@ -1,5 +1,6 @@
 /* Reading transaction logs while they are written: a file ends with zeros, or
- * in the middle of a record. */
+ * in the middle of a record. A server whose disk was full leaves a torn record,
+ * and goes on behind it. */
 #include "txn_log.h"
 
 #include <limits.h>
@@ -13,6 +14,7 @@ enum {
     FILE_HEADER = 16,
     RECORD_HEADER = 12, /* checksum, length */
     LENGTH_AT = 8,
+    PAGE = 4096,
     RECORD_MAX = 1 << 20,
 };
 
@@ -63,17 +65,59 @@ static void parse(struct record *r, struct txn *t)
         get_text(r, t->path, sizeof(t->path));
 }
 
-/* The next whole record, or false. */
-static bool read_record(FILE *file, unsigned char *data, struct record *ret)
+/* Adler-32, RFC 1950. */
+static uint32_t checksum(const unsigned char *data, size_t size)
+{
+    uint32_t a = 1;
+    uint32_t b = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        a = (a + data[i]) % 65521;
+        b = (b + a) % 65521;
+    }
+    return b << 16 | a;
+}
+
+/* The record that begins here, or false. */
+static bool read_here(FILE *file, unsigned char *data, struct record *ret)
 {
     unsigned char head[RECORD_HEADER];
-    struct record length = { head, sizeof(head), LENGTH_AT };
+    struct record r = { head, sizeof(head), 0 };
+    uint32_t sum;
 
     if (fread(head, 1, sizeof(head), file) != sizeof(head))
         return false;
-    *ret = (struct record){ data, (size_t)get_number(&length, 4), 0 };
+    sum = (uint32_t)get_number(&r, LENGTH_AT);
+    *ret = (struct record){ data, (size_t)get_number(&r, 4), 0 };
     return ret->size != 0 && ret->size <= RECORD_MAX &&
-           fread(data, 1, ret->size, file) == ret->size && fgetc(file) == 'B';
+           fread(data, 1, ret->size, file) == ret->size && fgetc(file) == 'B' &&
+           checksum(data, ret->size) == sum;
+}
+
+/* The first within a page behind a torn one, or false. */
+static bool read_behind(FILE *file, long at, unsigned char *data,
+                        struct record *ret)
+{
+    static const unsigned char zeros[PAGE];
+    unsigned char page[PAGE];
+
+    if (fseek(file, at, SEEK_SET) != 0 ||
+        fread(page, 1, sizeof(page), file) != sizeof(page) ||
+        memcmp(page, zeros, sizeof(page)) == 0)
+        return false;
+    for (long i = 1; i <= PAGE; i++) {
+        if (fseek(file, at + i, SEEK_SET) == 0 && read_here(file, data, ret))
+            return true;
+    }
+    return false;
+}
+
+/* The next whole record, or false. */
+static bool read_record(FILE *file, unsigned char *data, struct record *ret)
+{
+    long at = ftell(file);
+
+    return read_here(file, data, ret) || read_behind(file, at, data, ret);
 }
 
 static bool read_file(FILE *file, txn_fn fn, void *user)
@@ -104,14 +148,13 @@ static int by_number(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-bool txn_log_read(const struct server *s, txn_fn fn, void *user)
+bool txn_log_read_dir(const char *dir, txn_fn fn, void *user)
 {
     char pattern[PATH_MAX];
     glob_t files;
     bool good = true;
 
-    (void)snprintf(pattern, sizeof(pattern), "%s/version-2/log.*",
-                   server_log_dir(s));
+    (void)snprintf(pattern, sizeof(pattern), "%s/version-2/log.*", dir);
     if (glob(pattern, 0, NULL, &files) != 0)
         return false;
     qsort(files.gl_pathv, files.gl_pathc, sizeof(char *), by_number);
@@ -124,6 +167,11 @@ bool txn_log_read(const struct server *s, txn_fn fn, void *user)
     }
     globfree(&files);
     return good;
+}
+
+bool txn_log_read(const struct server *s, txn_fn fn, void *user)
+{
+    return txn_log_read_dir(server_log_dir(s), fn, user);
 }
 
 struct search {

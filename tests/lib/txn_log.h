@@ -31,6 +31,9 @@ typedef bool (*txn_fn)(void *user, const struct txn *t);
  */
 bool txn_log_read(const struct server *s, txn_fn fn, void *user);
 
+/* The same for what is in `dir`/version-2. */
+bool txn_log_read_dir(const char *dir, txn_fn fn, void *user);
+
 /* When the leader made the transaction that closes the session: milliseconds
  * of CLOCK_REALTIME, rounded down; no server deletes its nodes earlier. 0 when
  * this server's log has no such transaction. */

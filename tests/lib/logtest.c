@@ -1,0 +1,166 @@
+/* The reader of transaction logs, on logs made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawn.h"
+#include "txn_log.h"
+
+enum { TXN_SIZE = 32, RECORD_SIZE = 12 + TXN_SIZE + 1 };
+
+static char dir[] = "/tmp/zkrecipes-log-XXXXXX";
+static struct guard guard;
+static FILE *file;
+
+static int set_up(void **state)
+{
+    char path[PATH_MAX];
+
+    (void)state;
+    (void)strcpy(dir, "/tmp/zkrecipes-log-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(guard_start(&guard, dir), 0);
+    (void)snprintf(path, sizeof(path), "%s/version-2", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/version-2/log.1", dir);
+    file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fwrite("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16, 1, file), 1);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    guard_finish(&guard);
+    return 0;
+}
+
+static void put(unsigned char *bytes, uint64_t number, int width)
+{
+    for (int i = 0; i < width; i++)
+        bytes[i] = (unsigned char)(number >> (width - 1 - i) * 8);
+}
+
+/* A record that ends a session; the checksum is RFC 1950. */
+static void make_record(unsigned char *bytes, int64_t zxid)
+{
+    unsigned char *txn = bytes + 12;
+    uint32_t a = 1;
+    uint32_t b = 0;
+
+    put(txn, 77, 8);
+    put(txn + 8, 1, 4);
+    put(txn + 12, (uint64_t)zxid, 8);
+    put(txn + 20, 1234, 8);
+    put(txn + 28, (uint64_t)TXN_CLOSE_SESSION, 4);
+    for (int i = 0; i < TXN_SIZE; i++) {
+        a = (a + txn[i]) % 65521;
+        b = (b + a) % 65521;
+    }
+    put(bytes, b << 16 | a, 8);
+    put(bytes + 8, TXN_SIZE, 4);
+    bytes[12 + TXN_SIZE] = 'B';
+}
+
+static void write_record(int64_t zxid, size_t size)
+{
+    unsigned char bytes[RECORD_SIZE];
+
+    make_record(bytes, zxid);
+    assert_int_equal(fwrite(bytes, size, 1, file), 1);
+}
+
+static void finish_file(void)
+{
+    static const char zeros[8192];
+
+    assert_int_equal(fwrite(zeros, sizeof(zeros), 1, file), 1);
+    (void)fclose(file);
+}
+
+static bool add_zxid(void *user, const struct txn *t)
+{
+    int64_t *sum = user;
+
+    assert_int_equal(t->type, TXN_CLOSE_SESSION);
+    assert_int_equal(t->session, 77);
+    assert_int_equal(t->time_ms, 1234);
+    *sum = *sum * 10 + t->zxid;
+    return true;
+}
+
+static void assert_reads(int64_t zxids)
+{
+    int64_t sum = 0;
+
+    finish_file();
+    assert_true(txn_log_read_dir(dir, add_zxid, &sum));
+    assert_int_equal(sum, zxids);
+}
+
+static void records_come_in_order(void **state)
+{
+    (void)state;
+    write_record(1, RECORD_SIZE);
+    write_record(2, RECORD_SIZE);
+    assert_reads(12);
+}
+
+/* A server whose disk was full goes on behind a torn record in the same file.
+ * The reader stopped there, and a committed transaction seemed to be in no
+ * log but one. */
+static void what_follows_a_torn_record_is_read(void **state)
+{
+    (void)state;
+    write_record(1, RECORD_SIZE);
+    write_record(2, 20);
+    write_record(2, RECORD_SIZE);
+    write_record(3, RECORD_SIZE);
+    assert_reads(123);
+}
+
+static void a_torn_record_may_be_the_last(void **state)
+{
+    (void)state;
+    write_record(1, RECORD_SIZE);
+    write_record(2, 20);
+    assert_reads(1);
+}
+
+/* All there but for a byte. */
+static void a_wrong_checksum_is_no_record(void **state)
+{
+    unsigned char bytes[RECORD_SIZE];
+
+    (void)state;
+    make_record(bytes, 1);
+    bytes[12] = 'x';
+    assert_int_equal(fwrite(bytes, sizeof(bytes), 1, file), 1);
+    write_record(2, RECORD_SIZE);
+    assert_reads(2);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(records_come_in_order),
+        TEST(what_follows_a_torn_record_is_read),
+        TEST(a_torn_record_may_be_the_last),
+        TEST(a_wrong_checksum_is_no_record),
+    };
+
+    return cmocka_run_group_tests_name("txn log", tests, NULL, NULL);
+}
