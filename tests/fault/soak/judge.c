@@ -115,7 +115,7 @@ static void add_resources(const struct crew *crew, struct evidence *e)
     for (int i = 0; i < LOCKS; i++) {
         struct resource r;
 
-        if (!resource_open(&r, crew->dir, i, true))
+        if (!resource_open(&r, crew->dir, i, false))
             die("resource");
         e->accepted[i] = resource_accepted(&r, &e->accepted_count[i]);
         resource_close(&r);

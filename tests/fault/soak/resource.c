@@ -9,17 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The highest token of all, and of those who wrote. */
-struct fence {
-    int64_t seen;
-    int64_t written;
-};
+static void make_path(char path[static PATH_MAX], const char *dir,
+                      const char *name, int lock)
+{
+    (void)snprintf(path, PATH_MAX, "%s/%s-%d", dir, name, lock);
+}
 
 static int open_in(const char *dir, const char *name, int lock, int flags)
 {
     char path[PATH_MAX];
 
-    (void)snprintf(path, sizeof(path), "%s/%s-%d", dir, name, lock);
+    make_path(path, dir, name, lock);
     return open(path, O_RDWR | O_CLOEXEC | flags, 0600);
 }
 
@@ -31,9 +31,14 @@ static void die(const char *what)
 
 bool resource_open(struct resource *r, const char *dir, int lock, bool fenced)
 {
+    char path[PATH_MAX];
+
     r->counter = open_in(dir, "counter", lock, 0);
     r->store = open_in(dir, "store", lock, 0);
-    r->fenced = fenced;
+    r->fence = NULL;
+    make_path(path, dir, "fence", lock);
+    if (fenced && zkr_fence_open(path, &r->fence) != ZKR_OK)
+        return false;
     return r->counter >= 0 && r->store >= 0;
 }
 
@@ -41,17 +46,16 @@ void resource_close(struct resource *r)
 {
     (void)close(r->counter);
     (void)close(r->store);
+    zkr_fence_free(r->fence);
 }
 
 bool resource_create(const char *dir, int lock)
 {
-    const struct fence fence = { 0, 0 };
     struct resource r = {
         .counter = open_in(dir, "counter", lock, O_CREAT | O_EXCL),
         .store = open_in(dir, "store", lock, O_CREAT | O_EXCL),
     };
     bool good = r.counter >= 0 && r.store >= 0 &&
-                write(r.store, &fence, sizeof(fence)) == sizeof(fence) &&
                 ftruncate(r.counter, sizeof(int64_t)) == 0;
 
     resource_close(&r);
@@ -89,29 +93,16 @@ static void append(const struct resource *r, struct access access)
 }
 
 /* As rwlock.h asks of a resource. */
-static bool pass(struct fence *f, bool writes, int64_t token)
+static bool pass(const struct resource *r, bool writes, int64_t token)
 {
-    if (token < (writes ? f->seen : f->written))
-        return false;
-    if (token > f->seen)
-        f->seen = token;
-    if (writes)
-        f->written = token;
-    return true;
-}
+    int rc = ZKR_OK;
 
-static bool access_locked(const struct resource *r, bool writes, int64_t token)
-{
-    struct fence fence;
-
-    if (pread(r->store, &fence, sizeof(fence), 0) != sizeof(fence))
-        die("store");
-    if (!pass(&fence, writes, token) && r->fenced)
-        return false;
-    if (pwrite(r->store, &fence, sizeof(fence), 0) != sizeof(fence))
-        die("store");
-    append(r, (struct access){ token, writes });
-    return true;
+    if (r->fence != NULL)
+        rc = writes ? zkr_fence_accept(r->fence, token)
+                    : zkr_fence_accept_shared(r->fence, token);
+    if (rc != ZKR_OK && rc != ZKR_ESTALE)
+        die("fence");
+    return rc == ZKR_OK;
 }
 
 bool resource_access(const struct resource *r, bool writes, int64_t token)
@@ -119,7 +110,9 @@ bool resource_access(const struct resource *r, bool writes, int64_t token)
     bool accepted;
 
     lock_store(r, F_WRLCK);
-    accepted = access_locked(r, writes, token);
+    accepted = pass(r, writes, token);
+    if (accepted)
+        append(r, (struct access){ token, writes });
     lock_store(r, F_UNLCK);
     return accepted;
 }
@@ -132,10 +125,9 @@ struct access *resource_accepted(const struct resource *r, size_t *ret_count)
 
     if (fstat(r->store, &st) != 0)
         die("store");
-    size = (size_t)st.st_size - sizeof(struct fence);
+    size = (size_t)st.st_size;
     all = malloc(size + 1);
-    if (all == NULL ||
-        pread(r->store, all, size, sizeof(struct fence)) != (ssize_t)size)
+    if (all == NULL || pread(r->store, all, size, 0) != (ssize_t)size)
         die("store");
     *ret_count = size / sizeof(*all);
     return all;

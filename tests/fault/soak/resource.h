@@ -3,8 +3,9 @@
  *
  * counter-N  a number of 8 bytes, read when a section begins and written, one
  *            higher, when it ends.
- * store-N    the fence, and then every access that it accepted, in that order;
- *            each access is under fcntl(F_SETLKW). */
+ * store-N    every access that was accepted, in that order; each access is
+ *            under fcntl(F_SETLKW).
+ * fence-N    the fence of the store. */
 #ifndef SOAK_RESOURCE_H
 #define SOAK_RESOURCE_H
 
@@ -12,10 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <zkrecipes/fence.h>
+
 struct resource {
     int counter;
     int store;
-    bool fenced; /* false: the store takes everything */
+    zkr_fence *fence; /* NULL: the store takes everything */
 };
 
 /* An access that a store has accepted. */

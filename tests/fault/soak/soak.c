@@ -276,12 +276,13 @@ static bool control(void)
 
 static bool run(void)
 {
+    const char *keep = getenv("ZKR_SOAK_KEEP");
     bool good = soak(number_from("ZKR_SOAK_SECONDS", 0));
 
     if (getenv("ZKR_FAULT") == NULL)
         good = control() && good;
-    if (getenv("ZKR_SOAK_KEEP") != NULL)
-        scratch_keep(&scratch, getenv("ZKR_SOAK_KEEP"));
+    if (keep != NULL && *keep != '\0')
+        scratch_keep(&scratch, keep);
     return good;
 }
 
