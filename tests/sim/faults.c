@@ -235,6 +235,14 @@ static void refuse(void)
     touch_nerve(&nerves.refuse, "a client is out of memory");
 }
 
+/* A leader that does not know that there is another, and clients that come to
+ * it. */
+static void desert(void)
+{
+    ensemble_isolate(ensemble_leader(), 10 * MS, some_time());
+    cut_often();
+}
+
 static const struct {
     char letter;
     void (*fn)(void);
@@ -257,6 +265,7 @@ static const struct {
     { 'e', kill_often },
     { 'z', stop_often },
     { 'm', refuse },
+    { 'I', desert },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
