@@ -64,12 +64,12 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
 }
 
-static void on_sync(struct zkr__op *op, const struct zkr__zk_reply *reply)
+/* Whatever the answer: the quorum has agreed on it. */
+static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
 
-    /* Sync of a missing directory succeeds on some servers, not on others. */
-    if (reply->rc != ZKR_OK && reply->rc != ZKR__ZNONODE)
+    if (zkr__error_outcome(reply->rc) != ZKR__DONE)
         search->done(search, reply->rc);
     else if (search->data == NULL)
         zkr__op_start_locked(op, ZKR__ZK_CHILDREN, search->dir, op->retry,
@@ -83,6 +83,6 @@ void zkr__search_start_locked(struct zkr__search *search,
                               void (*done)(struct zkr__search *, int rc))
 {
     search->done = done;
-    zkr__op_start_locked(&search->op, ZKR__ZK_SYNC, search->dir, retry,
-                         on_sync);
+    zkr__op_start_locked(&search->op, ZKR__ZK_CHECK, search->dir, retry,
+                         on_checked);
 }

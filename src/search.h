@@ -25,9 +25,10 @@ struct zkr__search {
 
 void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
 
-/* Sync first: another server than the one that may have carried out the request
- * could lag behind it, and "not there" must mean that it was not carried out.
- * `retry` as for an operation. */
+/* A write first: another server than the one that may have carried out the
+ * request could lag behind it, and "not there" must mean that it was not, and
+ * will not be, carried out. A sync is not enough: a leader that the others have
+ * deserted answers it. `retry` as for an operation. */
 void zkr__search_start_locked(struct zkr__search *search,
                               enum zkr__op_retry retry,
                               void (*done)(struct zkr__search *, int rc));

@@ -473,7 +473,7 @@ static void a_create_that_is_lost_twice_is_found_all_the_same(void **state)
     (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
-    proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REPLY);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
     reading = downgrade(lock, writing);
     assert_true(proxy_rule_done(proxy));
     zkr_grant_free(writing);

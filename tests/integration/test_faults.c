@@ -78,8 +78,8 @@ static void a_search_that_is_interrupted_goes_on(void **state)
 
     (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REQUEST);
-    proxy_rule(proxy, ZOO_SYNC_OP, 2, PROXY_DROP_REPLY);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
+    proxy_rule(proxy, ZOO_MULTI_OP, 2, PROXY_DROP_REPLY);
     g = acquire(m);
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(count_children(path), 1);
@@ -126,7 +126,7 @@ static void a_throttled_create_is_repeated_without_a_search(void **state)
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, -127);
     proxy_rule_error(proxy, ZOO_GETCHILDREN_OP, 2, -127);
     g = acquire(m);
-    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
     assert_int_equal(count_children(path), 1);
     proxy_rule_error(proxy, ZOO_DELETE_OP, 1, -127);
     release(g);

@@ -177,7 +177,7 @@ a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
     assert_true(recorder_wait(r, 1, SOON_MS));
     assert_true(recorder_get(r, 0, &code, NULL));
     assert_int_equal(code, ZKR_OK);
-    assert_true(proxy_requests(proxy, ZOO_SYNC_OP) >= 1);
+    assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
     ok(zkr_grant_check(next));
     assert_int_equal(count_children(path), 1);
