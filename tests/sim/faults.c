@@ -276,8 +276,9 @@ static uint32_t kinds;
 
 static bool is_allowed(size_t i)
 {
-    return (kinds >> i & 1) != 0 &&
-           strchr(world_limits.ban, faults[i].letter) == NULL;
+    if (world_limits.faults != NULL)
+        return strchr(world_limits.faults, faults[i].letter) != NULL;
+    return (kinds >> i & 1) != 0;
 }
 
 static void on_fault(void *arg, uint64_t tag)

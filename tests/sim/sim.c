@@ -22,13 +22,13 @@ static struct {
 
 static const char usage[] =
     "usage: sim [--schedules N] [--seed N] [--jobs N] [--recipe NAME]\n"
-    "           [--without LETTERS] [--no-shrink] [--verbose]\n"
+    "           [--faults LETTERS] [--no-shrink] [--verbose]\n"
     "\n"
     "  --schedules N  so many, from the seed on (default 10000)\n"
     "  --seed N       the first (default 1); without --schedules only this\n"
     "  --jobs N       processes (default 2)\n"
     "  --recipe NAME  mutex, rwlock, unfair or reentrant only\n"
-    "  --without L    faults that do not happen, see faults.c\n"
+    "  --faults L     only these, by their letters in faults.c\n"
     "  --no-shrink    show a failing schedule as it is\n"
     "  --verbose      show what happens\n";
 
@@ -59,7 +59,7 @@ static void read_options(int argc, char **argv)
         { "seed", required_argument, NULL, 's' },
         { "jobs", required_argument, NULL, 'j' },
         { "recipe", required_argument, NULL, 'r' },
-        { "without", required_argument, NULL, 'w' },
+        { "faults", required_argument, NULL, 'f' },
         { "no-shrink", no_argument, NULL, 'S' },
         { "verbose", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 },
@@ -83,8 +83,8 @@ static void read_options(int argc, char **argv)
         case 'r':
             world_limits.recipe = recipe_named(optarg);
             break;
-        case 'w':
-            world_limits.ban = optarg;
+        case 'f':
+            world_limits.faults = optarg;
             break;
         case 'S':
             options.shrink = false;
@@ -127,7 +127,9 @@ static void show(struct report *r)
     }
     printf("repeat it with --seed %llu%s%s\n", (unsigned long long)seed,
            options.shrink ? "" : " --no-shrink",
-           world_limits.recipe < 0 ? "" : " and the same --recipe");
+           world_limits.recipe < 0 && world_limits.faults == NULL
+               ? ""
+               : " and the same --recipe and --faults");
     if (world_limits.verbose || options.one) {
         uint32_t *script = malloc(sizeof(r->choices.made));
 

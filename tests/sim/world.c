@@ -14,7 +14,7 @@
 #include "report.h"
 
 struct world world;
-struct world_limits world_limits = { .recipe = -1, .ban = "" };
+struct world_limits world_limits = { .recipe = -1 };
 
 bool world_may_preempt(void)
 {

@@ -48,7 +48,7 @@ extern struct world world;
 extern struct world_limits {
     int recipe; /* or -1: any */
     bool verbose;
-    const char *ban; /* letters of faults that do not happen */
+    const char *faults; /* letters of those that happen; NULL: all */
 } world_limits;
 
 #define WORLD_PATH "/locks/orders"
