@@ -7,7 +7,8 @@
  *   exists, or outcome unknown
  *
  * The name says nothing about the owner: a node is ours if our session made it
- * and its data has the number of our claim. */
+ * and its data has the number of our claim; or, after an unknown outcome, the
+ * words of somebody else, and no claim of the session knows the node. */
 #include <zkrecipes/unfair_mutex.h>
 
 #include <stdio.h>
@@ -84,13 +85,19 @@ static void take_locked(struct zkr__claim *c, const char *why)
                           ZKR__RETRY_NEVER, on_create);
 }
 
+static bool is_ours(const struct zkr__claim *c,
+                    const struct zkr__zk_reply *reply)
+{
+    if (reply->data_len == c->data_len &&
+        memcmp(reply->data, c->data, c->data_len) == 0)
+        return true;
+    return c->thorough && !zkr__claims_know_locked(c->session, reply);
+}
+
 static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
 {
-    bool ours = reply->data_len == c->data_len &&
-                memcmp(reply->data, c->data, c->data_len) == 0 &&
-                zkr__claim_adopt(c, c->request_path, reply) == ZKR_OK;
-
-    if (ours) {
+    if (is_ours(c, reply) &&
+        zkr__claim_adopt(c, c->request_path, reply) == ZKR_OK) {
         zkr__claim_stop_watching_locked(c);
         zkr__claim_turn_locked(c, "found, and ours");
     } else if (c->is_try) {

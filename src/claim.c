@@ -254,6 +254,24 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
     }
 }
 
+static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
+{
+    if (c->node[0] != '\0' && c->czxid == node->czxid)
+        return true;
+    return c->data_len == node->data_len &&
+           memcmp(c->data, node->data, c->data_len) == 0;
+}
+
+bool zkr__claims_know_locked(const struct zkr_session *s,
+                             const struct zkr__zk_reply *node)
+{
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+        if (knows(ZKR__CONTAINER(l, struct zkr__claim, link), node))
+            return true;
+    }
+    return false;
+}
+
 void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "claim.h"
 #include "error.h"
 #include "path.h"
-#include "session.h"
 
 void zkr__search_init(struct zkr__search *search, struct zkr_session *s)
 {
@@ -43,14 +43,21 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
 }
 
+/* A node of our session that no claim knows has been written to by others. If
+ * it is not ours, it is of another claim that is looking for it, and is better
+ * off without it than without an end. */
 static bool is_ours(const struct zkr__search *search,
                     const struct zkr__zk_reply *reply)
 {
     if (search->czxid != 0 && reply->czxid == search->czxid)
         return true;
-    return reply->owner == search->op.session->id &&
-           reply->data_len == search->data_len &&
-           memcmp(reply->data, search->data, search->data_len) == 0;
+    if (reply->owner != search->op.session->id)
+        return false;
+    if (reply->data_len == search->data_len &&
+        memcmp(reply->data, search->data, search->data_len) == 0)
+        return true;
+    return search->czxid == 0 &&
+           !zkr__claims_know_locked(search->op.session, reply);
 }
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)

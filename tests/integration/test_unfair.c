@@ -202,6 +202,27 @@ static void a_release_on_request_that_is_lost_still_happens(void **state)
     release(take(other));
 }
 
+/* The same before its creator knows that it has it: nobody took the node for
+ * theirs, and all waited for it, its creator too. */
+static void a_node_written_to_before_it_is_found_is_found(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *g;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_cut(proxy);
+    ok(zkr_participants_revoke(direct, node));
+    proxy_heal(proxy);
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    g = recorded_grant(r, 0);
+    ok(zkr_grant_check(g));
+    release(g);
+    recorder_free(r);
+}
+
 /* The name comes again, so its presence is no proof. */
 static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
 {
@@ -241,6 +262,7 @@ static int run_group(void)
         TEST(a_lost_create_reply_is_settled_by_the_data),
         TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
         TEST(a_release_on_request_that_is_lost_still_happens),
+        TEST(a_node_written_to_before_it_is_found_is_found),
         TEST(a_holder_sees_that_the_node_is_somebody_elses),
         TEST(the_kazoo_layout_is_refused),
     };
