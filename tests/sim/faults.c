@@ -163,8 +163,7 @@ static void write_node(void)
 {
     const struct node *n = some_lock_node();
 
-    /* An unfair mutex knows its node by the data. */
-    if (n != NULL && world.recipe != UNFAIR)
+    if (n != NULL)
         operate(ZKR__ZK_SET, n->path, choose(2) == 0 ? "__REVOKE__" : "?");
 }
 
