@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,6 +90,42 @@ static void without_a_quorum_it_is_69(void **state)
     FAILS(69, "without a quorum", "ls", "--timeout", "2s");
     FAILS(69, "without a quorum", "run", "--timeout", "2s", "-n", "x", "true");
     ensemble_stop(e);
+}
+
+/* The port of a socket that takes connections, and then says nothing. */
+static int silent_port(int *ret_fd)
+{
+    struct sockaddr_in in = { .sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof(in);
+
+    *ret_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(*ret_fd, (struct sockaddr *)&in, len), 0);
+    assert_int_equal(listen(*ret_fd, 100), 0);
+    assert_int_equal(getsockname(*ret_fd, (struct sockaddr *)&in, &len), 0);
+    return ntohs(in.sin_port);
+}
+
+/* The client gave a silent server longer than the tool waits, so whoever met it
+ * first failed. It begins with any of them. */
+static void a_silent_server_is_passed_over(void **state)
+{
+    char hosts[128];
+    int fd;
+
+    (void)state;
+    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,%s", silent_port(&fd),
+                   server_hosts(the_server));
+    look_on(hosts);
+    for (int i = 0; i < 6; i++) {
+        if (look("ls --timeout 3s /") != 0)
+            fail_msg("%s", look_err);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (look("run -n --session-timeout 1s /silent true") != 0)
+            fail_msg("%s", look_err);
+    }
+    (void)close(fd);
 }
 
 static void a_chroot_that_is_not_there_is_78(void **state)
@@ -256,6 +295,7 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         TEST(without_a_server_it_is_69),
         TEST(without_a_quorum_it_is_69),
+        TEST(a_silent_server_is_passed_over),
         TEST(a_chroot_that_is_not_there_is_78),
         TEST(what_the_machine_does_not_give_is_70),
         TEST(a_command_that_cannot_be_started_is_125),

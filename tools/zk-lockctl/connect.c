@@ -13,6 +13,8 @@
 
 static const char default_servers[] = "127.0.0.1:2181";
 
+enum { SESSION_MIN_MS = 1000, SESSION_MAX_MS = 10000 };
+
 /* Of ZooKeeper's codes, those that mean something to a user of the tool. */
 enum { ZNOAUTH = -102, ZNOCHILDRENFOREPHEMERALS = -108, ZAUTHFAILED = -115 };
 
@@ -113,6 +115,17 @@ static int read_auth(const char *path, char *line, size_t size)
     return 0;
 }
 
+/* The client waits for two thirds of the session timeout for a server that
+ * accepts and is silent, before it tries the next. */
+static uint32_t short_session_ms(int64_t timeout_ms)
+{
+    int64_t ms = timeout_ms / 2;
+
+    return ms < SESSION_MIN_MS   ? SESSION_MIN_MS
+           : ms > SESSION_MAX_MS ? SESSION_MAX_MS
+                                 : (uint32_t)ms;
+}
+
 int lockctl_connect(struct lockctl *ctl)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -134,8 +147,12 @@ int lockctl_connect(struct lockctl *ctl)
         opts.auth = auth + strlen(auth) + 1;
     }
     opts.chroot = ctl->chroot;
-    opts.session_timeout_ms = ctl->session_timeout_ms;
-    opts.connect_timeout_ms = (uint32_t)ctl->timeout_ms;
+    opts.session_timeout_ms = ctl->session_timeout_ms != 0
+                                  ? ctl->session_timeout_ms
+                                  : short_session_ms(ctl->timeout_ms);
+    opts.connect_timeout_ms =
+        (uint32_t)(ctl->connect_timeout_ms != 0 ? ctl->connect_timeout_ms
+                                                : ctl->timeout_ms);
     opts.reply_timeout_ms = (uint32_t)ctl->timeout_ms;
     rc = zkr_session_open(ctl->servers, &opts, &ctl->session);
     explicit_bzero(auth, sizeof(auth));

@@ -36,9 +36,11 @@ struct lockctl {
     const char *columns; /* --columns A,B or +A,B; NULL: the default */
     enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
     int64_t timeout_ms; /* --timeout: for connecting and for each answer */
+    bool timeout_given;
     bool quiet;
     int verbose;
-    uint32_t session_timeout_ms; /* of run; 0: default */
+    uint32_t session_timeout_ms; /* 0: as short as is good for looking on */
+    int64_t connect_timeout_ms;  /* 0: timeout_ms */
 
     zkr_session *session; /* after lockctl_connect() */
 };

@@ -164,6 +164,7 @@ static int take(struct lockctl *ctl, const struct verb *verb, int option)
         ctl->color = word;
         return word < 0 ? '?' : 0;
     case OPTION_TIMEOUT:
+        ctl->timeout_given = true;
         if (lockctl_parse_duration(optarg, &ctl->timeout_ms) &&
             ctl->timeout_ms > 0 && ctl->timeout_ms <= INT32_MAX)
             return 0;

@@ -21,8 +21,8 @@ enum {
     OPTION_SESSION_TIMEOUT,
 };
 
-/* Below, the lease has no room for the delays of a busy machine. */
-enum { SESSION_TIMEOUT_LOWEST_MS = 1000 };
+/* Below the lowest, the lease has no room for the delays of a busy machine. */
+enum { SESSION_TIMEOUT_MS = 10000, SESSION_TIMEOUT_LOWEST_MS = 1000 };
 
 static const struct option long_options[] = {
     { "shared", no_argument, NULL, 's' },
@@ -203,6 +203,11 @@ static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
         if (code != 0)
             return code;
     }
+    if (ctl->session_timeout_ms == 0)
+        ctl->session_timeout_ms = SESSION_TIMEOUT_MS;
+    if (!ctl->timeout_given) /* see lockctl_connect() */
+        ctl->connect_timeout_ms =
+            ctl->timeout_ms + (int64_t)ctl->session_timeout_ms;
     code = take_arguments(opts, argc - optind, argv + optind);
     if (code == 0 && opts->why == NULL)
         opts->why = default_label(opts);
