@@ -18,8 +18,18 @@
 static char dir[] = "/tmp/zkrecipes-cli-XXXXXX";
 static struct guard guard;
 
+/* A shell ignores some for what it runs in the background. */
+static void take_signals(void)
+{
+    static const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        (void)signal(all[i], SIG_DFL);
+}
+
 int cli_setup(void)
 {
+    take_signals();
     if (mkdtemp(dir) == NULL)
         return -1;
     return guard_start(&guard, dir);

@@ -50,6 +50,7 @@ static pid_t start(char *const *argv, int out, int err)
     assert_true(pid >= 0);
     if (pid > 0)
         return pid;
+    (void)signal(SIGINT, SIG_DFL); /* a shell may have it ignored */
     in = open("/dev/null", O_RDONLY);
     if (setsid() < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
         dup2(err, 2) < 0 || close_range(3, ~0u, 0) < 0)
