@@ -135,6 +135,7 @@ static void a_chroot_that_is_not_there_is_78(void **state)
           "/no/such");
 }
 
+#ifndef __SANITIZE_THREAD__ /* whose own threads get no stack then */
 /* More than the machine has, for the stack of each thread. */
 static void what_the_machine_does_not_give_is_70(void **state)
 {
@@ -146,6 +147,7 @@ static void what_the_machine_does_not_give_is_70(void **state)
                    LOCKCTL, server_hosts(the_server));
     assert_int_equal(WEXITSTATUS(system(command)), 70);
 }
+#endif
 
 /* One descriptor is left for what run needs. */
 static void a_command_that_cannot_be_started_is_125(void **state)
@@ -297,7 +299,9 @@ static int run_group(void)
         TEST(without_a_quorum_it_is_69),
         TEST(a_silent_server_is_passed_over),
         TEST(a_chroot_that_is_not_there_is_78),
+#ifndef __SANITIZE_THREAD__
         TEST(what_the_machine_does_not_give_is_70),
+#endif
         TEST(a_command_that_cannot_be_started_is_125),
         TEST(what_is_no_lock_is_65),
         TEST(what_is_forbidden_is_77),
