@@ -114,7 +114,7 @@ static void begin_with_a_twin(int64_t timeout_ms, struct recorder *r,
                               size_t ahead)
 {
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_HOLD_REQUEST);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_mutex_acquire_async(m, timeout_ms, record_acquire, r, NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_cut(proxy);
