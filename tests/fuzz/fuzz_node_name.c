@@ -69,9 +69,27 @@ static bool is_ten_digits(const char *text)
     return n == 10 && text[n] == '\0';
 }
 
+static bool is_all_of(const char *text, const char *end, const char *chars)
+{
+    for (; text < end; text++) {
+        if (strchr(chars, *text) == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* In hexadecimal, as the recipe in C writes it, or in decimal, as in Java. */
+static bool is_session(const char *text, const char *end)
+{
+    if (end > text && end - text <= 16 &&
+        is_all_of(text, end, "0123456789abcdef"))
+        return true;
+    text += *text == '-';
+    return end > text && end - text <= 19 && is_all_of(text, end, "0123456789");
+}
+
 static void check_other(const char *name)
 {
-    static const char hex[] = "0123456789abcdef";
     const char *number = strrchr(name, '-');
     enum zkr__kind want = ZKR__FOREIGN;
     const char *marker;
@@ -81,14 +99,9 @@ static void check_other(const char *name)
         want = ZKR__EXCLUSIVE;
     if (strncmp(name, "sh", 2) == 0 && is_ten_digits(name + 2))
         want = ZKR__SHARED;
-    if (name[0] == 'x' && name[1] == '-' && number > name + 2 &&
-        number <= name + 18 && is_ten_digits(number + 1)) {
+    if (name[0] == 'x' && name[1] == '-' && number > name + 1 &&
+        is_session(name + 2, number) && is_ten_digits(number + 1))
         want = ZKR__EXCLUSIVE;
-        for (const char *p = name + 2; p < number; p++) {
-            if (strchr(hex, *p) == NULL)
-                want = ZKR__FOREIGN;
-        }
-    }
     CHECK(zkr__node_name_other(name, &marker, &seq) == want);
     if (want == ZKR__FOREIGN)
         return;
