@@ -565,13 +565,3 @@ void server_set_java_opts(struct server *s, const char *const *options)
 {
     s->more_opts = options;
 }
-
-bool server_is_running(const struct server *s)
-{
-    siginfo_t info = { .si_pid = 0 };
-
-    return s->pid != 0 &&
-           waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
-               0 &&
-           info.si_pid == 0;
-}
