@@ -135,22 +135,32 @@ static int await_connection_unlocks(struct zkr_session *s, int64_t deadline)
                      s->hosts.servers, s->opts.connect_timeout_ms);
 }
 
+static void greet_locked(struct zkr_session *s);
+
+/* A session may end before it is open; then the next one is asked. */
 static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_session *s = op->session;
 
+    if (reply->rc == ZKR__ZSESSIONEXPIRED && s->over == 0) {
+        greet_locked(s);
+        return;
+    }
     s->greeted = true;
     s->greeting = reply->rc;
     (void)pthread_cond_broadcast(&s->changed);
 }
 
 /* A first request: does the server serve, and is there a chroot? */
+static void greet_locked(struct zkr_session *s)
+{
+    zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, zkr__session_root(s),
+                         ZKR__RETRY_ALWAYS, on_greeting);
+}
+
 static int greet_unlocks(struct zkr_session *s, int64_t deadline)
 {
-    const char *root = zkr__session_root(s);
-
-    zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, root, ZKR__RETRY_ALWAYS,
-                         on_greeting);
+    greet_locked(s);
     while (!s->greeted && s->over == 0 &&
            zkr__cond_wait(&s->changed, &s->lock, deadline))
         ;
@@ -164,7 +174,7 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline)
         return zkr__fail(ZKR_ENOCHROOT,
                          "session to %s: the chroot '%s' does not exist "
                          "(ZooKeeper -101, ZNONODE)",
-                         s->hosts.servers, root);
+                         s->hosts.servers, zkr__session_root(s));
     if (s->greeting != ZKR_OK)
         return zkr__fail(s->greeting, "session to %s: first request",
                          s->hosts.servers);

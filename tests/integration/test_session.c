@@ -11,6 +11,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
 
 /* -- what cannot be opened ------------------------------------------------ */
 
@@ -75,6 +78,23 @@ a_port_that_is_not_zookeeper_is_told_from_a_refused_one(void **state)
     (void)state;
     expect_refusal(hosts, ZKR_ENOTZK, hosts);
     (void)close(fd);
+}
+
+/* It said that the session is over, and left the caller to open another. */
+static void
+a_session_that_ends_before_it_is_open_is_followed_by_another(void **state)
+{
+    struct proxy *proxy;
+    zkr_session *s;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZSESSIONEXPIRED);
+    ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
+    assert_true(proxy_rule_done(proxy));
+    assert_int_equal(zkr_session_epoch(s), 2);
+    close_session(s);
+    proxy_stop(proxy);
 }
 
 static void a_missing_chroot_is_named_and_not_created(void **state)
@@ -747,6 +767,8 @@ static int run_group(void)
         cmocka_unit_test(bad_hosts_are_refused_by_name),
         cmocka_unit_test(
             a_port_that_is_not_zookeeper_is_told_from_a_refused_one),
+        cmocka_unit_test(
+            a_session_that_ends_before_it_is_open_is_followed_by_another),
         cmocka_unit_test(a_missing_chroot_is_named_and_not_created),
         cmocka_unit_test(refused_credentials_end_the_session),
         cmocka_unit_test(options_are_checked),
