@@ -223,15 +223,24 @@ void ensemble_touch(int replica, int session)
     if (replica == ensemble.leader)
         session_touch(session);
     else
-        ensemble.replicas[replica].touched |= UINT64_C(1) << session;
+        ensemble.replicas[replica].touched[session] = true;
 }
 
-static void touched(uint64_t sessions)
+static void touched(const bool sessions[SESSIONS_MAX])
 {
-    for (int i = 0; sessions != 0; i++, sessions >>= 1) {
-        if ((sessions & 1) != 0)
+    for (int i = 0; i < ensemble.session_count; i++) {
+        if (sessions[i])
             session_touch(i);
     }
+}
+
+static void pong(struct replica *r, struct pipe *back)
+{
+    void *sessions = arena_new(sizeof(r->touched));
+
+    memcpy(sessions, r->touched, sizeof(r->touched));
+    memset(r->touched, 0, sizeof(r->touched));
+    pipe_send(back, PONG, 0, sessions);
 }
 
 static void leader_on_message(int from, const struct message *m)
@@ -249,7 +258,7 @@ static void leader_on_message(int from, const struct message *m)
         break;
     case PONG:
         members_heard(from);
-        touched((uint64_t)m->number);
+        touched(m->body);
         break;
     default:
         world_assert(false, "a message that no follower sends");
@@ -270,8 +279,7 @@ static void follower_on_message(int to, const struct message *m)
         replica_apply(to, m->number);
         break;
     case PING:
-        pipe_send(back, PONG, (int64_t)r->touched, NULL);
-        r->touched = 0;
+        pong(r, back);
         break;
     case SYNCED:
     case REVALIDATED:

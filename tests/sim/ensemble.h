@@ -13,7 +13,7 @@
 #include "tree.h"
 
 #define REPLICAS     3
-#define SESSIONS_MAX 64
+#define SESSIONS_MAX 256
 #define NO_REPLICA   (-1)
 
 struct request;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FIBERS_MAX    64
+#define FIBERS_MAX    256
 #define PROCESSES_MAX 8
 #define FIBER_NOBODY  (-1)
 

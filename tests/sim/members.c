@@ -1,6 +1,8 @@
 /* Who leads and who follows: elections, and what makes them necessary. */
 #include "members.h"
 
+#include <string.h>
+
 #include "choices.h"
 #include "events.h"
 #include "frontend.h"
@@ -42,7 +44,7 @@ static void lose_leader(int number, enum role role)
 
     world_trace("replica %d: %s", number, role == DOWN ? "down" : "looking");
     r->role = role;
-    r->touched = 0;
+    memset(r->touched, 0, sizeof(r->touched));
     r->proposes = false;
     clear_links(number);
     server_drop_all(number);
@@ -86,7 +88,7 @@ static void follow(int number)
     r->joins++;
     r->logged = ensemble.log_len;
     r->acked = ensemble.log_len;
-    r->touched = 0;
+    memset(r->touched, 0, sizeof(r->touched));
     r->heard = sim_now;
     replica_apply(number, ensemble.committed);
     leader_commit();

@@ -17,11 +17,11 @@ enum role {
 
 struct replica {
     enum role role;
-    int64_t applied;  /* versions */
-    int64_t logged;   /* ... that would survive with this replica */
-    int64_t acked;    /* ... as the leader knows */
-    uint64_t touched; /* sessions whose clients have sent something */
-    uint32_t joins;   /* how often it has found a leader, or become one */
+    int64_t applied;            /* versions */
+    int64_t logged;             /* ... that would survive with this replica */
+    int64_t acked;              /* ... as the leader knows */
+    bool touched[SESSIONS_MAX]; /* their clients have sent something */
+    uint32_t joins; /* how often it has found a leader, or become one */
     int paused;
     int64_t heard;   /* of a follower: when its last answer to a ping came, */
     int64_t late_at; /* ... and when one came that was late */

@@ -115,29 +115,13 @@ static bool same_tag(const struct node *a, const struct node *b)
     return strncmp(a->name, b->name, 39) == 0; /* "_c_" and a UUID */
 }
 
-/* A reader can stand at the place of a writer of its session, if that was
- * there. */
-static bool has_place(const struct node *n, int64_t seq)
-{
-    bool shared;
-    int64_t other;
-
-    for (const struct node *m = n->parent->children; m != NULL;
-         m = m->next_sibling) {
-        if (m != n && m->session == n->session && tree_has(m, n->created) &&
-            parse(m, &shared, &other) && other == seq)
-            return true;
-    }
-    return false;
-}
-
-/* Numbers below zero come when they are used up: nobody is granted those. */
+/* Of those that were there before. A reader can come later to the place of a
+ * writer: while that holds, nobody else is granted; when it has gone, the
+ * reader is not. Numbers below zero come when they are used up. */
 static bool is_ahead(const struct node *n, int64_t seq, const struct attempt *a,
                      int64_t mine)
 {
-    if (n->czxid < a->node->czxid)
-        return seq < 0 || seq <= mine;
-    return seq >= 0 && seq <= mine && has_place(n, seq);
+    return n->czxid < a->node->czxid && (seq < 0 || seq <= mine);
 }
 
 static void check_order(const struct attempt *a)

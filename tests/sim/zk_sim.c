@@ -12,7 +12,7 @@
 #include "fiber.h"
 #include "world.h"
 
-#define HANDLES_MAX 64
+#define HANDLES_MAX 256
 /* How long zookeeper_close() waits for its answer. */
 #define CLOSE_REPLY_MS 1500
 
