@@ -315,6 +315,7 @@ void faults_start(void)
 
     kinds = choose(2) == 0 ? UINT32_MAX : choose(UINT32_C(1) << FAULTS);
     world.calm = sim_now + window * MS;
+    pipe_slow_until = world.calm;
     for (uint32_t i = 0; i < count; i++) {
         at = next_after(at, window);
         events_at(sim_now + at * MS, on_fault, NULL, 0);

@@ -14,12 +14,16 @@ void pipe_init(struct pipe *p, void (*deliver)(void *, const struct message *),
     *p = (struct pipe){ .deliver = deliver, .owner = owner };
 }
 
-int64_t pipe_delay(void)
+int64_t pipe_slow_until;
+
+static int64_t delay(void)
 {
     static const int64_t delays[] = { 2,  1,  3,   5,   10,   20,
                                       50, 80, 200, 700, 2000, 11000 };
     uint32_t n = sizeof(delays) / sizeof(delays[0]);
 
+    if (sim_now >= pipe_slow_until)
+        n /= 2;
     return delays[mostly_first(n)] * MS / 10;
 }
 
@@ -58,7 +62,7 @@ void pipe_send(struct pipe *p, int kind, int64_t number, void *body)
 {
     struct message *m = arena_new(sizeof(*m));
 
-    m->due = sim_now + pipe_delay();
+    m->due = sim_now + delay();
     if (m->due < p->last_due)
         m->due = p->last_due;
     p->last_due = m->due;

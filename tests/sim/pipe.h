@@ -33,7 +33,7 @@ void pipe_resume(struct pipe *p);
 /* What is under way is lost. */
 void pipe_clear(struct pipe *p);
 
-/* Of a message between healthy machines. */
-int64_t pipe_delay(void);
+/* Until then a message may take longer than a client waits. */
+extern int64_t pipe_slow_until;
 
 #endif

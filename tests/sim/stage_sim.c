@@ -124,6 +124,7 @@ int stage_play(void (*script)(void))
     choices_begin(&choices, seed == NULL ? 1 : strtoull(seed, NULL, 0));
     events_reset();
     tree_reset();
+    pipe_slow_until = INT64_MAX;
     ensemble_reset(1000 * MS, 5000 * MS, 1000 * MS);
     (void)fiber_start(0, play, &script);
     run();

@@ -196,8 +196,8 @@ void world_run(void)
     int64_t limit;
 
     begin();
-    apps_start();
     faults_start();
+    apps_start();
     limit = world.timeout + 2 * world.tick + 10000 * MS;
     if (!run_until(all_idle, world.calm + 10 * limit))
         world_fail("P6: threads have not come to an end");
