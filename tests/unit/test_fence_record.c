@@ -77,8 +77,8 @@ static void anything_else_is_refused(void **state)
         "0\n",
         "zkrecipes fence 1, highest 0, exclusive 0, crc32 00000000\n",
         "zkrecipes fence 2, highest 0, exclusive 0, crc32 00000000\n",
-        "zkrecipes fence 1, highest 99999999999999999999, exclusive 1, crc32 "
-        "00000000\n",
+        ("zkrecipes fence 1, highest 99999999999999999999, exclusive 1, crc32 "
+         "00000000\n"),
     };
     struct zkr__fence_record good = { 123456789, 123456000 };
     struct zkr__fence_record r = { -1, -1 };
