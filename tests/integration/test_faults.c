@@ -8,6 +8,7 @@
 
 #include <zookeeper/proto.h>
 
+#include "claim.h"
 #include "proxy.h"
 #include "session.h"
 
@@ -115,6 +116,75 @@ static void a_release_without_waiting_or_a_connection_is_confirmed(void **state)
     assert_int_equal(code, ZKR_OK);
     assert_int_equal(count_children(path), 0);
     recorder_free(r);
+}
+
+/* -- a node of ours that turns up late ------------------------------------ */
+
+static bool pauses(void *session)
+{
+    struct zkr_session *of = session;
+    bool paused = false;
+
+    zkr__mtx_lock(&of->lock);
+    if (!zkr__list_empty(&of->claims))
+        paused = ZKR__CONTAINER(of->claims.next, struct zkr__claim, link)
+                     ->pause.armed;
+    zkr__mtx_unlock(&of->lock);
+    return paused;
+}
+
+static void on_late_create(struct zkr__op *op,
+                           const struct zkr__zk_reply *reply)
+{
+    (void)op;
+    (void)reply;
+}
+
+/* What the claim asked for and a search has not found, carried out now. */
+static void create_late(struct zkr_session *of, struct zkr__op *op)
+{
+    zkr__mtx_lock(&of->lock);
+    zkr__op_init(op, of);
+    op->request.mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    op->request.data = "";
+    op->request.acl = &of->acl;
+    zkr__op_start_locked(
+        op, ZKR__ZK_CREATE,
+        ZKR__CONTAINER(of->claims.next, struct zkr__claim, link)->request_path,
+        ZKR__RETRY_NEVER, on_late_create);
+    zkr__mtx_unlock(&of->lock);
+}
+
+/* No server of one ensemble does that, as far as we know; but who waited for
+ * the first of its two nodes would wait for itself. */
+static void a_node_that_turns_up_after_the_search_is_ours_too(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_retry slowly = ZKR_RETRY_FOREVER_INIT(1000);
+    struct zkr__op late;
+    struct waiter w;
+    zkr_session *slow;
+    zkr_mutex *mutex;
+    char *lowest;
+
+    (void)state;
+    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.retry = slowly;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
+    mutex = new_mutex(slow, path);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
+    waiter_start(&w, mutex, SOON_MS / 2);
+    assert_true(wait_until(pauses, slow, SOON_MS));
+    create_late(slow, &late);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    wait_children(path, 2);
+    lowest = nth_child(path, 0);
+    assert_non_null(strstr(zkr_grant_node(w.grant), lowest));
+    free(lowest);
+    release(w.grant);
+    assert_int_equal(count_children(path), 0);
+    zkr_mutex_free(mutex);
+    close_session(slow);
 }
 
 /* -127 means that it was not carried out: no search, just another attempt. */
@@ -457,6 +527,7 @@ static int run_group(void)
         TEST(a_search_that_is_interrupted_goes_on),
         TEST(a_lost_list_is_asked_for_again),
         TEST(a_release_without_waiting_or_a_connection_is_confirmed),
+        TEST(a_node_that_turns_up_after_the_search_is_ours_too),
         TEST(a_throttled_create_is_repeated_without_a_search),
         TEST(an_error_without_a_cure_is_reported_as_it_came),
         TEST(a_create_of_a_session_that_moved_is_searched_for),
