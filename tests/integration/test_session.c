@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <zookeeper/proto.h>
 
@@ -406,6 +407,14 @@ static void listeners_are_told_every_state_in_order(void **state)
     recorder_free(r);
 }
 
+static int64_t boot_ms(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 static void the_timeout_is_what_the_server_granted(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -416,6 +425,41 @@ static void the_timeout_is_what_the_server_granted(void **state)
     s = open_session_with(&opts);
     assert_int_equal(zkr_session_timeout_ms(s), 1000);
     close_session(s);
+}
+
+/* A lease that went on with the first timeout would outlive the session. */
+static void a_timeout_granted_anew_counts_from_there_on(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct server *own = NULL;
+    zkr_session *s;
+    zkr_mutex *m;
+    zkr_grant *g;
+    char config[256];
+    FILE *f;
+
+    (void)state;
+    assert_int_equal(server_start(NULL, &own), SERVER_OK);
+    opts.session_timeout_ms = 10000;
+    ok(zkr_session_open(server_hosts(own), &opts, &s));
+    assert_int_equal(zkr_session_timeout_ms(s), 10000);
+    m = new_mutex(s, "/locks/orders");
+    (void)snprintf(config, sizeof(config), "%s/zoo.cfg", server_dir(own));
+    f = fopen(config, "ae");
+    assert_non_null(f);
+    (void)fputs("maxSessionTimeout=1500\n", f);
+    assert_int_equal(fclose(f), 0);
+    server_kill9(own);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    assert_int_equal(server_restart(own), SERVER_OK);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(zkr_session_timeout_ms(s), 1500);
+    g = acquire(m);
+    assert_true(zkr_grant_valid_until(g) < boot_ms() + 1500);
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+    server_stop(own);
 }
 
 struct freeing {
@@ -783,6 +827,7 @@ static int run_group(void)
         cmocka_unit_test(a_chroot_is_a_prefix_that_nobody_sees),
         cmocka_unit_test(listeners_are_told_every_state_in_order),
         cmocka_unit_test(the_timeout_is_what_the_server_granted),
+        cmocka_unit_test(a_timeout_granted_anew_counts_from_there_on),
         cmocka_unit_test(a_listener_may_free_itself),
         cmocka_unit_test(freeing_a_listener_waits_for_its_callback),
         cmocka_unit_test(a_slow_callback_delays_no_lock),
