@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "deletes.h"
 #include "error.h"
 
 /* Timers are exact here. */
@@ -20,6 +21,7 @@ void oracle_reset(void)
     attempts = NULL;
     attempt_count = 0;
     wanted_since = 0;
+    deletes_reset();
 }
 
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
@@ -272,6 +274,8 @@ void oracle_committed(int64_t version, const struct txn *txn)
     if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE)
         world_trace("%lld: %s is %s", (long long)version, txn->node->path,
                     txn->kind == TXN_CREATE ? "created" : "deleted");
+    if (txn->kind == TXN_DELETE)
+        deletes_committed(attempts, txn);
     if (txn->kind != TXN_CLOSE)
         return;
     s = ensemble_session(txn->session);
