@@ -22,6 +22,18 @@ static void writers_never_go_back(void **state)
     assert_true(r.highest == INT64_MAX && r.exclusive == INT64_MAX);
 }
 
+/* The counter of an election's epoch begins again below it. */
+static void tokens_grow_from_one_epoch_to_the_next(void **state)
+{
+    struct zkr__fence_record r = { 0, 0 };
+
+    (void)state;
+    assert_true(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), false));
+    assert_true(zkr__fence_record_accept(&r, INT64_C(0x200000001), false));
+    assert_false(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), false));
+    assert_false(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), true));
+}
+
 /* Several readers have the lock at once, each with its own token. */
 static void readers_are_only_older_than_writers(void **state)
 {
@@ -121,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writers_never_go_back),
+        cmocka_unit_test(tokens_grow_from_one_epoch_to_the_next),
         cmocka_unit_test(readers_are_only_older_than_writers),
         cmocka_unit_test(the_text_is_for_people_and_for_crc32),
         cmocka_unit_test(what_is_written_is_read),
