@@ -12,6 +12,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
+#include "session.h"
 #include "spawn.h"
 
 /* Long enough for the steps of a lease to be told apart. */
@@ -229,6 +230,31 @@ static void a_lease_after_a_wait_has_no_hole(void **state)
     close_session(other);
 }
 
+static bool has_run_out(void *session)
+{
+    struct zkr_session *of = session;
+    bool over;
+
+    zkr__mtx_lock(&of->lock);
+    over = zkr__lease_until(&of->lease) / 1000000 < boot_ms();
+    zkr__mtx_unlock(&of->lock);
+    return over;
+}
+
+/* A first write that is answered late proves nothing by itself. */
+static void where_answers_are_slow_a_grant_begins_with_a_lease(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    assert_true(wait_until(has_run_out, s, SOON_MS));
+    proxy_set_latency(proxy, LEASE_MS / 6);
+    g = acquire(m);
+    ok(zkr_grant_check(g));
+    proxy_set_latency(proxy, 0);
+    release(g);
+}
+
 /* Each answer that proved nothing yet was followed by the next question. Here
  * the session lives by its reconnects, but no write comes through. */
 static void a_lease_is_won_back_without_a_storm_of_writes(void **state)
@@ -414,6 +440,7 @@ static int run_group(void)
         TEST(a_lost_connection_leaves_the_lease_running),
         TEST(failed_claims_do_not_take_the_first_lease_away),
         TEST(a_lease_after_a_wait_has_no_hole),
+        TEST(where_answers_are_slow_a_grant_begins_with_a_lease),
         TEST(a_lease_is_won_back_without_a_storm_of_writes),
         TEST(verify_asks_the_servers),
         TEST(verify_ends_when_the_grant_does),
