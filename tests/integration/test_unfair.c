@@ -8,7 +8,9 @@
 
 #include <zookeeper/proto.h>
 
+#include "claim.h"
 #include "proxy.h"
+#include "session.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
@@ -155,6 +157,44 @@ static void a_lost_create_reply_is_settled_by_the_data(void **state)
     zkr_unfair_mutex_free(same_session);
 }
 
+static bool has_claim(void *session)
+{
+    struct zkr_session *of = session;
+    bool any;
+
+    zkr__mtx_lock(&of->lock);
+    any = !zkr__list_empty(&of->claims);
+    zkr__mtx_unlock(&of->lock);
+    return any;
+}
+
+static int acquire_unfair(void *um, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_unfair_mutex_acquire(um, timeout_ms, ret_grant);
+}
+
+/* As when a session lives on at the servers, after its client was told by one
+ * of them that it is over. */
+static void what_another_session_made_is_not_ours(void **state)
+{
+    char data[ZKR__OWNER_MAX + 1];
+    struct waiter w;
+
+    (void)state;
+    proxy_freeze(proxy);
+    waiter_start_by(&w, acquire_unfair, m, SESSION_MS / 2);
+    assert_true(wait_until(has_claim, s, SOON_MS));
+    zkr__mtx_lock(&s->lock);
+    (void)strcpy(data,
+                 ZKR__CONTAINER(s->claims.next, struct zkr__claim, link)->data);
+    zkr__mtx_unlock(&s->lock);
+    assert_int_equal(admin_create(admin, node, data), ZOK);
+    proxy_heal(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
+    assert_int_equal(admin_delete(admin, node), ZOK);
+    release(take(m));
+}
+
 /* The danger of a name that is the same for everybody: when the answer to a
  * delete is lost, the next holder has the node, and a repeated delete would
  * take it away from it. */
@@ -260,6 +300,7 @@ static int run_group(void)
         TEST(one_request_takes_it_and_one_gives_it_back),
         TEST(all_who_wait_watch_the_one_node),
         TEST(a_lost_create_reply_is_settled_by_the_data),
+        TEST(what_another_session_made_is_not_ours),
         TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
         TEST(a_release_on_request_that_is_lost_still_happens),
         TEST(a_node_written_to_before_it_is_found_is_found),
