@@ -220,7 +220,7 @@ static void a_lease_after_a_wait_has_no_hole(void **state)
     assert_int_equal(waiter_join(&w), ZKR_OK);
     /* It has sent no write for long, and still begins with a lease. */
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
-    end = boot_ms() + 2 * LEASE_MS / 3;
+    end = boot_ms() + 4 * LEASE_MS / 3;
     while (boot_ms() < end) {
         ok(zkr_grant_check(w.grant));
         sleep_ms(10);
