@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# Each patch here breaks the library on purpose; something must notice.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+
+usage() {
+    cat <<'TEXT'
+usage: tests/mutants/run.sh [--jobs N] [--schedules N] [--all] [--smoke]
+                            [NAME...]
+
+  --jobs N       mutants at the same time (default 2)
+  --schedules N  of the simulator, for each mutant (default 50000)
+  --all          go on after the first that notices, and show what each does
+  --smoke        only those that are marked for it, and 10000 schedules
+  NAME           only patches whose file name contains it
+
+A patch begins with a sentence that says what it breaks. Its lines
+"Noticed-by:" name, cheapest first, what is run against it:
+
+  unit-NAME          a program of tests/unit
+  sim OPTION...      the simulator, with options of its own
+  test-NAME PATTERN  a program of tests/integration, the tests whose names match
+
+The exit status is 1 when a mutant survives, when a patch does not apply or does
+not compile, or when the tree as it is fails what the mutants are tried with.
+TEXT
+}
+
+die() {
+    echo "mutants: $1" >&2
+    exit 1
+}
+
+target_of() { # what is run
+    case $1 in
+    sim) echo tests/sim/sim ;;
+    unit-*) echo "tests/unit/$1" ;;
+    test-*) echo "tests/integration/$1" ;;
+    *) die "nothing is called $1" ;;
+    esac
+}
+
+noticed_by() { sed -n 's/^Noticed-by: //p' "$1"; }
+
+# Prints how it went. 0: nothing was noticed. What hangs has noticed: 124.
+try() { # tree, what, argument
+    local tree=$1 what=$2 argument=${3-} program log began rc=0 options
+    program=$tree/build/$(target_of "$what")
+    log=$(mktemp -p "$tree")
+    began=$EPOCHREALTIME
+
+    case $what in
+    sim)
+        read -ra options <<<"$argument"
+        "$program" --schedules "$schedules" --jobs 1 --no-shrink \
+            "${options[@]}" >"$log" 2>&1 || rc=$?
+        ;;
+    *) ZKR_TEST_ONLY=$argument timeout "$limit" "$program" >"$log" 2>&1 || rc=$? ;;
+    esac
+    [ "$rc" -ne 77 ] || die "$what cannot run here: $(tail -n 1 "$log")"
+    awk -v rc="$rc" -v s="$((${EPOCHREALTIME/./} - ${began/./}))" '
+        /^seed .* fails:/ { seed = $2; sub(/^[^:]*: (at [0-9.]* ms: )?/, ""); why = ": " $0 }
+        /^\[  FAILED  \] [^0-9]/ && why == "" { sub(/^\[  FAILED  \] /, ""); why = ": " $0 }
+        END {
+            if (rc == 124) why = ": does not end"
+            if (length(why) > 90) why = substr(why, 1, 87) "..."
+            printf "%s|%s|%.1f s\n", why, seed == "" ? "" : seed, s / 1e6
+        }' "$log"
+    return "$rc"
+}
+
+copy_of() { # tree, patch
+    cp -a "$work/base" "$1"
+    patch -d "$1" -p1 -s --no-backup-if-mismatch <"$2" >"$1.log" 2>&1 ||
+        { echo "the patch does not apply"; return 1; }
+    noticed_by "$2" | while read -r what _; do target_of "$what"; done |
+        sort -u | xargs ninja -C "$1/build" >"$1.log" 2>&1 ||
+        { echo "it does not compile"; return 1; }
+}
+
+# One row of the table.
+one() { # patch
+    local name tree fault what argument how row='' verdict=SURVIVES
+    name=$(basename "$1" .patch)
+    tree=$work/$name
+
+    if ! fault=$(copy_of "$tree" "$1"); then
+        echo "| $name | **$fault** | | |"
+        tail -n 20 "$tree.log" >&2
+    else
+        while read -r what argument; do
+            if how=$(try "$tree" "$what" "$argument"); then
+                row+="; $what ${argument:+$argument }sees nothing"
+                continue
+            fi
+            verdict=killed
+            IFS='|' read -r why seed seconds <<<"$how"
+            row+="; $what $argument$why${seed:+ (schedule $seed)}, $seconds"
+            [ -n "$all" ] || break
+        done < <(noticed_by "$1")
+        echo "| $name | $(head -n 1 "$1") | $verdict | ${row#; } |"
+    fi
+    [ "$verdict" = killed ] || touch "$work/survived.$name"
+    rm -rf "$tree" "$tree.log"
+}
+
+make_base() {
+    mkdir "$work/base"
+    tar -C "$root" --exclude='./build*' --exclude=./.git -cf - . |
+        tar -C "$work/base" -xf -
+    meson setup "$work/base/build" "$work/base" -Dtests=enabled -Dtools=false \
+        -Dexamples=false -Ddocs=false -Ddebug=false -Doptimization=1 \
+        -Dwerror=false >"$work/log" 2>&1 ||
+        { cat "$work/log"; die 'meson setup fails'; }
+    for p in "${patches[@]}"; do noticed_by "$p"; done |
+        while read -r what _; do target_of "$what"; done | sort -u |
+        xargs ninja -C "$work/base/build" >"$work/log" 2>&1 ||
+        { tail -n 20 "$work/log"; die 'the tree as it is does not compile'; }
+}
+
+control_of() { # what, argument
+    local how
+
+    how=$(try "$work/base" "$1" "$2") && return
+    echo "without a mutant: $1 $2 fails$how" >&2
+    touch "$work/survived.control"
+}
+
+# All that is run against the mutants.
+trials() {
+    for p in "${patches[@]}"; do noticed_by "$p"; done | sort -u
+}
+
+jobs=2 schedules='' limit=90 all='' smoke=''
+names=() patches=()
+case ${1-} in # jobs of ours: see the end
+--one | --control)
+    work=$2 schedules=$3 limit=$4 all=$5
+    if [ "$1" = --one ]; then one "$6"; else control_of "$6" "$7"; fi
+    exit 0
+    ;;
+esac
+while [ $# -gt 0 ]; do
+    case $1 in
+    --jobs | --schedules)
+        [ $# -ge 2 ] || die "$1 needs a number"
+        declare "${1#--}=$2"
+        shift
+        ;;
+    --all) all=yes ;;
+    --smoke) smoke=yes ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    -*)
+        usage >&2
+        exit 64
+        ;;
+    *) names+=("$1") ;;
+    esac
+    shift
+done
+schedules=${schedules:-${smoke:+10000}}
+schedules=${schedules:-50000}
+
+for p in "$here"/*.patch; do
+    [ -z "$smoke" ] || grep -q '^Smoke: yes' "$p" || continue
+    [ -n "$(noticed_by "$p")" ] || die "$p does not say who notices it"
+    for n in "${names[@]-}"; do
+        [[ $(basename "$p") == *"$n"* ]] && patches+=("$p") && break
+    done
+done
+[ ${#patches[@]} -gt 0 ] || die 'there is no such patch'
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+make_base
+trials | while read -r what argument; do
+    printf '%s\0%s\0' "$what" "$argument"
+done | xargs -0 -n 2 -P "$jobs" "$0" --control "$work" "$schedules" "$limit" ''
+[ ! -e "$work/survived.control" ] ||
+    die 'what notices nothing but mutants is wanted'
+echo '| mutant | what is broken | | noticed by |'
+echo '|---|---|---|---|'
+printf '%s\0' "${patches[@]}" |
+    xargs -0 -n 1 -P "$jobs" "$0" --one "$work" "$schedules" "$limit" "$all"
+survived=$(find "$work" -maxdepth 1 -name 'survived.*' | wc -l)
+echo "${#patches[@]} mutants, $((${#patches[@]} - survived)) killed, $survived not"
+[ "$survived" -eq 0 ]
