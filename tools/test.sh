@@ -20,7 +20,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    busy system, 5 minutes of hostile names and data
   --clang          build with clang instead of gcc
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
-                   interop, fault, model, sim, examples, harness
+                   interop, fault, model, sim, mutants, examples,
+                   harness
   --no-suite NAME  all but this
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.
