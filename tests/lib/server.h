@@ -45,7 +45,7 @@ void server_stop(struct server *s);
 
 const char *server_hosts(const struct server *s); /* "127.0.0.1:port" */
 int server_port(const struct server *s);
-pid_t server_pid(const struct server *s);       /* 0 while killed */
+pid_t server_pid(const struct server *s); /* 0 while killed */
 const char *server_dir(const struct server *s);
 const char *server_log_dir(const struct server *s); /* where version-2 is */
 
