@@ -256,7 +256,8 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
 
 static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 {
-    if (c->node[0] != '\0' && c->czxid == node->czxid)
+    if ((c->node[0] != '\0' && c->czxid == node->czxid) ||
+        c->sweep.search.czxid == node->czxid)
         return true;
     return c->data_len == node->data_len &&
            memcmp(c->data, node->data, c->data_len) == 0;

@@ -65,9 +65,11 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
 
     search->found[0] = '\0';
-    if (reply->rc == ZKR_OK && is_ours(search, reply))
+    if (reply->rc == ZKR_OK && is_ours(search, reply)) {
+        search->czxid = reply->czxid; /* and nobody else's from here on */
         (void)snprintf(search->found, sizeof(search->found), "%s",
                        zkr__path_name(search->path));
+    }
     search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
 }
 

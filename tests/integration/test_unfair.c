@@ -72,6 +72,13 @@ static int teardown(void **state)
     return 0;
 }
 
+static void ignore_outcome(int error, zkr_grant *g, void *user)
+{
+    (void)error;
+    (void)g;
+    (void)user;
+}
+
 static void one_request_takes_it_and_one_gives_it_back(void **state)
 {
     zkr_grant *g;
@@ -263,6 +270,37 @@ static void a_node_written_to_before_it_is_found_is_found(void **state)
     recorder_free(r);
 }
 
+static bool has_asked_twice(void *type)
+{
+    return proxy_requests(proxy, *(int32_t *)type) >= 2;
+}
+
+/* Both took it for theirs, and the second delete hit whoever held the lock by
+ * then: the simulator saw it, once in a million schedules. */
+static void a_node_that_two_may_have_made_is_deleted_once(void **state)
+{
+    int32_t create = ZOO_CREATE2_OP;
+    int32_t get = ZOO_GETDATA_OP;
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    for (int i = 0; i < 2; i++)
+        ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, ignore_outcome, NULL,
+                                          NULL));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_true(wait_until(has_asked_twice, &create, SOON_MS));
+    ok(zkr_unfair_mutex_cancel(m));
+    ok(zkr_participants_revoke(direct, node));
+    proxy_cut(proxy);
+    proxy_release(proxy);
+    proxy_heal(proxy);
+    assert_true(wait_until(has_asked_twice, &get, SOON_MS));
+    wait_children(path, 0);
+    release(take(m)); /* behind all that was sent before */
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 2);
+}
+
 /* The name comes again, so its presence is no proof. */
 static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
 {
@@ -304,6 +342,7 @@ static int run_group(void)
         TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
         TEST(a_release_on_request_that_is_lost_still_happens),
         TEST(a_node_written_to_before_it_is_found_is_found),
+        TEST(a_node_that_two_may_have_made_is_deleted_once),
         TEST(a_holder_sees_that_the_node_is_somebody_elses),
         TEST(the_kazoo_layout_is_refused),
     };
