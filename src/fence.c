@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "error.h"
 #include "fence_file.h"
+#include "thread.h"
 
 struct zkr_fence {
     pid_t pid;
@@ -54,6 +55,7 @@ int zkr_fence_new(zkr_fence **ret_fence)
 int zkr_fence_open(const char *file, zkr_fence **ret_fence)
 {
     zkr_fence *f;
+    int cancel;
     int rc;
 
     if (ret_fence == NULL)
@@ -63,7 +65,9 @@ int zkr_fence_open(const char *file, zkr_fence **ret_fence)
     rc = new_fence(&f);
     if (rc != ZKR_OK)
         return rc;
+    cancel = zkr__thread_keep();
     rc = zkr__fence_file_open(file, &f->file);
+    zkr__thread_let_go(cancel);
     if (rc != ZKR_OK)
         zkr_fence_free(f);
     else
@@ -154,8 +158,10 @@ static int begin(zkr_fence *f, int64_t token, bool shared, int64_t deadline)
 
 int zkr_fence_begin(zkr_fence *fence, int64_t token, int64_t timeout_ms)
 {
+    int cancel = zkr__thread_keep();
     int rc = begin(fence, token, false, zkr__clock_deadline(timeout_ms));
 
+    zkr__thread_let_go(cancel);
     return rc == ZKR_ETIMEDOUT && timeout_ms == 0 ? ZKR_EBUSY : rc;
 }
 
@@ -167,10 +173,12 @@ void zkr_fence_end(zkr_fence *fence)
 
 static int accept_once(zkr_fence *fence, int64_t token, bool shared)
 {
+    int cancel = zkr__thread_keep();
     int rc = begin(fence, token, shared, ZKR__NEVER);
 
     if (rc == ZKR_OK)
         leave(fence);
+    zkr__thread_let_go(cancel);
     return rc;
 }
 
@@ -186,14 +194,17 @@ int zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
 
 int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
 {
+    int cancel;
     int rc;
 
     if (ret_token == NULL)
         return zkr__fail(ZKR_EINVAL, "fence: ret_token is NULL");
+    cancel = zkr__thread_keep();
     rc = enter(fence, ZKR__NEVER);
-    if (rc != ZKR_OK)
-        return rc;
-    *ret_token = fence->record.highest;
-    leave(fence);
-    return ZKR_OK;
+    if (rc == ZKR_OK) {
+        *ret_token = fence->record.highest;
+        leave(fence);
+    }
+    zkr__thread_let_go(cancel);
+    return rc;
 }

@@ -49,6 +49,16 @@ int64_t zkr__heartbeat_pace(const struct zkr_session *s)
     return zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ? beat : beat / 4;
 }
 
+bool zkr__heartbeat_wants_write(const struct zkr_session *s)
+{
+    int64_t beat = zkr__lease_beat(&s->lease);
+
+    return zkr__heartbeat_has_lease(s) &&
+           (!zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ||
+            zkr__clock_boot() + beat >=
+                s->lease.last_committed + zkr__lease_late(&s->lease));
+}
+
 static void on_beat(struct zkr__timer *timer)
 {
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, beat);

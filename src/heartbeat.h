@@ -15,6 +15,10 @@ void zkr__heartbeat_good_locked(struct zkr_session *s);
 /* A write that was sent at `sent` has been committed. */
 void zkr__heartbeat_committed_locked(struct zkr_session *s, int64_t sent);
 
+/* Would what is granted now be in doubt before its first beat? Without a lease
+ * never. */
+bool zkr__heartbeat_wants_write(const struct zkr_session *s);
+
 /* How long to wait before the next write that is to prove it. */
 int64_t zkr__heartbeat_pace(const struct zkr_session *s);
 

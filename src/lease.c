@@ -116,7 +116,9 @@ int64_t zkr__lease_until(const struct zkr__lease *lease)
 
 int64_t zkr__lease_patience(const struct zkr__lease *lease)
 {
-    return gap(lease) + lease->timeout / 4;
+    int64_t patience = gap(lease) + lease->timeout / 4;
+
+    return gap(lease) + lease->margin < lease->timeout ? patience : 0;
 }
 
 int64_t zkr__lease_pulse(const struct zkr__lease *lease)

@@ -41,18 +41,31 @@ static void ask_later_locked(struct zkr__claim *c)
                            zkr__clock_now() + zkr__heartbeat_pace(s), on_again);
 }
 
+/* An answer of the servers, and not one that has waited for us while we stood
+ * still: our node may have gone since. */
+static bool is_fresh(const struct zkr__claim *c, int rc)
+{
+    return zkr__error_outcome(rc) == ZKR__DONE && rc != ZKR_ENOMEM &&
+           zkr__clock_boot() - c->guard.sent < c->session->lease.timeout / 2;
+}
+
+static bool patience_is_over(const struct zkr__claim *c)
+{
+    return zkr__clock_now() - c->turn >=
+           zkr__lease_patience(&c->session->lease);
+}
+
 /* When the proof is withheld, by an ACL or by slow answers, the lock is granted
  * all the same, and check() tells the truth. */
 static void judge_locked(struct zkr__claim *c, int rc)
 {
-    struct zkr_session *s = c->session;
-
     if (rc == ZKR__ZNONODE)
         c->recipe->way->enter(c, "our node was deleted");
-    else if (zkr__heartbeat_is_proven_for(s, 0))
+    else if (!is_fresh(c, rc))
+        ask_later_locked(c);
+    else if (zkr__heartbeat_is_proven_for(c->session, 0))
         grant_locked(c, "proven");
-    else if ((rc != ZKR_OK && zkr__error_outcome(rc) == ZKR__DONE) ||
-             zkr__clock_now() - c->turn >= zkr__lease_patience(&s->lease))
+    else if (rc != ZKR_OK || patience_is_over(c))
         grant_locked(c, "without a proof");
     else
         ask_later_locked(c);

@@ -78,7 +78,7 @@ static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
 
-    if (zkr__error_outcome(reply->rc) != ZKR__DONE)
+    if (zkr__error_outcome(reply->rc) != ZKR__DONE || reply->rc == ZKR_ENOMEM)
         search->done(search, reply->rc);
     else if (search->data == NULL)
         zkr__op_start_locked(op, ZKR__ZK_CHILDREN, search->dir, op->retry,

@@ -9,9 +9,6 @@
 #include "log.h"
 #include "path.h"
 
-/* How long the lease must run on for a list to go without a write. */
-#define GUARD_AHEAD_MS 100
-
 static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list);
@@ -41,7 +38,7 @@ static void on_guard(struct zkr__op *op, const struct zkr__zk_reply *reply)
 static void guard_locked(struct zkr__claim *c)
 {
     if (c->guard.where == ZKR__OP_IDLE &&
-        !zkr__heartbeat_is_proven_for(c->session, GUARD_AHEAD_MS * ZKR__MS))
+        zkr__heartbeat_wants_write(c->session))
         zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
                               ZKR__RETRY_NEVER, on_guard);
 }

@@ -26,6 +26,7 @@ static void on_relist(struct zkr__timer *timer);
 
 static void relist_later_locked(struct zkr__claim *c)
 {
+    zkr__keeper_disarm_locked(c->session, &c->relist);
     zkr__keeper_arm_locked(c->session, &c->relist,
                            zkr__clock_deadline(RELIST_MS), on_relist);
 }

@@ -107,8 +107,11 @@ ZKR_API int zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
 typedef void (*zkr_guarded_fn)(int error, const struct zkr_guarded_stat *stat,
                                void *user);
 
-/* The same without waiting. When these return an error, @p fn is not called. A
- * write that was started before a release is made before it. */
+/* The same without waiting. When these return an error, @p fn is not called.
+ * Wait for the answer before the next write to the same node, and before the
+ * release: after a reconnect, or when the servers throttle, a write may be sent
+ * late, and so be overtaken. Behind the release it is not made (ZKR_ENOTHELD).
+ */
 
 ZKR_API int zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
                                         const void *data, size_t len,
