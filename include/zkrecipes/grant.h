@@ -21,9 +21,9 @@
  * somebody else. So while something is held, the library has the servers commit
  * a write every sixth of the session timeout, and derives from them an instant
  * before which the servers cannot have ended the session:
- * zkr_grant_valid_until(). The rule assumes that clocks differ by less than 0.1
- * % and that the leader pings its followers as often as lease_ping_gap_ms of
- * the session says; for the first third of a session timeout after a time
+ * zkr_grant_valid_until(). The rule assumes that clocks differ by less than
+ * 0.1 % and that the leader pings its followers as often as lease_ping_gap_ms
+ * of the session says; for the first third of a session timeout after a time
  * without writes also that the link between the leader and our follower did not
  * just end a longer stall and break in the same moment. Session timeouts below
  * half a second leave no room for it.

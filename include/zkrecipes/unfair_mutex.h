@@ -28,11 +28,6 @@
  * of the deletion, it can delete the node of the next one. Fair mutexes do not
  * have this flaw.
  *
- * Known to be wrong: a claim whose create was answered by a lost connection,
- * and whose node is asked for the lock (zkr_participants_revoke()) before we
- * have looked at it, does not know its own node. It stays until the session
- * ends.
- *
  * Calling sequence, sessions, grants and tokens as mutex.h.
  *
  * Source    Hunt et al., "ZooKeeper: Wait-free coordination for Internet-scale
