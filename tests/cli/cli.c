@@ -85,6 +85,9 @@ static bool has_ended(void *arg)
     return waitpid(e->pid, &e->status, WNOHANG) == e->pid;
 }
 
+/* The exit status of ThreadSanitizer, which no verb uses. */
+#define SANITIZER_FOUND 66
+
 int cli_end(struct cli *c)
 {
     struct ending e = { .pid = c->pid };
@@ -95,6 +98,8 @@ int cli_end(struct cli *c)
         (void)waitpid(c->pid, NULL, 0);
         fail_msg("it does not end; it has said: %s", cli_said(c));
     }
+    if (WIFEXITED(e.status) && WEXITSTATUS(e.status) == SANITIZER_FOUND)
+        fail_msg("a sanitizer has said: %s", cli_said(c));
     return WIFSIGNALED(e.status) ? 128 + WTERMSIG(e.status)
                                  : WEXITSTATUS(e.status);
 }
