@@ -99,7 +99,7 @@ static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
     if (is_ours(c, reply) &&
         zkr__claim_adopt(c, c->request_path, reply) == ZKR_OK) {
         zkr__claim_stop_watching_locked(c);
-        zkr__claim_turn_locked(c, "found, and ours");
+        zkr__claim_confirm_locked(c, "found, and ours");
     } else if (c->is_try) {
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
     }

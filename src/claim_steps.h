@@ -49,6 +49,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
 
 /* prove.c: nobody is ahead of us any more. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why);
+/* ... if our node is still there: a server that is behind has shown it. */
+void zkr__claim_confirm_locked(struct zkr__claim *c, const char *why);
 
 /* wait.c */
 void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name);

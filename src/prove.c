@@ -110,10 +110,14 @@ static void ask_locked(struct zkr__claim *c)
  * proof needs, and if not, some time. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
 {
-    if (zkr__heartbeat_is_proven_for(c->session, 0)) {
+    if (zkr__heartbeat_is_proven_for(c->session, 0))
         grant_locked(c, why);
-        return;
-    }
+    else
+        zkr__claim_confirm_locked(c, why);
+}
+
+void zkr__claim_confirm_locked(struct zkr__claim *c, const char *why)
+{
     zkr__sm_move(&c->sm, ZKR__CLAIM_PROVING, why);
     c->turn = zkr__clock_now();
     ask_locked(c);

@@ -11,9 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* So far we look for a descriptor of ours. */
-#define OURS_MAX 64
-
 static bool write_all(int fd, const char *text, size_t size)
 {
     while (size > 0) {
@@ -29,12 +26,12 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
-/* The descriptor by which we have that file open for writing, or -1. */
+/* Which of stdout and stderr is that file, open for writing; or -1. */
 static int find_ours(const struct stat *st)
 {
     struct stat ours;
 
-    for (int fd = STDOUT_FILENO; fd < OURS_MAX; fd++) {
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fstat(fd, &ours) == 0 && ours.st_dev == st->st_dev &&
             ours.st_ino == st->st_ino && (fcntl(fd, F_GETFL) & O_ACCMODE) != 0)
             return fd;
