@@ -301,6 +301,41 @@ static void a_node_that_two_may_have_made_is_deleted_once(void **state)
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 2);
 }
 
+/* Who may not read the holder's node looks again by a timer. It was armed a
+ * second time, and the process aborted, when another was quicker meanwhile. */
+static void a_node_that_may_not_be_read_is_waited_for_again(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct recorder *r = recorder_new();
+    zkr_unfair_mutex *closed;
+    zkr_session *theirs;
+    int32_t exists = ZOO_EXISTS_OP;
+    zkr_grant *g;
+
+    (void)state;
+    opts.acl = "world:anyone:cdw";
+    ok(zkr_session_open(server_hosts(the_server), &opts, &theirs));
+    closed = new_unfair(theirs);
+    g = take(closed);
+    proxy_reset_counts(proxy);
+    proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
+    ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    release(g);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
+    proxy_release(proxy);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    g = take(closed);
+    proxy_release(proxy);
+    assert_true(wait_until(has_asked_twice, &exists, SOON_MS));
+    release(g);
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    release(recorded_grant(r, 0));
+    recorder_free(r);
+    zkr_unfair_mutex_free(closed);
+    close_session(theirs);
+}
+
 /* The name comes again, so its presence is no proof. */
 static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
 {
@@ -343,6 +378,7 @@ static int run_group(void)
         TEST(a_release_on_request_that_is_lost_still_happens),
         TEST(a_node_written_to_before_it_is_found_is_found),
         TEST(a_node_that_two_may_have_made_is_deleted_once),
+        TEST(a_node_that_may_not_be_read_is_waited_for_again),
         TEST(a_holder_sees_that_the_node_is_somebody_elses),
         TEST(the_kazoo_layout_is_refused),
     };
