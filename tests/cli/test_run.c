@@ -350,6 +350,27 @@ static json_t *read_status(const char *file)
     return json;
 }
 
+/* A paragraph separator of a name was written as it is; the fuzzer saw it. */
+static void the_status_file_has_no_character_of_a_name_as_it_is(void **state)
+{
+    const char *file = cli_file("status");
+    char path[128];
+    char text[4096];
+    FILE *f;
+    size_t n;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s/\xe2\x80\xa9", new_path());
+    assert_int_equal(RUN("--status-file", file, path, "true"), 0);
+    f = fopen(file, "re");
+    assert_non_null(f);
+    n = fread(text, 1, sizeof(text) - 1, f);
+    (void)fclose(f);
+    text[n] = '\0';
+    assert_non_null(strstr(text, "\\u2029"));
+    assert_null(strchr(text, '\xe2'));
+}
+
 static void the_status_file_says_what_happened(void **state)
 {
     const char *file = cli_file("status");
@@ -720,6 +741,7 @@ static int run_group(void)
         cmocka_unit_test(data_of_others_cannot_move_the_cursor),
         cmocka_unit_test(a_signal_ends_the_waiting),
         cmocka_unit_test(readers_share_and_exclude_a_writer),
+        cmocka_unit_test(the_status_file_has_no_character_of_a_name_as_it_is),
         cmocka_unit_test(the_status_file_says_what_happened),
         cmocka_unit_test(a_status_file_that_is_a_link_is_followed),
         cmocka_unit_test(a_session_that_ends_ends_the_command),

@@ -74,7 +74,8 @@ int run_status_write(const struct run *run, int exit_code)
     if (file == NULL)
         return 0;
     json = describe(run, exit_code);
-    len = json_dumpb(json, line, sizeof(line) - 1, JSON_COMPACT);
+    len = json_dumpb(json, line, sizeof(line) - 1,
+                     JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(json);
     if (len == 0 || len >= sizeof(line))
         return fail(file, "out of memory");
