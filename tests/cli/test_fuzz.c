@@ -410,8 +410,8 @@ static void split(const char *words, const char *lock, const char *args[20])
     else
         args[n++] = lock;
     if (strcmp(args[0], "run") == 0) {
-        args[n++] = "-c";
-        args[n++] = "env >&2";
+        args[n++] = "--";
+        args[n++] = "true"; /* what a command writes is its own */
     }
     args[n] = NULL;
 }
