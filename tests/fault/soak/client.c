@@ -23,6 +23,7 @@ enum {
     PATIENCE_MS = 120000,
     NOTED_MS = 100, /* growth of a lease that is worth a line */
     LATE_MS = 1000,
+    LATE_WRITES = 3,
 };
 
 struct held {
@@ -162,9 +163,9 @@ static int work_ms(void)
 {
     double lot = drand48();
 
-    if (lot < 0.89)
+    if (lot < 0.92)
         return 0;
-    return lot < 0.92 ? between(1, 20) : between(50, 400);
+    return lot < 0.945 ? between(1, 20) : between(50, 400);
 }
 
 /* Work for a while; UNSURE is waited out. */
@@ -181,12 +182,14 @@ static void work(struct held *h)
     }
 }
 
-/* A write that was under way when the lock was lost: it comes when somebody
+/* Writes that were under way when the lock was lost: they come when somebody
  * else has begun, most of the time. */
 static void write_late(struct held *h)
 {
-    sleep_ms(between(50, 400));
-    access_store(h);
+    for (int i = 0; i < LATE_WRITES; i++) {
+        sleep_ms(between(50, 200));
+        access_store(h);
+    }
 }
 
 static void section(struct held *h)
