@@ -12,6 +12,7 @@
 #include "log.h"
 #include "path.h"
 #include "retry.h"
+#include "thread.h"
 
 #define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
 #define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
@@ -35,10 +36,23 @@ static const struct zkr__sm_state table[] = {
 };
 /* clang-format on */
 
-static int allocate(struct zkr__claim *c)
+/* Asks the system, where a thread could be cancelled. */
+static int describe(struct zkr__claim *c)
 {
     char uuid[ZKR__UUID_LEN + 1];
+    int cancel = zkr__thread_keep();
+    int rc;
 
+    zkr__random_uuid(uuid);
+    rc = zkr__owner_write(c->data, c->lock->label,
+                          c->recipe->way->same_name ? uuid : NULL,
+                          c->thread != 0, &c->data_len);
+    zkr__thread_let_go(cancel);
+    return rc;
+}
+
+static int allocate(struct zkr__claim *c)
+{
     c->path_size = strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
     c->request_path = calloc(1, c->path_size);
     c->node = calloc(1, c->path_size);
@@ -46,10 +60,7 @@ static int allocate(struct zkr__claim *c)
     if (c->request_path == NULL || c->node == NULL || c->sweep_node == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", c->recipe->noun,
                          c->lock->path);
-    zkr__random_uuid(uuid);
-    return zkr__owner_write(c->data, c->lock->label,
-                            c->recipe->way->same_name ? uuid : NULL,
-                            c->thread != 0, &c->data_len);
+    return describe(c);
 }
 
 static void run_outcome(struct zkr__notice *notice)

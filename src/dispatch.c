@@ -30,8 +30,11 @@ int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)
 
 void zkr__dispatch_done(struct zkr__dispatch *d)
 {
+    int cancel = zkr__thread_keep();
+
     if (d->fd >= 0)
         (void)close(d->fd);
+    zkr__thread_let_go(cancel);
     (void)pthread_cond_destroy(&d->changed);
 }
 
@@ -184,13 +187,16 @@ int zkr_session_fd(zkr_session *s, int *ret_fd)
     return ZKR_OK;
 }
 
+/* Who is cancelled in a callback would not come back, and no close ended. */
 int zkr_session_dispatch(zkr_session *s)
 {
     int fd;
+    int cancel;
     int rc = zkr_session_fd(s, &fd);
 
     if (rc != ZKR_OK)
         return rc;
+    cancel = zkr__thread_keep();
     zkr__mtx_lock(&s->lock);
     if (s->dispatch.busy)
         rc = zkr__dispatch_inside_locked(s)
@@ -199,5 +205,6 @@ int zkr_session_dispatch(zkr_session *s)
     else
         run_due_unlocks(s);
     zkr__mtx_unlock(&s->lock);
+    zkr__thread_let_go(cancel);
     return rc;
 }

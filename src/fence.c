@@ -37,10 +37,14 @@ static int new_fence(zkr_fence **ret_fence)
 
 void zkr_fence_free(zkr_fence *f)
 {
+    int cancel;
+
     if (f == NULL)
         return;
+    cancel = zkr__thread_keep();
     if (f->file != NULL)
         zkr__fence_file_close(f->file);
+    zkr__thread_let_go(cancel);
     (void)pthread_mutex_destroy(&f->lock);
     free(f);
 }

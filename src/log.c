@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "thread.h"
 #include "zk.h"
 
 /* The level is read without the lock, so that a silent log costs one load. */
@@ -42,8 +43,12 @@ void zkr__log_line(enum zkr_log_level level, const char *line)
     fn = hook_fn;
     user = hook_user;
     (void)pthread_rwlock_unlock(&hook_lock);
-    if (fn != NULL)
+    if (fn != NULL) {
+        int cancel = zkr__thread_keep(); /* what prints may be cancelled */
+
         fn(level, line, user);
+        zkr__thread_let_go(cancel);
+    }
 }
 
 void zkr__log(enum zkr_log_level level, const char *format, ...)

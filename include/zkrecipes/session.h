@@ -29,7 +29,8 @@
  * should close the descriptors from 3 up.
  *
  * pthread_cancel(). A thread that is cancelled inside a call goes on until the
- * call has returned, with what it returns; so cancel the wait, not the thread.
+ * call has returned, with what it returns, and so do callbacks and the log hook
+ * inside it; so cancel the wait, not the thread.
  *
  * If the process dies, the server keeps the session, and the locks held through
  * it, until its timeout has passed.

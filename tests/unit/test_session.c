@@ -1,0 +1,165 @@
+/* Tests of the session, and of what is opened on it, on a client that answers
+ * at once. */
+#include "unit.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "client.h"
+
+/* What hangs is killed. */
+enum { PATIENCE_S = 20 };
+
+static zkr_session *open_session(uint32_t flags)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.flags = flags;
+    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
+    return s;
+}
+
+static zkr_mutex *new_mutex(zkr_session *s)
+{
+    zkr_mutex *m = NULL;
+
+    assert_int_equal(zkr_mutex_new(s, "/lock", NULL, &m), ZKR_OK);
+    return m;
+}
+
+/* -- a thread that is cancelled ------------------------------------------- */
+
+struct cancelled {
+    void (*call)(struct cancelled *);
+    zkr_session *session;
+    zkr_mutex *mutex;
+    zkr_grant *grant;
+    atomic_int callbacks;
+    bool returned;
+};
+
+static void *cancel_and_call(void *arg)
+{
+    struct cancelled *c = arg;
+
+    (void)pthread_cancel(pthread_self()); /* at the next opportunity */
+    c->call(c);
+    c->returned = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void call_returns(struct cancelled *c)
+{
+    pthread_t thread;
+    void *result = NULL;
+
+    assert_int_equal(pthread_create(&thread, NULL, cancel_and_call, c), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    assert_true(c->returned);
+}
+
+static void acquire(struct cancelled *c)
+{
+    (void)zkr_mutex_acquire(c->mutex, -1, &c->grant);
+}
+
+static void an_acquire_that_is_cancelled_goes_on_to_its_end(void **state)
+{
+    zkr_session *s = open_session(0);
+    struct cancelled c = { .call = acquire, .mutex = new_mutex(s) };
+
+    (void)state;
+    call_returns(&c);
+    assert_non_null(c.grant);
+    assert_int_equal(zkr_grant_release(c.grant), ZKR_OK);
+    zkr_grant_free(c.grant);
+    zkr_mutex_free(c.mutex);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void on_outcome(int rc, zkr_grant *grant, void *user)
+{
+    struct cancelled *c = user;
+
+    (void)rc;
+    pthread_testcancel();
+    zkr_grant_free(grant);
+    (void)atomic_fetch_add(&c->callbacks, 1);
+}
+
+static void acquire_async(struct cancelled *c)
+{
+    (void)zkr_mutex_acquire_async(c->mutex, -1, on_outcome, c, NULL);
+}
+
+static void dispatch(struct cancelled *c)
+{
+    (void)zkr_session_dispatch(c->session);
+}
+
+/* A session of which a callback has not come back can never be closed. */
+static void a_callback_that_is_cancelled_in_our_loop_goes_on(void **state)
+{
+    zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
+    struct cancelled c = {
+        .call = acquire_async,
+        .session = s,
+        .mutex = new_mutex(s),
+    };
+    struct pollfd due = { .events = POLLIN };
+
+    (void)state;
+    call_returns(&c);
+    assert_int_equal(zkr_session_fd(s, &due.fd), ZKR_OK);
+    assert_int_equal(poll(&due, 1, -1), 1);
+    c.call = dispatch;
+    c.returned = false;
+    call_returns(&c);
+    assert_int_equal(atomic_load(&c.callbacks), 1);
+    zkr_mutex_free(c.mutex);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void print(enum zkr_log_level level, const char *message, void *user)
+{
+    (void)level;
+    (void)message;
+    (void)user;
+    pthread_testcancel(); /* as what prints may */
+}
+
+static void check_nothing(struct cancelled *c)
+{
+    (void)c;
+    (void)zkr_grant_check(NULL);
+}
+
+static void a_line_of_the_log_is_no_place_to_be_cancelled_at(void **state)
+{
+    struct cancelled c = { .call = check_nothing };
+
+    (void)state;
+    zkr_log_set(ZKR_LOG_DEBUG, print, NULL);
+    call_returns(&c);
+    zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_acquire_that_is_cancelled_goes_on_to_its_end),
+        cmocka_unit_test(a_callback_that_is_cancelled_in_our_loop_goes_on),
+        cmocka_unit_test(a_line_of_the_log_is_no_place_to_be_cancelled_at),
+    };
+
+    (void)alarm(PATIENCE_S);
+    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
+}
