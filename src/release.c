@@ -4,12 +4,23 @@
 #include "error.h"
 #include "holds.h"
 
+/* How the release ended, with its sentence. */
+static int explain_release(const struct zkr_grant *g,
+                           const struct zkr__claim *c)
+{
+    return g->released == ZKR_OK
+               ? ZKR_OK
+               : zkr__fail(g->released, "%s '%s': cannot delete '%s'",
+                           c->recipe->noun, c->lock->path, c->node);
+}
+
 static void run_released(struct zkr__notice *notice)
 {
     struct zkr_grant *g =
         ZKR__CONTAINER(notice, struct zkr_grant, release_notice);
 
-    g->release_fn(g->released, g->release_user);
+    zkr__error_set_detail("");
+    g->release_fn(explain_release(g, zkr__grant_claim(g)), g->release_user);
     zkr__claim_unref(zkr__grant_claim(g));
 }
 
@@ -58,10 +69,7 @@ static int await_release_unlocks(struct zkr_grant *g)
     if (!g->left)
         return zkr__fail(ZKR_EPENDING, "%s '%s': no answer to the delete yet",
                          c->recipe->noun, c->lock->path);
-    return g->released == ZKR_OK
-               ? ZKR_OK
-               : zkr__fail(g->released, "%s '%s': cannot delete '%s'",
-                           c->recipe->noun, c->lock->path, c->node);
+    return explain_release(g, c);
 }
 
 int zkr_grant_release(zkr_grant *g)

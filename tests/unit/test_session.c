@@ -4,7 +4,9 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -152,12 +154,63 @@ static void a_line_of_the_log_is_no_place_to_be_cancelled_at(void **state)
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
 }
 
+/* -- what a callback is told ---------------------------------------------- */
+
+enum { ZNOAUTH = -102 };
+
+struct told {
+    atomic_int error;
+    char detail[512];
+};
+
+static void on_release(int error, void *user)
+{
+    struct told *told = user;
+
+    (void)snprintf(told->detail, sizeof(told->detail), "%s",
+                   zkr_error_detail());
+    atomic_store(&told->error, error);
+}
+
+static void release_and_wait(zkr_session *s, int deletes, struct told *told)
+{
+    zkr_mutex *m = new_mutex(s);
+    zkr_grant *g = NULL;
+
+    *told = (struct told){ .error = 1, .detail = "?" };
+    client_answers_deletes(deletes);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    assert_int_equal(zkr_grant_release_async(g, on_release, told), ZKR_OK);
+    while (atomic_load(&told->error) == 1)
+        (void)sched_yield();
+    client_answers_deletes(ZKR_OK);
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+}
+
+static void how_a_release_ended_is_explained_to_its_callback(void **state)
+{
+    zkr_session *s = open_session(0);
+    struct told told;
+
+    (void)state;
+    release_and_wait(s, ZNOAUTH, &told);
+    assert_int_equal(atomic_load(&told.error), ZNOAUTH);
+    assert_non_null(strstr(told.detail, "mutex '/lock': cannot delete"));
+    assert_non_null(strstr(told.detail, "ZNOAUTH"));
+    release_and_wait(s, ZKR_OK, &told);
+    assert_int_equal(atomic_load(&told.error), ZKR_OK);
+    assert_string_equal(told.detail, "");
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_acquire_that_is_cancelled_goes_on_to_its_end),
         cmocka_unit_test(a_callback_that_is_cancelled_in_our_loop_goes_on),
         cmocka_unit_test(a_line_of_the_log_is_no_place_to_be_cancelled_at),
+        cmocka_unit_test(how_a_release_ended_is_explained_to_its_callback),
     };
 
     (void)alarm(PATIENCE_S);
