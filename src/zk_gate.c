@@ -8,6 +8,18 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool works;                          /* under lock */
 static _Thread_local struct zkr__gate *own; /* on an io thread */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Who had shut it is not there to open it. */
+static void open_in_child(void)
+{
+    (void)pthread_mutex_init(&lock, NULL);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, open_in_child);
+}
 
 void zkr__gate_on_log(const char *line)
 {
@@ -28,6 +40,7 @@ void zkr__gate_own(struct zkr__gate *gate)
 
 void zkr__gate_shut(void)
 {
+    (void)pthread_once(&once, watch_forks);
     (void)pthread_mutex_lock(&lock);
 }
 

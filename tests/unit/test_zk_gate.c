@@ -6,8 +6,14 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "zk_gate.h"
 
@@ -124,12 +130,49 @@ static void each_connection_has_to_answer(void **state)
     assert_true(has_answered(&gate));
 }
 
+static atomic_bool is_shut;
+
+static void *shut_and_wait(void *forked)
+{
+    zkr__gate_shut();
+    atomic_store(&is_shut, true);
+    while (!atomic_load((atomic_bool *)forked))
+        (void)sched_yield();
+    zkr__gate_open();
+    return NULL;
+}
+
+/* Else no session that it opens would ever connect. */
+static void a_child_finds_the_gate_open(void **state)
+{
+    atomic_bool forked = false;
+    pthread_t thread;
+    int status = 0;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, shut_and_wait, &forked), 0);
+    while (!atomic_load(&is_shut))
+        (void)sched_yield();
+    pid = fork();
+    if (pid == 0) { /* no exit: a leak checker would count */
+        (void)alarm(5);
+        zkr__gate_on_log(connects);
+        (void)raise(SIGKILL);
+    }
+    atomic_store(&forked, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_no_gate_before_a_connection_was_seen),
         cmocka_unit_test(who_connects_waits_while_it_is_shut),
         cmocka_unit_test(each_connection_has_to_answer),
+        cmocka_unit_test(a_child_finds_the_gate_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
