@@ -123,6 +123,14 @@ static void lose_claim(struct zkr__claim *c)
     zkr__claim_lost_locked(c, "the session is over");
 }
 
+/* Timers of no length would never let go of the lock. */
+static uint32_t granted_timeout_ms(struct zkr_session *s)
+{
+    uint32_t timeout_ms = zkr__zk_timeout_ms(s->zk);
+
+    return timeout_ms == 0 ? 1 : timeout_ms;
+}
+
 static void connected_locked(struct zkr_session *s)
 {
     if (zkr__session_connected(s))
@@ -132,7 +140,7 @@ static void connected_locked(struct zkr_session *s)
     if (s->id == 0)
         zkr__lease_begin(&s->lease, s->opened_at);
     s->id = zkr__zk_session_id(s->zk);
-    s->timeout_ms = zkr__zk_timeout_ms(s->zk); /* may differ every time */
+    s->timeout_ms = granted_timeout_ms(s); /* may differ every time */
     zkr__lease_set_timeout(&s->lease, s->timeout_ms * ZKR__MS);
     move_locked(s,
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED

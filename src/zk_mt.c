@@ -177,7 +177,9 @@ int64_t zkr__zk_session_id(struct zkr__zk *zk)
 
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
 {
-    return (uint32_t)zoo_recv_timeout(zk->zh);
+    int timeout_ms = zoo_recv_timeout(zk->zh); /* whatever a server said */
+
+    return timeout_ms < 0 ? 0 : (uint32_t)timeout_ms;
 }
 
 /* The completions that the client knows, all turned into one kind of reply.

@@ -204,6 +204,21 @@ static void how_a_release_ended_is_explained_to_its_callback(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
+/* -- what a server says --------------------------------------------------- */
+
+/* Timers of no length never let go of the lock of the session. */
+static void a_session_that_is_granted_no_time_does_not_hang(void **state)
+{
+    zkr_session *s;
+
+    (void)state;
+    client_grants_timeout(0);
+    s = open_session(0);
+    client_grants_timeout(10000);
+    zkr_mutex_free(new_mutex(s));
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -211,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_callback_that_is_cancelled_in_our_loop_goes_on),
         cmocka_unit_test(a_line_of_the_log_is_no_place_to_be_cancelled_at),
         cmocka_unit_test(how_a_release_ended_is_explained_to_its_callback),
+        cmocka_unit_test(a_session_that_is_granted_no_time_does_not_hang),
     };
 
     (void)alarm(PATIENCE_S);
