@@ -37,7 +37,9 @@ void zkr__claim_pause_locked(struct zkr__claim *c);
 void zkr__claim_make_parents_locked(struct zkr__claim *c);
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
 
-/* look.c: take a node as ours if it is what we asked for, or ZKR_EPROTO. */
+/* look.c: can a node of that name be of a create of ours? */
+bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name);
+/* Take a node as ours if it is what we asked for, or ZKR_EPROTO. */
 int zkr__claim_adopt(struct zkr__claim *c, const char *path,
                      const struct zkr__zk_reply *reply);
 void zkr__claim_look_locked(struct zkr__claim *c, const char *why);

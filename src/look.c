@@ -6,18 +6,26 @@
 
 #include "error.h"
 
-static bool is_as_requested(const struct zkr__claim *c, const char *path)
+bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name)
 {
-    size_t len = strlen(c->request_path);
+    size_t len = strlen(c->name);
     size_t digits;
 
-    if (strncmp(path, c->request_path, len) != 0)
+    if (strncmp(name, c->name, len) != 0)
         return false;
-    digits = strlen(path + len);
+    digits = strlen(name + len);
     if (c->complete)
         return digits == 0;
     return digits > 0 && digits <= ZKR__SEQ_DIGITS &&
-           strspn(path + len, "-0123456789") == digits;
+           strspn(name + len, "-0123456789") == digits;
+}
+
+static bool is_as_requested(const struct zkr__claim *c, const char *path)
+{
+    size_t len = strlen(c->lock->dir);
+
+    return strncmp(path, c->lock->dir, len) == 0 && path[len] == '/' &&
+           zkr__claim_asked_for(c, path + len + 1);
 }
 
 /* Take the node as ours, if it is what we asked for. The token is that of the

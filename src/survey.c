@@ -1,8 +1,6 @@
 /* SURVEYING: listing the queue, and finding whom we wait for. */
 #include "claim_steps.h"
 
-#include <string.h>
-
 #include "error.h"
 #include "heartbeat.h"
 #include "keeper.h"
@@ -68,17 +66,9 @@ static bool is_exhausted(const struct zkr__claim *c)
     return seq < 0 || seq >= ZKR__SEQ_MAX;
 }
 
-/* A create of ours that was carried out later than we could know. */
-static bool is_twin(const struct zkr__claim *c, const char *name)
-{
-    size_t tag_len = zkr__node_name_tag_len(c->lock->layout);
-
-    return strncmp(name, c->name, tag_len) == 0;
-}
-
 static void conflict_locked(struct zkr__claim *c, const char *name)
 {
-    if (is_twin(c, name))
+    if (zkr__claim_asked_for(c, name)) /* ... and created later than we knew */
         zkr__claim_look_locked(c, "we would wait for ourselves");
     else if (c->is_try)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);

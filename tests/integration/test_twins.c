@@ -189,6 +189,53 @@ static void both_go_when_it_is_given_up(void **state)
     recorder_free(r);
 }
 
+/* A node that begins as ours does, with `fill` before the rest of the name. */
+static void make_imitation(size_t n, const char *fill, char node[512])
+{
+    char *name = nth_child(path, n);
+    char *marker = strstr(name, "lock-");
+
+    assert_non_null(marker);
+    (void)snprintf(node, 512, "%s/%.*s%slock-%0*d", path, (int)(marker - name),
+                   name, fill, DIGITS, 0);
+    free(name);
+    assert_int_equal(admin_create(admin, node, NULL), ZOK);
+}
+
+static void waits_for_an_imitation(const char *fill)
+{
+    zkr_grant *before = acquire(rival);
+    struct waiter w;
+    char node[512];
+    long looks;
+
+    waiter_start(&w, m, SOON_MS);
+    wait_children(path, 2);
+    make_imitation(1, fill, node);
+    release(before);
+    settle(s);
+    settle(s); /* the event, then the list */
+    looks = proxy_requests(proxy, ZOO_EXISTS_OP);
+    for (int i = 0; i < 10; i++)
+        settle(s);
+    assert_false(waiter_is_done(&w));
+    assert_int_equal(proxy_requests(proxy, ZOO_EXISTS_OP), looks);
+    assert_int_equal(admin_delete(admin, node), ZOK);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+}
+
+/* Who knows our name could make us search for ever, or give up. */
+static void a_node_that_only_begins_as_ours_is_waited_for(void **state)
+{
+    char lengthy[101] = "";
+
+    (void)state;
+    waits_for_an_imitation("x-");
+    memset(lengthy, 'x', sizeof(lengthy) - 1);
+    waits_for_an_imitation(lengthy);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 static int run_group(void)
@@ -197,6 +244,7 @@ static int run_group(void)
         TEST(the_lower_one_holds_and_both_go),
         TEST(it_does_not_wait_for_itself),
         TEST(both_go_when_it_is_given_up),
+        TEST(a_node_that_only_begins_as_ours_is_waited_for),
     };
 
     return cmocka_run_group_tests_name("twins", tests, NULL, NULL);
