@@ -161,6 +161,11 @@ static int check_write(const struct zkr__claim *c, const struct write *w)
         return zkr__fail(w->path == NULL ? ZKR_EINVAL : ZKR_EPATH,
                          "guarded write: path '%.200s': %s",
                          w->path == NULL ? "" : w->path, fault);
+    if (strlen(c->session->hosts.chroot) + strlen(w->path) > ZKR_PATH_MAX)
+        return zkr__fail(ZKR_ETOOLONG,
+                         "guarded write to '%.100s...': the path is longer "
+                         "than %d bytes",
+                         w->path, ZKR_PATH_MAX);
     if (w->data == NULL && w->len > 0)
         return zkr__fail(ZKR_EINVAL, "guarded write: data is NULL");
     if (w->len > ZKR_GUARDED_DATA_MAX)

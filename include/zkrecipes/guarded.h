@@ -29,10 +29,10 @@
  * As long as the lock is held, only a write of your own can come in between. If
  * a repetition says ZKR_ELOST, read, or leave it to the next holder.
  *
- * Paths are absolute, without the chroot of the session. Data is at most
- * ZKR_GUARDED_DATA_MAX bytes; servers whose jute.maxbuffer is lower than the
- * usual 1 MB cut the connection instead of refusing (ZKR_EUNKNOWN). The data is
- * copied.
+ * Paths are absolute, without the chroot of the session, and at most
+ * ZKR_PATH_MAX bytes long with it. Data is at most ZKR_GUARDED_DATA_MAX bytes;
+ * servers whose jute.maxbuffer is lower than the usual 1 MB cut the connection
+ * instead of refusing (ZKR_EUNKNOWN). The data is copied.
  *
  * The node of an unfair mutex has the same name for all its holders, so it
  * cannot guard anything (ZKR_EINVAL).

@@ -170,6 +170,7 @@ static void what_is_wrong_with_the_write_is_told_apart(void **state)
 static void what_cannot_be_asked_for_is_refused_at_once(void **state)
 {
     static char much[ZKR_GUARDED_DATA_MAX + 1];
+    static char far[ZKR_PATH_MAX + 2];
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = acquire(m);
     long before;
@@ -185,6 +186,10 @@ static void what_cannot_be_asked_for_is_refused_at_once(void **state)
     refuses(zkr_grant_guarded_set(g, data, "x", 1, -2, 0, NULL), ZKR_EINVAL, g);
     refuses(zkr_grant_guarded_set(g, data, much, sizeof(much), -1, 0, NULL),
             ZKR_ETOOLONG, g);
+    memset(far, 'x', sizeof(far) - 1);
+    far[0] = '/';
+    refuses(zkr_grant_guarded_set(g, far, "x", 1, -1, 0, NULL), ZKR_ETOOLONG,
+            g);
     refuses(zkr_grant_guarded_set_async(g, data, "x", 1, -1, 0, NULL, NULL),
             ZKR_EINVAL, g);
     assert_int_equal(set(NULL, "x"), ZKR_EINVAL);
