@@ -45,7 +45,11 @@
  * compare.
  *
  * Threads   All functions: any thread, but an end: the one that began.
- *           After fork(), ZKR_EFORKED: open it again in the child.
+ *           Inside a section of a file, another handle of it on the same
+ *           thread waits for itself.
+ *           After fork(), ZKR_EFORKED: open it again in the child. Free the
+ *           old handle there: a child that has it, and does not exec, keeps
+ *           others out when its parent dies inside a section.
  * Source    Kleppmann, "How to do distributed locking", 2016 (fencing tokens).
  *           Lamport, "Time, Clocks, and the Ordering of Events in a Distributed
  *           System", CACM 21(7), 1978: an order of events, not of clocks.

@@ -131,9 +131,9 @@ struct zkr_session_opts {
  * On error  Nothing is left here. If a session was established and then the
  *           connection broke, the server keeps it until its timeout; it has no
  *           nodes.
- * Errors    ZKR_EINVAL, ZKR_EPATH (chroot), ZKR_EHOSTS, ZKR_EREFUSED,
- *           ZKR_ENOTZK, ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM,
- *           ZKR_ESYSTEM; ZAUTHFAILED and what else ZooKeeper answers.
+ * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
+ *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
+ *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM; ZAUTHFAILED and what else ZooKeeper answers.
  */
 ZKR_API int zkr_session_open(const char *hosts,
                              const struct zkr_session_opts *opts,
@@ -205,7 +205,8 @@ ZKR_API void zkr_listener_free(zkr_listener *listener);
  * The descriptor of a session with ZKR_SESSION_OWN_LOOP: readable when
  * callbacks are due. Poll it, never read it. Stays the library's.
  *
- * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
+ * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
+ *           ZKR_EFORKED.
  */
 ZKR_API int zkr_session_fd(zkr_session *session, int *ret_fd);
 
