@@ -268,6 +268,83 @@ static void a_thread_does_not_wait_for_ever(void **state)
     zkr_fence_free(f);
 }
 
+static int accept_shared(zkr_fence *f)
+{
+    return zkr_fence_accept_shared(f, 9);
+}
+
+static int accept_alone(zkr_fence *f)
+{
+    return zkr_fence_accept(f, 9);
+}
+
+static int begin_and_end(zkr_fence *f)
+{
+    int rc = zkr_fence_begin(f, 9, 0);
+
+    if (rc == ZKR_OK)
+        zkr_fence_end(f);
+    return rc;
+}
+
+static int look(zkr_fence *f)
+{
+    int64_t token;
+
+    return zkr_fence_highest(f, &token);
+}
+
+static int open_another(zkr_fence *f)
+{
+    zkr_fence *another = NULL;
+    int rc = zkr_fence_open(file, &another);
+
+    (void)f;
+    zkr_fence_free(another);
+    return rc;
+}
+
+struct cancelled {
+    zkr_fence *fence;
+    int (*call)(zkr_fence *f);
+    int rc;
+};
+
+static void *cancelled_main(void *arg)
+{
+    struct cancelled *c = arg;
+
+    (void)pthread_cancel(pthread_self()); /* the next system call may be it */
+    c->rc = c->call(c->fence);
+    pthread_testcancel();
+    return NULL;
+}
+
+/* It ended in the middle, and left the fence locked for as long as the process
+ * lived. */
+static void a_thread_that_is_cancelled_in_a_call_ends_it_first(void **state)
+{
+    static int (*const calls[])(zkr_fence *) = {
+        accept_shared, accept_alone, begin_and_end, look, open_another,
+    };
+    zkr_fence *f = open_fence();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct cancelled c = { f, calls[i], 1 };
+        pthread_t thread;
+        void *end = NULL;
+
+        assert_int_equal(pthread_create(&thread, NULL, cancelled_main, &c), 0);
+        assert_int_equal(pthread_join(thread, &end), 0);
+        assert_ptr_equal(end, PTHREAD_CANCELED);
+        assert_int_equal(c.rc, ZKR_OK);
+        ok(zkr_fence_begin(f, 9, 0));
+        zkr_fence_end(f);
+    }
+    zkr_fence_free(f);
+}
+
 /* -- processes ------------------------------------------------------------ */
 
 /* A child dies with its parent, and tells by its exit status. */
@@ -626,6 +703,7 @@ int main(void)
         TEST(what_cannot_be_opened_says_why),
         TEST(sections_of_threads_exclude_each_other),
         TEST(a_thread_does_not_wait_for_ever),
+        TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first),
         TEST(a_child_opens_a_fence_of_its_own),
         TEST(who_dies_in_a_section_leaves_it),
         TEST(processes_exclude_each_other_and_tokens_never_go_back),
