@@ -1,0 +1,374 @@
+/* Stories: schedules that are told, not drawn. What once went wrong goes as it
+ * went then, in virtual time, on the simulated ensemble without other faults.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "arena.h"
+#include "claim.h"
+#include "error.h"
+#include "frontend.h"
+#include "runs.h"
+#include "session.h"
+#include "world.h"
+
+#define WAITER 0
+#define HOLDER 1
+#define TELLER 2
+
+/* Somebody who acquires when it is told to. */
+static struct user {
+    zkr_session *session;
+    zkr_mutex *mutex;
+    zkr_grant *grant;
+    int rc;
+    bool asks;
+    bool told;
+} users[2];
+
+static struct story {
+    void (*tell)(void);    /* runs beside the users */
+    void (*granted)(void); /* what the waiter does then */
+    struct zkr_retry retry;
+    int64_t instant; /* of what is tried at many */
+} story;
+
+/* The next requests of that type are refused by the client: --wrap. */
+static enum zkr__zk_type refused_type;
+static int refused_count;
+
+int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op)
+{
+    if (r->type == refused_type && refused_count > 0) {
+        refused_count--;
+        return ZKR_ENOMEM;
+    }
+    return __real_zkr__zk_submit(zk, r, op);
+}
+
+static void refuse(enum zkr__zk_type type, int count)
+{
+    refused_type = type;
+    refused_count = count;
+}
+
+/* -- those who act -------------------------------------------------------- */
+
+static void open_session(struct user *u)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
+    opts.retry = story.retry;
+    if (zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
+        zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK)
+        world_fail("cannot begin: %s", zkr_error_detail());
+}
+
+static void *user_main(void *arg)
+{
+    struct user *u = arg;
+
+    open_session(u);
+    while (!u->asks)
+        (void)fiber_wait(u, INT64_MAX);
+    u->rc = zkr_mutex_acquire(u->mutex, -1, &u->grant);
+    u->told = true;
+    if (u == &users[WAITER])
+        story.granted();
+    world.busy--;
+    while (!world.closing)
+        (void)fiber_wait(&world.closing, INT64_MAX);
+    zkr_mutex_free(u->mutex);
+    (void)zkr_session_close(u->session);
+    return NULL;
+}
+
+static void start(struct user *u)
+{
+    world.busy++;
+    (void)fiber_start((int)(u - users), user_main, u);
+}
+
+static void ask(struct user *u)
+{
+    u->asks = true;
+    fiber_wake(u, true);
+}
+
+static void give_back(struct user *u)
+{
+    (void)zkr_grant_release(u->grant);
+    zkr_grant_free(u->grant);
+}
+
+static void *tell_main(void *arg)
+{
+    (void)arg;
+    story.tell();
+    world.busy--;
+    return NULL;
+}
+
+void apps_start(void)
+{
+    world.process_count = 3;
+    world.busy++;
+    (void)fiber_start(TELLER, tell_main, NULL);
+}
+
+/* The tellers begin and end what goes wrong. */
+void faults_start(void)
+{
+    world.calm = sim_now + 100 * world.timeout;
+}
+
+static void succeeds(void (*tell)(void), void (*granted)(void))
+{
+    /* Nothing is drawn but a timeout of four ticks. */
+    static const uint32_t tame[] = { 0, 0, 0, 2 };
+    static struct report *r;
+
+    story.tell = tell;
+    story.granted = granted;
+    if (r == NULL)
+        r = report_new();
+    world_limits.recipe = MUTEX;
+    if (!run_script(r, tame, 4, 1))
+        fail_msg("%s", r->text);
+}
+
+/* -- what they do --------------------------------------------------------- */
+
+static void cut(int directions, int64_t duration)
+{
+    for (int r = 0; r < REPLICAS; r++)
+        server_cut(WAITER, r, directions, duration);
+}
+
+/* Slow answers: a single write proves nothing. */
+static void delay_answers(void)
+{
+    cut(WAY_DOWN, world.timeout * 3 / 10);
+}
+
+static void await_state(enum zkr__claim_state state)
+{
+    const struct zkr__list *claims = &users[WAITER].session->claims;
+
+    for (;;) {
+        if (claims->next != claims &&
+            ZKR__CONTAINER(claims->next, struct zkr__claim, link)->sm.state ==
+                (int)state)
+            return;
+        fiber_sleep(MS / 10);
+    }
+}
+
+/* It is the turn of the waiter, its lease does not run, and the write that is
+ * to prove it is on its way. */
+static void come_to_prove(void)
+{
+    start(&users[WAITER]);
+    fiber_sleep(3 * world.timeout); /* what the open has proven is over */
+    delay_answers();
+    ask(&users[WAITER]);
+    await_state(ZKR__CLAIM_PROVING);
+}
+
+static void operator_deletes(const char *path)
+{
+    struct request *r = arena_new(sizeof(*r));
+
+    r->type = ZKR__ZK_DELETE;
+    r->path = path;
+    r->data = "";
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(ensemble_leader(), r);
+}
+
+static void operator_deletes_the_node(void)
+{
+    const struct zkr__claim *c = ZKR__CONTAINER(
+        users[WAITER].session->claims.next, struct zkr__claim, link);
+
+    operator_deletes(arena_copy(c->node, strlen(c->node)));
+}
+
+static void has_a_node(void)
+{
+    struct user *u = &users[WAITER];
+
+    if (u->rc != ZKR_OK)
+        world_fail("it is not granted: %s", zkr_strerror(u->rc));
+    if (tree_find(zkr_grant_node(u->grant), ensemble_committed()) == NULL)
+        world_fail("it is granted %s, which has gone",
+                   zkr_grant_node(u->grant));
+    give_back(u);
+}
+
+/* -- proving -------------------------------------------------------------- */
+
+static void cut_off(void)
+{
+    come_to_prove();
+    delay_answers();
+    fiber_sleep(world.timeout / 3); /* it will ask again, or has already, */
+    cut(WAY_UP, world.timeout / 2); /* ... and is not heard */
+    operator_deletes_the_node();
+    fiber_sleep(world.timeout / 3); /* patience is over */
+    server_reset_connections(WAITER);
+}
+
+/* Patience was over, so the end of the connection was as good as an answer. */
+static void an_answer_that_never_came_grants_nothing(void **state)
+{
+    (void)state;
+    succeeds(cut_off, has_a_node);
+}
+
+static void stop(void)
+{
+    come_to_prove();
+    process_stop(WAITER, 2 * world.timeout);
+}
+
+/* The answer had waited in the socket while the session, and with it the node,
+ * ended. */
+static void an_answer_from_before_a_pause_grants_nothing(void **state)
+{
+    (void)state;
+    succeeds(stop, has_a_node);
+}
+
+static void run_out_of_memory(void)
+{
+    come_to_prove();
+    delay_answers();
+    refuse(ZKR__ZK_CHECK, INT32_MAX);
+    fiber_sleep(world.timeout / 10); /* it has found the node by then */
+    operator_deletes_the_node();
+    fiber_sleep(world.timeout);
+    if (users[WAITER].told)
+        world_fail("it is told %d", users[WAITER].rc);
+    refuse(ZKR__ZK_CHECK, 0);
+}
+
+/* ZKR_ENOMEM of the client was taken for a refusal by the servers, which have
+ * an ACL against the proof, and the lock was granted without one. */
+static void a_client_without_memory_says_nothing_of_the_node(void **state)
+{
+    (void)state;
+    succeeds(run_out_of_memory, has_a_node);
+}
+
+/* -- searching ------------------------------------------------------------ */
+
+static void lose_the_create(void)
+{
+    start(&users[WAITER]);
+    fiber_sleep(world.timeout);
+    cut(WAY_DOWN, world.timeout * 3 / 4); /* longer than a client waits */
+    ask(&users[WAITER]);
+    refuse(ZKR__ZK_CHECK, 2); /* the first try and the retry */
+}
+
+static void has_no_memory(void)
+{
+    struct user *u = &users[WAITER];
+
+    if (refused_count != 0)
+        world_fail("no search has begun");
+    if (u->rc != ZKR_ENOMEM)
+        world_fail("it is told %s", zkr_strerror(u->rc));
+}
+
+/* The search went on without the write that it must begin with: the list of a
+ * server that is behind does not have the node. */
+static void a_write_that_was_not_sent_begins_no_search(void **state)
+{
+    (void)state;
+    story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_FIXED,
+                                      .base_ms = 20,
+                                      .max_retries = 1 };
+    succeeds(lose_the_create, has_no_memory);
+    story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_DEFAULT };
+}
+
+/* -- the first lease ------------------------------------------------------ */
+
+static void hand_over(void)
+{
+    int64_t began;
+
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    while (!users[HOLDER].told)
+        fiber_sleep(MS);
+    began = sim_now;
+    start(&users[WAITER]);
+    ask(&users[WAITER]);
+    fiber_sleep(began + story.instant - sim_now);
+    give_back(&users[HOLDER]);
+}
+
+static void on_event(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    (void)grant;
+    (void)user;
+    world_fail("released after %lld ms it is told of the state %d",
+               (long long)(story.instant / MS), (int)event->state);
+}
+
+static void stays_held(void)
+{
+    struct user *u = &users[WAITER];
+    int64_t end = sim_now + world.timeout;
+
+    (void)zkr_grant_listen(u->grant, on_event, NULL);
+    while (sim_now < end) {
+        if (zkr_grant_check(u->grant) != ZKR_OK)
+            world_fail("released after %lld ms it is in doubt",
+                       (long long)(story.instant / MS));
+        fiber_sleep(10 * MS);
+    }
+    (void)zkr_grant_listen(u->grant, NULL, NULL);
+    give_back(u);
+}
+
+/* What the open had proven was enough to be granted by, and over, or late,
+ * before the first beat. */
+static void a_lease_lasts_until_its_first_beat(void **state)
+{
+    (void)state;
+    for (int64_t ms = 100; ms < 8000; ms += 50) {
+        story.instant = ms * MS;
+        succeeds(hand_over, stays_held);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_that_never_came_grants_nothing),
+        cmocka_unit_test(an_answer_from_before_a_pause_grants_nothing),
+        cmocka_unit_test(a_client_without_memory_says_nothing_of_the_node),
+        cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
+        cmocka_unit_test(a_lease_lasts_until_its_first_beat),
+    };
+
+    return cmocka_run_group_tests_name("stories", tests, NULL, NULL);
+}
