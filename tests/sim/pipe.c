@@ -16,15 +16,21 @@ void pipe_init(struct pipe *p, void (*deliver)(void *, const struct message *),
 
 int64_t pipe_slow_until;
 
+/* The most, later on. */
+#define QUICK (2 * MS)
+
 static int64_t delay(void)
 {
     static const int64_t delays[] = { 2,  1,  3,   5,   10,   20,
                                       50, 80, 200, 700, 2000, 11000 };
     uint32_t n = sizeof(delays) / sizeof(delays[0]);
+    int64_t left = pipe_slow_until - sim_now;
+    int64_t delay;
 
-    if (sim_now >= pipe_slow_until)
+    if (left <= 0)
         n /= 2;
-    return delays[mostly_first(n)] * MS / 10;
+    delay = delays[mostly_first(n)] * MS / 10;
+    return left > 0 && delay > left + QUICK ? left + QUICK : delay;
 }
 
 static void on_due(void *arg, uint64_t tag);

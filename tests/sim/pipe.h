@@ -33,7 +33,8 @@ void pipe_resume(struct pipe *p);
 /* What is under way is lost. */
 void pipe_clear(struct pipe *p);
 
-/* Until then a message may take longer than a client waits. */
+/* Until then a message may take longer than a client waits; none that is sent
+ * before comes long after. */
 extern int64_t pipe_slow_until;
 
 #endif
