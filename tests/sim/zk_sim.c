@@ -169,7 +169,10 @@ static void disconnect(struct zkr__zk *zk, int rc)
         tell_event(zk, ZKR__ZK_DISCONNECTED);
     }
     fail_all(zk, rc);
-    connect_later(zk);
+    if (zk->closing)
+        fiber_wake(zk, true);
+    else
+        connect_later(zk);
 }
 
 static void expire(struct zkr__zk *zk)
@@ -348,7 +351,7 @@ static void on_io(void *arg, uint64_t turn)
 {
     struct zkr__zk *zk = arg;
 
-    if (turn != zk->turn || zk->state == EXPIRED ||
+    if (turn != zk->turn || zk->state == EXPIRED || zk->closing ||
         fiber_process_stopped(zk->process))
         return;
     if (zk->conn == NULL)
@@ -474,7 +477,8 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     return true;
 }
 
-/* Once it has begun nothing is told any more. */
+/* Once it has begun nothing is told any more, and there is no io thread that
+ * would connect again. */
 bool zkr__zk_close(struct zkr__zk *zk)
 {
     int64_t deadline = sim_now + CLOSE_REPLY_MS * MS;
@@ -493,7 +497,6 @@ bool zkr__zk_close(struct zkr__zk *zk)
             ;
     }
     hang_up(zk);
-    zk->turn++;
     for (int i = 0; i < handle_count; i++) {
         if (handles[i] == zk)
             handles[i] = NULL;
