@@ -157,7 +157,6 @@ static void cut(int directions, int64_t duration)
         server_cut(WAITER, r, directions, duration);
 }
 
-/* Slow answers: a single write proves nothing. */
 static void delay_answers(void)
 {
     cut(WAY_DOWN, world.timeout * 3 / 10);
@@ -176,13 +175,16 @@ static void await_state(enum zkr__claim_state state)
     }
 }
 
-/* It is the turn of the waiter, its lease does not run, and the write that is
- * to prove it is on its way. */
+/* It is the turn of the waiter, whose lease does not run: for longer than a
+ * timeout it has heard nothing. The write that is to prove it is on its way. */
 static void come_to_prove(void)
 {
+    int64_t silence = world.timeout * 6 / 5;
+
     start(&users[WAITER]);
-    fiber_sleep(3 * world.timeout); /* what the open has proven is over */
-    delay_answers();
+    fiber_sleep(3 * world.timeout);
+    cut(WAY_DOWN, silence); /* the servers hear that it lives */
+    fiber_sleep(silence - MS);
     ask(&users[WAITER]);
     await_state(ZKR__CLAIM_PROVING);
 }
@@ -228,7 +230,7 @@ static void cut_off(void)
     fiber_sleep(world.timeout / 3); /* it will ask again, or has already, */
     cut(WAY_UP, world.timeout / 2); /* ... and is not heard */
     operator_deletes_the_node();
-    fiber_sleep(world.timeout / 3); /* patience is over */
+    fiber_sleep(world.timeout * 2 / 5); /* patience is over */
     server_reset_connections(WAITER);
 }
 
