@@ -106,6 +106,7 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     zkr__op_init(&c->list, s);
     zkr__op_init(&c->guard, s);
     zkr__op_init(&c->get, s);
+    zkr__ghosts_init(&c->ghosts, s);
     zkr__parents_init(&c->parents, s);
     zkr__search_init(&c->search, s);
     zkr__sweep_init(&c->sweep, s);
@@ -133,6 +134,7 @@ void zkr__claim_unref(struct zkr__claim *c)
     if (c->beside != NULL)
         zkr__claim_unref(c->beside);
     zkr__parents_done(&c->parents);
+    zkr__ghosts_done(&c->ghosts);
     (void)pthread_cond_destroy(&c->changed);
     zkr__lock_unref(c->lock);
     free(c->request_path);
@@ -180,6 +182,7 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
     zkr__sm_move(&c->sm, state, why);
     zkr__keeper_disarm_locked(c->session, &c->pause);
     zkr__keeper_disarm_locked(c->session, &c->relist);
+    zkr__ghosts_rest_locked(c);
     if (zkr__list_empty(&c->link))
         return;
     zkr__list_remove(&c->link);
@@ -314,6 +317,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
 
     zkr__keeper_disarm_locked(s, &c->pause);
     zkr__keeper_disarm_locked(s, &c->relist);
+    zkr__ghosts_rest_locked(c);
     c->watch = NULL; /* all watches of the handle are freed */
     if (!c->decided && s->over != 0)
         fail_locked(c, s->over, "the session is over");

@@ -20,6 +20,7 @@
 #define ZKR__CLAIM_H
 
 #include "error.h"
+#include "ghost.h"
 #include "grant.h"
 #include "lock.h"
 #include "owner.h"
@@ -84,6 +85,7 @@ struct zkr__claim {
     struct zkr__watch *watch; /* on whom we wait for */
     struct zkr__timer relist; /* when the watch may keep silent; or PROVING */
     int64_t turn;             /* ... since when */
+    struct zkr__ghosts ghosts;
     struct zkr__parents parents;
     struct zkr__search search;
     struct zkr__sweep sweep;

@@ -30,6 +30,7 @@ void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
     (void)zkr__claim_take_back_locked(c, &c->guard);
     (void)zkr__claim_take_back_locked(c, &c->search.op);
     zkr__claim_stop_watching_locked(c);
+    zkr__ghosts_leave_locked(c);
     sweep->search.dir = c->lock->dir;
     sweep->search.tag = c->name;
     sweep->search.tag_len = zkr__node_name_tag_len(c->lock->layout);

@@ -37,6 +37,8 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
         return ZKR_EPROTO;
     if (reply->owner != c->session->id || reply->czxid <= 0)
         return ZKR_EPROTO;
+    if (reply->czxid != c->czxid)
+        zkr__ghosts_forget(&c->ghosts);
     if (path != c->node)
         (void)strcpy(c->node, path);
     c->czxid = reply->czxid;

@@ -14,6 +14,8 @@ static int in_order(const void *a, const void *b)
 
     if (x->seq != y->seq)
         return x->seq < y->seq ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind == ZKR__SHARED ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 

@@ -45,6 +45,7 @@ void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
     zkr__keeper_disarm_locked(c->session, &c->relist);
+    zkr__ghosts_rest_locked(c);
     guard_locked(c);
     zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
                           ZKR__RETRY_POLICY, on_list);
@@ -96,6 +97,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply)
 {
     struct zkr__queue queue;
+    bool ghosts;
     size_t i;
 
     if (zkr__queue_parse(&queue, reply->names, reply->name_count,
@@ -104,6 +106,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
         return;
     }
+    ghosts = zkr__ghosts_leave_out_locked(c, &queue);
     if (!queue.listed)
         zkr__claim_enter_locked(c, "our node was deleted");
     else if (place_was_free(c, &queue))
@@ -114,6 +117,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
                                   c->node);
     else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
         conflict_locked(c, queue.ahead[i].name);
+    else if (ghosts)
+        zkr__claim_confirm_locked(c, "first, but for ghosts");
     else
         zkr__claim_turn_locked(c, "first");
     zkr__queue_done(&queue);

@@ -79,6 +79,8 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
     else
         watch_locked(c, ZKR__ZK_GET, path);
     free(path);
+    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING))
+        zkr__ghosts_suspect_locked(c, name);
 }
 
 static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
@@ -116,6 +118,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
 void zkr__claim_stop_watching_locked(struct zkr__claim *c)
 {
     zkr__keeper_disarm_locked(c->session, &c->relist);
+    zkr__ghosts_rest_locked(c);
     if (c->watch == NULL)
         return;
     if (zkr__claim_take_back_locked(c, &c->get))

@@ -117,6 +117,10 @@ bool zkr__zk_log_in(struct zkr__zk *zk);
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 
+/* Which server it is connected to, for people. */
+#define ZKR__ZK_SERVER_MAX 64
+void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
+
 /* Never blocks. An error here means that no answer will come. */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op);

@@ -6,10 +6,13 @@
 #include "zk.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <zookeeper/zookeeper.h>
 
@@ -180,6 +183,25 @@ uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
     int timeout_ms = zoo_recv_timeout(zk->zh); /* whatever a server said */
 
     return timeout_ms < 0 ? 0 : (uint32_t)timeout_ms;
+}
+
+/* The client's own text of it is in a buffer that all handles share. */
+void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
+{
+    struct sockaddr_storage address;
+    struct sockaddr *sa = (struct sockaddr *)&address;
+    socklen_t size = sizeof(address);
+    char host[ZKR__ZK_SERVER_MAX - 16];
+    char port[8];
+
+    if (zookeeper_get_connected_host(zk->zh, sa, &size) == NULL ||
+        getnameinfo(sa, size, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        (void)strcpy(name, "(unknown)");
+    else
+        (void)snprintf(name, ZKR__ZK_SERVER_MAX,
+                       sa->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host,
+                       port);
 }
 
 /* The completions that the client knows, all turned into one kind of reply.

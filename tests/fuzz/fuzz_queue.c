@@ -15,6 +15,16 @@ static bool is_ahead(const char *name, struct zkr__contender *c)
     return self == NULL || (strcmp(name, self) != 0 && c->seq <= own_seq);
 }
 
+static bool is_behind(const struct zkr__contender *a,
+                      const struct zkr__contender *b)
+{
+    if (a->seq != b->seq)
+        return a->seq > b->seq;
+    if (a->kind != b->kind)
+        return a->kind == ZKR__EXCLUSIVE;
+    return strcmp(a->name, b->name) > 0;
+}
+
 /* The nearest one ahead; of those who are exclusive, if only they matter. */
 static bool nearest(const struct fuzz_names *list, bool exclusive,
                     struct zkr__contender *ret_nearest)
@@ -27,9 +37,7 @@ static bool nearest(const struct fuzz_names *list, bool exclusive,
         if (!is_ahead(list->names[i], &c) ||
             (exclusive && c.kind != ZKR__EXCLUSIVE))
             continue;
-        if (!found || c.seq > ret_nearest->seq ||
-            (c.seq == ret_nearest->seq &&
-             strcmp(c.name, ret_nearest->name) > 0))
+        if (!found || is_behind(&c, ret_nearest))
             *ret_nearest = c;
         found = true;
     }

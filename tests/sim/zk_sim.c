@@ -2,6 +2,7 @@
  * the place of zk_mt.c. */
 #include "zk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "arena.h"
@@ -549,6 +550,12 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     if (zk->state == CONNECTED)
         send_request(zk, r);
     return ZKR_OK;
+}
+
+void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
+{
+    (void)snprintf(name, ZKR__ZK_SERVER_MAX, "%c",
+                   zk->conn == NULL ? '?' : 'a' + zk->conn->replica);
 }
 
 void zkr__zk_log_level(enum zkr_log_level level)

@@ -87,7 +87,7 @@ static void kind_and_sequence_are_told(void **state)
 static void equal_sequence_counts_as_ahead(void **state)
 {
     static const char *const names[] = { "b-w-5", "me-w-5", "z-r-5", "w-6" };
-    static const char *const expected[] = { "b-w-5", "z-r-5" };
+    static const char *const expected[] = { "z-r-5", "b-w-5" };
     struct zkr__queue queue;
 
     (void)state;
@@ -118,6 +118,18 @@ static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
     PARSE(&queue, one, NULL);
     assert_ahead(&queue, expected, COUNT(expected));
     PARSE(&queue, other, NULL);
+    assert_ahead(&queue, expected, COUNT(expected));
+}
+
+/* A reader that replaces a writer has the same number. */
+static void of_equal_sequences_the_exclusive_ones_are_last(void **state)
+{
+    static const char *const names[] = { "a-w-5", "b-r-5", "z-r-5", "me-w-6" };
+    static const char *const expected[] = { "b-r-5", "z-r-5", "a-w-5" };
+    struct zkr__queue queue;
+
+    (void)state;
+    PARSE(&queue, names, "me-w-6");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
@@ -359,6 +371,7 @@ int main(void)
         cmocka_unit_test(equal_sequence_counts_as_ahead),
         cmocka_unit_test(the_same_number_is_equal_in_any_width),
         cmocka_unit_test(order_of_equal_sequences_does_not_depend_on_the_list),
+        cmocka_unit_test(of_equal_sequences_the_exclusive_ones_are_last),
         cmocka_unit_test(foreign_children_are_ignored),
         cmocka_unit_test(missing_self_is_not_listed),
         cmocka_unit_test(without_self_all_are_listed),

@@ -1,0 +1,289 @@
+/* A server that has kept nodes of a session which is over: it was down when the
+ * session ended, and its log says that it has seen all that happened meanwhile.
+ * So it joins the others, and nobody tells it of what it has missed. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "seed.h"
+
+#define T_MS 1000 /* the session timeout */
+
+/* Locks, and how many there wait for nobody. */
+#define ONE   "/tests/one"
+#define THREE "/tests/three"
+#define READ  "/tests/read"
+#define WRITE "/tests/write"
+#define HELD  "/tests/held"
+
+static const struct {
+    const char *path;
+    bool complete; /* with its number */
+} nodes[] = {
+    { ONE "/_c_00000000-0000-4000-8000-000000000001-lock-", false },
+    { THREE "/lock-", false },
+    { THREE "/lock-", false },
+    { THREE "/0123456789abcdef0123456789abcdef__lock__", false },
+    { READ "/_c_00000000-0000-4000-8000-000000000002-__READ__", false },
+    { READ "/_c_00000000-0000-4000-8000-000000000003-__WRIT__", false },
+    /* A session that ended in the middle of a downgrade. */
+    { WRITE "/_c_00000000-0000-4000-8000-000000000004-__WRIT__", false },
+    { WRITE "/_c_00000000-0000-4000-8000-000000000005-__READ__0000000000",
+      true },
+};
+
+static struct ensemble *ensemble;
+static struct server *odd; /* the one with the ghosts */
+
+static zkr_session *open_at(const struct server *server, uint32_t flags)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.session_timeout_ms = T_MS;
+    opts.flags = flags;
+    ok(zkr_session_open(server_hosts(server), &opts, &s));
+    return s;
+}
+
+static zkr_rwlock *new_rwlock(zkr_session *s, const char *path)
+{
+    zkr_rwlock *lock = NULL;
+
+    ok(zkr_rwlock_new(s, path, NULL, &lock));
+    return lock;
+}
+
+/* Warnings about ghosts that name the server. */
+static void record_warning(enum zkr_log_level level, const char *line,
+                           void *recorder)
+{
+    if (level == ZKR_LOG_WARNING && strstr(line, server_hosts(odd)) != NULL &&
+        strstr(line, "that the ensemble has not") != NULL)
+        recorder_add(recorder, 0, 0);
+}
+
+/* Acquire through the odd server, and have waited for so many ghosts. */
+static zkr_grant *acquire_behind(int ghosts, acquire_call *call, void *lock)
+{
+    struct recorder *warnings = recorder_new();
+    int64_t began = now_ms();
+    zkr_grant *g = NULL;
+
+    zkr_log_set(ZKR_LOG_WARNING, record_warning, warnings);
+    ok(call(lock, SOON_MS, &g));
+    zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
+    assert_true(now_ms() - began >= ghosts * 2 * T_MS);
+    assert_int_equal(recorder_count(warnings), ghosts);
+    recorder_free(warnings);
+    ok(zkr_grant_check(g));
+    return g;
+}
+
+/* The two exclude each other, and the second gets it when the first goes. */
+static void hand_over(zkr_grant *first, acquire_call *call, void *rival)
+{
+    struct waiter w;
+    zkr_grant *g = NULL;
+
+    assert_int_equal(call(rival, 0, &g), ZKR_EBUSY);
+    waiter_start_by(&w, call, rival, SOON_MS);
+    release(first);
+    ok(waiter_join(&w));
+    release(w.grant);
+}
+
+static void a_ghost_is_waited_for_and_then_left_out(void **state)
+{
+    zkr_session *s = open_at(odd, 0);
+    zkr_session *healthy = open_at(the_server, 0);
+    zkr_mutex *m = new_mutex(s, ONE);
+    zkr_mutex *rival = new_mutex(healthy, ONE);
+
+    (void)state;
+    hand_over(acquire_behind(1, by_mutex, m), by_mutex, rival);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    close_session(s);
+    close_session(healthy);
+}
+
+/* Also those without a UUID in their names. */
+static void several_ghosts_are_left_out_one_by_one(void **state)
+{
+    zkr_session *s = open_at(odd, 0);
+    zkr_session *healthy = open_at(the_server, 0);
+    zkr_mutex *m = new_mutex(s, THREE);
+    zkr_mutex *rival = new_mutex(healthy, THREE);
+
+    (void)state;
+    hand_over(acquire_behind(3, by_mutex, m), by_mutex, rival);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    close_session(s);
+    close_session(healthy);
+}
+
+static void readers_leave_out_writers_only(void **state)
+{
+    zkr_session *s = open_at(odd, 0);
+    zkr_session *healthy = open_at(the_server, 0);
+    zkr_rwlock *lock = new_rwlock(s, READ);
+    zkr_rwlock *rival = new_rwlock(healthy, READ);
+
+    (void)state;
+    hand_over(acquire_behind(1, by_reading, lock), by_writing, rival);
+    zkr_rwlock_free(lock);
+    zkr_rwlock_free(rival);
+    close_session(s);
+    close_session(healthy);
+}
+
+static void writers_leave_out_both_parts_of_a_downgrade(void **state)
+{
+    zkr_session *s = open_at(odd, 0);
+    zkr_session *healthy = open_at(the_server, 0);
+    zkr_rwlock *lock = new_rwlock(s, WRITE);
+    zkr_rwlock *rival = new_rwlock(healthy, WRITE);
+
+    (void)state;
+    hand_over(acquire_behind(2, by_writing, lock), by_reading, rival);
+    zkr_rwlock_free(lock);
+    zkr_rwlock_free(rival);
+    close_session(s);
+    close_session(healthy);
+}
+
+static bool has_moved_on(void *zxid)
+{
+    return seed_last_zxid(the_server) > *(int64_t *)zxid;
+}
+
+/* When the next transaction is committed; while nobody but a waiter has a
+ * reason to write, it is a question. */
+static int64_t next_question(void)
+{
+    int64_t zxid = seed_last_zxid(the_server);
+
+    assert_true(wait_until(has_moved_on, &zxid, SOON_MS));
+    return now_ms();
+}
+
+/* The holder has no lease, so it writes nothing. */
+static void who_is_really_there_is_asked_about_and_waited_for(void **state)
+{
+    zkr_session *s = open_at(odd, 0);
+    zkr_session *healthy = open_at(the_server, ZKR_SESSION_NO_LEASE);
+    zkr_mutex *m = new_mutex(s, HELD);
+    zkr_mutex *rival = new_mutex(healthy, HELD);
+    zkr_grant *g = acquire(rival);
+    struct waiter w;
+    int64_t began = now_ms();
+    int64_t first;
+
+    (void)state;
+    waiter_start(&w, m, -1);
+    wait_children(HELD, 2);
+    settle(s);
+    first = next_question();
+    assert_true(first - began >= 2 * T_MS);
+    assert_true(next_question() - first >= 4 * T_MS);
+    settle(s);
+    assert_false(waiter_is_done(&w));
+    ok(zkr_grant_check(g));
+    release(g);
+    ok(waiter_join(&w));
+    release(w.grant);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    close_session(s);
+    close_session(healthy);
+}
+
+static int put_nodes(struct admin *client)
+{
+    static const char *const locks[] = { ONE, THREE, READ, WRITE, HELD };
+    int rc = admin_create(client, "/tests", NULL);
+
+    for (size_t i = 0; rc == ZOK && i < sizeof(locks) / sizeof(locks[0]); i++)
+        rc = admin_create(client, locks[i], NULL);
+    for (size_t i = 0; rc == ZOK && i < sizeof(nodes) / sizeof(nodes[0]); i++)
+        rc = admin_create_flags(client, nodes[i].path, NULL,
+                                nodes[i].complete ? ZOO_EPHEMERAL
+                                                  : ZOO_EPHEMERAL_SEQUENTIAL,
+                                NULL, 0);
+    return rc == ZOK ? 0 : -1;
+}
+
+static bool is_up_to_date(void *server)
+{
+    return seed_last_zxid(server) == seed_last_zxid(the_server);
+}
+
+static bool has_lost_nothing(void)
+{
+    return server_ephemerals_count(odd) == sizeof(nodes) / sizeof(nodes[0]) &&
+           server_ephemerals_count(the_server) == 0;
+}
+
+/* The odd one is down while the session with the nodes ends. */
+static int make_ghosts(void)
+{
+    struct admin *client;
+
+    if (admin_open(server_hosts(the_server), &client) != ZOK ||
+        put_nodes(client) != 0 || !wait_until(is_up_to_date, odd, SOON_MS))
+        return -1;
+    server_kill9(odd);
+    admin_close(client);
+    if (seed_sequence(odd, seed_last_zxid(the_server), "/tests/other", 0) !=
+            0 ||
+        server_restart(odd) != SERVER_OK)
+        return -1;
+    return has_lost_nothing() ? 0 : -1;
+}
+
+static int setup(void **state)
+{
+    int leader = ensemble_leader(ensemble);
+
+    (void)state;
+    if (leader < 0)
+        return -1;
+    the_server = ensemble_server(ensemble, leader);
+    odd = ensemble_server(ensemble, (leader + 1) % 3);
+    return make_ghosts() != 0 ||
+                   admin_open(server_hosts(the_server), &admin) != ZOK
+               ? -1
+               : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    admin_close(admin);
+    return 0;
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ghost_is_waited_for_and_then_left_out),
+        cmocka_unit_test(several_ghosts_are_left_out_one_by_one),
+        cmocka_unit_test(readers_leave_out_writers_only),
+        cmocka_unit_test(writers_leave_out_both_parts_of_a_downgrade),
+        cmocka_unit_test(who_is_really_there_is_asked_about_and_waited_for),
+    };
+    int rc = ensemble_start(3, NULL, &ensemble);
+    int failed;
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    if (getenv("ZKR_TEST_ONLY") != NULL)
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+    failed = cmocka_run_group_tests_name("ghosts", tests, setup, teardown);
+    ensemble_stop(ensemble);
+    return failed == 0 ? 0 : 1;
+}
