@@ -159,6 +159,21 @@ static void delete_node(void)
         operate(ZKR__ZK_DELETE, n->path, "");
 }
 
+/* A session ends, and one replica keeps its node. */
+static void haunt(void)
+{
+    const struct node *seen = some_lock_node();
+    struct node *n =
+        seen == NULL ? NULL : tree_find(seen->path, ensemble_committed());
+
+    if (n == NULL || n->session == NO_SESSION || world.recipe == UNFAIR)
+        return;
+    n->haunts = 1 + some_replica();
+    world.ghosts++;
+    world_trace("replica %d will keep %s", n->haunts - 1, n->path);
+    ensemble_kill_session(n->session);
+}
+
 static void write_node(void)
 {
     const struct node *n = some_lock_node();
@@ -265,6 +280,7 @@ static const struct {
     { 'z', stop_often },
     { 'm', refuse },
     { 'I', desert },
+    { 'g', haunt },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))

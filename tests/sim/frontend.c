@@ -89,7 +89,8 @@ static void tell(struct conn *c, const char *path, enum watch_event event)
 static void watch_again(struct conn *c, struct request *r)
 {
     for (const struct watched *w = r->watched; w != NULL; w = w->next) {
-        const struct node *n = tree_find(w->path, ensemble_applied(c->replica));
+        const struct node *n =
+            tree_find_shown(w->path, c->replica, ensemble_applied(c->replica));
         int64_t changed = n == NULL ? 0 : n->created;
 
         if (n != NULL) {
@@ -107,15 +108,18 @@ static void watch_again(struct conn *c, struct request *r)
     }
 }
 
-static void list(struct request *r, const struct node *parent, int64_t version)
+static void list(struct request *r, const struct node *parent, int replica,
+                 int64_t version)
 {
     const struct node *n;
-    size_t i = tree_count_children(parent, version);
+    size_t i = 0;
 
+    for (n = parent->children; n != NULL; n = n->next_sibling)
+        i += tree_shows(n, replica, version);
     r->name_count = i;
     r->names = arena_new((i + 1) * sizeof(*r->names));
     for (n = parent->children; n != NULL; n = n->next_sibling) {
-        if (tree_has(n, version))
+        if (tree_shows(n, replica, version))
             r->names[--i] = n->name;
     }
 }
@@ -123,14 +127,14 @@ static void list(struct request *r, const struct node *parent, int64_t version)
 static void read_at(struct conn *c, struct request *r)
 {
     int64_t version = ensemble_applied(c->replica);
-    const struct node *n = tree_find(r->path, version);
+    const struct node *n = tree_find_shown(r->path, c->replica, version);
 
     r->node = n;
     r->rc = n == NULL ? ZKR__ZNONODE : ZKR_OK;
     if (n != NULL)
         r->value = tree_data(n, version);
     if (n != NULL && (r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY))
-        list(r, n, version);
+        list(r, n, c->replica, version);
     if (r->wants_watch && (n != NULL || r->type == ZKR__ZK_EXISTS))
         watch(c, r->path, n == NULL);
 }
@@ -365,7 +369,8 @@ static void tell_of_end(struct node *n, void *arg)
 {
     const struct ended *ended = arg;
 
-    if (n->deleted == ended->version && n->created < n->deleted)
+    if (n->deleted == ended->version && n->created < n->deleted &&
+        !tree_shows(n, ended->replica, ended->version))
         tell_all(ended->replica, n->path, NODE_DELETED);
 }
 

@@ -317,13 +317,20 @@ static bool is_wanted(void)
  * node of a session that nobody keeps goes when that ends: T after its last
  * sign, or after the election of a leader that counts anew, at the next tick.
  * Meanwhile who is next has made its last retry, and has waited for the proof
- * of its lease, which is over in about T/2 at the most. */
+ * of its lease, which is over in about 2T/3 at the most. */
 static int64_t longest_wait(void)
 {
     int64_t others = world.timeout + 2 * world.tick;
-    int64_t ours = RETRY_CAP_MS * MS + world.timeout / 2;
+    int64_t ours = RETRY_CAP_MS * MS + world.timeout * 3 / 4;
 
     return others > ours ? others : ours;
+}
+
+/* For each ghost before a claim, and a question that was lost before the calm.
+ */
+static int64_t patience(void)
+{
+    return world.ghosts == 0 ? 0 : (world.ghosts + 1) * 3 * world.timeout;
 }
 
 void oracle_step(void)
@@ -334,7 +341,7 @@ void oracle_step(void)
         wanted_since = 0;
     else if (wanted_since == 0)
         wanted_since = sim_now;
-    else if (sim_now - wanted_since > longest_wait())
+    else if (sim_now - wanted_since > longest_wait() + patience())
         world_fail(
             "P6: nobody holds the lock, and who waits is not granted it");
 }

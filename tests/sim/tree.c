@@ -49,6 +49,29 @@ struct node *tree_find(const char *path, int64_t version)
     return NULL;
 }
 
+bool tree_shows(const struct node *n, int replica, int64_t version)
+{
+    if (tree_has(n, version))
+        return true;
+    return n->haunts == replica + 1 && n->created < n->deleted &&
+           n->deleted <= version && n->cause >= BY_CLOSE;
+}
+
+struct node *tree_find_shown(const char *path, int replica, int64_t version)
+{
+    struct node *n = tree_find(path, version);
+    uint32_t h = hash(path);
+
+    if (n != NULL)
+        return n;
+    for (n = buckets[h % BUCKETS]; n != NULL; n = n->next) {
+        if (n->hash == h && tree_shows(n, replica, version) &&
+            strcmp(n->path, path) == 0)
+            return n;
+    }
+    return NULL;
+}
+
 size_t tree_count_children(const struct node *n, int64_t version)
 {
     size_t count = 0;

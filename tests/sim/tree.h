@@ -42,6 +42,7 @@ struct node {
     enum cause cause;
     int session; /* whose ephemeral it is, or NO_SESSION */
     bool container;
+    int haunts; /* 1 + the replica that keeps it when its session ends; or 0 */
     struct node_data *data;
     int32_t cversion;          /* of creates that are committed, */
     int32_t cversion_proposed; /* ... and proposed, */
@@ -55,6 +56,9 @@ struct node *tree_root(void);
 /* NULL when that version does not have it. */
 struct node *tree_find(const char *path, int64_t version);
 bool tree_has(const struct node *n, int64_t version);
+/* The same as a replica shows it, which may have kept it. */
+bool tree_shows(const struct node *n, int replica, int64_t version);
+struct node *tree_find_shown(const char *path, int replica, int64_t version);
 size_t tree_count_children(const struct node *n, int64_t version);
 const struct node_data *tree_data(const struct node *n, int64_t version);
 

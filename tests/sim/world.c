@@ -190,6 +190,12 @@ static int64_t after_calm(void)
     return sim_now > world.calm ? sim_now : world.calm;
 }
 
+/* Every claim may wait for every ghost, if there are some. */
+static int64_t all_patience(void)
+{
+    return (int64_t)world.ghosts * 100 * world.timeout;
+}
+
 void world_run(void)
 {
     long blocks = heap_blocks();
@@ -199,7 +205,8 @@ void world_run(void)
     faults_start();
     apps_start();
     limit = world.timeout + 2 * world.tick + 10000 * MS;
-    if (!run_until(all_idle, world.calm + 10 * limit))
+    if (!run_until(all_idle, world.calm + 10 * limit) &&
+        !run_until(all_idle, world.calm + 10 * limit + all_patience()))
         world_fail("P6: threads have not come to an end");
     if (!run_until(nothing_left, after_calm() + 2 * limit)) {
         (void)oracle_nodes_left(true);

@@ -36,6 +36,7 @@ struct world {
     int64_t calm; /* from here on there are no faults */
     int process_count;
     struct process processes[PROCESSES_MAX];
+    int ghosts;        /* that some replica may have */
     int busy;          /* threads that have something to do */
     bool closing;      /* sessions may be closed */
     bool preempt;      /* threads are interrupted */
