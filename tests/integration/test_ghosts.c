@@ -9,11 +9,11 @@
 
 #include "seed.h"
 
-#define T_MS 1000 /* the session timeout */
+#define T_MS 1500 /* the session timeout */
 
-/* Locks, and how many there wait for nobody. */
+/* Locks. */
 #define ONE   "/tests/one"
-#define THREE "/tests/three"
+#define TWO   "/tests/two"
 #define READ  "/tests/read"
 #define WRITE "/tests/write"
 #define HELD  "/tests/held"
@@ -23,9 +23,8 @@ static const struct {
     bool complete; /* with its number */
 } nodes[] = {
     { ONE "/_c_00000000-0000-4000-8000-000000000001-lock-", false },
-    { THREE "/lock-", false },
-    { THREE "/lock-", false },
-    { THREE "/0123456789abcdef0123456789abcdef__lock__", false },
+    { TWO "/lock-", false },
+    { TWO "/0123456789abcdef0123456789abcdef__lock__", false },
     { READ "/_c_00000000-0000-4000-8000-000000000002-__READ__", false },
     { READ "/_c_00000000-0000-4000-8000-000000000003-__WRIT__", false },
     /* A session that ended in the middle of a downgrade. */
@@ -115,11 +114,11 @@ static void several_ghosts_are_left_out_one_by_one(void **state)
 {
     zkr_session *s = open_at(odd, 0);
     zkr_session *healthy = open_at(the_server, 0);
-    zkr_mutex *m = new_mutex(s, THREE);
-    zkr_mutex *rival = new_mutex(healthy, THREE);
+    zkr_mutex *m = new_mutex(s, TWO);
+    zkr_mutex *rival = new_mutex(healthy, TWO);
 
     (void)state;
-    hand_over(acquire_behind(3, by_mutex, m), by_mutex, rival);
+    hand_over(acquire_behind(2, by_mutex, m), by_mutex, rival);
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
     close_session(s);
@@ -204,7 +203,7 @@ static void who_is_really_there_is_asked_about_and_waited_for(void **state)
 
 static int put_nodes(struct admin *client)
 {
-    static const char *const locks[] = { ONE, THREE, READ, WRITE, HELD };
+    static const char *const locks[] = { ONE, TWO, READ, WRITE, HELD };
     int rc = admin_create(client, "/tests", NULL);
 
     for (size_t i = 0; rc == ZOK && i < sizeof(locks) / sizeof(locks[0]); i++)
