@@ -555,7 +555,7 @@ static void kill_9_in_the_middle_loses_nothing(void **state)
         accepted = token;
         zkr_fence_free(f);
     }
-    assert_true(accepted > 60);
+    assert_true(accepted >= 45); /* who was waited for has accepted one */
 }
 
 /* -- disks and damage ----------------------------------------------------- */
