@@ -1,0 +1,266 @@
+/* Tests of what a fence leaves on the disk: in which order, for the case that
+ * the machine crashes, and what it makes of what it finds there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zkrecipes/fence.h>
+
+static char dir[64];
+static char file[128];
+
+/* The calls that count, "sync fence.new, rename, ...", since start_log(). */
+static char calls[512];
+static int calls_left; /* until one fails; < 0: none does */
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_renameat(int from_dir, const char *from, int to_dir, const char *to);
+int __wrap_renameat(int from_dir, const char *from, int to_dir, const char *to);
+
+static bool fails(const char *what, const char *name)
+{
+    size_t len = strlen(calls);
+
+    (void)snprintf(calls + len, sizeof(calls) - len, "%s%s%s",
+                   len == 0 ? "" : ", ", what, name);
+    if (calls_left-- != 0)
+        return false;
+    errno = EIO;
+    return true;
+}
+
+/* "" when it is none. */
+static const char *path_of(int fd)
+{
+    static char path[256];
+    char link[64];
+    ssize_t len;
+
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    len = readlink(link, path, sizeof(path) - 1);
+    path[len < 0 ? 0 : len] = '\0';
+    return path;
+}
+
+int __wrap_fsync(int fd)
+{
+    const char *path = path_of(fd);
+
+    assert_non_null(strstr(path, dir));
+    if (fails("sync ", strcmp(path, dir) == 0 ? "dir" : strrchr(path, '/') + 1))
+        return -1;
+    return __real_fsync(fd);
+}
+
+int __wrap_renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+    if (fails("rename", ""))
+        return -1;
+    return __real_renameat(from_dir, from, to_dir, to);
+}
+
+static void start_log(int good)
+{
+    calls[0] = '\0';
+    calls_left = good;
+}
+
+static const char *in_dir(const char *name)
+{
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    start_log(-1);
+    (void)snprintf(dir, sizeof(dir), "/tmp/zkrecipes-test-XXXXXX");
+    if (mkdtemp(dir) == NULL)
+        return -1;
+    (void)snprintf(file, sizeof(file), "%s", in_dir("fence"));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+
+    (void)state;
+    while (d != NULL && (entry = readdir(d)) != NULL)
+        (void)unlinkat(dirfd(d), entry->d_name, 0);
+    if (d != NULL)
+        (void)closedir(d);
+    return rmdir(dir);
+}
+
+static zkr_fence *open_fence(void)
+{
+    zkr_fence *f = NULL;
+
+    if (zkr_fence_open(file, &f) != ZKR_OK)
+        fail_msg("%s", zkr_error_detail());
+    return f;
+}
+
+static int64_t highest(zkr_fence *f)
+{
+    int64_t token = -1;
+
+    assert_int_equal(zkr_fence_highest(f, &token), ZKR_OK);
+    return token;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "we");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A name that shows a file must not be there before what it shows. */
+static void what_is_accepted_is_on_the_disk(void **state)
+{
+    zkr_fence *f = open_fence();
+
+    (void)state;
+    start_log(-1);
+    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
+    assert_string_equal(calls, "sync fence.new, rename, sync dir");
+    start_log(-1);
+    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK); /* it is there */
+    assert_string_equal(calls, "");
+    zkr_fence_free(f);
+}
+
+/* The lock file says that there was a fence: not before there is one. */
+static void a_fence_is_on_the_disk_before_it_must_be_there(void **state)
+{
+    zkr_fence *f = open_fence();
+
+    (void)state;
+    assert_string_equal(calls, "sync fence.new, rename, sync dir, "
+                               "sync fence.lock, sync dir");
+    start_log(-1);
+    zkr_fence_free(f);
+    f = open_fence();
+    assert_string_equal(calls, "");
+    zkr_fence_free(f);
+}
+
+static void a_disk_that_fails_is_an_error(void **state)
+{
+    zkr_fence *f = open_fence();
+
+    (void)state;
+    for (int good = 0; good < 3; good++) {
+        start_log(good);
+        assert_int_equal(zkr_fence_accept(f, 5 + good), ZKR_ESYSTEM);
+        assert_non_null(strstr(zkr_error_detail(), strerror(EIO)));
+        assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
+        start_log(-1);
+        /* Renamed it may be there, or not after a crash: nobody was told. */
+        assert_true(highest(f) == (good < 2 ? 0 : 7));
+    }
+    zkr_fence_free(f);
+}
+
+static void a_set_up_that_fails_is_an_error(void **state)
+{
+    zkr_fence *f = NULL;
+
+    (void)state;
+    for (int good = 0; good < 5; good++) {
+        start_log(good);
+        assert_int_equal(zkr_fence_open(file, &f), ZKR_ESYSTEM);
+        assert_null(f);
+        (void)unlink(in_dir("fence.lock"));
+        (void)unlink(file);
+    }
+}
+
+/* What a crash has left is longer than what is written now. */
+static void a_new_file_that_was_left_is_overwritten(void **state)
+{
+    zkr_fence *f = open_fence();
+
+    (void)state;
+    write_text(in_dir("fence.new"),
+               "zkrecipes fence 1, highest 1234567890123456789, exclusive "
+               "1234567890123456789, crc32 00000000\n");
+    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
+    assert_true(highest(f) == 5);
+    zkr_fence_free(f);
+}
+
+/* Where others may write, a link must not make us write elsewhere. */
+static void links_are_not_followed(void **state)
+{
+    zkr_fence *f = open_fence();
+    zkr_fence *none = NULL;
+    struct stat there;
+
+    (void)state;
+    write_text(in_dir("other"), "theirs");
+    assert_int_equal(symlink("other", in_dir("fence.new")), 0);
+    assert_int_equal(zkr_fence_accept(f, 5), ZKR_ESYSTEM);
+    assert_int_equal(stat(in_dir("other"), &there), 0);
+    assert_int_equal(there.st_size, strlen("theirs"));
+    zkr_fence_free(f);
+    assert_int_equal(unlink(in_dir("fence.lock")), 0);
+    assert_int_equal(symlink("none", in_dir("fence.lock")), 0);
+    assert_int_equal(zkr_fence_open(file, &none), ZKR_ESYSTEM);
+    assert_int_equal(access(in_dir("none"), F_OK), -1);
+}
+
+/* A program that is started in a section must not keep the lock. */
+static void no_descriptor_is_inherited(void **state)
+{
+    zkr_fence *f = open_fence();
+    int seen = 0;
+
+    (void)state;
+    for (int fd = 0; fd < 256; fd++) {
+        if (strstr(path_of(fd), dir) == NULL)
+            continue;
+        seen++;
+        assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    }
+    assert_int_equal(seen, 2); /* the directory and the lock */
+    zkr_fence_free(f);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_accepted_is_on_the_disk),
+        TEST(a_fence_is_on_the_disk_before_it_must_be_there),
+        TEST(a_disk_that_fails_is_an_error),
+        TEST(a_set_up_that_fails_is_an_error),
+        TEST(a_new_file_that_was_left_is_overwritten),
+        TEST(links_are_not_followed),
+        TEST(no_descriptor_is_inherited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
