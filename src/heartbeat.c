@@ -18,14 +18,6 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
-/* Without a beat nothing is held. */
-void zkr__heartbeat_committed_locked(struct zkr_session *s, int64_t sent)
-{
-    if (!s->beat.armed)
-        zkr__lease_rest(&s->lease);
-    zkr__lease_committed(&s->lease, sent, zkr__clock_boot());
-}
-
 static struct zkr_grant *grant_of(struct zkr__list *link)
 {
     return &ZKR__CONTAINER(link, struct zkr__claim, link)->grant;
@@ -103,6 +95,15 @@ static void on_watch(struct zkr__timer *timer)
                                on_watch);
 }
 
+/* After a time without writes the proof is old, and the next one far. A short
+ * hold is over before it. */
+static int64_t first_pace(const struct zkr_session *s)
+{
+    int64_t beat = zkr__lease_beat(&s->lease);
+
+    return zkr__heartbeat_is_proven_for(s, beat * 3) ? beat : beat / 4;
+}
+
 void zkr__heartbeat_start_locked(struct zkr_session *s)
 {
     int64_t now = zkr__clock_now();
@@ -110,8 +111,7 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
     if (!zkr__heartbeat_has_lease(s))
         return;
     if (!s->beat.armed)
-        zkr__keeper_arm_locked(s, &s->beat, now + zkr__heartbeat_pace(s),
-                               on_beat);
+        zkr__keeper_arm_locked(s, &s->beat, now + first_pace(s), on_beat);
     if (!s->watchdog.armed)
         zkr__keeper_arm_locked(s, &s->watchdog, now, on_watch);
 }

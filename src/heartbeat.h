@@ -12,9 +12,6 @@ void zkr__heartbeat_start_locked(struct zkr_session *s);
  * if they can be proven. */
 void zkr__heartbeat_good_locked(struct zkr_session *s);
 
-/* A write that was sent at `sent` has been committed. */
-void zkr__heartbeat_committed_locked(struct zkr_session *s, int64_t sent);
-
 /* Would what is granted now be in doubt before its first beat? Without a lease
  * never. */
 bool zkr__heartbeat_wants_write(const struct zkr_session *s);

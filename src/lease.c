@@ -26,7 +26,7 @@ void zkr__lease_set_timeout(struct zkr__lease *lease, int64_t timeout)
 
 static int64_t gap(const struct zkr__lease *lease)
 {
-    return lease->ping_gap != 0 ? lease->ping_gap : lease->timeout / 4;
+    return lease->ping_gap != 0 ? lease->ping_gap : lease->timeout * 3 / 10;
 }
 
 /* Dropping evidence is safe. Requests in quick succession are worth no more
@@ -54,9 +54,9 @@ static int64_t answered(const struct zkr__lease *lease, int64_t sent)
 {
     int64_t m = 0;
 
-    for (unsigned i = 0; i < lease->writes.count; i++) {
-        if (at(&lease->writes, i)->acked <= sent)
-            m = max(m, at(&lease->writes, i)->sent);
+    for (unsigned i = 0; i < lease->rounds.count; i++) {
+        if (at(&lease->rounds, i)->acked <= sent)
+            m = max(m, at(&lease->rounds, i)->sent);
     }
     return m;
 }
@@ -76,34 +76,29 @@ static int64_t prove(const struct zkr__lease *lease, int64_t m)
 void zkr__lease_begin(struct zkr__lease *lease, int64_t since)
 {
     lease->alive = since;
-    lease->last_answered = since;
+    lease->last_round = since;
 }
 
 void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
     remember(&lease->requests, apart(lease),
              (struct zkr__lease_sign){ sent, acked });
-    lease->last_answered = max(lease->last_answered, sent);
+}
+
+void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
+{
+    remember(&lease->rounds, apart(lease),
+             (struct zkr__lease_sign){ sent, acked });
+    lease->last_round = max(lease->last_round, sent);
+    zkr__lease_answered(lease, sent, acked);
 }
 
 void zkr__lease_committed(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
-    bool quick = acked - sent <= gap(lease) / 2;
-
-    if (lease->busy_since == 0)
-        lease->busy_since = sent;
-    if (quick && lease->alive < lease->busy_since)
-        lease->alive = max(lease->alive, prove(lease, sent));
     lease->alive = max(lease->alive, prove(lease, answered(lease, sent)));
     lease->last_committed = max(lease->last_committed, sent);
-    remember(&lease->writes, apart(lease),
-             (struct zkr__lease_sign){ sent, acked });
-    zkr__lease_answered(lease, sent, acked);
-}
-
-void zkr__lease_rest(struct zkr__lease *lease)
-{
-    lease->busy_since = 0;
+    lease->took = acked - sent;
+    zkr__lease_synced(lease, sent, acked);
 }
 
 int64_t zkr__lease_until(const struct zkr__lease *lease)
@@ -114,24 +109,39 @@ int64_t zkr__lease_until(const struct zkr__lease *lease)
            lease->margin;
 }
 
+int64_t zkr__lease_late(const struct zkr__lease *lease)
+{
+    return lease->timeout / 3;
+}
+
+/* The third write after j must be an m when the second comes too early for it;
+ * a quarter more for answers that take longer than the last. */
+int64_t zkr__lease_beat(const struct zkr__lease *lease)
+{
+    int64_t beat = lease->timeout / 6;
+    int64_t m = gap(lease) + lease->took + lease->took / 4;
+
+    return m > 2 * beat && m < 3 * beat ? m / 3 : beat;
+}
+
+/* Its first beat is quick when the proof is old. Very slow answers are given no
+ * more than a beat, or there might be no claim at all. */
+int64_t zkr__lease_ahead(const struct zkr__lease *lease)
+{
+    int64_t ahead = lease->took + zkr__lease_beat(lease) / 2;
+
+    return ahead < lease->timeout / 6 ? ahead : lease->timeout / 6;
+}
+
 int64_t zkr__lease_patience(const struct zkr__lease *lease)
 {
-    int64_t patience = gap(lease) + lease->timeout / 4;
+    int64_t patience = gap(lease) + lease->timeout * 11 / 30;
 
     return gap(lease) + lease->margin < lease->timeout ? patience : 0;
 }
 
+/* The second after j is an m while answers take less than T/10. */
 int64_t zkr__lease_pulse(const struct zkr__lease *lease)
 {
-    return lease->timeout / 4;
-}
-
-int64_t zkr__lease_beat(const struct zkr__lease *lease)
-{
-    return lease->timeout / 6;
-}
-
-int64_t zkr__lease_late(const struct zkr__lease *lease)
-{
-    return lease->timeout / 3;
+    return lease->timeout * 5 / 24;
 }

@@ -125,13 +125,16 @@ static bool is_write(const struct zkr__op *op)
 static void tell_lease_locked(struct zkr__op *op, int rc)
 {
     struct zkr_session *s = op->session;
+    int64_t now = zkr__clock_boot();
 
     if (op->epoch != s->epoch || (rc != ZKR_OK && rc != ZKR__ZNONODE))
         return;
     if (rc == ZKR_OK && is_write(op))
-        zkr__heartbeat_committed_locked(s, op->sent);
+        zkr__lease_committed(&s->lease, op->sent, now);
+    else if (rc == ZKR_OK && op->request.type == ZKR__ZK_SYNC)
+        zkr__lease_synced(&s->lease, op->sent, now);
     else if (op->request.type != ZKR__ZK_SURVEY)
-        zkr__lease_answered(&s->lease, op->sent, zkr__clock_boot());
+        zkr__lease_answered(&s->lease, op->sent, now);
 }
 
 static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)

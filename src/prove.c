@@ -49,6 +49,12 @@ static bool is_fresh(const struct zkr__claim *c, int rc)
            zkr__clock_boot() - c->guard.sent < c->session->lease.timeout / 2;
 }
 
+/* Not for an instant only, or it would be in doubt at once. */
+static bool is_proven(const struct zkr_session *s)
+{
+    return zkr__heartbeat_is_proven_for(s, zkr__lease_ahead(&s->lease));
+}
+
 static bool patience_is_over(const struct zkr__claim *c)
 {
     return zkr__clock_now() - c->turn >=
@@ -63,7 +69,7 @@ static void judge_locked(struct zkr__claim *c, int rc)
         c->recipe->way->enter(c, "our node was deleted");
     else if (!is_fresh(c, rc))
         ask_later_locked(c);
-    else if (zkr__heartbeat_is_proven_for(c->session, 0))
+    else if (is_proven(c->session))
         grant_locked(c, "proven");
     else if (rc != ZKR_OK || patience_is_over(c))
         grant_locked(c, "without a proof");
@@ -110,7 +116,7 @@ static void ask_locked(struct zkr__claim *c)
  * proof needs, and if not, some time. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
 {
-    if (zkr__heartbeat_is_proven_for(c->session, 0))
+    if (is_proven(c->session))
         grant_locked(c, why);
     else
         zkr__claim_confirm_locked(c, why);

@@ -1,4 +1,4 @@
-/* The pulse: a read now and then in place of the client's own pings. */
+/* The pulse: a sync now and then in place of the client's own pings. */
 #include "pulse.h"
 
 #include "clock.h"
@@ -15,12 +15,12 @@ static void on_pulse(struct zkr__timer *timer)
 {
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, pulse);
     int64_t pulse = zkr__lease_pulse(&s->lease);
-    int64_t quiet = zkr__clock_boot() - s->lease.last_answered;
+    int64_t quiet = zkr__clock_boot() - s->lease.last_round;
 
     if (!zkr__session_connected(s))
         return;
     if (quiet >= pulse && s->touch.where == ZKR__OP_IDLE)
-        zkr__op_start_locked(&s->touch, ZKR__ZK_EXISTS, zkr__session_root(s),
+        zkr__op_start_locked(&s->touch, ZKR__ZK_SYNC, zkr__session_root(s),
                              ZKR__RETRY_NEVER, on_touched);
     zkr__keeper_arm_locked(
         s, timer, zkr__clock_now() + pulse - (quiet < pulse ? quiet : 0),

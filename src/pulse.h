@@ -1,6 +1,6 @@
-/* The pulse: a read now and then in place of the client's own pings, whose
- * answers we are told of. So there is always a request that the server answered
- * a while ago, by which a first write can prove a lease. */
+/* The pulse: a sync now and then in place of the client's own pings, of whose
+ * answers we are not told. It goes to the leader and back, so by two of them a
+ * first write can prove a lease. */
 #ifndef ZKR__PULSE_H
 #define ZKR__PULSE_H
 

@@ -134,21 +134,36 @@ static void cut_client(const struct cast *cast)
 }
 
 /* The answers to what is asked in the stall come, and nothing that the follower
- * sends after them gets out: it is stopped until its link is cut. They take
- * longer than G/2; of quicker ones the lease assumes that this cannot be. */
-static void acquire_in_a_stall(const struct cast *cast)
+ * sends after them gets out: it is stopped until its link is cut. `asked_ms` is
+ * how long before the end of the stall. */
+static void stall_and_acquire(const struct cast *cast, int stall_ms,
+                              int asked_ms, int again_ms)
 {
     cluster_block(cluster, cast->leader, cast->follower);
-    sleep_ms(random_ms(600, 2600));
+    sleep_ms(stall_ms - asked_ms);
     for (int i = 0; i < HOLDERS; i++)
         holder_acquire(&holders[i]);
-    sleep_ms(TIMEOUT_MS / 8 + 60);
+    sleep_ms(asked_ms);
     server_pause(cluster_server(cluster, cast->follower));
     cluster_unblock(cluster, cast->leader, cast->follower);
-    sleep_ms(random_ms(300, 1000)); /* for the leader to send again */
+    sleep_ms(again_ms); /* for the leader to send again */
     cluster_block(cluster, cast->follower, cast->leader);
     server_resume(cluster_server(cluster, cast->follower));
     sleep_ms(TIMEOUT_MS / 2); /* no lease of these can begin later */
+}
+
+static void acquire_in_a_stall(const struct cast *cast)
+{
+    stall_and_acquire(cast, TIMEOUT_MS / 8 + 60 + random_ms(600, 2600),
+                      TIMEOUT_MS / 8 + 60, random_ms(300, 1000));
+}
+
+/* So that the answers are quick, where the leader happens to send again in
+ * time. */
+static void acquire_as_a_stall_ends(const struct cast *cast)
+{
+    stall_and_acquire(cast, random_ms(1500, 3400), random_ms(20, 60),
+                      random_ms(200, 400));
 }
 
 static const struct kind kinds[] = {
@@ -159,6 +174,7 @@ static const struct kind kinds[] = {
     { "client cut off", cut_client, false, false },
     { "late, then cut off", stall_release_then_cut, false, false },
     { "granted in a stall", acquire_in_a_stall, false, true },
+    { "granted as a stall ends", acquire_as_a_stall_ends, false, true },
 };
 
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
@@ -277,7 +293,7 @@ static void heal(const struct cast *cast)
 
 static void print_sample(int number, const struct sample *s)
 {
-    printf("%4d  %-22s", number, kinds[s->kind].name);
+    printf("%4d  %-23s", number, kinds[s->kind].name);
     if (s->believed)
         printf(" %+7.3f %+7.3f", (double)s->ok / 1e9, (double)s->claimed / 1e9);
     else
@@ -377,7 +393,7 @@ static struct lateness print_row(int kind)
 {
     struct lateness late;
 
-    printf("%-22s %4d", kind == KINDS ? "all" : kinds[kind].name,
+    printf("%-23s %4d", kind == KINDS ? "all" : kinds[kind].name,
            count_of(kind));
     late.ok = print_margin(kind, offsetof(struct sample, ok), true);
     late.claimed = print_margin(kind, offsetof(struct sample, claimed), true);
@@ -393,7 +409,7 @@ static struct lateness print_table(void)
     struct lateness late = { 0 };
 
     printf("\nSeconds before the session was closed: least, median, most; and "
-           "how many were late\n%-22s %4s | %-26s | %-26s | %-26s | %-26s\n",
+           "how many were late\n%-23s %4s | %-26s | %-26s | %-26s | %-26s\n",
            "fault", "n", "last yes", "claimed end", "last write + T",
            "connected");
     for (int kind = 0; kind <= KINDS; kind++) {

@@ -10,7 +10,7 @@
 static struct request {
     int64_t sent;
     int64_t acked;
-    bool is_write;
+    enum { READ, SYNC, WRITE } kind;
 } requests[REQUESTS];
 
 static size_t count;
@@ -21,30 +21,26 @@ static int64_t begun;
 
 static int64_t gap(void)
 {
-    return ping_gap != 0 ? ping_gap : timeout / 4;
+    return ping_gap != 0 ? ping_gap : timeout * 3 / 10;
 }
 
-/* What lease.h wants of j, for the write k: an m in between, or k itself when
- * it was quick. */
-static bool proves(const struct request *j, const struct request *k,
-                   bool by_itself)
+/* What lease.h wants of j, for the write k: an m in between. */
+static bool proves(const struct request *j, const struct request *k)
 {
-    if (by_itself && j->acked + gap() <= k->sent)
-        return true;
     for (size_t m = 0; m < count; m++) {
-        if (requests[m].is_write && j->acked + gap() <= requests[m].sent &&
+        if (requests[m].kind != READ && j->acked + gap() <= requests[m].sent &&
             requests[m].acked <= k->sent)
             return true;
     }
     return false;
 }
 
-static int64_t best_proof(const struct request *k, bool by_itself)
+static int64_t best_proof(const struct request *k)
 {
     int64_t best = 0;
 
     for (size_t j = 0; j < count; j++) {
-        if (requests[j].sent > best && proves(&requests[j], k, by_itself))
+        if (requests[j].sent > best && proves(&requests[j], k))
             best = requests[j].sent;
     }
     return best;
@@ -80,9 +76,7 @@ static void remember(struct request r)
 static void check_write(struct zkr__lease *lease, struct request k)
 {
     int64_t before = lease->alive;
-    int64_t busy_since = lease->busy_since == 0 ? k.sent : lease->busy_since;
-    bool by_itself = k.acked - k.sent <= gap() / 2 && before < busy_since;
-    int64_t best = best_proof(&k, by_itself);
+    int64_t best = best_proof(&k);
 
     zkr__lease_committed(lease, k.sent, k.acked);
     CHECK(lease->alive >= before);
@@ -96,17 +90,21 @@ static void check_request(struct zkr__lease *lease, struct request r)
 {
     int64_t end = until(lease);
 
-    if (r.is_write)
+    if (r.kind == WRITE)
         check_write(lease, r);
+    else if (r.kind == SYNC)
+        zkr__lease_synced(lease, r.sent, r.acked);
     else
         zkr__lease_answered(lease, r.sent, r.acked);
     remember(r);
-    CHECK(r.is_write || until(lease) == end);
+    CHECK(r.kind == WRITE || until(lease) == end);
     CHECK(until(lease) >= end);
     CHECK(until(lease) <= (begun > r.sent ? begun : r.sent) + timeout);
-    CHECK(lease->last_answered >= r.sent);
+    CHECK(r.kind == READ || lease->last_round >= r.sent);
+    CHECK(zkr__lease_beat(lease) >= timeout / 10);
+    CHECK(zkr__lease_beat(lease) <= timeout / 6);
     CHECK(lease->requests.count <= ZKR__LEASE_SIGNS);
-    CHECK(lease->writes.count <= ZKR__LEASE_SIGNS);
+    CHECK(lease->rounds.count <= ZKR__LEASE_SIGNS);
 }
 
 static void shorten(struct zkr__lease *lease, int64_t to)
@@ -119,7 +117,9 @@ static void shorten(struct zkr__lease *lease, int64_t to)
     CHECK(end == 0 || until(lease) <= end);
     CHECK(zkr__lease_beat(lease) <= zkr__lease_pulse(lease));
     CHECK(zkr__lease_pulse(lease) <= zkr__lease_late(lease));
-    CHECK(zkr__lease_patience(lease) >= gap());
+    CHECK(zkr__lease_patience(lease) == 0 ||
+          zkr__lease_patience(lease) >= gap());
+    CHECK(zkr__lease_ahead(lease) <= timeout / 6);
 }
 
 static void begin(struct zkr__lease *lease, struct fuzz_input *in)
@@ -154,14 +154,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         now += unit * (step % 32);
         if (step == 0xff)
-            zkr__lease_rest(&lease);
-        else if (step == 0xfe)
             shorten(&lease, timeout - took > 0 ? timeout - took : timeout);
         else
             check_request(&lease, (struct request){
                                       now,
                                       now + (step & 0x40 ? took : took / 64),
-                                      (step & 0x80) == 0,
+                                      (step & 0x80) == 0   ? WRITE
+                                      : (step & 0x20) == 0 ? SYNC
+                                                           : READ,
                                   });
     }
     return 0;

@@ -95,8 +95,7 @@ static void what_is_held_is_proven_again_and_again(void **state)
     zkr_grant_free(g);
 }
 
-/* An empty session must cost the servers no more than without a lease: its
- * reads take the place of the client's pings. */
+/* An empty session has a pulse, which takes the place of the client's pings. */
 static void a_session_that_holds_nothing_writes_nothing(void **state)
 {
     zkr_session *other = open_session();
@@ -110,7 +109,7 @@ static void a_session_that_holds_nothing_writes_nothing(void **state)
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
-    assert_in_range(proxy_requests(proxy, ZOO_EXISTS_OP), 1, 3);
+    assert_in_range(proxy_requests(proxy, ZOO_SYNC_OP), 1, 3);
     assert_int_equal(proxy_requests(proxy, ZOO_PING_OP), 0);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -228,6 +227,53 @@ static void a_lease_after_a_wait_has_no_hole(void **state)
     release(w.grant);
     zkr_mutex_free(rival);
     close_session(other);
+}
+
+/* The first write is the k of a proof: what the pulse has sent is j and m. */
+static void
+after_a_silence_a_short_hold_has_a_lease_for_three_requests(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    sleep_ms(LEASE_MS + LEASE_MS / 2);
+    proxy_set_latency(proxy, 20);
+    proxy_reset_counts(proxy);
+    g = acquire(m);
+    ok(zkr_grant_check(g));
+    assert_true(zkr_grant_valid_until(g) > boot_ms() + LEASE_MS / 4);
+    sleep_ms(1);
+    ok(zkr_grant_release(g));
+    zkr_grant_free(g);
+    assert_int_equal(proxy_requests(proxy, PROXY_ANY) -
+                         proxy_requests(proxy, ZOO_SYNC_OP),
+                     3); /* create and list, delete */
+    assert_in_range(proxy_flights(proxy), 2, 3);
+    proxy_set_latency(proxy, 0);
+}
+
+static void expect_no_doubt(int for_ms)
+{
+    zkr_grant *g = acquire(m);
+    int64_t end = boot_ms() + for_ms;
+
+    while (boot_ms() < end) {
+        ok(zkr_grant_check(g));
+        sleep_ms(5);
+    }
+    release(g);
+}
+
+/* However old the j of the first proof is when the lock is asked for. */
+static void where_answers_are_slow_no_new_grant_is_in_doubt(void **state)
+{
+    (void)state;
+    proxy_set_latency(proxy, LEASE_MS / 12);
+    for (int phase = 0; phase < 6; phase++) {
+        sleep_ms(LEASE_MS + phase * LEASE_MS / 28);
+        expect_no_doubt(LEASE_MS / 2);
+    }
+    proxy_set_latency(proxy, 0);
 }
 
 static bool has_run_out(void *session)
@@ -440,6 +486,8 @@ static int run_group(void)
         TEST(a_lost_connection_leaves_the_lease_running),
         TEST(failed_claims_do_not_take_the_first_lease_away),
         TEST(a_lease_after_a_wait_has_no_hole),
+        TEST(after_a_silence_a_short_hold_has_a_lease_for_three_requests),
+        TEST(where_answers_are_slow_no_new_grant_is_in_doubt),
         TEST(where_answers_are_slow_a_grant_begins_with_a_lease),
         TEST(a_lease_is_won_back_without_a_storm_of_writes),
         TEST(verify_asks_the_servers),

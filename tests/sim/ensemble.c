@@ -78,14 +78,6 @@ bool ensemble_pinged(int64_t since)
            sim_now - ensemble.pinged <= ensemble.gap;
 }
 
-bool ensemble_heard(int replica, int64_t since)
-{
-    const struct replica *r = &ensemble.replicas[replica];
-
-    return replica == ensemble.leader ||
-           (r->late_at < since && sim_now - r->heard <= ensemble.gap);
-}
-
 void replica_apply(int number, int64_t version)
 {
     struct replica *r = &ensemble.replicas[number];
@@ -257,7 +249,6 @@ static void leader_on_message(int from, const struct message *m)
         leader_commit();
         break;
     case PONG:
-        members_heard(from);
         touched(m->body);
         break;
     default:

@@ -67,10 +67,8 @@ void ensemble_submit(int replica, struct request *r);
 /* A client of that replica has sent something. */
 void ensemble_touch(int replica, int session);
 
-/* What leases assume: since then the leader has pinged in time; and that
- * replica has told it of its clients. */
+/* What leases assume: since then the leader has pinged in time. */
 bool ensemble_pinged(int64_t since);
-bool ensemble_heard(int replica, int64_t since);
 
 /* What can happen to it. */
 void ensemble_stall(int from, int to, int64_t duration);

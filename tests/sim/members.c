@@ -58,12 +58,6 @@ static void note(int64_t *last, int64_t *late_at)
     *last = sim_now;
 }
 
-void members_heard(int follower)
-{
-    note(&ensemble.replicas[follower].heard,
-         &ensemble.replicas[follower].late_at);
-}
-
 static void on_ping(void *arg, uint64_t joins)
 {
     struct replica *r = arg;
@@ -89,7 +83,6 @@ static void follow(int number)
     r->logged = ensemble.log_len;
     r->acked = ensemble.log_len;
     memset(r->touched, 0, sizeof(r->touched));
-    r->heard = sim_now;
     replica_apply(number, ensemble.committed);
     leader_commit();
 }

@@ -23,9 +23,7 @@ struct replica {
     bool touched[SESSIONS_MAX]; /* their clients have sent something */
     uint32_t joins; /* how often it has found a leader, or become one */
     int paused;
-    int64_t heard;   /* of a follower: when its last answer to a ping came, */
-    int64_t late_at; /* ... and when one came that was late */
-    bool proposes;   /* deserted: something waits for a majority */
+    bool proposes; /* deserted: something waits for a majority */
 };
 
 enum { /* messages between replicas */
@@ -78,6 +76,5 @@ void leader_commit(void);
 
 /* members.c */
 void members_elect(void);
-void members_heard(int follower);
 
 #endif

@@ -165,14 +165,6 @@ static void check_token(const struct attempt *a)
     }
 }
 
-static bool heard_of(const struct attempt *a)
-{
-    int owner = ensemble_session(a->node->session)->owner;
-
-    return owner != NO_REPLICA &&
-           ensemble_heard(owner, sim_now - world.timeout / 4);
-}
-
 static void granted(struct attempt *a, zkr_grant *grant)
 {
     struct wanted_node w = { .path = zkr_grant_node(grant) };
@@ -187,7 +179,6 @@ static void granted(struct attempt *a, zkr_grant *grant)
                    w.path);
     a->node = w.found;
     check_token(a);
-    a->assumed = heard_of(a);
     if (!there(a->node)) /* the lease and the session will tell it */
         return;
     check_exclusion(a);
@@ -250,11 +241,10 @@ static bool is_expired(const struct node *n)
     return !there(n) && n->cause == BY_EXPIRY;
 }
 
-/* When the lease promises nothing: the leader has not pinged in time; or, of
- * the first lease, its link to our server had just been silent. */
+/* When the lease promises nothing: the leader has not pinged in time. */
 static bool is_exempt(const struct attempt *a)
 {
-    return !a->assumed || !ensemble_pinged(a->asked - world.timeout);
+    return !ensemble_pinged(a->asked - world.timeout);
 }
 
 void oracle_checked(const struct attempt *a, int rc)

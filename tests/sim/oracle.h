@@ -20,7 +20,6 @@ struct attempt {
     const struct node *node;
     int64_t token;
     struct attempt *beside;
-    bool assumed; /* when told: what the first lease assumes */
 };
 
 void oracle_reset(void);

@@ -148,7 +148,7 @@ static void choose_ensemble(void)
     world.tick = ticks[choose(4)] * MS;
     world.timeout = (2 + choose(4)) * world.tick;
     world.sync_limit = limits[choose(4)] * world.tick;
-    ensemble_reset(world.tick, world.sync_limit, world.timeout / 4);
+    ensemble_reset(world.tick, world.sync_limit, world.timeout * 3 / 10);
 }
 
 /* The directory may be there already, with numbers that are nearly used up. */
