@@ -144,6 +144,12 @@ uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
     return atomic_load(&granted_ms);
 }
 
+void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
+{
+    (void)zk;
+    name[0] = '\0';
+}
+
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op)
 {
