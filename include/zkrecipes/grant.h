@@ -23,14 +23,12 @@
  * before which the servers cannot have ended the session:
  * zkr_grant_valid_until(). The rule assumes that clocks differ by less than
  * 0.1 % and that the leader pings its followers as often as lease_ping_gap_ms
- * of the session says; for the first third of a session timeout after a time
- * without writes also that the link between the leader and our follower did not
- * just end a longer stall and break in the same moment. Session timeouts below
- * half a second leave no room for it.
- * So that a lock begins with a lease, a session that is quiet reads now and
+ * of the session says. Session timeouts below half a second leave no room for
+ * it.
+ * So that a lock begins with a lease, a session that is quiet syncs now and
  * then, in place of the client's own pings. After a pause of the process or of
  * a link there may be no proof when our turn comes: then the lock is granted up
- * to half a session timeout later, when there is one.
+ * to two thirds of a session timeout later, when there is one.
  * It is a bound at the moment of the call: the next instruction may run ten
  * seconds later. And it is about the session only: that an operator deletes the
  * node is seen by a watch, within a round trip where there is a connection.

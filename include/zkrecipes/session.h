@@ -96,8 +96,8 @@ struct zkr_session_opts {
     struct zkr_retry retry;      /**< Default: exponential, no end. */
     uint32_t lease_ping_gap_ms;  /**< The lease assumes that the leader pings
                                       its followers at least that often; it does
-                                      so every half tick. Default: a quarter of
-                                      the session timeout, right where nobody
+                                      so every half tick. Default: three tenths
+                                      of the session timeout, right where nobody
                                       has lowered minSessionTimeout. */
     uint32_t lease_margin_ms;    /**< Taken off the end of the lease for clocks
                                       and callbacks. Default 50. */
