@@ -7,6 +7,10 @@
  * contender right before it, so a release wakes one waiter. Curator's
  * InterProcessMutex on the same path is excluded too.
  *
+ * A claim that waits for long asks the leader, ever more seldom, whether the
+ * node before it exists, with a small write: servers can show nodes that the
+ * ensemble has not. Such a node is left out, with a warning (log.h).
+ *
  * Does not guarantee that you still hold it a microsecond later: see grant.h.
  *
  * Calling sequence: zkr_mutex_new() on a session; zkr_mutex_acquire(), which

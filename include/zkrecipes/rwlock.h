@@ -6,7 +6,8 @@
  * right before its own, so no reader overtakes a writer that waits. Readers
  * queued behind one writer are all woken by its release. Curator's
  * InterProcessReadWriteLock on the same path is excluded too. A mutex
- * (mutex.h) is not: use one recipe on a path.
+ * (mutex.h) is not: use one recipe on a path. A claim that waits for long asks
+ * the leader, as in mutex.h.
  *
  * Owner: the thread that acquired. Asynchronous claims have none. It counts
  * for one lock object and decides three things:
