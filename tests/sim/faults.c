@@ -6,6 +6,7 @@
 #include "choices.h"
 #include "ensemble.h"
 #include "error.h"
+#include "events.h"
 #include "frontend.h"
 #include "world.h"
 
@@ -78,6 +79,27 @@ static void stall_link(void)
         ensemble_stall(to, from, duration);
     if (choose(2) == 1)
         ensemble_stall(to, from, some_time());
+}
+
+static void on_link_breaks(void *arg, uint64_t tag)
+{
+    (void)arg;
+    ensemble_stall((int)tag / REPLICAS, (int)tag % REPLICAS, left());
+}
+
+/* What the leader has sent comes late, and what its follower says to that is
+ * lost. */
+static void stall_and_break(void)
+{
+    int leader = ensemble_leader();
+    int follower = (leader + 1 + (int)choose(2)) % REPLICAS;
+    int64_t duration = world.timeout * (int64_t)(2 + choose(7)) / 8;
+
+    if (leader == NO_REPLICA || duration >= left())
+        return;
+    ensemble_stall(leader, follower, duration);
+    events_at(sim_now + duration, on_link_breaks, NULL,
+              (uint64_t)(follower * REPLICAS + leader));
 }
 
 static void isolate(void)
@@ -266,6 +288,7 @@ static const struct {
     { 'C', cut_all },
     { 's', stop_process },
     { 'l', stall_link },
+    { 'L', stall_and_break },
     { 'i', isolate },
     { 'x', crash },
     { 'p', pause_replica },
