@@ -87,6 +87,12 @@ static void await(struct target *t, int64_t deadline)
     (void)close(t->fd);
 }
 
+/* Also one that hung up at once, as a server does that has enough clients. */
+static bool has_accepted(const struct target *t)
+{
+    return t->error == 0 || t->error == ECONNRESET || t->error == EPIPE;
+}
+
 int zkr__probe(const char *servers, int timeout_ms)
 {
     struct target targets[SERVERS_MAX];
@@ -98,7 +104,7 @@ int zkr__probe(const char *servers, int timeout_ms)
     for (size_t i = 0; i < count; i++) {
         await(&targets[i], deadline);
         refused += targets[i].error == ECONNREFUSED;
-        if (targets[i].error == 0 && mute == NULL)
+        if (has_accepted(&targets[i]) && mute == NULL)
             mute = targets[i].name;
     }
     if (mute != NULL)
