@@ -15,6 +15,29 @@ static int64_t monotonic(void)
     return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
+/* Which clock is asked cannot be seen in what it says, on a machine that has
+ * not been asleep. */
+static clockid_t asked;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+    asked = clock;
+    return __real_clock_gettime(clock, ts);
+}
+
+/* The server has counted on while we were asleep. */
+static void only_the_lease_counts_time_asleep(void **state)
+{
+    (void)state;
+    (void)zkr__clock_boot();
+    assert_int_equal(asked, CLOCK_BOOTTIME);
+    (void)zkr__clock_now(); /* as the condition variables do */
+    assert_int_equal(asked, CLOCK_MONOTONIC);
+}
+
 static void now_is_on_the_monotonic_clock(void **state)
 {
     int64_t before = monotonic();
@@ -96,6 +119,7 @@ static void instant_becomes_a_timespec(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_lease_counts_time_asleep),
         cmocka_unit_test(now_is_on_the_monotonic_clock),
         cmocka_unit_test(deadline_is_so_many_milliseconds_from_now),
         cmocka_unit_test(negative_is_never),

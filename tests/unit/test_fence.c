@@ -125,6 +125,8 @@ static void refuses_what_is_old(zkr_fence *f)
     assert_int_equal(zkr_fence_begin(f, 20, 0), ZKR_EDEADLK);
     assert_int_equal(zkr_fence_accept(f, 21), ZKR_EDEADLK);
     zkr_fence_end(f);
+    /* Now it is a writer's, though no higher than it was. */
+    assert_int_equal(zkr_fence_accept_shared(f, 10), ZKR_ESTALE);
     assert_true(highest(f) == 20);
 }
 
