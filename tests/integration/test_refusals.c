@@ -100,6 +100,25 @@ static void a_refused_list_and_a_lost_create_leave_one_node(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
+/* What one attempt has had refused counts for that one: the next, when the
+ * directory has been made, waits for its own list. */
+static void a_refused_list_is_forgotten_by_the_next_attempt(void **state)
+{
+    struct waiter w;
+
+    (void)state;
+    assert_int_equal(admin_delete(admin, path), ZOK);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    refuse(ZKR__ZK_CHILDREN, 1);
+    waiter_start(&w, m, SOON_MS);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    assert_int_equal(count_children(path), 1);
+    release(w.grant);
+    assert_int_equal(count_children(path), 0);
+}
+
 static void a_wait_that_ends_between_the_two_leaves_nothing(void **state)
 {
     zkr_grant *none = NULL;
@@ -134,6 +153,50 @@ static void a_refused_delete_is_sent_again(void **state)
     refuse(ZKR__ZK_DELETE, 3);
     release(g);
     assert_int_equal(count_children(path), 0);
+}
+
+/* With a lease there is always a timer that wakes somebody. */
+static void a_refusal_needs_nothing_else_to_be_ended(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *quiet;
+    zkr_mutex *lock;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_NO_LEASE;
+    ok(zkr_session_open(server_hosts(the_server), &opts, &quiet));
+    lock = new_mutex(quiet, path);
+    refuse(ZKR__ZK_CREATE, 1);
+    release(acquire(lock));
+    refuse(ZKR__ZK_CHILDREN, 1);
+    release(acquire(lock));
+    assert_int_equal(count_children(path), 0);
+    zkr_mutex_free(lock);
+    close_session(quiet);
+}
+
+/* Without the write that precedes it a search proves nothing. */
+static void a_search_whose_write_is_refused_finds_nothing(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_retry none = ZKR_RETRY_NONE_INIT;
+    zkr_grant *g = NULL;
+    zkr_session *hasty;
+    zkr_mutex *lock;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_NO_LEASE;
+    opts.retry = none;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &hasty));
+    lock = new_mutex(hasty, path);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    refuse(ZKR__ZK_CHECK, 1);
+    atomic_store(&refuse_with, ZKR_ENOMEM);
+    assert_int_equal(zkr_mutex_acquire(lock, SOON_MS, &g), ZKR_ENOMEM);
+    assert_null(g);
+    wait_children(path, 0);
+    zkr_mutex_free(lock);
+    close_session(hasty);
 }
 
 static void a_refused_list_of_participants_is_asked_for_again(void **state)
@@ -187,9 +250,12 @@ static int run_group(void)
     static const struct CMUnitTest tests[] = {
         TEST(a_refused_list_waits_for_the_create),
         TEST(a_refused_list_and_a_lost_create_leave_one_node),
+        TEST(a_refused_list_is_forgotten_by_the_next_attempt),
         TEST(a_wait_that_ends_between_the_two_leaves_nothing),
         TEST(a_refused_create_is_searched_for_and_sent_again),
         TEST(a_refused_delete_is_sent_again),
+        TEST(a_refusal_needs_nothing_else_to_be_ended),
+        TEST(a_search_whose_write_is_refused_finds_nothing),
         TEST(a_refused_list_of_participants_is_asked_for_again),
         TEST(a_node_that_the_client_refuses_is_listed_without),
     };

@@ -1,0 +1,201 @@
+/* What no server should send: names that lead elsewhere, nodes that cannot be
+ * ours. And what some do not send: events of a node that may not be read. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+#include "zk.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+#ifndef ZOO_REMOVE_WATCHES
+#define ZOO_REMOVE_WATCHES 18
+#endif
+
+/* How often a node that may not be read is looked for is 1000 ms. */
+#define SLOWER_THAN_THAT_MS 1100
+
+static struct proxy *proxy;
+static zkr_session *s;
+static zkr_mutex *m;
+static char path[64];
+
+/* The next answer that fits is changed; see meson.build. */
+static atomic_int wrong_path, wrong_czxid, wrong_child, no_events;
+
+void __real_zkr__op_on_reply(struct zkr__op *op,
+                             const struct zkr__zk_reply *reply);
+void __wrap_zkr__op_on_reply(struct zkr__op *op,
+                             const struct zkr__zk_reply *reply);
+void __real_zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
+void __wrap_zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
+
+static bool take_one(atomic_int *count)
+{
+    return atomic_load(count) > 0 && atomic_fetch_sub(count, 1) > 0;
+}
+
+void __wrap_zkr__op_on_reply(struct zkr__op *op,
+                             const struct zkr__zk_reply *reply)
+{
+    struct zkr__zk_reply changed = *reply;
+    const char *names[2];
+    char other[256];
+
+    if (reply->path != NULL && take_one(&wrong_path)) {
+        (void)snprintf(other, sizeof(other), "%s", reply->path);
+        other[strlen(path) + sizeof("/_c_")] ^= 1; /* in the UUID */
+        changed.path = other;
+    }
+    if (reply->path != NULL && take_one(&wrong_czxid))
+        changed.czxid = 0;
+    if (reply->name_count == 1 && take_one(&wrong_child)) {
+        names[0] = reply->names[0];
+        names[1] = "../lock-0000000000";
+        changed.names = names;
+        changed.name_count = 2;
+    }
+    __real_zkr__op_on_reply(op, &changed);
+}
+
+void __wrap_zkr__watch_on_event(struct zkr__watch *watch, bool deleted)
+{
+    if (atomic_load(&no_events) == 0)
+        __real_zkr__watch_on_event(watch, deleted);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    release(acquire(m));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    atomic_store(&wrong_path, 0);
+    atomic_store(&wrong_czxid, 0);
+    atomic_store(&wrong_child, 0);
+    atomic_store(&no_events, 0);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    proxy_stop(proxy);
+    return 0;
+}
+
+static void is_refused_and_leaves_nothing(void)
+{
+    zkr_grant *none = NULL;
+
+    assert_int_equal(zkr_mutex_acquire(m, SOON_MS, &none), ZKR_EPROTO);
+    assert_null(none);
+    wait_children(path, 0);
+    assert_int_equal(zkr_session_epoch(s), 1); /* not with the session */
+    release(acquire(m));
+}
+
+/* A path put together with it would be that of a node of somebody else. */
+static void a_child_that_is_a_path_is_not_followed(void **state)
+{
+    (void)state;
+    atomic_store(&wrong_child, 1);
+    is_refused_and_leaves_nothing();
+    assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 0);
+}
+
+static void a_node_of_another_name_is_not_ours(void **state)
+{
+    (void)state;
+    atomic_store(&wrong_path, 1);
+    is_refused_and_leaves_nothing();
+}
+
+/* It would be a token that every fence accepts, or none. */
+static void a_node_that_nothing_created_is_not_ours(void **state)
+{
+    (void)state;
+    atomic_store(&wrong_czxid, 1);
+    is_refused_and_leaves_nothing();
+}
+
+/* As servers do since the fix of CVE-2024-23944. The waiter looks again from
+ * time to time, also when an answer takes longer than that. */
+static void without_events_a_node_is_looked_for_again(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *theirs;
+    zkr_mutex *closed;
+    zkr_grant *g;
+    struct waiter w;
+
+    (void)state;
+    opts.acl = "world:anyone:cdw";
+    ok(zkr_session_open(server_hosts(the_server), &opts, &theirs));
+    closed = new_mutex(theirs, path);
+    g = acquire(closed);
+    atomic_store(&no_events, 1);
+    proxy_reset_counts(proxy);
+    proxy_set_latency(proxy, SLOWER_THAN_THAT_MS);
+    proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_PASS);
+    waiter_start(&w, m, SOON_MS);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    proxy_set_latency(proxy, 0);
+    /* What it had watched in vain it does not go on watching. */
+    assert_true(proxy_requests(proxy, ZOO_REMOVE_WATCHES) >= 1);
+    release(w.grant);
+    zkr_mutex_free(closed);
+    close_session(theirs);
+}
+
+static bool has_looked(void *unused)
+{
+    (void)unused;
+    return proxy_requests(proxy, ZOO_GETDATA_OP) > 0;
+}
+
+/* Then the next write that keeps the lease finds out. */
+static void without_events_a_holder_learns_that_its_node_has_gone(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    assert_true(wait_until(has_looked, NULL, SOON_MS));
+    settle(s);
+    atomic_store(&no_events, 1);
+    delete_nth_child(path, 0);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_child_that_is_a_path_is_not_followed),
+        TEST(a_node_of_another_name_is_not_ours),
+        TEST(a_node_that_nothing_created_is_not_ours),
+        TEST(without_events_a_node_is_looked_for_again),
+        TEST(without_events_a_holder_learns_that_its_node_has_gone),
+    };
+
+    return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
