@@ -16,6 +16,9 @@
  */
 #define LONG_MS 12000
 
+/* Of the client. */
+extern ZOOAPI ZooLogLevel logLevel;
+
 static struct proxy *proxy;
 static zkr_session *s;
 static zkr_mutex *m;
@@ -259,6 +262,20 @@ static void a_write_after_the_session_ended_changes_nothing(void **state)
     close_session(other);
 }
 
+static void a_lost_grant_asks_nobody(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    expire_and_wait(s);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    settle(s);
+    proxy_reset_counts(proxy);
+    assert_int_equal(set(g, "late"), ZKR_ELOST);
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
+    zkr_grant_free(g);
+}
+
 static void a_write_after_the_release_is_refused(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -319,6 +336,26 @@ static void a_silent_server_costs_no_more_than_the_deadline(void **state)
     ok(set(g, "newer"));
     data_is("newer");
     release(g);
+}
+
+/* The answer that says "not now" comes when the caller has gone: it was told
+ * that nobody knows, and a write much later would be one too many. */
+static void a_write_given_up_is_not_sent_again(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    proxy_set_latency(proxy, 400);
+    proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 100, NULL),
+                     ZKR_EUNKNOWN);
+    proxy_set_latency(proxy, 0);
+    settle(s);
+    sleep_ms(200); /* for something not to happen */
+    release(g);
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
+    data_is("old");
 }
 
 static void without_a_connection_nothing_is_ever_sent(void **state)
@@ -404,6 +441,112 @@ static void in_doubt_the_servers_decide(void **state)
 }
 
 /* -- without waiting ------------------------------------------------------ */
+
+/* Put off by the server, and taken back: nothing is unknown about it. */
+static void a_write_that_is_put_off_can_be_taken_back(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_retry patient = ZKR_RETRY_FOREVER_INIT(60000);
+    struct told t = { .recorder = recorder_new() };
+    zkr_session *other = NULL;
+    zkr_mutex *lock;
+    zkr_grant *g;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_NO_LEASE;
+    opts.retry = patient;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &other));
+    lock = new_mutex(other, path);
+    g = acquire(lock);
+    proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
+                     ZKR_EUNREACHABLE);
+    proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
+    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, -1, on_told, &t));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    settle(other);
+    close_session(other);
+    told_is(&t, 0, ZKR_ECLOSED, false);
+    data_is("old");
+    zkr_grant_free(g);
+    zkr_mutex_free(lock);
+    recorder_free(t.recorder);
+}
+
+static void a_callback_is_told_at_the_deadline(void **state)
+{
+    struct told t = { .recorder = recorder_new() };
+    zkr_grant *g = acquire(m);
+    int64_t start = now_ms();
+
+    (void)state;
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
+    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, 300, on_told, &t));
+    told_is(&t, 0, ZKR_EUNKNOWN, false);
+    assert_true(now_ms() - start < LONG_MS / 4); /* the connection is there */
+    proxy_release(proxy);
+    release(g);
+    recorder_free(t.recorder);
+}
+
+/* Our node may not be read, so nothing can be guarded by it; it is held. */
+static void a_guard_that_may_not_be_read_is_no_loss(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *closed;
+    zkr_mutex *lock;
+    zkr_grant *g;
+
+    (void)state;
+    opts.acl = "world:anyone:cdw";
+    opts.flags = ZKR_SESSION_NO_LEASE;
+    closed = open_session_with(&opts);
+    lock = new_mutex(closed, path);
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    g = acquire(lock);
+    assert_int_equal(set(g, "new"), ZNOAUTH);
+    data_is("old");
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZNOAUTH); /* at once */
+    release(g);
+    zkr_mutex_free(lock);
+    close_session(closed);
+}
+
+/* More of them than that, and the client would run into its own pipe. */
+#define MANY             5000
+#define AT_THE_SAME_TIME 4096
+
+static void on_one_of_many(int error, const struct zkr_guarded_stat *stat,
+                           void *user)
+{
+    (void)stat;
+    if (error == ZKR_OK)
+        (void)atomic_fetch_add((atomic_int *)user, 1);
+}
+
+static bool are_all_made(void *made)
+{
+    return atomic_load((atomic_int *)made) == MANY;
+}
+
+static void so_many_at_once_go_one_after_the_other(void **state)
+{
+    zkr_grant *g = acquire(m);
+    atomic_int made;
+
+    (void)state;
+    atomic_init(&made, 0);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
+    for (int i = 0; i < MANY; i++)
+        ok(zkr_grant_guarded_set_async(g, data, "x", 1, -1, -1, on_one_of_many,
+                                       &made));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_release(proxy);
+    assert_true(wait_until(are_all_made, &made, 3 * SOON_MS));
+    assert_in_range(proxy_max_in_flight(proxy), 2, AT_THE_SAME_TIME);
+    release(g);
+}
 
 static void callbacks_tell_the_outcome(void **state)
 {
@@ -554,6 +697,25 @@ static void credentials_are_waited_for_after_a_reconnect(void **state)
     ok(set(g, "last"));
     release(g);
     assert_true(proxy_requests(proxy, ZOO_EXISTS_OP) >= 5); /* who asks so */
+    /* The client has got them once, and repeats them by itself. */
+    assert_int_equal(proxy_requests(proxy, ZOO_SETAUTH_OP), 5);
+}
+
+/* Or else nothing would be asked any more, nor ever written. */
+static void
+a_question_about_credentials_that_is_lost_is_asked_again(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_cut(proxy);
+    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+    proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_DROP_REQUEST);
+    proxy_heal(proxy);
+    ok(set(g, "new"));
+    assert_true(proxy_rule_done(proxy));
+    data_is("new");
+    release(g);
 }
 
 /* The gate lives on the client's log, whose level others can change. */
@@ -564,6 +726,7 @@ static void a_quiet_log_of_the_client_does_no_harm(void **state)
     (void)state;
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     ok(set(g, "quiet"));
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO); /* for what comes */
     data_is("quiet");
     release(g);
 }
@@ -802,8 +965,23 @@ static int run_group(void)
             teardown),
         cmocka_unit_test_setup_teardown(
             a_write_after_the_session_ended_changes_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lost_grant_asks_nobody, quiet_setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_write_after_the_release_is_refused,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(a_write_given_up_is_not_sent_again,
+                                        quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_write_that_is_put_off_can_be_taken_back, quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(a_callback_is_told_at_the_deadline,
+                                        quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(a_guard_that_may_not_be_read_is_no_loss,
+                                        quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(so_many_at_once_go_one_after_the_other,
+                                        quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_question_about_credentials_that_is_lost_is_asked_again,
+            auth_setup, teardown),
         cmocka_unit_test_setup_teardown(a_lost_answer_is_an_unknown_outcome,
                                         quiet_setup, teardown),
         cmocka_unit_test_setup_teardown(
