@@ -324,6 +324,25 @@ static void where_answers_are_slow_a_grant_begins_with_a_lease(void **state)
     release(g);
 }
 
+/* The session lives by its reconnects, but no pulse comes through, so that its
+ * first write has no round before it. */
+static void without_a_proof_a_grant_waits_for_one(void **state)
+{
+    int64_t start = boot_ms();
+    zkr_grant *g;
+
+    (void)state;
+    while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
+        proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REQUEST);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+    }
+    start = boot_ms();
+    g = acquire(m);
+    ok(zkr_grant_check(g));
+    assert_true(boot_ms() - start > LEASE_MS / 4); /* G at least */
+    release(g);
+}
+
 /* Each answer that proved nothing yet was followed by the next question. Here
  * the session lives by its reconnects, but no write comes through. */
 static void a_lease_is_won_back_without_a_storm_of_writes(void **state)
@@ -512,6 +531,7 @@ static int run_group(void)
         TEST(after_a_silence_a_short_hold_has_a_lease_for_three_requests),
         TEST(where_answers_are_slow_no_new_grant_is_in_doubt),
         TEST(where_answers_are_slow_a_grant_begins_with_a_lease),
+        TEST(without_a_proof_a_grant_waits_for_one),
         TEST(a_lease_is_won_back_without_a_storm_of_writes),
         TEST(verify_asks_the_servers),
         TEST(verify_ends_when_the_grant_does),
