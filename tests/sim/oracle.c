@@ -316,11 +316,12 @@ static int64_t longest_wait(void)
     return others > ours ? others : ours;
 }
 
-/* For each ghost before a claim, and a question that was lost before the calm.
- */
+/* For each ghost before a claim, and for one more when its own node has been
+ * deleted meanwhile: the next question comes after as long as all before it, so
+ * after a long wait it is far. */
 static int64_t patience(void)
 {
-    return world.ghosts == 0 ? 0 : (world.ghosts + 1) * 3 * world.timeout;
+    return world.ghosts == 0 ? 0 : (world.ghosts + 1) * 20 * world.timeout;
 }
 
 void oracle_step(void)
