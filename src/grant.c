@@ -109,6 +109,16 @@ static bool is_in_doubt(const struct zkr_grant *g)
            g->sm.state == ZKR_GRANT_UNSURE;
 }
 
+/* Not for an instant only, or it would be in doubt at once: so it is with
+ * answers that have waited for the end of a stall. Where all answers are that
+ * slow, UNSURE ends all the same. */
+static bool is_over_doubt(const struct zkr_grant *g,
+                          const struct zkr_session *s)
+{
+    return is_in_doubt(g) && zkr__heartbeat_is_good(s) &&
+           (g->sm.state == ZKR_GRANT_UNSURE || !zkr__heartbeat_is_late(s));
+}
+
 /* A committed write found our node: nobody else was granted in between. */
 static void checked_locked(struct zkr_grant *g, int rc)
 {
@@ -117,7 +127,7 @@ static void checked_locked(struct zkr_grant *g, int rc)
     if (!zkr__grant_is_ours(g))
         return;
     if (rc == ZKR_OK) {
-        if (is_in_doubt(g) && zkr__heartbeat_is_proven_for(c->session, 0))
+        if (is_over_doubt(g, c->session))
             move_locked(g, ZKR_GRANT_HELD, "confirmed by a committed write");
         zkr__heartbeat_good_locked(c->session);
     } else if (rc == ZKR__ZNONODE) {

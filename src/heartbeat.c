@@ -18,6 +18,21 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
+bool zkr__heartbeat_is_good(const struct zkr_session *s)
+{
+    return zkr__heartbeat_is_proven_for(s, zkr__lease_ahead(&s->lease));
+}
+
+static int64_t late_at(const struct zkr_session *s)
+{
+    return s->lease.last_committed + zkr__lease_late(&s->lease);
+}
+
+bool zkr__heartbeat_is_late(const struct zkr_session *s)
+{
+    return zkr__heartbeat_has_lease(s) && zkr__clock_boot() >= late_at(s);
+}
+
 static struct zkr_grant *grant_of(struct zkr__list *link)
 {
     return &ZKR__CONTAINER(link, struct zkr__claim, link)->grant;
@@ -47,8 +62,7 @@ bool zkr__heartbeat_wants_write(const struct zkr_session *s)
 
     return zkr__heartbeat_has_lease(s) &&
            (!zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ||
-            zkr__clock_boot() + beat >=
-                s->lease.last_committed + zkr__lease_late(&s->lease));
+            zkr__clock_boot() + beat >= late_at(s));
 }
 
 static void on_beat(struct zkr__timer *timer)
@@ -73,7 +87,7 @@ static void on_watch(struct zkr__timer *timer)
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, watchdog);
     int64_t now = zkr__clock_boot();
     int64_t until = zkr__lease_until(&s->lease);
-    int64_t late = s->lease.last_committed + zkr__lease_late(&s->lease);
+    int64_t late = late_at(s);
     int64_t next = late > now ? late : until;
     bool any = false;
 
@@ -119,7 +133,7 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
 void zkr__heartbeat_good_locked(struct zkr_session *s)
 {
     zkr__heartbeat_start_locked(s);
-    if (!zkr__session_connected(s) || !zkr__heartbeat_is_proven_for(s, 0))
+    if (!zkr__session_connected(s) || !zkr__heartbeat_is_good(s))
         return;
     for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next)
         zkr__grant_resume_locked(grant_of(l));

@@ -25,4 +25,10 @@ bool zkr__heartbeat_has_lease(const struct zkr_session *s);
 /* Does the lease run, and for that many nanoseconds on? Without one always. */
 bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead);
 
+/* And long enough for the next proof to come in time? */
+bool zkr__heartbeat_is_good(const struct zkr_session *s);
+
+/* Is the last committed write so old that what is held is SUSPENDED? */
+bool zkr__heartbeat_is_late(const struct zkr_session *s);
+
 #endif

@@ -49,12 +49,6 @@ static bool is_fresh(const struct zkr__claim *c, int rc)
            zkr__clock_boot() - c->guard.sent < c->session->lease.timeout / 2;
 }
 
-/* Not for an instant only, or it would be in doubt at once. */
-static bool is_proven(const struct zkr_session *s)
-{
-    return zkr__heartbeat_is_proven_for(s, zkr__lease_ahead(&s->lease));
-}
-
 static bool patience_is_over(const struct zkr__claim *c)
 {
     return zkr__clock_now() - c->turn >=
@@ -62,14 +56,15 @@ static bool patience_is_over(const struct zkr__claim *c)
 }
 
 /* When the proof is withheld, by an ACL or by slow answers, the lock is granted
- * all the same, and check() tells the truth. */
+ * all the same, and check() tells the truth. But not by answers that are not
+ * fresh, however long that takes: the caller's deadline is the end of it. */
 static void judge_locked(struct zkr__claim *c, int rc)
 {
     if (rc == ZKR__ZNONODE)
         c->recipe->way->enter(c, "our node was deleted");
     else if (!is_fresh(c, rc))
         ask_later_locked(c);
-    else if (is_proven(c->session))
+    else if (zkr__heartbeat_is_good(c->session))
         grant_locked(c, "proven");
     else if (rc != ZKR_OK || patience_is_over(c))
         grant_locked(c, "without a proof");
@@ -116,7 +111,7 @@ static void ask_locked(struct zkr__claim *c)
  * proof needs, and if not, some time. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
 {
-    if (is_proven(c->session))
+    if (zkr__heartbeat_is_good(c->session))
         grant_locked(c, why);
     else
         zkr__claim_confirm_locked(c, why);
