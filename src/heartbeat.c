@@ -30,7 +30,8 @@ static int64_t late_at(const struct zkr_session *s)
 
 bool zkr__heartbeat_is_late(const struct zkr_session *s)
 {
-    return zkr__heartbeat_has_lease(s) && zkr__clock_boot() >= late_at(s);
+    return zkr__heartbeat_has_lease(s) &&
+           zkr__clock_boot() + zkr__lease_ahead(&s->lease) >= late_at(s);
 }
 
 static struct zkr_grant *grant_of(struct zkr__list *link)

@@ -28,7 +28,8 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead);
 /* And long enough for the next proof to come in time? */
 bool zkr__heartbeat_is_good(const struct zkr_session *s);
 
-/* Is the last committed write so old that what is held is SUSPENDED? */
+/* Is the last committed write so old that what is held is SUSPENDED, or all
+ * but? */
 bool zkr__heartbeat_is_late(const struct zkr_session *s);
 
 #endif

@@ -362,6 +362,56 @@ static void a_lease_lasts_until_its_first_beat(void **state)
     }
 }
 
+/* -- the end of a doubt --------------------------------------------------- */
+
+static int64_t held_since;
+
+static void on_doubt(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    (void)grant;
+    (void)user;
+    if (event->state == ZKR_GRANT_HELD)
+        held_since = sim_now;
+    else if (sim_now - held_since < world.timeout / 24)
+        world_fail("after a stall of %lld ms it is held for %lld us",
+                   (long long)(story.instant / MS),
+                   (long long)((sim_now - held_since) / (MS / 1000)));
+}
+
+static void acquire_at_once(void)
+{
+    start(&users[WAITER]);
+    ask(&users[WAITER]);
+}
+
+static void is_held_through_a_stall(void)
+{
+    struct user *u = &users[WAITER];
+
+    held_since = sim_now;
+    (void)zkr_grant_listen(u->grant, on_doubt, NULL);
+    fiber_sleep(2 * world.timeout);
+    cut(WAY_DOWN, story.instant);
+    fiber_sleep(2 * world.timeout);
+    if (zkr_grant_check(u->grant) != ZKR_OK)
+        world_fail("after a stall of %lld ms it is still in doubt",
+                   (long long)(story.instant / MS));
+    (void)zkr_grant_listen(u->grant, NULL, NULL);
+    give_back(u);
+}
+
+/* The answers that had waited for the end of the stall came first, and ended
+ * the doubt for as long as their old proof lasted: an instant. */
+static void what_is_all_but_over_ends_no_doubt(void **state)
+{
+    (void)state;
+    for (int64_t ms = 100; ms < 4000; ms += 10) {
+        story.instant = ms * MS;
+        succeeds(acquire_at_once, is_held_through_a_stall);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_client_without_memory_says_nothing_of_the_node),
         cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
         cmocka_unit_test(a_lease_lasts_until_its_first_beat),
+        cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
     };
 
     return cmocka_run_group_tests_name("stories", tests, NULL, NULL);
