@@ -94,6 +94,16 @@ static void desert(struct replica *old)
         old->proposes = old->logged > old->applied;
 }
 
+/* Who was not there has a log of an older epoch, which loses every election to
+ * those of this one: what it has beyond this leader's log never counts. */
+static void cut_logs(int64_t len)
+{
+    for (int i = 0; i < REPLICAS; i++) {
+        if (ensemble.replicas[i].logged > len)
+            ensemble.replicas[i].logged = len;
+    }
+}
+
 static void lead(int number)
 {
     struct replica *r = &ensemble.replicas[number];
@@ -109,6 +119,7 @@ static void lead(int number)
     ensemble.counter = 0;
     ensemble.syncs = NULL;
     ensemble.log_len = r->logged;
+    cut_logs(ensemble.log_len);
     tree_truncate(ensemble.log_len);
     r->role = LEADING;
     r->proposes = false;
