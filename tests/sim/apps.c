@@ -4,8 +4,7 @@
 #include "arena.h"
 #include "choices.h"
 #include "error.h"
-#include "oracle.h"
-#include "world.h"
+#include "users.h"
 
 struct thread {
     struct process *process;
@@ -227,6 +226,10 @@ static void hold(struct thread *t, struct attempt *a, zkr_grant *grant)
         if (one_in(6))
             verify(t, a, grant);
     }
+    if (one_in(4))
+        user_writes(t->process, a, grant);
+    if (one_in(16))
+        user_looks_on(t->process);
     if (world.recipe == RWLOCK && !a->shared && one_in(3))
         a = downgrade(t, a, &grant);
     if (world.recipe == REENTRANT && one_in(4) &&
@@ -331,6 +334,10 @@ static void round_of(struct thread *t)
         close_session(t->process);
         return;
     }
+    if (one_in(16))
+        user_looks_on(t->process);
+    if (t->process->closed)
+        return;
     if (world.recipe != REENTRANT && choose(2) == 1)
         async_round(t);
     else

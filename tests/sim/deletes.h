@@ -5,6 +5,8 @@
 #include "oracle.h"
 
 void deletes_reset(void);
+/* From now on a process may break that node: its path, and its token. */
+void deletes_break(int process, const char *path, int64_t token);
 void deletes_committed(const struct attempt *attempts, const struct txn *txn);
 
 #endif

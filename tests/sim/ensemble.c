@@ -78,6 +78,15 @@ bool ensemble_pinged(int64_t since)
            sim_now - ensemble.pinged <= ensemble.gap;
 }
 
+bool ensemble_deserted(int64_t since)
+{
+    for (int r = 0; r < REPLICAS; r++) {
+        if (r != ensemble.leader && ensemble.replicas[r].role == LEADING)
+            return true;
+    }
+    return ensemble.deserted >= since;
+}
+
 void replica_apply(int number, int64_t version)
 {
     struct replica *r = &ensemble.replicas[number];

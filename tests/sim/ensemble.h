@@ -70,6 +70,9 @@ void ensemble_touch(int replica, int session);
 /* What leases assume: since then the leader has pinged in time. */
 bool ensemble_pinged(int64_t since);
 
+/* Since then some leader did not know that there was another. */
+bool ensemble_deserted(int64_t since);
+
 /* What can happen to it. */
 void ensemble_stall(int from, int to, int64_t duration);
 void ensemble_isolate(int replica, int64_t detect, int64_t duration);

@@ -19,13 +19,6 @@ static size_t count;
 static size_t room;
 static uint64_t last_number;
 
-void events_reset(void)
-{
-    count = 0;
-    last_number = 0;
-    sim_now = 1000 * MS;
-}
-
 static bool before(const struct event *a, const struct event *b)
 {
     return a->instant != b->instant ? a->instant < b->instant
@@ -40,6 +33,15 @@ static void grow(void)
     heap = realloc(heap, room * sizeof(*heap));
     if (heap == NULL)
         abort();
+}
+
+/* Room is taken once, and stays: see heap.h. */
+void events_reset(void)
+{
+    count = 0;
+    grow();
+    last_number = 0;
+    sim_now = 1000 * MS;
 }
 
 void events_at(int64_t instant, void (*fn)(void *arg, uint64_t tag), void *arg,

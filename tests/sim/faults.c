@@ -154,7 +154,7 @@ static void operate(int type, const char *path, const char *data)
     ensemble_submit(leader, r);
 }
 
-static const struct node *some_lock_node(void)
+const struct node *world_lock_node(void)
 {
     const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
     const struct node *n;
@@ -175,7 +175,7 @@ static const struct node *some_lock_node(void)
 
 static void delete_node(void)
 {
-    const struct node *n = some_lock_node();
+    const struct node *n = world_lock_node();
 
     if (n != NULL)
         operate(ZKR__ZK_DELETE, n->path, "");
@@ -184,7 +184,7 @@ static void delete_node(void)
 /* A session ends, and one replica keeps its node. */
 static void haunt(void)
 {
-    const struct node *seen = some_lock_node();
+    const struct node *seen = world_lock_node();
     struct node *n =
         seen == NULL ? NULL : tree_find(seen->path, ensemble_committed());
 
@@ -198,7 +198,7 @@ static void haunt(void)
 
 static void write_node(void)
 {
-    const struct node *n = some_lock_node();
+    const struct node *n = world_lock_node();
 
     if (n != NULL)
         operate(ZKR__ZK_SET, n->path, choose(2) == 0 ? "__REVOKE__" : "?");

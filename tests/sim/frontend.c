@@ -146,6 +146,7 @@ static void answer(struct conn *c, struct request *r)
     case ZKR__ZK_GET:
     case ZKR__ZK_CHILDREN:
     case ZKR__ZK_SURVEY:
+    case ZKR__ZK_GET_ACL:
         if (r->rc == ZKR_OK)
             read_at(c, r);
         break;
@@ -179,6 +180,7 @@ static bool is_for_ensemble(const struct request *r)
     case ZKR__ZK_SET:
     case ZKR__ZK_SYNC:
     case ZKR__ZK_CHECK:
+    case ZKR__ZK_GUARDED:
     case REQUEST_CLOSE:
         return true;
     default:

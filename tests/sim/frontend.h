@@ -32,6 +32,10 @@ struct request {
     int session;
     int replica;
     enum cause cause;
+    const char *guard; /* GUARDED: */
+    int write;         /* ... its type */
+    int32_t expected;  /* ... and version */
+    bool guard_failed;
     struct conn *conn;       /* NULL: nobody waits for the answer */
     struct watched *watched; /* REQUEST_WATCHES */
     bool wants_watch;

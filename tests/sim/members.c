@@ -43,6 +43,8 @@ static void lose_leader(int number, enum role role)
     struct replica *r = &ensemble.replicas[number];
 
     world_trace("replica %d: %s", number, role == DOWN ? "down" : "looking");
+    if (r->role == LEADING && number != ensemble.leader)
+        ensemble.deserted = sim_now;
     r->role = role;
     memset(r->touched, 0, sizeof(r->touched));
     r->proposes = false;

@@ -56,6 +56,7 @@ struct ensemble {
     int64_t pinged;
     int64_t late_at;
     int leader;
+    int64_t deserted; /* until when a leader did not know of the next */
     uint32_t epoch;
     uint32_t counter; /* of the epoch's transactions */
     int64_t log_len;

@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "deletes.h"
 #include "error.h"
+#include "writes.h"
 
 /* Timers are exact here. */
 #define SLACK_MS 1
@@ -24,6 +25,7 @@ void oracle_reset(void)
     attempt_count = 0;
     wanted_since = 0;
     deletes_reset();
+    writes_reset();
 }
 
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
@@ -57,6 +59,40 @@ static void find_node(struct node *n, void *arg)
         strcmp(n->path, w->path) == 0 &&
         (w->czxid == 0 || n->czxid == w->czxid))
         w->found = n;
+}
+
+const struct node *oracle_node(const char *path, int64_t czxid)
+{
+    struct wanted_node w = { path, czxid, NULL };
+
+    tree_each(find_node, &w);
+    return w.found;
+}
+
+struct wanted_data {
+    const char *path;
+    const char *data;
+    int64_t after;
+    bool found;
+};
+
+static void find_data(struct node *n, void *arg)
+{
+    struct wanted_data *w = arg;
+
+    if (strcmp(n->path, w->path) != 0)
+        return;
+    for (const struct node_data *d = n->data; d != NULL; d = d->older)
+        w->found = w->found ||
+                   (d->version > w->after && strcmp(d->bytes, w->data) == 0);
+}
+
+bool oracle_was_written(const char *path, const char *data, int64_t after)
+{
+    struct wanted_data w = { path, data, after, false };
+
+    tree_each(find_data, &w);
+    return w.found;
 }
 
 static bool there(const struct node *n)
@@ -167,17 +203,14 @@ static void check_token(const struct attempt *a)
 
 static void granted(struct attempt *a, zkr_grant *grant)
 {
-    struct wanted_node w = { .path = zkr_grant_node(grant) };
+    const char *path = zkr_grant_node(grant);
 
     a->grant = grant;
     a->token = zkr_grant_token(grant);
-    if (a->beside == NULL)
-        w.czxid = a->token;
-    tree_each(find_node, &w);
-    if (w.found == NULL)
+    a->node = oracle_node(path, a->beside == NULL ? a->token : 0);
+    if (a->node == NULL)
         world_fail("attempt %d is granted %s, which never was", a->number,
-                   w.path);
-    a->node = w.found;
+                   path);
     check_token(a);
     if (!there(a->node)) /* the lease and the session will tell it */
         return;
@@ -257,6 +290,7 @@ void oracle_checked(const struct attempt *a, int rc)
 void oracle_over(struct attempt *a)
 {
     a->grant = NULL;
+    a->over = true;
 }
 
 void oracle_committed(int64_t version, const struct txn *txn)
@@ -266,6 +300,7 @@ void oracle_committed(int64_t version, const struct txn *txn)
     if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE)
         world_trace("%lld: %s is %s", (long long)version, txn->node->path,
                     txn->kind == TXN_CREATE ? "created" : "deleted");
+    writes_committed(version, txn);
     if (txn->kind == TXN_DELETE)
         deletes_committed(attempts, txn);
     if (txn->kind != TXN_CLOSE)
@@ -367,4 +402,5 @@ void oracle_end(void)
         if (a->told != 1)
             world_fail("attempt %d is told %d times", a->number, a->told);
     }
+    writes_end();
 }

@@ -20,9 +20,16 @@ struct attempt {
     const struct node *node;
     int64_t token;
     struct attempt *beside;
+    bool over; /* given back */
 };
 
 void oracle_reset(void);
+
+/* What was there at any time, committed: NULL if nothing was. A czxid of 0 is
+ * any. */
+const struct node *oracle_node(const char *path, int64_t czxid);
+/* Somebody has written that after a version. */
+bool oracle_was_written(const char *path, const char *data, int64_t after);
 
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms);
 void oracle_told(struct attempt *a, int rc, zkr_grant *grant);

@@ -64,6 +64,11 @@ static int32_t next_number(const struct node *parent)
     return parent->proposed > 0 ? parent->cversion_proposed : parent->cversion;
 }
 
+static int type_of(const struct request *r)
+{
+    return r->type == ZKR__ZK_GUARDED ? r->write : r->type;
+}
+
 static void prepare_create(struct request *r)
 {
     bool sequential = r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL;
@@ -96,29 +101,53 @@ static void prepare_create(struct request *r)
     send();
 }
 
+static bool is_expected(const struct request *r, const struct node *n)
+{
+    return r->type != ZKR__ZK_GUARDED || r->expected == -1 ||
+           r->expected == tree_data(n, ensemble.log_len)->number;
+}
+
 static void prepare_change(struct request *r)
 {
     struct node *n = tree_find(r->path, ensemble.log_len);
+    int type = type_of(r);
 
     if (n == NULL) {
         refuse(r, ZKR__ZNONODE);
         return;
     }
-    if (r->type == ZKR__ZK_DELETE &&
+    if (!is_expected(r, n)) {
+        refuse(r, ZKR__ZBADVERSION);
+        return;
+    }
+    if (type == ZKR__ZK_DELETE &&
         tree_count_children(n, ensemble.log_len) > 0) {
         refuse(r, ZKR__ZNOTEMPTY);
         return;
     }
-    propose(r->type == ZKR__ZK_DELETE ? TXN_DELETE
-            : r->type == ZKR__ZK_SET  ? TXN_SET
-                                      : TXN_CHECK,
+    propose(type == ZKR__ZK_DELETE ? TXN_DELETE
+            : type == ZKR__ZK_SET  ? TXN_SET
+                                   : TXN_CHECK,
             r)
         ->node = n;
-    if (r->type == ZKR__ZK_DELETE)
+    if (type == ZKR__ZK_DELETE)
         delete_node(n, r->session == n->session ? BY_CLIENT : BY_OPERATOR);
-    else if (r->type == ZKR__ZK_SET)
+    else if (type == ZKR__ZK_SET)
         tree_set(n, ensemble.log_len, r->data, r->data_len);
     send();
+}
+
+static void prepare_write(struct request *r)
+{
+    if (r->type == ZKR__ZK_GUARDED &&
+        tree_find(r->guard, ensemble.log_len) == NULL) {
+        r->guard_failed = true;
+        refuse(r, ZKR__ZNONODE);
+    } else if (type_of(r) == ZKR__ZK_CREATE) {
+        prepare_create(r);
+    } else {
+        prepare_change(r);
+    }
 }
 
 static void close_node(struct node *n, void *arg)
@@ -181,10 +210,8 @@ void leader_prepare(struct request *r)
     rc = check_session(r);
     if (rc != ZKR_OK)
         refuse(r, rc);
-    else if (r->type == ZKR__ZK_CREATE)
-        prepare_create(r);
     else
-        prepare_change(r);
+        prepare_write(r);
 }
 
 void txn_committed(int64_t version)

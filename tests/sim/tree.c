@@ -117,7 +117,13 @@ void tree_set(struct node *n, int64_t version, const char *data, size_t len)
 {
     struct node_data *d = arena_new(sizeof(*d));
 
-    *d = (struct node_data){ n->data, version, arena_copy(data, len), len };
+    *d = (struct node_data){ .older = n->data,
+                             .version = version,
+                             .number = n->data != NULL ? n->data->number + 1
+                                       : version > n->created ? 1
+                                                              : 0,
+                             .bytes = arena_copy(data, len),
+                             .len = len };
     n->data = d;
 }
 

@@ -15,6 +15,7 @@
 struct node_data {
     struct node_data *older;
     int64_t version;
+    int32_t number; /* what ZooKeeper calls the version of a node */
     const char *bytes;
     size_t len;
 };

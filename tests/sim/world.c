@@ -198,10 +198,11 @@ static int64_t all_patience(void)
 
 void world_run(void)
 {
-    long blocks = heap_blocks();
     int64_t limit;
+    long blocks;
 
     begin();
+    blocks = heap_blocks();
     faults_start();
     apps_start();
     limit = world.timeout + 2 * world.tick + 10000 * MS;

@@ -10,6 +10,8 @@
 #include "events.h"
 #include "fiber.h"
 
+struct node;
+
 enum recipe {
     MUTEX,
     RWLOCK,
@@ -74,5 +76,7 @@ void apps_start(void);
 
 /* faults.c: what happens to all of it, until the calm. */
 void faults_start(void);
+/* One of the nodes in the directory of the lock, or NULL. */
+const struct node *world_lock_node(void);
 
 #endif

@@ -390,15 +390,35 @@ int clients_ready(void)
     return ready;
 }
 
+/* Of a write the server tells more than of a read. */
+static void set_written(struct zkr__zk_reply *reply, const struct request *r)
+{
+    reply->czxid = r->node->czxid;
+    reply->mzxid = ensemble_txn(r->version)->zxid;
+    reply->version = tree_data(r->node, r->version)->number;
+}
+
+static bool has_stat(const struct request *r)
+{
+    return r->node != NULL && r->type != ZKR__ZK_DELETE &&
+           r->type != ZKR__ZK_CHECK && r->type != ZKR__ZK_CHILDREN &&
+           r->type != ZKR__ZK_GUARDED;
+}
+
 static void reply(const struct request *r, int rc)
 {
     struct zkr__zk_reply reply = { .rc = rc };
 
-    if (rc == ZKR_OK && r->node != NULL && r->type != ZKR__ZK_DELETE &&
-        r->type != ZKR__ZK_CHECK && r->type != ZKR__ZK_CHILDREN) {
+    if (rc == ZKR_OK && has_stat(r)) {
         reply.czxid = r->node->czxid;
         reply.owner = r->node->session + 1; /* 0 is nobody */
     }
+    if (rc == ZKR_OK && r->type == ZKR__ZK_GUARDED && r->write == ZKR__ZK_SET)
+        set_written(&reply, r);
+    if (rc == r->rc) /* else there was no answer */
+        reply.guard_failed = r->guard_failed;
+    if (rc == ZKR_OK && r->type == ZKR__ZK_GET_ACL)
+        reply.anyone = 0x1f;
     if (rc == ZKR_OK && r->type == ZKR__ZK_CREATE)
         reply.path = r->node->path;
     if (rc == ZKR_OK) {
@@ -537,6 +557,8 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     if (request->type == ZKR__ZK_UNWATCH && request->watch != NULL &&
         !is_watched(zk, request->path, request->watch))
         return ZKR__ZNOWATCHER;
+    if (request->type == ZKR__ZK_GUARDED && zk->state != CONNECTED)
+        return ZKR__ZK_NOT_NOW;
     if (nerves.refuse != 0 && one_in(nerves.refuse))
         return ZKR_ENOMEM;
     r = add_request(zk, (int)request->type);
@@ -544,6 +566,11 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     r->path = arena_copy(request->path, strlen(request->path));
     r->data = arena_copy(request->data, request->data_len);
     r->data_len = request->data_len;
+    if (request->type == ZKR__ZK_GUARDED) {
+        r->guard = arena_copy(request->guard, strlen(request->guard));
+        r->write = (int)request->write;
+        r->expected = request->version;
+    }
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;
     r->op = op;

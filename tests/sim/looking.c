@@ -1,0 +1,290 @@
+/* Users who look on: who takes part, where locks are; who ask for one back, and
+ * who break it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "choices.h"
+#include "deletes.h"
+#include "error.h"
+#include "users.h"
+
+/* A call, and what may be said of it afterwards. */
+struct look {
+    const struct process *process;
+    const char *what;
+    int64_t began;
+    int64_t stopped;
+    int64_t version; /* committed then */
+};
+
+static struct look begin(const struct process *p, const char *what)
+{
+    world_trace("process %d: %s", p->number, what);
+    return (struct look){ p, what, sim_now, process_stopped_for(p->number),
+                          ensemble_committed() };
+}
+
+static bool is_expected(int rc)
+{
+    switch (rc) {
+    case ZKR_OK:
+    case ZKR_ECLOSED:
+    case ZKR_ENOMEM: /* of a client */
+    case ZKR__ZNONODE:
+    case ZKR__ZOPERATIONTIMEOUT:
+    case ZKR__ZCONNECTIONLOSS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void ended(const struct look *l, int rc, int64_t limit_ms)
+{
+    world_trace("process %d: %s: %s", l->process->number, l->what,
+                zkr_strerror(rc));
+    oracle_in_time(l->what, l->process->number, l->began, l->stopped,
+                   limit_ms * MS);
+}
+
+static void unexpected(const struct look *l, int rc)
+{
+    if (!is_expected(rc))
+        world_fail("%s ends with %d, %s: %s", l->what, rc, zkr_strerror(rc),
+                   zkr_error_detail());
+}
+
+/* A leader that the others have deserted answers what is old. */
+static bool is_fresh(const struct look *l)
+{
+    return !ensemble_deserted(l->began);
+}
+
+static bool was_there(const struct look *l, const struct node *n)
+{
+    return n != NULL && n->created <= l->version &&
+           tree_has(n, ensemble_committed());
+}
+
+/* Somewhen between then and now. */
+static bool has_been(const struct look *l, const struct node *n)
+{
+    return n->created <= ensemble_committed() && n->created < n->deleted &&
+           (n->deleted > l->version || n->haunts > 0 || !is_fresh(l));
+}
+
+/* --- listing --- */
+
+static const struct node *listed(const struct look *l,
+                                 const struct zkr_participant *p)
+{
+    const struct node *n;
+    char path[256];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", WORLD_PATH, p->name);
+    n = oracle_node(path, p->token);
+    if (n == NULL)
+        world_fail("%s has %s with token %lld, which never was", l->what,
+                   p->name, (long long)p->token);
+    return n;
+}
+
+static bool has_said(const struct node *n, const struct zkr_participant *p)
+{
+    for (const struct node_data *d = n->data; d != NULL; d = d->older) {
+        if (d->len == p->full_size && memcmp(d->bytes, p->data, d->len) == 0)
+            return true;
+    }
+    return n->data == NULL && p->full_size == 0;
+}
+
+static void check_item(const struct look *l, const struct zkr_participant *p)
+{
+    const struct node *n;
+
+    if (p->error != ZKR_OK)
+        world_fail("%s cannot read %s: %s", l->what, p->name,
+                   zkr_strerror(p->error));
+    n = listed(l, p);
+    if (!has_been(l, n))
+        world_fail("%s has %s, which had gone before", l->what, n->path);
+    if (p->session_id != n->session + 1 || !has_said(n, p))
+        world_fail("%s says of %s what is not so", l->what, n->path);
+}
+
+static bool has(const struct zkr_participants *list, const struct node *n)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].name, n->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_complete(const struct look *l,
+                           const struct zkr_participants *list)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+
+    if (dir == NULL || !is_fresh(l))
+        return;
+    for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
+        if (was_there(l, n) && !has(list, n))
+            world_fail("%s does not have %s", l->what, n->path);
+    }
+}
+
+static void not_there(const struct look *l, const char *path)
+{
+    if (is_fresh(l) && was_there(l, tree_find(path, ensemble_committed())))
+        world_fail("%s does not find %s", l->what, path);
+}
+
+static void list(const struct process *p)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list;
+    struct look l = begin(p, "a list of participants");
+    int rc;
+
+    opts.flags = choose(2) == 0 ? ZKR_PARTICIPANTS_ACL : 0;
+    opts.limit = one_in(4) ? 2 : 0;
+    opts.timeout_ms = one_in(4) ? 300 : 0;
+    rc = zkr_participants_list(p->session, WORLD_PATH, &opts, &list);
+    ended(&l, rc, opts.timeout_ms == 0 ? REPLY_TIMEOUT_MS : opts.timeout_ms);
+    unexpected(&l, rc);
+    if (rc == ZKR__ZNONODE)
+        not_there(&l, WORLD_PATH);
+    if (rc != ZKR_OK)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        check_item(&l, &list->items[i]);
+    if (opts.limit == 0)
+        check_complete(&l, list);
+    zkr_participants_free(list);
+}
+
+/* --- finding --- */
+
+static const struct zkr_locks_item *found(const struct zkr_locks *locks)
+{
+    for (size_t i = 0; i < locks->count; i++) {
+        if (strcmp(locks->items[i].path, WORLD_PATH) == 0)
+            return &locks->items[i];
+    }
+    return NULL;
+}
+
+static bool is_lock_node(const struct node *n)
+{
+    return n->session != NO_SESSION;
+}
+
+static void check_found(const struct look *l, const struct zkr_locks *locks)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+
+    if (dir == NULL || locks->cut != 0 || !is_fresh(l) || found(locks) != NULL)
+        return;
+    for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
+        if (was_there(l, n) && is_lock_node(n))
+            world_fail("%s does not find the lock of %s", l->what, n->path);
+    }
+}
+
+static void find(const struct process *p)
+{
+    static const char *const roots[] = { "/", "/locks", WORLD_PATH };
+    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
+    const char *root = roots[choose(3)];
+    struct zkr_locks *locks;
+    struct look l = begin(p, "a search for locks");
+    int rc;
+
+    opts.flags = choose(2) == 0 ? ZKR_LOCKS_EMPTY : 0;
+    opts.depth = one_in(8) ? 2 : 0;
+    opts.limit = one_in(8) ? 1 : 0;
+    opts.visits = one_in(8) ? 2 : 0;
+    opts.timeout_ms = one_in(4) ? 300 : 0;
+    rc = zkr_locks_find(p->session, root, &opts, &locks);
+    ended(&l, rc, opts.timeout_ms == 0 ? REPLY_TIMEOUT_MS : opts.timeout_ms);
+    unexpected(&l, rc);
+    if (rc == ZKR__ZNONODE)
+        not_there(&l, root);
+    if (rc != ZKR_OK)
+        return;
+    check_found(&l, locks);
+    zkr_locks_free(locks);
+}
+
+/* --- asking for it back, and breaking it --- */
+
+static void revoke(const struct process *p)
+{
+    const struct node *n = world_lock_node();
+    struct look l = begin(p, "a request to give back");
+    int rc;
+
+    if (n == NULL)
+        return;
+    rc = zkr_participants_revoke(p->session, n->path);
+    ended(&l, rc, REPLY_TIMEOUT_MS);
+    if (rc != ZKR_EPATH)
+        unexpected(&l, rc);
+    if (rc == ZKR__ZNONODE && was_there(&l, n))
+        world_fail("%s does not find %s", l.what, n->path);
+    if (rc == ZKR_OK && !oracle_was_written(n->path, "__REVOKE__", l.version))
+        world_fail("%s has not written to %s", l.what, n->path);
+}
+
+static void check_broken(const struct look *l, const struct node *n,
+                         int64_t token, int rc)
+{
+    bool gone = !tree_has(n, ensemble_committed());
+
+    if (rc == ZKR_EPATH && n->session == NO_SESSION)
+        return;
+    if (rc == ZKR_OK && (token != n->czxid || !gone))
+        world_fail("%s of %s has done nothing", l->what, n->path);
+    if (rc == ZKR__ZNONODE && was_there(l, n) && is_fresh(l))
+        world_fail("%s does not find %s", l->what, n->path);
+    if (rc == ZKR_ENOTHELD && token == n->czxid && !gone && is_fresh(l))
+        world_fail("%s takes %s for another", l->what, n->path);
+    if (rc != ZKR_ENOTHELD)
+        unexpected(l, rc);
+}
+
+static void break_one(const struct process *p)
+{
+    const struct node *n = world_lock_node();
+    uint32_t timeout_ms = one_in(4) ? 300 : 0;
+    struct look l = begin(p, "a break");
+    int64_t token;
+    int rc;
+
+    if (n == NULL)
+        return;
+    token = n->czxid - one_in(6);
+    world_trace("process %d: breaks %s", p->number, n->path);
+    deletes_break(p->number, n->path, token);
+    rc = zkr_participants_break(p->session, n->path, token, timeout_ms);
+    ended(&l, rc, timeout_ms == 0 ? REPLY_TIMEOUT_MS : timeout_ms);
+    check_broken(&l, n, token, rc);
+}
+
+void user_looks_on(const struct process *p)
+{
+    switch (choose(4)) {
+    case 0:
+        list(p);
+        break;
+    case 1:
+        find(p);
+        break;
+    case 2:
+        revoke(p);
+        break;
+    default:
+        break_one(p);
+    }
+}

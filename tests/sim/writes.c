@@ -1,0 +1,128 @@
+/* Guarded writes: what was told of each, judged by what was committed. */
+#include "writes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arena.h"
+#include "error.h"
+#include "frontend.h"
+
+static struct write *writes;
+static int write_count;
+
+void writes_reset(void)
+{
+    writes = NULL;
+    write_count = 0;
+}
+
+struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
+                           const char *path)
+{
+    struct write *w = arena_new(sizeof(*w));
+    char data[32];
+
+    w->next = writes;
+    writes = w;
+    w->number = ++write_count;
+    w->attempt = a;
+    w->type = type;
+    w->path = arena_copy(path, strlen(path));
+    (void)snprintf(data, sizeof(data), "write %d", w->number);
+    w->data = arena_copy(data, strlen(data));
+    world_trace("process %d: write %d to %s, by attempt %d", a->process,
+                w->number, path, a->number);
+    return w;
+}
+
+static bool is_certain(int rc)
+{
+    switch (rc) {
+    case ZKR_ELOST:
+    case ZKR_ENOTHELD:
+    case ZKR_EUNREACHABLE:
+    case ZKR_ECLOSED:
+    case ZKR__ZNONODE:
+    case ZKR__ZNODEEXISTS:
+    case ZKR__ZBADVERSION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void check_stat(const struct write *w,
+                       const struct zkr_guarded_stat *stat)
+{
+    const struct txn *txn = ensemble_txn(w->made);
+
+    if (stat->mzxid != txn->zxid || stat->czxid != txn->node->czxid ||
+        stat->version != tree_data(txn->node, w->made)->number)
+        world_fail("write %d is told another version than it has made",
+                   w->number);
+}
+
+void writes_told(struct write *w, int rc, const struct zkr_guarded_stat *stat)
+{
+    world_trace("process %d: write %d: %s", w->attempt->process, w->number,
+                zkr_strerror(rc));
+    if (++w->told > 1)
+        world_fail("write %d is told twice: %d, then %d", w->number, w->rc, rc);
+    w->rc = rc;
+    if (rc != ZKR_OK && rc != ZKR_EUNKNOWN && !is_certain(rc))
+        world_fail("write %d ends with %d, %s: %s", w->number, rc,
+                   zkr_strerror(rc), zkr_error_detail());
+    if (rc == ZKR_OK && w->made == 0)
+        world_fail("write %d has succeeded, and was not made", w->number);
+    if (rc != ZKR_OK && rc != ZKR_EUNKNOWN && w->made != 0)
+        world_fail("write %d has failed with %s, and was made", w->number,
+                   zkr_strerror(rc));
+    if (rc == ZKR_OK && w->type == ZKR__ZK_SET && stat != NULL)
+        check_stat(w, stat);
+}
+
+static bool is_of(const struct write *w, const struct request *r)
+{
+    return (int)w->type == r->write && strcmp(w->path, r->path) == 0 &&
+           (w->type == ZKR__ZK_DELETE || strcmp(w->data, r->data) == 0);
+}
+
+static void made(struct write *w, int64_t version)
+{
+    const struct attempt *a = w->attempt;
+
+    world_trace("%lld: write %d is made", (long long)version, w->number);
+    if (w->made != 0)
+        world_fail("write %d is made twice", w->number);
+    if (w->told > 0 && w->rc != ZKR_EUNKNOWN)
+        world_fail("write %d has failed with %s, and is made after that",
+                   w->number, zkr_strerror(w->rc));
+    if (!tree_has(a->node, version))
+        world_fail("write %d is made by attempt %d, and %s has gone", w->number,
+                   a->number, a->node->path);
+    w->made = version;
+}
+
+void writes_committed(int64_t version, const struct txn *txn)
+{
+    const struct request *r = txn->request;
+
+    if (r == NULL || r->type != ZKR__ZK_GUARDED || txn->kind == TXN_ERROR)
+        return;
+    for (struct write *w = writes; w != NULL; w = w->next) {
+        if (is_of(w, r)) {
+            made(w, version);
+            return;
+        }
+    }
+    world_fail("a guarded write to %s that nobody has asked for", r->path);
+}
+
+void writes_end(void)
+{
+    for (const struct write *w = writes; w != NULL; w = w->next) {
+        if (w->told != 1)
+            world_fail("write %d is told %d times", w->number, w->told);
+    }
+}

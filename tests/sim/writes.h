@@ -1,0 +1,30 @@
+/* Guarded writes: what was told of each, judged by what was committed. */
+#ifndef SIM_WRITES_H
+#define SIM_WRITES_H
+
+#include "oracle.h"
+#include "zk.h"
+
+struct write {
+    struct write *next;
+    const struct attempt *attempt; /* by whose grant */
+    int number;
+    enum zkr__zk_type type;
+    const char *path; /* as the servers know it, */
+    const char *data; /* ... and unlike that of any other write */
+    int64_t made;     /* the version that has it; or 0 */
+    int told;         /* how often */
+    int rc;
+};
+
+void writes_reset(void);
+
+/* Before it is asked for. No two deletes are of one path. */
+struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
+                           const char *path);
+void writes_told(struct write *w, int rc, const struct zkr_guarded_stat *stat);
+
+void writes_committed(int64_t version, const struct txn *txn);
+void writes_end(void);
+
+#endif
