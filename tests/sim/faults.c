@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acls.h"
 #include "arena.h"
 #include "choices.h"
 #include "ensemble.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "acls.h"
 #include "arena.h"
 #include "choices.h"
 #include "client.h"
@@ -131,6 +132,12 @@ static void read_at(struct conn *c, struct request *r)
 
     r->node = n;
     r->rc = n == NULL ? ZKR__ZNONODE : ZKR_OK;
+    if (n != NULL && r->type != ZKR__ZK_EXISTS &&
+        !acls_permit(c->session, n, ZKR_PERMISSION_READ, true)) {
+        r->rc = ZKR__ZNOAUTH;
+        r->node = NULL;
+        return;
+    }
     if (n != NULL)
         r->value = tree_data(n, version);
     if (n != NULL && (r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY))

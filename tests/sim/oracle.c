@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acls.h"
 #include "arena.h"
 #include "deletes.h"
 #include "error.h"
@@ -231,6 +232,8 @@ static bool is_expected(const struct attempt *a, int rc)
     case ZKR__ZOPERATIONTIMEOUT:
     case ZKR__ZCONNECTIONLOSS:
         return true;
+    case ZKR__ZNOAUTH:
+        return acls_used();
     case ZKR_EEXHAUSTED:
         return world.recipe != UNFAIR;
     default:

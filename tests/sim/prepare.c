@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acls.h"
 #include "error.h"
 #include "events.h"
 #include "frontend.h"
@@ -81,6 +82,10 @@ static void prepare_create(struct request *r)
         refuse(r, rc);
         return;
     }
+    if (!acls_permit(r->session, parent, ZKR_PERMISSION_CREATE, false)) {
+        refuse(r, ZKR__ZNOAUTH);
+        return;
+    }
     (void)snprintf(path, sizeof(path), sequential ? "%s%010d" : "%s", r->path,
                    next_number(parent));
     if (tree_find(path, ensemble.log_len) != NULL) {
@@ -107,6 +112,16 @@ static bool is_expected(const struct request *r, const struct node *n)
            r->expected == tree_data(n, ensemble.log_len)->number;
 }
 
+static bool is_permitted(const struct request *r, const struct node *n,
+                         int type)
+{
+    if (type == ZKR__ZK_DELETE)
+        return acls_permit(r->session, n->parent, ZKR_PERMISSION_DELETE, true);
+    if (type == ZKR__ZK_SET)
+        return acls_permit(r->session, n, ZKR_PERMISSION_WRITE, false);
+    return acls_permit(r->session, n, ZKR_PERMISSION_READ, true);
+}
+
 static void prepare_change(struct request *r)
 {
     struct node *n = tree_find(r->path, ensemble.log_len);
@@ -114,6 +129,10 @@ static void prepare_change(struct request *r)
 
     if (n == NULL) {
         refuse(r, ZKR__ZNONODE);
+        return;
+    }
+    if (!is_permitted(r, n, type)) {
+        refuse(r, ZKR__ZNOAUTH);
         return;
     }
     if (!is_expected(r, n)) {
@@ -137,12 +156,24 @@ static void prepare_change(struct request *r)
     send();
 }
 
+static int check_guard(const struct request *r)
+{
+    const struct node *guard = tree_find(r->guard, ensemble.log_len);
+
+    if (guard == NULL)
+        return ZKR__ZNONODE;
+    return acls_permit(r->session, guard, ZKR_PERMISSION_READ, false)
+               ? ZKR_OK
+               : ZKR__ZNOAUTH;
+}
+
 static void prepare_write(struct request *r)
 {
-    if (r->type == ZKR__ZK_GUARDED &&
-        tree_find(r->guard, ensemble.log_len) == NULL) {
+    int rc = r->type == ZKR__ZK_GUARDED ? check_guard(r) : ZKR_OK;
+
+    if (rc != ZKR_OK) {
         r->guard_failed = true;
-        refuse(r, ZKR__ZNONODE);
+        refuse(r, rc);
     } else if (type_of(r) == ZKR__ZK_CREATE) {
         prepare_create(r);
     } else {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "acls.h"
 #include "arena.h"
 #include "choices.h"
 #include "client.h"
@@ -175,6 +176,7 @@ static void begin(void)
     fibers_reset();
     server_reset();
     clients_reset();
+    acls_reset();
     oracle_reset();
     tree_reset();
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe

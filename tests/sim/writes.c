@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acls.h"
 #include "arena.h"
 #include "error.h"
 #include "frontend.h"
@@ -47,6 +48,8 @@ static bool is_certain(int rc)
     case ZKR__ZNODEEXISTS:
     case ZKR__ZBADVERSION:
         return true;
+    case ZKR__ZNOAUTH:
+        return acls_used();
     default:
         return false;
     }

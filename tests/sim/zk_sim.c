@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acls.h"
 #include "arena.h"
 #include "choices.h"
 #include "client.h"
@@ -418,7 +419,7 @@ static void reply(const struct request *r, int rc)
     if (rc == r->rc) /* else there was no answer */
         reply.guard_failed = r->guard_failed;
     if (rc == ZKR_OK && r->type == ZKR__ZK_GET_ACL)
-        reply.anyone = 0x1f;
+        reply.anyone = (int32_t)acls_anyone(r->node);
     if (rc == ZKR_OK && r->type == ZKR__ZK_CREATE)
         reply.path = r->node->path;
     if (rc == ZKR_OK) {

@@ -1,0 +1,115 @@
+/* What ACLs permit: all, but for what an operator has taken away for a while.
+ */
+#include "acls.h"
+
+#include <string.h>
+
+#include "ensemble.h"
+#include "events.h"
+#include "world.h"
+
+#define DENIALS_MAX 8
+#define PERMISSIONS 0x1fu
+#define AGAIN       (20 * MS)
+
+static struct denial {
+    uint32_t permissions; /* 0: over */
+    int depth;
+    int process;
+} denials[DENIALS_MAX];
+static int denial_count;
+static bool refused[SESSIONS_MAX];
+
+void acls_reset(void)
+{
+    memset(refused, 0, sizeof(refused));
+    denial_count = 0;
+}
+
+bool acls_used(void)
+{
+    return denial_count > 0;
+}
+
+static int depth_of(const struct node *n)
+{
+    int depth = 0;
+
+    for (; n->parent != NULL; n = n->parent)
+        depth++;
+    return depth;
+}
+
+static uint32_t denied(const struct node *n, int process)
+{
+    uint32_t permissions = 0;
+
+    for (int i = 0; i < denial_count; i++) {
+        const struct denial *d = &denials[i];
+
+        if (d->permissions != 0 && d->depth == depth_of(n) &&
+            (d->process < 0 || d->process == process))
+            permissions |= d->permissions;
+    }
+    return permissions;
+}
+
+uint32_t acls_anyone(const struct node *n)
+{
+    return PERMISSIONS & ~denied(n, -1);
+}
+
+bool acls_permit(int session, const struct node *n, uint32_t permission,
+                 bool leaves)
+{
+    if (denial_count == 0 || session < 0 ||
+        (denied(n, ensemble_session(session)->process) & permission) == 0)
+        return true;
+    refused[session] = refused[session] || leaves;
+    return false;
+}
+
+static bool has_ended(const struct session *s)
+{
+    return s->opened == 0 ||
+           (s->closed != 0 && s->closed <= ensemble_committed());
+}
+
+/* Those who were refused; again, until the ensemble has agreed. */
+static void clean_up(void *arg, uint64_t tag)
+{
+    bool any = false;
+
+    (void)arg;
+    (void)tag;
+    for (int i = 0; i < ensemble_sessions(); i++) {
+        refused[i] = refused[i] && !has_ended(ensemble_session(i));
+        any = any || refused[i];
+        if (refused[i] && ensemble_leader() != NO_REPLICA)
+            ensemble_kill_session(i);
+    }
+    if (any)
+        events_at(sim_now + AGAIN, clean_up, NULL, 0);
+}
+
+static void on_over(void *arg, uint64_t tag)
+{
+    struct denial *d = arg;
+
+    d->permissions = 0;
+    world_trace("all is permitted again");
+    clean_up(NULL, tag);
+}
+
+void acls_deny(uint32_t permissions, int depth, int process, int64_t duration)
+{
+    struct denial *d = &denials[denial_count];
+
+    if (denial_count == DENIALS_MAX)
+        return;
+    denial_count++;
+    *d = (struct denial){ permissions, depth, process };
+    world_trace("for %lld ms, at depth %d, not permitted to process %d: %#x",
+                (long long)(duration / MS), depth, process, permissions);
+    events_at(sim_now + duration, on_over, d, 0);
+}
