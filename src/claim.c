@@ -277,9 +277,18 @@ static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
            memcmp(c->data, node->data, c->data_len) == 0;
 }
 
+void zkr__claims_left_locked(struct zkr_session *s, int64_t czxid)
+{
+    s->left_behind[s->left_count++ % ZKR__LEFT_BEHIND] = czxid;
+}
+
 bool zkr__claims_know_locked(const struct zkr_session *s,
                              const struct zkr__zk_reply *node)
 {
+    for (unsigned i = 0; i < ZKR__LEFT_BEHIND; i++) {
+        if (s->left_behind[i] == node->czxid)
+            return true;
+    }
     for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
         if (knows(ZKR__CONTAINER(l, struct zkr__claim, link), node))
             return true;

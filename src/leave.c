@@ -15,6 +15,8 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         rc = ZKR_OK;
     else if (rc == ZKR__ZCLOSING)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
+    if (c->recipe->way->same_name && rc != ZKR_OK && sweep->search.czxid != 0)
+        zkr__claims_left_locked(c->session, sweep->search.czxid);
     zkr__grant_left_locked(&c->grant, rc);
     zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
 }

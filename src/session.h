@@ -19,6 +19,10 @@
 #include "timer.h"
 #include "zk.h"
 
+/* Nodes that cannot be deleted, in one session: more than anybody should have.
+ */
+#define ZKR__LEFT_BEHIND 8
+
 struct zkr_session {
     /* set once */
     pid_t pid;
@@ -55,6 +59,8 @@ struct zkr_session {
 
     struct zkr__list calls; /* whose callers wait */
     struct zkr__list claims;
+    int64_t left_behind[ZKR__LEFT_BEHIND]; /* see claim.h: the last of them */
+    unsigned left_count;
     struct zkr__list watches;
     struct zkr__list listeners;
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "acls.h"
 #include "arena.h"
 #include "claim.h"
 #include "error.h"
@@ -412,6 +413,79 @@ static void what_is_all_but_over_ends_no_doubt(void **state)
     }
 }
 
+/* -- what stays ------------------------------------------------------------ */
+
+static void cut_teller(int64_t duration)
+{
+    for (int r = 0; r < REPLICAS; r++)
+        server_cut(TELLER, r, WAY_DOWN, duration);
+}
+
+static zkr_session *own_session(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s;
+
+    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
+    if (zkr_session_open("a:1,b:2,c:3", &opts, &s) != ZKR_OK)
+        world_fail("cannot begin: %s", zkr_error_detail());
+    return s;
+}
+
+static zkr_grant *granted_to;
+
+static void on_granted(int rc, zkr_grant *grant, void *user)
+{
+    (void)user;
+    if (rc != ZKR_OK)
+        world_fail("it is told %s", zkr_strerror(rc));
+    granted_to = grant;
+}
+
+static void leave_a_node(void)
+{
+    zkr_session *s = own_session();
+    zkr_unfair_mutex *m;
+    zkr_grant *first;
+    int64_t token;
+
+    granted_to = NULL;
+    if (zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m) != ZKR_OK ||
+        zkr_unfair_mutex_acquire(m, -1, &first) != ZKR_OK)
+        world_fail("cannot begin: %s", zkr_error_detail());
+    token = zkr_grant_token(first);
+    cut_teller(world.timeout * 3 / 4); /* longer than a client waits */
+    (void)zkr_unfair_mutex_acquire_async(m, -1, on_granted, NULL, NULL);
+    fiber_sleep(world.timeout);
+    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, 2 * world.timeout);
+    if (zkr_grant_release(first) != ZKR__ZNOAUTH)
+        world_fail("it can be given back");
+    zkr_grant_free(first);
+    (void)zkr_participants_revoke(s, WORLD_PATH "/holder"); /* look again */
+    fiber_sleep(world.timeout);
+    if (granted_to != NULL)
+        world_fail("the node that stays is taken for that of the next");
+    while (granted_to == NULL) /* an operator ends the session */
+        fiber_sleep(100 * MS);
+    if (zkr_grant_token(granted_to) <= token)
+        world_fail("the token is not higher");
+    zkr_grant_free(granted_to);
+    zkr_unfair_mutex_free(m);
+    (void)zkr_session_close(s);
+}
+
+static void nothing(void)
+{
+}
+
+/* Nobody of the session knew the node any more, and the next one did not know
+ * whether it had made it: two grants had one token. */
+static void a_node_that_stays_is_not_the_next_claims(void **state)
+{
+    (void)state;
+    succeeds(leave_a_node, nothing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +495,7 @@ int main(void)
         cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
         cmocka_unit_test(a_lease_lasts_until_its_first_beat),
         cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
+        cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
     };
 
     return cmocka_run_group_tests_name("stories", tests, NULL, NULL);
