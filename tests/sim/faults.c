@@ -280,6 +280,19 @@ static void desert(void)
     cut_often();
 }
 
+/* A permission or two on the directory or the nodes of the lock, mostly. */
+static void deny(void)
+{
+    static const int depths[] = { 2, 3, 2, 3, 2, 3, 1, 0 };
+    uint32_t permissions = 1u << choose(5);
+    int depth = depths[choose(8)];
+    int process = choose(2) == 0 ? -1 : some_process();
+
+    if (choose(2) == 0)
+        permissions |= 1u << choose(5);
+    acls_deny(permissions, depth, process, some_time());
+}
+
 static const struct {
     char letter;
     void (*fn)(void);
@@ -305,6 +318,7 @@ static const struct {
     { 'm', refuse },
     { 'I', desert },
     { 'g', haunt },
+    { 'a', deny },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
