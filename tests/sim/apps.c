@@ -4,13 +4,14 @@
 #include "arena.h"
 #include "choices.h"
 #include "error.h"
+#include "options.h"
 #include "users.h"
 
 struct thread {
     struct process *process;
     int rounds;
-    void *lock; /* of world.recipe */
-    uint32_t depth;
+    void *lock;     /* of world.recipe, */
+    uint32_t flags; /* ... with these */
 };
 
 /* An acquire that nobody waits for in the library. */
@@ -34,30 +35,41 @@ static int64_t some_timeout(void)
     return timeouts[choose(8)];
 }
 
-static int64_t deadline_of(int64_t timeout_ms)
+static int64_t reply_timeout(const struct thread *t)
 {
-    return timeout_ms == 0 ? 5000 : timeout_ms; /* a try */
+    return t->process->opts.reply_timeout_ms;
+}
+
+static int64_t deadline_of(const struct thread *t, int64_t timeout_ms)
+{
+    return timeout_ms == 0 ? reply_timeout(t) : timeout_ms; /* a try */
 }
 
 static int make_lock(struct thread *t)
 {
     zkr_session *s = t->process->session;
+    const char *path = process_sees(t->process, WORLD_PATH);
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_rwlock_opts rw_opts = ZKR_RWLOCK_OPTS_INIT;
     int rc = 0;
 
+    opts.flags = rw_opts.flags = t->flags;
+    if (t->flags != 0)
+        opts.label = rw_opts.label = "to see what happens";
     switch (world.recipe) {
     case MUTEX:
-        rc = zkr_mutex_new(s, WORLD_PATH, NULL, (zkr_mutex **)&t->lock);
+        rc = zkr_mutex_new(s, path, &opts, (zkr_mutex **)&t->lock);
         break;
     case RWLOCK:
-        rc = zkr_rwlock_new(s, WORLD_PATH, NULL, (zkr_rwlock **)&t->lock);
+        rc = zkr_rwlock_new(s, path, &rw_opts, (zkr_rwlock **)&t->lock);
         break;
     case UNFAIR:
-        rc = zkr_unfair_mutex_new(s, WORLD_PATH, NULL,
-                                  (zkr_unfair_mutex **)&t->lock);
+        rc =
+            zkr_unfair_mutex_new(s, path, &opts, (zkr_unfair_mutex **)&t->lock);
         break;
     case REENTRANT:
     case RECIPES:
-        rc = zkr_reentrant_mutex_new(s, WORLD_PATH, NULL,
+        rc = zkr_reentrant_mutex_new(s, path, &opts,
                                      (zkr_reentrant_mutex **)&t->lock);
     }
     return rc;
@@ -167,7 +179,8 @@ static void give_back(struct thread *t, struct attempt *a, zkr_grant *grant)
             (void)zkr_grant_release_async(grant, NULL, NULL);
         zkr_grant_free(grant);
     }
-    oracle_in_time("a release", t->process->number, began, stopped, 5000 * MS);
+    oracle_in_time("a release", t->process->number, began, stopped,
+                   reply_timeout(t) * MS);
 }
 
 static void on_grant_event(zkr_grant *grant, const struct zkr_grant_event *e,
@@ -204,7 +217,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
     oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
     oracle_in_time("a downgrade", t->process->number, began, stopped,
-                   10000 * MS);
+                   2 * reply_timeout(t) * MS);
     if (rc != ZKR_OK) {
         a->grant = *grant;
         return a;
@@ -245,7 +258,7 @@ static void blocking_round(struct thread *t)
     bool shared = world.recipe == RWLOCK && choose(2) == 1;
     int64_t timeout_ms = some_timeout();
     struct attempt *a =
-        oracle_asked(t->process->number, shared, deadline_of(timeout_ms));
+        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
     zkr_grant *grant = NULL;
     int rc = acquire(t, shared, timeout_ms, &grant);
 
@@ -263,7 +276,7 @@ static void async_round(struct thread *t)
     int rc;
 
     a->attempt =
-        oracle_asked(t->process->number, shared, deadline_of(timeout_ms));
+        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
     rc = acquire_async(t, shared, timeout_ms, a, &request);
     if (rc != ZKR_OK) {
         oracle_told(a->attempt, rc, NULL);
@@ -290,17 +303,31 @@ static void async_round(struct thread *t)
         (void)make_lock(t);
 }
 
+/* Its chroot is not there yet: without one, then. */
+static void without_chroot(struct process *p, bool was_there)
+{
+    if (p->prefix[0] == '\0' || was_there)
+        world_fail("process %d does not find its chroot", p->number);
+    p->prefix = "";
+}
+
 static int try_to_open(struct process *p)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    int64_t limit =
+        p->opts.connect_timeout_ms == 0 ? 15000 : p->opts.connect_timeout_ms;
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(p->number);
+    bool was_there;
     int rc;
 
-    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
-    rc = zkr_session_open("a:1,b:2,c:3", &opts, &p->session);
-    oracle_in_time("an open", p->number, began, stopped, 15500 * MS);
-    if (rc != ZKR_OK && rc != ZKR_EUNREACHABLE && rc != ZKR__ZSESSIONEXPIRED)
+    was_there = oracle_node(p->prefix, 0) != NULL;
+    p->opts.chroot = p->prefix[0] == '\0' ? NULL : p->prefix;
+    rc = zkr_session_open("a:1,b:2,c:3", &p->opts, &p->session);
+    oracle_in_time("an open", p->number, began, stopped, (limit + 500) * MS);
+    if (rc == ZKR_ENOCHROOT)
+        without_chroot(p, was_there);
+    else if (rc != ZKR_OK && rc != ZKR_EUNREACHABLE &&
+             rc != ZKR__ZSESSIONEXPIRED)
         world_fail("process %d: cannot open a session: %s", p->number,
                    zkr_error_detail());
     return rc;
@@ -374,6 +401,7 @@ static void start_thread(struct process *p)
     struct thread *t = arena_new(sizeof(*t));
 
     t->process = p;
+    t->flags = options_lock_flags();
     t->rounds = 1 + (int)choose(3);
     world.busy++;
     (void)fiber_start(p->number, thread_main, t);
@@ -387,6 +415,7 @@ void apps_start(void)
         uint32_t threads = 1 + choose(2);
 
         p->number = i;
+        options_draw(p);
         while (threads-- > 0)
             start_thread(p);
     }

@@ -25,7 +25,7 @@ static struct look begin(const struct process *p, const char *what)
                           ensemble_committed() };
 }
 
-static bool is_expected(int rc)
+static bool is_expected(const struct process *p, int rc)
 {
     switch (rc) {
     case ZKR_OK:
@@ -38,7 +38,7 @@ static bool is_expected(int rc)
     case ZKR__ZNOAUTH:
         return acls_used();
     default:
-        return false;
+        return p->gives_up && zkr_error_is_transient(rc);
     }
 }
 
@@ -52,7 +52,7 @@ static void ended(const struct look *l, int rc, int64_t limit_ms)
 
 static void unexpected(const struct look *l, int rc)
 {
-    if (!is_expected(rc))
+    if (!is_expected(l->process, rc))
         world_fail("%s ends with %d, %s: %s", l->what, rc, zkr_strerror(rc),
                    zkr_error_detail());
 }
@@ -155,8 +155,10 @@ static void list(const struct process *p)
     opts.flags = choose(2) == 0 ? ZKR_PARTICIPANTS_ACL : 0;
     opts.limit = one_in(4) ? 2 : 0;
     opts.timeout_ms = one_in(4) ? 300 : 0;
-    rc = zkr_participants_list(p->session, WORLD_PATH, &opts, &list);
-    ended(&l, rc, opts.timeout_ms == 0 ? REPLY_TIMEOUT_MS : opts.timeout_ms);
+    rc = zkr_participants_list(p->session, process_sees(p, WORLD_PATH), &opts,
+                               &list);
+    ended(&l, rc,
+          opts.timeout_ms == 0 ? p->opts.reply_timeout_ms : opts.timeout_ms);
     unexpected(&l, rc);
     if (rc == ZKR__ZNONODE)
         not_there(&l, WORLD_PATH);
@@ -171,10 +173,13 @@ static void list(const struct process *p)
 
 /* --- finding --- */
 
-static const struct zkr_locks_item *found(const struct zkr_locks *locks)
+static const struct zkr_locks_item *found(const struct look *l,
+                                          const struct zkr_locks *locks)
 {
+    const char *path = process_sees(l->process, WORLD_PATH);
+
     for (size_t i = 0; i < locks->count; i++) {
-        if (strcmp(locks->items[i].path, WORLD_PATH) == 0)
+        if (strcmp(locks->items[i].path, path) == 0)
             return &locks->items[i];
     }
     return NULL;
@@ -190,7 +195,7 @@ static void check_found(const struct look *l, const struct zkr_locks *locks)
     const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
 
     if (dir == NULL || locks->cut != 0 || locks->skipped != 0 || !is_fresh(l) ||
-        found(locks) != NULL)
+        found(l, locks) != NULL)
         return;
     for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
         if (was_there(l, n) && is_lock_node(n))
@@ -200,7 +205,7 @@ static void check_found(const struct look *l, const struct zkr_locks *locks)
 
 static void find(const struct process *p)
 {
-    static const char *const roots[] = { "/", "/locks", WORLD_PATH };
+    const char *const roots[] = { p->prefix, "/locks", WORLD_PATH };
     struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
     const char *root = roots[choose(3)];
     struct zkr_locks *locks;
@@ -212,8 +217,9 @@ static void find(const struct process *p)
     opts.limit = one_in(8) ? 1 : 0;
     opts.visits = one_in(8) ? 2 : 0;
     opts.timeout_ms = one_in(4) ? 300 : 0;
-    rc = zkr_locks_find(p->session, root, &opts, &locks);
-    ended(&l, rc, opts.timeout_ms == 0 ? REPLY_TIMEOUT_MS : opts.timeout_ms);
+    rc = zkr_locks_find(p->session, process_sees(p, root), &opts, &locks);
+    ended(&l, rc,
+          opts.timeout_ms == 0 ? p->opts.reply_timeout_ms : opts.timeout_ms);
     unexpected(&l, rc);
     if (rc == ZKR__ZNONODE)
         not_there(&l, root);
@@ -233,8 +239,8 @@ static void revoke(const struct process *p)
 
     if (n == NULL)
         return;
-    rc = zkr_participants_revoke(p->session, n->path);
-    ended(&l, rc, REPLY_TIMEOUT_MS);
+    rc = zkr_participants_revoke(p->session, process_sees(p, n->path));
+    ended(&l, rc, p->opts.reply_timeout_ms);
     if (rc != ZKR_EPATH)
         unexpected(&l, rc);
     if (rc == ZKR__ZNONODE && was_there(&l, n))
@@ -273,8 +279,9 @@ static void break_one(const struct process *p)
     token = n->czxid - one_in(6);
     world_trace("process %d: breaks %s", p->number, n->path);
     deletes_break(p->number, n->path, token);
-    rc = zkr_participants_break(p->session, n->path, token, timeout_ms);
-    ended(&l, rc, timeout_ms == 0 ? REPLY_TIMEOUT_MS : timeout_ms);
+    rc = zkr_participants_break(p->session, process_sees(p, n->path), token,
+                                timeout_ms);
+    ended(&l, rc, timeout_ms == 0 ? p->opts.reply_timeout_ms : timeout_ms);
     check_broken(&l, n, token, rc);
 }
 

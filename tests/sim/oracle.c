@@ -128,6 +128,12 @@ static void check_exclusion(const struct attempt *a)
     }
 }
 
+/* Of kazoo's names and Curator's, the part that tells them apart. */
+static size_t tag_len(const struct node *n)
+{
+    return strncmp(n->name, "_c_", 3) == 0 ? 39 : 32;
+}
+
 static bool parse(const struct node *n, bool *ret_shared, int64_t *ret_seq)
 {
     static const struct {
@@ -135,7 +141,9 @@ static bool parse(const struct node *n, bool *ret_shared, int64_t *ret_seq)
         bool shared;
     } markers[] = { { "-lock-", false },
                     { "-__WRIT__", false },
-                    { "-__READ__", true } };
+                    { "-__READ__", true },
+                    { "__lock__", false },
+                    { "__rlock__", true } };
 
     for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++) {
         const char *at = strstr(n->name, markers[i].text);
@@ -153,7 +161,7 @@ static bool parse(const struct node *n, bool *ret_shared, int64_t *ret_seq)
 
 static bool same_tag(const struct node *a, const struct node *b)
 {
-    return strncmp(a->name, b->name, 39) == 0; /* "_c_" and a UUID */
+    return strncmp(a->name, b->name, tag_len(a)) == 0;
 }
 
 /* Of those that were there before. A reader can come later to the place of a
@@ -204,8 +212,10 @@ static void check_token(const struct attempt *a)
 
 static void granted(struct attempt *a, zkr_grant *grant)
 {
-    const char *path = zkr_grant_node(grant);
+    char path[256];
 
+    (void)snprintf(path, sizeof(path), "%s%s",
+                   world.processes[a->process].prefix, zkr_grant_node(grant));
     a->grant = grant;
     a->token = zkr_grant_token(grant);
     a->node = oracle_node(path, a->beside == NULL ? a->token : 0);
@@ -237,8 +247,8 @@ static bool is_expected(const struct attempt *a, int rc)
     case ZKR_EEXHAUSTED:
         return world.recipe != UNFAIR;
     default:
-        (void)a;
-        return false;
+        return world.processes[a->process].gives_up &&
+               zkr_error_is_transient(rc);
     }
 }
 
@@ -280,7 +290,8 @@ static bool is_expired(const struct node *n)
 /* When the lease promises nothing: the leader has not pinged in time. */
 static bool is_exempt(const struct attempt *a)
 {
-    return !ensemble_pinged(a->asked - world.timeout);
+    return world.processes[a->process].no_lease ||
+           !ensemble_pinged(a->asked - world.timeout);
 }
 
 void oracle_checked(const struct attempt *a, int rc)

@@ -4,9 +4,6 @@
 
 #include "oracle.h"
 
-/* Of calls without a deadline of their own. */
-#define REPLY_TIMEOUT_MS 5000
-
 /* writing.c: guarded writes, one to three. */
 void user_writes(const struct process *p, const struct attempt *a,
                  zkr_grant *grant);

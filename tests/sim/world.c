@@ -55,6 +55,12 @@ void world_assert(bool condition, const char *text)
         world_fail("%s", text);
 }
 
+const char *process_sees(const struct process *p, const char *path)
+{
+    path += strlen(p->prefix);
+    return path[0] == '\0' ? "/" : path;
+}
+
 int64_t process_stopped_for(int process)
 {
     const struct process *p = &world.processes[process];
@@ -141,15 +147,41 @@ static bool all_gone(void)
     return fibers_alive() == 0;
 }
 
+static int64_t some_timeout(void)
+{
+    return (2 + choose(4)) * world.tick;
+}
+
+/* Most often all ask for the same. */
+static void choose_timeouts(void)
+{
+    bool mixed = one_in(4);
+
+    world.shortest = world.timeout;
+    for (int i = 0; i < PROCESSES_MAX; i++) {
+        struct process *p = &world.processes[i];
+
+        p->prefix = "";
+        p->timeout = mixed ? some_timeout() : world.timeout;
+        if (p->timeout < world.shortest)
+            world.shortest = p->timeout;
+    }
+    for (int i = 0; i < PROCESSES_MAX; i++) {
+        if (world.processes[i].timeout > world.timeout)
+            world.timeout = world.processes[i].timeout;
+    }
+}
+
 static void choose_ensemble(void)
 {
     static const int64_t ticks[] = { 1000, 500, 2000, 1000 };
     static const int64_t limits[] = { 5, 2, 10, 3 };
 
     world.tick = ticks[choose(4)] * MS;
-    world.timeout = (2 + choose(4)) * world.tick;
+    world.timeout = some_timeout();
     world.sync_limit = limits[choose(4)] * world.tick;
-    ensemble_reset(world.tick, world.sync_limit, world.timeout * 3 / 10);
+    choose_timeouts();
+    ensemble_reset(world.tick, world.sync_limit, world.shortest * 3 / 10);
 }
 
 /* The directory may be there already, with numbers that are nearly used up. */

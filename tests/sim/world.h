@@ -23,6 +23,11 @@ enum recipe {
 struct process {
     int number;
     zkr_session *session;
+    struct zkr_session_opts opts;
+    int64_t timeout;    /* that it asks for */
+    const char *prefix; /* its chroot, or "" */
+    bool gives_up;      /* its retry policy has an end */
+    bool no_lease;
     bool opened; /* or it has failed */
     bool closed; /* in the middle of it */
     int threads;
@@ -32,7 +37,8 @@ struct process {
 
 struct world {
     enum recipe recipe;
-    int64_t timeout; /* of sessions */
+    int64_t timeout;  /* of sessions: the longest, */
+    int64_t shortest; /* ... and the shortest */
     int64_t tick;
     int64_t sync_limit;
     int64_t calm; /* from here on there are no faults */
@@ -66,6 +72,9 @@ void world_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void world_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void world_assert(bool condition, const char *text);
+
+/* The path as its session has it. */
+const char *process_sees(const struct process *p, const char *path);
 
 /* Time for which a process has stood still until now. */
 int64_t process_stopped_for(int process);

@@ -32,7 +32,7 @@ static void on_written(int rc, const struct zkr_guarded_stat *stat, void *user)
 
 static int ask(const struct writing *w, struct zkr_guarded_stat *ret_stat)
 {
-    const char *path = w->write->path;
+    const char *path = process_sees(w->process, w->write->path);
     const char *data = w->write->data;
     size_t len = strlen(data);
 
@@ -48,7 +48,7 @@ static int ask(const struct writing *w, struct zkr_guarded_stat *ret_stat)
 
 static int ask_async(const struct writing *w)
 {
-    const char *path = w->write->path;
+    const char *path = process_sees(w->process, w->write->path);
     const char *data = w->write->data;
     size_t len = strlen(data);
 
@@ -66,7 +66,8 @@ static void wait_for(struct writing *w)
 {
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(w->process->number);
-    int64_t limit = w->timeout_ms == 0 ? REPLY_TIMEOUT_MS : w->timeout_ms;
+    int64_t limit =
+        w->timeout_ms == 0 ? w->process->opts.reply_timeout_ms : w->timeout_ms;
     struct zkr_guarded_stat stat = { 0 };
     int rc = ask(w, &stat);
 
@@ -96,7 +97,7 @@ static void write_once(struct writing *w, const struct attempt *a,
 
 static void refused(const struct writing *w)
 {
-    int rc = zkr_grant_guarded_set(w->grant, SHARED_PATH, "", 0, -1, 0, NULL);
+    int rc = zkr_grant_guarded_set(w->grant, "/data", "", 0, -1, 0, NULL);
 
     if (rc != ZKR_EINVAL)
         world_fail("the node of an unfair mutex guards a write: %d", rc);

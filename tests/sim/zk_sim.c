@@ -62,6 +62,9 @@ struct zkr__zk {
     uint64_t turn;      /* of the io thread: the event that counts */
     int64_t slow_until; /* the completion thread does not get on */
     bool told;          /* the server has answered the close */
+    bool has_auth;
+    bool logged_in;      /* the client has its credentials, */
+    int64_t accepted_at; /* ... and the server: from then on, when connected */
 };
 
 static struct zkr__zk *handles[HANDLES_MAX];
@@ -231,6 +234,8 @@ static void on_welcome(struct zkr__zk *zk, int session)
     zk->failures = 0;
     world_trace("process %d: connected to %d, session %d", zk->process,
                 zk->conn->replica, session);
+    if (zk->has_auth)
+        zk->accepted_at = sim_now + choose(30) * MS;
     tell_event(zk, ZKR__ZK_CONNECTED);
     set_watches(zk);
     for (struct request *r = zk->first; r != NULL; r = r->pending)
@@ -485,6 +490,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     zk->timeout = config->timeout_ms * MS;
     zk->id = NO_SESSION;
     zk->server = (int)choose(REPLICAS);
+    zk->has_auth = config->auth != NULL;
     zk->state = CONNECTING;
     handles[handle_count++] = zk;
     turn_at(zk, sim_now);
@@ -495,8 +501,10 @@ int zkr__zk_open(const struct zkr__zk_config *config,
 
 bool zkr__zk_log_in(struct zkr__zk *zk)
 {
-    (void)zk;
-    return true;
+    if (!zk->has_auth || zk->logged_in)
+        return true;
+    zk->logged_in = zk->state == CONNECTED;
+    return zk->logged_in;
 }
 
 /* Once it has begun nothing is told any more, and there is no io thread that
@@ -558,7 +566,8 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     if (request->type == ZKR__ZK_UNWATCH && request->watch != NULL &&
         !is_watched(zk, request->path, request->watch))
         return ZKR__ZNOWATCHER;
-    if (request->type == ZKR__ZK_GUARDED && zk->state != CONNECTED)
+    if (request->type == ZKR__ZK_GUARDED &&
+        (zk->state != CONNECTED || zk->accepted_at > sim_now))
         return ZKR__ZK_NOT_NOW;
     if (nerves.refuse != 0 && one_in(nerves.refuse))
         return ZKR_ENOMEM;

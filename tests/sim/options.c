@@ -1,0 +1,78 @@
+/* Options of sessions and locks, drawn for each process and thread. */
+#include "options.h"
+
+#include "choices.h"
+
+static void draw_retry(struct process *p)
+{
+    static const struct zkr_retry policies[] = {
+        { .kind = ZKR_RETRY_DEFAULT },          ZKR_RETRY_NONE_INIT,
+        ZKR_RETRY_N_TIMES_INIT(2, 50),          ZKR_RETRY_UNTIL_INIT(700, 100),
+        ZKR_RETRY_EXPONENTIAL_INIT(10, 500, 4), ZKR_RETRY_FOREVER_INIT(30),
+    };
+    uint32_t which = choose(6);
+
+    p->opts.retry = policies[which];
+    p->gives_up = which >= 1 && which <= 4;
+}
+
+/* Assuming more than is so would be a mistake of the user; less is careful. */
+static void draw_lease(struct process *p)
+{
+    static const uint32_t margins[] = { 0, 1, 200 };
+    uint32_t timeout_ms = p->opts.session_timeout_ms;
+
+    p->no_lease = one_in(4);
+    if (p->no_lease)
+        p->opts.flags |= ZKR_SESSION_NO_LEASE;
+    p->opts.lease_margin_ms = margins[choose(3)];
+    if (one_in(4))
+        p->opts.lease_ping_gap_ms = timeout_ms * (choose(2) == 0 ? 4 : 10) / 10;
+}
+
+static void draw_access(struct process *p)
+{
+    if (choose(2) == 1)
+        p->prefix = "/locks";
+    if (one_in(3)) {
+        p->opts.auth_scheme = "digest";
+        p->opts.auth = "anna:secret";
+    }
+    if (one_in(3))
+        p->opts.acl = "world:anyone:cdrwa,digest:anna:rw";
+}
+
+void options_draw(struct process *p)
+{
+    static const uint32_t reply_timeouts[] = { 5000, 1000, 300 };
+
+    p->opts = (struct zkr_session_opts)ZKR_SESSION_OPTS_INIT;
+    p->opts.session_timeout_ms = (uint32_t)(p->timeout / MS);
+    p->opts.reply_timeout_ms = reply_timeouts[0];
+    p->prefix = "";
+    if (choose(3) > 0)
+        return;
+    draw_retry(p);
+    draw_lease(p);
+    draw_access(p);
+    p->opts.reply_timeout_ms = reply_timeouts[choose(3)];
+    if (one_in(3))
+        p->opts.connect_timeout_ms = 2000;
+}
+
+uint32_t options_lock_flags(void)
+{
+    uint32_t flags = 0;
+
+    if (choose(3) > 0)
+        return 0;
+    if (choose(2) == 1)
+        flags |= ZKR_MUTEX_FAIL_ON_SESSION_LOSS;
+    if (choose(2) == 1)
+        flags |= ZKR_MUTEX_PERSISTENT_PARENTS;
+    if (choose(2) == 1 && world.recipe != UNFAIR)
+        flags |= ZKR_MUTEX_KAZOO_LAYOUT;
+    if (choose(2) == 1 && world.recipe == RWLOCK)
+        flags |= ZKR_RWLOCK_REENTRANT;
+    return flags;
+}
