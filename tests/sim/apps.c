@@ -1,4 +1,4 @@
-/* What the threads of the processes do: acquire, hold, check, give back. */
+/* What the threads of the processes do: open, acquire, close. */
 #include <stddef.h>
 
 #include "arena.h"
@@ -7,21 +7,15 @@
 #include "options.h"
 #include "users.h"
 
-struct thread {
-    struct process *process;
-    int rounds;
-    void *lock;     /* of world.recipe, */
-    uint32_t flags; /* ... with these */
-};
-
 /* An acquire that nobody waits for in the library. */
 struct async {
+    struct thread *thread;
     struct attempt *attempt;
     bool told;
     zkr_grant *grant;
 };
 
-static void pause_for(uint32_t most)
+void user_pauses(uint32_t most)
 {
     static const int64_t times[] = { 0, 1, 10, 60, 200, 1000, 3000 };
 
@@ -35,104 +29,29 @@ static int64_t some_timeout(void)
     return timeouts[choose(8)];
 }
 
-static int64_t reply_timeout(const struct thread *t)
+int64_t user_reply_timeout(const struct thread *t)
 {
     return t->process->opts.reply_timeout_ms;
 }
 
 static int64_t deadline_of(const struct thread *t, int64_t timeout_ms)
 {
-    return timeout_ms == 0 ? reply_timeout(t) : timeout_ms; /* a try */
+    return timeout_ms == 0 ? user_reply_timeout(t) : timeout_ms; /* a try */
 }
 
-static int make_lock(struct thread *t)
+/* A callback cannot wait. */
+static void refused_inside(struct async *a)
 {
-    zkr_session *s = t->process->session;
-    const char *path = process_sees(t->process, WORLD_PATH);
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    struct zkr_rwlock_opts rw_opts = ZKR_RWLOCK_OPTS_INIT;
-    int rc = 0;
-
-    opts.flags = rw_opts.flags = t->flags;
-    if (t->flags != 0)
-        opts.label = rw_opts.label = "to see what happens";
-    switch (world.recipe) {
-    case MUTEX:
-        rc = zkr_mutex_new(s, path, &opts, (zkr_mutex **)&t->lock);
-        break;
-    case RWLOCK:
-        rc = zkr_rwlock_new(s, path, &rw_opts, (zkr_rwlock **)&t->lock);
-        break;
-    case UNFAIR:
-        rc =
-            zkr_unfair_mutex_new(s, path, &opts, (zkr_unfair_mutex **)&t->lock);
-        break;
-    case REENTRANT:
-    case RECIPES:
-        rc = zkr_reentrant_mutex_new(s, path, &opts,
-                                     (zkr_reentrant_mutex **)&t->lock);
-    }
-    return rc;
-}
-
-static void free_lock(struct thread *t)
-{
-    switch (world.recipe) {
-    case MUTEX:
-        zkr_mutex_free(t->lock);
-        break;
-    case RWLOCK:
-        zkr_rwlock_free(t->lock);
-        break;
-    case UNFAIR:
-        zkr_unfair_mutex_free(t->lock);
-        break;
-    case REENTRANT:
-    case RECIPES:
-        zkr_reentrant_mutex_free(t->lock);
-    }
-    t->lock = NULL;
-}
-
-static void cancel(struct thread *t)
-{
-    switch (world.recipe) {
-    case MUTEX:
-        (void)zkr_mutex_cancel(t->lock);
-        break;
-    case RWLOCK:
-        (void)zkr_rwlock_cancel(t->lock);
-        break;
-    case UNFAIR:
-        (void)zkr_unfair_mutex_cancel(t->lock);
-        break;
-    case REENTRANT:
-    case RECIPES:
-        (void)zkr_reentrant_mutex_cancel(t->lock);
-    }
-}
-
-static int acquire(struct thread *t, bool shared, int64_t timeout_ms,
-                   zkr_grant **grant)
-{
+    struct thread *t = a->thread;
+    int64_t began = sim_now;
+    zkr_grant *unused;
     int rc;
 
-    switch (world.recipe) {
-    case MUTEX:
-        return zkr_mutex_acquire(t->lock, timeout_ms, grant);
-    case RWLOCK:
-        return shared ? zkr_rwlock_acquire_read(t->lock, timeout_ms, grant)
-                      : zkr_rwlock_acquire_write(t->lock, timeout_ms, grant);
-    case UNFAIR:
-        return zkr_unfair_mutex_acquire(t->lock, timeout_ms, grant);
-    case REENTRANT:
-    case RECIPES:
-        break;
-    }
-    rc = zkr_reentrant_mutex_acquire(t->lock, timeout_ms);
-    if (rc == ZKR_OK)
-        *grant = zkr_reentrant_mutex_grant(t->lock);
-    return rc;
+    if (t->lock == NULL)
+        return;
+    rc = user_acquire(t, a->attempt->shared, -1, &unused);
+    if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED) || sim_now != began)
+        world_fail("a callback waits for a lock: %d", rc);
 }
 
 static void on_async(int rc, zkr_grant *grant, void *user)
@@ -140,117 +59,11 @@ static void on_async(int rc, zkr_grant *grant, void *user)
     struct async *a = user;
 
     oracle_told(a->attempt, rc, grant);
+    if (one_in(8))
+        refused_inside(a);
     a->told = true;
     a->grant = grant;
     fiber_wake(a, true);
-}
-
-static int acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
-                         struct async *a, zkr_request **request)
-{
-    if (world.recipe == MUTEX)
-        return zkr_mutex_acquire_async(t->lock, timeout_ms, on_async, a,
-                                       request);
-    if (world.recipe == UNFAIR)
-        return zkr_unfair_mutex_acquire_async(t->lock, timeout_ms, on_async, a,
-                                              request);
-    return shared ? zkr_rwlock_acquire_read_async(t->lock, timeout_ms, on_async,
-                                                  a, request)
-                  : zkr_rwlock_acquire_write_async(t->lock, timeout_ms,
-                                                   on_async, a, request);
-}
-
-static void give_back(struct thread *t, struct attempt *a, zkr_grant *grant)
-{
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(t->process->number);
-
-    world_trace("process %d: attempt %d is given back", t->process->number,
-                a->number);
-    oracle_over(a);
-    if (world.recipe == REENTRANT) {
-        (void)zkr_reentrant_mutex_release(t->lock);
-    } else if (choose(3) == 0) {
-        zkr_grant_free(grant);
-    } else {
-        if (choose(2) == 0)
-            (void)zkr_grant_release(grant);
-        else
-            (void)zkr_grant_release_async(grant, NULL, NULL);
-        zkr_grant_free(grant);
-    }
-    oracle_in_time("a release", t->process->number, began, stopped,
-                   reply_timeout(t) * MS);
-}
-
-static void on_grant_event(zkr_grant *grant, const struct zkr_grant_event *e,
-                           void *user)
-{
-    (void)grant;
-    (void)e;
-    (void)user;
-}
-
-static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
-{
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(t->process->number);
-    int rc = zkr_grant_verify(grant, 500);
-
-    if (rc == ZKR_OK)
-        oracle_checked(a, rc);
-    oracle_in_time("a verify", t->process->number, began, stopped, 500 * MS);
-}
-
-static struct attempt *downgrade(struct thread *t, struct attempt *a,
-                                 zkr_grant **grant)
-{
-    struct attempt *down = oracle_asked(t->process->number, true, -1);
-    zkr_grant *read;
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(t->process->number);
-    int rc;
-
-    down->beside = a;
-    down->deadline = INT64_MAX - 1;
-    a->grant = NULL; /* whatever comes of it is told at the end only */
-    rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
-    oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
-    oracle_in_time("a downgrade", t->process->number, began, stopped,
-                   2 * reply_timeout(t) * MS);
-    if (rc != ZKR_OK) {
-        a->grant = *grant;
-        return a;
-    }
-    zkr_grant_free(*grant);
-    *grant = read;
-    return down;
-}
-
-static void hold(struct thread *t, struct attempt *a, zkr_grant *grant)
-{
-    uint32_t steps = choose(4);
-
-    if (one_in(4))
-        (void)zkr_grant_listen(grant, on_grant_event, NULL);
-    for (uint32_t i = 0; i < steps; i++) {
-        pause_for(7);
-        oracle_checked(a, zkr_grant_check(grant));
-        if (one_in(6))
-            verify(t, a, grant);
-    }
-    if (one_in(4))
-        user_writes(t->process, a, grant);
-    if (one_in(16))
-        user_looks_on(t->process);
-    if (world.recipe == RWLOCK && !a->shared && one_in(3))
-        a = downgrade(t, a, &grant);
-    if (world.recipe == REENTRANT && one_in(4) &&
-        zkr_reentrant_mutex_acquire(t->lock, -1) == ZKR_OK) {
-        pause_for(4);
-        (void)zkr_reentrant_mutex_release(t->lock);
-    }
-    give_back(t, a, grant);
 }
 
 static void blocking_round(struct thread *t)
@@ -260,11 +73,11 @@ static void blocking_round(struct thread *t)
     struct attempt *a =
         oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
     zkr_grant *grant = NULL;
-    int rc = acquire(t, shared, timeout_ms, &grant);
+    int rc = user_acquire(t, shared, timeout_ms, &grant);
 
     oracle_told(a, rc, grant);
     if (rc == ZKR_OK)
-        hold(t, a, grant);
+        user_holds(t, a, grant, true);
 }
 
 static void async_round(struct thread *t)
@@ -275,32 +88,33 @@ static void async_round(struct thread *t)
     zkr_request *request = NULL;
     int rc;
 
+    a->thread = t;
     a->attempt =
         oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
-    rc = acquire_async(t, shared, timeout_ms, a, &request);
+    rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &request);
     if (rc != ZKR_OK) {
         oracle_told(a->attempt, rc, NULL);
         return;
     }
     if (choose(3) == 0) {
-        pause_for(7);
+        user_pauses(7);
         if (choose(3) == 0)
-            cancel(t);
+            user_cancel(t);
         else
             (void)zkr_request_cancel(request);
     }
     if (choose(8) == 7) { /* the lock goes first */
-        free_lock(t);
+        user_free_lock(t);
     }
     zkr_request_free(request);
     while (!a->told)
         (void)fiber_wait(a, INT64_MAX);
     if (a->grant != NULL && t->lock != NULL)
-        hold(t, a->attempt, a->grant);
+        user_holds(t, a->attempt, a->grant, false);
     else if (a->grant != NULL)
-        give_back(t, a->attempt, a->grant);
+        user_gives_back(t, a->attempt, a->grant);
     if (t->lock == NULL)
-        (void)make_lock(t);
+        (void)user_make_lock(t);
 }
 
 /* Its chroot is not there yet: without one, then. */
@@ -333,10 +147,30 @@ static int try_to_open(struct process *p)
     return rc;
 }
 
+static void on_session_event(zkr_session *session,
+                             const struct zkr_session_event *event, void *user)
+{
+    struct process *p = user;
+
+    if (event->epoch < p->epoch)
+        world_fail("process %d hears of a session that is over", p->number);
+    p->epoch = event->epoch;
+    if (one_in(16) && zkr_session_close(session) != ZKR_EDEADLK)
+        world_fail("a callback closes its session");
+}
+
+static void free_listener(struct process *p)
+{
+    zkr_listener_free(p->listener);
+    p->listener = NULL;
+}
+
 static void open_session(struct process *p)
 {
     while (try_to_open(p) != ZKR_OK)
         world_trace("process %d: another try", p->number);
+    if (one_in(4))
+        (void)zkr_session_listen(p->session, on_session_event, p, &p->listener);
     p->opened = true;
     fiber_wake(p, true);
 }
@@ -348,13 +182,28 @@ static void close_session(struct process *p)
 
     p->closed = true;
     world_trace("process %d: closes its session", p->number);
+    if (choose(2) == 1)
+        free_listener(p);
     (void)zkr_session_close(p->session);
+    free_listener(p);
     oracle_in_time("a close", p->number, began, stopped, 6000 * MS);
+}
+
+static void ask_session(const struct thread *t)
+{
+    zkr_session *s = t->process->session;
+
+    if (zkr_session_epoch(s) == 0 || zkr_session_timeout_ms(s) == 0 ||
+        zkr_session_state_name(zkr_session_state(s)) == NULL)
+        world_fail("process %d has a session that knows nothing of itself",
+                   t->process->number);
+    (void)zkr_session_id(s);
+    user_checks_path(t);
 }
 
 static void round_of(struct thread *t)
 {
-    pause_for(7);
+    user_pauses(7);
     if (t->process->closed)
         return;
     if (one_in(40)) {
@@ -363,8 +212,8 @@ static void round_of(struct thread *t)
     }
     if (one_in(16))
         user_looks_on(t->process);
-    if (t->process->closed)
-        return;
+    if (one_in(16))
+        ask_session(t);
     if (world.recipe != REENTRANT && choose(2) == 1)
         async_round(t);
     else
@@ -377,12 +226,12 @@ static void *thread_main(void *arg)
     struct process *p = t->process;
 
     if (p->threads++ == 0) {
-        pause_for(7);
+        user_pauses(7);
         open_session(p);
     }
     while (!p->opened)
         (void)fiber_wait(p, INT64_MAX);
-    if (make_lock(t) != ZKR_OK)
+    if (user_make_lock(t) != ZKR_OK)
         world_fail("process %d: cannot make a lock: %s", p->number,
                    zkr_error_detail());
     while (t->rounds-- > 0)
@@ -390,7 +239,7 @@ static void *thread_main(void *arg)
     world.busy--;
     while (!world.closing)
         (void)fiber_wait(&world.closing, INT64_MAX);
-    free_lock(t);
+    user_free_lock(t);
     if (--p->threads == 0 && !p->closed)
         close_session(p);
     return NULL;

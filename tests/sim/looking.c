@@ -287,6 +287,8 @@ static void break_one(const struct process *p)
 
 void user_looks_on(const struct process *p)
 {
+    if (p->closed)
+        return;
     switch (choose(4)) {
     case 0:
         list(p);

@@ -244,6 +244,8 @@ static bool is_expected(const struct attempt *a, int rc)
         return true;
     case ZKR__ZNOAUTH:
         return acls_used();
+    case ZKR_EDEADLK:
+        return a->upgrade;
     case ZKR_EEXHAUSTED:
         return world.recipe != UNFAIR;
     default:

@@ -20,7 +20,8 @@ struct attempt {
     const struct node *node;
     int64_t token;
     struct attempt *beside;
-    bool over; /* given back */
+    bool over;    /* given back */
+    bool upgrade; /* to what its thread may have to wait for itself for */
 };
 
 void oracle_reset(void);

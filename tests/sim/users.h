@@ -1,8 +1,34 @@
-/* What else users do: beside acquiring and giving back. */
+/* What users do, thread by thread. */
 #ifndef SIM_USERS_H
 #define SIM_USERS_H
 
 #include "oracle.h"
+
+struct thread {
+    struct process *process;
+    int rounds;
+    void *lock;     /* of world.recipe, */
+    uint32_t flags; /* ... with these */
+};
+
+void user_pauses(uint32_t most);
+int64_t user_reply_timeout(const struct thread *t);
+
+/* locking.c: the calls of each recipe under one name. */
+int user_make_lock(struct thread *t);
+void user_free_lock(struct thread *t);
+void user_cancel(struct thread *t);
+void user_checks_path(const struct thread *t);
+int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
+                 zkr_grant **grant);
+int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
+                       zkr_acquire_fn fn, void *user, zkr_request **request);
+
+/* holding.c: what is done with a grant, which is given back in the end.
+ * `owned`: the thread has acquired it itself. */
+void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
+                bool owned);
+void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant);
 
 /* writing.c: guarded writes, one to three. */
 void user_writes(const struct process *p, const struct attempt *a,

@@ -28,8 +28,10 @@ struct process {
     const char *prefix; /* its chroot, or "" */
     bool gives_up;      /* its retry policy has an end */
     bool no_lease;
-    bool opened; /* or it has failed */
-    bool closed; /* in the middle of it */
+    zkr_listener *listener;
+    uint64_t epoch; /* that it was told of */
+    bool opened;    /* or it has failed */
+    bool closed;    /* in the middle of it */
     int threads;
     int64_t stopped_at;
     int64_t stopped_for; /* the sum of all */

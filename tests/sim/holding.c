@@ -1,0 +1,227 @@
+/* What users do with a grant, until they give it back. */
+#include "arena.h"
+#include "choices.h"
+#include "error.h"
+#include "users.h"
+
+void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
+{
+    int64_t began = sim_now;
+    int64_t stopped = process_stopped_for(t->process->number);
+
+    world_trace("process %d: attempt %d is given back", t->process->number,
+                a->number);
+    oracle_over(a);
+    if (one_in(8))
+        (void)zkr_grant_listen(grant, NULL, NULL);
+    if (world.recipe == REENTRANT) {
+        (void)zkr_reentrant_mutex_release(t->lock);
+    } else if (choose(3) == 0) {
+        zkr_grant_free(grant);
+    } else {
+        if (choose(2) == 0)
+            (void)zkr_grant_release(grant);
+        else
+            (void)zkr_grant_release_async(grant, NULL, NULL);
+        zkr_grant_free(grant);
+    }
+    oracle_in_time("a release", t->process->number, began, stopped,
+                   user_reply_timeout(t) * MS);
+}
+
+/* A lock that counts is given back by its thread only. */
+static bool counts(const struct thread *t)
+{
+    return world.recipe == REENTRANT || (t->flags & ZKR_RWLOCK_REENTRANT) != 0;
+}
+
+struct listening {
+    struct attempt *attempt;
+    bool owned; /* by a thread that alone may give it back */
+};
+
+static void refused_inside(zkr_grant *grant)
+{
+    if (zkr_grant_verify(grant, -1) != ZKR_EDEADLK)
+        world_fail("a callback waits for an answer");
+}
+
+/* Asked for the lock back: gives it back, unless its thread has to do so. */
+static void on_revoke(const struct listening *l, zkr_grant *grant)
+{
+    struct attempt *a = l->attempt;
+
+    if (a->grant == NULL || choose(2) == 0)
+        return;
+    if (l->owned) {
+        if (zkr_grant_release_async(grant, NULL, NULL) == ZKR_OK)
+            world_fail("another thread gives back attempt %d", a->number);
+        return;
+    }
+    world_trace("attempt %d is given back as asked for", a->number);
+    oracle_over(a);
+    (void)zkr_grant_release_async(grant, NULL, NULL);
+}
+
+static void on_grant_event(zkr_grant *grant, const struct zkr_grant_event *e,
+                           void *user)
+{
+    if (e->kind == ZKR_GRANT_REVOKE_REQUESTED)
+        on_revoke(user, grant);
+    else if (one_in(8))
+        refused_inside(grant);
+}
+
+static void listen_to(struct attempt *a, zkr_grant *grant, bool owned)
+{
+    struct listening *l = arena_new(sizeof(*l));
+
+    *l = (struct listening){ a, owned };
+    (void)zkr_grant_listen(grant, on_grant_event, l);
+}
+
+static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
+{
+    int64_t began = sim_now;
+    int64_t stopped = process_stopped_for(t->process->number);
+    int rc = zkr_grant_verify(grant, 500);
+
+    if (rc == ZKR_OK)
+        oracle_checked(a, rc);
+    oracle_in_time("a verify", t->process->number, began, stopped, 500 * MS);
+}
+
+static struct attempt *downgrade(struct thread *t, struct attempt *a,
+                                 zkr_grant **grant)
+{
+    struct attempt *down = oracle_asked(t->process->number, true, -1);
+    zkr_grant *read;
+    int64_t began = sim_now;
+    int64_t stopped = process_stopped_for(t->process->number);
+    int rc;
+
+    down->beside = a;
+    down->deadline = INT64_MAX - 1;
+    a->grant = NULL; /* whatever comes of it is told at the end only */
+    rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
+    oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
+    oracle_in_time("a downgrade", t->process->number, began, stopped,
+                   2 * user_reply_timeout(t) * MS);
+    if (rc != ZKR_OK) {
+        a->grant = a->over ? NULL : *grant;
+        return a;
+    }
+    zkr_grant_free(*grant);
+    *grant = read;
+    return down;
+}
+
+/* What it says of itself. */
+static void ask_grant(const struct thread *t, const struct attempt *a,
+                      zkr_grant *grant)
+{
+    if (zkr_grant_token(grant) != a->token || zkr_grant_node(grant) == NULL)
+        world_fail("attempt %d has another token than before", a->number);
+    if (t->process->no_lease && zkr_grant_valid_until(grant) != 0)
+        world_fail("attempt %d has a lease without one", a->number);
+    if (!a->over && (zkr_grant_state(grant) == ZKR_GRANT_RELEASED ||
+                     zkr_grant_depth(grant) == 0))
+        world_fail("attempt %d is given back, and nobody did", a->number);
+    (void)zkr_grant_state_name(zkr_grant_state(grant));
+}
+
+/* Once more by its owner: counted, without a request. */
+static void acquire_again(struct thread *t, const struct attempt *a,
+                          zkr_grant *grant)
+{
+    zkr_grant *again = NULL;
+    int rc = user_acquire(t, a->shared, -1, &again);
+
+    if (rc == ZKR_ELOST)
+        return;
+    if (rc != ZKR_OK || again != grant || zkr_grant_depth(grant) < 2)
+        world_fail("attempt %d cannot be counted: %d", a->number, rc);
+    user_pauses(4);
+    if (world.recipe == REENTRANT) {
+        (void)zkr_reentrant_mutex_release(t->lock);
+        return;
+    }
+    if (choose(2) == 0)
+        (void)zkr_grant_release(again);
+    zkr_grant_free(again);
+}
+
+/* A writer who waits for itself is told so; one that has lost what it read
+ * waits like any other. */
+static void upgrade(struct thread *t)
+{
+    struct attempt *a = oracle_asked(t->process->number, false, 200);
+    zkr_grant *grant = NULL;
+    int rc;
+
+    a->upgrade = true;
+    rc = user_acquire(t, false, 200, &grant);
+    oracle_told(a, rc, grant);
+    if (rc == ZKR_OK)
+        user_gives_back(t, a, grant);
+}
+
+/* A reader beside its own writer; or, when that has been lost, behind others.
+ */
+static void read_beside(struct thread *t, struct attempt *a)
+{
+    int64_t limit = user_reply_timeout(t);
+    struct attempt *reader =
+        oracle_asked(t->process->number, true, limit > 200 ? limit : 200);
+    zkr_grant *grant = NULL;
+    int rc = user_acquire(t, true, 200, &grant);
+
+    if (rc == ZKR_OK && zkr_grant_token(grant) == a->token)
+        reader->beside = a;
+    oracle_told(reader, rc, grant);
+    if (rc != ZKR_OK)
+        return;
+    user_pauses(4);
+    user_gives_back(t, reader, grant);
+}
+
+static void acquire_more(struct thread *t, struct attempt *a, zkr_grant *grant)
+{
+    if (counts(t) && choose(2) == 0)
+        acquire_again(t, a, grant);
+    else if (world.recipe == RWLOCK && a->shared)
+        upgrade(t);
+    else if (world.recipe == RWLOCK)
+        read_beside(t, a);
+}
+
+static void steps(struct thread *t, struct attempt *a, zkr_grant *grant)
+{
+    uint32_t steps = choose(4);
+
+    for (uint32_t i = 0; i < steps; i++) {
+        user_pauses(7);
+        oracle_checked(a, zkr_grant_check(grant));
+        if (one_in(6))
+            verify(t, a, grant);
+    }
+}
+
+void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
+                bool owned)
+{
+    if (one_in(4))
+        listen_to(a, grant, owned && counts(t));
+    steps(t, a, grant);
+    if (one_in(4))
+        ask_grant(t, a, grant);
+    if (one_in(4))
+        user_writes(t->process, a, grant);
+    if (one_in(16))
+        user_looks_on(t->process);
+    if (owned && one_in(4))
+        acquire_more(t, a, grant);
+    if (world.recipe == RWLOCK && !a->shared && one_in(3))
+        a = downgrade(t, a, &grant);
+    user_gives_back(t, a, grant);
+}
