@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "acls.h"
@@ -498,5 +499,7 @@ int main(void)
         cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
     };
 
+    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
     return cmocka_run_group_tests_name("stories", tests, NULL, NULL);
 }
