@@ -1,96 +1,364 @@
 /* A client in place of libzookeeper_mt: connects and answers at once, from a
- * thread of its own. */
+ * thread of its own, unless it is told otherwise. */
 #include "client.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "error.h"
 #include "path.h"
-#include "zk.h"
 
-enum { ROOM = 64, SESSION = 1 };
+enum { ROOM = 64, TYPES = ZKR__ZK_GUARDED + 1, WATCHES = 8 };
+
+/* What the thread is to tell. */
+struct item {
+    enum { REPLY, EVENT, WATCH } kind;
+    struct zkr__op *op;
+    const struct zkr__zk_request *request;
+    enum zkr__zk_event event;
+    struct zkr__watch *watch;
+    bool deleted;
+};
 
 struct zkr__zk {
     struct zkr_session *session;
+    int64_t id;
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct zkr__op *ops[ROOM]; /* under the lock, as all that follows */
-    const struct zkr__zk_request *requests[ROOM];
+    struct item items[ROOM];
     unsigned first;
     unsigned count;
     bool closing;
-    char node[256]; /* of the thread; "" without */
-    int64_t zxid;
 };
 
-static atomic_uint granted_ms = 10000;
-static atomic_int delete_rc;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+/* All of it under the lock. */
+static struct zkr__zk *present;
+static int64_t sessions;
+static int64_t zxid;
+static struct {
+    uint32_t timeout_ms;
+    int failing_opens;
+    int open_rc;
+    bool silent;
+    int failing_logins;
+    int64_t opened;
+    int handles;
+    int rcs[TYPES];
+    int requests[TYPES];
+    int refusal;
+    int stop_at;
+    bool stopped;
+    bool answers_late;
+    bool tells_server;
+    char node[256]; /* "" without */
+    char data[64];
+    int64_t czxid;
+    int64_t owner;
+    struct zkr__watch *watches[WATCHES];
+} it = { .timeout_ms = 10000, .stop_at = CLIENT_NEVER, .tells_server = true };
+
+/* -- what a test says ----------------------------------------------------- */
+
+static void enter(void)
+{
+    (void)pthread_mutex_lock(&lock);
+}
+
+static void leave(void)
+{
+    (void)pthread_cond_broadcast(&changed);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void client_reset(void)
+{
+    enter();
+    memset(&it, 0, sizeof(it));
+    it.timeout_ms = 10000;
+    it.stop_at = CLIENT_NEVER;
+    it.tells_server = true;
+    leave();
+}
 
 void client_grants_timeout(uint32_t timeout_ms)
 {
-    atomic_store(&granted_ms, timeout_ms);
+    enter();
+    it.timeout_ms = timeout_ms;
+    leave();
 }
 
-void client_answers_deletes(int rc)
+void client_makes_no_handle(int count, int rc)
 {
-    atomic_store(&delete_rc, rc);
+    enter();
+    it.failing_opens = count;
+    it.open_rc = rc;
+    leave();
+}
+
+static void add(struct zkr__zk *zk, struct item item)
+{
+    if (zk->count == ROOM)
+        abort();
+    zk->items[(zk->first + zk->count++) % ROOM] = item;
+}
+
+void client_connects(bool it_does)
+{
+    enter();
+    if (it.silent && it_does && present != NULL)
+        add(present, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
+    it.silent = !it_does;
+    leave();
+}
+
+void client_refuses_login(int count)
+{
+    enter();
+    it.failing_logins = count;
+    leave();
+}
+
+int64_t client_opened_ms(void)
+{
+    int64_t opened;
+
+    enter();
+    opened = it.opened;
+    leave();
+    return opened / ZKR__MS;
+}
+
+int client_handles(void)
+{
+    int handles;
+
+    enter();
+    handles = it.handles;
+    leave();
+    return handles;
+}
+
+void client_answers(enum zkr__zk_type type, int rc)
+{
+    enter();
+    it.rcs[type] = rc;
+    leave();
+}
+
+void client_refuses(int rc)
+{
+    enter();
+    it.refusal = rc;
+    leave();
+}
+
+void client_stops_at(int type)
+{
+    enter();
+    it.stop_at = type;
+    leave();
+}
+
+void client_await_stop(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    while (!it.stopped)
+        (void)pthread_cond_wait(&changed, &lock);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void client_goes_on(void)
+{
+    client_stops_at(CLIENT_NEVER);
+}
+
+int client_requests(enum zkr__zk_type type)
+{
+    int requests;
+
+    enter();
+    requests = it.requests[type];
+    leave();
+    return requests;
+}
+
+void client_says(enum zkr__zk_event event)
+{
+    enter();
+    add(present, (struct item){ EVENT, .event = event });
+    leave();
+}
+
+void client_closes(bool answers, bool told)
+{
+    enter();
+    it.answers_late = answers;
+    it.tells_server = told;
+    leave();
+}
+
+void client_changes_node(const char *data)
+{
+    enter();
+    if (data == NULL)
+        it.node[0] = '\0';
+    else
+        (void)snprintf(it.data, sizeof(it.data), "%s", data);
+    for (unsigned i = 0; i < WATCHES; i++) {
+        if (it.watches[i] != NULL)
+            add(present, (struct item){ WATCH, .watch = it.watches[i],
+                                        .deleted = data == NULL });
+        it.watches[i] = NULL;
+    }
+    leave();
+}
+
+void client_replaces_node(void)
+{
+    enter();
+    it.czxid = ++zxid;
+    leave();
 }
 
 /* -- answers -------------------------------------------------------------- */
 
-static void create(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                   struct zkr__zk_reply *reply)
+static int create(struct zkr__zk *zk, const struct zkr__zk_request *r)
 {
-    (void)snprintf(zk->node, sizeof(zk->node), "%s0000000001", r->path);
-    reply->path = zk->node;
-    reply->owner = SESSION;
-    reply->czxid = ++zk->zxid;
+    if (r->mode == ZKR__ZK_EPHEMERAL && strcmp(r->path, it.node) == 0)
+        return ZKR__ZNODEEXISTS;
+    (void)snprintf(it.node, sizeof(it.node), "%s%s", r->path,
+                   r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL ? "0000000001" : "");
+    (void)snprintf(it.data, sizeof(it.data), "%.*s",
+                   r->data_len < sizeof(it.data) ? (int)r->data_len : 0,
+                   r->data);
+    it.czxid = ++zxid;
+    it.owner = zk->id;
+    return ZKR_OK;
 }
 
-static void answer(struct zkr__zk *zk, struct zkr__op *op,
-                   const struct zkr__zk_request *r)
+static bool is_missing(const char *path)
 {
-    struct zkr__zk_reply reply = { .owner = SESSION, .czxid = zk->zxid };
-    const char *name = zkr__path_name(zk->node);
+    return strncmp(path, "/lock/", strlen("/lock/")) == 0 &&
+           strcmp(path, it.node) != 0;
+}
 
+static int carry_out(struct zkr__zk *zk, const struct zkr__zk_request *r)
+{
+    if (it.rcs[r->type] != ZKR_OK)
+        return it.rcs[r->type];
     if (r->type == ZKR__ZK_CREATE)
-        create(zk, r, &reply);
-    else if (r->type == ZKR__ZK_DELETE)
-        reply.rc = atomic_load(&delete_rc);
-    if (r->type == ZKR__ZK_DELETE && reply.rc == ZKR_OK)
-        zk->node[0] = '\0';
-    if (r->type == ZKR__ZK_CHILDREN && zk->node[0] != '\0') {
+        return create(zk, r);
+    if (r->type != ZKR__ZK_UNWATCH && is_missing(r->path))
+        return ZKR__ZNONODE;
+    if (r->type == ZKR__ZK_DELETE)
+        it.node[0] = '\0';
+    return ZKR_OK;
+}
+
+static void set_watch(struct zkr__watch *watch)
+{
+    for (unsigned i = 0; i < WATCHES; i++) {
+        if (it.watches[i] == NULL) {
+            it.watches[i] = watch;
+            return;
+        }
+    }
+    abort();
+}
+
+static void unset_watches(const struct zkr__watch *watch)
+{
+    for (unsigned i = 0; i < WATCHES; i++) {
+        if (watch == NULL || it.watches[i] == watch)
+            it.watches[i] = NULL;
+    }
+}
+
+static void answer(struct zkr__zk *zk, const struct item *item)
+{
+    const struct zkr__zk_request *r = item->request;
+    struct zkr__zk_reply reply = { 0 };
+    char node[sizeof(it.node)];
+    char data[sizeof(it.data)];
+    const char *name;
+
+    enter();
+    reply.rc = carry_out(zk, r);
+    memcpy(node, it.node, sizeof(node));
+    memcpy(data, it.data, sizeof(data));
+    reply.czxid = it.czxid;
+    reply.owner = it.owner;
+    if (r->type == ZKR__ZK_UNWATCH)
+        unset_watches(r->watch);
+    else if (r->watch != NULL && reply.rc == ZKR_OK)
+        set_watch(r->watch);
+    leave();
+    name = zkr__path_name(node);
+    if (r->type == ZKR__ZK_CREATE && reply.rc == ZKR_OK)
+        reply.path = node;
+    if (r->type == ZKR__ZK_CHILDREN && node[0] != '\0') {
         reply.names = &name;
         reply.name_count = 1;
     }
-    zkr__op_on_reply(op, &reply);
+    if (r->type == ZKR__ZK_GET && reply.rc == ZKR_OK) {
+        reply.data = data;
+        reply.data_len = strlen(data);
+    }
+    zkr__op_on_reply(item->op, &reply);
+}
+
+static void tell(struct zkr__zk *zk, const struct item *item)
+{
+    if (item->kind == REPLY)
+        answer(zk, item);
+    else if (item->kind == EVENT)
+        zkr__session_on_event(zk->session, item->event);
+    else
+        zkr__watch_on_event(item->watch, item->deleted);
+}
+
+static bool stops_before(const struct item *item)
+{
+    return it.stop_at == CLIENT_AT_ONCE ||
+           (item->kind == REPLY && it.stop_at == (int)item->request->type);
+}
+
+static struct item take(struct zkr__zk *zk)
+{
+    struct item item = zk->items[zk->first];
+
+    zk->first = (zk->first + 1) % ROOM;
+    zk->count--;
+    return item;
 }
 
 static void *client_main(void *arg)
 {
     struct zkr__zk *zk = arg;
+    struct item item;
 
-    zkr__session_on_event(zk->session, ZKR__ZK_CONNECTED);
-    (void)pthread_mutex_lock(&zk->lock);
+    (void)pthread_mutex_lock(&lock);
     while (!zk->closing) {
-        unsigned next = zk->first;
+        bool stops = zk->count > 0 && stops_before(&zk->items[zk->first]);
 
-        if (zk->count == 0) {
-            (void)pthread_cond_wait(&zk->changed, &zk->lock);
+        if (zk->count == 0 || stops) {
+            it.stopped = stops;
+            (void)pthread_cond_broadcast(&changed);
+            (void)pthread_cond_wait(&changed, &lock);
+            it.stopped = false;
             continue;
         }
-        zk->first = (next + 1) % ROOM;
-        zk->count--;
-        (void)pthread_mutex_unlock(&zk->lock);
-        answer(zk, zk->ops[next], zk->requests[next]);
-        (void)pthread_mutex_lock(&zk->lock);
+        item = take(zk);
+        (void)pthread_mutex_unlock(&lock);
+        tell(zk, &item);
+        (void)pthread_mutex_lock(&lock);
     }
-    (void)pthread_mutex_unlock(&zk->lock);
+    (void)pthread_mutex_unlock(&lock);
     return NULL;
 }
 
@@ -100,48 +368,86 @@ int zkr__zk_open(const struct zkr__zk_config *config,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
     struct zkr__zk *zk = calloc(1, sizeof(*zk));
+    int rc = ZKR_OK;
 
     (void)config;
     if (zk == NULL)
         return ZKR_ENOMEM;
+    enter();
+    it.handles++;
+    it.opened = zkr__clock_boot();
     zk->session = session;
-    (void)pthread_mutex_init(&zk->lock, NULL);
-    (void)pthread_cond_init(&zk->changed, NULL);
-    if (pthread_create(&zk->thread, NULL, client_main, zk) != 0)
-        abort();
-    *ret_zk = zk;
-    return ZKR_OK;
+    zk->id = ++sessions;
+    if (!it.silent)
+        add(zk, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
+    if (it.failing_opens > 0) {
+        it.failing_opens--;
+        rc = it.open_rc;
+    } else if (pthread_create(&zk->thread, NULL, client_main, zk) != 0) {
+        rc = ZKR_ENOMEM;
+    }
+    present = rc == ZKR_OK ? zk : NULL;
+    leave();
+    if (rc == ZKR_OK)
+        *ret_zk = zk;
+    else
+        free(zk);
+    return rc;
 }
 
 bool zkr__zk_close(struct zkr__zk *zk)
 {
-    (void)pthread_mutex_lock(&zk->lock);
+    bool answers_late;
+    bool tells_server;
+
+    enter();
     zk->closing = true;
-    (void)pthread_cond_signal(&zk->changed);
-    (void)pthread_mutex_unlock(&zk->lock);
+    present = NULL;
+    leave();
     (void)pthread_join(zk->thread, NULL);
-    (void)pthread_cond_destroy(&zk->changed);
-    (void)pthread_mutex_destroy(&zk->lock);
+    enter();
+    answers_late = it.answers_late;
+    tells_server = it.tells_server;
+    if (it.owner == zk->id && tells_server)
+        it.node[0] = '\0';
+    unset_watches(NULL);
+    leave();
+    while (answers_late && zk->count > 0) {
+        struct item item = take(zk);
+
+        if (item.kind == REPLY)
+            answer(zk, &item);
+    }
     free(zk);
-    return true;
+    return tells_server;
 }
 
 bool zkr__zk_log_in(struct zkr__zk *zk)
 {
+    bool succeeds;
+
     (void)zk;
-    return true;
+    enter();
+    succeeds = it.failing_logins == 0;
+    it.failing_logins -= !succeeds;
+    leave();
+    return succeeds;
 }
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk)
 {
-    (void)zk;
-    return SESSION;
+    return zk->id;
 }
 
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
 {
+    uint32_t timeout_ms;
+
     (void)zk;
-    return atomic_load(&granted_ms);
+    enter();
+    timeout_ms = it.timeout_ms;
+    leave();
+    return timeout_ms;
 }
 
 void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
@@ -153,17 +459,16 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op)
 {
-    unsigned last;
+    int rc;
 
-    (void)pthread_mutex_lock(&zk->lock);
-    if (zk->count == ROOM)
-        abort();
-    last = (zk->first + zk->count++) % ROOM;
-    zk->ops[last] = op;
-    zk->requests[last] = request;
-    (void)pthread_cond_signal(&zk->changed);
-    (void)pthread_mutex_unlock(&zk->lock);
-    return ZKR_OK;
+    enter();
+    rc = it.refusal;
+    it.refusal = ZKR_OK;
+    it.requests[request->type]++;
+    if (rc == ZKR_OK)
+        add(zk, (struct item){ REPLY, .op = op, .request = request });
+    leave();
+    return rc;
 }
 
 void zkr__zk_log_level(enum zkr_log_level level)

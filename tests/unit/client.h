@@ -1,15 +1,52 @@
 /* A client in place of libzookeeper_mt: connects and answers at once, from a
- * thread of its own. It knows one lock node. For what needs a session, and no
- * server. */
+ * thread of its own, unless it is told otherwise. It knows one lock node, of
+ * the lock "/lock". For what needs a session, and no server; one at a time. */
 #ifndef UNIT_CLIENT_H
 #define UNIT_CLIENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "zk.h"
+
+/* All as it was in the beginning. */
+void client_reset(void);
 
 /* For the next session. */
 void client_grants_timeout(uint32_t timeout_ms);
+/* How many of the next handles cannot be made, and why. */
+void client_makes_no_handle(int count, int rc);
+/* Until it is let go, a handle does not connect. */
+void client_connects(bool it_does);
+/* How many of the next connections break while credentials are given. */
+void client_refuses_login(int count);
+/* By CLOCK_BOOTTIME: when the last handle was made. */
+int64_t client_opened_ms(void);
+int client_handles(void);
 
-/* How deletes are answered from here on. */
-void client_answers_deletes(int rc);
+/* How requests of a type are answered from here on. */
+void client_answers(enum zkr__zk_type type, int rc);
+/* The next request is not taken. */
+void client_refuses(int rc);
+/* It stops before an answer to such a request, and tells nothing more, ... */
+enum { CLIENT_NEVER = -1, CLIENT_AT_ONCE = -2 };
+void client_stops_at(int type);
+/* ... has stopped, */
+void client_await_stop(void);
+/* ... and goes on. */
+void client_goes_on(void);
+/* Of that type, since the beginning. */
+int client_requests(enum zkr__zk_type type);
+
+/* The session event comes behind all that was asked for before. */
+void client_says(enum zkr__zk_event event);
+/* What is not answered when the handle is closed is answered then, or is lost;
+ * the server is told of the close, or not. */
+void client_closes(bool answers, bool told);
+
+/* Somebody else sets the data of the node, or deletes it (NULL). */
+void client_changes_node(const char *data);
+/* The node that it shows is one that was created later. */
+void client_replaces_node(void);
 
 #endif

@@ -178,12 +178,12 @@ static void release_and_wait(zkr_session *s, int deletes, struct told *told)
     zkr_grant *g = NULL;
 
     *told = (struct told){ .error = 1, .detail = "?" };
-    client_answers_deletes(deletes);
+    client_answers(ZKR__ZK_DELETE, deletes);
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     assert_int_equal(zkr_grant_release_async(g, on_release, told), ZKR_OK);
     while (atomic_load(&told->error) == 1)
         (void)sched_yield();
-    client_answers_deletes(ZKR_OK);
+    client_answers(ZKR__ZK_DELETE, ZKR_OK);
     zkr_grant_free(g);
     zkr_mutex_free(m);
 }

@@ -1,0 +1,398 @@
+/* Tests of what a session makes of its handles: when they connect, end, cannot
+ * be made, and say something too late. */
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "client.h"
+#include "clock.h"
+#include "error.h"
+
+/* What hangs is killed. */
+enum { PATIENCE_S = 60 };
+
+enum { ZNOAUTH = -102 };
+
+/* Threads that can still be made: --wrap. */
+static atomic_int threads_left = -1;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*main)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*main)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*main)(void *), void *arg)
+{
+    if (atomic_load(&threads_left) == 0)
+        return EAGAIN;
+    if (atomic_load(&threads_left) > 0)
+        (void)atomic_fetch_sub(&threads_left, 1);
+    return __real_pthread_create(thread, attr, main, arg);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    client_reset();
+    return 0;
+}
+
+static zkr_session *open_session(uint32_t flags)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.flags = flags;
+    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
+    return s;
+}
+
+static zkr_mutex *new_mutex(zkr_session *s)
+{
+    zkr_mutex *m = NULL;
+
+    assert_int_equal(zkr_mutex_new(s, "/lock", NULL, &m), ZKR_OK);
+    return m;
+}
+
+static void pass_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+static void await_state(zkr_session *s, enum zkr_session_state state)
+{
+    while (zkr_session_state(s) != state)
+        pass_a_moment();
+}
+
+/* An acquire that goes on beside. */
+struct outcome {
+    atomic_bool told;
+    int rc;
+    zkr_grant *grant;
+};
+
+static void on_outcome(int rc, zkr_grant *grant, void *user)
+{
+    struct outcome *o = user;
+
+    o->rc = rc;
+    o->grant = grant;
+    atomic_store(&o->told, true);
+}
+
+static void begin(zkr_mutex *m, struct outcome *o)
+{
+    assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, o, NULL),
+                     ZKR_OK);
+}
+
+static zkr_grant *granted(struct outcome *o)
+{
+    while (!atomic_load(&o->told))
+        pass_a_moment();
+    assert_int_equal(o->rc, ZKR_OK);
+    return o->grant;
+}
+
+static void give_back(zkr_grant *g)
+{
+    assert_int_equal(zkr_grant_release(g), ZKR_OK);
+    zkr_grant_free(g);
+}
+
+/* -- the beginning -------------------------------------------------------- */
+
+/* Of a timeout of 10 s: 0.1 % for the clocks, and the margin. */
+static int64_t latest_end(void)
+{
+    return client_opened_ms() + 10000 - 10 - 50;
+}
+
+static void *connect_late(void *unused)
+{
+    while (client_handles() == 0 ||
+           zkr__clock_boot() / ZKR__MS < client_opened_ms() + 100)
+        pass_a_moment();
+    client_connects(true);
+    return unused;
+}
+
+/* The server may have made the session at once, and its answer been late. */
+static void a_lease_begins_before_the_session_is_asked_for(void **state)
+{
+    zkr_grant *g = NULL;
+    pthread_t thread;
+    zkr_session *s;
+    zkr_mutex *m;
+
+    (void)state;
+    client_connects(false);
+    assert_int_equal(pthread_create(&thread, NULL, connect_late, NULL), 0);
+    s = open_session(0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    m = new_mutex(s);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    assert_in_range(zkr_grant_valid_until(g), 1, latest_end());
+    give_back(g);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void an_open_without_a_handle_does_not_wait(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    (void)state;
+    opts.connect_timeout_ms = 1000 * 2 * PATIENCE_S;
+    client_makes_no_handle(1, ZKR_EHOSTS);
+    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_EHOSTS);
+    assert_null(s);
+}
+
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = -2; /* . and .. */
+
+    assert_non_null(tasks);
+    while (readdir(tasks) != NULL)
+        count++;
+    assert_int_equal(closedir(tasks), 0);
+    return count;
+}
+
+/* The keeper, the opener, the client's, the dispatcher. */
+static void an_open_without_a_thread_fails_and_leaves_none(void **state)
+{
+    static const int codes[] = { ZKR_ESYSTEM, ZKR_ESYSTEM, ZKR_ENOMEM,
+                                 ZKR_ESYSTEM };
+    int before = count_threads();
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        zkr_session *s = NULL;
+
+        atomic_store(&threads_left, i);
+        assert_int_equal(zkr_session_open("127.0.0.1:2181", NULL, &s),
+                         codes[i]);
+        assert_null(s);
+        while (count_threads() > before)
+            pass_a_moment();
+    }
+    atomic_store(&threads_left, -1);
+}
+
+/* -- connections ---------------------------------------------------------- */
+
+/* Without a lease nothing else is sent, and would take it along. */
+static void what_waits_for_a_connection_is_sent_by_it(void **state)
+{
+    zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
+    zkr_mutex *m = new_mutex(s);
+    struct outcome o = { .rc = 0 };
+
+    (void)state;
+    client_says(ZKR__ZK_DISCONNECTED);
+    await_state(s, ZKR_SESSION_SUSPENDED);
+    begin(m, &o);
+    client_says(ZKR__ZK_CONNECTED);
+    give_back(granted(&o));
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void count_event(zkr_session *s, const struct zkr_session_event *event,
+                        void *count)
+{
+    (void)s;
+    (void)event;
+    ++*(int *)count;
+}
+
+static void without_its_credentials_it_is_not_connected(void **state)
+{
+    zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
+    zkr_mutex *m = new_mutex(s);
+    zkr_listener *l = NULL;
+    zkr_grant *g = NULL;
+    int count = 0;
+
+    (void)state;
+    assert_int_equal(zkr_session_listen(s, count_event, &count, &l), ZKR_OK);
+    client_refuses_login(1);
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_says(ZKR__ZK_CONNECTED);
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_says(ZKR__ZK_CONNECTED);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(zkr_session_dispatch(s), ZKR_OK);
+    assert_int_equal(count, 3); /* connected, suspended, reconnected */
+    zkr_listener_free(l);
+    give_back(g);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+/* -- the end -------------------------------------------------------------- */
+
+/* Its lease is that of its own handle, and it has no number before. */
+static void the_next_session_begins_anew(void **state)
+{
+    zkr_session *s = open_session(0);
+    zkr_mutex *m = new_mutex(s);
+    int64_t first = zkr_session_id(s);
+    int64_t first_end = latest_end();
+    zkr_grant *g = NULL;
+
+    (void)state;
+    while (zkr__clock_boot() / ZKR__MS < client_opened_ms() + 10)
+        pass_a_moment();
+    client_connects(false);
+    client_says(ZKR__ZK_EXPIRED);
+    while (client_handles() < 2)
+        pass_a_moment();
+    assert_int_equal(zkr_session_state(s), ZKR_SESSION_LOST);
+    assert_int_equal(zkr_session_id(s), 0);
+    client_connects(true);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_not_equal(zkr_session_id(s), first);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    assert_in_range(zkr_grant_valid_until(g), first_end + 1, latest_end());
+    give_back(g);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+/* The client has found the session ended before it can tell. */
+static void finds_it_ended(zkr_mutex *m)
+{
+    zkr_grant *g = NULL;
+
+    client_refuses(ZKR__ZINVALIDSTATE);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &g), ZKR_ELOST);
+}
+
+static void an_answer_to_the_session_before_counts_for_nothing(void **state)
+{
+    zkr_session *s = open_session(0);
+    zkr_mutex *m = new_mutex(s);
+    struct outcome o = { .rc = 0 };
+
+    (void)state;
+    client_closes(true, true);
+    client_stops_at(ZKR__ZK_CREATE);
+    begin(m, &o);
+    client_await_stop();
+    finds_it_ended(m);
+    while (client_handles() < 2)
+        pass_a_moment();
+    client_goes_on();
+    give_back(granted(&o));
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void *go_on_when_lost(void *s)
+{
+    await_state(s, ZKR_SESSION_LOST);
+    client_goes_on();
+    return NULL;
+}
+
+/* It had connected once more before it ended. */
+static void a_handle_that_is_given_up_is_not_heard(void **state)
+{
+    zkr_session *s = open_session(0);
+    zkr_mutex *m = new_mutex(s);
+    struct outcome o = { .rc = 0 };
+    pthread_t thread;
+
+    (void)state;
+    client_stops_at(CLIENT_AT_ONCE);
+    client_says(ZKR__ZK_CONNECTED);
+    client_await_stop();
+    begin(m, &o); /* for whose answers it is kept a little */
+    assert_int_equal(pthread_create(&thread, NULL, go_on_when_lost, s), 0);
+    finds_it_ended(m);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    give_back(granted(&o));
+    assert_int_equal(zkr_session_epoch(s), 2);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void on_release(int rc, void *user)
+{
+    *(int *)user = rc;
+}
+
+static void a_release_that_a_close_cuts_off_is_not_called_done(void **state)
+{
+    zkr_session *s = open_session(0);
+    zkr_mutex *m = new_mutex(s);
+    zkr_grant *g = NULL;
+    int rc = 1;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    client_closes(false, false);
+    client_stops_at(ZKR__ZK_DELETE);
+    assert_int_equal(zkr_grant_release_async(g, on_release, &rc), ZKR_OK);
+    client_await_stop();
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_EPENDING);
+    assert_int_equal(rc, ZKR_EPENDING);
+}
+
+/* -- refusals ------------------------------------------------------------- */
+
+static void what_the_servers_refuse_to_verify_is_told(void **state)
+{
+    zkr_session *s = open_session(0);
+    zkr_mutex *m = new_mutex(s);
+    zkr_grant *g = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    client_answers(ZKR__ZK_CHECK, ZNOAUTH);
+    assert_int_equal(zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S), ZNOAUTH);
+    give_back(g);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_lease_begins_before_the_session_is_asked_for),
+        TEST(an_open_without_a_handle_does_not_wait),
+        TEST(an_open_without_a_thread_fails_and_leaves_none),
+        TEST(what_waits_for_a_connection_is_sent_by_it),
+        TEST(without_its_credentials_it_is_not_connected),
+        TEST(the_next_session_begins_anew),
+        TEST(an_answer_to_the_session_before_counts_for_nothing),
+        TEST(a_handle_that_is_given_up_is_not_heard),
+        TEST(a_release_that_a_close_cuts_off_is_not_called_done),
+        TEST(what_the_servers_refuse_to_verify_is_told),
+    };
+
+    (void)alarm(PATIENCE_S);
+    return cmocka_run_group_tests_name("handle", tests, NULL, NULL);
+}
