@@ -17,7 +17,7 @@
 #include "error.h"
 
 /* What hangs is killed. */
-enum { PATIENCE_S = 60 };
+enum { PATIENCE_S = 20 };
 
 enum { ZNOAUTH = -102 };
 

@@ -1,0 +1,356 @@
+/* Tests of what the seam makes of the client's words, and of when it gives it
+ * anything: the calls of the client are answered here. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <zkrecipes/error.h>
+#include <zookeeper/zookeeper.h>
+
+#include "op.h"
+#include "zk.h"
+#include "zk_gate.h"
+
+/* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
+extern ZOOAPI ZooLogLevel logLevel;
+
+static char handle; /* what stands for the client's */
+static struct zkr__zk *zk;
+static struct zkr__op op;
+
+/* What the client was asked for, and how it is. */
+static struct {
+    int state;
+    strings_completion_t list;
+    strings_stat_completion_t survey;
+    stat_completion_t probe;
+    const void *probe_data;
+    int probes;
+    void_completion_t auth;
+    const void *auth_data;
+    int pairs;
+} client;
+
+/* What the library was told. */
+static struct {
+    int rc;
+    size_t name_count;
+} told;
+
+/* -- the client's calls: --wrap ------------------------------------------- */
+
+zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
+                                  const clientid_t *id, void *context,
+                                  int flags, log_callback_fn log);
+int __wrap_zookeeper_close(zhandle_t *zh);
+int __wrap_zoo_set_servers_resolution_delay(zhandle_t *zh, int ms);
+int __wrap_zoo_state(zhandle_t *zh);
+int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert,
+                        int len, void_completion_t done, const void *data);
+int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch,
+                             strings_completion_t done, const void *data);
+int __wrap_zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
+                              strings_stat_completion_t done, const void *data);
+int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
+                        void *context, stat_completion_t done,
+                        const void *data);
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t done,
+                      const void *data);
+void __wrap_zkr__op_on_reply(struct zkr__op *o,
+                             const struct zkr__zk_reply *reply);
+
+zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
+                                  const clientid_t *id, void *context,
+                                  int flags, log_callback_fn log)
+{
+    (void)host;
+    (void)fn;
+    (void)timeout;
+    (void)id;
+    (void)context;
+    (void)flags;
+    (void)log;
+    return (zhandle_t *)(void *)&handle;
+}
+
+int __wrap_zookeeper_close(zhandle_t *zh)
+{
+    (void)zh;
+    return ZOK;
+}
+
+int __wrap_zoo_set_servers_resolution_delay(zhandle_t *zh, int ms)
+{
+    (void)zh;
+    (void)ms;
+    return ZOK;
+}
+
+int __wrap_zoo_state(zhandle_t *zh)
+{
+    (void)zh;
+    return client.state;
+}
+
+int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert,
+                        int len, void_completion_t done, const void *data)
+{
+    (void)zh;
+    (void)scheme;
+    (void)cert;
+    (void)len;
+    client.auth = done;
+    client.auth_data = data;
+    return ZOK;
+}
+
+int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch,
+                             strings_completion_t done, const void *data)
+{
+    (void)zh;
+    (void)path;
+    (void)watch;
+    assert_ptr_equal(data, &op);
+    client.list = done;
+    return ZOK;
+}
+
+int __wrap_zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
+                              strings_stat_completion_t done, const void *data)
+{
+    (void)zh;
+    (void)path;
+    (void)watch;
+    assert_ptr_equal(data, &op);
+    client.survey = done;
+    return ZOK;
+}
+
+int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
+                        void *context, stat_completion_t done, const void *data)
+{
+    (void)zh;
+    (void)path;
+    (void)watcher;
+    (void)context;
+    client.probe = done;
+    client.probe_data = data;
+    client.probes++;
+    return ZOK;
+}
+
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t done,
+                      const void *data)
+{
+    (void)zh;
+    (void)ops;
+    (void)results;
+    (void)done;
+    (void)data;
+    client.pairs += count == 2;
+    return ZOK;
+}
+
+void __wrap_zkr__op_on_reply(struct zkr__op *o,
+                             const struct zkr__zk_reply *reply)
+{
+    assert_ptr_equal(o, &op);
+    told.rc = reply->rc;
+    told.name_count = reply->name_count;
+}
+
+static void open_with(const char *scheme)
+{
+    const struct zkr__zk_config config = { .servers = "127.0.0.1:2181",
+                                           .timeout_ms = 10000,
+                                           .auth_scheme = scheme,
+                                           .auth = scheme };
+
+    memset(&client, 0, sizeof(client));
+    client.state = ZOO_CONNECTED_STATE;
+    assert_int_equal(zkr__zk_open(&config, NULL, &zk), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    return 0;
+}
+
+static int setup_with_credentials(void **state)
+{
+    (void)state;
+    open_with("digest");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    zkr__gate_own(NULL);
+    (void)zkr__zk_close(zk);
+    return 0;
+}
+
+/* -- lists ---------------------------------------------------------------- */
+
+static int asked_for(enum zkr__zk_type type)
+{
+    struct zkr__zk_request request = { .type = type, .path = "/lock" };
+
+    return zkr__zk_submit(zk, &request, &op);
+}
+
+static void is_told(const struct String_vector *names, int rc, size_t count)
+{
+    static const struct Stat stat;
+
+    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
+    client.list(ZOK, names, &op);
+    assert_int_equal(told.rc, rc);
+    assert_int_equal(told.name_count, count);
+    assert_int_equal(asked_for(ZKR__ZK_SURVEY), ZOK);
+    client.survey(ZOK, names, &stat, &op);
+    assert_int_equal(told.rc, rc);
+    assert_int_equal(told.name_count, count);
+}
+
+/* Who is missing in a list may be the one to wait for. */
+static void a_list_with_a_hole_is_no_list(void **state)
+{
+    char a[] = "a";
+    char b[] = "b";
+    char *two[] = { a, b };
+    char *first[] = { a, NULL };
+    char *last[] = { NULL, b };
+
+    (void)state;
+    is_told(&(struct String_vector){ 2, two }, ZOK, 2);
+    is_told(&(struct String_vector){ 0, NULL }, ZOK, 0);
+    is_told(&(struct String_vector){ 2, first }, ZMARSHALLINGERROR, 0);
+    is_told(&(struct String_vector){ 2, last }, ZMARSHALLINGERROR, 0);
+    is_told(&(struct String_vector){ 2, NULL }, ZMARSHALLINGERROR, 0);
+    is_told(NULL, ZMARSHALLINGERROR, 0);
+}
+
+/* -- the gate ------------------------------------------------------------- */
+
+static int pair(void)
+{
+    struct zkr__zk_request request = {
+        .type = ZKR__ZK_GUARDED,
+        .guard = "/lock/node",
+        .write = ZKR__ZK_SET,
+        .path = "/data",
+        .data = "",
+        .version = -1,
+    };
+    int before = client.pairs;
+    int rc = zkr__zk_submit(zk, &request, &op);
+
+    assert_int_equal(client.pairs - before, rc == ZOK);
+    free(request.scratch);
+    return rc;
+}
+
+static void connect_anew(void)
+{
+    zkr__gate_on_log("ZOO_INFO@check_events: initiated connection to server");
+}
+
+/* The first of all: the gate is one for the process. */
+static void no_pair_without_a_gate(void **state)
+{
+    (void)state;
+    assert_int_equal(pair(), ZUNIMPLEMENTED);
+    connect_anew();
+    assert_int_equal(pair(), ZOK);
+}
+
+static void no_pair_without_a_connection(void **state)
+{
+    static const int *const states[] = {
+        &ZOO_CONNECTING_STATE,      &ZOO_ASSOCIATING_STATE,
+        &ZOO_EXPIRED_SESSION_STATE, &ZOO_AUTH_FAILED_STATE,
+        &ZOO_NOTCONNECTED_STATE,
+    };
+
+    (void)state;
+    connect_anew();
+    for (size_t i = 0; i < COUNT(states); i++) {
+        client.state = *states[i];
+        assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    }
+    client.state = ZOO_CONNECTED_STATE;
+    assert_int_equal(pair(), ZOK);
+}
+
+static void the_client_tells_of_its_connections(void **state)
+{
+    (void)state;
+    connect_anew();
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    assert_int_equal(pair(), ZOK);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+}
+
+static void log_in(int rc)
+{
+    assert_true(zkr__zk_log_in(zk));
+    connect_anew();
+    client.auth(rc, client.auth_data);
+}
+
+static void no_pair_before_credentials_are_accepted(void **state)
+{
+    (void)state;
+    assert_true(zkr__zk_log_in(zk));
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    client.auth(ZAUTHFAILED, client.auth_data);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    client.auth(ZOK, client.auth_data);
+    assert_int_equal(pair(), ZOK);
+}
+
+/* An answer says it of its own connection, and not of the present one. */
+static void no_pair_before_this_connection_has_answered(void **state)
+{
+    (void)state;
+    log_in(ZOK);
+    assert_int_equal(pair(), ZOK);
+    connect_anew();
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(client.probes, 1);
+    connect_anew();
+    client.probe(ZOK, NULL, client.probe_data);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(client.probes, 2);
+    client.probe(ZCONNECTIONLOSS, NULL, client.probe_data);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(client.probes, 3);
+    client.probe(ZOK, NULL, client.probe_data);
+    assert_int_equal(pair(), ZOK);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define WITH_CREDENTIALS(name)                                                 \
+    cmocka_unit_test_setup_teardown(name, setup_with_credentials, teardown)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(no_pair_without_a_gate),
+        TEST(no_pair_without_a_connection),
+        TEST(the_client_tells_of_its_connections),
+        WITH_CREDENTIALS(no_pair_before_credentials_are_accepted),
+        WITH_CREDENTIALS(no_pair_before_this_connection_has_answered),
+        TEST(a_list_with_a_hole_is_no_list),
+    };
+
+    return cmocka_run_group_tests_name("zk_mt", tests, NULL, NULL);
+}
