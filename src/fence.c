@@ -17,6 +17,7 @@ struct zkr_fence {
     pthread_mutex_t lock;            /* of type errorcheck */
     struct zkr__fence_file *file;    /* NULL: in memory */
     struct zkr__fence_record record; /* in memory; under the lock */
+    struct zkr__fence_record synced; /* the last that we have written */
 };
 
 static int new_fence(zkr_fence **ret_fence)
@@ -127,6 +128,26 @@ static int enter(zkr_fence *f, int64_t deadline)
 
 /* -- accepting ------------------------------------------------------------ */
 
+static bool is_same(const struct zkr__fence_record *a,
+                    const struct zkr__fence_record *b)
+{
+    return a->highest == b->highest && a->exclusive == b->exclusive;
+}
+
+/* What we have read may be gone after a crash, if who wrote it did not come to
+ * sync it: then it is written once more before anything is accepted by it. */
+static int put_on_disk(zkr_fence *f, const struct zkr__fence_record *next)
+{
+    int rc;
+
+    if (is_same(next, &f->record) && is_same(next, &f->synced))
+        return ZKR_OK;
+    rc = zkr__fence_file_write(f->file, next);
+    if (rc == ZKR_OK)
+        f->synced = *next;
+    return rc;
+}
+
 static int accept_inside(zkr_fence *f, int64_t token, bool shared)
 {
     struct zkr__fence_record next = f->record;
@@ -136,9 +157,8 @@ static int accept_inside(zkr_fence *f, int64_t token, bool shared)
         return zkr__fail(ZKR_ESTALE, "fence: token %lld, and %lld was here",
                          (long long)token,
                          (long long)(shared ? next.exclusive : next.highest));
-    if (f->file != NULL && (next.highest != f->record.highest ||
-                            next.exclusive != f->record.exclusive))
-        rc = zkr__fence_file_write(f->file, &next);
+    if (f->file != NULL)
+        rc = put_on_disk(f, &next);
     if (rc == ZKR_OK)
         f->record = next;
     return rc;

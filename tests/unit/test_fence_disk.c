@@ -151,6 +151,33 @@ static void what_is_accepted_is_on_the_disk(void **state)
     zkr_fence_free(f);
 }
 
+/* Who wrote it has failed, or was killed, before it was on the disk. A fence
+ * that finds it there cannot tell. */
+static void what_another_has_written_is_written_once_more(void **state)
+{
+    static const char written[] = "sync fence.new, rename, sync dir";
+    zkr_fence *f = open_fence();
+    zkr_fence *other = open_fence();
+
+    (void)state;
+    start_log(2);
+    assert_int_equal(zkr_fence_accept(f, 5), ZKR_ESYSTEM);
+    assert_string_equal(calls, written);
+    assert_true(highest(other) == 5);
+    start_log(-1);
+    assert_int_equal(zkr_fence_accept(other, 5), ZKR_OK);
+    assert_string_equal(calls, written);
+    start_log(-1);
+    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
+    assert_string_equal(calls, written);
+    start_log(-1);
+    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
+    assert_int_equal(zkr_fence_accept(other, 5), ZKR_OK);
+    assert_string_equal(calls, "");
+    zkr_fence_free(f);
+    zkr_fence_free(other);
+}
+
 /* The lock file says that there was a fence: not before there is one. */
 static void a_fence_is_on_the_disk_before_it_must_be_there(void **state)
 {
@@ -254,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_accepted_is_on_the_disk),
+        TEST(what_another_has_written_is_written_once_more),
         TEST(a_fence_is_on_the_disk_before_it_must_be_there),
         TEST(a_disk_that_fails_is_an_error),
         TEST(a_set_up_that_fails_is_an_error),
