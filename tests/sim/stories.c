@@ -27,6 +27,7 @@
 static struct user {
     zkr_session *session;
     zkr_mutex *mutex;
+    zkr_unfair_mutex *unfair; /* on the same path */
     zkr_grant *grant;
     int rc;
     bool asks;
@@ -37,6 +38,7 @@ static struct story {
     void (*tell)(void);    /* runs beside the users */
     void (*granted)(void); /* what the waiter does then */
     struct zkr_retry retry;
+    bool unfair;
     int64_t instant; /* of what is tried at many */
 } story;
 
@@ -74,7 +76,9 @@ static void open_session(struct user *u)
     opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
     opts.retry = story.retry;
     if (zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
-        zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK)
+        zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK ||
+        zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair) !=
+            ZKR_OK)
         world_fail("cannot begin: %s", zkr_error_detail());
 }
 
@@ -85,7 +89,8 @@ static void *user_main(void *arg)
     open_session(u);
     while (!u->asks)
         (void)fiber_wait(u, INT64_MAX);
-    u->rc = zkr_mutex_acquire(u->mutex, -1, &u->grant);
+    u->rc = story.unfair ? zkr_unfair_mutex_acquire(u->unfair, -1, &u->grant)
+                         : zkr_mutex_acquire(u->mutex, -1, &u->grant);
     u->told = true;
     if (u == &users[WAITER])
         story.granted();
@@ -93,6 +98,7 @@ static void *user_main(void *arg)
     while (!world.closing)
         (void)fiber_wait(&world.closing, INT64_MAX);
     zkr_mutex_free(u->mutex);
+    zkr_unfair_mutex_free(u->unfair);
     (void)zkr_session_close(u->session);
     return NULL;
 }
@@ -141,13 +147,16 @@ static void succeeds(void (*tell)(void), void (*granted)(void))
     /* Nothing is drawn but a timeout of four ticks. */
     static const uint32_t tame[] = { 0, 0, 0, 2 };
     static struct report *r;
+    bool good;
 
     story.tell = tell;
     story.granted = granted;
     if (r == NULL)
         r = report_new();
     world_limits.recipe = MUTEX;
-    if (!run_script(r, tame, 4, 1))
+    good = run_script(r, tame, 4, 1);
+    story.unfair = false;
+    if (!good)
         fail_msg("%s", r->text);
 }
 
@@ -214,10 +223,12 @@ static void operator_deletes_the_node(void)
 static void has_a_node(void)
 {
     struct user *u = &users[WAITER];
+    const struct node *n;
 
     if (u->rc != ZKR_OK)
         world_fail("it is not granted: %s", zkr_strerror(u->rc));
-    if (tree_find(zkr_grant_node(u->grant), ensemble_committed()) == NULL)
+    n = tree_find(zkr_grant_node(u->grant), ensemble_committed());
+    if (n == NULL || n->czxid != zkr_grant_token(u->grant))
         world_fail("it is granted %s, which has gone",
                    zkr_grant_node(u->grant));
     give_back(u);
@@ -278,6 +289,54 @@ static void a_client_without_memory_says_nothing_of_the_node(void **state)
     succeeds(run_out_of_memory, has_a_node);
 }
 
+static void take_its_place(void)
+{
+    start(&users[HOLDER]);
+    come_to_prove();
+    cut(WAY_UP | WAY_DOWN, world.timeout / 4);
+    operator_deletes_the_node();
+    ask(&users[HOLDER]);
+    while (!users[HOLDER].told)
+        fiber_sleep(MS);
+    fiber_sleep(2 * world.timeout);
+    if (users[WAITER].told)
+        world_fail("it is told %d", users[WAITER].rc);
+    give_back(&users[HOLDER]);
+}
+
+/* All nodes of an unfair mutex have one name. */
+static void the_node_of_another_proves_nothing(void **state)
+{
+    (void)state;
+    story.unfair = true;
+    succeeds(take_its_place, has_a_node);
+}
+
+/* The answer to its create is lost, while its first lease runs. The next server
+ * has the node, and keeps it for a little. */
+static void read_from_the_past(void)
+{
+    start(&users[WAITER]);
+    fiber_sleep(world.timeout / 10);
+    if (ensemble_leader() != 0)
+        world_fail("it is connected to another than the leader");
+    server_cut(WAITER, 0, WAY_DOWN, world.timeout);
+    ask(&users[WAITER]);
+    while (zkr_session_state(users[WAITER].session) != ZKR_SESSION_RECONNECTED)
+        fiber_sleep(MS / 10);
+    server_cut(WAITER, 1, WAY_UP, 20 * MS); /* where it reads it */
+    ensemble_stall(0, 1, 40 * MS);
+    operator_deletes(WORLD_PATH "/holder");
+}
+
+/* A server that is behind has shown it. */
+static void a_node_that_was_found_is_looked_for_once_more(void **state)
+{
+    (void)state;
+    story.unfair = true;
+    succeeds(read_from_the_past, has_a_node);
+}
+
 /* -- searching ------------------------------------------------------------ */
 
 static void lose_the_create(void)
@@ -309,6 +368,62 @@ static void a_write_that_was_not_sent_begins_no_search(void **state)
                                       .max_retries = 1 };
     succeeds(lose_the_create, has_no_memory);
     story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_DEFAULT };
+}
+
+/* A node ahead of it under its own name, as no server makes one. */
+static void operator_makes_a_twin(void)
+{
+    const struct zkr__claim *c = ZKR__CONTAINER(
+        users[WAITER].session->claims.next, struct zkr__claim, link);
+    char *path = arena_copy(c->node, strlen(c->node));
+    struct request *r = arena_new(sizeof(*r));
+
+    memset(path + strlen(path) - ZKR__SEQ_DIGITS + 1, '0', ZKR__SEQ_DIGITS - 1);
+    r->type = ZKR__ZK_CREATE;
+    r->mode = ZKR__ZK_PERSISTENT;
+    r->path = path;
+    r->data = "";
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(ensemble_leader(), r);
+}
+
+static size_t nodes(void)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+
+    return dir == NULL ? 0 : tree_count_children(dir, ensemble_committed());
+}
+
+static void meet_a_twin(void)
+{
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    start(&users[WAITER]);
+    fiber_sleep(world.timeout);
+    ask(&users[WAITER]);
+    await_state(ZKR__CLAIM_WAITING);
+    operator_makes_a_twin();
+    fiber_sleep(world.timeout / 10);
+    give_back(&users[HOLDER]);
+    fiber_sleep(world.timeout / 2);
+    if (!users[WAITER].told)
+        world_fail("it is told nothing");
+    if (nodes() != 0)
+        world_fail("%zu nodes are left", nodes());
+}
+
+static void is_told_of_a_stranger(void)
+{
+    if (users[WAITER].rc != ZKR_EPROTO)
+        world_fail("it is told %s", zkr_strerror(users[WAITER].rc));
+}
+
+/* Who finds one node too many under its name does not know which it has. */
+static void who_meets_its_own_name_leaves_nothing(void **state)
+{
+    (void)state;
+    succeeds(meet_a_twin, is_told_of_a_stranger);
 }
 
 /* -- the first lease ------------------------------------------------------ */
@@ -493,7 +608,10 @@ int main(void)
         cmocka_unit_test(an_answer_that_never_came_grants_nothing),
         cmocka_unit_test(an_answer_from_before_a_pause_grants_nothing),
         cmocka_unit_test(a_client_without_memory_says_nothing_of_the_node),
+        cmocka_unit_test(the_node_of_another_proves_nothing),
+        cmocka_unit_test(a_node_that_was_found_is_looked_for_once_more),
         cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
+        cmocka_unit_test(who_meets_its_own_name_leaves_nothing),
         cmocka_unit_test(a_lease_lasts_until_its_first_beat),
         cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
         cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
