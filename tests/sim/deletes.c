@@ -13,6 +13,7 @@ struct breaking {
     int64_t began; /* the version committed then */
     const char *path;
     int64_t token;
+    bool done;
 };
 
 static struct breaking *breaks;
@@ -26,8 +27,11 @@ void deletes_break(int process, const char *path, int64_t token)
 {
     struct breaking *b = arena_new(sizeof(*b));
 
-    *b = (struct breaking){ breaks, process, ensemble_committed(),
-                            arena_copy(path, strlen(path)), token };
+    *b = (struct breaking){ .next = breaks,
+                            .process = process,
+                            .began = ensemble_committed(),
+                            .path = arena_copy(path, strlen(path)),
+                            .token = token };
     breaks = b;
 }
 
@@ -57,35 +61,42 @@ static bool may_be_mistaken(int process)
     return t.any;
 }
 
-static bool is_by_break(const struct breaking *b, const struct txn *txn,
-                        const struct node *n)
-{
-    return txn->kind == TXN_DELETE && txn->session != NO_SESSION &&
-           txn->session != n->session &&
-           ensemble_session(txn->session)->process == b->process;
-}
-
 /* Between the look at a node and its delete it may go by itself, and another
- * take its name: participants.h says so. But it goes once. */
-static bool went_by_itself(const struct breaking *b)
+ * take its name: participants.h says so. */
+static bool went_meanwhile(const struct breaking *b)
 {
     const struct node *old = oracle_node(b->path, b->token);
 
     return old != NULL && old->deleted > b->began &&
-           old->deleted <= ensemble_committed() &&
-           !is_by_break(b, ensemble_txn(old->deleted), old);
+           old->deleted <= ensemble_committed();
 }
 
-static bool is_broken(const struct txn *txn)
+static struct breaking *find_break(const struct txn *txn, bool same)
 {
     int process = ensemble_session(txn->session)->process;
 
-    for (const struct breaking *b = breaks; b != NULL; b = b->next) {
-        if (b->process == process && strcmp(b->path, txn->node->path) == 0 &&
-            (b->token == txn->node->czxid || went_by_itself(b)))
-            return true;
+    for (struct breaking *b = breaks; b != NULL; b = b->next) {
+        if (b->process != process || b->done ||
+            strcmp(b->path, txn->node->path) != 0)
+            continue;
+        if (same ? b->token == txn->node->czxid : went_meanwhile(b))
+            return b;
     }
-    return false;
+    return NULL;
+}
+
+/* Each break deletes once. */
+static bool is_broken(const struct txn *txn)
+{
+    struct breaking *b = find_break(txn, true);
+
+    if (b == NULL)
+        b = find_break(txn, false);
+    if (b == NULL)
+        return false;
+    if (txn->session != txn->node->session) /* else it may be its own */
+        b->done = true;
+    return true;
 }
 
 /* What is wrong with it, or NULL. */

@@ -40,6 +40,26 @@ void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
     members_elect();
 }
 
+void ensemble_assume(int64_t gap)
+{
+    ensemble.gap = gap;
+}
+
+void ensemble_bounds(int replica, int64_t least, int64_t most)
+{
+    ensemble.replicas[replica].least = least;
+    ensemble.replicas[replica].most = most;
+}
+
+int64_t ensemble_grants(int replica, int64_t timeout)
+{
+    const struct replica *r = &ensemble.replicas[replica];
+
+    if (r->least != 0 && timeout < r->least)
+        return r->least;
+    return r->most != 0 && timeout > r->most ? r->most : timeout;
+}
+
 int ensemble_leader(void)
 {
     return ensemble.leader;
@@ -164,6 +184,7 @@ static void revalidate_at_leader(struct request *r)
     r->rc = s->opened != 0 && !s->closing ? ZKR_OK : ZKR__ZSESSIONEXPIRED;
     if (r->rc == ZKR_OK) {
         s->owner = r->replica;
+        s->timeout = r->conn->timeout;
         session_touch(r->session);
     }
     if (r->replica == ensemble.leader)

@@ -47,13 +47,20 @@ struct session {
     int owner; /* the replica through which its client talks */
     /* of the leader: */
     int64_t expires;
+    int64_t looked_at; /* when the leader will look whether it has expired */
     bool closing;
 };
 
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap);
+/* How often leases take it for granted that the leader pings. */
+void ensemble_assume(int64_t gap);
 int ensemble_new_session(int process, int64_t timeout);
 struct session *ensemble_session(int session);
 int ensemble_sessions(void);
+
+/* What a replica makes of a timeout that it is asked for. */
+void ensemble_bounds(int replica, int64_t least, int64_t most);
+int64_t ensemble_grants(int replica, int64_t timeout);
 
 int ensemble_leader(void); /* or NO_REPLICA */
 bool ensemble_serves(int replica);

@@ -236,6 +236,7 @@ static void on_hello(struct conn *c, struct request *hello)
         reset_conn(c);
         return;
     }
+    c->timeout = ensemble_grants(c->replica, c->timeout);
     if (c->session == NO_SESSION)
         c->session = ensemble_new_session(c->process, c->timeout);
     close_other_conns(c);

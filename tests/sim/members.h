@@ -23,6 +23,8 @@ struct replica {
     bool touched[SESSIONS_MAX]; /* their clients have sent something */
     uint32_t joins; /* how often it has found a leader, or become one */
     int paused;
+    int64_t least; /* timeouts of sessions that it grants; 0: any */
+    int64_t most;
     bool proposes; /* deserted: something waits for a majority */
 };
 

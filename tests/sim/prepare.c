@@ -265,6 +265,8 @@ static int64_t bucket(int64_t instant)
     return (instant / ensemble.tick + 1) * ensemble.tick;
 }
 
+static void look_at(struct session *s, int64_t instant, uint64_t joins);
+
 static void on_expiry(void *arg, uint64_t joins)
 {
     struct session *s = arg;
@@ -272,35 +274,35 @@ static void on_expiry(void *arg, uint64_t joins)
 
     leader = &ensemble.replicas[ensemble.leader];
     if (leader->role != LEADING || leader->joins != joins >> 8 ||
-        ensemble.leader != (int)(joins & 0xff) || s->closing)
+        ensemble.leader != (int)(joins & 0xff) || s->closing ||
+        s->looked_at != sim_now)
         return;
     if (s->expires > sim_now)
-        events_at(s->expires, on_expiry, s, joins);
+        look_at(s, s->expires, joins);
     else if (leader->paused > 0)
-        events_at(sim_now + 20 * MS, on_expiry, s, joins);
+        look_at(s, sim_now + 20 * MS, joins);
     else
         close_session((int)(s - ensemble.sessions), BY_EXPIRY, NULL);
 }
 
-static void await_expiry(struct session *s)
+static void look_at(struct session *s, int64_t instant, uint64_t joins)
 {
-    uint64_t joins = ensemble.replicas[ensemble.leader].joins;
-
-    events_at(s->expires, on_expiry, s, joins << 8 | (uint64_t)ensemble.leader);
+    s->looked_at = instant;
+    events_at(instant, on_expiry, s, joins);
 }
 
+/* Earlier than before, when it comes back to a server that grants less. */
 void session_touch(int session)
 {
     struct session *s = &ensemble.sessions[session];
-    bool first = s->expires == 0;
+    uint64_t joins = ensemble.replicas[ensemble.leader].joins;
     int64_t expires = bucket(sim_now + s->timeout);
 
     if (s->closing || s->opened == 0)
         return;
-    if (expires > s->expires)
-        s->expires = expires;
-    if (first)
-        await_expiry(s);
+    s->expires = expires;
+    if (s->looked_at == 0 || s->looked_at > expires)
+        look_at(s, expires, joins << 8 | (uint64_t)ensemble.leader);
 }
 
 void sessions_begin(void)
@@ -314,6 +316,7 @@ void sessions_begin(void)
             s->closed = 0;
         s->closing = s->closed != 0;
         s->expires = 0;
+        s->looked_at = 0;
         s->owner = NO_REPLICA;
         session_touch(i);
     }

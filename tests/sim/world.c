@@ -152,24 +152,42 @@ static int64_t some_timeout(void)
     return (2 + choose(4)) * world.tick;
 }
 
+static int64_t note_timeout(int64_t timeout)
+{
+    if (timeout < world.shortest)
+        world.shortest = timeout;
+    if (timeout > world.timeout)
+        world.timeout = timeout;
+    return timeout;
+}
+
 /* Most often all ask for the same. */
 static void choose_timeouts(void)
 {
+    int64_t usual = world.timeout;
     bool mixed = one_in(4);
 
-    world.shortest = world.timeout;
+    world.shortest = usual;
     for (int i = 0; i < PROCESSES_MAX; i++) {
-        struct process *p = &world.processes[i];
+        world.processes[i].prefix = "";
+        world.processes[i].timeout =
+            mixed ? note_timeout(some_timeout()) : usual;
+    }
+}
 
-        p->prefix = "";
-        p->timeout = mixed ? some_timeout() : world.timeout;
-        if (p->timeout < world.shortest)
-            world.shortest = p->timeout;
+/* Servers that grant another timeout than the one before, to a client that
+ * comes back to them, too. */
+static void choose_bounds(void)
+{
+    for (int r = 0; r < REPLICAS; r++) {
+        int64_t bound = note_timeout(some_timeout());
+
+        if (choose(2) == 1)
+            ensemble_bounds(r, bound, 0);
+        else
+            ensemble_bounds(r, 0, bound);
     }
-    for (int i = 0; i < PROCESSES_MAX; i++) {
-        if (world.processes[i].timeout > world.timeout)
-            world.timeout = world.processes[i].timeout;
-    }
+    ensemble_assume(world.shortest * 3 / 10);
 }
 
 static void choose_ensemble(void)
@@ -182,6 +200,8 @@ static void choose_ensemble(void)
     world.sync_limit = limits[choose(4)] * world.tick;
     choose_timeouts();
     ensemble_reset(world.tick, world.sync_limit, world.shortest * 3 / 10);
+    if (one_in(8))
+        choose_bounds();
 }
 
 /* The directory may be there already, with numbers that are nearly used up. */

@@ -230,6 +230,10 @@ static void set_watches(struct zkr__zk *zk)
 static void on_welcome(struct zkr__zk *zk, int session)
 {
     zk->id = session;
+    if (zk->timeout != zk->conn->timeout)
+        world_trace("process %d: is granted a timeout of %lld ms", zk->process,
+                    (long long)(zk->conn->timeout / MS));
+    zk->timeout = zk->conn->timeout;
     zk->state = CONNECTED;
     zk->failures = 0;
     world_trace("process %d: connected to %d, session %d", zk->process,
