@@ -214,6 +214,8 @@ static void round_of(struct thread *t)
         user_looks_on(t->process);
     if (one_in(16))
         ask_session(t);
+    if (one_in(40))
+        user_makes_mistakes(t);
     if (world.recipe != REENTRANT && choose(2) == 1)
         async_round(t);
     else

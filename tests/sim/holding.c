@@ -4,6 +4,30 @@
 #include "error.h"
 #include "users.h"
 
+/* A lock that counts is given back by its thread only. */
+static bool counts(const struct thread *t)
+{
+    return world.recipe == REENTRANT || (t->flags & ZKR_RWLOCK_REENTRANT) != 0;
+}
+
+static void on_released(int rc, void *user)
+{
+    (void)rc;
+    (void)user;
+    world.releases--;
+}
+
+/* Of those that are only counted nothing is told. */
+static void release_async(const struct thread *t, zkr_grant *grant)
+{
+    bool told = !counts(t);
+
+    if (zkr_grant_release_async(grant, told ? on_released : NULL, NULL) ==
+            ZKR_OK &&
+        told)
+        world.releases++;
+}
+
 void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
     int64_t began = sim_now;
@@ -14,7 +38,10 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
     oracle_over(a);
     if (one_in(8))
         (void)zkr_grant_listen(grant, NULL, NULL);
-    if (world.recipe == REENTRANT) {
+    if (world.recipe == REENTRANT && one_in(4)) {
+        user_free_lock(t);
+        (void)user_make_lock(t);
+    } else if (world.recipe == REENTRANT) {
         (void)zkr_reentrant_mutex_release(t->lock);
     } else if (choose(3) == 0) {
         zkr_grant_free(grant);
@@ -22,17 +49,11 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
         if (choose(2) == 0)
             (void)zkr_grant_release(grant);
         else
-            (void)zkr_grant_release_async(grant, NULL, NULL);
+            release_async(t, grant);
         zkr_grant_free(grant);
     }
     oracle_in_time("a release", t->process->number, began, stopped,
                    user_reply_timeout(t) * MS);
-}
-
-/* A lock that counts is given back by its thread only. */
-static bool counts(const struct thread *t)
-{
-    return world.recipe == REENTRANT || (t->flags & ZKR_RWLOCK_REENTRANT) != 0;
 }
 
 struct listening {
@@ -219,6 +240,8 @@ void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
         user_writes(t->process, a, grant);
     if (one_in(16))
         user_looks_on(t->process);
+    if (one_in(40))
+        user_mistakes_grant(t, grant);
     if (owned && one_in(4))
         acquire_more(t, a, grant);
     if (world.recipe == RWLOCK && !a->shared && one_in(3))

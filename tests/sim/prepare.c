@@ -88,6 +88,10 @@ static void prepare_create(struct request *r)
     }
     (void)snprintf(path, sizeof(path), sequential ? "%s%010d" : "%s", r->path,
                    next_number(parent));
+    if (r->mode == ZKR__ZK_CONTAINER && world.no_containers) {
+        refuse(r, ZKR__ZUNIMPLEMENTED);
+        return;
+    }
     if (tree_find(path, ensemble.log_len) != NULL) {
         refuse(r, ZKR__ZNODEEXISTS);
         return;

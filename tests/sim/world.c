@@ -235,6 +235,7 @@ static void begin(void)
                                             : (enum recipe)choose(RECIPES);
     world.preempt = one_in(4);
     world.fibers_first = one_in(3);
+    world.no_containers = one_in(8);
     choose_ensemble();
     make_directory();
 }
@@ -274,6 +275,8 @@ void world_run(void)
     if (!run_until(nothing_left, after_calm() + limit))
         world_fail("ephemeral nodes are left without a session");
     oracle_end();
+    if (world.releases != 0)
+        world_fail("of %d releases too many the end is told", -world.releases);
     if (clients_open() > 0)
         world_fail("%d handles are left", clients_open());
     if (heap_blocks() != blocks)

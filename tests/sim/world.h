@@ -46,11 +46,13 @@ struct world {
     int64_t calm; /* from here on there are no faults */
     int process_count;
     struct process processes[PROCESSES_MAX];
-    int ghosts;        /* that some replica may have */
-    int busy;          /* threads that have something to do */
-    bool closing;      /* sessions may be closed */
-    bool preempt;      /* threads are interrupted */
-    bool fibers_first; /* ... and go before completions */
+    int releases;       /* whose end is to be told */
+    bool no_containers; /* servers do not know them */
+    int ghosts;         /* that some replica may have */
+    int busy;           /* threads that have something to do */
+    bool closing;       /* sessions may be closed */
+    bool preempt;       /* threads are interrupted */
+    bool fibers_first;  /* ... and go before completions */
 };
 
 extern struct world world;

@@ -1,0 +1,10 @@
+/* A process that was forked, as far as the library can tell. */
+#ifndef SIM_CHILD_H
+#define SIM_CHILD_H
+
+#include <stdbool.h>
+
+/* From now on we are the child, or the parent again. */
+void child_pretend(bool child);
+
+#endif
