@@ -173,12 +173,12 @@ static void on_due(struct zkr__timer *timer)
     arm_locked(c);
 }
 
-void zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
+bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
 {
     struct zkr__ghosts *g = &c->ghosts;
 
     if (c->recipe->waits_for == NULL) /* not by a list: nothing to leave out */
-        return;
+        return true;
     if (g->waited == NULL || strcmp(g->waited, name) != 0) {
         free(g->waited);
         g->waited = strdup(name);
@@ -187,6 +187,7 @@ void zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
     }
     if (g->waited != NULL)
         arm_locked(c);
+    return g->waited != NULL;
 }
 
 void zkr__ghosts_rest_locked(struct zkr__claim *c)

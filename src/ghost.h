@@ -28,8 +28,9 @@ void zkr__ghosts_done(struct zkr__ghosts *g);
 /* Our node is another from now on: what was found before means nothing. */
 void zkr__ghosts_forget(struct zkr__ghosts *g);
 
-/* The claim waits for the node `name`, again or as before. */
-void zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name);
+/* The claim waits for the node `name`, again or as before. False when there is
+ * no memory for it: then nobody would ask. */
+bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name);
 
 /* It does not wait now. */
 void zkr__ghosts_rest_locked(struct zkr__claim *c);

@@ -1,10 +1,27 @@
-/* What the library has allocated, counted. */
+/* What the library has allocated, counted, and what it is refused. */
 #include "heap.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "choices.h"
+
+uint32_t heap_scarce;
+static uint32_t refused;
 static long blocks;
+
+void heap_refuse(uint32_t nth)
+{
+    refused = nth;
+}
+
+static bool gets_nothing(void)
+{
+    if (refused > 0 && --refused == 0)
+        return true;
+    return heap_scarce != 0 && one_in(heap_scarce);
+}
 
 /* The linker sends the library's calls here: --wrap. */
 void *__real_malloc(size_t size);
@@ -22,30 +39,40 @@ void __wrap_free(void *p);
 
 void *__wrap_malloc(size_t size)
 {
+    if (gets_nothing())
+        return NULL;
     blocks++;
     return __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
+    if (gets_nothing())
+        return NULL;
     blocks++;
     return __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *p, size_t size)
 {
+    if (p == NULL && gets_nothing())
+        return NULL;
     blocks += p == NULL;
     return __real_realloc(p, size);
 }
 
 char *__wrap_strdup(const char *text)
 {
+    if (gets_nothing())
+        return NULL;
     blocks++;
     return __real_strdup(text);
 }
 
 char *__wrap_strndup(const char *text, size_t len)
 {
+    if (gets_nothing())
+        return NULL;
     blocks++;
     return __real_strndup(text, len);
 }

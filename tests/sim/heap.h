@@ -1,6 +1,14 @@
-/* What the library has allocated, counted. */
+/* What the library has allocated, counted, and what it is refused. */
 #ifndef SIM_HEAP_H
 #define SIM_HEAP_H
+
+#include <stdint.h>
+
+/* One request in so many gets nothing; 0: all get what they ask for. */
+extern uint32_t heap_scarce;
+
+/* That one, counted from now, gets nothing; 0: none. */
+void heap_refuse(uint32_t nth);
 
 /* Blocks that have not been freed. */
 long heap_blocks(void);

@@ -15,6 +15,7 @@
 #include "claim.h"
 #include "error.h"
 #include "frontend.h"
+#include "heap.h"
 #include "runs.h"
 #include "session.h"
 #include "world.h"
@@ -529,6 +530,56 @@ static void what_is_all_but_over_ends_no_doubt(void **state)
     }
 }
 
+/* -- without memory -------------------------------------------------------- */
+
+/* The holder's session ends, and the waiter's server keeps its node. */
+static void wait_for_a_ghost(void)
+{
+    struct node *n;
+
+    start(&users[WAITER]);
+    start(&users[HOLDER]);
+    fiber_sleep(world.timeout);
+    ask(&users[HOLDER]);
+    while (!users[HOLDER].told)
+        fiber_sleep(MS);
+    n = tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+    n->haunts = 1;
+    world.ghosts = 1;
+    ensemble_kill_session(n->session);
+    fiber_sleep(world.timeout / 2);
+    ask(&users[WAITER]);
+    heap_refuse((uint32_t)story.instant);
+    while (!users[WAITER].told && sim_now < world.calm / 2)
+        fiber_sleep(100 * MS);
+    heap_refuse(0);
+    if (!users[WAITER].told)
+        world_fail("without the allocation %d it waits for ever",
+                   (int)story.instant);
+    give_back(&users[HOLDER]);
+}
+
+static void has_it_or_knows_why(void)
+{
+    struct user *u = &users[WAITER];
+
+    if (u->rc == ZKR_OK)
+        give_back(u);
+    else if (u->rc != ZKR_ENOMEM)
+        world_fail("it is told %s", zkr_strerror(u->rc));
+}
+
+/* There was no room for the name of the node before it, and so nobody asked
+ * whether the ensemble has that node. */
+static void who_waits_for_a_ghost_without_memory_is_told(void **state)
+{
+    (void)state;
+    for (int nth = 1; nth < 30; nth++) {
+        story.instant = nth;
+        succeeds(wait_for_a_ghost, has_it_or_knows_why);
+    }
+}
+
 /* -- what stays ------------------------------------------------------------ */
 
 static void cut_teller(int64_t duration)
@@ -614,6 +665,7 @@ int main(void)
         cmocka_unit_test(who_meets_its_own_name_leaves_nothing),
         cmocka_unit_test(a_lease_lasts_until_its_first_beat),
         cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
+        cmocka_unit_test(who_waits_for_a_ghost_without_memory_is_told),
         cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
     };
 
