@@ -50,7 +50,8 @@ static void refused_inside(struct async *a)
     if (t->lock == NULL)
         return;
     rc = user_acquire(t, a->attempt->shared, -1, &unused);
-    if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED) || sim_now != began)
+    if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
+        sim_now != began)
         world_fail("a callback waits for a lock: %d", rc);
 }
 
@@ -140,6 +141,8 @@ static int try_to_open(struct process *p)
     oracle_in_time("an open", p->number, began, stopped, (limit + 500) * MS);
     if (rc == ZKR_ENOCHROOT)
         without_chroot(p, was_there);
+    else if (rc == ZKR_ENOMEM)
+        fiber_sleep(100 * MS);
     else if (rc != ZKR_OK && rc != ZKR_EUNREACHABLE &&
              rc != ZKR__ZSESSIONEXPIRED)
         world_fail("process %d: cannot open a session: %s", p->number,

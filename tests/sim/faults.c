@@ -9,6 +9,7 @@
 #include "error.h"
 #include "events.h"
 #include "frontend.h"
+#include "heap.h"
 #include "world.h"
 
 static int64_t left(void)
@@ -272,6 +273,11 @@ static void refuse(void)
     touch_nerve(&nerves.refuse, "a client is out of memory");
 }
 
+static void starve(void)
+{
+    touch_nerve(&heap_scarce, "no memory");
+}
+
 /* A leader that does not know that there is another, and clients that come to
  * it. */
 static void desert(void)
@@ -319,6 +325,7 @@ static const struct {
     { 'I', desert },
     { 'g', haunt },
     { 'a', deny },
+    { 'M', starve },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))

@@ -40,7 +40,6 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
         (void)zkr_grant_listen(grant, NULL, NULL);
     if (world.recipe == REENTRANT && one_in(4)) {
         user_free_lock(t);
-        (void)user_make_lock(t);
     } else if (world.recipe == REENTRANT) {
         (void)zkr_reentrant_mutex_release(t->lock);
     } else if (choose(3) == 0) {
@@ -54,6 +53,8 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
     }
     oracle_in_time("a release", t->process->number, began, stopped,
                    user_reply_timeout(t) * MS);
+    if (world.recipe == REENTRANT && t->lock == NULL)
+        (void)user_make_lock(t);
 }
 
 struct listening {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-int user_make_lock(struct thread *t)
+static int make_lock(struct thread *t)
 {
     zkr_session *s = t->process->session;
     const char *path = process_sees(t->process, WORLD_PATH);
@@ -30,6 +30,15 @@ int user_make_lock(struct thread *t)
         rc = zkr_reentrant_mutex_new(s, path, &opts,
                                      (zkr_reentrant_mutex **)&t->lock);
     }
+    return rc;
+}
+
+int user_make_lock(struct thread *t)
+{
+    int rc;
+
+    while ((rc = make_lock(t)) == ZKR_ENOMEM)
+        fiber_sleep(100 * MS);
     return rc;
 }
 

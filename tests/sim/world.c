@@ -229,6 +229,7 @@ static void begin(void)
     server_reset();
     clients_reset();
     acls_reset();
+    heap_scarce = 0;
     oracle_reset();
     tree_reset();
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe

@@ -44,6 +44,7 @@ static bool is_certain(int rc)
     case ZKR_ENOTHELD:
     case ZKR_EUNREACHABLE:
     case ZKR_ECLOSED:
+    case ZKR_ENOMEM:
     case ZKR__ZNONODE:
     case ZKR__ZNODEEXISTS:
     case ZKR__ZBADVERSION:
