@@ -29,16 +29,21 @@ struct fiber {
     bool left;
     char *stack; /* kept for the next one with this number */
     bool begun;  /* the context has been made, for ever */
+    void *(*main)(void *);
+    void *arg;
+};
+
+/* What all are asked for at every step: close together. */
+struct turn {
     int process;
     enum { FREE, READY, WAITING, FINISHED } state;
     const void *waits_for;
     int64_t deadline;
     bool timed_out;
-    void *(*main)(void *);
-    void *arg;
 };
 
 static struct fiber fibers[FIBERS_MAX];
+static struct turn turns[FIBERS_MAX];
 static int fiber_count;
 static int self = FIBER_NOBODY;
 static int upcall_process;
@@ -65,7 +70,7 @@ static jmp_buf scheduler;
 void fibers_reset(void)
 {
     for (int i = 0; i < fiber_count; i++)
-        fibers[i].state = FREE;
+        turns[i].state = FREE;
     fiber_count = 0;
     self = FIBER_NOBODY;
     memset(stopped, 0, sizeof(stopped));
@@ -120,7 +125,7 @@ static void trampoline(void)
         struct fiber *f = &fibers[self];
 
         (void)f->main(f->arg);
-        f->state = FINISHED;
+        turns[self].state = FINISHED;
         fiber_wake(f, true);
         leave();
     }
@@ -152,8 +157,8 @@ int fiber_start(int process, void *(*main)(void *), void *arg)
     }
     fiber_count++;
     make(&fibers[number]);
-    fibers[number].process = process;
-    fibers[number].state = READY;
+    turns[number].process = process;
+    turns[number].state = READY;
     fibers[number].main = main;
     fibers[number].arg = arg;
     return number;
@@ -166,7 +171,7 @@ int fiber_self(void)
 
 int fiber_process(void)
 {
-    return self == FIBER_NOBODY ? upcall_process : fibers[self].process;
+    return self == FIBER_NOBODY ? upcall_process : turns[self].process;
 }
 
 void fiber_enter_process(int process)
@@ -176,28 +181,28 @@ void fiber_enter_process(int process)
 
 bool fiber_wait(const void *object, int64_t deadline)
 {
-    struct fiber *f = &fibers[self];
+    struct turn *t = &turns[self];
 
     if (self == FIBER_NOBODY) {
         (void)fprintf(stderr, "sim: a thread of the client waits\n");
         abort();
     }
-    f->state = WAITING;
-    f->waits_for = object;
-    f->deadline = deadline;
-    f->timed_out = false;
+    t->state = WAITING;
+    t->waits_for = object;
+    t->deadline = deadline;
+    t->timed_out = false;
     leave();
-    return !f->timed_out;
+    return !t->timed_out;
 }
 
 void fiber_wake(const void *object, bool all)
 {
     for (int i = 0; i < fiber_count; i++) {
-        struct fiber *f = &fibers[i];
+        struct turn *t = &turns[i];
 
-        if (f->state != WAITING || f->waits_for != object)
+        if (t->state != WAITING || t->waits_for != object)
             continue;
-        f->state = READY;
+        t->state = READY;
         if (!all)
             return;
     }
@@ -218,7 +223,7 @@ void fiber_yield(void)
 
 void fiber_join(int fiber)
 {
-    while (fibers[fiber].state != FINISHED)
+    while (turns[fiber].state != FINISHED)
         (void)fiber_wait(&fibers[fiber], INT64_MAX);
 }
 
@@ -232,15 +237,15 @@ bool fiber_process_stopped(int process)
     return stopped[process];
 }
 
-static bool can_run(struct fiber *f)
+static bool can_run(struct turn *t)
 {
-    if (stopped[f->process])
+    if (stopped[t->process])
         return false;
-    if (f->state == WAITING && f->deadline <= sim_now) {
-        f->state = READY;
-        f->timed_out = true;
+    if (t->state == WAITING && t->deadline <= sim_now) {
+        t->state = READY;
+        t->timed_out = true;
     }
-    return f->state == READY;
+    return t->state == READY;
 }
 
 int fibers_ready(void)
@@ -248,7 +253,7 @@ int fibers_ready(void)
     int ready = 0;
 
     for (int i = 0; i < fiber_count; i++)
-        ready += can_run(&fibers[i]);
+        ready += can_run(&turns[i]);
     return ready;
 }
 
@@ -262,7 +267,7 @@ static void enter(int number)
 void fibers_run(int which)
 {
     for (int i = 0; i < fiber_count; i++) {
-        if (!can_run(&fibers[i]) || which-- > 0)
+        if (!can_run(&turns[i]) || which-- > 0)
             continue;
         enter(i);
         return;
@@ -274,10 +279,10 @@ int64_t fibers_next(void)
     int64_t next = INT64_MAX;
 
     for (int i = 0; i < fiber_count; i++) {
-        const struct fiber *f = &fibers[i];
+        const struct turn *t = &turns[i];
 
-        if (f->state == WAITING && !stopped[f->process] && f->deadline < next)
-            next = f->deadline;
+        if (t->state == WAITING && !stopped[t->process] && t->deadline < next)
+            next = t->deadline;
     }
     return next;
 }
@@ -287,6 +292,6 @@ int fibers_alive(void)
     int alive = 0;
 
     for (int i = 0; i < fiber_count; i++)
-        alive += fibers[i].state == READY || fibers[i].state == WAITING;
+        alive += turns[i].state == READY || turns[i].state == WAITING;
     return alive;
 }
