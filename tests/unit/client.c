@@ -53,6 +53,7 @@ static struct {
     int refusal;
     int stop_at;
     bool stopped;
+    bool rests;
     bool answers_late;
     bool tells_server;
     char node[256]; /* "" without */
@@ -168,6 +169,14 @@ void client_await_stop(void)
 {
     (void)pthread_mutex_lock(&lock);
     while (!it.stopped)
+        (void)pthread_cond_wait(&changed, &lock);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+void client_await_rest(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    while (!it.rests || present == NULL || present->count > 0)
         (void)pthread_cond_wait(&changed, &lock);
     (void)pthread_mutex_unlock(&lock);
 }
@@ -348,9 +357,11 @@ static void *client_main(void *arg)
 
         if (zk->count == 0 || stops) {
             it.stopped = stops;
+            it.rests = !stops;
             (void)pthread_cond_broadcast(&changed);
             (void)pthread_cond_wait(&changed, &lock);
             it.stopped = false;
+            it.rests = false;
             continue;
         }
         item = take(zk);

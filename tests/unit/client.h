@@ -35,6 +35,8 @@ void client_stops_at(int type);
 void client_await_stop(void);
 /* ... and goes on. */
 void client_goes_on(void);
+/* All that there was to tell has been told. */
+void client_await_rest(void);
 /* Of that type, since the beginning. */
 int client_requests(enum zkr__zk_type type);
 
