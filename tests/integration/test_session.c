@@ -175,7 +175,7 @@ static void bad_mutexes_are_refused_by_name(void **state)
         assert_int_equal(zkr_mutex_new(s, bad[i], NULL, &m), ZKR_EPATH);
         assert_non_null(strstr(zkr_error_detail(), bad[i]));
     }
-    memset(long_path, 'a', ZKR_PATH_MAX + 5);
+    memset(long_path, 'a', ZKR_PATH_MAX + 1);
     long_path[0] = '/';
     assert_int_equal(zkr_mutex_new(s, long_path, NULL, &m), ZKR_ETOOLONG);
     memset(label, 'x', sizeof(label) - 1);
@@ -189,6 +189,44 @@ static void bad_mutexes_are_refused_by_name(void **state)
     assert_null(m);
     free(long_path);
     close_session(s);
+}
+
+/* The longest of each is good. */
+static void limits_are_reached(void **state)
+{
+    struct zkr_session_opts inner = ZKR_SESSION_OPTS_INIT;
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    static const uint32_t timeouts[] = { ZKR_SESSION_TIMEOUT_MIN_MS,
+                                         ZKR_SESSION_TIMEOUT_MAX_MS };
+    char label[ZKR_LABEL_MAX + 1] = "";
+    char *text = calloc(1, ZKR_PATH_MAX + 1);
+    zkr_session *s = open_session();
+    zkr_mutex *m = NULL;
+
+    (void)state;
+    memset(text, 'a', ZKR_PATH_MAX);
+    text[0] = '/';
+    memset(label, 'x', sizeof(label) - 1);
+    opts.label = label;
+    ok(zkr_mutex_new(s, text, &opts, &m));
+    zkr_mutex_free(m);
+    m = NULL;
+    close_session(s);
+    for (size_t i = 0; i < 2; i++) {
+        inner.session_timeout_ms = timeouts[i];
+        inner.chroot = "not a path"; /* is looked at later */
+        assert_int_equal(zkr_session_open(server_hosts(the_server), &inner, &s),
+                         ZKR_EPATH);
+    }
+    inner.session_timeout_ms = 0;
+    inner.chroot = "/tests";
+    s = open_session_with(&inner);
+    assert_int_equal(zkr_mutex_new(s, text, NULL, &m), ZKR_ETOOLONG);
+    text[ZKR_PATH_MAX - strlen("/tests")] = '\0';
+    ok(zkr_mutex_new(s, text, NULL, &m));
+    zkr_mutex_free(m);
+    close_session(s);
+    free(text);
 }
 
 static void null_arguments_are_refused_everywhere(void **state)
@@ -817,6 +855,7 @@ static int run_group(void)
         cmocka_unit_test(refused_credentials_end_the_session),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(bad_mutexes_are_refused_by_name),
+        cmocka_unit_test(limits_are_reached),
         cmocka_unit_test(null_arguments_are_refused_everywhere),
         cmocka_unit_test(an_acl_that_forbids_is_named),
         cmocka_unit_test(with_credentials_only_their_owner_gets_at_the_nodes),

@@ -180,6 +180,20 @@ static int acquire_unfair(void *um, int64_t timeout_ms, zkr_grant **ret_grant)
     return zkr_unfair_mutex_acquire(um, timeout_ms, ret_grant);
 }
 
+/* The answer that it is taken is lost, and found out by reading. */
+static void a_try_whose_answer_is_lost_does_not_wait(void **state)
+{
+    zkr_grant *held = take(other);
+    zkr_grant *g = NULL;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    assert_int_equal(zkr_unfair_mutex_acquire(m, 0, &g), ZKR_EBUSY);
+    assert_true(proxy_rule_done(proxy));
+    assert_null(g);
+    release(held);
+}
+
 /* As when a session lives on at the servers, after its client was told by one
  * of them that it is over. */
 static void what_another_session_made_is_not_ours(void **state)
@@ -373,6 +387,7 @@ static int run_group(void)
         TEST(one_request_takes_it_and_one_gives_it_back),
         TEST(all_who_wait_watch_the_one_node),
         TEST(a_lost_create_reply_is_settled_by_the_data),
+        TEST(a_try_whose_answer_is_lost_does_not_wait),
         TEST(what_another_session_made_is_not_ours),
         TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
         TEST(a_release_on_request_that_is_lost_still_happens),

@@ -1,0 +1,108 @@
+/* Tests of how often, and until when, a policy lets repeat what a server puts
+ * off: the create of a claim, which is an attempt of its own, and single
+ * requests. */
+#include "unit.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "client.h"
+
+/* What hangs is killed. */
+enum { PATIENCE_S = 20 };
+
+enum { ZTHROTTLEDOP = -127 };
+
+static zkr_session *s;
+static zkr_mutex *m;
+
+static int teardown(void **state)
+{
+    (void)state;
+    zkr_mutex_free(m);
+    return zkr_session_close(s);
+}
+
+static void open_with(struct zkr_retry retry)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    client_reset();
+    opts.flags = ZKR_SESSION_NO_LEASE;
+    opts.retry = retry;
+    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
+    assert_int_equal(zkr_mutex_new(s, "/lock", NULL, &m), ZKR_OK);
+}
+
+static int list(void)
+{
+    struct zkr_participants *list = NULL;
+    int rc = zkr_participants_list(s, "/lock", NULL, &list);
+
+    zkr_participants_free(list);
+    return rc;
+}
+
+/* Two more than one is three. */
+static void so_many_repetitions_and_no_more(void **state)
+{
+    zkr_grant *g = NULL;
+
+    (void)state;
+    open_with((struct zkr_retry)ZKR_RETRY_N_TIMES_INIT(2, 1));
+    client_answers(ZKR__ZK_CREATE, ZTHROTTLEDOP);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZTHROTTLEDOP);
+    assert_int_equal(client_requests(ZKR__ZK_CREATE), 3);
+    client_answers(ZKR__ZK_SYNC, ZTHROTTLEDOP);
+    assert_int_equal(list(), ZTHROTTLEDOP);
+    assert_int_equal(client_requests(ZKR__ZK_SYNC), 3);
+}
+
+static void on_outcome(int rc, zkr_grant *grant, void *user)
+{
+    zkr_grant_free(grant);
+    atomic_store((atomic_int *)user, rc);
+}
+
+static void pass_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+/* The time is in milliseconds: in nanoseconds it would be over at once. */
+static void until_then_it_is_repeated(void **state)
+{
+    atomic_int outcome = 1;
+
+    (void)state;
+    open_with((struct zkr_retry)ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
+    client_answers(ZKR__ZK_CREATE, ZTHROTTLEDOP);
+    client_answers(ZKR__ZK_CHILDREN, ZTHROTTLEDOP);
+    assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
+                     ZKR_OK);
+    while (client_requests(ZKR__ZK_CREATE) < 4)
+        pass_a_moment();
+    client_answers(ZKR__ZK_CREATE, ZKR_OK);
+    while (client_requests(ZKR__ZK_CHILDREN) < 10) /* by itself, too */
+        pass_a_moment();
+    client_answers(ZKR__ZK_CHILDREN, ZKR_OK);
+    while (atomic_load(&outcome) == 1)
+        pass_a_moment();
+    assert_int_equal(atomic_load(&outcome), ZKR_OK);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(so_many_repetitions_and_no_more),
+        TEST(until_then_it_is_repeated),
+    };
+
+    (void)alarm(PATIENCE_S);
+    return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
+}
