@@ -376,6 +376,37 @@ static void what_the_servers_refuse_to_verify_is_told(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
+static void *delete_meanwhile(void *unused)
+{
+    client_await_stop();
+    client_changes_node(NULL);
+    client_goes_on();
+    return unused;
+}
+
+/* It was not done for certain, so whoever has done it was somebody else. */
+static void a_break_that_was_put_off_has_broken_nothing(void **state)
+{
+    zkr_session *s = open_session(0);
+    zkr_mutex *m = new_mutex(s);
+    zkr_grant *g = NULL;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    client_answers(ZKR__ZK_DELETE, ZKR__ZTHROTTLEDOP);
+    client_stops_at(ZKR__ZK_DELETE);
+    assert_int_equal(pthread_create(&thread, NULL, delete_meanwhile, NULL), 0);
+    assert_int_equal(
+        zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0),
+        ZKR__ZNONODE);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    client_answers(ZKR__ZK_DELETE, ZKR_OK);
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -391,6 +422,7 @@ int main(void)
         TEST(a_handle_that_is_given_up_is_not_heard),
         TEST(a_release_that_a_close_cuts_off_is_not_called_done),
         TEST(what_the_servers_refuse_to_verify_is_told),
+        TEST(a_break_that_was_put_off_has_broken_nothing),
     };
 
     (void)alarm(PATIENCE_S);
