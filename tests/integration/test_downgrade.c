@@ -262,6 +262,46 @@ static void a_reader_that_is_there_already_is_counted(void **state)
     zkr_rwlock_free(l);
 }
 
+static void downgrade_inside(zkr_session *session,
+                             const struct zkr_session_event *e, void *arg)
+{
+    struct change *c = arg;
+
+    (void)session;
+    (void)e;
+    c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
+}
+
+/* The read is only counted there. But the write could not be given back, and
+ * nobody would be told. */
+static void a_callback_does_not_downgrade(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct change c = { .rc = 0 };
+    zkr_listener *l = NULL;
+    zkr_session *looping;
+    zkr_grant *reading;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    opts.chroot = root[0] == '\0' ? NULL : root;
+    looping = open_session_with(&opts);
+    c.lock = new_rwlock(looping, ZKR_RWLOCK_REENTRANT);
+    c.writing = write_lock(c.lock);
+    reading = read_lock(c.lock);
+    ok(zkr_session_listen(looping, downgrade_inside, &c, &l));
+    ok(zkr_session_dispatch(looping));
+    assert_int_equal(c.rc, ZKR_EDEADLK);
+    assert_null(c.reading);
+    assert_int_equal(zkr_grant_depth(reading), 1);
+    assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
+    zkr_listener_free(l);
+    release(reading);
+    release(c.writing);
+    zkr_rwlock_free(c.lock);
+    close_session(looping);
+}
+
 static void *downgrade_elsewhere(void *arg)
 {
     struct change *c = arg;
@@ -736,6 +776,7 @@ static int run_group(void)
         TEST(a_disconnect_costs_neither_of_both),
         TEST(a_reentrant_write_loses_one_count),
         TEST(a_reader_that_is_there_already_is_counted),
+        TEST(a_callback_does_not_downgrade),
         TEST(only_the_owner_downgrades_a_reentrant_lock),
         TEST(any_thread_downgrades_a_plain_lock),
         TEST(a_grant_of_no_thread_is_downgraded_by_any),
