@@ -304,7 +304,9 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     reply.owner = it.owner;
     if (r->type == ZKR__ZK_UNWATCH)
         unset_watches(r->watch);
-    else if (r->watch != NULL && reply.rc == ZKR_OK)
+    else if (r->watch != NULL &&
+             (reply.rc == ZKR_OK ||
+              (r->type == ZKR__ZK_EXISTS && reply.rc == ZKR__ZNONODE)))
         set_watch(r->watch);
     leave();
     name = zkr__path_name(node);

@@ -335,6 +335,38 @@ static void a_handle_that_is_given_up_is_not_heard(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
+/* As often as a name server is asked when it does not answer. */
+static void what_cannot_be_opened_is_not_tried_again_at_once(void **state)
+{
+    zkr_session *s = open_session(0);
+    int64_t began;
+
+    (void)state;
+    client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
+    client_says(ZKR__ZK_EXPIRED);
+    while (client_handles() < 2)
+        pass_a_moment();
+    began = zkr__clock_now();
+    while (zkr__clock_now() < began + 50 * ZKR__MS)
+        pass_a_moment();
+    assert_int_equal(client_handles(), 2);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+/* There is nothing that a server could keep. */
+static void a_close_without_a_session_is_done(void **state)
+{
+    zkr_session *s = open_session(0);
+
+    (void)state;
+    client_connects(false);
+    client_says(ZKR__ZK_EXPIRED);
+    while (client_handles() < 2)
+        pass_a_moment();
+    client_closes(false, false);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 static void on_release(int rc, void *user)
 {
     *(int *)user = rc;
@@ -420,6 +452,8 @@ int main(void)
         TEST(the_next_session_begins_anew),
         TEST(an_answer_to_the_session_before_counts_for_nothing),
         TEST(a_handle_that_is_given_up_is_not_heard),
+        TEST(what_cannot_be_opened_is_not_tried_again_at_once),
+        TEST(a_close_without_a_session_is_done),
         TEST(a_release_that_a_close_cuts_off_is_not_called_done),
         TEST(what_the_servers_refuse_to_verify_is_told),
         TEST(a_break_that_was_put_off_has_broken_nothing),

@@ -224,6 +224,24 @@ static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
     hears(&h, 0);
 }
 
+/* Who may not read may not see that there is nothing, and the client watches
+ * that, too. */
+static void a_node_that_comes_after_the_look_is_for_nobody(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    client_answers(ZKR__ZK_GET, ZNOAUTH);
+    client_stops_at(ZKR__ZK_EXISTS);
+    listen_by(&h);
+    client_await_stop();
+    client_changes_node(NULL);
+    client_goes_on();
+    hears(&h, 1, ZKR_GRANT_LOST);
+    client_changes_node("of somebody else");
+    hears(&h, 1, ZKR_GRANT_LOST);
+}
+
 /* -- listeners ------------------------------------------------------------ */
 
 static void doubt(void)
@@ -466,6 +484,7 @@ int main(void)
         TEST(a_node_that_has_gone_before_the_look_is_lost),
         TEST(a_node_of_our_name_that_came_later_is_not_ours),
         TEST(a_look_that_ends_after_the_release_is_for_nobody),
+        TEST(a_node_that_comes_after_the_look_is_for_nobody),
         TEST(who_listens_late_hears_of_a_doubt),
         TEST(a_request_is_told_to_every_listener_while_it_is_held),
         TEST(all_that_happens_meanwhile_is_told),

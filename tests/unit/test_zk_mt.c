@@ -2,6 +2,8 @@
  * anything: the calls of the client are answered here. */
 #include "unit.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,8 @@ static struct zkr__op op;
 /* What the client was asked for, and how it is. */
 static struct {
     int state;
+    sigset_t blocked; /* when its threads were made */
+    int rc;
     strings_completion_t list;
     strings_stat_completion_t survey;
     stat_completion_t probe;
@@ -72,6 +76,7 @@ zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
     (void)context;
     (void)flags;
     (void)log;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &client.blocked);
     return (zhandle_t *)(void *)&handle;
 }
 
@@ -114,7 +119,7 @@ int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch,
     (void)watch;
     assert_ptr_equal(data, &op);
     client.list = done;
-    return ZOK;
+    return client.rc;
 }
 
 int __wrap_zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
@@ -196,7 +201,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* -- lists ---------------------------------------------------------------- */
+/* -- handles -------------------------------------------------------------- */
 
 static int asked_for(enum zkr__zk_type type)
 {
@@ -204,6 +209,30 @@ static int asked_for(enum zkr__zk_type type)
 
     return zkr__zk_submit(zk, &request, &op);
 }
+
+static void the_threads_of_the_client_get_no_signals(void **state)
+{
+    sigset_t ours;
+
+    (void)state;
+    assert_int_equal(sigismember(&client.blocked, SIGTERM), 1);
+    assert_int_equal(sigismember(&client.blocked, SIGINT), 1);
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &ours);
+    assert_int_equal(sigismember(&ours, SIGTERM), 0);
+}
+
+/* The client has one code for both. */
+static void refused_credentials_are_told_from_the_end(void **state)
+{
+    (void)state;
+    client.rc = ZINVALIDSTATE;
+    client.state = ZOO_EXPIRED_SESSION_STATE;
+    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZINVALIDSTATE);
+    client.state = ZOO_AUTH_FAILED_STATE;
+    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZAUTHFAILED);
+}
+
+/* -- lists ---------------------------------------------------------------- */
 
 static void is_told(const struct String_vector *names, int rc, size_t count)
 {
@@ -349,6 +378,8 @@ int main(void)
         TEST(the_client_tells_of_its_connections),
         WITH_CREDENTIALS(no_pair_before_credentials_are_accepted),
         WITH_CREDENTIALS(no_pair_before_this_connection_has_answered),
+        TEST(the_threads_of_the_client_get_no_signals),
+        TEST(refused_credentials_are_told_from_the_end),
         TEST(a_list_with_a_hole_is_no_list),
     };
 
