@@ -46,6 +46,7 @@ static struct story {
 /* The next requests of that type are refused by the client: --wrap. */
 static enum zkr__zk_type refused_type;
 static int refused_count;
+static const char *refused_path; /* or NULL: of all nodes */
 
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           struct zkr__op *op);
@@ -55,7 +56,8 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           struct zkr__op *op)
 {
-    if (r->type == refused_type && refused_count > 0) {
+    if (r->type == refused_type && refused_count > 0 &&
+        (refused_path == NULL || strcmp(r->path, refused_path) == 0)) {
         refused_count--;
         return ZKR_ENOMEM;
     }
@@ -653,6 +655,97 @@ static void a_node_that_stays_is_not_the_next_claims(void **state)
     succeeds(leave_a_node, nothing);
 }
 
+/* -- two locks of one session --------------------------------------------- */
+
+static void be_asked(void)
+{
+    start(&users[WAITER]);
+    ask(&users[WAITER]);
+}
+
+static void note(zkr_grant *grant, const struct zkr_grant_event *event,
+                 void *state)
+{
+    (void)grant;
+    *(enum zkr_grant_state *)state = event->state;
+}
+
+static zkr_grant *grants[2];
+static enum zkr_grant_state states[2];
+
+static void take_two(void)
+{
+    struct user *u = &users[WAITER];
+
+    grants[0] = u->grant;
+    if (zkr_unfair_mutex_acquire(u->unfair, -1, &grants[1]) != ZKR_OK)
+        world_fail("cannot hold two: %s", zkr_error_detail());
+    for (int i = 0; i < 2; i++) {
+        states[i] = ZKR_GRANT_HELD;
+        (void)zkr_grant_listen(grants[i], note, &states[i]);
+    }
+}
+
+static void are(enum zkr_grant_state all)
+{
+    for (int i = 0; i < 2; i++) {
+        if (states[i] != all)
+            world_fail("lock %d is said to be %s", i,
+                       zkr_grant_state_name(states[i]));
+    }
+}
+
+static void give_two_back(void)
+{
+    for (int i = 0; i < 2; i++) {
+        (void)zkr_grant_release(grants[i]);
+        zkr_grant_free(grants[i]);
+    }
+}
+
+static void doubt_two(void)
+{
+    take_two();
+    cut(WAY_DOWN, world.timeout * 6 / 5);
+    fiber_sleep(world.timeout * 11 / 10);
+    are(ZKR_GRANT_UNSURE);
+    fiber_sleep(world.timeout * 6 / 10);
+    are(ZKR_GRANT_HELD);
+    give_two_back();
+}
+
+/* One write a beat is for all of them. */
+static void a_doubt_is_about_all_that_is_held(void **state)
+{
+    (void)state;
+    succeeds(be_asked, doubt_two);
+}
+
+static void refuse_one_of_two(void)
+{
+    int64_t end = sim_now + 3 * world.timeout;
+
+    take_two();
+    refused_path = zkr_grant_node(grants[0]);
+    refuse(ZKR__ZK_CHECK, INT32_MAX);
+    while (sim_now < end) {
+        if (zkr_grant_check(grants[0]) != ZKR_OK ||
+            zkr_grant_check(grants[1]) != ZKR_OK)
+            world_fail("it is in doubt");
+        fiber_sleep(10 * MS);
+    }
+    refuse(ZKR__ZK_CHECK, 0);
+    refused_path = NULL;
+    give_two_back();
+}
+
+/* They are written to in turn, so one that is refused does no harm. */
+static void what_is_refused_for_one_is_proven_by_another(void **state)
+{
+    (void)state;
+    succeeds(be_asked, refuse_one_of_two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -667,6 +760,8 @@ int main(void)
         cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
         cmocka_unit_test(who_waits_for_a_ghost_without_memory_is_told),
         cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
+        cmocka_unit_test(a_doubt_is_about_all_that_is_held),
+        cmocka_unit_test(what_is_refused_for_one_is_proven_by_another),
     };
 
     if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
