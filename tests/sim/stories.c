@@ -30,6 +30,7 @@ static struct user {
     zkr_mutex *mutex;
     zkr_unfair_mutex *unfair; /* on the same path */
     zkr_grant *grant;
+    zkr_grant *other; /* of the unfair one, if it wants both */
     int rc;
     bool asks;
     bool told;
@@ -40,6 +41,7 @@ static struct story {
     void (*granted)(void); /* what the waiter does then */
     struct zkr_retry retry;
     bool unfair;
+    bool both;       /* the waiter holds the unfair one beside */
     int64_t instant; /* of what is tried at many */
 } story;
 
@@ -85,6 +87,12 @@ static void open_session(struct user *u)
         world_fail("cannot begin: %s", zkr_error_detail());
 }
 
+static void give_back_other(struct user *u)
+{
+    (void)zkr_grant_release(u->other);
+    zkr_grant_free(u->other);
+}
+
 static void *user_main(void *arg)
 {
     struct user *u = arg;
@@ -92,11 +100,16 @@ static void *user_main(void *arg)
     open_session(u);
     while (!u->asks)
         (void)fiber_wait(u, INT64_MAX);
+    if (story.both && u == &users[WAITER] &&
+        zkr_unfair_mutex_acquire(u->unfair, -1, &u->other) != ZKR_OK)
+        world_fail("cannot hold the other one: %s", zkr_error_detail());
     u->rc = story.unfair ? zkr_unfair_mutex_acquire(u->unfair, -1, &u->grant)
                          : zkr_mutex_acquire(u->mutex, -1, &u->grant);
     u->told = true;
     if (u == &users[WAITER])
         story.granted();
+    if (u->other != NULL)
+        give_back_other(u);
     world.busy--;
     while (!world.closing)
         (void)fiber_wait(&world.closing, INT64_MAX);
@@ -159,6 +172,7 @@ static void succeeds(void (*tell)(void), void (*granted)(void))
     world_limits.recipe = MUTEX;
     good = run_script(r, tame, 4, 1);
     story.unfair = false;
+    story.both = false;
     if (!good)
         fail_msg("%s", r->text);
 }
@@ -176,16 +190,18 @@ static void delay_answers(void)
     cut(WAY_DOWN, world.timeout * 3 / 10);
 }
 
-static void await_state(enum zkr__claim_state state)
+static const struct zkr__claim *await_state(enum zkr__claim_state state)
 {
-    const struct zkr__list *claims = &users[WAITER].session->claims;
+    struct zkr__list *claims = &users[WAITER].session->claims;
 
-    for (;;) {
-        if (claims->next != claims &&
-            ZKR__CONTAINER(claims->next, struct zkr__claim, link)->sm.state ==
-                (int)state)
-            return;
-        fiber_sleep(MS / 10);
+    for (;; fiber_sleep(MS / 10)) {
+        for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
+            const struct zkr__claim *c =
+                ZKR__CONTAINER(l, struct zkr__claim, link);
+
+            if (c->sm.state == (int)state)
+                return c;
+        }
     }
 }
 
@@ -200,7 +216,7 @@ static void come_to_prove(void)
     cut(WAY_DOWN, silence); /* the servers hear that it lives */
     fiber_sleep(silence - MS);
     ask(&users[WAITER]);
-    await_state(ZKR__CLAIM_PROVING);
+    (void)await_state(ZKR__CLAIM_PROVING);
 }
 
 static void operator_deletes(const char *path)
@@ -215,12 +231,15 @@ static void operator_deletes(const char *path)
     ensemble_submit(ensemble_leader(), r);
 }
 
+static void operator_deletes_node_of(const struct zkr__claim *c)
+{
+    operator_deletes(arena_copy(c->node, strlen(c->node)));
+}
+
 static void operator_deletes_the_node(void)
 {
-    const struct zkr__claim *c = ZKR__CONTAINER(
-        users[WAITER].session->claims.next, struct zkr__claim, link);
-
-    operator_deletes(arena_copy(c->node, strlen(c->node)));
+    operator_deletes_node_of(ZKR__CONTAINER(users[WAITER].session->claims.next,
+                                            struct zkr__claim, link));
 }
 
 static void has_a_node(void)
@@ -405,7 +424,7 @@ static void meet_a_twin(void)
     start(&users[WAITER]);
     fiber_sleep(world.timeout);
     ask(&users[WAITER]);
-    await_state(ZKR__CLAIM_WAITING);
+    (void)await_state(ZKR__CLAIM_WAITING);
     operator_makes_a_twin();
     fiber_sleep(world.timeout / 10);
     give_back(&users[HOLDER]);
@@ -427,6 +446,42 @@ static void who_meets_its_own_name_leaves_nothing(void **state)
 {
     (void)state;
     succeeds(meet_a_twin, is_told_of_a_stranger);
+}
+
+/* -- ghosts --------------------------------------------------------------- */
+
+/* The second server keeps the node of the holder, and shows that of the waiter
+ * for a little longer than it is there. */
+static void leave_out_a_ghost(void)
+{
+    const struct zkr__claim *c;
+    struct node *ghost;
+
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    start(&users[WAITER]);
+    fiber_sleep(world.timeout);
+    server_reset_connections(WAITER);
+    ask(&users[WAITER]);
+    (void)await_state(ZKR__CLAIM_WAITING);
+    ghost =
+        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+    ghost->haunts = 1 + 1;
+    ensemble_kill_session(ghost->session);
+    c = await_state(ZKR__CLAIM_SURVEYING);
+    server_cut(WAITER, 1, WAY_UP, 20 * MS);
+    ensemble_stall(0, 1, 40 * MS);
+    operator_deletes_node_of(c);
+    fiber_sleep(world.timeout);
+    give_back(&users[HOLDER]);
+}
+
+/* It need not travel behind a write: its session has sent one lately. */
+static void a_list_without_its_ghosts_grants_nothing(void **state)
+{
+    (void)state;
+    story.both = true;
+    succeeds(leave_out_a_ghost, has_a_node);
 }
 
 /* -- the first lease ------------------------------------------------------ */
@@ -756,6 +811,7 @@ int main(void)
         cmocka_unit_test(a_node_that_was_found_is_looked_for_once_more),
         cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
         cmocka_unit_test(who_meets_its_own_name_leaves_nothing),
+        cmocka_unit_test(a_list_without_its_ghosts_grants_nothing),
         cmocka_unit_test(a_lease_lasts_until_its_first_beat),
         cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
         cmocka_unit_test(who_waits_for_a_ghost_without_memory_is_told),
