@@ -204,6 +204,24 @@ static void a_node_of_our_name_that_came_later_is_not_ours(void **state)
     hears(&h, 1, ZKR_GRANT_LOST);
 }
 
+/* All holders of an unfair mutex have nodes of one name. */
+static void the_node_of_another_confirms_nothing(void **state)
+{
+    zkr_unfair_mutex *unfair = NULL;
+    zkr_grant *held = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_grant_release(g), ZKR_OK);
+    assert_int_equal(zkr_unfair_mutex_new(s, "/lock", NULL, &unfair), ZKR_OK);
+    assert_int_equal(zkr_unfair_mutex_acquire(unfair, -1, &held), ZKR_OK);
+    assert_int_equal(zkr_grant_verify(held, -1), ZKR_OK);
+    client_replaces_node();
+    assert_int_equal(zkr_grant_verify(held, -1), ZKR_ELOST);
+    assert_int_equal(zkr_grant_check(held), ZKR_ELOST);
+    zkr_grant_free(held);
+    zkr_unfair_mutex_free(unfair);
+}
+
 /* It stays, for the delete is refused, and whose it was is freed. */
 static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
 {
@@ -483,6 +501,7 @@ int main(void)
         TEST(a_lost_look_is_repeated),
         TEST(a_node_that_has_gone_before_the_look_is_lost),
         TEST(a_node_of_our_name_that_came_later_is_not_ours),
+        TEST(the_node_of_another_confirms_nothing),
         TEST(a_look_that_ends_after_the_release_is_for_nobody),
         TEST(a_node_that_comes_after_the_look_is_for_nobody),
         TEST(who_listens_late_hears_of_a_doubt),
