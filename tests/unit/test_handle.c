@@ -288,7 +288,7 @@ static void finds_it_ended(zkr_mutex *m)
 
 static void an_answer_to_the_session_before_counts_for_nothing(void **state)
 {
-    zkr_session *s = open_session(0);
+    zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
     zkr_mutex *m = new_mutex(s);
     struct outcome o = { .rc = 0 };
 
@@ -316,7 +316,7 @@ static void *go_on_when_lost(void *s)
 /* It had connected once more before it ended. */
 static void a_handle_that_is_given_up_is_not_heard(void **state)
 {
-    zkr_session *s = open_session(0);
+    zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
     zkr_mutex *m = new_mutex(s);
     struct outcome o = { .rc = 0 };
     pthread_t thread;
@@ -338,10 +338,14 @@ static void a_handle_that_is_given_up_is_not_heard(void **state)
 /* As often as a name server is asked when it does not answer. */
 static void what_cannot_be_opened_is_not_tried_again_at_once(void **state)
 {
-    zkr_session *s = open_session(0);
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
     int64_t began;
 
     (void)state;
+    opts.retry =
+        (struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(20, 1000 * PATIENCE_S, 0);
+    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
     client_says(ZKR__ZK_EXPIRED);
     while (client_handles() < 2)
