@@ -237,6 +237,21 @@ static void the_node_of_another_confirms_nothing(void **state)
     zkr_unfair_mutex_free(unfair);
 }
 
+/* The servers would refuse it, too; here nobody asks them. */
+static void who_has_lost_its_node_writes_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
+                     ZKR_OK);
+    assert_int_equal(client_requests(ZKR__ZK_GUARDED), 1);
+    client_says(ZKR__ZK_EXPIRED);
+    await_state(ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
+                     ZKR_ELOST);
+    assert_int_equal(zkr_grant_guarded_delete(g, "/data", -1, -1), ZKR_ELOST);
+    assert_int_equal(client_requests(ZKR__ZK_GUARDED), 1);
+}
+
 /* It stays, for the delete is refused, and whose it was is freed. */
 static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
 {
@@ -521,6 +536,7 @@ int main(void)
         TEST_FREE(a_node_that_has_gone_before_the_look_is_lost),
         TEST_FREE(a_node_of_our_name_that_came_later_is_not_ours),
         TEST(the_node_of_another_confirms_nothing),
+        TEST(who_has_lost_its_node_writes_nothing),
         TEST_FREE(a_look_that_ends_after_the_release_is_for_nobody),
         TEST_FREE(a_node_that_comes_after_the_look_is_for_nobody),
         TEST(who_listens_late_hears_of_a_doubt),
