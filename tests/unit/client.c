@@ -61,6 +61,8 @@ static struct {
     int64_t czxid;
     int64_t owner;
     struct zkr__watch *watches[WATCHES];
+    const char *others[CLIENT_OTHERS]; /* or NULL */
+    bool denied;
 } it = { .timeout_ms = 10000, .stop_at = CLIENT_NEVER, .tells_server = true };
 
 /* -- what a test says ----------------------------------------------------- */
@@ -227,6 +229,14 @@ void client_changes_node(const char *data)
     leave();
 }
 
+void client_shows(const char *const names[CLIENT_OTHERS], bool denied)
+{
+    enter();
+    memcpy(it.others, names, sizeof(it.others));
+    it.denied = denied;
+    leave();
+}
+
 void client_replaces_node(void)
 {
     enter();
@@ -241,7 +251,7 @@ static int create(struct zkr__zk *zk, const struct zkr__zk_request *r)
     if (r->mode == ZKR__ZK_EPHEMERAL && strcmp(r->path, it.node) == 0)
         return ZKR__ZNODEEXISTS;
     (void)snprintf(it.node, sizeof(it.node), "%s%s", r->path,
-                   r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL ? "0000000001" : "");
+                   r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL ? "0000000009" : "");
     (void)snprintf(it.data, sizeof(it.data), "%.*s",
                    r->data_len < sizeof(it.data) ? (int)r->data_len : 0,
                    r->data);
@@ -250,8 +260,21 @@ static int create(struct zkr__zk *zk, const struct zkr__zk_request *r)
     return ZKR_OK;
 }
 
-static bool is_missing(const char *path)
+static bool is_other(const char *path, int i)
 {
+    return it.others[i] != NULL &&
+           strcmp(zkr__path_name(path), it.others[i]) == 0;
+}
+
+static bool is_missing(const struct zkr__zk_request *r)
+{
+    const char *path = r->path;
+
+    for (int i = 0; i < CLIENT_OTHERS; i++) {
+        if (is_other(path, i))
+            return r->type == ZKR__ZK_CHECK && it.denied &&
+                   i == CLIENT_OTHERS - 1;
+    }
     return strncmp(path, "/lock/", strlen("/lock/")) == 0 &&
            strcmp(path, it.node) != 0;
 }
@@ -262,7 +285,7 @@ static int carry_out(struct zkr__zk *zk, const struct zkr__zk_request *r)
         return it.rcs[r->type];
     if (r->type == ZKR__ZK_CREATE)
         return create(zk, r);
-    if (r->type != ZKR__ZK_UNWATCH && is_missing(r->path))
+    if (r->type != ZKR__ZK_UNWATCH && is_missing(r))
         return ZKR__ZNONODE;
     if (r->type == ZKR__ZK_DELETE)
         it.node[0] = '\0';
@@ -294,9 +317,14 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     struct zkr__zk_reply reply = { 0 };
     char node[sizeof(it.node)];
     char data[sizeof(it.data)];
-    const char *name;
+    const char *names[CLIENT_OTHERS + 1];
+    size_t count = 0;
 
     enter();
+    for (int i = 0; i < CLIENT_OTHERS; i++) {
+        if (it.others[i] != NULL)
+            names[count++] = it.others[i];
+    }
     reply.rc = carry_out(zk, r);
     memcpy(node, it.node, sizeof(node));
     memcpy(data, it.data, sizeof(data));
@@ -309,12 +337,13 @@ static void answer(struct zkr__zk *zk, const struct item *item)
               (r->type == ZKR__ZK_EXISTS && reply.rc == ZKR__ZNONODE)))
         set_watch(r->watch);
     leave();
-    name = zkr__path_name(node);
+    if (node[0] != '\0')
+        names[count++] = zkr__path_name(node);
     if (r->type == ZKR__ZK_CREATE && reply.rc == ZKR_OK)
         reply.path = node;
-    if (r->type == ZKR__ZK_CHILDREN && node[0] != '\0') {
-        reply.names = &name;
-        reply.name_count = 1;
+    if (r->type == ZKR__ZK_CHILDREN) {
+        reply.names = names;
+        reply.name_count = count;
     }
     if (r->type == ZKR__ZK_GET && reply.rc == ZKR_OK) {
         reply.data = data;

@@ -48,6 +48,10 @@ void client_closes(bool answers, bool told);
 
 /* Somebody else sets the data of the node, or deletes it (NULL). */
 void client_changes_node(const char *data);
+/* Nodes of others that are ahead in the queue; the last may be one that the
+ * leader denies. */
+enum { CLIENT_OTHERS = 2 };
+void client_shows(const char *const names[CLIENT_OTHERS], bool denied);
 /* The node that it shows is one that was created later. */
 void client_replaces_node(void);
 

@@ -443,6 +443,34 @@ static void a_break_that_was_put_off_has_broken_nothing(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
+/* -- ghosts --------------------------------------------------------------- */
+
+/* Its server may find out one day, when the claim is no more. */
+static void a_ghost_is_not_watched_any_more(void **state)
+{
+    static const char *const names[] = { "one-lock-0000000001",
+                                         "ghost-lock-0000000002" };
+    zkr_session *s;
+    zkr_mutex *m;
+    struct outcome o = { .rc = 0 };
+
+    (void)state;
+    client_grants_timeout(50);
+    client_shows(names, true);
+    s = open_session(ZKR_SESSION_NO_LEASE);
+    m = new_mutex(s);
+    begin(m, &o);
+    while (client_requests(ZKR__ZK_GET) < 2) /* it waits for the other one */
+        pass_a_moment();
+    assert_int_equal(client_requests(ZKR__ZK_UNWATCH), 1);
+    assert_int_equal(zkr_mutex_cancel(m), ZKR_OK);
+    while (!atomic_load(&o.told))
+        pass_a_moment();
+    assert_int_equal(o.rc, ZKR_ECANCELED);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -461,6 +489,7 @@ int main(void)
         TEST(a_release_that_a_close_cuts_off_is_not_called_done),
         TEST(what_the_servers_refuse_to_verify_is_told),
         TEST(a_break_that_was_put_off_has_broken_nothing),
+        TEST(a_ghost_is_not_watched_any_more),
     };
 
     (void)alarm(PATIENCE_S);
