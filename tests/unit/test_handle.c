@@ -471,6 +471,40 @@ static void a_ghost_is_not_watched_any_more(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
+/* Where names have no UUID, one may come back when the directory has been made
+ * anew; but our own node has gone with it then. */
+static void a_ghost_is_one_for_one_node_of_ours(void **state)
+{
+    static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
+    static const char *const anew[] = { NULL, "lock-0000000002" };
+    static const char *const none[] = { NULL, NULL };
+    zkr_session *s;
+    zkr_mutex *m;
+    struct outcome o = { .rc = 0 };
+
+    (void)state;
+    client_grants_timeout(50);
+    client_shows(names, true);
+    s = open_session(ZKR_SESSION_NO_LEASE);
+    m = new_mutex(s);
+    begin(m, &o);
+    while (client_requests(ZKR__ZK_GET) < 2)
+        pass_a_moment();
+    client_await_rest();
+    client_shows(anew, false);
+    client_changes_node(NULL);
+    while (client_requests(ZKR__ZK_GET) < 3 && !atomic_load(&o.told))
+        pass_a_moment();
+    assert_false(atomic_load(&o.told));
+    client_await_rest();
+    client_shows(none, false);
+    client_changes_node("");
+    give_back(granted(&o));
+    assert_int_equal(client_requests(ZKR__ZK_CREATE), 2);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -490,6 +524,7 @@ int main(void)
         TEST(what_the_servers_refuse_to_verify_is_told),
         TEST(a_break_that_was_put_off_has_broken_nothing),
         TEST(a_ghost_is_not_watched_any_more),
+        TEST(a_ghost_is_one_for_one_node_of_ours),
     };
 
     (void)alarm(PATIENCE_S);
