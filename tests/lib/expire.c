@@ -19,7 +19,7 @@ enum {
     ANSWER_SIZE = 20,  /* start of a ConnectResponse, up to the session id */
     ANSWER_ID = 12,    /* where in it the session id begins */
     ANSWER_WAIT_MS = 5000,
-    ATTEMPTS = 5,
+    ATTEMPTS = 50,
 };
 
 /* Bytes under construction, in network order. */
