@@ -153,7 +153,7 @@ struct storm {
     atomic_bool stop;
     atomic_int turn;
     atomic_int grants;
-    atomic_int wrong;
+    atomic_int wrong; /* an outcome that should not be */
 };
 
 /* Any of these is right while sessions end; hanging is not. */
@@ -162,6 +162,12 @@ static bool is_expected(int rc)
     return rc == ZKR_OK || rc == ZKR_ETIMEDOUT || rc == ZKR_EBUSY ||
            rc == ZKR_ELOST || rc == ZCONNECTIONLOSS ||
            rc == ZOPERATIONTIMEOUT || rc == ZKR_EPENDING;
+}
+
+static void judge(struct storm *storm, int rc)
+{
+    if (!is_expected(rc))
+        atomic_store(&storm->wrong, rc);
 }
 
 static void *storm_main(void *arg)
@@ -175,11 +181,11 @@ static void *storm_main(void *arg)
         int rc =
             zkr_mutex_acquire(storm->mutexes[turn % 3], timeouts[turn % 4], &g);
 
-        storm->wrong += !is_expected(rc);
+        judge(storm, rc);
         if (rc != ZKR_OK)
             continue;
         storm->grants++;
-        storm->wrong += !is_expected(zkr_grant_release(g));
+        judge(storm, zkr_grant_release(g));
         zkr_grant_free(g);
     }
     return NULL;
