@@ -22,6 +22,7 @@
     X(ZOPERATIONTIMEOUT,         -7, UNKNOWN,  "server silent for too long")   \
     X(ZBADARGUMENTS,             -8, DONE,     "arguments refused by ZooKeeper") \
     X(ZINVALIDSTATE,             -9, OVER,     "session over or not started")  \
+    X(ZUNKNOWNSESSION,          -12, OVER,     "session not known to the server") \
     X(ZNEWCONFIGNOQUORUM,       -13, DONE,     "no quorum of the new configuration") \
     X(ZRECONFIGINPROGRESS,      -14, DONE,     "reconfiguration under way")    \
     X(ZSSLCONNECTIONERROR,      -15, UNKNOWN,  "TLS connection failed")        \

@@ -231,6 +231,23 @@ static void a_create_of_a_session_that_moved_is_searched_for(void **state)
     release(g);
 }
 
+/* What a single server says (-12, which is in no header of the client) to a
+ * request that comes when the session has just ended. It was reported as it
+ * came: by an acquire that should have gone on, by a release that was done. */
+static void a_session_that_the_server_does_not_know_is_over(void **state)
+{
+    uint64_t epoch = zkr_session_epoch(s);
+    zkr_grant *g;
+
+    (void)state;
+    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, -12);
+    g = acquire(m);
+    assert_int_equal(zkr_session_epoch(s), epoch + 1);
+    proxy_rule_error(proxy, ZOO_DELETE_OP, 1, -12);
+    release(g);
+    wait_children(path, 0);
+}
+
 static void a_release_that_is_forbidden_is_told(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -531,6 +548,7 @@ static int run_group(void)
         TEST(a_throttled_create_is_repeated_without_a_search),
         TEST(an_error_without_a_cure_is_reported_as_it_came),
         TEST(a_create_of_a_session_that_moved_is_searched_for),
+        TEST(a_session_that_the_server_does_not_know_is_over),
         TEST(a_release_that_is_forbidden_is_told),
         TEST(without_containers_parents_are_persistent),
         TEST(a_directory_that_is_ephemeral_is_no_lock),
