@@ -121,7 +121,7 @@ static bool is_write(const struct zkr__op *op)
            op->request.type == ZKR__ZK_GUARDED;
 }
 
-/* What the answer says of the session; a survey is more than one request. */
+/* What the answer says of the session. */
 static void tell_lease_locked(struct zkr__op *op, int rc)
 {
     struct zkr_session *s = op->session;
@@ -133,7 +133,7 @@ static void tell_lease_locked(struct zkr__op *op, int rc)
         zkr__lease_committed(&s->lease, op->sent, now);
     else if (rc == ZKR_OK && op->request.type == ZKR__ZK_SYNC)
         zkr__lease_synced(&s->lease, op->sent, now);
-    else if (op->request.type != ZKR__ZK_SURVEY)
+    else
         zkr__lease_answered(&s->lease, op->sent, now);
 }
 
