@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,52 +22,24 @@
 
 #include <zkrecipes/fence.h>
 
-static char dir[64];
-static char file[128];
-
-static const char *in_dir(const char *name)
-{
-    static char path[128];
-
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return path;
-}
+#include "fence_dir.h"
 
 static int setup(void **state)
 {
     (void)state;
-    (void)snprintf(dir, sizeof(dir), "/tmp/zkrecipes-test-XXXXXX");
-    if (mkdtemp(dir) == NULL)
-        return -1;
-    (void)snprintf(file, sizeof(file), "%s", in_dir("fence"));
-    return 0;
+    return make_dir();
 }
 
 static int teardown(void **state)
 {
-    DIR *d = opendir(dir);
-    struct dirent *entry;
-
     (void)state;
-    while (d != NULL && (entry = readdir(d)) != NULL)
-        (void)unlinkat(dirfd(d), entry->d_name, 0);
-    if (d != NULL)
-        (void)closedir(d);
-    return rmdir(dir);
+    return remove_dir();
 }
 
 static void ok(int rc)
 {
     if (rc != ZKR_OK)
         fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
-}
-
-static zkr_fence *open_fence(void)
-{
-    zkr_fence *f = NULL;
-
-    ok(zkr_fence_open(file, &f));
-    return f;
 }
 
 static int64_t highest(zkr_fence *f)

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -18,8 +17,7 @@
 
 #include <zkrecipes/fence.h>
 
-static char dir[64];
-static char file[128];
+#include "fence_dir.h"
 
 /* The calls that count, "sync fence.new, rename, ...", since start_log(). */
 static char calls[512];
@@ -78,45 +76,17 @@ static void start_log(int good)
     calls_left = good;
 }
 
-static const char *in_dir(const char *name)
-{
-    static char path[128];
-
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return path;
-}
-
 static int setup(void **state)
 {
     (void)state;
     start_log(-1);
-    (void)snprintf(dir, sizeof(dir), "/tmp/zkrecipes-test-XXXXXX");
-    if (mkdtemp(dir) == NULL)
-        return -1;
-    (void)snprintf(file, sizeof(file), "%s", in_dir("fence"));
-    return 0;
+    return make_dir();
 }
 
 static int teardown(void **state)
 {
-    DIR *d = opendir(dir);
-    struct dirent *entry;
-
     (void)state;
-    while (d != NULL && (entry = readdir(d)) != NULL)
-        (void)unlinkat(dirfd(d), entry->d_name, 0);
-    if (d != NULL)
-        (void)closedir(d);
-    return rmdir(dir);
-}
-
-static zkr_fence *open_fence(void)
-{
-    zkr_fence *f = NULL;
-
-    if (zkr_fence_open(file, &f) != ZKR_OK)
-        fail_msg("%s", zkr_error_detail());
-    return f;
+    return remove_dir();
 }
 
 static int64_t highest(zkr_fence *f)

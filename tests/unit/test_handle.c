@@ -15,6 +15,7 @@
 #include "client.h"
 #include "clock.h"
 #include "error.h"
+#include "opened.h"
 
 /* What hangs is killed. */
 enum { PATIENCE_S = 20 };
@@ -44,24 +45,6 @@ static int setup(void **state)
     (void)state;
     client_reset();
     return 0;
-}
-
-static zkr_session *open_session(uint32_t flags)
-{
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *s = NULL;
-
-    opts.flags = flags;
-    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
-    return s;
-}
-
-static zkr_mutex *new_mutex(zkr_session *s)
-{
-    zkr_mutex *m = NULL;
-
-    assert_int_equal(zkr_mutex_new(s, "/lock", NULL, &m), ZKR_OK);
-    return m;
 }
 
 static void pass_a_moment(void)

@@ -1,0 +1,53 @@
+/* Making and removing the directory of fences. */
+#include "fence_dir.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <zkrecipes/error.h>
+
+#include "unit.h"
+
+char dir[64];
+char file[128];
+
+const char *in_dir(const char *name)
+{
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return path;
+}
+
+int make_dir(void)
+{
+    (void)snprintf(dir, sizeof(dir), "/tmp/zkrecipes-test-XXXXXX");
+    if (mkdtemp(dir) == NULL)
+        return -1;
+    (void)snprintf(file, sizeof(file), "%s", in_dir("fence"));
+    return 0;
+}
+
+int remove_dir(void)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+
+    while (d != NULL && (entry = readdir(d)) != NULL)
+        (void)unlinkat(dirfd(d), entry->d_name, 0);
+    if (d != NULL)
+        (void)closedir(d);
+    return rmdir(dir);
+}
+
+zkr_fence *open_fence(void)
+{
+    zkr_fence *f = NULL;
+
+    if (zkr_fence_open(file, &f) != ZKR_OK)
+        fail_msg("%s", zkr_error_detail());
+    return f;
+}

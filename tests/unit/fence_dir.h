@@ -1,0 +1,18 @@
+/* A directory of the test's own, and the file of a fence in it. */
+#ifndef UNIT_FENCE_DIR_H
+#define UNIT_FENCE_DIR_H
+
+#include <zkrecipes/fence.h>
+
+extern char dir[64];
+extern char file[128];
+
+int make_dir(void);
+int remove_dir(void);
+
+/* Until the next call. */
+const char *in_dir(const char *name);
+
+zkr_fence *open_fence(void);
+
+#endif
