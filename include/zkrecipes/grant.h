@@ -19,20 +19,26 @@
  * Lease. "Connected" is no evidence that a session lives: a follower that is
  * cut off from the leader says so for seconds after the lock has gone to
  * somebody else. So while something is held, the library has the servers commit
- * a write every sixth of the session timeout, and derives from them an instant
- * before which the servers cannot have ended the session:
- * zkr_grant_valid_until(). The rule assumes that clocks differ by less than
- * 0.1 % and that the leader pings its followers as often as lease_ping_gap_ms
- * of the session says. Session timeouts below half a second leave no room for
- * it.
- * So that a lock begins with a lease, a session that is quiet syncs now and
- * then, in place of the client's own pings. After a pause of the process or of
- * a link there may be no proof when our turn comes: then the lock is granted up
- * to two thirds of a session timeout later, when there is one.
- * It is a bound at the moment of the call: the next instruction may run ten
- * seconds later. And it is about the session only: that an operator deletes the
- * node is seen by a watch, within a round trip where there is a connection.
- * A hypervisor can stop all clocks of a guest: only the token helps then.
+ * a write every sixth of the session timeout (every ninth where answers are
+ * slow), and derives from them an instant before which the servers cannot have
+ * ended the session: zkr_grant_valid_until(). The rule assumes that clocks
+ * differ by less than 0.1 %, that the leader pings its followers as often as
+ * lease_ping_gap_ms of the session says, and that no server grants a far
+ * smaller session timeout at a reconnect than was granted before. Session
+ * timeouts below half a second leave no room for it.
+ *
+ * So that a lock begins with
+ * a lease, a session that is quiet syncs now and then, in place of the client's
+ * own pings. After a pause of the process or of a link there may be no proof
+ * when our turn comes: then the lock is granted up to two thirds of a session
+ * timeout later, when there is one; and not while answers take longer than half
+ * a session timeout.
+ *
+ * It is a bound at the moment of the call: the next
+ * instruction may run ten seconds later. And it is about the session only: that
+ * an operator deletes the node is seen by a watch, within a round trip where
+ * there is a connection. A hypervisor can stop all clocks of a guest: only the
+ * token helps then.
  *
  * A grant is a value: any thread may check it, release it or pass it on.
  *
@@ -70,7 +76,8 @@ enum zkr_grant_state {
  * just woken from a pause. ZKR_OK: the lock is provably ours.
  *
  * SUSPENDED and UNSURE become HELD again only after a write that the quorum has
- * committed found our node in place. That, and the watch on the node, need the
+ * committed found our node in place, and when the lease runs until the next
+ * write can be answered. That, and the watch on the node, need the
  * permission to read it: with an ACL of ours that withholds it from us, there
  * is no proof, and a deletion by others may go unnoticed.
  *

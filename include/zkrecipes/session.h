@@ -133,8 +133,8 @@ struct zkr_session_opts {
  *           nodes.
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
  *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
- *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM;
- * ZAUTHFAILED and what else ZooKeeper answers.
+ *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
+ *           ZAUTHFAILED; and what else ZooKeeper answers.
  */
 ZKR_API int zkr_session_open(const char *hosts,
                              const struct zkr_session_opts *opts,
