@@ -27,18 +27,16 @@
  * smaller session timeout at a reconnect than was granted before. Session
  * timeouts below half a second leave no room for it.
  *
- * So that a lock begins with
- * a lease, a session that is quiet syncs now and then, in place of the client's
- * own pings. After a pause of the process or of a link there may be no proof
- * when our turn comes: then the lock is granted up to two thirds of a session
- * timeout later, when there is one; and not while answers take longer than half
- * a session timeout.
+ * So that a lock begins with a lease, a session that is quiet syncs now and
+ * then, in place of the client's own pings. After a pause of the process or of
+ * a link there may be no proof when our turn comes: then the lock is granted up
+ * to two thirds of a session timeout later, when there is one; and not while
+ * answers take longer than half a session timeout.
  *
- * It is a bound at the moment of the call: the next
- * instruction may run ten seconds later. And it is about the session only: that
- * an operator deletes the node is seen by a watch, within a round trip where
- * there is a connection. A hypervisor can stop all clocks of a guest: only the
- * token helps then.
+ * It is a bound at the moment of the call: the next instruction may run ten
+ * seconds later. And it is about the session only: that an operator deletes the
+ * node is seen by a watch, within a round trip where there is a connection. A
+ * hypervisor can stop all clocks of a guest: only the token helps then.
  *
  * A grant is a value: any thread may check it, release it or pass it on.
  *
