@@ -36,7 +36,7 @@ enum {
     GOAL_FAULTS = 300,
     GOAL_KINDS = 15,
     GOAL_REFUSED = 200,
-    CONTROL_FAULTS = 3,
+    CONTROL_FAULTS = 8,
     CALM_MS = 2000, /* at most, between faults of a longer run */
     SETTLE_MS = 2000,
 };
