@@ -178,8 +178,6 @@ static int64_t end_rest(struct run *run)
 
 static void pass_on(struct run *run, int sig)
 {
-    if (sig == SIGCHLD)
-        return;
     if (sig != SIGCONT) {
         child_signal(&run->child, sig);
         return;
@@ -189,6 +187,14 @@ static void pass_on(struct run *run, int sig)
     if (run->tty.give && tty_is_ours(&run->tty))
         tty_hand_over(&run->tty, run->child.pid);
     child_continue(&run->child);
+}
+
+static void pass_all_on(struct run *run, const sigset_t *arrived)
+{
+    for (int sig = 1; sig < SIGRTMIN; sig++) {
+        if (sig != SIGCHLD && sigismember(arrived, sig) == 1)
+            pass_on(run, sig);
+    }
 }
 
 /* The command was stopped as by a terminal: what its shell would see if we were
@@ -256,11 +262,13 @@ static void sleep_until(struct run *run, int64_t wake_ms)
 
 static void watch_command(struct run *run)
 {
-    int sig;
-
     for (;;) {
+        sigset_t arrived;
         int64_t wake_ms;
 
+        /* Before the children are looked at: what ends or stops later makes
+         * the descriptor readable again, and we do not sleep. */
+        signals_collect(&run->signals, &arrived);
         child_reap(&run->child);
         if (run->child.ended) {
             tty_take_back(&run->tty, run->child.pid);
@@ -269,10 +277,9 @@ static void watch_command(struct run *run)
                 return;
             }
         }
-        /* Before the signals: we may just have been continued. */
+        /* Before CONT is passed on: we may have been stopped for too long. */
         wake_ms = obey_fence(run);
-        while ((sig = signals_next(&run->signals)) != 0)
-            pass_on(run, sig);
+        pass_all_on(run, &arrived);
         obey_revoke(run);
         if (run->child.ended && !run->killed) {
             int64_t rest_ms = end_rest(run);

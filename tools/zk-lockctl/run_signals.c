@@ -57,6 +57,15 @@ int signals_next(const struct signals *s)
                : 0;
 }
 
+void signals_collect(const struct signals *s, sigset_t *ret_arrived)
+{
+    int sig;
+
+    (void)sigemptyset(ret_arrived);
+    while ((sig = signals_next(s)) != 0)
+        (void)sigaddset(ret_arrived, sig);
+}
+
 bool signals_is_fatal(int sig)
 {
     return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT ||

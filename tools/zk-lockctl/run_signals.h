@@ -23,6 +23,9 @@ void signals_restore(const struct signals *s);
 /* The next one that has come; 0: none. */
 int signals_next(const struct signals *s);
 
+/* All that have come. */
+void signals_collect(const struct signals *s, sigset_t *ret_arrived);
+
 /* Would it end a program that does nothing about it? */
 bool signals_is_fatal(int sig);
 

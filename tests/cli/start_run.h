@@ -1,0 +1,34 @@
+/* Starting zk-lockctl run, for the tests of it. */
+#ifndef TEST_START_RUN_H
+#define TEST_START_RUN_H
+
+#include "fixture.h"
+
+#include <string.h>
+
+#include "cli.h"
+
+/* zk-lockctl run with these arguments. A session is short, T_MS, where its end
+ * is waited for; else a busy machine may not end it. */
+#define T_MS 2000
+
+#define START_FOR(c, timeout, hosts, ...)                                      \
+    cli_start(c, LOCKCTL,                                                      \
+              (const char *const[]){ "run", "--servers", hosts,                \
+                                     "--session-timeout", timeout,             \
+                                     __VA_ARGS__, NULL })
+#define START_AT(c, hosts, ...) START_FOR(c, "2s", hosts, __VA_ARGS__)
+#define START(c, ...)           START_FOR(c, "6s", server_hosts(the_server), __VA_ARGS__)
+
+/* Of the program that includes this. */
+static struct cli cli;
+
+#define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
+
+static inline void assert_said(const struct cli *c, const char *text)
+{
+    if (strstr(cli_said(c), text) == NULL)
+        fail_msg("it has not said '%s' but: %s", text, cli_said(c));
+}
+
+#endif

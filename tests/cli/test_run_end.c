@@ -1,0 +1,121 @@
+/* Tests of zk-lockctl run: how soon it ends when it is told to. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "start_run.h"
+
+/* Of a session that long, the lease is looked at every ten seconds or so: the
+ * tool that has missed the end of its command waits for that. */
+#define LONG           "40s"
+#define SOON_ENOUGH_MS 4000
+
+/* ZKR_TERMS: how many times, for the long run. */
+static int rounds(void)
+{
+    const char *text = getenv("ZKR_TERMS");
+
+    return text != NULL ? atoi(text) : 20;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void say_distribution(int64_t *took_ms, int count)
+{
+    qsort(took_ms, (size_t)count, sizeof(took_ms[0]), compare);
+    print_message("%d times: median %lld ms, 99 of 100 within %lld ms, "
+                  "longest %lld ms\n",
+                  count, (long long)took_ms[count / 2],
+                  (long long)took_ms[count * 99 / 100],
+                  (long long)took_ms[count - 1]);
+}
+
+/* How long it took from TERM to the end of the tool. */
+static int64_t end_one(const char *path)
+{
+    int64_t told_ms;
+
+    START_FOR(&cli, LONG, server_hosts(the_server), path, "sleep", "1000");
+    (void)wait_child_of(cli.pid, "sleep");
+    told_ms = now_ms();
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    return now_ms() - told_ms;
+}
+
+static void end_many(int count)
+{
+    int64_t *took_ms = calloc((size_t)count, sizeof(took_ms[0]));
+    const char *path = new_path();
+
+    assert_non_null(took_ms);
+    for (int i = 0; i < count; i++)
+        took_ms[i] = end_one(path);
+    say_distribution(took_ms, count);
+    assert_true(took_ms[count - 1] < SOON_ENOUGH_MS);
+    free(took_ms);
+}
+
+/* The tool looked for children that had ended, and then read its signals; of
+ * an end in between it took the signal without looking again, and the lock
+ * stayed held until the lease was due: for half a session timeout, in one of
+ * ten runs. */
+static void a_command_that_term_ends_leaves_the_lock_at_once(void **state)
+{
+    (void)state;
+    end_many(rounds());
+}
+
+static int make_kill_slow(void **state)
+{
+    (void)state;
+    (void)setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
+    return setenv("LD_PRELOAD", SLOW_KILL, 1);
+}
+
+static int make_kill_normal(void **state)
+{
+    (void)state;
+    return unsetenv("LD_PRELOAD");
+}
+
+/* The same for sure: the command ends while the tool is sending TERM. */
+static void an_end_amid_the_signals_is_seen(void **state)
+{
+    (void)state;
+    end_many(2);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_that_term_ends_leaves_the_lock_at_once),
+        cmocka_unit_test_setup_teardown(an_end_amid_the_signals_is_seen,
+                                        make_kill_slow, make_kill_normal),
+    };
+
+    return cmocka_run_group_tests_name("run end", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}
