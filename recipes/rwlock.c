@@ -1,5 +1,7 @@
 /* The fair read/write lock: a reader waits for the nearest writer before it, a
  * writer for whoever is right before it. */
+#include "rwlock_recipe.h"
+
 #include <zkrecipes/rwlock.h>
 
 #include "error.h"
@@ -21,26 +23,24 @@ static const char *const exclusive[] = { "__WRIT__", "__lock__", "lock-",
                                          NULL };
 static const char *const shared[] = { "__READ__", "__rlock__", NULL };
 
-static const struct zkr__recipe reading;
-
-static const struct zkr__recipe writing = {
+const struct zkr__recipe zkr__writing_recipe = {
     .noun = "write lock",
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = "__WRIT__",
                 [ZKR__LAYOUT_KAZOO] = "__lock__" },
     .markers = { exclusive, shared },
     .waits_for = zkr__queue_last,
-    .deadlocks_with = &reading,
+    .deadlocks_with = &zkr__reading_recipe,
 };
 
-static const struct zkr__recipe reading = {
+const struct zkr__recipe zkr__reading_recipe = {
     .noun = "read lock",
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = "__READ__",
                 [ZKR__LAYOUT_KAZOO] = "__rlock__" },
     .markers = { exclusive, shared },
     .waits_for = zkr__queue_last_exclusive,
-    .granted_beside = &writing,
+    .granted_beside = &zkr__writing_recipe,
 };
 
 static const char noun[] = "read/write lock";
@@ -72,29 +72,31 @@ void zkr_rwlock_free(zkr_rwlock *lock)
 int zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,
                             zkr_grant **ret_grant)
 {
-    return zkr__lock_acquire(lock_of(lock), &reading, timeout_ms, ret_grant);
+    return zkr__lock_acquire(lock_of(lock), &zkr__reading_recipe, timeout_ms,
+                             ret_grant);
 }
 
 int zkr_rwlock_acquire_write(zkr_rwlock *lock, int64_t timeout_ms,
                              zkr_grant **ret_grant)
 {
-    return zkr__lock_acquire(lock_of(lock), &writing, timeout_ms, ret_grant);
+    return zkr__lock_acquire(lock_of(lock), &zkr__writing_recipe, timeout_ms,
+                             ret_grant);
 }
 
 int zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
                                   zkr_acquire_fn fn, void *user,
                                   zkr_request **ret_request)
 {
-    return zkr__lock_acquire_async(lock_of(lock), &reading, timeout_ms, fn,
-                                   user, ret_request);
+    return zkr__lock_acquire_async(lock_of(lock), &zkr__reading_recipe,
+                                   timeout_ms, fn, user, ret_request);
 }
 
 int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
                                    zkr_acquire_fn fn, void *user,
                                    zkr_request **ret_request)
 {
-    return zkr__lock_acquire_async(lock_of(lock), &writing, timeout_ms, fn,
-                                   user, ret_request);
+    return zkr__lock_acquire_async(lock_of(lock), &zkr__writing_recipe,
+                                   timeout_ms, fn, user, ret_request);
 }
 
 /* Not one transaction: a multi of two operations can abort the process when the
@@ -103,8 +105,8 @@ int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
 int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
                          zkr_grant **ret_read_grant)
 {
-    int rc = zkr__lock_acquire_beside(lock_of(lock), &reading, write_grant,
-                                      ret_read_grant);
+    int rc = zkr__lock_acquire_beside(lock_of(lock), &zkr__reading_recipe,
+                                      write_grant, ret_read_grant);
 
     if (rc == ZKR_OK)
         (void)zkr_grant_release(write_grant);

@@ -7,16 +7,19 @@
 
 #include "error.h"
 
+int zkr__queue_compare(const struct zkr__contender *a,
+                       const struct zkr__contender *b)
+{
+    if (a->seq != b->seq)
+        return a->seq < b->seq ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind == ZKR__SHARED ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
 static int in_order(const void *a, const void *b)
 {
-    const struct zkr__contender *x = a;
-    const struct zkr__contender *y = b;
-
-    if (x->seq != y->seq)
-        return x->seq < y->seq ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind == ZKR__SHARED ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return zkr__queue_compare(a, b);
 }
 
 static bool find_self(const char *const *names, size_t count, const char *self)

@@ -23,13 +23,17 @@ struct zkr__queue {
 
 #define ZKR__NOBODY SIZE_MAX
 
+/* The order of every queue, as qsort() wants it: by number; of those with the
+ * same number the exclusive ones last; then by name. */
+int zkr__queue_compare(const struct zkr__contender *a,
+                       const struct zkr__contender *b);
+
 /* Sort the contenders ahead of the node `self`; all of them when `self` is
  * NULL. A contender with our own sequence number counts as ahead of us: such
  * nodes are made on purpose (a downgraded write lock) or by an exhausted
- * counter, and both must be waited for. Among those with one number the
- * exclusive ones come last, so that they are waited for first: a reader that
- * replaces a writer is on its own when the writer has gone. ZKR_OK or
- * ZKR_ENOMEM. */
+ * counter, and both must be waited for. The exclusive ones of them are waited
+ * for first, because they are last in order: a reader that replaces a writer is
+ * on its own when the writer has gone. ZKR_OK or ZKR_ENOMEM. */
 int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
                      size_t count, const struct zkr__markers *markers,
                      const char *self);

@@ -44,18 +44,24 @@ void zkr__roster_read(struct zkr_participant *p)
     }
 }
 
+static struct zkr__contender contender(const struct zkr_participant *p)
+{
+    return (struct zkr__contender){
+        .name = p->name,
+        .seq = p->sequence,
+        .kind =
+            p->kind == ZKR_PARTICIPANT_SHARED ? ZKR__SHARED : ZKR__EXCLUSIVE,
+    };
+}
+
 static int in_order(const void *a, const void *b)
 {
-    const struct zkr_participant *x = a;
-    const struct zkr_participant *y = b;
+    const struct zkr__contender x = contender(a);
+    const struct zkr__contender y = contender(b);
 
-    if (is_foreign(x) != is_foreign(y))
-        return is_foreign(x) ? 1 : -1;
-    if (x->sequence != y->sequence)
-        return x->sequence < y->sequence ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind == ZKR_PARTICIPANT_EXCLUSIVE ? -1 : 1;
-    return strcmp(x->name, y->name);
+    if (is_foreign(a) != is_foreign(b))
+        return is_foreign(a) ? 1 : -1;
+    return zkr__queue_compare(&x, &y);
 }
 
 int zkr__roster_new(const char *const *names, size_t count, size_t limit,

@@ -38,11 +38,13 @@ enum zkr_participant_kind {
 /**
  * One child of a lock path.
  *
- * All contenders count as one queue, in the order of their numbers. An
- * exclusive one waits for the one right before it, a shared one for the nearest
- * exclusive one before it. So it is with every recipe; but a path on which
- * a mutex and a read/write lock are used together, which do not exclude each
- * other, may have more holders than is said here.
+ * All contenders count as one queue, in the order of their numbers; of those
+ * with the same number the exclusive ones are last. An exclusive one waits for
+ * the one right before it, a shared one for the nearest exclusive one before
+ * it, and these are the nodes that the recipes of this library watch. So it is
+ * with every recipe; but a path on which a mutex and a read/write lock are used
+ * together, which do not exclude each other, may have more holders than is said
+ * here.
  *
  * Contenders with the same number count as ahead of each other, so two may
  * wait for each other: nobody can tell their order. The exception are an

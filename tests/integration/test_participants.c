@@ -291,10 +291,10 @@ static void a_reader_stands_beside_its_own_writer(void **state)
     ok(zkr_rwlock_acquire_read(rw, SOON_MS, &r));
     list = list_all();
     assert_int_equal(list->count, 2);
-    assert_place(list, 0, strrchr(zkr_grant_node(w), '/') + 1, SIZE_MAX);
-    assert_place(list, 1, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
-    assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_EXCLUSIVE);
-    assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_SHARED);
+    assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
+    assert_place(list, 1, strrchr(zkr_grant_node(w), '/') + 1, SIZE_MAX);
+    assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_SHARED);
+    assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_EXCLUSIVE);
     zkr_participants_free(list);
     release(w);
     list = list_all();

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "error.h"
+#include "mutex_recipe.h"
+#include "queue.h"
 #include "roster.h"
+#include "rwlock_recipe.h"
 #include "unit.h"
 
 #define NOBODY SIZE_MAX
@@ -138,16 +141,32 @@ static void a_downgrade_stands_side_by_side(void **state)
 {
     static const char *const names[] = { "x-__READ__5", "y-__WRIT__5",
                                          "z-__READ__6", "w-__WRIT__7" };
-    static const char *const sorted[] = { "y-__WRIT__5", "x-__READ__5",
-                                          "z-__READ__6", "w-__WRIT__7" };
     static const struct owned owners[] = { { "x-__READ__5", 7 },
                                            { "y-__WRIT__5", 7 } };
 
     (void)state;
     list(names, COUNT(names), SIZE_MAX);
     own(owners, COUNT(owners));
-    assert_names(sorted, COUNT(sorted));
-    assert_waits((const size_t[]){ NOBODY, NOBODY, 0, 2 });
+    assert_names(names, COUNT(names));
+    assert_waits((const size_t[]){ NOBODY, NOBODY, 1, 2 });
+}
+
+/* The roster had its own order of equal numbers, the other way round: behind a
+ * writer that also reads, it named the reader's node, and the library watched
+ * the writer's. */
+static void behind_a_downgrade_the_writer_is_waited_for(void **state)
+{
+    static const char *const names[] = { "a-__READ__5", "b-__WRIT__5",
+                                         "c-__WRIT__6" };
+    static const struct owned owners[] = { { "a-__READ__5", 7 },
+                                           { "b-__WRIT__5", 7 },
+                                           { "c-__WRIT__6", 8 } };
+
+    (void)state;
+    list(names, COUNT(names), SIZE_MAX);
+    own(owners, COUNT(owners));
+    assert_string_equal(items[2].name, "c-__WRIT__6");
+    assert_string_equal(items[items[2].waits_for].name, "b-__WRIT__5");
 }
 
 static void a_downgrade_waits_with_its_writer(void **state)
@@ -295,6 +314,97 @@ static void random_queues_follow_the_rules(void **state)
     }
 }
 
+/* --- against the recipes --- */
+
+/* The partner in a downgrade, with whom the recipe is not asked whom it waits
+ * for: NULL. */
+static const struct zkr_participant *beside(const struct zkr_participant *p)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct zkr_participant *q = &items[i];
+
+        if (q->kind != ZKR_PARTICIPANT_FOREIGN && q->kind != p->kind &&
+            q->sequence == p->sequence && q->session_id == p->session_id)
+            return q;
+    }
+    return NULL;
+}
+
+/* Whom a claim with that node would watch. */
+static const char *watched(const struct zkr__recipe *recipe,
+                           const char *const *names, size_t n,
+                           const struct zkr_participant *p)
+{
+    const struct zkr_participant *partner = beside(p);
+    struct zkr__queue queue;
+    const char *name = NULL;
+    size_t i;
+
+    assert_int_equal(
+        zkr__queue_parse(&queue, names, n, &recipe->markers, p->name), ZKR_OK);
+    if (partner != NULL)
+        (void)zkr__queue_leave_out(&queue, partner->name);
+    i = recipe->waits_for(&queue);
+    if (i != NOBODY)
+        name = queue.ahead[i].name;
+    zkr__queue_done(&queue);
+    return name;
+}
+
+static void assert_watched(const struct zkr__recipe *exclusive,
+                           const struct zkr__recipe *shared,
+                           const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct zkr_participant *p = &items[i];
+        const char *name;
+
+        if (p->kind == ZKR_PARTICIPANT_FOREIGN)
+            continue;
+        name = watched(p->kind == ZKR_PARTICIPANT_SHARED ? shared : exclusive,
+                       names, n, p);
+        if (name == NULL)
+            assert_int_equal(p->waits_for, NOBODY);
+        else
+            assert_string_equal(items[p->waits_for].name, name);
+    }
+}
+
+/* Numbers are few, so that many are equal. Of one number at most one of each
+ * kind belongs to a session, as clients make them. */
+static void claims_watch_whom_the_roster_names(void **state)
+{
+    static const char *const markers[] = { "lock-", "__lock__", "__WRIT__",
+                                           "__READ__", "__rlock__" };
+    uint64_t seed = 0x0dde5;
+    char names[12][32];
+    const char *pointers[COUNT(names)];
+
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        bool is_mutex = round % 2 == 0;
+        size_t n = unit_random(&seed) % (COUNT(names) + 1);
+
+        for (size_t i = 0; i < n; i++) {
+            (void)snprintf(names[i], sizeof(names[i]), "%02x-%s%d",
+                           (unsigned)(unit_random(&seed) % 16 * 16 + i),
+                           markers[unit_random(&seed) % (is_mutex ? 2 : 5)],
+                           (int)(unit_random(&seed) % 5) - 1);
+            pointers[i] = names[i];
+        }
+        list(pointers, n, SIZE_MAX);
+        for (size_t i = 0; i < n; i++)
+            items[i].session_id = (int64_t)i + 1;
+        for (size_t i = 1; i < n && unit_random(&seed) % 2 == 0; i++) {
+            if (beside(&items[i]) == NULL && items[i - 1].kind != items[i].kind)
+                items[i].session_id = items[i - 1].session_id;
+        }
+        zkr__roster_settle(items, count);
+        assert_watched(is_mutex ? &zkr__mutex_recipe : &zkr__writing_recipe,
+                       &zkr__reading_recipe, pointers, n);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
@@ -305,6 +415,7 @@ int main(void)
         TEST(negative_numbers_are_first),
         TEST(equal_numbers_wait_for_each_other),
         TEST(a_downgrade_stands_side_by_side),
+        TEST(behind_a_downgrade_the_writer_is_waited_for),
         TEST(a_downgrade_waits_with_its_writer),
         TEST(a_reader_of_another_session_is_no_downgrade),
         TEST(an_unfair_holder_is_outside_of_the_queue),
@@ -313,6 +424,7 @@ int main(void)
         TEST(what_is_no_child_is_left_out),
         TEST(any_byte_may_be_in_a_name),
         TEST(random_queues_follow_the_rules),
+        TEST(claims_watch_whom_the_roster_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

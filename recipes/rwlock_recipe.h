@@ -1,0 +1,10 @@
+/* What readers and writers are on the servers. */
+#ifndef ZKR__RWLOCK_RECIPE_H
+#define ZKR__RWLOCK_RECIPE_H
+
+#include "recipe.h"
+
+extern const struct zkr__recipe zkr__reading_recipe;
+extern const struct zkr__recipe zkr__writing_recipe;
+
+#endif
