@@ -175,7 +175,8 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline)
                          "session to %s: the chroot '%s' does not exist "
                          "(ZooKeeper -101, ZNONODE)",
                          s->hosts.servers, zkr__session_root(s));
-    if (s->greeting != ZKR_OK)
+    /* Of a missing node everybody is told (ZOOKEEPER-2590). */
+    if (s->greeting != ZKR_OK && s->greeting != ZKR__ZNOAUTH)
         return zkr__fail(s->greeting, "session to %s: first request",
                          s->hosts.servers);
     return ZKR_OK;

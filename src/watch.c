@@ -65,6 +65,11 @@ void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
         free_locked(w);
 }
 
+void zkr__watch_refused_locked(struct zkr__watch *w)
+{
+    w->spent = true;
+}
+
 void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
 {
     struct zkr_session *s = w->session;
@@ -95,7 +100,7 @@ static bool is_watched_otherwise(const struct zkr__watch *w)
     for (struct zkr__list *l = watches->next; l != watches; l = l->next) {
         struct zkr__watch *other = ZKR__CONTAINER(l, struct zkr__watch, link);
 
-        if (other != w && other->owner != NULL &&
+        if (other != w && other->owner != NULL && !other->spent &&
             other->path_hash == w->path_hash &&
             strcmp(other->path, w->path) == 0)
             return true;
@@ -116,6 +121,10 @@ static void on_unwatched(struct zkr__op *op, const struct zkr__zk_reply *reply)
 void zkr__watch_remove_locked(struct zkr__watch *w)
 {
     w->owner = NULL;
+    if (w->spent) {
+        free_locked(w);
+        return;
+    }
     if (w->session->over != 0)
         return;
     w->unwatch.request.watch = is_watched_otherwise(w) ? w : NULL;

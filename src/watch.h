@@ -11,7 +11,7 @@ struct zkr__watch {
     uint64_t path_hash;
     void *owner; /* NULL: nobody cares any more */
     void (*fired)(void *owner, bool deleted);
-    bool spent; /* it has fired: no event comes any more */
+    bool spent; /* it has fired or was refused: no event comes any more */
     struct zkr__op unwatch;
 };
 
@@ -28,11 +28,16 @@ void zkr__watch_not_sent_locked(struct zkr__watch *w);
 void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
                                int rc);
 
+/* ... or with ZNOAUTH, and is kept all the same: it names the node, and never
+ * fires. */
+void zkr__watch_refused_locked(struct zkr__watch *w);
+
 /* Nobody waits for it any more, but it may still fire: keep the context. */
 void zkr__watch_forget_locked(struct zkr__watch *w);
 
 /* The same for a watch that has been set, and tell the server, unless the
- * session watches that node for somebody else too. */
+ * session watches that node for somebody else too. One that was refused goes at
+ * once. */
 void zkr__watch_remove_locked(struct zkr__watch *w);
 
 /* The handle is closed: no watch fires any more. */

@@ -135,7 +135,8 @@ static bool has_stopped_watching(void *unused)
     return proxy_requests(proxy, ZOO_REMOVE_WATCHES) > 0;
 }
 
-/* As servers do since the fix of CVE-2024-23944. The waiter looks again from
+/* As servers do since the fix of CVE-2024-23944; since 3.8.4 and 3.9.2 they
+ * refuse the watch (ZOOKEEPER-2590). The waiter looks again from
  * time to time, also when an answer takes longer than that. */
 static void without_events_a_node_is_looked_for_again(void **state)
 {
@@ -144,12 +145,14 @@ static void without_events_a_node_is_looked_for_again(void **state)
     zkr_mutex *closed;
     zkr_grant *g;
     struct waiter w;
+    bool watched;
 
     (void)state;
     opts.acl = "world:anyone:cdw";
     ok(zkr_session_open(server_hosts(the_server), &opts, &theirs));
     closed = new_mutex(theirs, path);
     g = acquire(closed);
+    watched = admin_exists(admin, zkr_grant_node(g), NULL) == ZOK;
     atomic_store(&no_events, 1);
     proxy_reset_counts(proxy);
     proxy_set_latency(proxy, SLOWER_THAN_THAT_MS);
@@ -160,7 +163,8 @@ static void without_events_a_node_is_looked_for_again(void **state)
     assert_int_equal(waiter_join(&w), ZKR_OK);
     proxy_set_latency(proxy, 0);
     /* What it had watched in vain it does not go on watching. */
-    assert_true(wait_until(has_stopped_watching, NULL, SOON_MS));
+    if (watched)
+        assert_true(wait_until(has_stopped_watching, NULL, SOON_MS));
     release(w.grant);
     zkr_mutex_free(closed);
     close_session(theirs);

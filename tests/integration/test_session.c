@@ -338,7 +338,8 @@ static void credentials_survive_servers_that_refuse_the_connection(void **state)
     }
 }
 
-/* A waiter that may not read the node before it has to use exists. */
+/* A waiter that may not read the node before it has to use exists, and lists
+ * from time to time where that is refused, too: since 3.8.4 and 3.9.2. */
 static void
 a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
 {
@@ -350,6 +351,7 @@ a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
     zkr_mutex *m;
     zkr_mutex *hidden;
     zkr_grant *g;
+    zkr_grant *none = NULL;
 
     (void)state;
     m = new_mutex(s, path);
@@ -358,6 +360,9 @@ a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
     secretive = open_session_with(&opts);
     hidden = new_mutex(secretive, path);
     g = acquire(hidden);
+    assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
+    assert_non_null(
+        strstr(zkr_error_detail(), strrchr(zkr_grant_node(g), '/') + 1));
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     release(g);

@@ -70,6 +70,15 @@ struct server {
     const char *const *more_opts; /* of the next start */
 };
 
+/* Of another version than the installed one: its jute first, as the manifest of
+ * zookeeper.jar names the installed one (tools/versions.sh). */
+static char *class_path(void)
+{
+    char *other = getenv("ZKR_SERVER_CLASS_PATH");
+
+    return other != NULL && other[0] != '\0' ? other : CLASS_PATH;
+}
+
 /* Files */
 
 static void path_in(const struct server *s, const char *name,
@@ -304,7 +313,7 @@ static void fill_command(const struct server *s, char *config, char **argv)
     for (int i = 0; s->more_opts != NULL && s->more_opts[i] != NULL; i++)
         argv[n++] = (char *)s->more_opts[i];
     argv[n++] = "-cp";
-    argv[n++] = CLASS_PATH;
+    argv[n++] = class_path();
     argv[n++] = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
     argv[n++] = config;
     argv[n] = NULL;

@@ -19,11 +19,24 @@ static struct denial {
 } denials[DENIALS_MAX];
 static int denial_count;
 static bool refused[SESSIONS_MAX];
+static bool strict;
 
 void acls_reset(void)
 {
     memset(refused, 0, sizeof(refused));
     denial_count = 0;
+    strict = false;
+}
+
+void acls_be_strict(bool it_is)
+{
+    strict = it_is;
+}
+
+bool acls_permit_read(int session, const struct node *n, enum zkr__zk_type type)
+{
+    return (type == ZKR__ZK_EXISTS && !strict) ||
+           acls_permit(session, n, ZKR_PERMISSION_READ, true);
 }
 
 bool acls_used(void)

@@ -7,8 +7,12 @@
 #include <stdint.h>
 
 #include "tree.h"
+#include "zk.h"
 
 void acls_reset(void);
+/* As servers are since ZOOKEEPER-2590: EXISTS asks for READ, too. Before, for
+ * nothing. */
+void acls_be_strict(bool it_is);
 
 /* Of all nodes of that depth, the root being 0; for the sessions of one
  * process, or -1: of all. When it is over, an operator ends the sessions that
@@ -20,6 +24,9 @@ bool acls_used(void);
 /* `leaves`: who is refused it may leave a node. */
 bool acls_permit(int session, const struct node *n, uint32_t permission,
                  bool leaves);
+/* The node may be read by a request of that type. */
+bool acls_permit_read(int session, const struct node *n,
+                      enum zkr__zk_type type);
 /* What everybody may do with it. */
 uint32_t acls_anyone(const struct node *n);
 

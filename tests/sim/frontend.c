@@ -132,8 +132,7 @@ static void read_at(struct conn *c, struct request *r)
 
     r->node = n;
     r->rc = n == NULL ? ZKR__ZNONODE : ZKR_OK;
-    if (n != NULL && r->type != ZKR__ZK_EXISTS &&
-        !acls_permit(c->session, n, ZKR_PERMISSION_READ, true)) {
+    if (n != NULL && !acls_permit_read(c->session, n, r->type)) {
         r->rc = ZKR__ZNOAUTH;
         r->node = NULL;
         return;

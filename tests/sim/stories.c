@@ -710,6 +710,50 @@ static void a_node_that_stays_is_not_the_next_claims(void **state)
     succeeds(leave_a_node, nothing);
 }
 
+/* -- what may not be read ------------------------------------------------- */
+
+static void hide(bool from_exists, bool unfair)
+{
+    start(&users[HOLDER]);
+    story.unfair = unfair;
+    acls_be_strict(from_exists);
+    ask(&users[HOLDER]);
+    while (!users[HOLDER].told)
+        fiber_sleep(MS);
+    acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.calm);
+    start(&users[WAITER]);
+    ask(&users[WAITER]);
+    fiber_sleep(3 * world.timeout);
+    if (users[WAITER].told)
+        world_fail("it is told %s", zkr_strerror(users[WAITER].rc));
+    give_back(&users[HOLDER]);
+}
+
+static void hide_the_data(void)
+{
+    hide(false, false);
+}
+
+static void hide_the_node(void)
+{
+    hide(true, false);
+}
+
+static void hide_the_one_node(void)
+{
+    hide(true, true);
+}
+
+/* Since 3.8.4 and 3.9.2 servers refuse EXISTS too, and the wait failed at once.
+ */
+static void a_node_that_may_not_be_read_is_waited_for(void **state)
+{
+    (void)state;
+    succeeds(hide_the_data, has_a_node);
+    succeeds(hide_the_node, has_a_node);
+    succeeds(hide_the_one_node, has_a_node);
+}
+
 /* -- two locks of one session --------------------------------------------- */
 
 static void be_asked(void)
@@ -816,6 +860,7 @@ int main(void)
         cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
         cmocka_unit_test(who_waits_for_a_ghost_without_memory_is_told),
         cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
+        cmocka_unit_test(a_node_that_may_not_be_read_is_waited_for),
         cmocka_unit_test(a_doubt_is_about_all_that_is_held),
         cmocka_unit_test(what_is_refused_for_one_is_proven_by_another),
     };

@@ -239,6 +239,7 @@ static void begin(void)
     world.no_containers = one_in(8);
     choose_ensemble();
     make_directory();
+    acls_be_strict(choose(2) == 1);
 }
 
 static int64_t after_calm(void)

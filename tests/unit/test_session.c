@@ -202,6 +202,16 @@ static void a_session_that_is_granted_no_time_does_not_hang(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
+/* Since 3.8.4 and 3.9.2 EXISTS asks for READ, and no session could be opened
+ * where nobody may read the chroot, or the root. */
+static void a_chroot_that_may_not_be_read_is_there(void **state)
+{
+    (void)state;
+    client_answers(ZKR__ZK_EXISTS, ZNOAUTH);
+    assert_int_equal(zkr_session_close(open_session(0)), ZKR_OK);
+    client_answers(ZKR__ZK_EXISTS, ZKR_OK);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -210,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_line_of_the_log_is_no_place_to_be_cancelled_at),
         cmocka_unit_test(how_a_release_ended_is_explained_to_its_callback),
         cmocka_unit_test(a_session_that_is_granted_no_time_does_not_hang),
+        cmocka_unit_test(a_chroot_that_may_not_be_read_is_there),
     };
 
     (void)alarm(PATIENCE_S);
