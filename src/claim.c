@@ -40,13 +40,17 @@ static const struct zkr__sm_state table[] = {
 static int describe(struct zkr__claim *c)
 {
     char uuid[ZKR__UUID_LEN + 1];
+    struct zkr__owner owner = {
+        .label = c->lock->label,
+        .claim = c->recipe->way->same_name ? uuid : NULL,
+        .within = c->lock->session->opts.within,
+        .of_thread = c->thread != 0,
+    };
     int cancel = zkr__thread_keep();
     int rc;
 
     zkr__random_uuid(uuid);
-    rc = zkr__owner_write(c->data, c->lock->label,
-                          c->recipe->way->same_name ? uuid : NULL,
-                          c->thread != 0, &c->data_len);
+    rc = zkr__owner_write(&owner, c->data, &c->data_len);
     zkr__thread_let_go(cancel);
     return rc;
 }

@@ -66,12 +66,13 @@ static void make_text(char *text)
         (void)strcpy(text, "?");
 }
 
-static json_t *record(const char *label, const char *claim, bool of_thread)
+static json_t *record(const struct zkr__owner *owner)
 {
     char host[HOST_NAME_MAX + 1] = "";
     char thread[32] = "";
     char program[64] = "";
     char start[32];
+    char within[32];
 
     (void)gethostname(host, sizeof(host) - 1);
     make_text(host);
@@ -81,19 +82,23 @@ static json_t *record(const char *label, const char *claim, bool of_thread)
                    program_invocation_short_name);
     make_text(program);
     start_time(start);
-    return json_pack("{ss si ss* so* ss ss ss* ss ss*}", "host", host, "pid",
-                     (int)getpid(), "thread", of_thread ? thread : NULL, "tid",
-                     of_thread ? json_integer(gettid()) : NULL, "start", start,
-                     "program", program, "label", label, "library",
-                     "zkrecipes " ZKR_VERSION_STRING, "claim", claim);
+    (void)snprintf(within, sizeof(within), "0x%llx",
+                   (unsigned long long)owner->within);
+    return json_pack(
+        "{ss si ss* so* ss ss ss* ss ss* ss*}", "host", host, "pid",
+        (int)getpid(), "thread", owner->of_thread ? thread : NULL, "tid",
+        owner->of_thread ? json_integer(gettid()) : NULL, "start", start,
+        "program", program, "label", owner->label, "library",
+        "zkrecipes " ZKR_VERSION_STRING, "claim", owner->claim, "within",
+        owner->within != 0 ? within : NULL);
 }
 
-int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
-                     const char *claim, bool of_thread, size_t *ret_len)
+int zkr__owner_write(const struct zkr__owner *owner,
+                     char data[ZKR__OWNER_MAX + 1], size_t *ret_len)
 {
     /* What goes first when every name is full of escapes. */
     static const char *const spare[] = { "program", "thread", "host" };
-    json_t *json = record(label, claim, of_thread);
+    json_t *json = record(owner);
     size_t len = 0;
 
     if (json != NULL)

@@ -4,16 +4,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define ZKR__OWNER_MAX 512
 
 /* What Curator writes into a node, in its place, to ask for the lock. */
 #define ZKR__REVOKE_MESSAGE "__REVOKE__"
 
-/* Fill `data` with a record and return its length; it names the calling thread
- * when that is the owner. `label` may be NULL; so may `claim`, which tells it
- * from our other records. ZKR_ENOMEM is the only error. */
-int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
-                     const char *claim, bool of_thread, size_t *ret_len);
+struct zkr__owner {
+    const char *label; /* NULL: none */
+    const char *claim; /* what tells it from our other records; NULL: nothing */
+    int64_t within;    /* the session around ours; 0: none */
+    bool of_thread;    /* the calling thread is the owner, and is named */
+};
+
+/* Fill `data` with a record and return its length. ZKR_ENOMEM is the only
+ * error. */
+int zkr__owner_write(const struct zkr__owner *owner,
+                     char data[ZKR__OWNER_MAX + 1], size_t *ret_len);
 
 #endif

@@ -101,6 +101,11 @@ struct zkr_session_opts {
                                       has lowered minSessionTimeout. */
     uint32_t lease_margin_ms;    /**< Taken off the end of the lease for clocks
                                       and callbacks. Default 50. */
+    int64_t within; /**< The session of a program that waits for the end of
+                         ours, as zk-lockctl run waits for its command, which
+                         finds the session in ZKLOCK_SESSION. Written into our
+                         nodes, so that tools see who waits for whom. 0: none.
+                         Nothing else depends on it. */
 };
 
 /* clang-format off */

@@ -48,6 +48,37 @@ static void our_record_is_read(void **state)
     assert_string_equal(word, "vm:4231/4232 peek");
 }
 
+static void the_session_around_is_read(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t session;
+    } cases[] = {
+        { "\"0x10000a1b2c30001\"", 0x10000a1b2c30001 },
+        { "\"0xffffffffffffffff\"", -1 },
+        { "\"0x8000000000000000\"", INT64_MIN },
+        { "\"0x10000000000000000\"", 0 },
+        { "\"0x\"", 0 },
+        { "\"0x1 \"", 0 },
+        { "\"-0x1\"", 0 },
+        { "\"17\"", 0 },
+        { "17", 0 },
+        { "null", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[128];
+
+        (void)snprintf(text, sizeof(text),
+                       "{\"library\":\"zkrecipes 9\",\"within\":%s}",
+                       cases[i].text);
+        read_text(text);
+        assert_true(owner.is_record);
+        assert_int_equal(owner.within, cases[i].session);
+    }
+}
+
 static void what_is_missing_is_empty(void **state)
 {
     char word[100];
@@ -192,6 +223,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_record_is_read),
+        cmocka_unit_test(the_session_around_is_read),
         cmocka_unit_test(what_is_missing_is_empty),
         cmocka_unit_test(other_data_is_no_record),
         cmocka_unit_test(deep_and_long_data_is_no_record),

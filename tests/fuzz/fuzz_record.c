@@ -60,8 +60,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     /* host, program, thread, label */
     char *parts[4] = { nothing, nothing, nothing, nothing };
     char *rest = text;
-    const char *claim =
-        size % 2 == 0 ? NULL : "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";
+    struct zkr__owner owner = {
+        .claim = size % 2 == 0 ? NULL : "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436",
+        .within = size % 3 == 0 ? 0 : INT64_MIN,
+        .of_thread = true,
+    };
     char *program = program_invocation_short_name;
     char data[ZKR__OWNER_MAX + 1];
     size_t len = 0;
@@ -76,7 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     program_invocation_short_name = parts[1];
     (void)pthread_setname_np(pthread_self(), parts[2]);
 
-    CHECK(zkr__owner_write(data, parts[3], claim, true, &len) == 0);
+    owner.label = parts[3];
+    CHECK(zkr__owner_write(&owner, data, &len) == 0);
     CHECK(len <= ZKR__OWNER_MAX && strlen(data) == len && is_utf8(data));
     CHECK(zkr__text_fault(data) == NULL); /* one line */
     check_read(data, len, parts[3]);

@@ -40,14 +40,14 @@ void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1])
                    (uint32_t)(n >> 32), (uint32_t)n);
 }
 
-int zkr__owner_write(char data[ZKR__OWNER_MAX + 1], const char *label,
-                     const char *claim, bool of_thread, size_t *ret_len)
+int zkr__owner_write(const struct zkr__owner *owner,
+                     char data[ZKR__OWNER_MAX + 1], size_t *ret_len)
 {
     int len = snprintf(data, ZKR__OWNER_MAX + 1,
                        "{\"label\":\"%s\",\"claim\":\"%s\"}",
-                       label == NULL ? "" : label, claim == NULL ? "" : claim);
+                       owner->label == NULL ? "" : owner->label,
+                       owner->claim == NULL ? "" : owner->claim);
 
-    (void)of_thread;
     *ret_len = (size_t)len;
     return ZKR_OK;
 }

@@ -36,7 +36,7 @@ _Static_assert(sizeof(struct zkr_mutex_opts) ==
                "zkr_mutex_opts has padding");
 _Static_assert(sizeof(struct zkr_session_opts) ==
                    sizeof(size_t) + 6 * sizeof(uint32_t) + 4 * sizeof(char *) +
-                       sizeof(struct zkr_retry),
+                       sizeof(struct zkr_retry) + sizeof(int64_t),
                "zkr_session_opts has padding");
 _Static_assert(sizeof(struct zkr_retry) ==
                    4 * sizeof(uint32_t) + sizeof(uint64_t),

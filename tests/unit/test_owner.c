@@ -70,8 +70,8 @@ static int restore_names(void **state)
     return pthread_setname_np(pthread_self(), before.thread);
 }
 
-/* The record with that label, as it is read by others. */
-static json_t *written(const char *label)
+/* A record, as it is read by others. */
+static json_t *written_of(struct zkr__owner owner)
 {
     struct {
         char data[ZKR__OWNER_MAX + 1];
@@ -82,8 +82,7 @@ static json_t *written(const char *label)
     json_t *json;
 
     memset(&buf, '#', sizeof(buf));
-    assert_int_equal(zkr__owner_write(buf.data, label, NULL, true, &len),
-                     ZKR_OK);
+    assert_int_equal(zkr__owner_write(&owner, buf.data, &len), ZKR_OK);
     assert_true(len <= ZKR__OWNER_MAX);
     assert_int_equal(strlen(buf.data), len);
     assert_memory_equal(buf.guard, "########", 8);
@@ -102,6 +101,11 @@ static void assert_text(const json_t *json, const char *key, const char *text)
     if (value == NULL || strcmp(value, text) != 0)
         fail_msg("%s is '%s', not '%s'", key, value == NULL ? "none" : value,
                  text);
+}
+
+static json_t *written(const char *label)
+{
+    return written_of((struct zkr__owner){ .label = label, .of_thread = true });
 }
 
 /* The start as seconds since the epoch; it must be RFC 3339 in UTC. */
@@ -265,10 +269,8 @@ static void nastiest_names_fit(void **state)
 static void nastiest_names_fit_beside_a_claim(void **state)
 {
     const char *claim = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";
-    char data[ZKR__OWNER_MAX + 1];
     char label[ZKR_LABEL_MAX + 1];
     char host[65];
-    size_t len = 0;
     json_t *json;
 
     (void)state;
@@ -277,11 +279,32 @@ static void nastiest_names_fit_beside_a_claim(void **state)
     memset(host, '\\', 64);
     host[64] = '\0';
     fake_host = host;
-    assert_int_equal(zkr__owner_write(data, label, claim, true, &len), ZKR_OK);
-    json = json_loadb(data, len, 0, NULL);
+    json = written_of((struct zkr__owner){ .label = label,
+                                           .claim = claim,
+                                           .within = INT64_MIN,
+                                           .of_thread = true });
     assert_text(json, "label", label);
     assert_text(json, "claim", claim);
+    assert_text(json, "within", "0x8000000000000000");
     (void)start_of(json);
+    json_decref(json);
+}
+
+/* Session ids begin with the number of a server: from 128 on they are negative.
+ */
+static void the_session_around_is_named_when_there_is_one(void **state)
+{
+    json_t *json =
+        written_of((struct zkr__owner){ .within = 0x10000a1b2c30001 });
+
+    (void)state;
+    assert_text(json, "within", "0x10000a1b2c30001");
+    json_decref(json);
+    json = written_of((struct zkr__owner){ .within = -1 });
+    assert_text(json, "within", "0xffffffffffffffff");
+    json_decref(json);
+    json = written(NULL);
+    assert_null(json_object_get(json, "within"));
     json_decref(json);
 }
 
@@ -326,11 +349,12 @@ struct from_thread {
 static void *write_there(void *arg)
 {
     struct from_thread *t = arg;
+    struct zkr__owner owner = { .of_thread = true };
     size_t len;
 
     (void)pthread_setname_np(pthread_self(), "another one");
     t->tid = gettid();
-    t->rc = zkr__owner_write(t->data, NULL, NULL, true, &len);
+    t->rc = zkr__owner_write(&owner, t->data, &len);
     return NULL;
 }
 
@@ -356,14 +380,9 @@ static void record_is_of_the_calling_thread(void **state)
  * look like one owner made them a deadlock. */
 static void record_of_no_thread_names_none(void **state)
 {
-    char data[ZKR__OWNER_MAX + 1];
-    size_t len;
-    json_t *json;
+    json_t *json = written_of((struct zkr__owner){ .of_thread = false });
 
     (void)state;
-    assert_int_equal(zkr__owner_write(data, NULL, NULL, false, &len), ZKR_OK);
-    json = json_loads(data, 0, NULL);
-    assert_non_null(json);
     assert_null(json_object_get(json, "thread"));
     assert_null(json_object_get(json, "tid"));
     assert_int_equal(json_integer_value(json_object_get(json, "pid")),
@@ -386,6 +405,7 @@ int main(void)
         NAMED_TEST(longest_label_fits),
         NAMED_TEST(nastiest_names_fit),
         NAMED_TEST(nastiest_names_fit_beside_a_claim),
+        NAMED_TEST(the_session_around_is_named_when_there_is_one),
         NAMED_TEST(names_that_are_not_text_become_a_question_mark),
         NAMED_TEST(empty_names_become_a_question_mark),
         NAMED_TEST(record_is_of_the_calling_thread),

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -28,6 +29,20 @@ static int64_t take_number(const json_t *record, const char *key)
     return json_integer_value(json_object_get(record, key));
 }
 
+/* Text, as JavaScript knows 53 bits only. 0: none, or not a session. */
+static int64_t take_session(const json_t *record, const char *key)
+{
+    const char *value = json_string_value(json_object_get(record, key));
+    size_t digits;
+
+    if (value == NULL || strncmp(value, "0x", 2) != 0)
+        return 0;
+    digits = strspn(value + 2, "0123456789abcdef");
+    return digits > 0 && digits <= 16 && value[2 + digits] == '\0'
+               ? (int64_t)strtoull(value, NULL, 16)
+               : 0;
+}
+
 static bool is_ours(const json_t *record)
 {
     const char *library = json_string_value(json_object_get(record, "library"));
@@ -46,6 +61,7 @@ static void take_record(struct owner *owner, const json_t *record)
     take_text(record, "start", owner->start, sizeof(owner->start));
     owner->pid = take_number(record, "pid");
     owner->tid = take_number(record, "tid");
+    owner->within = take_session(record, "within");
 }
 
 void owner_read(struct owner *owner, const char *data, size_t size)

@@ -18,6 +18,7 @@ struct owner {
     char start[40];
     int64_t pid;
     int64_t tid;
+    int64_t within; /* the session around its own, which waits for its end */
 };
 
 /* Of the data of a node: any bytes. */
