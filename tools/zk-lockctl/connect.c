@@ -153,6 +153,7 @@ int lockctl_connect(struct lockctl *ctl)
     opts.connect_timeout_ms =
         (uint32_t)(ctl->connect_timeout_ms != 0 ? ctl->connect_timeout_ms
                                                 : ctl->timeout_ms);
+    opts.within = ctl->within;
     opts.reply_timeout_ms = (uint32_t)ctl->timeout_ms;
     rc = zkr_session_open(ctl->servers, &opts, &ctl->session);
     explicit_bzero(auth, sizeof(auth));

@@ -41,6 +41,7 @@ struct lockctl {
     int verbose;
     uint32_t session_timeout_ms; /* 0: as short as is good for looking on */
     int64_t connect_timeout_ms;  /* 0: timeout_ms */
+    int64_t within;              /* the session around ours; 0: none */
 
     zkr_session *session; /* after lockctl_connect() */
 };

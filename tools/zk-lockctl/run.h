@@ -12,6 +12,7 @@
 #include "run_clock.h"
 #include "run_fence.h"
 #include "run_guard.h"
+#include "run_nested.h"
 #include "run_signals.h"
 #include "run_tty.h"
 
@@ -44,6 +45,7 @@ struct run {
     struct fds *inherited;
     struct child child;
     struct fence fence;
+    struct nested around;
 
     zkr_grant *grant;
     int64_t session_id; /* through which it is held */
@@ -69,6 +71,10 @@ struct run {
 /* run_wait.c: 0 when the lock is ours, or an exit code after it was said why it
  * is not. */
 int run_wait(struct run *run);
+
+/* run_itself.c: would the claim wait for a run around this one, which waits for
+ * this one? Then the exit code, after it was said. */
+bool run_would_wait_for_itself(struct run *run, int *ret_code);
 
 /* run_hold.c: from the start of the command until nothing of it is left. 0, or
  * an exit code when it could not be started. */

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-enum { ADDED = 6, VALUE_MAX = ZKR_PATH_MAX + 256 };
+enum { ADDED = 7, VALUE_MAX = ZKR_PATH_MAX + 256 };
 
 struct env {
     char added[ADDED][VALUE_MAX];
@@ -17,6 +17,7 @@ struct env {
 
 static void fill(struct env *env, const struct run *run)
 {
+    char sessions[NESTED_TEXT_MAX];
     size_t n = 0;
 
     (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_PATH=%s",
@@ -27,6 +28,8 @@ static void fill(struct env *env, const struct run *run)
                    claim_kind_name(run->opts.kind));
     (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_SESSION=0x%llx",
                    (unsigned long long)run->session_id);
+    nested_write(&run->around, run->session_id, sessions);
+    (void)snprintf(env->added[n++], VALUE_MAX, NESTED_VARIABLE "=%s", sessions);
     (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_TOKEN=%lld",
                    (long long)zkr_grant_token(run->grant));
     (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_WAIT_MS=%lld",

@@ -89,6 +89,8 @@ int run_wait(struct run *run)
     int code = 0;
     int error;
 
+    if (run_would_wait_for_itself(run, &code))
+        return code;
     error = claim_start(run->ctl->session, opts->kind, opts->path, opts->why,
                         opts->wait_ms, run->event_fd, &claim);
     if (error != ZKR_OK)

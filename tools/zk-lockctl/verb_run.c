@@ -263,8 +263,11 @@ static int prepare(struct run *run)
 
 static int open_session(struct run *run)
 {
-    int code = lockctl_connect(run->ctl);
+    int code;
 
+    nested_read(&run->around, getenv(NESTED_VARIABLE));
+    run->ctl->within = nested_innermost(&run->around);
+    code = lockctl_connect(run->ctl);
     if (code == 0)
         code = set_fence(run);
     /* Until here a signal may simply end us: nothing is held. */

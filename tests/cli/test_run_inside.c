@@ -1,0 +1,180 @@
+/* Tests of zk-lockctl run inside zk-lockctl run. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "start_run.h"
+
+#define INSIDE LOCKCTL, "run", "--servers", server_hosts(the_server)
+
+/* new_path() keeps one only. */
+static const char *other_path(void)
+{
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s-inside", new_path());
+    return path;
+}
+
+static void it_would_wait_for_itself(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN(path, INSIDE, path, "echo", "started"), 64);
+    assert_said(&cli, "you hold /");
+    assert_said(&cli, "would wait for itself");
+    assert_null(strstr(cli_said(&cli), "started"));
+    assert_int_equal(RUN(path, INSIDE, "-w", "1h", path, "true"), 64);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* ZKLOCK_SESSION is that of the one in the middle. */
+static void with_another_lock_in_between_too(void **state)
+{
+    const char *other = other_path();
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN(path, INSIDE, other, INSIDE, path, "true"), 64);
+    assert_said(&cli, "you hold /");
+    assert_int_equal(RUN(path, INSIDE, other, "true"), 0);
+}
+
+static void who_does_not_wait_is_told_why(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN(path, INSIDE, "-n", path, "true"), 75);
+    assert_said(&cli, "you hold /");
+    assert_int_equal(RUN(path, INSIDE, "-n", "-E", "9", path, "true"), 9);
+}
+
+static void readers_join_readers(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN("-s", path, INSIDE, "-s", path, "true"), 0);
+    assert_int_equal(RUN("-s", path, INSIDE, "-x", path, "true"), 64);
+    assert_int_equal(RUN("-x", path, INSIDE, "-s", path, "true"), 64);
+}
+
+/* The same lock by another name. */
+static void a_chroot_does_not_hide_it(void **state)
+{
+    char path[256];
+    const char *root = new_path();
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s/a", root);
+    assert_int_equal(
+        RUN(path, INSIDE, "--chroot", root, "/a", "echo", "started"), 64);
+    assert_said(&cli, "you hold /a already");
+}
+
+/* As it is left in a terminal multiplexer, say: started by a command that had
+ * the lock once. */
+static void an_old_environment_means_nothing(void **state)
+{
+    const char *path = new_path();
+    char sessions[64] = "";
+
+    (void)state;
+    assert_int_equal(RUN(path, "sh", "-c", "echo $ZKLOCK_SESSIONS"), 0);
+    (void)snprintf(sessions, sizeof(sessions), "%s", cli_said(&cli));
+    sessions[strcspn(sessions, "\n")] = '\0';
+    assert_int_equal(strncmp(sessions, "0x", 2), 0);
+    assert_int_equal(setenv("ZKLOCK_SESSIONS", sessions, 1), 0);
+    assert_int_equal(RUN(path, "true"), 0);
+    assert_int_equal(setenv("ZKLOCK_SESSIONS", "what?", 1), 0);
+    assert_int_equal(RUN(path, "true"), 0);
+    assert_int_equal(unsetenv("ZKLOCK_SESSIONS"), 0);
+}
+
+/* Its node is there until its session ends: that is worth waiting for. */
+static void a_run_around_that_was_killed_is_waited_for(void **state)
+{
+    const char *path = new_path();
+    char sessions[64];
+
+    (void)state;
+    START_AT(&cli, server_hosts(the_server), path, "sh", "-c",
+             "echo $ZKLOCK_SESSIONS; exec sleep 1000");
+    cli_wait_said(&cli, "\n");
+    (void)snprintf(sessions, sizeof(sessions), "%s", cli_said(&cli));
+    sessions[strcspn(sessions, "\n")] = '\0';
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(setenv("ZKLOCK_SESSIONS", sessions, 1), 0);
+    assert_int_equal(RUN(path, "echo", "started"), 0);
+    assert_said(&cli, "started\n");
+    assert_int_equal(unsetenv("ZKLOCK_SESSIONS"), 0);
+}
+
+static void assert_node_says(const char *path, const char *text)
+{
+    char node[256];
+    char data[1024];
+    char *name = nth_child(path, 0);
+
+    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    free(name);
+    assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
+    if (strstr(data, text) == NULL)
+        fail_msg("'%s' is not in %s", text, data);
+}
+
+/* Two nested runs may wait for each other's outer lock. Each run has a session
+ * of its own: without this nothing told that the two were one. */
+static void the_node_inside_names_the_session_around(void **state)
+{
+    const char *inner = other_path();
+    const char *path = new_path();
+    char within[64];
+    char session[32];
+
+    (void)state;
+    START(&cli, path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"", "sh", INSIDE,
+          inner, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    (void)snprintf(session, sizeof(session), "%s", cli_said(&cli));
+    session[strcspn(session, "\n")] = '\0';
+    (void)snprintf(within, sizeof(within), "\"within\":\"%s\"", session);
+    assert_node_says(inner, within);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_would_wait_for_itself),
+        cmocka_unit_test(with_another_lock_in_between_too),
+        cmocka_unit_test(who_does_not_wait_is_told_why),
+        cmocka_unit_test(readers_join_readers),
+        cmocka_unit_test(a_chroot_does_not_hide_it),
+        cmocka_unit_test(an_old_environment_means_nothing),
+        cmocka_unit_test(a_run_around_that_was_killed_is_waited_for),
+        cmocka_unit_test(the_node_inside_names_the_session_around),
+    };
+
+    return cmocka_run_group_tests_name("run inside run", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}
