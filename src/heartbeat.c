@@ -131,6 +131,14 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
         zkr__keeper_arm_locked(s, &s->watchdog, now, on_watch);
 }
 
+void zkr__heartbeat_recheck_locked(struct zkr_session *s)
+{
+    if (!s->watchdog.armed)
+        return;
+    zkr__keeper_disarm_locked(s, &s->watchdog);
+    zkr__keeper_arm_locked(s, &s->watchdog, zkr__clock_now(), on_watch);
+}
+
 void zkr__heartbeat_good_locked(struct zkr_session *s)
 {
     zkr__heartbeat_start_locked(s);

@@ -8,6 +8,10 @@
 /* Something is held: beat, and watch the clock, while that lasts. */
 void zkr__heartbeat_start_locked(struct zkr_session *s);
 
+/* The lease may end earlier than it did: a server has granted less at a
+ * reconnect. */
+void zkr__heartbeat_recheck_locked(struct zkr_session *s);
+
 /* A committed write has found a held node: try the others that are in doubt,
  * if they can be proven. */
 void zkr__heartbeat_good_locked(struct zkr_session *s);

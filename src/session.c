@@ -9,6 +9,7 @@
 #include "call.h"
 #include "claim.h"
 #include "error.h"
+#include "heartbeat.h"
 #include "listener.h"
 #include "opener.h"
 #include "pulse.h"
@@ -142,6 +143,7 @@ static void connected_locked(struct zkr_session *s)
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = granted_timeout_ms(s); /* may differ every time */
     zkr__lease_set_timeout(&s->lease, s->timeout_ms * ZKR__MS);
+    zkr__heartbeat_recheck_locked(s);
     move_locked(s,
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED
                                                       : ZKR_SESSION_RECONNECTED,

@@ -5,6 +5,7 @@
 #include "choices.h"
 #include "error.h"
 #include "options.h"
+#include "told.h"
 #include "users.h"
 
 /* An acquire that nobody waits for in the library. */
@@ -164,7 +165,9 @@ static void on_session_event(zkr_session *session,
 
 static void free_listener(struct process *p)
 {
+    told_ends(p->session);
     zkr_listener_free(p->listener);
+    told_ended(p->session);
     p->listener = NULL;
 }
 
@@ -172,8 +175,9 @@ static void open_session(struct process *p)
 {
     while (try_to_open(p) != ZKR_OK)
         world_trace("process %d: another try", p->number);
-    if (one_in(4))
-        (void)zkr_session_listen(p->session, on_session_event, p, &p->listener);
+    if (one_in(2))
+        told_of_session(p->number, p->session, on_session_event, p,
+                        &p->listener);
     p->opened = true;
     fiber_wake(p, true);
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+void child_reset(void);
+
 /* From now on we are the child, or the parent again. */
 void child_pretend(bool child);
 

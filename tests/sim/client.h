@@ -16,4 +16,18 @@ void clients_run(int which);
 
 int clients_open(void);
 
+/* How many requests they have been given. */
+uint64_t clients_requests(void);
+
+/* What the client of a process has told the library. */
+enum client_knows {
+    CLIENT_IS_AWAY, /* there is none now, or it has still to tell something */
+    CLIENT_CONNECTS,
+    CLIENT_IS_CONNECTED,
+    CLIENT_IS_EXPIRED,
+};
+enum client_knows client_knows(int process);
+/* Since when it is connected. */
+int64_t client_connected_since(int process);
+
 #endif

@@ -270,11 +270,13 @@ static void stop_often(void)
 
 static void refuse(void)
 {
+    world.scarce = true;
     touch_nerve(&nerves.refuse, "a client is out of memory");
 }
 
 static void starve(void)
 {
+    world.scarce = true;
     touch_nerve(&heap_scarce, "no memory");
 }
 

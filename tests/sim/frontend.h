@@ -52,6 +52,7 @@ struct request {
     struct zkr__op *op;
     struct zkr__watch *watch;
     bool sent;
+    uint64_t number; /* of all that the library has asked, from 1 */
 };
 
 enum { /* messages */

@@ -1,7 +1,9 @@
 /* What users do with a grant, until they give it back. */
 #include "arena.h"
 #include "choices.h"
+#include "client.h"
 #include "error.h"
+#include "told.h"
 #include "users.h"
 
 /* A lock that counts is given back by its thread only. */
@@ -28,6 +30,56 @@ static void release_async(const struct thread *t, zkr_grant *grant)
         world.releases++;
 }
 
+static void free_grant(zkr_grant *grant)
+{
+    told_ends(grant);
+    zkr_grant_free(grant);
+    told_ended(grant);
+}
+
+static void listen_no_more(zkr_grant *grant)
+{
+    told_ends(grant);
+    (void)zkr_grant_listen(grant, NULL, NULL);
+    told_ended(grant);
+}
+
+/* Its grant is the lock's own, and freed with it. */
+static void give_back_reentrant(struct thread *t, zkr_grant *grant)
+{
+    told_ends(grant);
+    if (one_in(4))
+        user_free_lock(t);
+    else
+        (void)zkr_reentrant_mutex_release(t->lock);
+    told_ended(grant);
+}
+
+/* What has been given back, or was lost, cannot be once more. */
+static void release_again(const struct attempt *a, zkr_grant *grant)
+{
+    enum zkr_grant_state state = zkr_grant_state(grant);
+    int rc = zkr_grant_release(grant);
+
+    if (rc != (state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD))
+        world_fail("attempt %d is %s and given back again: %d", a->number,
+                   zkr_grant_state_name(state), rc);
+    if (zkr_grant_depth(grant) != 0 || zkr_grant_check(grant) == ZKR_OK)
+        world_fail("attempt %d is given back, and held %u times", a->number,
+                   zkr_grant_depth(grant));
+}
+
+static void release(const struct thread *t, const struct attempt *a,
+                    zkr_grant *grant)
+{
+    if (choose(2) == 0)
+        (void)zkr_grant_release(grant);
+    else
+        release_async(t, grant);
+    while (one_in(3))
+        release_again(a, grant);
+}
+
 void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
     int64_t began = sim_now;
@@ -37,19 +89,13 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
                 a->number);
     oracle_over(a);
     if (one_in(8))
-        (void)zkr_grant_listen(grant, NULL, NULL);
-    if (world.recipe == REENTRANT && one_in(4)) {
-        user_free_lock(t);
-    } else if (world.recipe == REENTRANT) {
-        (void)zkr_reentrant_mutex_release(t->lock);
-    } else if (choose(3) == 0) {
-        zkr_grant_free(grant);
+        listen_no_more(grant);
+    if (world.recipe == REENTRANT) {
+        give_back_reentrant(t, grant);
     } else {
-        if (choose(2) == 0)
-            (void)zkr_grant_release(grant);
-        else
-            release_async(t, grant);
-        zkr_grant_free(grant);
+        if (choose(3) > 0)
+            release(t, a, grant);
+        free_grant(grant);
     }
     oracle_in_time("a release", t->process->number, began, stopped,
                    user_reply_timeout(t) * MS);
@@ -99,18 +145,33 @@ static void listen_to(struct attempt *a, zkr_grant *grant, bool owned)
     struct listening *l = arena_new(sizeof(*l));
 
     *l = (struct listening){ a, owned };
-    (void)zkr_grant_listen(grant, on_grant_event, l);
+    told_of_grant(a, grant, on_grant_event, l);
 }
 
 static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(t->process->number);
+    uint64_t requests = clients_requests();
     int rc = zkr_grant_verify(grant, 500);
 
-    if (rc == ZKR_OK)
+    if (rc == ZKR_OK) {
         oracle_checked(a, rc);
+        oracle_verified(a, requests);
+    }
     oracle_in_time("a verify", t->process->number, began, stopped, 500 * MS);
+}
+
+/* Whichever node is left, the other one is not held any more. */
+static void judge_other_side(const struct attempt *a, zkr_grant *write, int rc)
+{
+    enum zkr_grant_state state = zkr_grant_state(write);
+
+    if ((rc == ZKR_OK && state != ZKR_GRANT_RELEASED &&
+         state != ZKR_GRANT_LOST) ||
+        (rc == ZKR_ELOST && state != ZKR_GRANT_LOST))
+        world_fail("attempt %d is %s after its downgrade: %d", a->number,
+                   zkr_grant_state_name(state), rc);
 }
 
 static struct attempt *downgrade(struct thread *t, struct attempt *a,
@@ -126,6 +187,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     down->deadline = INT64_MAX - 1;
     a->grant = NULL; /* whatever comes of it is told at the end only */
     rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
+    judge_other_side(a, *grant, rc);
     oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
     oracle_in_time("a downgrade", t->process->number, began, stopped,
                    2 * user_reply_timeout(t) * MS);
@@ -133,7 +195,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
         a->grant = a->over ? NULL : *grant;
         return a;
     }
-    zkr_grant_free(*grant);
+    free_grant(*grant);
     *grant = read;
     return down;
 }
@@ -232,7 +294,7 @@ static void steps(struct thread *t, struct attempt *a, zkr_grant *grant)
 void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
                 bool owned)
 {
-    if (one_in(4))
+    if (one_in(2))
         listen_to(a, grant, owned && counts(t));
     steps(t, a, grant);
     if (one_in(4))

@@ -7,6 +7,7 @@
 
 #include "acls.h"
 #include "arena.h"
+#include "client.h"
 #include "deletes.h"
 #include "error.h"
 #include "writes.h"
@@ -303,10 +304,51 @@ void oracle_checked(const struct attempt *a, int rc)
                    a->number, a->node->path);
 }
 
+bool oracle_is_well(int process, int64_t since)
+{
+    if (client_knows(process) != CLIENT_IS_CONNECTED || acls_used())
+        return false;
+    if (since < world.calm)
+        since = world.calm;
+    if (since < client_connected_since(process))
+        since = client_connected_since(process);
+    return sim_now - since > world.timeout;
+}
+
+/* Answers to what was asked before say nothing. */
+void oracle_verified(const struct attempt *a, uint64_t requests)
+{
+    for (int64_t v = ensemble_committed(); v > 0; v--) {
+        const struct txn *txn = ensemble_txn(v);
+
+        if (txn->kind == TXN_CHECK && txn->node == a->node &&
+            txn->request->number > requests)
+            return;
+    }
+    world_fail("attempt %d is verified by an answer to an earlier question",
+               a->number);
+}
+
 void oracle_over(struct attempt *a)
 {
     a->grant = NULL;
     a->over = true;
+}
+
+void oracle_each_grant(void (*fn)(const struct attempt *a))
+{
+    for (const struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->grant != NULL)
+            fn(a);
+    }
+}
+
+static void note_gone(void)
+{
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->node != NULL && a->gone_at == 0 && !there(a->node))
+            a->gone_at = sim_now;
+    }
 }
 
 void oracle_committed(int64_t version, const struct txn *txn)
@@ -319,6 +361,8 @@ void oracle_committed(int64_t version, const struct txn *txn)
     writes_committed(version, txn);
     if (txn->kind == TXN_DELETE)
         deletes_committed(attempts, txn);
+    if (txn->kind == TXN_DELETE || txn->kind == TXN_CLOSE)
+        note_gone();
     if (txn->kind != TXN_CLOSE)
         return;
     s = ensemble_session(txn->session);

@@ -19,6 +19,7 @@ struct attempt {
     zkr_grant *grant; /* until it is given back */
     const struct node *node;
     int64_t token;
+    int64_t gone_at; /* its node; or 0 */
     struct attempt *beside;
     bool over;    /* given back */
     bool upgrade; /* to what its thread may have to wait for itself for */
@@ -39,9 +40,18 @@ void oracle_checked(const struct attempt *a, int rc);
 /* The user gives it back, or has lost interest. */
 void oracle_over(struct attempt *a);
 
+/* It has been well, and connected, for a session timeout since then. */
+bool oracle_is_well(int process, int64_t since);
+
+/* zkr_grant_verify() has said that it is held, and was called when the clients
+ * had sent so many requests. */
+void oracle_verified(const struct attempt *a, uint64_t requests);
+
 void oracle_committed(int64_t version, const struct txn *txn);
 /* After every event. */
 void oracle_step(void);
+/* Those whose grant has not been given back. */
+void oracle_each_grant(void (*fn)(const struct attempt *a));
 
 /* Lock nodes that are there; to be none at the end. */
 int oracle_nodes_left(bool print);

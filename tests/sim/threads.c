@@ -93,11 +93,16 @@ void zkr__mtx_done(struct zkr__mtx *mtx)
     (void)mtx;
 }
 
-/* A fiber is left only here and where it waits, so that a lock is never taken:
- * who holds it goes on until it gives it back. */
+static bool is_interrupted(void)
+{
+    return world_may_preempt() && fiber_self() != FIBER_NOBODY && one_in(16);
+}
+
+/* A fiber is left only where it waits, before it takes a lock and after it has
+ * given it back. So a lock is never taken: its holder goes on until then. */
 void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
-    if (world_may_preempt() && fiber_self() != FIBER_NOBODY && one_in(16))
+    if (is_interrupted())
         fiber_yield();
     world_assert(!mtx->held, "a lock is taken by whoever has it");
     mtx->owner = __wrap_pthread_self();
@@ -108,6 +113,8 @@ void zkr__mtx_unlock(struct zkr__mtx *mtx)
 {
     world_assert(zkr__mtx_mine(mtx), "a lock is given back by another thread");
     mtx->held = false;
+    if (is_interrupted())
+        fiber_yield();
 }
 
 bool zkr__mtx_mine(const struct zkr__mtx *mtx)
@@ -121,14 +128,21 @@ int zkr__cond_init(pthread_cond_t *cond)
     return 0;
 }
 
+/* POSIX lets a wait end though nobody has signalled; and others may have the
+ * lock between the end of a wait and its return. */
 bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                     int64_t deadline)
 {
-    bool in_time;
+    bool in_time = true;
 
-    world_assert(zkr__mtx_mine(mtx), "who waits does not have the lock");
+    world_assert(zkr__mtx_mine(mtx), "a thread waits without the lock");
     mtx->held = false;
-    in_time = fiber_wait(cond, deadline);
+    if (is_interrupted())
+        fiber_yield();
+    else
+        in_time = fiber_wait(cond, deadline);
+    if (is_interrupted())
+        fiber_yield();
     world_assert(!mtx->held, "a lock was left taken");
     mtx->owner = __wrap_pthread_self();
     mtx->held = true;

@@ -8,11 +8,14 @@
 
 #include "acls.h"
 #include "arena.h"
+#include "child.h"
 #include "choices.h"
 #include "client.h"
 #include "heap.h"
 #include "oracle.h"
 #include "report.h"
+#include "states.h"
+#include "told.h"
 
 struct world world;
 struct world_limits world_limits = { .recipe = -1 };
@@ -113,6 +116,8 @@ static void step(void)
             fibers_run(world.fibers_first ? which : which - clients);
         return;
     }
+    told_quiet();
+    states_quiet();
     next = fibers_next();
     if (next > sim_now && next < events_next())
         sim_now = next;
@@ -231,6 +236,9 @@ static void begin(void)
     acls_reset();
     heap_scarce = 0;
     oracle_reset();
+    told_reset();
+    states_reset();
+    child_reset();
     tree_reset();
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe
                                             : (enum recipe)choose(RECIPES);

@@ -50,6 +50,7 @@ struct world {
     bool no_containers; /* servers do not know them */
     int ghosts;         /* that some replica may have */
     int busy;           /* threads that have something to do */
+    bool scarce;        /* somebody was refused memory */
     bool closing;       /* sessions may be closed */
     bool preempt;       /* threads are interrupted */
     bool fibers_first;  /* ... and go before completions */

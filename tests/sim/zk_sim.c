@@ -65,14 +65,22 @@ struct zkr__zk {
     bool has_auth;
     bool logged_in;      /* the client has its credentials, */
     int64_t accepted_at; /* ... and the server: from then on, when connected */
+    int64_t connected_since;
 };
 
 static struct zkr__zk *handles[HANDLES_MAX];
 static int handle_count;
+static uint64_t requests;
 
 void clients_reset(void)
 {
     handle_count = 0;
+    requests = 0;
+}
+
+uint64_t clients_requests(void)
+{
+    return requests;
 }
 
 int clients_open(void)
@@ -82,6 +90,32 @@ int clients_open(void)
     for (int i = 0; i < handle_count; i++)
         open += handles[i] != NULL;
     return open;
+}
+
+static const struct zkr__zk *handle_of(int process)
+{
+    for (int i = 0; i < handle_count; i++) {
+        if (handles[i] != NULL && !handles[i]->closing &&
+            handles[i]->session == world.processes[process].session)
+            return handles[i];
+    }
+    return NULL;
+}
+
+enum client_knows client_knows(int process)
+{
+    const struct zkr__zk *zk = handle_of(process);
+
+    if (zk == NULL || zk->upcalls != NULL)
+        return CLIENT_IS_AWAY;
+    return zk->state == CONNECTED ? CLIENT_IS_CONNECTED
+           : zk->state == EXPIRED ? CLIENT_IS_EXPIRED
+                                  : CLIENT_CONNECTS;
+}
+
+int64_t client_connected_since(int process)
+{
+    return handle_of(process)->connected_since;
 }
 
 static void on_quick(void *arg, uint64_t tag)
@@ -235,6 +269,7 @@ static void on_welcome(struct zkr__zk *zk, int session)
                     (long long)(zk->conn->timeout / MS));
     zk->timeout = zk->conn->timeout;
     zk->state = CONNECTED;
+    zk->connected_since = sim_now;
     zk->failures = 0;
     world_trace("process %d: connected to %d, session %d", zk->process,
                 zk->conn->replica, session);
@@ -576,6 +611,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     if (nerves.refuse != 0 && one_in(nerves.refuse))
         return ZKR_ENOMEM;
     r = add_request(zk, (int)request->type);
+    r->number = ++requests;
     r->mode = request->mode;
     r->path = arena_copy(request->path, strlen(request->path));
     r->data = arena_copy(request->data, request->data_len);

@@ -1,0 +1,116 @@
+/* What sessions and grants must say of themselves while nothing is under way:
+ * they know what their client knows, and what the clock says. */
+#include "states.h"
+
+#include "client.h"
+#include "oracle.h"
+
+/* Timers are exact here; what a grant says of its lease is in milliseconds. */
+#define SLACK (2 * MS)
+/* Enough for what lasts. */
+#define OFTEN (5 * MS)
+
+static int64_t next;
+
+void states_reset(void)
+{
+    next = 0;
+}
+
+static bool is_ours(enum zkr_grant_state state)
+{
+    return state == ZKR_GRANT_HELD || state == ZKR_GRANT_SUSPENDED ||
+           state == ZKR_GRANT_UNSURE;
+}
+
+static _Noreturn void wrong(const struct attempt *a, const char *what)
+{
+    world_fail("P8: attempt %d is said to be %s, %s", a->number,
+               zkr_grant_state_name(zkr_grant_state(a->grant)), what);
+}
+
+static void judge_lease(const struct attempt *a, enum zkr_grant_state state)
+{
+    int64_t until = zkr_grant_valid_until(a->grant) * MS;
+    bool has_lease = !world.processes[a->process].no_lease;
+
+    if (until != 0 && (!is_ours(state) || state == ZKR_GRANT_UNSURE))
+        wrong(a, "and has a lease");
+    if (has_lease && is_ours(state) && state != ZKR_GRANT_UNSURE &&
+        until + SLACK <= sim_now)
+        wrong(a, "and its lease has run out");
+}
+
+static void judge_connection(const struct attempt *a,
+                             enum zkr_grant_state state)
+{
+    enum client_knows knows = client_knows(a->process);
+
+    if (knows == CLIENT_CONNECTS && state == ZKR_GRANT_HELD)
+        wrong(a, "without a connection");
+    if (knows == CLIENT_IS_EXPIRED && is_ours(state))
+        wrong(a, "and the session has expired");
+}
+
+/* With all well for so long, a doubt has ended, one way or the other: there is
+ * a proof, and before that is over there is the next. */
+static bool is_settled(const struct attempt *a)
+{
+    const struct process *p = &world.processes[a->process];
+
+    return !p->no_lease && p->opts.lease_ping_gap_ms == 0 &&
+           oracle_is_well(a->process, a->gone_at);
+}
+
+static void judge_end_of_doubt(const struct attempt *a,
+                               enum zkr_grant_state state)
+{
+    if (!is_ours(state) || !is_settled(a))
+        return;
+    if (a->gone_at != 0)
+        wrong(a, "and its node has gone");
+    if (state != ZKR_GRANT_HELD)
+        wrong(a, "and nothing is wrong any more");
+}
+
+static void judge_grant(const struct attempt *a)
+{
+    enum zkr_grant_state state;
+
+    if (fiber_process_stopped(a->process))
+        return;
+    fiber_enter_process(a->process);
+    state = zkr_grant_state(a->grant);
+    judge_lease(a, state);
+    judge_connection(a, state);
+    judge_end_of_doubt(a, state);
+}
+
+static void judge_session(const struct process *p)
+{
+    enum zkr_session_state state;
+    enum client_knows knows;
+
+    if (!p->opened || p->closed || fiber_process_stopped(p->number))
+        return;
+    fiber_enter_process(p->number);
+    state = zkr_session_state(p->session);
+    knows = client_knows(p->number);
+    if (knows == CLIENT_CONNECTS &&
+        (state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED))
+        world_fail("P8: the session of process %d is said to be connected",
+                   p->number);
+    if (knows == CLIENT_IS_EXPIRED && state != ZKR_SESSION_LOST)
+        world_fail("P8: the session of process %d is not said to be lost",
+                   p->number);
+}
+
+void states_quiet(void)
+{
+    if (sim_now < next)
+        return;
+    next = sim_now + OFTEN;
+    for (int i = 0; i < world.process_count; i++)
+        judge_session(&world.processes[i]);
+    oracle_each_grant(judge_grant);
+}

@@ -1,0 +1,300 @@
+/* What listeners must be told: each change of a state, once, in order.
+ *
+ * The judge sees each change where the library makes it, in zkr__sm_move(), and
+ * notes it for the listener that is registered at that moment. A listener that
+ * falls too far behind must be told of the latest only. */
+#include "told.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "grant_parts.h"
+#include "session.h"
+
+#define REVOKE "__REVOKE__"
+
+struct change {
+    struct change *next;
+    int state;
+    uint64_t epoch;
+    int64_t session_id;
+    bool
+        optional; /* the session has been closed: nobody may be there to tell */
+};
+
+struct told {
+    struct told *next;
+    const char *what;
+    int process;
+    const struct zkr__sm *sm;
+    const struct attempt *attempt; /* of a grant: */
+    zkr_grant *grant;
+    int64_t asked_since; /* its node says so; or 0 */
+    bool asked;
+    zkr_session *session;    /* or of a session: */
+    const zkr_session *of;   /* through which it is told */
+    zkr_listener **listener; /* NULL there: not registered yet */
+    zkr_grant_fn grant_fn;
+    zkr_session_fn session_fn;
+    void *user;
+    struct change present; /* when it was registered */
+    bool begun;            /* the present state has been considered */
+    struct change *due;    /* not told yet, the oldest first */
+    struct change latest;  /* that has been told */
+    bool behind;           /* some may have been left out */
+    bool ends;
+    bool ended;
+};
+
+static struct told *all;
+
+void told_reset(void)
+{
+    all = NULL;
+}
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *e,
+                     void *user);
+
+static bool is_registered(const struct told *t)
+{
+    if (t->grant != NULL)
+        return t->grant->fn == on_grant && t->grant->user == t;
+    return *t->listener != NULL;
+}
+
+static struct change change_of(const struct told *t, int state)
+{
+    struct change c = { .state = state, .optional = t->of->dispatch.stop };
+
+    if (t->session != NULL) {
+        c.epoch = t->session->epoch;
+        c.session_id = t->session->id;
+    }
+    return c;
+}
+
+static void add(struct told *t, struct change c)
+{
+    struct change **end = &t->due;
+    int count = 1;
+
+    for (; *end != NULL; count++)
+        end = &(*end)->next;
+    *end = arena_new(sizeof(**end));
+    **end = c;
+    t->behind = t->behind || count > ZKR__RING_MAX;
+}
+
+/* The linker sends the library's calls here: --wrap. */
+void __real_zkr__sm_move(struct zkr__sm *sm, int to, const char *why);
+void __wrap_zkr__sm_move(struct zkr__sm *sm, int to, const char *why);
+
+/* The first event is the present state; of a grant, unless it is held. */
+static void begin(struct told *t)
+{
+    if (t->begun)
+        return;
+    t->begun = true;
+    t->present.optional = t->of->dispatch.stop;
+    if (t->session != NULL || t->present.state != ZKR_GRANT_HELD)
+        add(t, t->present);
+}
+
+void __wrap_zkr__sm_move(struct zkr__sm *sm, int to, const char *why)
+{
+    __real_zkr__sm_move(sm, to, why);
+    for (struct told *t = all; t != NULL; t = t->next) {
+        if (t->sm != sm || t->ended)
+            continue;
+        if (!is_registered(t)) {
+            t->present = change_of(t, to);
+            continue;
+        }
+        begin(t);
+        add(t, change_of(t, to));
+    }
+}
+
+static struct told *add_told(int process, const zkr_session *of,
+                             const struct zkr__sm *sm)
+{
+    struct told *t = arena_new(sizeof(*t));
+
+    t->next = all;
+    t->of = of;
+    t->process = process;
+    t->sm = sm;
+    all = t;
+    return t;
+}
+
+static const char *name_of(const struct told *t, int state)
+{
+    return t->sm->table[state].name;
+}
+
+static bool is_same(const struct change *a, const struct change *b)
+{
+    return a->state == b->state && a->epoch == b->epoch &&
+           a->session_id == b->session_id;
+}
+
+static void check(struct told *t, struct change c)
+{
+    const struct change *due;
+
+    if (t->ended)
+        world_fail("process %d: a listener is told of %s after its end",
+                   t->process, name_of(t, c.state));
+    begin(t);
+    due = t->due;
+    t->latest = c;
+    if (t->behind)
+        return;
+    if (due == NULL)
+        world_fail("process %d: a listener is told of %s, which did not happen",
+                   t->process, name_of(t, c.state));
+    t->due = due->next;
+    if (!is_same(&c, due))
+        world_fail("process %d: a listener is told of %s, epoch %llu, instead "
+                   "of %s, epoch %llu",
+                   t->process, name_of(t, c.state), (unsigned long long)c.epoch,
+                   name_of(t, due->state), (unsigned long long)due->epoch);
+}
+
+static void note_asked(struct told *t)
+{
+    if (t->ended)
+        world_fail("process %d: a listener is asked after its end", t->process);
+    if (!oracle_was_written(t->attempt->node->path, REVOKE, 0))
+        world_fail("attempt %d is asked by nobody", t->attempt->number);
+    t->asked = true;
+}
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *e,
+                     void *user)
+{
+    struct told *t = user;
+
+    if (e->kind == ZKR_GRANT_STATE_CHANGED)
+        check(t, (struct change){ .state = (int)e->state });
+    else
+        note_asked(t);
+    if (t->grant_fn != NULL)
+        t->grant_fn(grant, e, t->user);
+}
+
+static void on_session(zkr_session *session, const struct zkr_session_event *e,
+                       void *user)
+{
+    struct told *t = user;
+
+    check(t, (struct change){ .state = (int)e->state,
+                              .epoch = e->epoch,
+                              .session_id = e->session_id });
+    if (t->session_fn != NULL)
+        t->session_fn(session, e, t->user);
+}
+
+void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
+                   void *user)
+{
+    struct told *t =
+        add_told(a->process, zkr__grant_claim(grant)->session, &grant->sm);
+
+    t->attempt = a;
+    t->grant = grant;
+    t->grant_fn = fn;
+    t->user = user;
+    t->present = change_of(t, grant->sm.state);
+    if (zkr_grant_listen(grant, on_grant, t) != ZKR_OK)
+        world_fail("process %d cannot listen to a grant", a->process);
+}
+
+void told_of_session(int process, zkr_session *session, zkr_session_fn fn,
+                     void *user, zkr_listener **ret_listener)
+{
+    struct told *t = add_told(process, session, &session->sm);
+
+    *ret_listener = NULL;
+    t->listener = ret_listener;
+    t->session = session;
+    t->session_fn = fn;
+    t->user = user;
+    t->present = change_of(t, session->sm.state);
+    if (zkr_session_listen(session, on_session, t, ret_listener) != ZKR_OK)
+        t->ended = true; /* no memory */
+}
+
+static bool is_of(const struct told *t, const void *object)
+{
+    return !t->ended && (t->grant == object || t->session == object);
+}
+
+void told_ends(const void *object)
+{
+    for (struct told *t = all; t != NULL; t = t->next)
+        t->ends = t->ends || is_of(t, object);
+}
+
+void told_ended(const void *object)
+{
+    for (struct told *t = all; t != NULL; t = t->next)
+        t->ended = t->ended || is_of(t, object);
+}
+
+/* It has got through what was left for it. */
+static void catch_up(struct told *t)
+{
+    struct change *last = t->due;
+
+    while (last->next != NULL)
+        last = last->next;
+    if (is_same(&t->latest, last))
+        t->due = NULL;
+    t->behind = false;
+}
+
+static bool is_asked(const struct attempt *a)
+{
+    const struct node_data *d;
+
+    if (a->grant == NULL || !tree_has(a->node, ensemble_committed()))
+        return false;
+    d = tree_data(a->node, ensemble_committed());
+    return d != NULL && strcmp(d->bytes, REVOKE) == 0;
+}
+
+/* By its node, which it watches, unless it has not had the memory for that. */
+static void judge_asked(struct told *t)
+{
+    if (t->asked || world.scarce || !is_asked(t->attempt))
+        t->asked_since = 0;
+    else if (t->asked_since == 0)
+        t->asked_since = sim_now;
+    else if (oracle_is_well(t->process, t->asked_since))
+        world_fail("attempt %d is asked to give back, and not told",
+                   t->attempt->number);
+}
+
+static void judge(struct told *t)
+{
+    begin(t);
+    if (t->behind)
+        catch_up(t);
+    if (t->due != NULL && !t->due->optional)
+        world_fail("process %d: a listener is not told of %s", t->process,
+                   name_of(t, t->due->state));
+    if (t->grant != NULL)
+        judge_asked(t);
+}
+
+void told_quiet(void)
+{
+    for (struct told *t = all; t != NULL; t = t->next) {
+        if (!t->ends && !t->ended && is_registered(t) &&
+            !fiber_process_stopped(t->process))
+            judge(t);
+    }
+}

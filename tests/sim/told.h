@@ -1,0 +1,24 @@
+/* What listeners must be told: each change of a state, once, in order. */
+#ifndef SIM_TOLD_H
+#define SIM_TOLD_H
+
+#include "oracle.h"
+
+void told_reset(void);
+
+/* zkr_grant_listen() and zkr_session_listen(), with a judge before the callback
+ * of the user, which may be NULL. */
+void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
+                   void *user);
+void told_of_session(int process, zkr_session *session, zkr_session_fn fn,
+                     void *user, zkr_listener **ret_listener);
+
+/* The listener of that grant, or session, is about to be taken away, and then
+ * it has been: from here on it must not be called. */
+void told_ends(const void *object);
+void told_ended(const void *object);
+
+/* Nothing is under way: all that has happened must have been told. */
+void told_quiet(void);
+
+#endif
