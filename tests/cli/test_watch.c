@@ -321,13 +321,21 @@ static void hostile_text_reaches_no_terminal(void **state)
 
 /* --- faults --- */
 
+/* Wait until it has noticed that no server answers, between two looks or in the
+ * middle of one, which fails. A look that a server answers in time after all
+ * has not failed: then there is no resync. */
+static void wait_said_trouble(const struct cli *c)
+{
+    cli_wait_said(c, "zk-lockctl: ");
+}
+
 static void after_a_lost_connection_it_says_resync(void **state)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
     const char *const order[] = {
-        " connection lost", " resync ",   " more may have happened since ",
-        " queued ",         " acquired ", NULL
+        "zk-lockctl: ", " resync ",   " more may have happened since ",
+        " queued ",     " acquired ", NULL
     };
     struct proxy *p;
     struct cli c;
@@ -337,7 +345,7 @@ static void after_a_lost_connection_it_says_resync(void **state)
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     watch_by(&c, proxy_hosts(p), path, "table");
     proxy_cut(p);
-    cli_wait_said(&c, "connection lost");
+    wait_said_trouble(&c);
     g = acquire(m);
     proxy_heal(p);
     cli_wait_said(&c, " acquired ");
@@ -359,6 +367,7 @@ static void it_outlives_the_server(void **state)
     (void)state;
     watch(&c, path, "jsonl");
     server_kill9(the_server);
+    wait_said_trouble(&c);
     restart_server();
     cli_wait_said(&c, "\"event\":\"resync\"");
     g = acquire(m);
