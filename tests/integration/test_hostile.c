@@ -156,9 +156,11 @@ static void without_events_a_node_is_looked_for_again(void **state)
     atomic_store(&no_events, 1);
     proxy_reset_counts(proxy);
     proxy_set_latency(proxy, SLOWER_THAN_THAT_MS);
-    proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_PASS);
+    /* Not before the server has seen it: there would be nothing to watch. */
+    proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REPLY);
     waiter_start(&w, m, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_release(proxy);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     proxy_set_latency(proxy, 0);
