@@ -289,6 +289,7 @@ void wait_grant_state(zkr_grant *g, enum zkr_grant_state state)
 void restart_server(void)
 {
     admin_close(admin);
+    admin = NULL; /* also for the tests after this one, when it fails here */
     assert_int_equal(server_restart(the_server), 0);
     assert_int_equal(admin_open(server_hosts(the_server), &admin), 0);
 }
