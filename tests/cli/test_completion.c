@@ -52,6 +52,19 @@ static const char *bash_offers(const char *line)
     return said_by("/bin/bash", script);
 }
 
+/* Locks, that is: on a busy machine the servers may answer too late, and then
+ * nothing is offered; a person presses the key once more. */
+static const char *bash_offers_locks(const char *line)
+{
+    int64_t deadline_ms = now_ms() + SOON_MS;
+    const char *offered;
+
+    do
+        offered = bash_offers(line);
+    while (strcmp(offered, "\n") == 0 && now_ms() < deadline_ms);
+    return offered;
+}
+
 static void the_scripts_are_what_the_shells_understand(void **state)
 {
     (void)state;
@@ -102,14 +115,14 @@ static void bash_offers_the_names_of_locks(void **state)
         admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), 0);
     (void)snprintf(line, sizeof(line), "show --servers %s /tests/it",
                    server_hosts(the_server));
-    assert_string_equal(bash_offers(line), "/tests/it/b:1\n");
+    assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
     (void)snprintf(line, sizeof(line), "--servers=%s watch /tests/it/",
                    server_hosts(the_server));
-    assert_string_equal(bash_offers(line), "/tests/it/b:1\n");
+    assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
     /* For bash a word begins behind a colon. */
     (void)snprintf(line, sizeof(line),
                    "--servers=%s watch /tests/it/b:", server_hosts(the_server));
-    assert_string_equal(bash_offers(line), "1\n");
+    assert_string_equal(bash_offers_locks(line), "1\n");
     assert_int_equal(admin_delete(admin, node), 0);
 }
 
@@ -122,10 +135,10 @@ static void a_lock_below_locks_is_offered_by_its_name(void **state)
     (void)state;
     (void)snprintf(line, sizeof(line), "ls --servers %s sh",
                    server_hosts(the_server));
-    assert_string_equal(bash_offers(line), "short\n");
+    assert_string_equal(bash_offers_locks(line), "short\n");
     (void)snprintf(line, sizeof(line), "ls --servers %s /locks/sh",
                    server_hosts(the_server));
-    assert_string_equal(bash_offers(line), "/locks/short\n");
+    assert_string_equal(bash_offers_locks(line), "/locks/short\n");
     release(g);
     zkr_mutex_free(m);
 }
@@ -142,10 +155,10 @@ static void no_name_reaches_a_shell_as_a_command(void **state)
     (void)state;
     (void)snprintf(line, sizeof(line), "ls --servers %s e",
                    server_hosts(the_server));
-    assert_string_equal(bash_offers(line), "even\n");
+    assert_string_equal(bash_offers_locks(line), "even\n");
     (void)snprintf(line, sizeof(line), "ls --servers %s /locks/e",
                    server_hosts(the_server));
-    assert_string_equal(bash_offers(line), "/locks/even\n");
+    assert_string_equal(bash_offers_locks(line), "/locks/even\n");
     release(other);
     release(g);
     zkr_mutex_free(good);
