@@ -1,5 +1,5 @@
 /* Listing who takes part in a lock: sync, list, the ACL if wanted, and a look
- * at each node. */
+ * at each node, or at the first of them. */
 #include <zkrecipes/participants.h>
 
 #include <stdlib.h>
@@ -38,10 +38,12 @@ struct listing {
     char *path;
     char *dir; /* with the chroot */
     size_t limit;
+    size_t reads;
     uint32_t flags;
     struct zkr__ask ask; /* the sync, then the list, then the ACL */
     struct list *list;
-    size_t next; /* item to be read */
+    size_t next;    /* item to be read */
+    size_t missing; /* items before it that have gone */
     size_t reading;
     struct reader readers[READERS];
 };
@@ -83,6 +85,7 @@ static struct listing *new_listing(struct zkr_session *s, const char *path,
     for (size_t i = 0; i < READERS; i++)
         zkr__ask_init(&l->readers[i].ask, &l->call);
     l->limit = opts->limit;
+    l->reads = opts->reads;
     l->flags = opts->flags;
     l->path = strdup(path);
     l->dir = zkr__path_join(s->hosts.chroot, path + 1);
@@ -183,17 +186,31 @@ static void on_read(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         return;
     }
     r->item->error = reply->rc;
+    l->missing += reply->rc == ZKR__ZNONODE;
     if (reply->rc == ZKR_OK && !take(r->item, reply))
         zkr__call_end_locked(&l->call, ZKR_ENOMEM, "out of memory");
     else
         read_next_locked(l, r);
 }
 
+/* Who holds among those of one number depends on whose they are: all of them
+ * are read, or none. */
+static bool is_enough(const struct listing *l)
+{
+    const struct zkr_participant *items = l->list->items;
+
+    if (l->next == l->list->count)
+        return true;
+    return l->next - l->missing >= l->reads &&
+           (items[l->next].kind == ZKR_PARTICIPANT_FOREIGN ||
+            items[l->next].sequence != items[l->next - 1].sequence);
+}
+
 static void read_next_locked(struct listing *l, struct reader *r)
 {
     free(r->path);
     r->path = NULL;
-    if (l->next == l->list->count) {
+    if (is_enough(l)) {
         if (l->reading == 0)
             zkr__call_end_locked(&l->call, ZKR_OK, "");
         return;
@@ -294,6 +311,8 @@ static int load_opts(const struct zkr_session *s,
                          (unsigned)o->flags);
     if (o->limit == 0)
         o->limit = DEFAULT_LIMIT;
+    if (o->reads == 0)
+        o->reads = UINT32_MAX;
     if (o->timeout_ms == 0)
         o->timeout_ms = s->opts.reply_timeout_ms;
     return ZKR_OK;

@@ -74,7 +74,8 @@ struct zkr_participant {
     size_t data_size;   /**< How many bytes of it are here, */
     size_t full_size;   /**< ... and on the server. */
     int error; /**< ZKR_OK, or why the node could not be read (ZNOAUTH):
-                    then all from token on is zero, and data "". */
+                    then all from token on is zero, and data "". The same with
+                    ZKR_OK: it was not read, see opts.reads. */
 };
 
 /** What an ACL permits, as bits, numbered as on the wire. */
@@ -106,6 +107,8 @@ struct zkr_participants_opts {
     uint32_t limit;      /**< List no more than so many; 0: 10000. */
     uint32_t timeout_ms; /**< 0: reply_timeout_ms of the session. */
     uint32_t flags;      /**< enum zkr_participants_flags. */
+    uint32_t reads;      /**< Read no more than the first so many of the queue;
+                              0: all that are listed. */
 };
 
 /* clang-format off */
@@ -121,6 +124,13 @@ struct zkr_participants_opts {
  *
  * With a limit the first of the queue are listed; foreign nodes are left out
  * first. One request for each node that is listed, and one for the ACL.
+ *
+ * Whether a lock is held, by whom, and how long its queue is, can be known with
+ * opts.reads = 1: the list has all that it would have, but only the first of
+ * the queue with more than its name. One more is read for each that has gone
+ * meanwhile, and for each with the same number as the last that was read:
+ * whether those hold depends on whose they are. Readers may hold that were not
+ * read.
  *
  * Time      opts.timeout_ms at most, whatever the servers do. Within it
  *           requests are repeated as the retry policy says, and when a new

@@ -437,6 +437,16 @@ static void the_picture_fits_80_columns(void **state)
                 "? help q quit");
 }
 
+/* The sum over queues of which a part was seen had no '+'. */
+static void what_was_not_counted_has_a_plus(void **state)
+{
+    (void)state;
+    look_in_part(0, "/a", "a1H b2 c3", NULL);
+    line_is(1, "1 lock, 1 held, 2+ waiting");
+    look(1000, "/a", "a1H b2 c3", NULL);
+    line_is(1, "1 lock, 1 held, 2 waiting");
+}
+
 static void less_important_columns_go_first(void **state)
 {
     (void)state;
@@ -588,6 +598,7 @@ int main(void)
         TEST(on_the_first_line_the_cursor_stays),
         TEST(the_list_scrolls_with_the_cursor),
         TEST(the_picture_fits_80_columns),
+        TEST(what_was_not_counted_has_a_plus),
         TEST(less_important_columns_go_first),
         TEST(enter_shows_the_queue),
         TEST(the_queue_is_that_of_one_lock),

@@ -461,6 +461,69 @@ static void a_limit_lists_the_head_of_the_queue(void **state)
     zkr_participants_free(list);
 }
 
+static struct zkr_participants *list_reading(uint32_t reads)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+
+    o.reads = reads;
+    return list_with(s, &o);
+}
+
+static void assert_read(const struct zkr_participants *list, size_t count)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        assert_int_equal(list->items[i].error, ZKR_OK);
+        assert_int_equal(list->items[i].token != 0, i < count);
+        assert_int_equal(list->items[i].data_size > 0, i < count);
+    }
+}
+
+static void who_is_not_read_is_known_by_name(void **state)
+{
+    struct zkr_participants *list;
+    char name[32];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "lock-%010d", i);
+        make(name, name);
+    }
+    make("abc", "foreign");
+    for (uint32_t reads = 1; reads <= 200; reads += 199) {
+        list = list_reading(reads);
+        assert_int_equal(list->count, 301);
+        for (size_t i = 0; i < 300; i++)
+            assert_int_equal(list->items[i].waits_for, i - 1);
+        assert_read(list, reads);
+        zkr_participants_free(list);
+    }
+}
+
+/* By their names a writer and a reader of one number wait for each other. */
+static void of_one_number_all_are_read(void **state)
+{
+    zkr_rwlock *rw = NULL;
+    zkr_grant *w = NULL;
+    zkr_grant *r = NULL;
+    struct zkr_participants *list;
+
+    (void)state;
+    ok(zkr_rwlock_new(s, path, NULL, &rw));
+    ok(zkr_rwlock_acquire_write(rw, SOON_MS, &w));
+    ok(zkr_rwlock_acquire_read(rw, SOON_MS, &r));
+    make("b-__WRIT__0000000001", "waits");
+    list = list_reading(1);
+    assert_int_equal(list->count, 3);
+    assert_read(list, 2);
+    assert_true(list->items[0].holds && list->items[1].holds);
+    assert_place(list, 2, "b-__WRIT__0000000001", 1);
+    zkr_participants_free(list);
+    release(r);
+    release(w);
+    zkr_rwlock_free(rw);
+}
+
 static void what_everybody_may_do_is_told(void **state)
 {
     struct ACL entries[] = {
@@ -611,6 +674,7 @@ struct lister {
     pthread_t thread;
     zkr_session *session;
     uint32_t timeout_ms;
+    uint32_t reads;
     int rc;
     struct zkr_participants *list;
     int64_t ended; /* now_ms() */
@@ -623,16 +687,26 @@ static void *lister_main(void *arg)
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
 
     o.timeout_ms = l->timeout_ms;
+    o.reads = l->reads;
     l->rc = zkr_participants_list(l->session, path, &o, &l->list);
     l->ended = now_ms();
     atomic_store(&l->done, true);
     return NULL;
 }
 
+static void lister_start_reading(struct lister *l, uint32_t reads)
+{
+    *l = (struct lister){
+        .session = ps,
+        .timeout_ms = SOON_MS,
+        .reads = reads,
+    };
+    assert_int_equal(pthread_create(&l->thread, NULL, lister_main, l), 0);
+}
+
 static void lister_start(struct lister *l)
 {
-    *l = (struct lister){ .session = ps, .timeout_ms = SOON_MS };
-    assert_int_equal(pthread_create(&l->thread, NULL, lister_main, l), 0);
+    lister_start_reading(l, 0);
 }
 
 static bool lister_is_done(void *l)
@@ -663,6 +737,27 @@ static void a_node_that_goes_meanwhile_is_left_out(void **state)
     assert_int_equal(l.list->total, 2);
     assert_int_equal(l.list->count, 1);
     assert_place(l.list, 0, "lock-0000000002", SIZE_MAX);
+    zkr_participants_free(l.list);
+}
+
+/* The first that is left holds now, and must be known. */
+static void for_a_node_that_goes_meanwhile_the_next_is_read(void **state)
+{
+    struct lister l;
+
+    (void)state;
+    make("lock-0000000003", "three");
+    proxy_reset_counts(proxy);
+    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
+    lister_start_reading(&l, 1);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
+    proxy_release(proxy);
+    assert_int_equal(lister_join(&l), ZKR_OK);
+    assert_int_equal(l.list->count, 2);
+    assert_place(l.list, 0, "lock-0000000002", SIZE_MAX);
+    assert_read(l.list, 1);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 2);
     zkr_participants_free(l.list);
 }
 
@@ -942,11 +1037,14 @@ static int run_group(void)
         TEST(hostile_nodes_are_told_as_they_are),
         TEST(a_node_that_may_not_be_read_is_listed_without),
         TEST(a_limit_lists_the_head_of_the_queue),
+        TEST(who_is_not_read_is_known_by_name),
+        TEST(of_one_number_all_are_read),
         TEST(what_everybody_may_do_is_told),
         TEST(bad_arguments_are_refused),
         TEST(a_chroot_is_in_front_of_every_path),
         TEST(a_callback_cannot_wait),
         PROXIED(a_node_that_goes_meanwhile_is_left_out),
+        PROXIED(for_a_node_that_goes_meanwhile_the_next_is_read),
         PROXIED(a_directory_that_goes_meanwhile_is_empty),
         PROXIED(a_silent_server_does_not_delay_the_deadline),
         PROXIED(a_revoke_without_an_answer_ends_in_time),

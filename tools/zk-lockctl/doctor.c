@@ -10,6 +10,7 @@
 #include "escape.h"
 #include "rows.h"
 #include "shell.h"
+#include "watching.h"
 #include "words.h"
 
 /* So many sessions woken by one node are a herd. */
@@ -317,172 +318,7 @@ static void check_age(struct findings *f, const struct lock *lock,
 
 /* --- who watches whom --- */
 
-/* A session watches the node of that contender. */
-struct watch {
-    int64_t session_id;
-    size_t target;
-};
-
-struct watches {
-    const struct lock *lock;
-    const struct contender **names; /* sorted */
-    int64_t *sessions;              /* of waiters, sorted, each as often */
-    struct watch *items;            /* by session, then by target */
-    size_t session_count;
-    size_t count;
-    size_t room;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    const struct contender *const *x = a;
-    const struct contender *const *y = b;
-
-    return strcmp((*x)->node->name, (*y)->node->name);
-}
-
-static int by_session(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static int by_watch(const void *a, const void *b)
-{
-    const struct watch *x = a;
-    const struct watch *y = b;
-    int order = by_session(&x->session_id, &y->session_id);
-
-    return order != 0              ? order
-           : x->target < y->target ? -1
-                                   : x->target > y->target;
-}
-
-/* The contender at a path without its first slash; NULL: not of this lock. */
-static const struct contender *find_child(const struct watches *w,
-                                          const char *path)
-{
-    size_t len = strlen(w->lock->path);
-    struct zkr_participant node = { .name = path + len };
-    struct contender key = { .node = &node };
-    const struct contender *pointer = &key;
-    const struct contender **found;
-
-    if (strncmp(path, w->lock->path + 1, len - 1) != 0 || path[len - 1] != '/')
-        return NULL;
-    found =
-        bsearch(&pointer, w->names, w->lock->count, sizeof(*w->names), by_name);
-    return found == NULL ? NULL : *found;
-}
-
-static bool add_watches(struct watches *w, const struct servers *servers,
-                        int64_t session_id)
-{
-    const char *path;
-
-    for (size_t i = 0; (path = servers_watched(servers, session_id, i)) != NULL;
-         i++) {
-        const struct contender *target = find_child(w, path);
-
-        if (target == NULL)
-            continue;
-        if (w->count == w->room) {
-            size_t room = w->room == 0 ? 16 : w->room * 2;
-            struct watch *grown = realloc(w->items, room * sizeof(*grown));
-
-            if (grown == NULL)
-                return false;
-            w->items = grown;
-            w->room = room;
-        }
-        w->items[w->count++] =
-            (struct watch){ session_id, (size_t)(target - w->lock->items) };
-    }
-    return true;
-}
-
-static bool read_watches(struct watches *w, const struct lock *lock,
-                         const struct servers *servers)
-{
-    *w = (struct watches){ .lock = lock };
-    w->names = calloc(lock->count + 1, sizeof(*w->names));
-    w->sessions = calloc(lock->count + 1, sizeof(*w->sessions));
-    if (w->names == NULL || w->sessions == NULL)
-        return false;
-    for (size_t i = 0; i < lock->count; i++) {
-        w->names[i] = &lock->items[i];
-        if (!lock->items[i].node->holds)
-            w->sessions[w->session_count++] = lock->items[i].node->session_id;
-    }
-    qsort(w->names, lock->count, sizeof(*w->names), by_name);
-    qsort(w->sessions, w->session_count, sizeof(*w->sessions), by_session);
-    for (size_t i = 0; i < w->session_count; i++) {
-        if ((i == 0 || w->sessions[i] != w->sessions[i - 1]) &&
-            !add_watches(w, servers, w->sessions[i]))
-            return false;
-    }
-    if (w->count > 0)
-        qsort(w->items, w->count, sizeof(*w->items), by_watch);
-    return true;
-}
-
-static void watches_done(struct watches *w)
-{
-    free(w->names);
-    free(w->sessions);
-    free(w->items);
-}
-
-/* The first watch of a session on that contender, or on a later one. */
-static const struct watch *first_watch(const struct watches *w,
-                                       int64_t session_id, size_t target)
-{
-    struct watch key = { session_id, target };
-    size_t low = 0;
-    size_t high = w->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (by_watch(&w->items[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < w->count && w->items[low].session_id == session_id
-               ? &w->items[low]
-               : NULL;
-}
-
-static size_t count_waiters(const struct watches *w, int64_t session_id)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < w->session_count; i++)
-        n += w->sessions[i] == session_id;
-    return n;
-}
-
-/* Servers tell which session watches, not which of its threads. Where several
- * of them wait, each one's own predecessor must be watched. */
-static bool is_deaf(const struct watches *w, const struct contender *c)
-{
-    const struct zkr_participant *p = c->node;
-    size_t position = (size_t)(c - w->lock->items);
-    const struct watch *watch = first_watch(w, p->session_id, 0);
-
-    if (watch == NULL || watch->target >= position)
-        return true;
-    if (p->kind == ZKR_PARTICIPANT_SHARED || p->waits_for >= w->lock->count ||
-        count_waiters(w, p->session_id) == 1)
-        return false;
-    watch = first_watch(w, p->session_id, p->waits_for);
-    return watch == NULL || watch->target != p->waits_for;
-}
-
-static void check_deaf(struct findings *f, const struct watches *w)
+static void check_deaf(struct findings *f, const struct watching *w)
 {
     char who[WHO_MAX];
     char name[NAME_MAX_TEXT];
@@ -491,7 +327,7 @@ static void check_deaf(struct findings *f, const struct watches *w)
         const struct contender *c = &w->lock->items[i];
 
         if (c->node->holds || c->node->error != ZKR_OK ||
-            c->node->session_id == 0 || !is_deaf(w, c))
+            watching_wakes(w, c) != ANSWER_NO)
             continue;
         add(f, "deaf-waiter", w->lock, c,
             text("%s at position %zu (%s) watches nobody before it: it will "
@@ -502,27 +338,14 @@ static void check_deaf(struct findings *f, const struct watches *w)
     }
 }
 
-static void check_herd(struct findings *f, const struct watches *w)
+static void check_herd(struct findings *f, const struct watching *w)
 {
-    size_t *watchers = calloc(w->lock->count + 1, sizeof(*watchers));
+    size_t *watchers = watching_count(w);
     char name[NAME_MAX_TEXT];
 
     if (watchers == NULL) {
         f->failed = true;
         return;
-    }
-    for (size_t i = 0; i < w->lock->count; i++) {
-        const struct contender *c = &w->lock->items[i];
-
-        if (c->node->holds || c->node->kind != ZKR_PARTICIPANT_EXCLUSIVE)
-            continue;
-        for (const struct watch *one = first_watch(w, c->node->session_id, 0);
-             one != NULL && one < w->items + w->count &&
-             one->session_id == c->node->session_id && one->target < i;
-             one++) {
-            if (count_waiters(w, one->session_id) == 1)
-                watchers[one->target]++;
-        }
     }
     for (size_t i = 0; i < w->lock->count; i++) {
         const struct contender *c = &w->lock->items[i];
@@ -542,17 +365,17 @@ static void check_herd(struct findings *f, const struct watches *w)
 static void check_watches(struct findings *f, const struct lock *lock,
                           const struct servers *servers)
 {
-    struct watches w;
+    struct watching w;
 
     if (lock->waiters == 0)
         return;
-    if (read_watches(&w, lock, servers)) {
+    if (watching_read(&w, lock, servers, "")) {
         check_deaf(f, &w);
         check_herd(f, &w);
     } else {
         f->failed = true;
     }
-    watches_done(&w);
+    watching_done(&w);
 }
 
 /* --- all --- */

@@ -38,11 +38,21 @@ void guard_say(const struct lockctl *ctl, const struct lock *lock)
                     lock->waiters);
 }
 
+static bool is_for_machines(const struct lockctl *ctl)
+{
+    return ctl->format != FORMAT_TABLE && ctl->format != FORMAT_WIDE;
+}
+
+uint32_t guard_reads(const struct lockctl *ctl, uint32_t reads)
+{
+    return is_for_machines(ctl) ? SCAN_ALL : reads;
+}
+
 int guard_print(const struct lockctl *ctl, const struct lock *lock)
 {
     static const struct notes none;
 
-    if (ctl->format == FORMAT_TABLE || ctl->format == FORMAT_WIDE)
+    if (!is_for_machines(ctl))
         return 0;
     return rows_print(ctl, lock, 1, lock->at_ms, &none);
 }

@@ -12,6 +12,10 @@ void guard_say(const struct lockctl *ctl, const struct lock *lock);
  * exit code. */
 int guard_print(const struct lockctl *ctl, const struct lock *lock);
 
+/* How many nodes of a lock must be read, where `reads` are enough for a line:
+ * the formats for machines have all of them. */
+uint32_t guard_reads(const struct lockctl *ctl, uint32_t reads);
+
 /* The full path of a contender of that lock. False, and said: too long, or
  * a server calls something a child that is none. */
 bool guard_node(const struct lock *lock, const struct contender *c, char *node,

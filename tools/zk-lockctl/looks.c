@@ -79,8 +79,9 @@ static void note_cut(struct looks *l, const struct lock *lock)
  * error. An error of the library. */
 static int look_at_one(struct looks *l, const char *path, struct look_at *look)
 {
+    struct zkr_participants_opts opts = lock_opts(SCAN_ALL);
     struct lock lock;
-    int rc = lock_list(l->ctl->session, path, NULL, &lock);
+    int rc = lock_list(l->ctl->session, path, &opts, &lock);
 
     if (rc == ZNONODE || (rc == ZNOAUTH && l->at_ms != 0)) {
         lock = (struct lock){ .path = strdup(path),

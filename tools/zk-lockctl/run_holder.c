@@ -9,7 +9,9 @@
 
 #include "escape.h"
 
-enum { ANSWER_MS = 1000, SHOWN = 64 };
+/* The holder is read, and some of those behind it: so it is known whether we
+ * are among them. */
+enum { ANSWER_MS = 1000, SHOWN = 64, READS = 4, NAMES = 100000 };
 
 struct text {
     char bytes[512];
@@ -92,23 +94,28 @@ static size_t holders_of(const struct zkr_participants *list,
     return holders;
 }
 
-/* How many wait, and stand before the first of `session`. */
-static size_t waiting_before(const struct zkr_participants *list,
-                             int64_t session)
+/* "2 waiting before us", before the first of our session. Of those who were not
+ * read nobody knows whether it is us; without a node of ours all are before. */
+static void write_waiting(const struct lockctl *ctl,
+                          const struct zkr_participants *list, char *text,
+                          size_t size)
 {
+    int64_t session = zkr_session_id(ctl->session);
     size_t waiting = 0;
+    bool met = false;
+    bool unread = false;
 
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count && !met; i++) {
         const struct zkr_participant *p = &list->items[i];
 
         if (p->kind == ZKR_PARTICIPANT_FOREIGN)
             continue;
-        if (p->session_id == session)
-            break;
-        if (!p->holds)
-            waiting++;
+        met = p->session_id == session;
+        unread = unread || (p->token == 0 && p->error == ZKR_OK);
+        waiting += !met && !p->holds;
     }
-    return waiting;
+    (void)snprintf(text, size, "%zu waiting%s", waiting,
+                   unread ? "" : " before us");
 }
 
 static void say(struct lockctl *ctl, const char *path, const char *what,
@@ -117,7 +124,9 @@ static void say(struct lockctl *ctl, const char *path, const char *what,
 {
     struct text holder = { "" };
     struct text name = { "" };
+    char waiting[64];
 
+    write_waiting(ctl, list, waiting, sizeof(waiting));
     add(&name, "", path, strlen(path), "");
     add_holder(&holder, first);
     if (holders > 1) {
@@ -126,10 +135,8 @@ static void say(struct lockctl *ctl, const char *path, const char *what,
         (void)snprintf(more, sizeof(more), " and %zu more", holders - 1);
         add(&holder, "", more, strlen(more), "");
     }
-    lockctl_say(ctl,
-                "%s: %s is held by %s, queued %llds ago; %zu waiting before us",
-                what, name.bytes, holder.bytes, (long long)age_s(first),
-                waiting_before(list, zkr_session_id(ctl->session)));
+    lockctl_say(ctl, "%s: %s is held by %s, queued %llds ago; %s", what,
+                name.bytes, holder.bytes, (long long)age_s(first), waiting);
 }
 
 bool run_say_holder(struct lockctl *ctl, const char *path, const char *what)
@@ -140,6 +147,8 @@ bool run_say_holder(struct lockctl *ctl, const char *path, const char *what)
     size_t holders;
 
     opts.timeout_ms = ANSWER_MS;
+    opts.limit = NAMES;
+    opts.reads = READS;
     if (ctl->quiet ||
         zkr_participants_list(ctl->session, path, &opts, &list) != ZKR_OK)
         return false;

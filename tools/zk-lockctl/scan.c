@@ -16,6 +16,10 @@ enum { ZNONODE = -101, ZNOAUTH = -102 };
 /* How many locks are listed at once. */
 #define LISTERS 8
 
+/* Of one lock: nodes that are read, and those of which only the names count. */
+#define READ_MAX  10000
+#define NAMED_MAX 100000
+
 static int64_t wall_ms(void)
 {
     struct timespec now = { 0 };
@@ -27,6 +31,11 @@ static int64_t wall_ms(void)
 bool contender_waits(const struct contender *c)
 {
     return c->node->kind != ZKR_PARTICIPANT_FOREIGN && !c->node->holds;
+}
+
+bool contender_is_read(const struct contender *c)
+{
+    return c->node->token != 0 || c->node->error != ZKR_OK;
 }
 
 const char *lock_state_name(enum lock_state state)
@@ -47,18 +56,26 @@ static void understand_one(struct contender *c, const struct zkr_participant *p,
     c->node = p;
     owner_read(&c->owner, p->data, p->data_size);
     c->dialect = dialect_of(p, &c->owner);
-    c->age_ms = p->error != ZKR_OK    ? -1
+    c->age_ms = p->token == 0         ? -1
                 : at_ms > p->since_ms ? at_ms - p->since_ms
                                       : 0;
+}
+
+/* By its name alone a node of ours is one of Curator. */
+static void count_dialect(struct lock *lock, const struct contender *c)
+{
+    if (!contender_is_read(c))
+        return;
+    if (lock->dialect == DIALECT_NONE)
+        lock->dialect = c->dialect;
+    else if (lock->dialect != c->dialect)
+        lock->dialect = DIALECT_MIXED;
 }
 
 static void count_one(struct lock *lock, const struct contender *c)
 {
     lock->count++;
-    if (lock->dialect == DIALECT_NONE)
-        lock->dialect = c->dialect;
-    else if (lock->dialect != c->dialect)
-        lock->dialect = DIALECT_MIXED;
+    count_dialect(lock, c);
     if (c->node->holds) {
         lock->holders++;
         if (lock->holder == NULL)
@@ -84,6 +101,7 @@ static int understand(struct lock *lock, struct zkr_participants *list)
         return ZKR_ENOMEM;
     for (size_t i = 0; i < list->count; i++) {
         understand_one(&lock->items[i], &list->items[i], lock->at_ms);
+        lock->read += contender_is_read(&lock->items[i]);
         if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
             count_one(lock, &lock->items[i]);
     }
@@ -91,13 +109,18 @@ static int understand(struct lock *lock, struct zkr_participants *list)
     return ZKR_OK;
 }
 
-#define DEFAULT_CHILDREN 10000 /* of zkr_participants_list() */
+struct zkr_participants_opts lock_opts(uint32_t reads)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+
+    opts.limit = reads == 0 ? READ_MAX : NAMED_MAX;
+    opts.reads = reads;
+    return opts;
+}
 
 int lock_list(zkr_session *session, const char *path,
               const struct zkr_participants_opts *opts, struct lock *ret_lock)
 {
-    size_t limit =
-        opts == NULL || opts->limit == 0 ? DEFAULT_CHILDREN : opts->limit;
     struct zkr_participants *list = NULL;
     struct lock lock = { .path = strdup(path), .longest_wait_ms = -1 };
     int rc = ZKR_ENOMEM;
@@ -111,9 +134,50 @@ int lock_list(zkr_session *session, const char *path,
         lock_done(&lock);
         return rc;
     }
-    lock.cut = lock.total > limit;
+    lock.cut = lock.total > opts->limit;
     *ret_lock = lock;
     return ZKR_OK;
+}
+
+/* So many of the first must be read for all who hold to be known; 0: they are.
+ */
+static size_t wanted_for_holders(const struct lock *lock)
+{
+    size_t wanted = 0;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        if (lock->items[i].node->holds && !contender_is_read(&lock->items[i]))
+            wanted = i + 1;
+    }
+    return wanted;
+}
+
+/* Mostly one holds: there is one more look where several do, and a third where
+ * many of them come meanwhile. */
+static int list_holders(zkr_session *session, const char *path,
+                        struct lock *ret_lock)
+{
+    enum { MORE = 16 };
+    struct zkr_participants_opts opts = lock_opts(1);
+
+    for (;;) {
+        int rc = lock_list(session, path, &opts, ret_lock);
+        size_t wanted = rc == ZKR_OK ? wanted_for_holders(ret_lock) : 0;
+
+        if (wanted == 0)
+            return rc;
+        opts = lock_opts(opts.reads == 1 ? (uint32_t)wanted + MORE : SCAN_ALL);
+        lock_done(ret_lock);
+    }
+}
+
+static int list_reading(zkr_session *session, const char *path, uint32_t reads,
+                        struct lock *ret_lock)
+{
+    struct zkr_participants_opts opts = lock_opts(reads);
+
+    return reads == SCAN_HOLDERS ? list_holders(session, path, ret_lock)
+                                 : lock_list(session, path, &opts, ret_lock);
 }
 
 static int fail_missing(const char *path)
@@ -143,24 +207,22 @@ static int missing_lock(const char *path, struct lock *ret_lock)
     return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
 }
 
-int scan_again(zkr_session *session, const char *path, struct lock *ret_lock)
+int scan_again(zkr_session *session, const char *path, uint32_t reads,
+               struct lock *ret_lock)
 {
-    int rc = lock_list(session, path, NULL, ret_lock);
+    int rc = list_reading(session, path, reads, ret_lock);
 
     if (rc == ZNONODE)
         return missing_lock(path, ret_lock);
     return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
 }
 
-int scan_lock(zkr_session *session, const char *path, uint32_t limit,
+int scan_lock(zkr_session *session, const char *path, uint32_t reads,
               bool *missing, struct lock *ret_lock)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct lock lock;
-    int rc;
+    int rc = list_reading(session, path, reads, &lock);
 
-    opts.limit = limit;
-    rc = lock_list(session, path, &opts, &lock);
     if (missing != NULL)
         *missing = rc == ZNONODE;
     if (rc == ZNONODE && missing != NULL)
@@ -185,15 +247,6 @@ const struct contender *lock_holder(const struct lock *lock, int64_t token,
 
     for (; i < lock->count; i++) {
         if (lock->items[i].node->holds && lock->items[i].node->token == token)
-            return &lock->items[i];
-    }
-    return NULL;
-}
-
-const struct contender *lock_by_name(const struct lock *lock, const char *name)
-{
-    for (size_t i = 0; i < lock->count; i++) {
-        if (strcmp(lock->items[i].node->name, name) == 0)
             return &lock->items[i];
     }
     return NULL;
@@ -367,13 +420,12 @@ int locks_list(zkr_session *session, const char *root,
     struct zkr_locks_opts find = find_opts(opts);
     struct zkr_locks *found = NULL;
     struct listing l = { .session = session,
-                         .opts = ZKR_PARTICIPANTS_OPTS_INIT,
+                         .opts = lock_opts(opts->reads),
                          .mutex = PTHREAD_MUTEX_INITIALIZER,
                          .detail = detail };
     int rc = zkr_locks_find(session, root, &find, &found);
 
     detail[0] = '\0';
-    l.opts.limit = opts->children;
     l.opts.flags = opts->acl ? ZKR_PARTICIPANTS_ACL : 0;
     if (rc != ZKR_OK) {
         (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());

@@ -34,6 +34,7 @@ struct lock {
     struct contender *items; /* as list->items */
     size_t count;            /* contenders; behind them, up to */
     size_t listed;           /* ... this, are foreign children */
+    size_t read;             /* so many of the first were read as well */
     size_t total;            /* children on the server */
     bool cut;                /* not all of them are listed */
     int64_t pzxid;           /* when they last changed; 0: unknown or never */
@@ -60,7 +61,7 @@ struct scan_opts {
     bool acl;            /* what everybody may do with each, too */
     uint32_t depth;      /* zero: as in zkr_locks_find() */
     uint32_t limit;      /* of locks */
-    uint32_t children;   /* of each lock */
+    uint32_t reads;      /* as in scan_lock() */
     uint32_t timeout_ms; /* for finding them */
 };
 
@@ -82,16 +83,25 @@ int locks_list(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan,
                char detail[SCAN_DETAIL_MAX]);
 
-/* One lock, of which `limit` children are listed (0: many). One that does not
- * exist is free: with `missing` not NULL that is no error. A directory with
- * children of which none contends is no lock. */
-int scan_lock(zkr_session *session, const char *path, uint32_t limit,
+/* How many nodes of a lock are read, the first of the queue; the others are
+ * known by their names alone. */
+#define SCAN_ALL     0u
+#define SCAN_HOLDERS UINT32_MAX /* as many as hold */
+
+/* One lock, of which so many nodes are read. One that does not exist is free:
+ * with `missing` not NULL that is no error. A directory with children of which
+ * none contends is no lock. */
+int scan_lock(zkr_session *session, const char *path, uint32_t reads,
               bool *missing, struct lock *ret_lock);
 /* The same of a path that was a lock: it is free when no contender is left. */
-int scan_again(zkr_session *session, const char *path, struct lock *ret_lock);
+int scan_again(zkr_session *session, const char *path, uint32_t reads,
+               struct lock *ret_lock);
 
+/* What to ask of the library, so that so many nodes of a lock are read; not
+ * SCAN_HOLDERS, for which once may not be enough. */
+struct zkr_participants_opts lock_opts(uint32_t reads);
 /* The same without a word to the user: an error of the library. Anything is
- * a lock here. `opts` may be NULL. */
+ * a lock here. */
 int lock_list(zkr_session *session, const char *path,
               const struct zkr_participants_opts *opts, struct lock *ret_lock);
 
@@ -99,11 +109,11 @@ int lock_list(zkr_session *session, const char *path,
  * Nodes that were made in one transaction have the same. */
 const struct contender *lock_holder(const struct lock *lock, int64_t token,
                                     const struct contender *last);
-/* Who contends by that node name; NULL. */
-const struct contender *lock_by_name(const struct lock *lock, const char *name);
 
 const char *lock_state_name(enum lock_state state);
 bool contender_waits(const struct contender *c);
+/* More is known of it than its name, or why not. */
+bool contender_is_read(const struct contender *c);
 
 void lock_done(struct lock *lock);
 void scan_done(struct scan *scan);

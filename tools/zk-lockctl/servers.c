@@ -168,12 +168,36 @@ static bool read_lines(struct servers *s, unsigned word, const char *server,
     return true;
 }
 
-static int by_session(const void *a, const void *b)
+static int compare(int64_t a, int64_t b)
 {
-    const struct watch *x = a;
-    const struct watch *y = b;
+    return a < b ? -1 : a > b;
+}
 
-    return x->session_id < y->session_id ? -1 : x->session_id > y->session_id;
+static int by_id(const void *a, const void *b)
+{
+    return compare(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static int by_client(const void *a, const void *b)
+{
+    return compare(((const struct client *)a)->session_id,
+                   ((const struct client *)b)->session_id);
+}
+
+static int by_watch(const void *a, const void *b)
+{
+    return compare(((const struct watch *)a)->session_id,
+                   ((const struct watch *)b)->session_id);
+}
+
+static void sort(struct servers *s)
+{
+    if (s->client_count > 0)
+        qsort(s->clients, s->client_count, sizeof(*s->clients), by_client);
+    if (s->session_count > 0)
+        qsort(s->sessions, s->session_count, sizeof(*s->sessions), by_id);
+    if (s->watch_count > 0)
+        qsort(s->watches, s->watch_count, sizeof(*s->watches), by_watch);
 }
 
 /* A NUL ends it. */
@@ -184,8 +208,7 @@ bool servers_read(struct servers *s, unsigned word, const char *server,
     bool done = copy != NULL && read_lines(s, word, server, copy);
 
     free(copy);
-    if (s->watch_count > 0)
-        qsort(s->watches, s->watch_count, sizeof(*s->watches), by_session);
+    sort(s);
     s->any_dump = s->any_dump || (done && word == SERVERS_DUMP);
     return done;
 }
@@ -224,19 +247,20 @@ void servers_free(struct servers *s)
 
 const struct client *servers_client(const struct servers *s, int64_t session_id)
 {
-    for (size_t i = 0; i < s->client_count; i++) {
-        if (s->clients[i].session_id == session_id && session_id != 0)
-            return &s->clients[i];
-    }
-    return NULL;
+    const struct client key = { .session_id = session_id };
+
+    return session_id == 0 || s->client_count == 0
+               ? NULL
+               : bsearch(&key, s->clients, s->client_count, sizeof(key),
+                         by_client);
 }
 
 enum answer servers_session_lives(const struct servers *s, int64_t session_id)
 {
-    for (size_t i = 0; i < s->session_count; i++) {
-        if (s->sessions[i] == session_id)
-            return ANSWER_YES;
-    }
+    if (s->session_count > 0 &&
+        bsearch(&session_id, s->sessions, s->session_count, sizeof(session_id),
+                by_id) != NULL)
+        return ANSWER_YES;
     return s->any_dump ? ANSWER_NO : ANSWER_UNKNOWN;
 }
 

@@ -60,9 +60,9 @@ static void write_totals(struct top_line *line, int width,
         top_line_write(line, TOP_PLAIN, width, "looking...");
         return;
     }
-    (void)snprintf(left, sizeof(left), "%zu lock%s, %zu held, %zu waiting",
+    (void)snprintf(left, sizeof(left), "%zu lock%s, %zu held, %zu%s waiting",
                    model->count, model->count == 1 ? "" : "s", t->held,
-                   t->waiters);
+                   t->waiters, t->more ? "+" : "");
     if (t->longest_wait_ms >= 0)
         (void)snprintf(left + strlen(left), sizeof(left) - strlen(left),
                        ", longest %s", word_age(t->longest_wait_ms, words[0]));

@@ -16,7 +16,7 @@ enum { ZNONODE = -101 };
 
 enum {
     RETRY_MS = 100,       /* to see whether the connection is back */
-    CHILDREN_MAX = 1000,  /* of a lock that are looked at */
+    READ_MAX = 1000,      /* of the nodes of a lock; the others are counted */
     WITHIN_MS_MAX = 60000 /* for finding the locks */
 };
 
@@ -60,7 +60,7 @@ static void see_nothing(const char *root, struct top_look_result *ret)
 void top_look_once(const struct lockctl *ctl, const char *root,
                    struct top_look_result *ret)
 {
-    struct scan_opts opts = { .children = CHILDREN_MAX };
+    struct scan_opts opts = { .reads = READ_MAX };
     int64_t began = monotonic_ms();
 
     *ret = (struct top_look_result){ .error = ZKR_OK };

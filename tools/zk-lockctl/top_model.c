@@ -173,15 +173,16 @@ static bool merge(const struct top_model *model, struct scan *scan,
     return true;
 }
 
-static void add_up(struct top_model *model)
+static void add_up(struct top_model *model, bool more)
 {
-    struct top_totals t = { .longest_wait_ms = -1 };
+    struct top_totals t = { .longest_wait_ms = -1, .more = more };
 
     for (size_t i = 0; i < model->count; i++) {
         const struct top_row *row = &model->rows[i];
 
         t.held += row->view.lock.holders > 0;
         t.waiters += row->view.lock.waiters;
+        t.more = t.more || row->view.lock.cut;
         t.grants += row->grants;
         if (row->view.lock.waiters > 0 &&
             row->view.lock.longest_wait_ms > t.longest_wait_ms)
@@ -205,7 +206,7 @@ bool top_model_take(struct top_model *model, struct scan *scan)
     scan->notes = (struct notes){ .texts = NULL };
     top_model_done(model);
     *model = next;
-    add_up(model);
+    add_up(model, scan->cut);
     return true;
 }
 

@@ -57,6 +57,7 @@ struct top_totals {
     size_t waiters;
     size_t grants; /* of all locks, seen during the last minute */
     int64_t longest_wait_ms;
+    bool more; /* of a queue, or of the locks, not all are counted */
 };
 
 struct top_model {

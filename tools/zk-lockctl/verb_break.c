@@ -206,7 +206,7 @@ static int break_it(struct lockctl *ctl, const struct lock *lock,
 static int tell_after(struct lockctl *ctl, const char *path)
 {
     struct lock lock;
-    int code = scan_again(ctl->session, path, &lock);
+    int code = scan_again(ctl->session, path, guard_reads(ctl, 1), &lock);
 
     if (code != 0)
         return code;
@@ -247,7 +247,7 @@ static int break_lock(struct lockctl *ctl, const struct order *order)
 {
     const struct contender *c;
     struct lock lock;
-    int code = scan_lock(ctl->session, order->path, 0, NULL, &lock);
+    int code = scan_lock(ctl->session, order->path, SCAN_HOLDERS, NULL, &lock);
 
     if (code != 0)
         return code;

@@ -86,10 +86,12 @@ static int parse(struct lockctl *ctl, const struct verb *verb, int argc,
 static int look(struct lockctl *ctl, const struct question *q, bool again,
                 struct lock *ret_lock)
 {
+    uint32_t reads =
+        guard_reads(ctl, q->what == OPTION_HELD_BY ? SCAN_HOLDERS : 1);
     bool missing;
 
-    return again ? scan_again(ctl->session, q->path, ret_lock)
-                 : scan_lock(ctl->session, q->path, 0, &missing, ret_lock);
+    return again ? scan_again(ctl->session, q->path, reads, ret_lock)
+                 : scan_lock(ctl->session, q->path, reads, &missing, ret_lock);
 }
 
 static int check(struct lockctl *ctl, int argc, char **argv)

@@ -98,7 +98,8 @@ static int await(struct lockctl *ctl, const char *path,
     for (;;) {
         int64_t left = deadline - guard_now_ms();
         struct lock next;
-        int code = scan_again(ctl->session, path, &next);
+        int code = scan_again(ctl->session, path,
+                              guard_reads(ctl, SCAN_HOLDERS), &next);
 
         if (code != 0)
             return code;
@@ -118,7 +119,7 @@ static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
     struct asked asked = { .count = 0 };
     struct lock lock;
     int printed;
-    int code = scan_lock(ctl->session, path, 0, NULL, &lock);
+    int code = scan_lock(ctl->session, path, SCAN_HOLDERS, NULL, &lock);
 
     if (code != 0)
         return code;

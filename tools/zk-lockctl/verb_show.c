@@ -13,9 +13,11 @@
 #include "rows.h"
 #include "scan.h"
 #include "servers.h"
+#include "watching.h"
 #include "words.h"
 
 enum { OPTION_NO_4LW = OPTION_FIRST, OPTION_LIMIT };
+enum { DEFAULT_LIMIT = 10000 };
 
 static const struct option options[] = {
     { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
@@ -26,7 +28,10 @@ static const struct option options[] = {
 /* What is shown: a lock, and what the servers say; NULL when not asked. */
 struct view {
     struct lock lock;
+    size_t shown; /* children, the first of the lock; of them */
+    size_t queue; /* ... so many contend */
     struct servers *servers;
+    struct watching watching;
     struct notes notes;
     /* Tokens of those who were deaf a moment ago, too. */
     int64_t *deaf;
@@ -53,31 +58,11 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
-/* Does a waiter watch somebody ahead of it? Then it looks again when that one
- * goes. Most watch whom they wait for, readers of Curator the first writer. */
-static enum answer watches_now(const struct view *v, const struct contender *c)
-{
-    const struct contender *ahead;
-    const char *name;
-
-    if (v->servers == NULL || c->node->session_id == 0)
-        return ANSWER_UNKNOWN;
-    for (size_t i = 0;; i++) {
-        name = servers_watched(v->servers, c->node->session_id, i);
-        if (name == NULL)
-            return servers_know_watches(v->servers) ? ANSWER_NO
-                                                    : ANSWER_UNKNOWN;
-        ahead = lock_by_name(&v->lock, name);
-        if (ahead != NULL && ahead < c)
-            return ANSWER_YES;
-    }
-}
-
 /* The queue and its watches are not seen in one moment: a waiter is deaf when
  * it was so twice. */
 static enum answer watches(const struct view *v, const struct contender *c)
 {
-    enum answer answer = watches_now(v, c);
+    enum answer answer = watching_wakes(&v->watching, c);
 
     if (answer != ANSWER_NO)
         return answer;
@@ -213,6 +198,8 @@ static void print_title(const struct view *v)
                  plain_text(path, plain, sizeof(plain)), kind_name(lock->kind),
                  dialect_name(lock->dialect), lock_state_name(lock->state),
                  lock->count);
+    if (v->queue < lock->count)
+        (void)printf(" (the first %zu are shown)", v->queue);
     if (lock->listed > lock->count)
         (void)printf(", %zu foreign", lock->listed - lock->count);
     (void)putchar('\n');
@@ -227,7 +214,7 @@ static int print_table(const struct lockctl *ctl, const struct view *v)
         return code;
     if (ctl->format != FORMAT_CSV)
         print_title(v);
-    for (size_t i = 0; i < v->lock.listed; i++) {
+    for (size_t i = 0; i < v->shown; i++) {
         if (!print_row(table, v, i)) {
             (void)table_end(table);
             return lockctl_fail_error(ZKR_ENOMEM, "");
@@ -285,8 +272,8 @@ static json_t *describe_some(const struct view *v, size_t from, size_t to)
 static int print_json(const struct lockctl *ctl, const struct view *v)
 {
     json_t *lock = describe_lock(&v->lock);
-    json_t *queue = describe_some(v, 0, v->lock.count);
-    json_t *foreign = describe_some(v, v->lock.count, v->lock.listed);
+    json_t *queue = describe_some(v, 0, v->queue);
+    json_t *foreign = describe_some(v, v->queue, v->shown);
     json_t *items = json_array();
 
     /* each takes its value, also when it fails */
@@ -305,7 +292,7 @@ static int print_json(const struct lockctl *ctl, const struct view *v)
 
 static void note_deaf(struct view *v)
 {
-    for (size_t i = 0; i < v->lock.count; i++) {
+    for (size_t i = 0; i < v->queue; i++) {
         const struct contender *c = &v->lock.items[i];
 
         if (contender_waits(c) && watches(v, c) == ANSWER_NO)
@@ -334,8 +321,8 @@ static void note_lock(struct view *v)
                   "contenders, and may wait for them",
                   lock->listed - lock->count);
     if (lock->cut)
-        notes_add(&v->notes, "only %zu of %zu children are listed",
-                  lock->listed, lock->total);
+        notes_add(&v->notes, "only %zu of %zu children are listed", v->shown,
+                  lock->total);
 }
 
 static int print(const struct lockctl *ctl, struct view *v)
@@ -354,17 +341,28 @@ static int print(const struct lockctl *ctl, struct view *v)
 static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
                 struct view *v)
 {
-    int code = scan_lock(ctl->session, path, limit, NULL, &v->lock);
+    struct lock *lock = &v->lock;
+    int code = scan_lock(ctl->session, path, limit, NULL, lock);
 
-    if (code != 0 || !ask)
+    if (code != 0)
         return code;
+    v->shown = lock->listed < limit ? lock->listed : limit;
+    v->queue = lock->count < v->shown ? lock->count : v->shown;
+    lock->cut = v->shown < lock->listed || lock->cut;
+    v->watching.lock = lock;
+    if (!ask)
+        return 0;
     v->servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
                              path, &v->notes);
-    return v->servers == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
+    return v->servers != NULL &&
+                   watching_read(&v->watching, lock, v->servers, path)
+               ? 0
+               : lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
 static void forget(struct view *v)
 {
+    watching_done(&v->watching);
     servers_free(v->servers);
     v->servers = NULL;
     lock_done(&v->lock);
@@ -378,7 +376,7 @@ static size_t keep_deaf(struct view *v)
     for (size_t i = 0; i < v->lock.count && v->deaf != NULL; i++) {
         const struct contender *c = &v->lock.items[i];
 
-        if (contender_waits(c) && watches_now(v, c) == ANSWER_NO)
+        if (contender_waits(c) && watching_wakes(&v->watching, c) == ANSWER_NO)
             v->deaf[v->deaf_count++] = c->node->token;
     }
     return v->deaf_count;
@@ -407,7 +405,7 @@ static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
 static int show(struct lockctl *ctl, int argc, char **argv)
 {
     char path[ZKR_PATH_MAX + 1];
-    int64_t limit = 0;
+    int64_t limit = DEFAULT_LIMIT;
     bool ask = true;
     int option;
 
@@ -432,7 +430,7 @@ const struct verb verb_show = {
     .name = "show",
     .usage = "[OPTION]... LOCK",
     .summary = "Show one queue, and why each in it waits",
-    .help = "  --limit N  list no more than N children (10000)\n"
+    .help = "  --limit N  show no more than the first N children (10000)\n"
             "  --no-4lw   do not ask the servers for cons, dump and wchp\n",
     .run = show,
 };

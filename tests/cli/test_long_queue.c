@@ -1,0 +1,167 @@
+/* zk-lockctl on a long queue. The proxy counts what it asks of the servers:
+ * what needs one node does not read a thousand. What it counts is true. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "look.h"
+#include "proxy.h"
+
+enum { WAITERS = 1000 };
+
+static struct proxy *proxy;
+static char path[64];
+static zkr_session *s;
+static zkr_mutex *m;
+static zkr_grant *held;
+
+/* One of ours holds; those who wait were made by others. */
+static int group_setup(void **state)
+{
+    char node[128];
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    s = open_session();
+    m = new_mutex(s, path);
+    held = acquire(m);
+    for (int i = 1; i <= WAITERS; i++) {
+        (void)snprintf(node, sizeof(node), "%s/lock-%010d", path, i);
+        if (admin_create_flags(admin, node, NULL, ZOO_EPHEMERAL, NULL, 0) !=
+            ZOK)
+            return -1;
+    }
+    return proxy_start(server_hosts(the_server), &proxy);
+}
+
+static int group_teardown(void **state)
+{
+    (void)state;
+    proxy_stop(proxy);
+    zkr_grant_free(held);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    return admin_delete_tree(admin, path);
+}
+
+/* Run it with that path behind these words: its exit code, the text that it
+ * says, and no more than a handful of requests. */
+static void assert_asks_little(int code, const char *said, const char *words,
+                               const char *more)
+{
+    char line[256];
+    int got;
+
+    (void)snprintf(line, sizeof(line), "%s %s%s", words, path, more);
+    look_on(proxy_hosts(proxy));
+    proxy_reset_counts(proxy);
+    got = look(line);
+    look_on(NULL);
+    if (got != code || strstr(look_err, said) == NULL)
+        fail_msg("%s: exit code %d: %s", line, got, look_err);
+    if (proxy_requests(proxy, PROXY_ANY) > 9)
+        fail_msg("%s: %ld requests", line, proxy_requests(proxy, PROXY_ANY));
+}
+
+/* It read every node of the queue to say how long the queue is: 3,007 requests
+ * of a try on one of 3,000. */
+static void a_try_reads_few_nodes(void **state)
+{
+    (void)state;
+    assert_asks_little(75, "1000 waiting", "run -n", " true");
+}
+
+static void check_reads_few_nodes(void **state)
+{
+    (void)state;
+    assert_asks_little(0, "", "check --held", "");
+    assert_asks_little(1, "; 1000 wait", "check --free", "");
+    assert_asks_little(1, "; 1000 wait", "check --held-by nobody", "");
+}
+
+static void wait_and_break_read_few_nodes(void **state)
+{
+    (void)state;
+    assert_asks_little(75, "; 1000 wait", "wait -w 0 --free", "");
+    assert_asks_little(65, "; 1000 wait", "break --no-4lw --yes --token 1", "");
+}
+
+/* It counted those that it had read. */
+static void top_counts_all_who_wait(void **state)
+{
+    json_t *lock;
+    char words[128];
+
+    (void)state;
+    (void)snprintf(words, sizeof(words), "top --once -o json %s", path);
+    assert_int_equal(look(words), 0);
+    lock = json_array_get(look_items("LockTop"), 0);
+    assert_int_equal(json_integer_value(json_object_get(lock, "waiters")),
+                     WAITERS);
+    assert_false(json_is_true(json_object_get(lock, "cut")));
+}
+
+/* "5 in the queue" was said of as many. */
+static void a_limit_of_show_does_not_change_the_count(void **state)
+{
+    json_t *lock;
+    char words[128];
+
+    (void)state;
+    (void)snprintf(words, sizeof(words), "show --no-4lw --limit 5 %s", path);
+    assert_int_equal(look(words), 0);
+    assert_non_null(strstr(look_out, "1001 in the queue (the first 5 are shown)"
+                                     "\n"));
+    (void)snprintf(words, sizeof(words), "show --limit 5 -o json %s", path);
+    assert_int_equal(look(words), 0);
+    lock = json_array_get(look_items("LockQueue"), 0);
+    assert_int_equal(json_integer_value(json_object_get(lock, "waiters")),
+                     WAITERS);
+    assert_int_equal(json_array_size(json_object_get(lock, "queue")), 5);
+    assert_true(json_is_true(json_object_get(lock, "cut")));
+}
+
+/* All who hold are known by what they say, if that is the question. */
+static void many_holders_are_all_read(void **state)
+{
+    const char *readers = new_path();
+    char node[128];
+    char words[256];
+    char record[128];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, readers, NULL), ZOK);
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(node, sizeof(node), "%s/_c_x-__READ__%010d", readers, i);
+        (void)snprintf(record, sizeof(record),
+                       "{\"library\":\"zkrecipes\",\"host\":\"h%d\","
+                       "\"pid\":7}",
+                       i);
+        assert_int_equal(admin_create(admin, node, record), ZOK);
+    }
+    (void)snprintf(words, sizeof(words), "check --held-by h99:7 %s", readers);
+    assert_int_equal(look(words), 0);
+    (void)snprintf(words, sizeof(words), "check --held-by h100:7 %s", readers);
+    assert_int_equal(look(words), 1);
+    assert_int_equal(admin_delete_tree(admin, readers), ZOK);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_try_reads_few_nodes),
+        cmocka_unit_test(check_reads_few_nodes),
+        cmocka_unit_test(wait_and_break_read_few_nodes),
+        cmocka_unit_test(many_holders_are_all_read),
+        cmocka_unit_test(top_counts_all_who_wait),
+        cmocka_unit_test(a_limit_of_show_does_not_change_the_count),
+    };
+
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}

@@ -1,0 +1,274 @@
+/* Tests of who watches whom, by what servers tell, and of what doctor makes of
+ * it: without servers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "doctor.h"
+#include "unit.h"
+#include "watching.h"
+
+/* The rest of the tool is not here. */
+int lockctl_fail(int exit_code, const char *format, ...)
+{
+    (void)format;
+    return exit_code;
+}
+
+bool lockctl_take_duration(const char *option, int64_t *ret_ms)
+{
+    (void)option;
+    (void)ret_ms;
+    return false;
+}
+
+void lockctl_say(const struct lockctl *ctl, const char *format, ...)
+{
+    (void)ctl;
+    (void)format;
+}
+
+#define LOCK "/locks/a"
+
+/* A server that was given a large id makes such sessions. */
+#define HIGH INT64_C(-0x37ffffffffffffff) /* 0xc800000000000001 */
+
+enum { MANY = 20000 };
+
+static struct zkr_participant *nodes;
+static char (*names)[24];
+static struct lock lock;
+static struct servers *servers;
+static struct watching watching;
+
+/* A queue of exclusive ones with these sessions; the first holds. */
+static void queue(const int64_t *sessions, size_t count)
+{
+    nodes = calloc(count, sizeof(*nodes));
+    names = calloc(count, sizeof(*names));
+    lock = (struct lock){ .path = strdup(LOCK),
+                          .items = calloc(count, sizeof(*lock.items)),
+                          .count = count,
+                          .listed = count,
+                          .total = count,
+                          .holders = 1,
+                          .waiters = count - 1 };
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(names[i], sizeof(names[i]), "lock-%010zu", i);
+        nodes[i] = (struct zkr_participant){
+            .name = names[i],
+            .marker = "lock-",
+            .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+            .holds = i == 0,
+            .waits_for = i == 0 ? SIZE_MAX : i - 1,
+            .sequence = (int64_t)i,
+            .token = (int64_t)i + 1,
+            .session_id = sessions[i],
+            .data = "",
+        };
+        lock.items[i] = (struct contender){ .node = &nodes[i] };
+    }
+    lock.list = NULL;
+}
+
+#define QUEUE(...)                                                             \
+    queue((const int64_t[]){ __VA_ARGS__ },                                    \
+          sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+/* Asked about that lock (LOCK), or about all (""), they answer so. */
+static void hear(const char *base, const char *text)
+{
+    servers = servers_new(base);
+    assert_non_null(servers);
+    assert_true(servers_read(servers, SERVERS_WCHP, "zk1", text, strlen(text)));
+    assert_true(watching_read(&watching, &lock, servers, base));
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    watching_done(&watching);
+    servers_free(servers);
+    servers = NULL;
+    free(lock.path);
+    free(lock.items);
+    free(nodes);
+    free(names);
+    lock = (struct lock){ .path = NULL };
+    return 0;
+}
+
+static void assert_wakes(size_t i, enum answer answer)
+{
+    assert_int_equal(watching_wakes(&watching, &lock.items[i]), answer);
+}
+
+static void who_watches_one_before_it_wakes_up(void **state)
+{
+    (void)state;
+    QUEUE(1, 2, 3);
+    hear(LOCK,
+         LOCK "/lock-0000000000\n\t0x2\n" LOCK "/lock-0000000000\n\t0x3\n");
+    assert_wakes(1, ANSWER_YES);
+    assert_wakes(2, ANSWER_YES);
+}
+
+/* A holder watches its own node to learn that it was broken; a waiter that
+ * does only that sleeps for ever. */
+static void ones_own_node_does_not_wake(void **state)
+{
+    (void)state;
+    QUEUE(1, 2, 3);
+    hear(LOCK,
+         LOCK "/lock-0000000001\n\t0x2\n" LOCK "/lock-0000000001\n\t0x3\n" LOCK
+              "/lock-0000000002\n\t0x3\n");
+    assert_wakes(1, ANSWER_NO);
+    assert_wakes(2, ANSWER_YES);
+}
+
+static void those_behind_do_not_wake(void **state)
+{
+    (void)state;
+    QUEUE(1, 2, 3);
+    hear(LOCK, LOCK "/lock-0000000002\n\t0x2\n");
+    assert_wakes(1, ANSWER_NO);
+    assert_wakes(2, ANSWER_NO);
+}
+
+/* Threads of one session: each must be woken by the one right before it. */
+static void of_one_session_each_has_its_own_watch(void **state)
+{
+    (void)state;
+    QUEUE(1, 2, 2, 2);
+    hear(LOCK,
+         LOCK "/lock-0000000000\n\t0x2\n" LOCK "/lock-0000000002\n\t0x2\n");
+    assert_wakes(1, ANSWER_YES);
+    assert_wakes(2, ANSWER_NO);
+    assert_wakes(3, ANSWER_YES);
+}
+
+/* Compared as numbers with a sign they are below all others. */
+static void sessions_above_2_to_63_are_told_apart(void **state)
+{
+    static const char dump[] = "0xc800000000000001\t4000ms\n0x1\t4000ms\n"
+                               "0xffffffffffffffff\t4000ms\n";
+    static const char cons[] =
+        " /10.1.2.3:5[1](queued=0,sid=0xc800000000000001,lop=PING,to=4000,x)\n"
+        " /10.1.2.4:5[1](queued=0,sid=0x3,lop=PING,to=4000,x)\n";
+
+    (void)state;
+    QUEUE(1, HIGH, HIGH + 1, 3);
+    hear(LOCK, LOCK "/lock-0000000000\n\t0xc800000000000001\n" LOCK
+                    "/lock-0000000002\n\t0xc800000000000002\n\t0x3\n");
+    assert_wakes(1, ANSWER_YES);
+    assert_wakes(2, ANSWER_NO);
+    assert_wakes(3, ANSWER_YES);
+    assert_true(servers_read(servers, SERVERS_DUMP, "zk1", dump, strlen(dump)));
+    assert_true(servers_read(servers, SERVERS_CONS, "zk1", cons, strlen(cons)));
+    assert_int_equal(servers_session_lives(servers, HIGH), ANSWER_YES);
+    assert_int_equal(servers_session_lives(servers, -1), ANSWER_YES);
+    assert_int_equal(servers_session_lives(servers, 1), ANSWER_YES);
+    assert_int_equal(servers_session_lives(servers, HIGH + 1), ANSWER_NO);
+    assert_string_equal(servers_client(servers, HIGH)->address, "10.1.2.3:5");
+    assert_string_equal(servers_client(servers, 3)->address, "10.1.2.4:5");
+}
+
+static void what_servers_do_not_tell_is_unknown(void **state)
+{
+    (void)state;
+    QUEUE(1, 0, 3);
+    hear(LOCK, "");
+    assert_wakes(1, ANSWER_UNKNOWN); /* of no session */
+    assert_wakes(2, ANSWER_NO);
+    watching_done(&watching);
+    watching = (struct watching){ .lock = &lock };
+    assert_wakes(2, ANSWER_UNKNOWN);
+}
+
+/* Asked about all locks, the answer has paths; those of others are theirs. */
+static void nodes_of_other_locks_do_not_count(void **state)
+{
+    (void)state;
+    QUEUE(1, 2, 3, 4);
+    hear("", LOCK "/lock-0000000000\n\t0x2\n"
+                  "/locks/ab/lock-0000000000\n\t0x3\n"
+                  "/locks/b/lock-0000000000\n\t0x4\n"
+                  "/lock\n\t0x4\n/locks\n\t0x4\n/locks/a\n\t0x4\n");
+    assert_wakes(1, ANSWER_YES);
+    assert_wakes(2, ANSWER_NO);
+    assert_wakes(3, ANSWER_NO);
+}
+
+static void a_herd_is_counted_by_whom_it_watches(void **state)
+{
+    size_t *count;
+
+    (void)state;
+    QUEUE(1, 2, 3, 4, 5, 5);
+    hear(LOCK, LOCK "/lock-0000000000\n\t0x2\n\t0x3\n\t0x4\n\t0x5\n" LOCK
+                    "/lock-0000000004\n\t0x2\n\t0x5\n");
+    count = watching_count(&watching);
+    assert_non_null(count);
+    assert_int_equal(count[0], 3);
+    for (size_t i = 1; i < 6; i++)
+        assert_int_equal(count[i], 0);
+    free(count);
+}
+
+static double cpu_s(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Of one session, each watching the one before it: doctor went over all watches
+ * for each waiter, and over all waiters for each of those. 3,000 took it 9 s.
+ */
+static void a_long_queue_costs_little(void **state)
+{
+    const struct doctor_opts opts = { .older_ms = 0 };
+    struct findings findings = { .count = 0 };
+    struct scan scan = { .locks = &lock, .count = 1 };
+    int64_t *sessions = calloc(MANY, sizeof(*sessions));
+    char *text = malloc(MANY * 48);
+    size_t used = 0;
+    double began;
+
+    (void)state;
+    assert_non_null(sessions);
+    assert_non_null(text);
+    for (size_t i = 0; i < MANY; i++) {
+        sessions[i] = 7;
+        used += (size_t)sprintf(text + used, LOCK "/lock-%010zu\n\t0x7\n", i);
+    }
+    queue(sessions, MANY);
+    began = cpu_s();
+    hear("", text);
+    doctor_examine(&scan, servers, &opts, &findings);
+    assert_false(findings.failed);
+    assert_int_equal(findings.count, 0);
+    assert_true(cpu_s() - began < 20); /* 0.1 s; as it was, an hour */
+    free(sessions);
+    free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(who_watches_one_before_it_wakes_up),
+        TEST(ones_own_node_does_not_wake),
+        TEST(those_behind_do_not_wake),
+        TEST(of_one_session_each_has_its_own_watch),
+        TEST(sessions_above_2_to_63_are_told_apart),
+        TEST(what_servers_do_not_tell_is_unknown),
+        TEST(nodes_of_other_locks_do_not_count),
+        TEST(a_herd_is_counted_by_whom_it_watches),
+        TEST(a_long_queue_costs_little),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
