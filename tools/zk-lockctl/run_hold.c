@@ -149,7 +149,7 @@ static void note_end(struct run *run)
     struct fence_view view = look(run);
 
     run->ended_in_time = view.now_ms < view.valid_until_ms;
-    if (!run->ended_in_time && !run->lost && WIFSIGNALED(run->child.status) &&
+    if (!run->ended_in_time && !run->killed && WIFSIGNALED(run->child.status) &&
         WTERMSIG(run->child.status) == SIGKILL) {
         run->lost = true;
         say_killed(run, &view);
