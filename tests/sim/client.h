@@ -27,7 +27,8 @@ enum client_knows {
     CLIENT_IS_EXPIRED,
 };
 enum client_knows client_knows(int process);
-/* Since when it is connected. */
+/* Since when it is connected, and to whom; or NO_REPLICA. */
 int64_t client_connected_since(int process);
+int client_replica(int process);
 
 #endif

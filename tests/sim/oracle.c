@@ -107,10 +107,18 @@ static bool is_held(const struct attempt *a)
     return a->told > 0 && a->rc == ZKR_OK && there(a->node);
 }
 
+/* A fair and an unfair one on the same path know nothing of each other. */
+static bool is_one_lock(const struct node *a, const struct node *b)
+{
+    const char *unfair = WORLD_PATH "/holder";
+
+    return (strcmp(a->path, unfair) == 0) == (strcmp(b->path, unfair) == 0);
+}
+
 static bool conflict(const struct attempt *a, const struct attempt *b)
 {
     return a != b && !(a->shared && b->shared) && a->beside != b &&
-           b->beside != a;
+           b->beside != a && is_one_lock(a->node, b->node);
 }
 
 static void check_exclusion(const struct attempt *a)
@@ -333,6 +341,14 @@ void oracle_over(struct attempt *a)
 {
     a->grant = NULL;
     a->over = true;
+}
+
+void oracle_over_with(const zkr_grant *grant)
+{
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->grant == grant)
+            oracle_over(a);
+    }
 }
 
 void oracle_each_grant(void (*fn)(const struct attempt *a))

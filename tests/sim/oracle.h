@@ -39,6 +39,7 @@ void oracle_told(struct attempt *a, int rc, zkr_grant *grant);
 void oracle_checked(const struct attempt *a, int rc);
 /* The user gives it back, or has lost interest. */
 void oracle_over(struct attempt *a);
+void oracle_over_with(const zkr_grant *grant);
 
 /* It has been well, and connected, for a session timeout since then. */
 bool oracle_is_well(int process, int64_t since);

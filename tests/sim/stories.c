@@ -1,208 +1,20 @@
 /* Stories: schedules that are told, not drawn. What once went wrong goes as it
  * went then, in virtual time, on the simulated ensemble without other faults.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "story.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "acls.h"
 #include "arena.h"
-#include "claim.h"
 #include "error.h"
-#include "frontend.h"
 #include "heap.h"
-#include "runs.h"
 #include "session.h"
-#include "world.h"
-
-#define WAITER 0
-#define HOLDER 1
-#define TELLER 2
-
-/* Somebody who acquires when it is told to. */
-static struct user {
-    zkr_session *session;
-    zkr_mutex *mutex;
-    zkr_unfair_mutex *unfair; /* on the same path */
-    zkr_grant *grant;
-    zkr_grant *other; /* of the unfair one, if it wants both */
-    int rc;
-    bool asks;
-    bool told;
-} users[2];
-
-static struct story {
-    void (*tell)(void);    /* runs beside the users */
-    void (*granted)(void); /* what the waiter does then */
-    struct zkr_retry retry;
-    bool unfair;
-    bool both;       /* the waiter holds the unfair one beside */
-    int64_t instant; /* of what is tried at many */
-} story;
-
-/* The next requests of that type are refused by the client: --wrap. */
-static enum zkr__zk_type refused_type;
-static int refused_count;
-static const char *refused_path; /* or NULL: of all nodes */
-
-int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
-int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
-
-int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op)
-{
-    if (r->type == refused_type && refused_count > 0 &&
-        (refused_path == NULL || strcmp(r->path, refused_path) == 0)) {
-        refused_count--;
-        return ZKR_ENOMEM;
-    }
-    return __real_zkr__zk_submit(zk, r, op);
-}
-
-static void refuse(enum zkr__zk_type type, int count)
-{
-    refused_type = type;
-    refused_count = count;
-}
-
-/* -- those who act -------------------------------------------------------- */
-
-static void open_session(struct user *u)
-{
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
-    opts.retry = story.retry;
-    if (zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
-        zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK ||
-        zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair) !=
-            ZKR_OK)
-        world_fail("cannot begin: %s", zkr_error_detail());
-}
-
-static void give_back_other(struct user *u)
-{
-    (void)zkr_grant_release(u->other);
-    zkr_grant_free(u->other);
-}
-
-static void *user_main(void *arg)
-{
-    struct user *u = arg;
-
-    open_session(u);
-    while (!u->asks)
-        (void)fiber_wait(u, INT64_MAX);
-    if (story.both && u == &users[WAITER] &&
-        zkr_unfair_mutex_acquire(u->unfair, -1, &u->other) != ZKR_OK)
-        world_fail("cannot hold the other one: %s", zkr_error_detail());
-    u->rc = story.unfair ? zkr_unfair_mutex_acquire(u->unfair, -1, &u->grant)
-                         : zkr_mutex_acquire(u->mutex, -1, &u->grant);
-    u->told = true;
-    if (u == &users[WAITER])
-        story.granted();
-    if (u->other != NULL)
-        give_back_other(u);
-    world.busy--;
-    while (!world.closing)
-        (void)fiber_wait(&world.closing, INT64_MAX);
-    zkr_mutex_free(u->mutex);
-    zkr_unfair_mutex_free(u->unfair);
-    (void)zkr_session_close(u->session);
-    return NULL;
-}
-
-static void start(struct user *u)
-{
-    world.busy++;
-    (void)fiber_start((int)(u - users), user_main, u);
-}
-
-static void ask(struct user *u)
-{
-    u->asks = true;
-    fiber_wake(u, true);
-}
-
-static void give_back(struct user *u)
-{
-    (void)zkr_grant_release(u->grant);
-    zkr_grant_free(u->grant);
-}
-
-static void *tell_main(void *arg)
-{
-    (void)arg;
-    story.tell();
-    world.busy--;
-    return NULL;
-}
-
-void apps_start(void)
-{
-    world.process_count = 3;
-    world.busy++;
-    (void)fiber_start(TELLER, tell_main, NULL);
-}
-
-/* The tellers begin and end what goes wrong. */
-void faults_start(void)
-{
-    world.calm = sim_now + 100 * world.timeout;
-}
-
-static void succeeds(void (*tell)(void), void (*granted)(void))
-{
-    /* Nothing is drawn but a timeout of four ticks. */
-    static const uint32_t tame[] = { 0, 0, 0, 2 };
-    static struct report *r;
-    bool good;
-
-    story.tell = tell;
-    story.granted = granted;
-    if (r == NULL)
-        r = report_new();
-    world_limits.recipe = MUTEX;
-    good = run_script(r, tame, 4, 1);
-    story.unfair = false;
-    story.both = false;
-    if (!good)
-        fail_msg("%s", r->text);
-}
-
-/* -- what they do --------------------------------------------------------- */
-
-static void cut(int directions, int64_t duration)
-{
-    for (int r = 0; r < REPLICAS; r++)
-        server_cut(WAITER, r, directions, duration);
-}
 
 static void delay_answers(void)
 {
     cut(WAY_DOWN, world.timeout * 3 / 10);
-}
-
-static const struct zkr__claim *await_state(enum zkr__claim_state state)
-{
-    struct zkr__list *claims = &users[WAITER].session->claims;
-
-    for (;; fiber_sleep(MS / 10)) {
-        for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-            const struct zkr__claim *c =
-                ZKR__CONTAINER(l, struct zkr__claim, link);
-
-            if (c->sm.state == (int)state)
-                return c;
-        }
-    }
 }
 
 /* It is the turn of the waiter, whose lease does not run: for longer than a
@@ -219,27 +31,11 @@ static void come_to_prove(void)
     (void)await_state(ZKR__CLAIM_PROVING);
 }
 
-static void operator_deletes(const char *path)
-{
-    struct request *r = arena_new(sizeof(*r));
-
-    r->type = ZKR__ZK_DELETE;
-    r->path = path;
-    r->data = "";
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(ensemble_leader(), r);
-}
-
-static void operator_deletes_node_of(const struct zkr__claim *c)
-{
-    operator_deletes(arena_copy(c->node, strlen(c->node)));
-}
-
 static void operator_deletes_the_node(void)
 {
-    operator_deletes_node_of(ZKR__CONTAINER(users[WAITER].session->claims.next,
-                                            struct zkr__claim, link));
+    operator_deletes(ZKR__CONTAINER(users[WAITER].session->claims.next,
+                                    struct zkr__claim, link)
+                         ->node);
 }
 
 static void has_a_node(void)
@@ -253,7 +49,6 @@ static void has_a_node(void)
     if (n == NULL || n->czxid != zkr_grant_token(u->grant))
         world_fail("it is granted %s, which has gone",
                    zkr_grant_node(u->grant));
-    give_back(u);
 }
 
 /* -- proving -------------------------------------------------------------- */
@@ -294,13 +89,13 @@ static void run_out_of_memory(void)
 {
     come_to_prove();
     delay_answers();
-    refuse(ZKR__ZK_CHECK, INT32_MAX);
+    refuse(ZKR__ZK_CHECK, NULL, INT32_MAX);
     fiber_sleep(world.timeout / 10); /* it has found the node by then */
     operator_deletes_the_node();
     fiber_sleep(world.timeout);
     if (users[WAITER].told)
         world_fail("it is told %d", users[WAITER].rc);
-    refuse(ZKR__ZK_CHECK, 0);
+    refuse(ZKR__ZK_CHECK, NULL, 0);
 }
 
 /* ZKR_ENOMEM of the client was taken for a refusal by the servers, which have
@@ -318,8 +113,7 @@ static void take_its_place(void)
     cut(WAY_UP | WAY_DOWN, world.timeout / 4);
     operator_deletes_the_node();
     ask(&users[HOLDER]);
-    while (!users[HOLDER].told)
-        fiber_sleep(MS);
+    await_told(&users[HOLDER]);
     fiber_sleep(2 * world.timeout);
     if (users[WAITER].told)
         world_fail("it is told %d", users[WAITER].rc);
@@ -338,16 +132,19 @@ static void the_node_of_another_proves_nothing(void **state)
  * has the node, and keeps it for a little. */
 static void read_from_the_past(void)
 {
+    int leader = ensemble_leader();
+    int next = (leader + 1) % REPLICAS;
+
     start(&users[WAITER]);
     fiber_sleep(world.timeout / 10);
-    if (ensemble_leader() != 0)
+    if (replica_of_waiter() != leader)
         world_fail("it is connected to another than the leader");
-    server_cut(WAITER, 0, WAY_DOWN, world.timeout);
+    server_cut(WAITER, leader, WAY_DOWN, world.timeout);
     ask(&users[WAITER]);
     while (zkr_session_state(users[WAITER].session) != ZKR_SESSION_RECONNECTED)
         fiber_sleep(MS / 10);
-    server_cut(WAITER, 1, WAY_UP, 20 * MS); /* where it reads it */
-    ensemble_stall(0, 1, 40 * MS);
+    server_cut(WAITER, next, WAY_UP, 20 * MS); /* where it reads it */
+    ensemble_stall(leader, next, 40 * MS);
     operator_deletes(WORLD_PATH "/holder");
 }
 
@@ -356,6 +153,7 @@ static void a_node_that_was_found_is_looked_for_once_more(void **state)
 {
     (void)state;
     story.unfair = true;
+    story.anew = true;
     succeeds(read_from_the_past, has_a_node);
 }
 
@@ -367,14 +165,14 @@ static void lose_the_create(void)
     fiber_sleep(world.timeout);
     cut(WAY_DOWN, world.timeout * 3 / 4); /* longer than a client waits */
     ask(&users[WAITER]);
-    refuse(ZKR__ZK_CHECK, 2); /* the first try and the retry */
+    refuse(ZKR__ZK_CHECK, NULL, 2); /* the first try and the retry */
 }
 
 static void has_no_memory(void)
 {
     struct user *u = &users[WAITER];
 
-    if (refused_count != 0)
+    if (still_to_refuse() != 0)
         world_fail("no search has begun");
     if (u->rc != ZKR_ENOMEM)
         world_fail("it is told %s", zkr_strerror(u->rc));
@@ -389,7 +187,6 @@ static void a_write_that_was_not_sent_begins_no_search(void **state)
                                       .base_ms = 20,
                                       .max_retries = 1 };
     succeeds(lose_the_create, has_no_memory);
-    story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_DEFAULT };
 }
 
 /* A node ahead of it under its own name, as no server makes one. */
@@ -450,10 +247,12 @@ static void who_meets_its_own_name_leaves_nothing(void **state)
 
 /* -- ghosts --------------------------------------------------------------- */
 
-/* The second server keeps the node of the holder, and shows that of the waiter
- * for a little longer than it is there. */
+/* A follower keeps the node of the holder, and shows that of the waiter for a
+ * little longer than it is there. */
 static void leave_out_a_ghost(void)
 {
+    int leader = ensemble_leader();
+    int follower = (leader + 1 + story.time) % REPLICAS;
     const struct zkr__claim *c;
     struct node *ghost;
 
@@ -461,17 +260,17 @@ static void leave_out_a_ghost(void)
     ask(&users[HOLDER]);
     start(&users[WAITER]);
     fiber_sleep(world.timeout);
-    server_reset_connections(WAITER);
+    connect_waiter_to(follower);
     ask(&users[WAITER]);
     (void)await_state(ZKR__CLAIM_WAITING);
     ghost =
         tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
-    ghost->haunts = 1 + 1;
+    ghost->haunts = 1 + follower;
     ensemble_kill_session(ghost->session);
     c = await_state(ZKR__CLAIM_SURVEYING);
-    server_cut(WAITER, 1, WAY_UP, 20 * MS);
-    ensemble_stall(0, 1, 40 * MS);
-    operator_deletes_node_of(c);
+    server_cut(WAITER, follower, WAY_UP, 20 * MS);
+    ensemble_stall(leader, follower, 40 * MS);
+    operator_deletes(c->node);
     fiber_sleep(world.timeout);
     give_back(&users[HOLDER]);
 }
@@ -492,8 +291,7 @@ static void hand_over(void)
 
     start(&users[HOLDER]);
     ask(&users[HOLDER]);
-    while (!users[HOLDER].told)
-        fiber_sleep(MS);
+    await_told(&users[HOLDER]);
     began = sim_now;
     start(&users[WAITER]);
     ask(&users[WAITER]);
@@ -506,24 +304,21 @@ static void on_event(zkr_grant *grant, const struct zkr_grant_event *event,
 {
     (void)grant;
     (void)user;
-    world_fail("released after %lld ms it is told of the state %d",
-               (long long)(story.instant / MS), (int)event->state);
+    if (event->state != ZKR_GRANT_RELEASED)
+        world_fail("released after %lld ms it is told of the state %d",
+                   (long long)(story.instant / MS), (int)event->state);
 }
 
 static void stays_held(void)
 {
-    struct user *u = &users[WAITER];
     int64_t end = sim_now + world.timeout;
 
-    (void)zkr_grant_listen(u->grant, on_event, NULL);
     while (sim_now < end) {
-        if (zkr_grant_check(u->grant) != ZKR_OK)
+        if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
             world_fail("released after %lld ms it is in doubt",
                        (long long)(story.instant / MS));
         fiber_sleep(10 * MS);
     }
-    (void)zkr_grant_listen(u->grant, NULL, NULL);
-    give_back(u);
 }
 
 /* What the open had proven was enough to be granted by, and over, or late,
@@ -533,6 +328,8 @@ static void a_lease_lasts_until_its_first_beat(void **state)
     (void)state;
     for (int64_t ms = 100; ms < 8000; ms += 50) {
         story.instant = ms * MS;
+        story.on_event = on_event;
+        story.anew = true;
         succeeds(hand_over, stays_held);
     }
 }
@@ -564,16 +361,13 @@ static void is_held_through_a_stall(void)
 {
     struct user *u = &users[WAITER];
 
-    held_since = sim_now;
-    (void)zkr_grant_listen(u->grant, on_doubt, NULL);
+    held_since = sim_now - world.timeout;
     fiber_sleep(2 * world.timeout);
     cut(WAY_DOWN, story.instant);
     fiber_sleep(2 * world.timeout);
     if (zkr_grant_check(u->grant) != ZKR_OK)
         world_fail("after a stall of %lld ms it is still in doubt",
                    (long long)(story.instant / MS));
-    (void)zkr_grant_listen(u->grant, NULL, NULL);
-    give_back(u);
 }
 
 /* The answers that had waited for the end of the stall came first, and ended
@@ -583,6 +377,7 @@ static void what_is_all_but_over_ends_no_doubt(void **state)
     (void)state;
     for (int64_t ms = 100; ms < 4000; ms += 10) {
         story.instant = ms * MS;
+        story.on_event = on_doubt;
         succeeds(acquire_at_once, is_held_through_a_stall);
     }
 }
@@ -592,22 +387,22 @@ static void what_is_all_but_over_ends_no_doubt(void **state)
 /* The holder's session ends, and the waiter's server keeps its node. */
 static void wait_for_a_ghost(void)
 {
+    int64_t began = sim_now;
     struct node *n;
 
     start(&users[WAITER]);
     start(&users[HOLDER]);
     fiber_sleep(world.timeout);
     ask(&users[HOLDER]);
-    while (!users[HOLDER].told)
-        fiber_sleep(MS);
+    await_told(&users[HOLDER]);
     n = tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
-    n->haunts = 1;
-    world.ghosts = 1;
+    n->haunts = 1 + replica_of_waiter();
+    world.ghosts++;
     ensemble_kill_session(n->session);
     fiber_sleep(world.timeout / 2);
     ask(&users[WAITER]);
     heap_refuse((uint32_t)story.instant);
-    while (!users[WAITER].told && sim_now < world.calm / 2)
+    while (!users[WAITER].told && sim_now < began + 50 * world.timeout)
         fiber_sleep(100 * MS);
     heap_refuse(0);
     if (!users[WAITER].told)
@@ -618,12 +413,10 @@ static void wait_for_a_ghost(void)
 
 static void has_it_or_knows_why(void)
 {
-    struct user *u = &users[WAITER];
+    int rc = users[WAITER].rc;
 
-    if (u->rc == ZKR_OK)
-        give_back(u);
-    else if (u->rc != ZKR_ENOMEM)
-        world_fail("it is told %s", zkr_strerror(u->rc));
+    if (rc != ZKR_OK && rc != ZKR_ENOMEM)
+        world_fail("it is told %s", zkr_strerror(rc));
 }
 
 /* There was no room for the name of the node before it, and so nobody asked
@@ -718,8 +511,7 @@ static void hide(bool from_exists, bool unfair)
     story.unfair = unfair;
     acls_be_strict(from_exists);
     ask(&users[HOLDER]);
-    while (!users[HOLDER].told)
-        fiber_sleep(MS);
+    await_told(&users[HOLDER]);
     acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.calm);
     start(&users[WAITER]);
     ask(&users[WAITER]);
@@ -756,93 +548,92 @@ static void a_node_that_may_not_be_read_is_waited_for(void **state)
 
 /* -- two locks of one session --------------------------------------------- */
 
-static void be_asked(void)
-{
-    start(&users[WAITER]);
-    ask(&users[WAITER]);
-}
-
-static void note(zkr_grant *grant, const struct zkr_grant_event *event,
-                 void *state)
-{
-    (void)grant;
-    *(enum zkr_grant_state *)state = event->state;
-}
-
-static zkr_grant *grants[2];
-static enum zkr_grant_state states[2];
-
-static void take_two(void)
-{
-    struct user *u = &users[WAITER];
-
-    grants[0] = u->grant;
-    if (zkr_unfair_mutex_acquire(u->unfair, -1, &grants[1]) != ZKR_OK)
-        world_fail("cannot hold two: %s", zkr_error_detail());
-    for (int i = 0; i < 2; i++) {
-        states[i] = ZKR_GRANT_HELD;
-        (void)zkr_grant_listen(grants[i], note, &states[i]);
-    }
-}
-
 static void are(enum zkr_grant_state all)
 {
-    for (int i = 0; i < 2; i++) {
-        if (states[i] != all)
-            world_fail("lock %d is said to be %s", i,
-                       zkr_grant_state_name(states[i]));
-    }
-}
+    const struct user *u = &users[WAITER];
 
-static void give_two_back(void)
-{
-    for (int i = 0; i < 2; i++) {
-        (void)zkr_grant_release(grants[i]);
-        zkr_grant_free(grants[i]);
-    }
+    if (zkr_grant_state(u->grant) != all || zkr_grant_state(u->other) != all)
+        world_fail("of two locks one is not %s", zkr_grant_state_name(all));
 }
 
 static void doubt_two(void)
 {
-    take_two();
     cut(WAY_DOWN, world.timeout * 6 / 5);
     fiber_sleep(world.timeout * 11 / 10);
     are(ZKR_GRANT_UNSURE);
     fiber_sleep(world.timeout * 6 / 10);
     are(ZKR_GRANT_HELD);
-    give_two_back();
 }
 
 /* One write a beat is for all of them. */
 static void a_doubt_is_about_all_that_is_held(void **state)
 {
     (void)state;
-    succeeds(be_asked, doubt_two);
+    story.both = true;
+    succeeds(acquire_at_once, doubt_two);
 }
 
 static void refuse_one_of_two(void)
 {
+    const struct user *u = &users[WAITER];
     int64_t end = sim_now + 3 * world.timeout;
 
-    take_two();
-    refused_path = zkr_grant_node(grants[0]);
-    refuse(ZKR__ZK_CHECK, INT32_MAX);
+    refuse(ZKR__ZK_CHECK, zkr_grant_node(story.time == 0 ? u->grant : u->other),
+           INT32_MAX);
     while (sim_now < end) {
-        if (zkr_grant_check(grants[0]) != ZKR_OK ||
-            zkr_grant_check(grants[1]) != ZKR_OK)
+        if (zkr_grant_check(u->grant) != ZKR_OK ||
+            zkr_grant_check(u->other) != ZKR_OK)
             world_fail("it is in doubt");
         fiber_sleep(10 * MS);
     }
-    refuse(ZKR__ZK_CHECK, 0);
-    refused_path = NULL;
-    give_two_back();
+    refuse(ZKR__ZK_CHECK, NULL, 0);
 }
 
 /* They are written to in turn, so one that is refused does no harm. */
 static void what_is_refused_for_one_is_proven_by_another(void **state)
 {
     (void)state;
-    succeeds(be_asked, refuse_one_of_two);
+    story.both = true;
+    succeeds(acquire_at_once, refuse_one_of_two);
+}
+
+/* -- a shorter timeout ---------------------------------------------------- */
+
+static void acquire_with_a_long_timeout(void)
+{
+    for (int r = 0; r < REPLICAS; r++)
+        ensemble_bounds(r, 0, 0);
+    acquire_at_once();
+}
+
+/* The connection is lost, and made again to servers that grant a tick less; and
+ * then nothing comes for as long as that. */
+static void grant_less(void)
+{
+    zkr_grant *grant = users[WAITER].grant;
+    int64_t less = zkr_session_timeout_ms(users[WAITER].session) * MS;
+
+    less -= world.tick;
+    for (int r = 0; r < REPLICAS; r++)
+        ensemble_bounds(r, 0, less);
+    fiber_sleep(world.timeout);
+    server_reset_connections(WAITER);
+    while (zkr_grant_state(grant) == ZKR_GRANT_HELD)
+        fiber_sleep(MS / 10);
+    (void)replica_of_waiter();
+    cut(WAY_DOWN, less * 3 / 4);
+    while (zkr_grant_state(grant) != ZKR_GRANT_UNSURE)
+        fiber_sleep(MS);
+    fiber_sleep(2 * world.timeout);
+}
+
+/* Its listener was told when the lease would have ended before. */
+static void a_shorter_timeout_ends_the_lease_in_time(void **state)
+{
+    (void)state;
+    story.short_ticks = true;
+    story.anew = true;
+    succeeds(acquire_with_a_long_timeout, grant_less);
 }
 
 int main(void)
@@ -863,6 +654,7 @@ int main(void)
         cmocka_unit_test(a_node_that_may_not_be_read_is_waited_for),
         cmocka_unit_test(a_doubt_is_about_all_that_is_held),
         cmocka_unit_test(what_is_refused_for_one_is_proven_by_another),
+        cmocka_unit_test(a_shorter_timeout_ends_the_lease_in_time),
     };
 
     if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */

@@ -118,6 +118,14 @@ int64_t client_connected_since(int process)
     return handle_of(process)->connected_since;
 }
 
+int client_replica(int process)
+{
+    const struct zkr__zk *zk = handle_of(process);
+
+    return zk == NULL || zk->state != CONNECTED ? NO_REPLICA
+                                                : zk->conn->replica;
+}
+
 static void on_quick(void *arg, uint64_t tag)
 {
     (void)arg;

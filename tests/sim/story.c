@@ -1,0 +1,349 @@
+/* Stories: those who act in them, and how often. */
+#include "story.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "client.h"
+#include "error.h"
+#include "oracle.h"
+#include "runs.h"
+#include "session.h"
+#include "told.h"
+
+/* Each of them, and what strikes in it. */
+#define TIMES 2
+
+struct user users[2];
+struct story story;
+
+static enum zkr__zk_type refused_type;
+static int refused_count;
+static const char *refused_path;
+
+/* The linker sends the library's calls here: --wrap. */
+int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op);
+
+int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                          struct zkr__op *op)
+{
+    if (r->type == refused_type && refused_count > 0 &&
+        (refused_path == NULL || strcmp(r->path, refused_path) == 0)) {
+        refused_count--;
+        return ZKR_ENOMEM;
+    }
+    return __real_zkr__zk_submit(zk, r, op);
+}
+
+void refuse(enum zkr__zk_type type, const char *path, int count)
+{
+    refused_type = type;
+    refused_path = path;
+    refused_count = count;
+}
+
+int still_to_refuse(void)
+{
+    return refused_count;
+}
+
+static int process_of(const struct user *u)
+{
+    return (int)(u - users);
+}
+
+static void open_session(struct user *u)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct process *p = &world.processes[process_of(u)];
+
+    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
+    opts.retry = story.retry;
+    p->number = process_of(u);
+    if (zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
+        zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK ||
+        zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair) !=
+            ZKR_OK)
+        world_fail("cannot begin: %s", zkr_error_detail());
+    p->session = u->session;
+    p->opened = true;
+    told_of_session(p->number, u->session, NULL, NULL, &p->listener);
+}
+
+static void close_session(struct user *u)
+{
+    struct process *p = &world.processes[process_of(u)];
+
+    zkr_mutex_free(u->mutex);
+    zkr_unfair_mutex_free(u->unfair);
+    p->opened = false;
+    told_ends(u->session);
+    zkr_listener_free(p->listener);
+    told_ended(u->session);
+    (void)zkr_session_close(u->session);
+    u->session = NULL;
+    u->wanted = false;
+}
+
+/* From here on the oracle knows it. */
+static void note_granted(struct user *u, zkr_grant *grant, zkr_grant_fn fn)
+{
+    struct attempt *a = oracle_asked(process_of(u), false, -1);
+
+    oracle_told(a, ZKR_OK, grant);
+    told_of_grant(a, grant, fn, NULL);
+}
+
+static void end_grant(zkr_grant **grant)
+{
+    oracle_over_with(*grant);
+    (void)zkr_grant_release(*grant);
+    told_ends(*grant);
+    zkr_grant_free(*grant);
+    told_ended(*grant);
+    *grant = NULL;
+}
+
+void give_back(struct user *u)
+{
+    end_grant(&u->grant);
+    fiber_wake(u, true);
+}
+
+static void acquire(struct user *u)
+{
+    u->rc = story.unfair ? zkr_unfair_mutex_acquire(u->unfair, -1, &u->grant)
+                         : zkr_mutex_acquire(u->mutex, -1, &u->grant);
+    if (u->rc == ZKR_OK)
+        note_granted(u, u->grant, u == &users[WAITER] ? story.on_event : NULL);
+    u->told = true;
+    fiber_wake(u, true);
+}
+
+static void acquire_other(struct user *u)
+{
+    if (zkr_unfair_mutex_acquire(u->unfair, -1, &u->other) != ZKR_OK)
+        world_fail("cannot hold the other one: %s", zkr_error_detail());
+    note_granted(u, u->other, NULL);
+}
+
+static void play_waiter(struct user *u)
+{
+    if (story.both)
+        acquire_other(u);
+    acquire(u);
+    for (int i = 0; i < TIMES; i++)
+        story.granted();
+    if (u->grant != NULL)
+        give_back(u);
+    if (u->other != NULL)
+        end_grant(&u->other);
+}
+
+/* The teller gives it back. */
+static void play_holder(struct user *u)
+{
+    acquire(u);
+    while (u->grant != NULL)
+        (void)fiber_wait(u, INT64_MAX);
+}
+
+static bool is_over(void)
+{
+    return story.time == TIMES;
+}
+
+/* False: nobody will say so. */
+static bool await(struct user *u, const bool *said)
+{
+    while (!*said && !is_over())
+        (void)fiber_wait(u, INT64_MAX);
+    return *said;
+}
+
+static void *user_main(void *arg)
+{
+    struct user *u = arg;
+
+    while (await(u, &u->wanted)) {
+        if (u->session == NULL)
+            open_session(u);
+        if (!await(u, &u->asks))
+            break;
+        if (u == &users[WAITER])
+            play_waiter(u);
+        else
+            play_holder(u);
+        if (story.anew)
+            close_session(u);
+        u->asks = false;
+        fiber_wake(u, true);
+    }
+    world.busy--;
+    while (!world.closing)
+        (void)fiber_wait(&world.closing, INT64_MAX);
+    if (u->session != NULL)
+        close_session(u);
+    return NULL;
+}
+
+void start(struct user *u)
+{
+    u->wanted = true;
+    fiber_wake(u, true);
+    if (u->started)
+        return;
+    u->started = true;
+    world.busy++;
+    (void)fiber_start(process_of(u), user_main, u);
+}
+
+void ask(struct user *u)
+{
+    u->told = false;
+    u->asks = true;
+    fiber_wake(u, true);
+}
+
+void await_told(struct user *u)
+{
+    while (!u->told)
+        fiber_sleep(MS);
+}
+
+static void await_rest(void)
+{
+    for (int i = 0; i < 2; i++) {
+        while (users[i].asks)
+            (void)fiber_wait(&users[i], INT64_MAX);
+    }
+}
+
+static void *tell_main(void *arg)
+{
+    (void)arg;
+    while (!is_over()) {
+        story.tell();
+        await_rest();
+        story.time++;
+    }
+    fiber_wake(&users[WAITER], true);
+    fiber_wake(&users[HOLDER], true);
+    world.busy--;
+    return NULL;
+}
+
+void apps_start(void)
+{
+    memset(users, 0, sizeof(users));
+    story.time = 0;
+    world.process_count = 3;
+    world.busy++;
+    (void)fiber_start(TELLER, tell_main, NULL);
+}
+
+/* The tellers begin and end what goes wrong. */
+void faults_start(void)
+{
+    world.calm = sim_now + 100 * world.timeout;
+}
+
+static void on_log(enum zkr_log_level level, const char *line, void *user)
+{
+    (void)level;
+    (void)user;
+    world_trace("    [%d] %s", fiber_process(), line);
+}
+
+static void talk(void)
+{
+    world_limits.verbose = true;
+    zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
+}
+
+/* Nothing is drawn but the ticks of a timeout of four seconds, and whether
+ * threads go before completions. */
+static bool is_told_well(struct report *r)
+{
+    bool good = true;
+
+    for (uint32_t order = 0; order < 2 && good; order++) {
+        const uint32_t tame[] = { 0, order, 0, story.short_ticks ? 0 : 2,
+                                  story.short_ticks ? 2 : 0 };
+
+        good = run_script(r, tame, 5, 1);
+    }
+    return good;
+}
+
+void succeeds(void (*tell)(void), void (*granted)(void))
+{
+    static struct report *r;
+    bool good;
+
+    story.tell = tell;
+    story.granted = granted;
+    if (r == NULL)
+        r = report_new();
+    if (getenv("SIM_VERBOSE") != NULL)
+        talk();
+    world_limits.recipe = MUTEX;
+    good = is_told_well(r);
+    story = (struct story){ .retry = { .kind = ZKR_RETRY_DEFAULT } };
+    if (!good)
+        fail_msg("%s", r->text);
+}
+
+void cut(int directions, int64_t duration)
+{
+    for (int r = 0; r < REPLICAS; r++)
+        server_cut(WAITER, r, directions, duration);
+}
+
+int replica_of_waiter(void)
+{
+    int replica;
+
+    while ((replica = client_replica(WAITER)) == NO_REPLICA)
+        fiber_sleep(MS);
+    return replica;
+}
+
+void connect_waiter_to(int replica)
+{
+    while (replica_of_waiter() != replica) {
+        server_reset_connections(WAITER);
+        fiber_sleep(world.timeout / 10);
+    }
+}
+
+const struct zkr__claim *await_state(enum zkr__claim_state state)
+{
+    struct zkr__list *claims = &users[WAITER].session->claims;
+
+    for (;; fiber_sleep(MS / 10)) {
+        for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
+            const struct zkr__claim *c =
+                ZKR__CONTAINER(l, struct zkr__claim, link);
+
+            if (c->sm.state == (int)state)
+                return c;
+        }
+    }
+}
+
+void operator_deletes(const char *path)
+{
+    struct request *r = arena_new(sizeof(*r));
+
+    r->type = ZKR__ZK_DELETE;
+    r->path = arena_copy(path, strlen(path));
+    r->data = "";
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(ensemble_leader(), r);
+}

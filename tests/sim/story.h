@@ -1,0 +1,79 @@
+/* Stories: schedules that are told, not drawn. What goes wrong goes wrong
+ * twice: each story is told again to the same sessions, and whatever strikes a
+ * holder strikes it twice. */
+#ifndef SIM_STORY_H
+#define SIM_STORY_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "claim.h"
+#include "frontend.h"
+#include "world.h"
+
+#define WAITER 0
+#define HOLDER 1
+#define TELLER 2
+
+/* A process that acquires when it is told to. */
+struct user {
+    zkr_session *session;
+    zkr_mutex *mutex;
+    zkr_unfair_mutex *unfair; /* on the same path */
+    zkr_grant *grant;
+    zkr_grant *other; /* of the unfair one, if it wants both */
+    int rc;
+    bool started;
+    bool wanted;
+    bool asks;
+    bool told;
+};
+
+extern struct user users[2];
+
+extern struct story {
+    void (*tell)(void);    /* runs beside the users, once for each time */
+    void (*granted)(void); /* what happens to the waiter with its grant, or
+                              without one: twice for each time */
+    zkr_grant_fn on_event; /* what its grants tell, or NULL */
+    struct zkr_retry retry;
+    bool short_ticks; /* one second, not two */
+    bool anew;        /* the second time with other sessions */
+    bool unfair;
+    bool both;       /* the waiter holds the unfair one beside */
+    int64_t instant; /* of what is tried at many */
+    int time;        /* 0: the first */
+} story;
+
+/* Tell it: true when all went as it should. What it has set in `story` is for
+ * this once. With SIM_VERBOSE in the environment every step is shown. */
+void succeeds(void (*tell)(void), void (*granted)(void));
+
+/* The session of a user is opened, unless it is; it asks for its lock; it is
+ * told; a holder, not the waiter, gives it back. */
+void start(struct user *u);
+void ask(struct user *u);
+void await_told(struct user *u);
+void give_back(struct user *u);
+
+/* The next requests of that type are refused by the client: those for one node,
+ * or NULL: for all. */
+void refuse(enum zkr__zk_type type, const char *path, int count);
+/* That have not been refused yet. */
+int still_to_refuse(void);
+
+/* The waiter hears nothing, is not heard, or both. */
+void cut(int directions, int64_t duration);
+/* To which replica it is connected. */
+int replica_of_waiter(void);
+/* It moves there. */
+void connect_waiter_to(int replica);
+/* The first claim of the waiter in that state, as soon as there is one. */
+const struct zkr__claim *await_state(enum zkr__claim_state state);
+void operator_deletes(const char *path);
+
+#endif
