@@ -441,6 +441,7 @@ static void pass_request(struct proxy *p, struct conn *c, struct request *r,
         finish_rule(p, r);
         break;
     case PROXY_PASS:
+    case PROXY_READ_ONLY:
     case PROXY_DROP_REPLY:
     case PROXY_HOLD_REPLY:
         break;
@@ -545,6 +546,17 @@ static void note_zxid(struct conn *c, const struct frame *f)
         c->zxid = zxid;
 }
 
+/* The last byte of a connect reply says it. */
+static void send_read_only(struct proxy *p, struct conn *c, struct request *r,
+                           const struct frame *f)
+{
+    const unsigned char yes = 1;
+
+    send_to_client(c, f->data, f->size - 1);
+    send_to_client(c, &yes, 1);
+    finish_rule(p, r);
+}
+
 /* False if it has to stay for now. */
 static bool judge_reply(struct proxy *p, struct conn *c, const struct frame *f)
 {
@@ -563,7 +575,10 @@ static bool judge_reply(struct proxy *p, struct conn *c, const struct frame *f)
         drop_client(c);
         finish_rule(p, r);
     }
-    send_to_client(c, f->data, f->size);
+    if (r != NULL && r->action == PROXY_READ_ONLY)
+        send_read_only(p, c, r, f);
+    else
+        send_to_client(c, f->data, f->size);
     if (r != NULL)
         remove_request(c, r);
     return true;

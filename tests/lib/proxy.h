@@ -40,6 +40,10 @@ enum proxy_action {
      * They count as seen. */
     PROXY_HOLD_REQUEST,
 
+    /* For PROXY_CONNECT only: forward it, and let the reply say that the server
+     * only reads, as no server does that was not asked for such a session. */
+    PROXY_READ_ONLY,
+
     /* For proxy_rule_error() only. */
     PROXY_ERROR_REPLY,
 };

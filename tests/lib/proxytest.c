@@ -550,6 +550,23 @@ static void test_connect_and_close(void **state)
     assert_missing(f, "/t/mine");
 }
 
+/* Each connection is a new answer. */
+static void test_read_only(void **state)
+{
+    struct fixture *f = *state;
+    int code = 0;
+
+    proxy_rule(f->proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
+    start_client(f, SESSION_MS);
+    assert_true(recorder_wait(f->events, 1, WAIT_MS));
+    assert_true(recorder_get(f->events, 0, &code, NULL));
+    assert_int_equal(code, ZOO_READONLY_STATE);
+    assert_rule_done(f);
+    proxy_cut(f->proxy);
+    proxy_heal(f->proxy);
+    await_connection(f);
+}
+
 /* Partitions */
 
 /* Cut off, a client fails at once and cannot return until healed. */
@@ -842,6 +859,7 @@ int main(void)
         PROXY_TEST(test_pass_and_forget),
         PROXY_TEST(test_rule_in_vain),
         PROXY_TEST(test_connect_and_close),
+        PROXY_TEST(test_read_only),
         PROXY_TEST(test_cut),
         PROXY_TEST(test_freeze),
         PROXY_TEST(test_freeze_expires),
