@@ -2,7 +2,6 @@
 #include "op.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "error.h"
 #include "heartbeat.h"
@@ -143,8 +142,6 @@ static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr_session *s = op->session;
     enum zkr__outcome outcome = outcome_of(reply->rc);
 
-    free(op->request.scratch);
-    op->request.scratch = NULL;
     tell_lease_locked(op, reply->rc);
     if (outcome == ZKR__OVER && op->epoch == s->epoch)
         zkr__session_lost_locked(s, reply->rc);

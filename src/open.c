@@ -20,6 +20,9 @@
 #define DEFAULT_LEASE_MARGIN_MS    50
 /* After an open that failed: for the diagnosis, and for the threads to end. */
 #define AFTERMATH_MS 250
+/* How long a close waits for the opener; it takes less, unless it asks a name
+ * server. */
+#define CLOSE_MS 6000
 
 static int load_opts(struct zkr_session_opts *o,
                      const struct zkr_session_opts *opts)
@@ -128,9 +131,7 @@ static int await_connection_unlocks(struct zkr_session *s, int64_t deadline)
         return zkr__fail(s->over, "session to %s: refused", s->hosts.servers);
     if (s->open_error != ZKR_OK)
         return zkr__fail(s->open_error, "session to %s: %s", s->hosts.servers,
-                         s->open_error == ZKR_EHOSTS
-                             ? "no host name can be resolved"
-                             : zkr_strerror(s->open_error));
+                         zkr__opener_fault(s->open_error));
     return zkr__fail(ZKR_EUNREACHABLE, "session to %s: no answer in %u ms",
                      s->hosts.servers, s->opts.connect_timeout_ms);
 }
@@ -182,16 +183,18 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline)
     return ZKR_OK;
 }
 
-/* Ends keeper and opener, unless the opener is stuck beyond the deadline: then
- * they clean up when it returns. */
-static void stop_threads_unlocks(struct zkr_session *s, int64_t deadline)
+static void await_opener_unlocks(struct zkr_session *s, int64_t deadline)
 {
-    bool done;
-
     zkr__opener_wake_locked(s);
     while (!s->opener_done && zkr__cond_wait(&s->changed, &s->lock, deadline))
         ;
-    done = s->opener_done;
+}
+
+/* If the opener is not done, it and the keeper clean up when it is. */
+static void leave_threads_unlocks(struct zkr_session *s)
+{
+    bool done = s->opener_done;
+
     zkr__mtx_unlock(&s->lock);
     (void)(done ? pthread_join(s->opener, NULL) : pthread_detach(s->opener));
     (void)(done ? pthread_join(s->keeper, NULL) : pthread_detach(s->keeper));
@@ -227,7 +230,8 @@ static void give_up_open(struct zkr_session *s)
 {
     zkr__mtx_lock(&s->lock);
     zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "open failed");
-    stop_threads_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
+    await_opener_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
+    leave_threads_unlocks(s);
     zkr__mtx_unlock(&s->lock);
 }
 
@@ -274,6 +278,18 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
     return rc;
 }
 
+/* A name server may keep the opener for ever. There is no handle then, so what
+ * would end with one ends here. */
+static void end_threads_unlocks(struct zkr_session *s)
+{
+    await_opener_unlocks(s, zkr__clock_deadline(CLOSE_MS));
+    if (s->opening)
+        zkr__session_flush_locked(s);
+    else
+        await_opener_unlocks(s, ZKR__NEVER);
+    leave_threads_unlocks(s);
+}
+
 static int close_unlocks(struct zkr_session *s)
 {
     bool had_session = s->id != 0;
@@ -281,7 +297,7 @@ static int close_unlocks(struct zkr_session *s)
     if (zkr__dispatch_inside_locked(s))
         return zkr__fail(ZKR_EDEADLK, "a callback cannot close its session");
     zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "closed");
-    stop_threads_unlocks(s, ZKR__NEVER);
+    end_threads_unlocks(s);
     if (had_session && !s->told_server)
         return zkr__fail(ZKR_EPENDING,
                          "session to %s: closed without a connection; the "

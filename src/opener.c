@@ -12,10 +12,23 @@
  * in a race of the client's, never (ZOOKEEPER-2802). */
 #define DRAIN_MS      1000
 #define DRAIN_DEAD_MS 50
+/* How long the client may take to close a handle: 3 s until it has sent that,
+ * and 1.5 s for the answer. Then it is left behind. */
+#define CLOSE_MS 4750
 
 void zkr__opener_wake_locked(struct zkr_session *s)
 {
     (void)pthread_cond_signal(&s->opener_wake);
+}
+
+const char *zkr__opener_fault(int rc)
+{
+    if (rc == ZKR_EHOSTS)
+        return "no host name can be resolved";
+    if (rc == ZKR_ESYSTEM)
+        return "the ZooKeeper client has not given back too many handles of "
+               "this process";
+    return zkr_strerror(rc);
 }
 
 static void open_handle_unlocks(struct zkr_session *s)
@@ -40,7 +53,7 @@ static void open_handle_unlocks(struct zkr_session *s)
     s->zk = zk;
     if (rc != ZKR_OK) {
         zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
-                 s->hosts.servers, zkr_strerror(rc));
+                 s->hosts.servers, zkr__opener_fault(rc));
         s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
         (void)pthread_cond_broadcast(&s->changed);
     } else if (s->early) {
@@ -69,7 +82,7 @@ static void close_handle_unlocks(struct zkr_session *s)
         drain_unlocks(s);
         s->zk = NULL;
         zkr__mtx_unlock(&s->lock);
-        s->told_server = zkr__zk_close(zk);
+        s->told_server = zkr__zk_close(zk, zkr__clock_deadline(CLOSE_MS));
         zkr__mtx_lock(&s->lock);
     }
     s->handle_dead = false;

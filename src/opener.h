@@ -10,4 +10,7 @@ int zkr__opener_start(struct zkr_session *s);
 /* The handle is dead, the session closed, or a last answer has come. */
 void zkr__opener_wake_locked(struct zkr_session *s);
 
+/* Why there is no handle, for people. */
+const char *zkr__opener_fault(int rc);
+
 #endif

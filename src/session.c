@@ -11,6 +11,7 @@
 #include "error.h"
 #include "heartbeat.h"
 #include "listener.h"
+#include "log.h"
 #include "opener.h"
 #include "pulse.h"
 
@@ -163,12 +164,12 @@ static void disconnected_locked(struct zkr_session *s)
 
 /* Whatever was held is lost at once. Those who wait enter again when the opener
  * has closed the handle. */
-static void expired_locked(struct zkr_session *s)
+static void lost_locked(struct zkr_session *s, const char *why)
 {
     s->epoch++;
     s->id = 0;
     reset_lease_locked(s);
-    move_locked(s, ZKR_SESSION_LOST, "expired");
+    move_locked(s, ZKR_SESSION_LOST, why);
     each_claim_locked(s, lose_claim);
 }
 
@@ -196,7 +197,18 @@ void zkr__session_lost_locked(struct zkr_session *s, int code)
         zkr__session_end_locked(s, code, ZKR_SESSION_AUTH_FAILED,
                                 "authentication failed");
     else
-        expired_locked(s);
+        lost_locked(s, "expired");
+    handle_dead_locked(s);
+}
+
+/* The session may live, but not through this handle. The next one is made after
+ * a pause: whatever was wrong may be so again. */
+static void give_up_locked(struct zkr_session *s, const char *why)
+{
+    zkr__log(ZKR_LOG_WARNING, "session to %s: given up: %s", s->hosts.servers,
+             why);
+    lost_locked(s, why);
+    s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
     handle_dead_locked(s);
 }
 
@@ -216,6 +228,9 @@ void zkr__session_handle_locked(struct zkr_session *s, enum zkr__zk_event event)
         break;
     case ZKR__ZK_AUTH_FAILED:
         zkr__session_lost_locked(s, ZKR__ZAUTHFAILED);
+        break;
+    case ZKR__ZK_READ_ONLY:
+        give_up_locked(s, "a server says that it is read-only");
         break;
     }
 }

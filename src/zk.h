@@ -65,7 +65,6 @@ struct zkr__zk_request {
     const char *guard;
     enum zkr__zk_type write;
     int32_t version;
-    void *scratch; /* the seam's; free() it when the request is answered */
 };
 
 /* Valid during the upcall. What does not belong to the request is zero. */
@@ -91,6 +90,7 @@ enum zkr__zk_event {
     ZKR__ZK_DISCONNECTED,
     ZKR__ZK_EXPIRED,
     ZKR__ZK_AUTH_FAILED,
+    ZKR__ZK_READ_ONLY, /* which nobody has asked for: the handle must go */
 };
 
 struct zkr__zk_config {
@@ -101,14 +101,15 @@ struct zkr__zk_config {
 };
 
 /* Blocks for name resolution; the connection follows in the background.
- * ZKR_EHOSTS, ZKR_ENOMEM, ZKR_ESYSTEM. */
+ * ZKR_EHOSTS, ZKR_ENOMEM; ZKR_ESYSTEM: too many handles are stuck. */
 int zkr__zk_open(const struct zkr__zk_config *config,
                  struct zkr_session *session, struct zkr__zk **ret_zk);
 
-/* Blocks up to some seconds. Afterwards no upcall comes any more; those of
- * requests that were under way may never have come. True when the server has
- * been told to end the session. */
-bool zkr__zk_close(struct zkr__zk *zk);
+/* Blocks until the client has closed the handle, at most up to the deadline;
+ * then it is stuck, and the client closes it when it can. In either case no
+ * upcall comes afterwards; those of requests that were under way may never have
+ * come. True when the server has been told to end the session. */
+bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline);
 
 /* Whenever it is connected, before anything is submitted. False when it is not
  * any more. */

@@ -18,26 +18,67 @@
 
 #include "clock.h"
 #include "error.h"
+#include "list.h"
 #include "log.h"
+#include "reaper.h"
 #include "zk_gate.h"
 
 /* Without it the client resolves names on every turn of its loop. */
 #define RESOLUTION_DELAY_MS 60000
 /* How long zookeeper_close() waits for its answer. */
 #define CLOSE_REPLY_MS 1500
+/* More handles that the client has not given back are a leak: each has two
+ * threads and four descriptors. */
+#define STUCK_MAX 16
 
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
 extern ZOOAPI ZooLogLevel logLevel;
 
 struct zkr__zk {
     zhandle_t *zh;
-    const char *auth_scheme; /* NULL when the client has got them: */
+    struct zkr_session *session;
+    pthread_mutex_t upcall; /* held during each; taken before the session's */
+    bool muted;             /* under upcall: the session has gone its way */
+    pthread_mutex_t lock;   /* a leaf: */
+    struct zkr__list transactions; /* under way */
+    const char *auth_scheme;       /* NULL when the client has got them: */
     const char *auth;
     bool has_auth;
     struct zkr__gate gate; /* these three only if it has: */
     bool probing;          /* under the gate: a request finds out whether */
     unsigned probed;       /* ... this connection answers */
 };
+
+/* What the client writes to until it has answered, or is closed. */
+struct transaction {
+    struct zkr__list link;
+    struct zkr__zk *zk;
+    struct zkr__op *op;
+    struct Stat stat;
+    zoo_op_t ops[2];
+    zoo_op_result_t results[2];
+};
+
+/* The handle whose completion thread this is: its first word is an event, which
+ * carries the handle; answers do not. */
+static _Thread_local struct zkr__zk *mine;
+
+/* May the session be told anything? Then upcall_done() follows. */
+static bool upcall_begun(struct zkr__zk *zk)
+{
+    if (zk == NULL)
+        return false;
+    (void)pthread_mutex_lock(&zk->upcall);
+    if (!zk->muted)
+        return true;
+    (void)pthread_mutex_unlock(&zk->upcall);
+    return false;
+}
+
+static void upcall_done(struct zkr__zk *zk)
+{
+    (void)pthread_mutex_unlock(&zk->upcall);
+}
 
 /* "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_ERROR@fn@1335: text" */
 static void on_log(const char *line)
@@ -60,23 +101,29 @@ void zkr__zk_log_level(enum zkr_log_level level)
     zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
 }
 
+static enum zkr__zk_event event_of(int state)
+{
+    if (state == ZOO_CONNECTED_STATE)
+        return ZKR__ZK_CONNECTED;
+    if (state == ZOO_EXPIRED_SESSION_STATE)
+        return ZKR__ZK_EXPIRED;
+    if (state == ZOO_AUTH_FAILED_STATE)
+        return ZKR__ZK_AUTH_FAILED;
+    if (state == ZOO_READONLY_STATE)
+        return ZKR__ZK_READ_ONLY;
+    return ZKR__ZK_DISCONNECTED;
+}
+
 static void on_session_event(zhandle_t *zh, int type, int state,
                              const char *path, void *context)
 {
-    struct zkr_session *session = context;
-
     (void)zh;
     (void)path;
-    if (type != ZOO_SESSION_EVENT)
+    mine = context;
+    if (type != ZOO_SESSION_EVENT || !upcall_begun(mine))
         return;
-    if (state == ZOO_CONNECTED_STATE)
-        zkr__session_on_event(session, ZKR__ZK_CONNECTED);
-    else if (state == ZOO_EXPIRED_SESSION_STATE)
-        zkr__session_on_event(session, ZKR__ZK_EXPIRED);
-    else if (state == ZOO_AUTH_FAILED_STATE)
-        zkr__session_on_event(session, ZKR__ZK_AUTH_FAILED);
-    else
-        zkr__session_on_event(session, ZKR__ZK_DISCONNECTED);
+    zkr__session_on_event(mine->session, event_of(state));
+    upcall_done(mine);
 }
 
 /* Session events go to every watch, again and again; the session has its own
@@ -87,8 +134,10 @@ static void on_watch_event(zhandle_t *zh, int type, int state, const char *path,
     (void)zh;
     (void)state;
     (void)path;
-    if (type != ZOO_SESSION_EVENT)
-        zkr__watch_on_event(context, type == ZOO_DELETED_EVENT);
+    if (type == ZOO_SESSION_EVENT || !upcall_begun(mine))
+        return;
+    zkr__watch_on_event(context, type == ZOO_DELETED_EVENT);
+    upcall_done(mine);
 }
 
 /* A refusal shows as the state event AUTH_FAILED. Runs on the io thread, which
@@ -124,20 +173,47 @@ static zhandle_t *init_with_signals_blocked(const struct zkr__zk_config *config,
     return zh;
 }
 
-int zkr__zk_open(const struct zkr__zk_config *config,
-                 struct zkr_session *session, struct zkr__zk **ret_zk)
+static struct zkr__zk *new_zk(struct zkr_session *session)
 {
     struct zkr__zk *zk = calloc(1, sizeof(*zk));
 
     if (zk == NULL)
+        return NULL;
+    zk->session = session;
+    (void)pthread_mutex_init(&zk->upcall, NULL);
+    (void)pthread_mutex_init(&zk->lock, NULL);
+    zkr__list_init(&zk->transactions);
+    return zk;
+}
+
+static void free_zk(struct zkr__zk *zk)
+{
+    struct zkr__list *link;
+
+    while ((link = zkr__list_pop(&zk->transactions)) != NULL)
+        free(ZKR__CONTAINER(link, struct transaction, link));
+    (void)pthread_mutex_destroy(&zk->upcall);
+    (void)pthread_mutex_destroy(&zk->lock);
+    free(zk);
+}
+
+int zkr__zk_open(const struct zkr__zk_config *config,
+                 struct zkr_session *session, struct zkr__zk **ret_zk)
+{
+    struct zkr__zk *zk;
+
+    if (zkr__reaper_stuck() >= STUCK_MAX)
+        return ZKR_ESYSTEM;
+    zk = new_zk(session);
+    if (zk == NULL)
         return ZKR_ENOMEM;
     if (logLevel < ZOO_LOG_LEVEL_INFO)
         zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
-    zk->zh = init_with_signals_blocked(config, session);
+    zk->zh = init_with_signals_blocked(config, zk);
     if (zk->zh == NULL) {
         int rc = errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
 
-        free(zk);
+        free_zk(zk);
         return rc;
     }
     (void)zoo_set_servers_resolution_delay(zk->zh, RESOLUTION_DELAY_MS);
@@ -161,16 +237,27 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     return true;
 }
 
-bool zkr__zk_close(struct zkr__zk *zk)
+/* Until it returns the client may use the handle, and what is in transactions:
+ * it fills in their results as it gives them up. */
+static bool close_handle(void *arg)
 {
+    struct zkr__zk *zk = arg;
     bool connected = zoo_state(zk->zh) == ZOO_CONNECTED_STATE;
     int64_t started = zkr__clock_now();
     int rc = zookeeper_close(zk->zh);
     int64_t took = zkr__clock_now() - started;
 
-    free(zk);
+    free_zk(zk);
     /* ZOK also when it has waited for the answer in vain. */
     return connected && rc == ZOK && took < CLOSE_REPLY_MS * ZKR__MS;
+}
+
+bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline)
+{
+    (void)pthread_mutex_lock(&zk->upcall);
+    zk->muted = true;
+    (void)pthread_mutex_unlock(&zk->upcall);
+    return zkr__reaper_run(close_handle, zk, deadline);
 }
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk)
@@ -209,7 +296,10 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 
 static void answer(const void *data, struct zkr__zk_reply *reply)
 {
+    if (!upcall_begun(mine))
+        return;
     zkr__op_on_reply((struct zkr__op *)(uintptr_t)data, reply);
+    upcall_done(mine);
 }
 
 static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
@@ -326,22 +416,52 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
     answer(data, &reply);
 }
 
-/* A transaction of one check. Both structs must outlive the request. */
-struct check {
-    zoo_op_t op;
-    zoo_op_result_t result;
-};
+/* It ends when the client has answered it, or cannot be submitted. */
+static struct transaction *begin_transaction(struct zkr__zk *zk,
+                                             struct zkr__op *op)
+{
+    struct transaction *t = calloc(1, sizeof(*t));
 
-static int submit_check(zhandle_t *zh, struct zkr__zk_request *r,
+    if (t == NULL)
+        return NULL;
+    t->zk = zk;
+    t->op = op;
+    (void)pthread_mutex_lock(&zk->lock);
+    zkr__list_append(&zk->transactions, &t->link);
+    (void)pthread_mutex_unlock(&zk->lock);
+    return t;
+}
+
+static void end_transaction(struct transaction *t)
+{
+    (void)pthread_mutex_lock(&t->zk->lock);
+    zkr__list_remove(&t->link);
+    (void)pthread_mutex_unlock(&t->zk->lock);
+    free(t);
+}
+
+static void on_check(int rc, const void *data)
+{
+    struct transaction *t = (struct transaction *)(uintptr_t)data;
+    struct zkr__op *op = t->op;
+
+    end_transaction(t);
+    on_void(rc, op);
+}
+
+static int submit_check(struct zkr__zk *zk, const struct zkr__zk_request *r,
                         struct zkr__op *op)
 {
-    struct check *check = calloc(1, sizeof(*check));
+    struct transaction *t = begin_transaction(zk, op);
+    int rc;
 
-    if (check == NULL)
+    if (t == NULL)
         return ZKR_ENOMEM;
-    r->scratch = check;
-    zoo_check_op_init(&check->op, r->path, -1);
-    return zoo_amulti(zh, 1, &check->op, &check->result, on_void, op);
+    zoo_check_op_init(&t->ops[0], r->path, -1);
+    rc = zoo_amulti(zk->zh, 1, t->ops, t->results, on_check, t);
+    if (rc != ZOK)
+        end_transaction(t);
+    return rc;
 }
 
 static int32_t mode_of(enum zkr__zk_mode mode)
@@ -386,28 +506,21 @@ static int submit_create(zhandle_t *zh, const struct zkr__zk_request *r,
     return rc;
 }
 
-/* A transaction of two, the check first; only behind the gate. With two the
- * client is safe once it has encoded the first. */
-struct guarded {
-    struct zkr__op *op;
-    struct Stat stat;
-    zoo_op_t ops[2];
-    zoo_op_result_t results[2];
-};
-
 /* After a refusal by the server the operations behind the one that failed have
  * ZRUNTIMEINCONSISTENCY; without its answer both have the same. */
 static void on_guarded(int rc, const void *data)
 {
-    const struct guarded *g = data;
+    struct transaction *t = (struct transaction *)(uintptr_t)data;
+    struct zkr__op *op = t->op;
     struct zkr__zk_reply reply = { .rc = rc };
 
-    set_stat(&reply, &g->stat);
-    reply.mzxid = g->stat.mzxid;
-    reply.version = g->stat.version;
+    set_stat(&reply, &t->stat);
+    reply.mzxid = t->stat.mzxid;
+    reply.version = t->stat.version;
     reply.guard_failed =
-        g->results[0].err != ZOK && g->results[1].err == ZRUNTIMEINCONSISTENCY;
-    answer(g->op, &reply);
+        t->results[0].err != ZOK && t->results[1].err == ZRUNTIMEINCONSISTENCY;
+    end_transaction(t);
+    answer(op, &reply);
 }
 
 static void init_write(zoo_op_t *op, const struct zkr__zk_request *r,
@@ -449,7 +562,7 @@ static bool is_accepted(struct zkr__zk *zk)
 }
 
 /* Somebody else may have changed the level, which is one for the process. */
-static int gated_multi(struct zkr__zk *zk, struct guarded *g)
+static int gated_multi(struct zkr__zk *zk, struct transaction *t)
 {
     if (logLevel < ZOO_LOG_LEVEL_INFO)
         zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
@@ -457,30 +570,34 @@ static int gated_multi(struct zkr__zk *zk, struct guarded *g)
         return ZUNIMPLEMENTED;
     if (zoo_state(zk->zh) != ZOO_CONNECTED_STATE || !is_accepted(zk))
         return ZKR__ZK_NOT_NOW;
-    return zoo_amulti(zk->zh, 2, g->ops, g->results, on_guarded, g);
+    return zoo_amulti(zk->zh, 2, t->ops, t->results, on_guarded, t);
 }
 
-static int submit_guarded(struct zkr__zk *zk, struct zkr__zk_request *r,
+/* The check first; only behind the gate. With two operations the client is safe
+ * once it has encoded the first. */
+static int submit_guarded(struct zkr__zk *zk, const struct zkr__zk_request *r,
                           struct zkr__op *op)
 {
-    struct guarded *g = calloc(1, sizeof(*g));
+    struct transaction *t = begin_transaction(zk, op);
     struct ACL_vector acl = { 0, NULL };
-    int rc;
+    int rc = ZKR_ENOMEM;
 
-    r->scratch = g;
-    if (g == NULL || (r->write == ZKR__ZK_CREATE && !borrow_acl(&acl, r->acl)))
-        return ZKR_ENOMEM;
-    g->op = op;
-    zoo_check_op_init(&g->ops[0], r->guard, -1);
-    init_write(&g->ops[1], r, &acl, &g->stat);
-    zkr__gate_shut();
-    rc = gated_multi(zk, g);
-    zkr__gate_open();
+    if (t == NULL)
+        return rc;
+    if (r->write != ZKR__ZK_CREATE || borrow_acl(&acl, r->acl)) {
+        zoo_check_op_init(&t->ops[0], r->guard, -1);
+        init_write(&t->ops[1], r, &acl, &t->stat);
+        zkr__gate_shut();
+        rc = gated_multi(zk, t);
+        zkr__gate_open();
+    }
     free(acl.data);
+    if (rc != ZOK)
+        end_transaction(t);
     return rc;
 }
 
-static int submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
                   struct zkr__op *op)
 {
     zhandle_t *zh = zk->zh;
@@ -509,7 +626,7 @@ static int submit(struct zkr__zk *zk, struct zkr__zk_request *r,
     case ZKR__ZK_SYNC:
         return zoo_async(zh, r->path, on_string, op);
     case ZKR__ZK_CHECK:
-        return submit_check(zh, r, op);
+        return submit_check(zk, r, op);
     case ZKR__ZK_GUARDED:
         return submit_guarded(zk, r, op);
     case ZKR__ZK_UNWATCH:

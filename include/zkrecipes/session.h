@@ -133,9 +133,12 @@ struct zkr_session_opts {
  * Threads   Any.
  * Owns      All strings are copied. On success the caller owns the session and
  *           ends it with zkr_session_close().
- * On error  Nothing is left here. If a session was established and then the
- *           connection broke, the server keeps it until its timeout; it has no
- *           nodes.
+ * On error  Nothing is left here, but that threads and descriptors of the
+ *           attempt may live on for some seconds: they end by themselves when
+ *           the ZooKeeper client or a name server lets go of them; see
+ *           zkr_session_stuck_handles(). If a session was established and then
+ *           the connection broke, the server keeps it until its timeout; it has
+ *           no nodes.
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
  *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
  *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
@@ -152,15 +155,30 @@ ZKR_API int zkr_session_open(const char *hosts,
  * Locks, grants and listeners that still exist stay valid handles that answer
  * ZKR_ECLOSED or ZKR_ELOST; free them before or after. NULL is allowed.
  *
- * Time      Some milliseconds; up to 6 seconds when the servers are silent;
- *           and as long as a callback of yours is running, or a name server
- *           that the client is asking does not answer.
+ * Time      Some milliseconds; up to 6 seconds whatever servers and name
+ *           servers do, or do not; and as long as a callback of yours is
+ *           running. What the ZooKeeper client has not given back by then is
+ *           left to a thread that waits for it: see
+ *           zkr_session_stuck_handles().
  * Threads   Any, except a callback of the session (ZKR_EDEADLK, not closed).
  * Owns      Takes the session, unless ZKR_EDEADLK or ZKR_EFORKED.
  * On error  ZKR_EPENDING: closed here, but the server could not be told; it
  *           keeps our nodes until the session timeout has passed.
  */
 ZKR_API int zkr_session_close(zkr_session *session);
+
+/**
+ * How many handles of the ZooKeeper client are stuck: in this process, those
+ * that the library has closed, but the client has not given back. Each costs up
+ * to three threads and four descriptors until the client lets go of it, which
+ * is when the server or the name server that it waits for has answered or gone.
+ * None is stuck where servers are honest and alive. While 16 are, no further
+ * one is made: zkr_session_open() returns ZKR_ESYSTEM, and sessions that need a
+ * new one wait for it. Each that gets stuck is a warning in the log.
+ *
+ * Threads   Any; also after fork, where it is what it was in the parent.
+ */
+ZKR_API uint32_t zkr_session_stuck_handles(void);
 
 /** The present state. After fork and for NULL: ZKR_SESSION_CLOSED. */
 ZKR_API enum zkr_session_state zkr_session_state(zkr_session *session);

@@ -9,11 +9,19 @@
 
 #include "session.h"
 
-enum { SLOW_MS = 4000, DEADLINE_MS = 300 };
+enum {
+    SLOW_MS = 4000,
+    VERY_SLOW_MS = 12000,
+    DEADLINE_MS = 300,
+    CLOSE_MS = 6000,
+    LATE_MS = 1500,
+};
 
 /* For one thread, or for all but one. */
 static enum { NOBODY, ONE, OTHERS } slow_for;
 static pthread_t slow_thread;
+static int slow_ms = SLOW_MS;
+static atomic_int asked;
 static pthread_mutex_t slow_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void make_slow(int whom, pthread_t thread)
@@ -47,8 +55,10 @@ int getaddrinfo(const char *node, const char *service,
     resolver real;
 
     memcpy(&real, &symbol, sizeof(real)); /* as POSIX has it */
-    if (is_slow())
-        sleep_ms(SLOW_MS);
+    if (is_slow()) {
+        (void)atomic_fetch_add(&asked, 1);
+        sleep_ms(slow_ms);
+    }
     return real(node, service, hints, ret_info);
 }
 
@@ -110,11 +120,54 @@ static void an_open_does_not_wait_for_a_name_server(void **state)
     assert_true(wait_until(is_alone, &threads, SOON_MS));
 }
 
+static bool has_asked(void *unused)
+{
+    (void)unused;
+    return atomic_load(&asked) > 0;
+}
+
+/* The opener is asking when the session is closed. */
+static void a_close_does_not_wait_for_a_name_server(void **state)
+{
+    int threads = count_threads();
+    zkr_session *s = open_session();
+    zkr_session *other = open_session();
+    const char *path = new_path();
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_mutex *rival = new_mutex(other, path);
+    zkr_grant *held = acquire(rival);
+    struct recorder *r = recorder_new();
+    int64_t start;
+    int code = 0;
+
+    (void)state;
+    slow_ms = VERY_SLOW_MS;
+    make_slow(ONE, s->opener);
+    atomic_store(&asked, 0);
+    ok(zkr_mutex_acquire_async(m, -1, note_time, r, NULL));
+    expire(s);
+    assert_true(wait_until(has_asked, NULL, SOON_MS));
+    start = now_ms();
+    ok(zkr_session_close(s));
+    assert_in_range(now_ms() - start, 0, CLOSE_MS + LATE_MS);
+    assert_int_equal(recorder_count(r), 1); /* told once, before the end */
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_ECLOSED);
+    zkr_mutex_free(m);
+    release(held);
+    zkr_mutex_free(rival);
+    close_session(other);
+    make_slow(NOBODY, pthread_self());
+    assert_true(wait_until(is_alone, &threads, SOON_MS));
+    recorder_free(r);
+}
+
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(deadlines_do_not_wait_for_a_name_server),
         cmocka_unit_test(an_open_does_not_wait_for_a_name_server),
+        cmocka_unit_test(a_close_does_not_wait_for_a_name_server),
     };
 
     return cmocka_run_group_tests_name("slow names", tests, NULL, NULL);

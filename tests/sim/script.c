@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "error.h"
 #include "stage.h"
 #include "zk.h"
@@ -133,7 +134,6 @@ void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     say_names(who, reply);
     say(who, "\n");
     pending--;
-    free(op->request.scratch);
     free(op);
     stage_wake();
     stage_unlock();
@@ -206,7 +206,6 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
     pending--;
     say(who, "%s: refused, %d\n", op->text, rc);
     stage_unlock();
-    free(op->request.scratch);
     free(op);
 }
 
@@ -467,7 +466,8 @@ static void ended_by_client(void)
     create(&b, ZKR__ZK_EPHEMERAL, "/c");
     ask(&a, ZKR__ZK_SYNC, "/c");
     watch(&a, ZKR__ZK_GET, "/c", &one);
-    say(&b, "close: %s\n", zkr__zk_close(b.zk) ? "told" : "not told");
+    say(&b, "close: %s\n",
+        zkr__zk_close(b.zk, ZKR__NEVER) ? "told" : "not told");
     await_events(1);
     ask(&a, ZKR__ZK_EXISTS, "/c");
     show("a session closed");
@@ -486,7 +486,7 @@ static void ended_by_server(void)
     stage_wait(b_expired);
     ask(&a, ZKR__ZK_EXISTS, "/e");
     ask(&b, ZKR__ZK_EXISTS, "/e");
-    (void)zkr__zk_close(b.zk);
+    (void)zkr__zk_close(b.zk, ZKR__NEVER);
     show("a session ended by the server");
 }
 
@@ -506,7 +506,7 @@ static void script(void)
     broken_connections();
     ended_by_client();
     ended_by_server();
-    (void)zkr__zk_close(a.zk);
+    (void)zkr__zk_close(a.zk, ZKR__NEVER);
     zkr__acl_done(&acl);
 }
 

@@ -556,11 +556,12 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
 
 /* Once it has begun nothing is told any more, and there is no io thread that
  * would connect again. */
-bool zkr__zk_close(struct zkr__zk *zk)
+bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
 {
     int64_t deadline = sim_now + CLOSE_REPLY_MS * MS;
     bool connected;
 
+    (void)unused;
     if (one_in(2))
         fiber_yield();
     connected = zk->state == CONNECTED;

@@ -437,11 +437,12 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     return rc;
 }
 
-bool zkr__zk_close(struct zkr__zk *zk)
+bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
 {
     bool answers_late;
     bool tells_server;
 
+    (void)unused;
     enter();
     zk->closing = true;
     present = NULL;

@@ -3,13 +3,15 @@
 #include "unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <zkrecipes/error.h>
+#include <zkrecipes/session.h>
 #include <zookeeper/zookeeper.h>
 
+#include "clock.h"
 #include "op.h"
 #include "zk.h"
 #include "zk_gate.h"
@@ -17,12 +19,16 @@
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
 extern ZOOAPI ZooLogLevel logLevel;
 
+enum { STUCK_MAX = 16 };
+
 static char handle; /* what stands for the client's */
 static struct zkr__zk *zk;
 static struct zkr__op op;
 
 /* What the client was asked for, and how it is. */
 static struct {
+    watcher_fn watcher;
+    void *context;
     int state;
     sigset_t blocked; /* when its threads were made */
     int rc;
@@ -34,10 +40,31 @@ static struct {
     void_completion_t auth;
     const void *auth_data;
     int pairs;
+    zoo_op_result_t *results;
+    void_completion_t multi;
+    const void *multi_data;
 } client;
+
+/* Calls that close a handle hang. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool hang;
+} closes = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+
+static void let_closes_hang(bool hang)
+{
+    (void)pthread_mutex_lock(&closes.lock);
+    closes.hang = hang;
+    (void)pthread_cond_broadcast(&closes.changed);
+    (void)pthread_mutex_unlock(&closes.lock);
+}
 
 /* What the library was told. */
 static struct {
+    int events;
+    enum zkr__zk_event event;
+    int replies;
     int rc;
     size_t name_count;
 } told;
@@ -62,6 +89,8 @@ int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
 int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
                       zoo_op_result_t *results, void_completion_t done,
                       const void *data);
+void __wrap_zkr__session_on_event(struct zkr_session *session,
+                                  enum zkr__zk_event event);
 void __wrap_zkr__op_on_reply(struct zkr__op *o,
                              const struct zkr__zk_reply *reply);
 
@@ -70,12 +99,12 @@ zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
                                   int flags, log_callback_fn log)
 {
     (void)host;
-    (void)fn;
     (void)timeout;
     (void)id;
-    (void)context;
     (void)flags;
     (void)log;
+    client.watcher = fn;
+    client.context = context;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &client.blocked);
     return (zhandle_t *)(void *)&handle;
 }
@@ -83,6 +112,10 @@ zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
 int __wrap_zookeeper_close(zhandle_t *zh)
 {
     (void)zh;
+    (void)pthread_mutex_lock(&closes.lock);
+    while (closes.hang)
+        (void)pthread_cond_wait(&closes.changed, &closes.lock);
+    (void)pthread_mutex_unlock(&closes.lock);
     return ZOK;
 }
 
@@ -152,31 +185,54 @@ int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
 {
     (void)zh;
     (void)ops;
-    (void)results;
-    (void)done;
-    (void)data;
+    client.results = results;
+    client.multi = done;
+    client.multi_data = data;
     client.pairs += count == 2;
     return ZOK;
+}
+
+void __wrap_zkr__session_on_event(struct zkr_session *session,
+                                  enum zkr__zk_event event)
+{
+    (void)session;
+    told.events++;
+    told.event = event;
 }
 
 void __wrap_zkr__op_on_reply(struct zkr__op *o,
                              const struct zkr__zk_reply *reply)
 {
     assert_ptr_equal(o, &op);
+    told.replies++;
     told.rc = reply->rc;
     told.name_count = reply->name_count;
 }
 
-static void open_with(const char *scheme)
+/* The test is the thread that the client tells everything on. */
+static void client_is(int state)
+{
+    client.state = state;
+    client.watcher((zhandle_t *)(void *)&handle, ZOO_SESSION_EVENT, state, "",
+                   client.context);
+}
+
+static int open_again(const char *scheme)
 {
     const struct zkr__zk_config config = { .servers = "127.0.0.1:2181",
                                            .timeout_ms = 10000,
                                            .auth_scheme = scheme,
                                            .auth = scheme };
 
+    return zkr__zk_open(&config, NULL, &zk);
+}
+
+static void open_with(const char *scheme)
+{
     memset(&client, 0, sizeof(client));
-    client.state = ZOO_CONNECTED_STATE;
-    assert_int_equal(zkr__zk_open(&config, NULL, &zk), 0);
+    memset(&told, 0, sizeof(told));
+    assert_int_equal(open_again(scheme), ZKR_OK);
+    client_is(ZOO_CONNECTED_STATE);
 }
 
 static int setup(void **state)
@@ -197,7 +253,7 @@ static int teardown(void **state)
 {
     (void)state;
     zkr__gate_own(NULL);
-    (void)zkr__zk_close(zk);
+    (void)zkr__zk_close(zk, ZKR__NEVER);
     return 0;
 }
 
@@ -230,6 +286,78 @@ static void refused_credentials_are_told_from_the_end(void **state)
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZINVALIDSTATE);
     client.state = ZOO_AUTH_FAILED_STATE;
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZAUTHFAILED);
+}
+
+/* Nobody has asked for a session that can only read. The client would go on to
+ * ask all servers, and wait for the answers for ever. */
+static void a_server_that_only_reads_is_told_of(void **state)
+{
+    (void)state;
+    assert_int_equal(told.event, ZKR__ZK_CONNECTED);
+    client_is(ZOO_READONLY_STATE);
+    assert_int_equal(told.event, ZKR__ZK_READ_ONLY);
+    client_is(ZOO_CONNECTING_STATE);
+    assert_int_equal(told.event, ZKR__ZK_DISCONNECTED);
+}
+
+/* What hangs is killed. */
+static void let_go(void)
+{
+    let_closes_hang(false);
+    while (zkr_session_stuck_handles() != 0)
+        (void)sched_yield();
+}
+
+/* The session may have gone when a handle that was stuck comes back. */
+static void a_handle_that_is_stuck_tells_nothing(void **state)
+{
+    int events = told.events;
+
+    (void)state;
+    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
+    let_closes_hang(true);
+    assert_false(zkr__zk_close(zk, zkr__clock_now()));
+    assert_int_equal(zkr_session_stuck_handles(), 1);
+    client_is(ZOO_EXPIRED_SESSION_STATE);
+    client.list(ZCLOSING, NULL, &op);
+    assert_int_equal(told.events, events);
+    assert_int_equal(told.replies, 0);
+    let_go();
+    open_with(NULL);
+}
+
+/* Its memory is the client's until then. */
+static void a_transaction_lives_as_long_as_its_handle(void **state)
+{
+    struct zkr__zk_request request = { .type = ZKR__ZK_CHECK, .path = "/lock" };
+
+    (void)state;
+    assert_int_equal(zkr__zk_submit(zk, &request, &op), ZOK);
+    assert_int_equal(zkr__zk_submit(zk, &request, &op), ZOK);
+    client.multi(ZOK, client.multi_data);
+    assert_int_equal(told.replies, 1);
+    let_closes_hang(true);
+    assert_false(zkr__zk_close(zk, zkr__clock_now()));
+    client.results[0].err = ZCLOSING;
+    let_go();
+    open_with(NULL);
+}
+
+/* A server could have us make one after the other. */
+static void handles_that_are_stuck_have_an_end(void **state)
+{
+    (void)state;
+    let_closes_hang(true);
+    for (unsigned i = 1; i <= STUCK_MAX; i++) {
+        assert_false(zkr__zk_close(zk, zkr__clock_now()));
+        assert_int_equal(zkr_session_stuck_handles(), i);
+        if (i < STUCK_MAX)
+            assert_int_equal(open_again(NULL), ZKR_OK);
+    }
+    assert_int_equal(open_again(NULL), ZKR_ESYSTEM);
+    assert_int_equal(open_again(NULL), ZKR_ESYSTEM);
+    let_go();
+    open_with(NULL);
 }
 
 /* -- lists ---------------------------------------------------------------- */
@@ -282,7 +410,6 @@ static int pair(void)
     int rc = zkr__zk_submit(zk, &request, &op);
 
     assert_int_equal(client.pairs - before, rc == ZOK);
-    free(request.scratch);
     return rc;
 }
 
@@ -380,6 +507,10 @@ int main(void)
         WITH_CREDENTIALS(no_pair_before_this_connection_has_answered),
         TEST(the_threads_of_the_client_get_no_signals),
         TEST(refused_credentials_are_told_from_the_end),
+        TEST(a_server_that_only_reads_is_told_of),
+        TEST(a_handle_that_is_stuck_tells_nothing),
+        TEST(a_transaction_lives_as_long_as_its_handle),
+        TEST(handles_that_are_stuck_have_an_end),
         TEST(a_list_with_a_hole_is_no_list),
     };
 

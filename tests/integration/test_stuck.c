@@ -1,0 +1,273 @@
+/* Servers that fall silent where the client waits for them without an end, and
+ * a client that does not give back what it is given to close: neither a close
+ * nor an open may wait for it. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "proxy.h"
+
+enum {
+    CONNECT_MS = 1500,
+    CLOSE_MS = 6000,
+    STUCK_MS = 4750, /* then a handle is left behind */
+    LATE_MS = 1500,
+    CLIENTS = 64,
+};
+
+/* -- a client that hangs -------------------------------------------------- */
+
+static pthread_mutex_t hang_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t hang_changed = PTHREAD_COND_INITIALIZER;
+static int hanging; /* how many of the next calls do */
+static bool let_go;
+
+int __real_zookeeper_close(struct _zhandle *zh);
+int __wrap_zookeeper_close(struct _zhandle *zh);
+
+int __wrap_zookeeper_close(struct _zhandle *zh)
+{
+    (void)pthread_mutex_lock(&hang_lock);
+    if (hanging > 0) {
+        hanging--;
+        while (!let_go)
+            (void)pthread_cond_wait(&hang_changed, &hang_lock);
+    }
+    (void)pthread_mutex_unlock(&hang_lock);
+    return __real_zookeeper_close(zh);
+}
+
+static void let_hang(int count)
+{
+    (void)pthread_mutex_lock(&hang_lock);
+    hanging = count;
+    let_go = count == 0;
+    (void)pthread_cond_broadcast(&hang_changed);
+    (void)pthread_mutex_unlock(&hang_lock);
+}
+
+static bool none_is_stuck(void *unused)
+{
+    (void)unused;
+    return zkr_session_stuck_handles() == 0;
+}
+
+static void a_close_does_not_wait_for_a_client_that_hangs(void **state)
+{
+    (void)state;
+    let_hang(2);
+    for (unsigned i = 1; i <= 2; i++) {
+        zkr_session *s = open_session();
+        zkr_mutex *m = new_mutex(s, new_path());
+        zkr_grant *g = acquire(m);
+        int64_t start = now_ms();
+
+        assert_int_equal(zkr_session_close(s), ZKR_EPENDING);
+        assert_in_range(now_ms() - start, STUCK_MS, CLOSE_MS + LATE_MS);
+        assert_int_equal(zkr_session_stuck_handles(), i);
+        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        zkr_grant_free(g);
+        zkr_mutex_free(m);
+    }
+    let_hang(0);
+    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+}
+
+static void a_session_goes_on_when_a_handle_is_stuck(void **state)
+{
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, new_path());
+
+    (void)state;
+    let_hang(2);
+    for (unsigned i = 1; i <= 2; i++) {
+        zkr_grant *g = acquire(m);
+
+        expire_and_wait(s);
+        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        zkr_grant_free(g);
+        release(acquire(m));
+        assert_int_equal(zkr_session_stuck_handles(), i);
+    }
+    let_hang(0);
+    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* -- a server that says that it only reads, and then nothing -------------- */
+
+/* To such a server the client makes a second connection, asks whether others
+ * are better, and waits for the answer with no end, on the thread that a close
+ * waits for. */
+struct mute {
+    int fd;
+    int clients[CLIENTS];
+    int client_count;
+    pthread_t thread;
+};
+
+static void greet(int fd)
+{
+    static const unsigned char answer[] = {
+        0, 0, 0, 37,              /* length */
+        0, 0, 0, 0,               /* version */
+        0, 0, 7, 208,             /* timeout: 2000 ms */
+        1, 2, 3, 4,   5, 6, 7, 8, /* session */
+        0, 0, 0, 16,              /* password */
+        1, 2, 3, 4,   5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 1, /* it only reads */
+    };
+    unsigned char request[64];
+
+    if (recv(fd, request, sizeof(request), 0) > 4)
+        (void)!send(fd, answer, sizeof(answer), MSG_NOSIGNAL);
+}
+
+static void *mute_main(void *arg)
+{
+    struct mute *m = arg;
+    int fd;
+
+    while (m->client_count < CLIENTS &&
+           (fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        m->clients[m->client_count++] = fd;
+        greet(fd);
+    }
+    return NULL;
+}
+
+static void start_mute(struct mute *m, char hosts[64])
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof(address);
+
+    m->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(m->fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(m->fd, 16), 0);
+    assert_int_equal(getsockname(m->fd, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
+    assert_int_equal(pthread_create(&m->thread, NULL, mute_main, m), 0);
+}
+
+static void stop_mute(struct mute *m)
+{
+    (void)shutdown(m->fd, SHUT_RDWR);
+    assert_int_equal(pthread_join(m->thread, NULL), 0);
+    (void)close(m->fd);
+    for (int i = 0; i < m->client_count; i++)
+        (void)close(m->clients[i]);
+}
+
+static bool is_alone(void *threads)
+{
+    return count_threads() <= *(int *)threads;
+}
+
+static void an_open_leaves_nothing_at_a_server_that_falls_silent(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct mute m = { .fd = -1 };
+    char hosts[64];
+    int threads;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.connect_timeout_ms = CONNECT_MS;
+    start_mute(&m, hosts);
+    threads = count_threads();
+    for (int i = 0; i < 2; i++) {
+        int64_t start = now_ms();
+        zkr_session *s = NULL;
+
+        assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_ENOTZK);
+        assert_true(now_ms() - start < CONNECT_MS + 500 + LATE_MS);
+    }
+    /* While the server still has all connections. */
+    assert_true(wait_until(is_alone, &threads, SOON_MS));
+    assert_int_equal(zkr_session_stuck_handles(), 0);
+    stop_mute(&m);
+}
+
+static bool is_in_epoch(void *s, uint64_t epoch)
+{
+    return zkr_session_epoch(s) == epoch &&
+           zkr_session_state(s) == ZKR_SESSION_RECONNECTED;
+}
+
+static bool is_in_second(void *s)
+{
+    return is_in_epoch(s, 2);
+}
+
+static bool is_in_third(void *s)
+{
+    return is_in_epoch(s, 3);
+}
+
+static void turn_read_only(struct proxy *proxy)
+{
+    proxy_rule(proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+}
+
+/* It used to be taken for a connection that was lost, and no other came. */
+static void a_session_does_not_stay_with_a_server_that_only_reads(void **state)
+{
+    bool (*const is_back[])(void *) = { is_in_second, is_in_third };
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct proxy *proxy;
+    zkr_session *s = NULL;
+    zkr_mutex *m;
+    int64_t start;
+    int rc;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    m = new_mutex(s, new_path());
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = acquire(m);
+
+        turn_read_only(proxy);
+        wait_grant_state(g, ZKR_GRANT_LOST);
+        assert_true(wait_until(is_back[i], s, SOON_MS));
+        zkr_grant_free(g);
+        release(acquire(m));
+    }
+    turn_read_only(proxy);
+    proxy_freeze(proxy);
+    start = now_ms();
+    rc = zkr_session_close(s);
+    assert_true(now_ms() - start < CLOSE_MS + LATE_MS);
+    assert_true(rc == ZKR_EPENDING || rc == ZKR_OK);
+    zkr_mutex_free(m);
+    proxy_stop(proxy);
+    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_close_does_not_wait_for_a_client_that_hangs),
+        cmocka_unit_test(a_session_goes_on_when_a_handle_is_stuck),
+        cmocka_unit_test(an_open_leaves_nothing_at_a_server_that_falls_silent),
+        cmocka_unit_test(a_session_does_not_stay_with_a_server_that_only_reads),
+    };
+
+    return cmocka_run_group_tests_name("stuck", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
