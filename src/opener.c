@@ -6,6 +6,7 @@
 #include "error.h"
 #include "keeper.h"
 #include "log.h"
+#include "scout.h"
 #include "thread.h"
 
 /* How long a close waits for answers; of a dead handle they come at once, or,
@@ -97,9 +98,11 @@ static void turn_unlocks(struct zkr_session *s)
         close_handle_unlocks(s);
     else if (wanted && zkr__clock_now() >= s->open_at)
         open_handle_unlocks(s);
+    else if (zkr__clock_now() >= zkr__scout_due(s))
+        zkr__scout_send_unlocks(s);
     else
         (void)zkr__cond_wait(&s->opener_wake, &s->lock,
-                             wanted ? s->open_at : ZKR__NEVER);
+                             wanted ? s->open_at : zkr__scout_due(s));
 }
 
 static void *opener_main(void *arg)

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "opener.h"
 #include "pulse.h"
+#include "scout.h"
 
 #define TO(state)        ZKR__BIT(ZKR_SESSION_##state)
 #define ROW(state, next) [ZKR_SESSION_##state] = { #state, next }
@@ -95,6 +96,7 @@ static void reset_lease_locked(struct zkr_session *s)
 void zkr__session_init_states(struct zkr_session *s)
 {
     s->epoch = 1;
+    s->scout.due = ZKR__NEVER;
     reset_lease_locked(s);
     s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session" };
 }
@@ -149,6 +151,7 @@ static void connected_locked(struct zkr_session *s)
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED
                                                       : ZKR_SESSION_RECONNECTED,
                 "established");
+    zkr__scout_rest_locked(s);
     each_claim_locked(s, resume_claim);
     zkr__op_pump_locked(s);
     zkr__pulse_start_locked(s);
@@ -159,6 +162,7 @@ static void disconnected_locked(struct zkr_session *s)
     if (!zkr__session_connected(s))
         return;
     move_locked(s, ZKR_SESSION_SUSPENDED, "connection lost");
+    zkr__scout_wait_locked(s);
     each_claim_locked(s, suspend_claim);
 }
 
@@ -169,6 +173,7 @@ static void lost_locked(struct zkr_session *s, const char *why)
     s->epoch++;
     s->id = 0;
     reset_lease_locked(s);
+    zkr__scout_rest_locked(s);
     move_locked(s, ZKR_SESSION_LOST, why);
     each_claim_locked(s, lose_claim);
 }
@@ -201,15 +206,19 @@ void zkr__session_lost_locked(struct zkr_session *s, int code)
     handle_dead_locked(s);
 }
 
-/* The session may live, but not through this handle. The next one is made after
- * a pause: whatever was wrong may be so again. */
-static void give_up_locked(struct zkr_session *s, const char *why)
+void zkr__session_give_up_locked(struct zkr_session *s, const char *why)
 {
     zkr__log(ZKR_LOG_WARNING, "session to %s: given up: %s", s->hosts.servers,
              why);
     lost_locked(s, why);
-    s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
     handle_dead_locked(s);
+}
+
+/* Whatever is wrong may be so again: the next handle is made after a pause. */
+static void read_only_locked(struct zkr_session *s)
+{
+    s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
+    zkr__session_give_up_locked(s, "a server says that it is read-only");
 }
 
 void zkr__session_handle_locked(struct zkr_session *s, enum zkr__zk_event event)
@@ -230,7 +239,7 @@ void zkr__session_handle_locked(struct zkr_session *s, enum zkr__zk_event event)
         zkr__session_lost_locked(s, ZKR__ZAUTHFAILED);
         break;
     case ZKR__ZK_READ_ONLY:
-        give_up_locked(s, "a server says that it is read-only");
+        read_only_locked(s);
         break;
     }
 }

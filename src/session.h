@@ -77,6 +77,13 @@ struct zkr_session {
     bool opener_done;
     pthread_t opener;
 
+    struct {
+        int64_t due;          /* when the next one is sent; see scout.h */
+        int64_t served_since; /* all since then have been; 0: not the last */
+        unsigned lost;        /* how often the connection was */
+        bool served;          /* this one */
+    } scout;
+
     /* the keeper */
     struct zkr__timers timers;
     int64_t keeper_sleeps_until;
@@ -109,6 +116,9 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
 
 /* An answer says that the session is over, maybe before the event does. */
 void zkr__session_lost_locked(struct zkr_session *s, int code);
+
+/* It may live, but not through this handle. */
+void zkr__session_give_up_locked(struct zkr_session *s, const char *why);
 
 /* What the handle has told, under the lock. */
 void zkr__session_handle_locked(struct zkr_session *s,

@@ -98,6 +98,7 @@ struct zkr__zk_config {
     int timeout_ms;
     const char *auth_scheme; /* NULL without; both live as long as the handle */
     const char *auth;
+    bool scout; /* it tells when it is connected, and nothing else */
 };
 
 /* Blocks for name resolution; the connection follows in the background.
@@ -133,6 +134,7 @@ void zkr__zk_log_level(enum zkr_log_level level);
 /* Upcalls. None comes from inside a call down. */
 void zkr__session_on_event(struct zkr_session *session,
                            enum zkr__zk_event event);
+void zkr__scout_on_served(struct zkr_session *session);
 void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
 /* A node event, which uses up the watch. */
 void zkr__watch_on_event(struct zkr__watch *watch, bool deleted);

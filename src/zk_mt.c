@@ -37,6 +37,7 @@ extern ZOOAPI ZooLogLevel logLevel;
 struct zkr__zk {
     zhandle_t *zh;
     struct zkr_session *session;
+    bool scout;
     pthread_mutex_t upcall; /* held during each; taken before the session's */
     bool muted;             /* under upcall: the session has gone its way */
     pthread_mutex_t lock;   /* a leaf: */
@@ -122,7 +123,10 @@ static void on_session_event(zhandle_t *zh, int type, int state,
     mine = context;
     if (type != ZOO_SESSION_EVENT || !upcall_begun(mine))
         return;
-    zkr__session_on_event(mine->session, event_of(state));
+    if (!mine->scout)
+        zkr__session_on_event(mine->session, event_of(state));
+    else if (state == ZOO_CONNECTED_STATE)
+        zkr__scout_on_served(mine->session);
     upcall_done(mine);
 }
 
@@ -209,6 +213,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
         return ZKR_ENOMEM;
     if (logLevel < ZOO_LOG_LEVEL_INFO)
         zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
+    zk->scout = config->scout;
     zk->zh = init_with_signals_blocked(config, zk);
     if (zk->zh == NULL) {
         int rc = errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;

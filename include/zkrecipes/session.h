@@ -5,7 +5,11 @@
  * any number of locks on it, close it at the end. When the server ends the
  * session (expiry), the library opens a new one by itself: everything held is
  * lost and its holders are told; those who wait enter the queue again. Each
- * such life of the session is an epoch, counted from 1.
+ * such life of the session is an epoch, counted from 1. It does the same when
+ * the servers have served others for a session timeout, and not this session,
+ * as they do for ever when they have been restored from an older copy; it
+ * finds out by sessions that it opens and closes while it is SUSPENDED for
+ * longer than the session timeout, one in each.
  *
  * Threads. Every function of this library may be called from any thread, unless
  * its Threads line says less. Per session the library runs a keeper thread
@@ -60,7 +64,8 @@ enum zkr_session_state {
     ZKR_SESSION_SUSPENDED = 2,   /**< Connection lost; the session may live. */
     ZKR_SESSION_RECONNECTED = 3, /**< Connected again. After SUSPENDED it is
                                       the same session, after LOST a new one. */
-    ZKR_SESSION_LOST = 4,        /**< The server has ended the session. */
+    ZKR_SESSION_LOST = 4,        /**< The server has ended the session, or
+                                      serves others and not this one. */
     ZKR_SESSION_AUTH_FAILED = 5, /**< Final: the credentials were refused. */
     ZKR_SESSION_CLOSED = 6,      /**< Final: zkr_session_close(). */
 };

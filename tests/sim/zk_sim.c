@@ -45,6 +45,7 @@ struct local_watch {
 struct zkr__zk {
     int process;
     struct zkr_session *session;
+    bool scout;
     int64_t timeout;
     int id; /* of the session, or NO_SESSION */
     int64_t last_seen;
@@ -486,6 +487,14 @@ static void reply(const struct request *r, int rc)
     zkr__op_on_reply(r->op, &reply);
 }
 
+static void tell_session(const struct zkr__zk *zk, enum zkr__zk_event event)
+{
+    if (!zk->scout)
+        zkr__session_on_event(zk->session, event);
+    else if (event == ZKR__ZK_CONNECTED)
+        zkr__scout_on_served(zk->session);
+}
+
 static void run_upcall(struct zkr__zk *zk)
 {
     struct upcall *u = zk->upcalls;
@@ -494,7 +503,7 @@ static void run_upcall(struct zkr__zk *zk)
     fiber_enter_process(zk->process);
     switch (u->kind) {
     case EVENT:
-        zkr__session_on_event(zk->session, u->event);
+        tell_session(zk, u->event);
         break;
     case REPLY:
         reply(u->request, u->rc);
@@ -534,6 +543,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     world_assert(handle_count < HANDLES_MAX, "too many handles");
     zk->process = fiber_process();
     zk->session = session;
+    zk->scout = config->scout;
     zk->timeout = config->timeout_ms * MS;
     zk->id = NO_SESSION;
     zk->server = (int)choose(REPLICAS);

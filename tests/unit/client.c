@@ -25,6 +25,7 @@ struct item {
 
 struct zkr__zk {
     struct zkr_session *session;
+    bool scout;
     int64_t id;
     pthread_t thread;
     struct item items[ROOM];
@@ -46,6 +47,8 @@ static struct {
     int open_rc;
     bool silent;
     int failing_logins;
+    int served_scouts;
+    int scouts;
     int64_t opened;
     int handles;
     int rcs[TYPES];
@@ -124,6 +127,23 @@ void client_refuses_login(int count)
     enter();
     it.failing_logins = count;
     leave();
+}
+
+void client_serves_scouts(int count)
+{
+    enter();
+    it.served_scouts = count;
+    leave();
+}
+
+int client_scouts(void)
+{
+    int scouts;
+
+    enter();
+    scouts = it.scouts;
+    leave();
+    return scouts;
 }
 
 int64_t client_opened_ms(void)
@@ -356,6 +376,8 @@ static void tell(struct zkr__zk *zk, const struct item *item)
 {
     if (item->kind == REPLY)
         answer(zk, item);
+    else if (item->kind == EVENT && zk->scout)
+        zkr__scout_on_served(zk->session);
     else if (item->kind == EVENT)
         zkr__session_on_event(zk->session, item->event);
     else
@@ -406,19 +428,39 @@ static void *client_main(void *arg)
 
 /* -- the seam ------------------------------------------------------------- */
 
+static int open_scout(struct zkr__zk *zk, struct zkr__zk **ret_zk)
+{
+    int rc;
+
+    enter();
+    zk->scout = true;
+    it.scouts++;
+    if (it.served_scouts-- > 0)
+        add(zk, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
+    rc = pthread_create(&zk->thread, NULL, client_main, zk);
+    leave();
+    if (rc != 0) {
+        free(zk);
+        return ZKR_ENOMEM;
+    }
+    *ret_zk = zk;
+    return ZKR_OK;
+}
+
 int zkr__zk_open(const struct zkr__zk_config *config,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
     struct zkr__zk *zk = calloc(1, sizeof(*zk));
     int rc = ZKR_OK;
 
-    (void)config;
     if (zk == NULL)
         return ZKR_ENOMEM;
+    zk->session = session;
+    if (config->scout)
+        return open_scout(zk, ret_zk);
     enter();
     it.handles++;
     it.opened = zkr__clock_boot();
-    zk->session = session;
     zk->id = ++sessions;
     if (!it.silent)
         add(zk, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
@@ -445,9 +487,14 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
     (void)unused;
     enter();
     zk->closing = true;
-    present = NULL;
+    if (present == zk)
+        present = NULL;
     leave();
     (void)pthread_join(zk->thread, NULL);
+    if (zk->scout) {
+        free(zk);
+        return true;
+    }
     enter();
     answers_late = it.answers_late;
     tells_server = it.tells_server;

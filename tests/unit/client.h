@@ -20,6 +20,10 @@ void client_makes_no_handle(int count, int rc);
 void client_connects(bool it_does);
 /* How many of the next connections break while credentials are given. */
 void client_refuses_login(int count);
+/* How many of the next handles that are scouts are served; how many there
+ * were. */
+void client_serves_scouts(int count);
+int client_scouts(void);
 /* By CLOCK_BOOTTIME: when the last handle was made. */
 int64_t client_opened_ms(void);
 int client_handles(void);

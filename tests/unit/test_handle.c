@@ -318,6 +318,88 @@ static void a_handle_that_is_given_up_is_not_heard(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
+/* -- servers that serve others -------------------------------------------- */
+
+enum { SHORT_MS = 150 };
+
+static void await_scouts(int count)
+{
+    while (client_scouts() < count)
+        pass_a_moment();
+}
+
+/* As after a restore from an older copy: a server that has seen less than we
+ * have hangs up, whatever has become of our session. */
+static void a_session_that_is_served_no_more_is_given_up(void **state)
+{
+    zkr_session *s;
+    zkr_mutex *m;
+
+    (void)state;
+    client_grants_timeout(SHORT_MS);
+    client_serves_scouts(1000);
+    s = open_session(0);
+    m = new_mutex(s);
+    for (uint64_t epoch = 2; epoch <= 3; epoch++) {
+        zkr_grant *g = NULL;
+
+        assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+        client_says(ZKR__ZK_DISCONNECTED);
+        while (zkr_session_epoch(s) < epoch)
+            pass_a_moment();
+        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        zkr_grant_free(g);
+        await_state(s, ZKR_SESSION_RECONNECTED);
+        client_changes_node(NULL);
+    }
+    assert_in_range(client_scouts(), 4, 1000);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+/* Servers without a quorum hang up just so, and the session survives. */
+static void a_session_outlives_servers_that_serve_nobody(void **state)
+{
+    zkr_session *s;
+
+    (void)state;
+    client_grants_timeout(SHORT_MS);
+    s = open_session(0);
+    client_says(ZKR__ZK_DISCONNECTED);
+    await_scouts(3);
+    for (int i = 0; i < 2; i++) { /* there is a quorum, and none */
+        int count = client_scouts();
+
+        client_serves_scouts(1);
+        await_scouts(count + 3);
+    }
+    client_says(ZKR__ZK_CONNECTED);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(zkr_session_epoch(s), 1);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+/* Each loss of the connection counts for itself. */
+static void a_session_that_comes_and_goes_is_kept(void **state)
+{
+    zkr_session *s;
+
+    (void)state;
+    client_grants_timeout(SHORT_MS);
+    s = open_session(ZKR_SESSION_NO_LEASE);
+    for (int i = 0; i < 4; i++) {
+        int count = client_scouts();
+
+        client_serves_scouts(1);
+        client_says(ZKR__ZK_DISCONNECTED);
+        await_scouts(count + 1);
+        client_says(ZKR__ZK_CONNECTED);
+        await_state(s, ZKR_SESSION_RECONNECTED);
+    }
+    assert_int_equal(zkr_session_epoch(s), 1);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 /* As often as a name server is asked when it does not answer. */
 static void what_cannot_be_opened_is_not_tried_again_at_once(void **state)
 {
@@ -501,6 +583,9 @@ int main(void)
         TEST(the_next_session_begins_anew),
         TEST(an_answer_to_the_session_before_counts_for_nothing),
         TEST(a_handle_that_is_given_up_is_not_heard),
+        TEST(a_session_that_is_served_no_more_is_given_up),
+        TEST(a_session_outlives_servers_that_serve_nobody),
+        TEST(a_session_that_comes_and_goes_is_kept),
         TEST(what_cannot_be_opened_is_not_tried_again_at_once),
         TEST(a_close_without_a_session_is_done),
         TEST(a_release_that_a_close_cuts_off_is_not_called_done),

@@ -64,6 +64,7 @@ static void let_closes_hang(bool hang)
 static struct {
     int events;
     enum zkr__zk_event event;
+    int served;
     int replies;
     int rc;
     size_t name_count;
@@ -91,6 +92,7 @@ int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
                       const void *data);
 void __wrap_zkr__session_on_event(struct zkr_session *session,
                                   enum zkr__zk_event event);
+void __wrap_zkr__scout_on_served(struct zkr_session *session);
 void __wrap_zkr__op_on_reply(struct zkr__op *o,
                              const struct zkr__zk_reply *reply);
 
@@ -200,6 +202,12 @@ void __wrap_zkr__session_on_event(struct zkr_session *session,
     told.event = event;
 }
 
+void __wrap_zkr__scout_on_served(struct zkr_session *session)
+{
+    (void)session;
+    told.served++;
+}
+
 void __wrap_zkr__op_on_reply(struct zkr__op *o,
                              const struct zkr__zk_reply *reply)
 {
@@ -217,10 +225,11 @@ static void client_is(int state)
                    client.context);
 }
 
-static int open_again(const char *scheme)
+static int open_again(const char *scheme, bool scout)
 {
     const struct zkr__zk_config config = { .servers = "127.0.0.1:2181",
                                            .timeout_ms = 10000,
+                                           .scout = scout,
                                            .auth_scheme = scheme,
                                            .auth = scheme };
 
@@ -231,7 +240,7 @@ static void open_with(const char *scheme)
 {
     memset(&client, 0, sizeof(client));
     memset(&told, 0, sizeof(told));
-    assert_int_equal(open_again(scheme), ZKR_OK);
+    assert_int_equal(open_again(scheme, false), ZKR_OK);
     client_is(ZOO_CONNECTED_STATE);
 }
 
@@ -286,6 +295,24 @@ static void refused_credentials_are_told_from_the_end(void **state)
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZINVALIDSTATE);
     client.state = ZOO_AUTH_FAILED_STATE;
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZAUTHFAILED);
+}
+
+/* What it hears of its own session is not heard by ours. */
+static void a_scout_tells_that_it_is_served(void **state)
+{
+    int events = told.events;
+
+    (void)state;
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    assert_int_equal(open_again(NULL, true), ZKR_OK);
+    client_is(ZOO_READONLY_STATE);
+    assert_int_equal(told.served, 0);
+    client_is(ZOO_CONNECTED_STATE);
+    assert_int_equal(told.served, 1);
+    client_is(ZOO_CONNECTING_STATE);
+    client_is(ZOO_EXPIRED_SESSION_STATE);
+    assert_int_equal(told.served, 1);
+    assert_int_equal(told.events, events);
 }
 
 /* Nobody has asked for a session that can only read. The client would go on to
@@ -352,10 +379,10 @@ static void handles_that_are_stuck_have_an_end(void **state)
         assert_false(zkr__zk_close(zk, zkr__clock_now()));
         assert_int_equal(zkr_session_stuck_handles(), i);
         if (i < STUCK_MAX)
-            assert_int_equal(open_again(NULL), ZKR_OK);
+            assert_int_equal(open_again(NULL, false), ZKR_OK);
     }
-    assert_int_equal(open_again(NULL), ZKR_ESYSTEM);
-    assert_int_equal(open_again(NULL), ZKR_ESYSTEM);
+    assert_int_equal(open_again(NULL, false), ZKR_ESYSTEM);
+    assert_int_equal(open_again(NULL, false), ZKR_ESYSTEM);
     let_go();
     open_with(NULL);
 }
@@ -507,6 +534,7 @@ int main(void)
         WITH_CREDENTIALS(no_pair_before_this_connection_has_answered),
         TEST(the_threads_of_the_client_get_no_signals),
         TEST(refused_credentials_are_told_from_the_end),
+        TEST(a_scout_tells_that_it_is_served),
         TEST(a_server_that_only_reads_is_told_of),
         TEST(a_handle_that_is_stuck_tells_nothing),
         TEST(a_transaction_lives_as_long_as_its_handle),

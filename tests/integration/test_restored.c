@@ -1,0 +1,140 @@
+/* Servers that are restored from an older copy of their data. A client tells
+ * them what it has seen last, and they hang up on one that has seen more: for
+ * ever, if nobody gives its session up. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/wait.h>
+
+#include "spawn.h"
+
+static struct server *server;
+static char copy[512];
+
+/* cp and rm, on data directories. */
+static void run(const char *const argv[])
+{
+    pid_t pid = spawn((char *const *)(uintptr_t)argv, 0, 2);
+    int status = 0;
+
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void copy_data(void)
+{
+    const char *const argv[] = { "cp", "-a", server_log_dir(server), copy,
+                                 NULL };
+
+    server_kill9(server);
+    run(argv);
+    assert_int_equal(server_restart(server), SERVER_OK);
+}
+
+static void restore_data(void)
+{
+    const char *const rm[] = { "rm", "-r", server_log_dir(server), NULL };
+    const char *const cp[] = { "cp", "-a", copy, server_log_dir(server), NULL };
+
+    server_kill9(server);
+    run(rm);
+    run(cp);
+    assert_int_equal(server_restart(server), SERVER_OK);
+}
+
+static bool is_back(void *s)
+{
+    return zkr_session_state(s) == ZKR_SESSION_RECONNECTED;
+}
+
+static void write_much(zkr_session *s)
+{
+    zkr_mutex *m = new_mutex(s, new_path());
+
+    for (int i = 0; i < 20; i++)
+        release(acquire(m));
+    zkr_mutex_free(m);
+}
+
+static zkr_session *open_at_server(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(server_hosts(server), &opts, &s));
+    return s;
+}
+
+/* They used to be UNSURE, and to wait, until the process was restarted. */
+static void who_has_lived_through_a_restore_comes_back(void **state)
+{
+    zkr_session *holding = open_at_server();
+    zkr_session *waiting = open_at_server();
+    const char *path = new_path();
+    zkr_mutex *m = new_mutex(holding, path);
+    zkr_mutex *n = new_mutex(waiting, path);
+
+    (void)state;
+    copy_data();
+    for (int i = 0; i < 2; i++) {
+        uint64_t epochs[2];
+        zkr_grant *g;
+        struct waiter w;
+
+        assert_true(wait_until(is_back, holding, SOON_MS));
+        assert_true(wait_until(is_back, waiting, SOON_MS));
+        write_much(holding);
+        g = acquire(m);
+        waiter_start(&w, n, -1);
+        write_much(waiting);
+        epochs[0] = zkr_session_epoch(holding);
+        epochs[1] = zkr_session_epoch(waiting);
+        restore_data();
+        wait_grant_state(g, ZKR_GRANT_LOST);
+        assert_int_equal(waiter_join(&w), ZKR_OK);
+        assert_true(zkr_session_epoch(holding) > epochs[0]);
+        assert_true(zkr_session_epoch(waiting) > epochs[1]);
+        zkr_grant_free(g);
+        release(w.grant);
+        release(acquire(m));
+    }
+    zkr_mutex_free(m);
+    zkr_mutex_free(n);
+    close_session(holding);
+    close_session(waiting);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    if (server_start(NULL, &server) != SERVER_OK)
+        return -1;
+    (void)snprintf(copy, sizeof(copy), "%s/copy", server_dir(server));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_stop(server);
+    return 0;
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_lived_through_a_restore_comes_back),
+    };
+
+    return cmocka_run_group_tests_name("restored", tests, setup, teardown);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
