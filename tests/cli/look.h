@@ -21,8 +21,9 @@ int look_at_until(const char *const *args, int after_ms);
 /* On other servers, from now on; NULL: those of the fixture. */
 void look_on(const char *hosts);
 
-/* The table of the last run with blanks squeezed, and ages, tokens, sessions,
- * ports and UUIDs made equal: "AGE", "0xN", "PORT", "UUID". */
+/* The table of the last run with blanks squeezed, and ages, tokens at the end
+ * of a line, sessions, ports and UUIDs made equal: "AGE", "TOKEN", "0xN",
+ * "PORT", "UUID". */
 const char *look_golden(void);
 
 /* Fail unless the output is JSON as docs/lockctl-json.schema.json says: values

@@ -40,6 +40,7 @@ static struct seen *look(int64_t at_ms, const char *text)
         s->names[n][0] = text[0];
         s->nodes[n].name = s->names[n];
         s->nodes[n].marker = "lock-";
+        s->nodes[n].data = "";
         s->nodes[n].kind = ZKR_PARTICIPANT_EXCLUSIVE;
         s->nodes[n].token = text[1] - '0';
         s->nodes[n].since_ms = T0 + 10 * (text[0] - 'a');

@@ -147,7 +147,7 @@ static void locks_and_their_holders_are_shown(void **state)
     tmux_wait(paths[0]);
     tmux_wait(holder);
     tmux_resize(120, 40);
-    (void)snprintf(token, sizeof(token), "0x%llx",
+    (void)snprintf(token, sizeof(token), "%lld",
                    (long long)zkr_grant_token(grants[1]));
     tmux_wait(token);
 }

@@ -126,13 +126,13 @@ static void a_queue_is_told_in_its_order(void **state)
     watch(&c, path, "table");
     g = acquire(first);
     wait_said_often(&c, " acquired ", 1);
-    (void)snprintf(tokens[0], sizeof(tokens[0]), "token=0x%llx",
+    (void)snprintf(tokens[0], sizeof(tokens[0]), "token=%lld",
                    (long long)zkr_grant_token(g));
     waiter_start(&w, second, SOON_MS);
     wait_said_often(&c, " queued ", 2);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    (void)snprintf(tokens[1], sizeof(tokens[1]), "token=0x%llx",
+    (void)snprintf(tokens[1], sizeof(tokens[1]), "token=%lld",
                    (long long)zkr_grant_token(w.grant));
     wait_said_often(&c, " acquired ", 2);
     release(w.grant);
@@ -237,6 +237,42 @@ static void who_is_asked_is_told_and_still_known(void **state)
     assert_true(json_is_true(json_object_get(of, "revoke_asked")));
     assert_true(json_is_object(json_object_get(of, "owner")));
     json_decref(event);
+    zkr_mutex_free(m);
+}
+
+/* As text it was the session. */
+static void who_is_asked_is_known_in_text(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *m = new_mutex(session, path);
+    char want[400];
+    char host[256];
+    char node[300];
+    struct cli c;
+    zkr_grant *g;
+
+    (void)state;
+    assert_int_equal(gethostname(host, sizeof(host)), 0);
+    watch(&c, path, "table");
+    g = acquire(m);
+    cli_wait_said(&c, " acquired ");
+    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    (void)snprintf(want, sizeof(want), "revoked  %s %s:%d/%d ", path, host,
+                   (int)getpid(), (int)getpid());
+    cli_wait_said(&c, want);
+    cli_wait_said(&c, " (asked to release) ");
+    release(g);
+    wait_said_often(&c, " gone ", 1);
+
+    (void)snprintf(node, sizeof(node), "%s/_c_x-lock-0000000009", path);
+    assert_int_equal(admin_create(admin, node, "of a Curator"), ZOK);
+    cli_wait_said(&c, " of a Curator ");
+    ok(zkr_participants_revoke(other, node));
+    (void)snprintf(want, sizeof(want),
+                   "revoked  %s of a Curator (asked to release) ", path);
+    cli_wait_said(&c, want);
+    assert_int_equal(admin_delete(admin, node), ZOK);
+    end(&c, SIGTERM);
     zkr_mutex_free(m);
 }
 
@@ -441,6 +477,7 @@ static int run_group(void)
         TEST(a_queue_is_told_in_its_order),
         TEST(who_gives_up_waiting_has_left),
         TEST(who_is_asked_is_told_and_still_known),
+        TEST(who_is_asked_is_known_in_text),
         TEST(without_a_lock_all_are_watched),
         TEST(csv_begins_with_the_names_of_the_columns),
         TEST(hostile_text_reaches_no_terminal),

@@ -108,7 +108,7 @@ static char *breaking(const char *first, const struct lock *lock,
     char *made;
 
     (void)snprintf(verb, sizeof(verb), "break --token %s",
-                   word_id(c->node->token, token));
+                   word_token(c->node->token, token));
     order = command(verb, lock);
     made = order == NULL ? NULL : text("%s: %s", first, order);
     free(order);

@@ -166,11 +166,19 @@ static int64_t held_from(const struct diff *d, const struct contender *c,
  */
 static void remember_owner(struct contender *c, const struct contender *old)
 {
-    if (!c->owner.is_asked || old == NULL || !old->owner.is_record)
+    const struct zkr_participant *p;
+
+    if (!c->owner.is_asked || old == NULL)
         return;
     c->owner = old->owner;
-    c->owner.is_asked = true;
     c->dialect = old->dialect;
+    if (c->owner.is_asked)
+        return;
+    c->owner.is_asked = true;
+    p = old->node;
+    c->owner.said_size =
+        p->data_size < OWNER_SAID_MAX ? p->data_size : OWNER_SAID_MAX;
+    memcpy(c->owner.said, p->data, c->owner.said_size);
 }
 
 static void tell_present(const struct diff *d, size_t i)

@@ -20,7 +20,7 @@ static void say_one(const struct lockctl *ctl, const char *path,
 
     lockctl_say(ctl, "%s is held by %s (%s), token %s, for <=%s; %zu wait",
                 path, rows_who(h, who), dialect_name(h->dialect),
-                h->node->token == 0 ? "?" : word_id(h->node->token, token),
+                h->node->token == 0 ? "?" : word_token(h->node->token, token),
                 h->age_ms < 0 ? "?" : word_age(h->age_ms, age), lock->waiters);
 }
 

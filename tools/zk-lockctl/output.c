@@ -313,8 +313,7 @@ json_t *json_token(int64_t token)
 
     if (token == 0)
         return json_null();
-    (void)snprintf(word, sizeof(word), "%" PRId64, token);
-    return json_string(word);
+    return json_string(word_token(token, word));
 }
 
 json_t *json_session(int64_t session_id)

@@ -84,7 +84,9 @@ void owner_word(const struct owner *owner, const char *data, size_t size,
     char thread[32] = "";
 
     if (!owner->is_record) {
-        (void)escape_text(data, size, word, word_size);
+        (void)escape_text(owner->is_asked ? owner->said : data,
+                          owner->is_asked ? owner->said_size : size, word,
+                          word_size);
         return;
     }
     if (owner->tid != 0)

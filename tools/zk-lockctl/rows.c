@@ -31,19 +31,17 @@ enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 
 const char *rows_who(const struct contender *c, char who[WHO_MAX])
 {
+    static const char asked[] = " (asked to release)";
     char id[WORD_MAX];
+    size_t size = WHO_MAX - (c->owner.is_asked ? strlen(asked) : 0);
 
-    if (!c->owner.is_asked)
-        owner_word(&c->owner, c->node->data, c->node->data_size, who, WHO_MAX);
-    else
-        who[0] = '\0'; /* the request has taken the place of the record */
+    owner_word(&c->owner, c->node->data, c->node->data_size, who, size);
     if (who[0] == '\0' && c->node->session_id != 0)
-        (void)snprintf(who, WHO_MAX, "session %s%s",
-                       word_id(c->node->session_id, id),
-                       c->owner.is_asked ? " (asked to release)" : "");
+        (void)snprintf(who, WHO_MAX, "session %s",
+                       word_id(c->node->session_id, id));
     else if (who[0] == '\0')
         (void)snprintf(who, WHO_MAX, "?");
-    return who;
+    return c->owner.is_asked ? strcat(who, asked) : who;
 }
 
 static const char *age_at_most(int64_t ms, char word[WORD_MAX])
@@ -86,7 +84,7 @@ static void set_holder(struct cells *c, const struct lock *lock,
     if (lock->holders > 1)
         return;
     if (h->node->token != 0)
-        cells[8] = word_id(h->node->token, c->token);
+        cells[8] = word_token(h->node->token, c->token);
     (void)escape_text(h->owner.label, strlen(h->owner.label), c->label,
                       sizeof(c->label));
     cells[9] = c->label;

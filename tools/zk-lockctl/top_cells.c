@@ -20,9 +20,14 @@ static const char *number(size_t n, bool more, char word[WORD_MAX])
     return word;
 }
 
-static const char *id(int64_t value, char word[WORD_MAX])
+static const char *token_of(const struct contender *c, char word[WORD_MAX])
 {
-    return value == 0 ? NULL : word_id(value, word);
+    return c->node->token == 0 ? NULL : word_token(c->node->token, word);
+}
+
+static const char *session_of(const struct contender *c, char word[WORD_MAX])
+{
+    return c->node->session_id == 0 ? NULL : word_id(c->node->session_id, word);
 }
 
 static void set_holder(const struct top_row *row, struct top_cells *room,
@@ -36,9 +41,8 @@ static void set_holder(const struct top_row *row, struct top_cells *room,
     cells[TOP_HELD] = at_most(row->held_ms, room->text[TOP_HELD]);
     if (lock->holders > 1)
         return;
-    cells[TOP_TOKEN] = id(lock->holder->node->token, room->text[TOP_TOKEN]);
-    cells[TOP_SESSION] =
-        id(lock->holder->node->session_id, room->text[TOP_SESSION]);
+    cells[TOP_TOKEN] = token_of(lock->holder, room->text[TOP_TOKEN]);
+    cells[TOP_SESSION] = session_of(lock->holder, room->text[TOP_SESSION]);
     cells[TOP_LABEL] = plain_escape(lock->holder->owner.label, room->label,
                                     sizeof(room->label));
 }
@@ -99,8 +103,8 @@ void top_cells_of_contender(const struct lock *lock, size_t i,
     cells[TOP_QUEUE_MODE] = p->kind == ZKR_PARTICIPANT_SHARED ? "shared"
                             : is_foreign                      ? NULL
                                                               : "exclusive";
-    cells[TOP_QUEUE_TOKEN] = id(p->token, room->text[TOP_QUEUE_TOKEN]);
-    cells[TOP_QUEUE_SESSION] = id(p->session_id, room->text[TOP_QUEUE_SESSION]);
+    cells[TOP_QUEUE_TOKEN] = token_of(c, room->text[TOP_QUEUE_TOKEN]);
+    cells[TOP_QUEUE_SESSION] = session_of(c, room->text[TOP_QUEUE_SESSION]);
     cells[TOP_QUEUE_NODE] =
         plain_escape(p->name, room->node, sizeof(room->node));
 }

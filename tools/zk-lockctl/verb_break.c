@@ -90,13 +90,19 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
     char token[WORD_MAX];
     char session[WORD_MAX];
     char age[WORD_MAX];
+    char label[ZKR_LABEL_MAX * 4 + 1];
 
+    (void)escape_text(c->owner.label, strlen(c->owner.label), label,
+                      sizeof(label));
     (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
     lockctl_say(ctl, "%s is held by %s", path, rows_who(c, who));
-    lockctl_say(
-        ctl, "  %s, for <=%s, session %s, token %s", dialect_name(c->dialect),
-        c->age_ms < 0 ? "?" : word_age(c->age_ms, age),
-        word_id(c->node->session_id, session), word_id(c->node->token, token));
+    if (c->owner.label[0] != '\0')
+        lockctl_say(ctl, "  label: %s", label);
+    lockctl_say(ctl, "  %s, for <=%s, session %s, token %s",
+                dialect_name(c->dialect),
+                c->age_ms < 0 ? "?" : word_age(c->age_ms, age),
+                word_id(c->node->session_id, session),
+                word_token(c->node->token, token));
     say_liveness(ctl, c, servers);
     say_danger(ctl, c);
     lockctl_say(ctl, "  %zu wait; the next is granted at once", lock->waiters);
@@ -128,10 +134,10 @@ static int fail_choice(const struct lockctl *ctl, const struct lock *lock,
         return lockctl_fail(EX_DATAERR,
                             "several hold it with the token %s: they cannot be "
                             "told apart",
-                            word_id(order->token, token));
+                            word_token(order->token, token));
     if (order->token != 0)
         return lockctl_fail(EX_DATAERR, "nobody holds it with the token %s",
-                            word_id(order->token, token));
+                            word_token(order->token, token));
     return lockctl_fail(EX_DATAERR,
                         "there are %zu holders: say which, by "
                         "--token (zk-lockctl show)",
@@ -151,16 +157,16 @@ static int confirm(const struct contender *c)
         return lockctl_fail(EX_USAGE,
                             "no terminal to ask on: use --yes "
                             "--token %s",
-                            word_id(c->node->token, token));
+                            word_token(c->node->token, token));
     (void)fprintf(tty,
                   "Type the token %s to break the lock, anything else not to: ",
-                  word_id(c->node->token, token));
+                  word_token(c->node->token, token));
     (void)fflush(tty);
     if (fgets(line, sizeof(line), tty) == NULL)
         line[0] = '\0';
     (void)fclose(tty);
     line[strcspn(line, "\r\n")] = '\0';
-    if (word_read_id(line, &typed) && typed == c->node->token)
+    if (word_read_token(line, &typed) && typed == c->node->token)
         return 0;
     return lockctl_fail(EX_DATAERR, "not the token: nothing was done");
 }
@@ -174,8 +180,8 @@ static void leave_a_trace(const struct lock *lock, const char *who,
 
     (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
     openlog("zk-lockctl", LOG_PID, LOG_USER);
-    syslog(LOG_WARNING, "uid %u broke %s, held by %s, token 0x%" PRIx64,
-           (unsigned)getuid(), path, who, (uint64_t)token);
+    syslog(LOG_WARNING, "uid %u broke %s, held by %s, token %" PRId64,
+           (unsigned)getuid(), path, who, token);
     closelog();
 }
 
@@ -272,7 +278,7 @@ static int break_verb(struct lockctl *ctl, int argc, char **argv)
             order.ask_servers = false;
         else if (option != OPTION_TOKEN)
             return EX_USAGE;
-        else if (!word_read_id(optarg, &order.token) || order.token == 0)
+        else if (!word_read_token(optarg, &order.token) || order.token == 0)
             return lockctl_fail(EX_USAGE, "--token: '%s' is not a token",
                                 optarg);
     }

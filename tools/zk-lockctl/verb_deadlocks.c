@@ -82,7 +82,7 @@ static void print_cure(const struct deadlock *d)
     (void)printf("  waits shortest: %s\n", rows_who(m->waits, who));
     (void)printf("  to resolve: zk-lockctl %s", listens ? "revoke " : "break ");
     if (!listens)
-        (void)printf("--token %s ", word_id(c->node->token, token));
+        (void)printf("--token %s ", word_token(c->node->token, token));
     print_shell_word(lock->path);
     (void)puts(listens ? ""
                        : "   (stop that program first: it would not notice)");
@@ -153,7 +153,7 @@ static bool print_row(struct table *table, size_t number,
     cells[2] = rows_who(m->waits, who);
     if (m->held != NULL) {
         cells[3] = path_text(m->held_lock, held);
-        cells[6] = word_id(m->held->node->token, token);
+        cells[6] = word_token(m->held->node->token, token);
     }
     cells[4] = path_text(m->waits_lock, waits);
     cells[5] = word_age(m->waits->age_ms, wait);

@@ -140,7 +140,7 @@ static bool print_row(struct table *table, const struct edge *e)
         cells[5] = deadlock;
     }
     if (e->c->node->token != 0)
-        cells[6] = word_id(e->c->node->token, token);
+        cells[6] = word_token(e->c->node->token, token);
     if (e->c->node->session_id != 0)
         cells[7] = word_id(e->c->node->session_id, session);
     cells[8] = node;

@@ -172,7 +172,7 @@ static bool print_row(struct table *table, const struct view *v, size_t i)
         cells[5] = word_id(p->session_id, x.session);
     set_queue(v, c, &x, cells);
     if (p->token != 0)
-        cells[10] = word_id(p->token, x.token);
+        cells[10] = word_token(p->token, x.token);
     cells[11] = p->kind == ZKR_PARTICIPANT_SHARED ? "shared"
                 : is_foreign                      ? ""
                                                   : "exclusive";

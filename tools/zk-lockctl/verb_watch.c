@@ -74,7 +74,7 @@ static void write_texts(const struct event *e, struct texts *t)
     escape(e->of->owner.label, t->label, sizeof(t->label));
     (void)rows_who(e->of, t->owner);
     if (e->of->node->token != 0)
-        (void)word_id(e->of->node->token, t->token);
+        (void)word_token(e->of->node->token, t->token);
     if (e->of->node->session_id != 0)
         (void)word_id(e->of->node->session_id, t->session);
 }

@@ -58,10 +58,17 @@ const char *word_id(int64_t id, char word[WORD_MAX])
     return word;
 }
 
-bool word_read_id(const char *text, int64_t *ret_id)
+const char *word_token(int64_t token, char word[WORD_MAX])
+{
+    (void)snprintf(word, WORD_MAX, "%" PRId64, token);
+    return word;
+}
+
+bool word_read_token(const char *text, int64_t *ret_token)
 {
     bool hex = strncmp(text, "0x", 2) == 0;
-    const char *digits = hex ? text + 2 : text;
+    bool negative = text[0] == '-';
+    const char *digits = hex ? text + 2 : text + negative;
     char *end;
     unsigned long long value;
 
@@ -73,6 +80,8 @@ bool word_read_id(const char *text, int64_t *ret_id)
     value = strtoull(digits, &end, hex ? 16 : 10);
     if (errno != 0)
         return false;
-    *ret_id = (int64_t)value;
+    if (!hex && value > (uint64_t)INT64_MAX + negative)
+        return false;
+    *ret_token = (int64_t)(negative ? 0 - value : value);
     return true;
 }

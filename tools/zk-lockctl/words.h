@@ -13,10 +13,14 @@ const char *word_age(int64_t ms, char word[WORD_MAX]);
 /* "2026-11-21T01:29:58.767Z". "" for a time that no calendar has. */
 const char *word_time(int64_t ms_since_1970, char word[WORD_MAX]);
 
-/* "0x100000006": of a token, a session. */
+/* "0x100000006": a session, as servers write it. */
 const char *word_id(int64_t id, char word[WORD_MAX]);
 
-/* Such an id, hexadecimal with 0x, or decimal. */
-_Bool word_read_id(const char *text, int64_t *ret_id);
+/* "4294967302": a token. It is a number that is compared, so it is the same
+ * everywhere: in tables, JSON, the environment, and what people type. */
+const char *word_token(int64_t token, char word[WORD_MAX]);
+
+/* A token, decimal, or hexadecimal with 0x, as ZooKeeper writes a zxid. */
+_Bool word_read_token(const char *text, int64_t *ret_token);
 
 #endif
