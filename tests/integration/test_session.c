@@ -50,8 +50,8 @@ static void bad_hosts_are_refused_by_name(void **state)
     expect_refusal("127.0.0.1:99999", ZKR_EINVAL, "127.0.0.1:99999");
     expect_refusal("127.0.0.1:1/a//b", ZKR_EPATH, "/a//b");
     expect_refusal("127.0.0.1:1/a/", ZKR_EPATH, "/a/");
-    expect_refusal("no-such-host.invalid:2181", ZKR_EHOSTS,
-                   "no-such-host.invalid");
+    /* No name server is asked, which may be slow: no name begins so. */
+    expect_refusal("-no-such-host:2181", ZKR_EHOSTS, "-no-such-host");
     expect_refusal("127.0.0.1:1", ZKR_EREFUSED, "127.0.0.1:1");
 }
 
