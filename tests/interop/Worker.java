@@ -5,6 +5,7 @@ import java.io.InputStreamReader;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
@@ -35,6 +36,17 @@ public class Worker {
             System.out.write(bytes, 0, bytes.length);
             System.out.flush();
         }
+    }
+
+    static String version() throws Exception {
+        Properties properties = new Properties();
+        String name =
+            "/META-INF/maven/org.apache.curator/curator-recipes/pom.properties";
+
+        try (var in = InterProcessMutex.class.getResourceAsStream(name)) {
+            properties.load(in);
+        }
+        return "version " + properties.getProperty("version");
     }
 
     String open(String hosts, int sessionMs) throws Exception {
@@ -80,7 +92,7 @@ public class Worker {
         return "lock";
     }
 
-    /* It is protected up to Curator 5.4. */
+    /* It is protected. */
     static String nodePath(InterProcessMutex lock) throws Exception {
         Method method =
             InterProcessMutex.class.getDeclaredMethod("getLockPath");
@@ -149,6 +161,8 @@ public class Worker {
 
     String obey(String[] words) throws Exception {
         switch (words[0]) {
+        case "version":
+            return version();
         case "open":
             return open(words[1], Integer.parseInt(words[2]));
         case "close":

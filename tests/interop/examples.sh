@@ -8,6 +8,7 @@ c_program=$2
 python=$3
 examples=$4
 [ -n "$CLASSPATH" ] && [ -n "$python" ] || exit 77
+CLASSPATH=${ZKR_CURATOR_CLASS_PATH:+$ZKR_CURATOR_CLASS_PATH:}$CLASSPATH
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/zkrecipes-test-XXXXXX")
 trap '"$zk_dev" down --dir "$dir/zk" >/dev/null 2>&1; rm -rf "$dir"' EXIT

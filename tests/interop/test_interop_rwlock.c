@@ -172,81 +172,125 @@ static void curator_reader_shares_with_our_downgrade(void **state)
     worker_do(holder, "released", "release read");
 }
 
-/* CURATOR-621: its own downgrade, in 5.4.0, puts the reader behind the writer
- * that waits, and lets that in; whoever the writer is. */
-static void downgrade_of_curator_lets_a_writer_of_ours_in(void **state)
+/* A writer of Curator takes the read lock as well, gives the write lock back,
+ * and goes on as a reader; a writer of ours waits. */
+static void downgrade_curator(struct worker *holder, struct worker *waiter,
+                              const char *path)
 {
-    struct worker *holder;
-    struct worker *waiter;
-    const char *path;
-
-    (void)state;
-    path = pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
     worker_acquire(holder, "write");
     acquire_behind(waiter, "write", path, holder->node);
     worker_do(holder, "held ", "acquire read %d", SOON_MS);
     worker_do(holder, "released", "release write");
+}
+
+/* CURATOR-621: it puts the reader behind the writer that waits, and lets that
+ * in; whoever the writer is. */
+static void downgrade_of_old_curator_lets_a_writer_of_ours_in(void **state)
+{
+    struct worker *holder;
+    struct worker *waiter;
+    const char *path =
+        pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
+
+    (void)state;
+    if (worker_is_since(holder, 5, 5))
+        skip();
+    downgrade_curator(holder, waiter, path);
     worker_expect_held(waiter);
     assert_int_equal(count_children(path), 2);
     worker_do(waiter, "released", "release write");
     worker_do(holder, "released", "release read");
 }
 
-/* kazoo #649, fixed in 2.9: a reader that is woken while a writer waits behind
- * it, waits for that writer, which waits for it. Ours gives up in the end, and
- * frees both. */
-static void kazoo_reader_waits_for_the_writer_behind_it(void **state)
+static void our_writer_waits_for_the_end_of_a_downgrade_of_curator(void **state)
 {
-    struct worker *first;
-    struct worker *reader;
-    struct worker *second = worker_of(KIND_C, 1);
-    const char *path;
-    char *node;
+    struct worker *holder;
+    struct worker *waiter;
+    const char *path =
+        pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
+    char *reader;
 
     (void)state;
-    path = pair_on_new_path("rw", &c_for_kazoo.writer, &kazoo_as_is.reader,
-                            &first, &reader);
-    worker_do(second, "lock", "lock rw kazoo %s", path);
-    worker_acquire(first, "write");
-    acquire_behind(reader, "read", path, first->node);
-    node = nth_child(path, 1);
-    acquire_behind(second, "write", path, node);
-    free(node);
-    node = nth_child(path, 2);
-    worker_do(first, "released", "release write");
-    wait_watching(reader, path, node);
-    free(node);
-    assert_null(worker_hear(reader, 0));
-    worker_kill(second);
-    worker_expire(second);
-    worker_expect_held(reader);
-    worker_do(reader, "released", "release read");
+    if (!worker_is_since(holder, 5, 5))
+        skip();
+    downgrade_curator(holder, waiter, path);
+    reader = nth_child(path, 0);
+    wait_watching(waiter, path, reader);
+    free(reader);
+    assert_null(worker_hear(waiter, 0));
+    worker_do(holder, "released", "release read");
+    worker_expect_held(waiter);
+    worker_do(waiter, "released", "release write");
 }
 
-/* The same with the read lock of examples/interop. */
-static void kazoo_subclass_reader_does_not_wait_for_it(void **state)
-{
-    struct worker *first;
+/* A reader of kazoo between two writers of ours. */
+static struct {
+    struct worker *writer;
     struct worker *reader;
-    struct worker *second = worker_of(KIND_C, 1);
+    struct worker *behind; /* a writer */
     const char *path;
+    char behinds_node[128];
+} row;
+
+static void stand_in_a_row(const struct side *writer, const struct side *reader)
+{
     char *node;
 
-    (void)state;
-    path = pair_on_new_path("rw", &c.writer, &kazoo_subclass.reader, &first,
-                            &reader);
-    worker_do(second, "lock", "lock rw curator %s", path);
-    worker_acquire(first, "write");
-    acquire_behind(reader, "read", path, first->node);
-    node = nth_child(path, 1);
-    acquire_behind(second, "write", path, node);
+    row.path = pair_on_new_path("rw", writer, reader, &row.writer, &row.reader);
+    row.behind = worker_of(KIND_C, 1);
+    worker_do(row.behind, "lock", "lock rw %s %s", writer->layout, row.path);
+    worker_acquire(row.writer, "write");
+    acquire_behind(row.reader, "read", row.path, row.writer->node);
+    node = nth_child(row.path, 1);
+    acquire_behind(row.behind, "write", row.path, node);
     free(node);
-    worker_do(first, "released", "release write");
-    worker_expect_held(reader);
-    assert_null(worker_hear(second, 0));
-    worker_do(reader, "released", "release read");
-    worker_expect_held(second);
-    worker_do(second, "released", "release write");
+    node = nth_child(row.path, 2);
+    (void)snprintf(row.behinds_node, sizeof(row.behinds_node), "%s", node);
+    free(node);
+}
+
+static void reader_goes_before_the_writer_behind_it(void)
+{
+    worker_do(row.writer, "released", "release write");
+    worker_expect_held(row.reader);
+    assert_null(worker_hear(row.behind, 0));
+    worker_do(row.reader, "released", "release read");
+    worker_expect_held(row.behind);
+    worker_do(row.behind, "released", "release write");
+}
+
+/* kazoo #649: a reader that is woken while a writer waits behind it, waits for
+ * that writer, which waits for it. Ours gives up in the end, and frees both. */
+static void old_kazoo_reader_waits_for_the_writer_behind_it(void **state)
+{
+    (void)state;
+    if (worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
+        skip();
+    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    worker_do(row.writer, "released", "release write");
+    wait_watching(row.reader, row.path, row.behinds_node);
+    assert_null(worker_hear(row.reader, 0));
+    worker_kill(row.behind);
+    worker_expire(row.behind);
+    worker_expect_held(row.reader);
+    worker_do(row.reader, "released", "release read");
+}
+
+static void kazoo_reader_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    if (!worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
+        skip();
+    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    reader_goes_before_the_writer_behind_it();
+}
+
+/* With the read lock of examples/interop. */
+static void kazoo_subclass_reader_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    stand_in_a_row(&c.writer, &kazoo_subclass.reader);
+    reader_goes_before_the_writer_behind_it();
 }
 
 static int run_group(void)
@@ -266,8 +310,11 @@ static int run_group(void)
         cmocka_unit_test(curator_writer_waits_for_the_end_of_our_downgrade),
         cmocka_unit_test(kazoo_writer_waits_for_the_end_of_our_downgrade),
         cmocka_unit_test(curator_reader_shares_with_our_downgrade),
-        cmocka_unit_test(downgrade_of_curator_lets_a_writer_of_ours_in),
-        cmocka_unit_test(kazoo_reader_waits_for_the_writer_behind_it),
+        cmocka_unit_test(downgrade_of_old_curator_lets_a_writer_of_ours_in),
+        cmocka_unit_test(
+            our_writer_waits_for_the_end_of_a_downgrade_of_curator),
+        cmocka_unit_test(old_kazoo_reader_waits_for_the_writer_behind_it),
+        cmocka_unit_test(kazoo_reader_does_not_wait_for_it),
         cmocka_unit_test(kazoo_subclass_reader_does_not_wait_for_it),
     };
 

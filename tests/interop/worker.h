@@ -4,6 +4,7 @@
  * on standard input, and answer each with one line on standard output that
  * begins with "= " (other lines are what their libraries have to say):
  *
+ *   version                     version A.B...           of Curator, or kazoo
  *   open HOSTS SESSION_MS       open SESSION             in hexadecimal
  *   lock RECIPE LAYOUT PATH     lock                     from now on this one
  *   acquire MODE TIMEOUT_MS     held NODE TOKEN | busy   0: try
@@ -80,6 +81,9 @@ void worker_expect(struct worker *w, const char *answer);
 /* Send a command; its answer must begin with `answer`. */
 void worker_do(struct worker *w, const char *answer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* What it is made with, Curator or kazoo, has that version, or a later one. */
+bool worker_is_since(struct worker *w, int major, int minor);
 
 /* With the answer to these come session, node and token. */
 void worker_open(struct worker *w, const char *hosts, int session_ms);

@@ -15,6 +15,7 @@ import time
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout, NoNodeError
 from kazoo.recipe.lock import Lock, ReadLock, WriteLock
+from kazoo.version import __version__
 
 sys.path.insert(0, sys.argv[2])
 from curator_lock import CuratorLock, CuratorReadLock, CuratorWriteLock
@@ -199,6 +200,7 @@ class Worker:
 def main():
     worker = Worker(sys.argv[1])
     commands = {
+        "version": lambda: "version " + __version__,
         "open": worker.open,
         "close": worker.close,
         "lock": worker.lock,

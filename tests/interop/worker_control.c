@@ -33,6 +33,17 @@ bool workers_installed(void)
            env("INTEROP_PYTHON")[0] != '\0';
 }
 
+/* Another Curator than the installed one comes first (tools/versions.sh). */
+static char *class_path(void)
+{
+    static char path[8192];
+    const char *other = env("ZKR_CURATOR_CLASS_PATH");
+
+    (void)snprintf(path, sizeof(path), "%s%s%s", other,
+                   other[0] != '\0' ? ":" : "", env("INTEROP_CLASSES"));
+    return path;
+}
+
 static pid_t spawn_kind(struct worker *w, int in, int out)
 {
     char *c[] = { (char *)env("INTEROP_WORKER"), w->name, NULL };
@@ -42,7 +53,7 @@ static pid_t spawn_kind(struct worker *w, int in, int out)
                      "-XX:TieredStopAtLevel=1",
                      "-XX:-UsePerfData",
                      "-cp",
-                     (char *)env("INTEROP_CLASSES"),
+                     class_path(),
                      "Worker",
                      w->name,
                      NULL };
@@ -193,6 +204,17 @@ void worker_do(struct worker *w, const char *answer, const char *format, ...)
     tell(w, format, args);
     va_end(args);
     worker_expect(w, answer);
+}
+
+bool worker_is_since(struct worker *w, int major, int minor)
+{
+    int its_major = 0;
+    int its_minor = 0;
+
+    worker_do(w, "version ", "version");
+    if (sscanf(w->answer, "version %d.%d", &its_major, &its_minor) != 2)
+        fail_msg("%s: \"%s\" is no version", w->name, w->answer);
+    return its_major > major || (its_major == major && its_minor >= minor);
 }
 
 void worker_open(struct worker *w, const char *hosts, int session_ms)
