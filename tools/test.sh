@@ -11,6 +11,7 @@ packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
 usage() {
     cat <<'TEXT'
 tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
+              [--servers DEBIAN] [--peers DEBIAN] [--smoke]
               [--suite NAME]... [--no-suite NAME]...
 
   --asan           with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -19,6 +20,9 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --long           tests of chance go on for long: 1000 runs of deadlocks on a
                    busy system, 5 minutes of hostile names and data
   --clang          build with clang instead of gcc
+  --servers NAME   with the servers of that Debian: 12, 13, sid
+  --peers NAME     with its Curator and kazoo (tools/versions.sh)
+  --smoke          only those tests that have shown how versions differ
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
                    harness
@@ -32,6 +36,13 @@ TEXT
 die() {
     echo "test.sh: $2" >&2
     exit "$1"
+}
+
+clang_of_this_debian() {
+    case $(. /etc/os-release && echo "${VERSION_ID-}") in
+    12) echo 14 ;;
+    *) echo 19 ;;
+    esac
 }
 
 install_packages() {
@@ -79,9 +90,21 @@ while [ $# -gt 0 ]; do
         ;;
     --clang)
         build+=-clang
-        packages+=(clang libclang-rt-14-dev)
+        packages+=(clang "libclang-rt-$(clang_of_this_debian)-dev")
         export CC=clang CXX=clang++
         setup+=(-Db_lundef=false)
+        ;;
+    --servers | --peers)
+        [ $# -ge 2 ] || die 64 "$1 needs a name: 12, 13 or sid"
+        exports=$(tools/versions.sh "${1#--}" "$2") ||
+            die 69 "no ${1#--} of Debian $2"
+        eval "$exports"
+        shift
+        ;;
+    --smoke)
+        run+=(unfair hostile session exhaustion odd_servers container
+            'interop mutex' 'interop rwlock' 'interop container'
+            'lockctl watch')
         ;;
     --suite | --no-suite)
         [ $# -ge 2 ] || die 64 "$1 needs a name"
@@ -107,7 +130,7 @@ if [ ! -e "$build/build.ninja" ]; then
     meson setup "$build" "${setup[@]}" >"$log" 2>&1 ||
         { cat "$log" >&2; die 70 "meson setup failed"; }
 fi
-ninja -C "$build" >"$log" 2>&1 ||
+ninja -C "$build" all meson-test-prereq >"$log" 2>&1 ||
     { cat "$log" >&2; die 70 "the build failed"; }
 
 # Three programs at a time: most of them wait most of the time, and each has

@@ -28,10 +28,10 @@ includes_of() {
     done
 }
 
-# Directories that meson builds in, and git's own, are no sources.
+# Directories that meson builds in, or tools/, and git's own, are no sources.
 sources() {
-    find . \( -type d \( -name .git -o -exec test -d '{}/meson-private' \; \) \
-        -prune \) -o -type f -print
+    find . \( -type d \( -name .git -o -path './build-*' -o \
+        -exec test -d '{}/meson-private' \; \) -prune \) -o -type f -print
 }
 
 if ! grep -q '<zookeeper/zookeeper.h>' src/zk_mt.c; then

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The versions that docs/interop.md names: servers, Curator, kazoo, the client
+# and the compiler. The last line is "N passed, N failed".
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+passed=0
+failed=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+run() { # command that says so in its last line
+    local p=0 f=1
+
+    echo "== $*"
+    "$@" 2>&1 | tee "$log"
+    if tail -n 1 "$log" | grep -Eq '^[0-9]+ passed, [0-9]+ failed$'; then
+        read -r p _ f _ < <(tail -n 1 "$log")
+    fi
+    echo "== $*: $p passed, $f failed"
+    passed=$((passed + p))
+    failed=$((failed + f))
+}
+
+with_servers=(--suite integration --suite harness --suite cli --suite interop
+    --suite fault --suite examples)
+for debian in 12 13 sid; do
+    run tools/test.sh --servers "$debian" --peers "$debian" "${with_servers[@]}"
+done
+# While somebody upgrades.
+run tools/test.sh --servers 12 --peers sid --suite interop
+run tools/test.sh --servers sid --peers 12 --suite interop
+run tools/on-debian.sh 13
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

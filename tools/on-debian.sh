@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# tools/test.sh on another Debian, in a root of its own: compilers and client,
+# too.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/debian.sh
+
+usage() {
+    cat <<'TEXT'
+usage: tools/on-debian.sh 12 | 13 | sid [ARGUMENT OF tools/test.sh]...
+
+  tools/on-debian.sh 13                     all suites
+  tools/on-debian.sh 13 --clang --suite unit
+
+Makes that Debian with debootstrap in build-debian/, if it is not there yet,
+copies this tree into it, and runs the tests there, with mounts and processes
+of its own and the network of this machine. Run as root.
+TEXT
+}
+
+die() {
+    echo "on-debian.sh: $2" >&2
+    exit "$1"
+}
+
+case ${1-} in
+-h | --help)
+    usage
+    exit 0
+    ;;
+esac
+suite=$(suite_of "${1-}")
+[ -n "$suite" ] || { usage >&2; exit 64; }
+[ "$(id -u)" -eq 0 ] || die 77 "run as root"
+command -v debootstrap >/dev/null ||
+    die 69 "debootstrap is not installed; try: apt-get install debootstrap"
+root=$PWD/build-debian/$1
+shift
+
+mkdir -p build-debian
+exec 9>"$root.lock"
+flock 9
+if [ ! -e "$root/complete" ]; then
+    rm -rf "$root"
+    uri=$(mirror)
+    debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" \
+        "$uri" >"$root.log" 2>&1 ||
+        { tail "$root.log" >&2; die 69 "debootstrap failed; see $root.log"; }
+    : >"$root/complete"
+fi
+
+mkdir -p "$root/src"
+find "$root/src" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -r {} +
+git ls-files -z --cached --others --exclude-standard |
+    tar -c --null --ignore-failed-read -T - | tar -x -C "$root/src"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+
+# What is mounted and what runs there goes with this process.
+unset ZKR_SERVER_CLASS_PATH ZKR_CURATOR_CLASS_PATH PYTHONPATH
+status=0
+unshare --mount --pid --fork --kill-child bash -euc '
+    mount --make-rprivate /
+    mount -t proc proc "$1/proc"
+    mount -t sysfs sysfs "$1/sys"
+    mount --rbind /dev "$1/dev"
+    mount -t tmpfs tmpfs "$1/run"
+    mount -t tmpfs tmpfs "$1/tmp"
+    exec chroot "$@"' bash "$root" /src/tools/test.sh "$@" || status=$?
+exit $status
