@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,7 +96,17 @@ static int say_dispositions(void)
     return f == NULL || fclose(f) != 0;
 }
 
-/* Leave a process behind that is in a session of its own and deaf to TERM. */
+/* Say so, and do not heed TERM. */
+static _Noreturn void be_deaf(void)
+{
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)!write(STDOUT_FILENO, "deaf\n", 5);
+    for (;;)
+        (void)pause();
+}
+
+/* Leave a process behind that is in a session of its own and deaf to TERM. In
+ * /proc/PID/stat its name looks like what comes after a name. */
 static int leave_behind(void)
 {
     pid_t pid;
@@ -104,6 +115,7 @@ static int leave_behind(void)
     pid = fork();
     if (pid == 0) {
         (void)setsid();
+        (void)prctl(PR_SET_NAME, "x) S 1");
         for (;;)
             (void)pause();
     }
@@ -141,6 +153,8 @@ int main(int argc, char **argv)
         return say_dispositions();
     if (strcmp(what, "leave") == 0)
         return leave_behind();
+    if (strcmp(what, "deaf") == 0)
+        be_deaf();
     if (strcmp(what, "ask") == 0)
         return ask();
     return 64;

@@ -98,12 +98,104 @@ static void an_end_amid_the_signals_is_seen(void **state)
     end_many(2);
 }
 
+static void start_stopped(const char *path)
+{
+    START(&cli, path, "sh", "-c", "kill -STOP $$");
+    wait_process_state(wait_child_of(cli.pid, "sh"), 'T');
+}
+
+/* The signal was passed on, and waited for a CONT that nobody sent. */
+static void a_command_that_is_stopped_can_be_ended(void **state)
+{
+    static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+    const char *path = new_path();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        start_stopped(path);
+        assert_int_equal(kill(cli.pid, signals[i]), 0);
+        assert_int_equal(cli_end(&cli), 128 + signals[i]);
+    }
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_command_that_is_stopped_can_be_continued(void **state)
+{
+    (void)state;
+    start_stopped(new_path());
+    assert_int_equal(kill(cli.pid, SIGCONT), 0);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+/* It kept the lock for as long as it liked. */
+static void a_command_that_does_not_heed_term_is_killed(void **state)
+{
+    int64_t told_ms;
+
+    (void)state;
+    START(&cli, "--kill-after", "700ms", new_path(), COMMAND, "deaf");
+    cli_wait_said(&cli, "deaf\n");
+    told_ms = now_ms();
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_true(now_ms() - told_ms >= 700);
+    assert_said(&cli, "did not end within 700 ms of TERM: KILL");
+}
+
+static void a_stopped_and_deaf_command_is_killed(void **state)
+{
+    (void)state;
+    START(&cli, "--kill-after", "100ms", new_path(), "sh", "-c",
+          "trap 'kill -STOP $$' TERM; echo ready; while :; do sleep 1; done");
+    cli_wait_said(&cli, "ready\n");
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(kill(cli.pid, SIGTERM), 0); /* which changes nothing */
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+}
+
+static void other_signals_kill_nobody(void **state)
+{
+    (void)state;
+    START(&cli, "--kill-after", "0", new_path(), COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    assert_int_equal(kill(cli.pid, SIGHUP), 0); /* reload, for many */
+    cli_wait_said(&cli, "HUP\n");
+    assert_int_equal(kill(cli.pid, SIGINT), 0);
+    cli_wait_said(&cli, "INT\n");
+    assert_int_equal(cli_end(&cli), 0);
+    START(&cli, "--kill-after", "never", new_path(), COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    cli_wait_said(&cli, "TERM\n");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(RUN("--kill-after", "ever", new_path(), "true"), 64);
+}
+
+/* What a command leaves behind has the grace to end by itself. */
+static void what_is_left_is_killed_after_the_grace(void **state)
+{
+    int64_t began_ms = now_ms();
+
+    (void)state;
+    START_FOR(&cli, LONG, server_hosts(the_server), "-v", "--kill-grace",
+              "1500ms", new_path(), COMMAND, "leave");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_true(now_ms() - began_ms >= 1500);
+    assert_said(&cli, "left processes behind");
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_that_term_ends_leaves_the_lock_at_once),
         cmocka_unit_test_setup_teardown(an_end_amid_the_signals_is_seen,
                                         make_kill_slow, make_kill_normal),
+        cmocka_unit_test(a_command_that_is_stopped_can_be_ended),
+        cmocka_unit_test(a_command_that_is_stopped_can_be_continued),
+        cmocka_unit_test(a_command_that_does_not_heed_term_is_killed),
+        cmocka_unit_test(a_stopped_and_deaf_command_is_killed),
+        cmocka_unit_test(other_signals_kill_nobody),
+        cmocka_unit_test(what_is_left_is_killed_after_the_grace),
     };
 
     return cmocka_run_group_tests_name("run end", tests, NULL, NULL);

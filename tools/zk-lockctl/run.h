@@ -12,6 +12,7 @@
 #include "run_clock.h"
 #include "run_fence.h"
 #include "run_guard.h"
+#include "run_job.h"
 #include "run_nested.h"
 #include "run_signals.h"
 #include "run_tty.h"
@@ -28,8 +29,9 @@ struct run_opts {
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
     const char *why;
-    char **argv;      /* the command */
-    int64_t grace_ms; /* -1: default */
+    char **argv;           /* the command */
+    int64_t grace_ms;      /* -1: default */
+    int64_t kill_after_ms; /* from TERM to KILL; -1: never */
     enum fence_policy on_suspend;
     bool term_on_revoke;
     const char *status_file;
@@ -64,6 +66,11 @@ struct run {
     bool revoked;         /* TERM was sent because of that */
     bool lost;            /* TERM or KILL was sent because of the lease, or
                              it was lost before we saw it */
+    bool interrupted;     /* a key ended the command by SIGINT */
+    bool told_to_stop;    /* TSTP was passed on, and no CONT since */
+    bool forced;          /* KILL was sent as TERM was not enough */
+    int64_t kill_ms;      /* when the command is killed for that; 0: it was
+                             not told to end */
     int64_t kill_rest_ms; /* when what the command has left behind is killed;
                              0: not asked to end yet */
 };
@@ -79,6 +86,13 @@ bool run_would_wait_for_itself(struct run *run, int *ret_code);
 /* run_hold.c: from the start of the command until nothing of it is left. 0, or
  * an exit code when it could not be started. */
 int run_hold(struct run *run);
+
+/* run_end.c: a signal to all that the command has started; */
+void run_signal_all(struct run *run, int sig);
+/* ... what follows a TERM that was sent, */
+void run_told_to_end(struct run *run);
+/* ... and KILL where TERM is not enough; when to look again. */
+int64_t run_see_to_end(struct run *run);
 
 /* run_holder.c: who holds the lock and how many wait before us, on stderr,
  * after `what`. False when nothing could be said. */

@@ -98,8 +98,8 @@ bool child_adopt_orphans(void)
 }
 
 /* Between fork and exec: other threads may have held any lock of libc. */
-static _Noreturn void become(const struct child_plan *plan, pid_t parent,
-                             int error_fd)
+static _Noreturn void become(const struct child_plan *plan, bool lend,
+                             pid_t parent, int error_fd)
 {
     int error;
 
@@ -107,7 +107,7 @@ static _Noreturn void become(const struct child_plan *plan, pid_t parent,
     if (getppid() != parent) /* it died before the line above took effect */
         _exit(127);
     (void)setpgid(0, 0);
-    if (plan->tty->give)
+    if (lend)
         tty_hand_over(plan->tty, getpid());
     if (fds_close_others_on_exec(plan->fds) == 0) {
         signals_restore(plan->signals);
@@ -121,6 +121,7 @@ static _Noreturn void become(const struct child_plan *plan, pid_t parent,
 int child_start(struct child *c, const struct child_plan *plan,
                 const char **ret_step)
 {
+    bool lend = plan->tty->give && tty_is_ours(plan->tty);
     pid_t parent = getpid();
     int ends[2];
     int error = 0;
@@ -130,7 +131,7 @@ int child_start(struct child *c, const struct child_plan *plan,
         return errno;
     c->pid = fork();
     if (c->pid == 0)
-        become(plan, parent, ends[1]);
+        become(plan, lend, parent, ends[1]);
     error = c->pid < 0 ? errno : 0;
     (void)close(ends[1]);
     if (error == 0) {

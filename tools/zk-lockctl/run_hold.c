@@ -92,18 +92,6 @@ static void say_killed(struct run *run, const struct fence_view *view)
                                     "the command is killed");
 }
 
-static void send_all(struct run *run, int sig)
-{
-    if (!child_signal_all(&run->child, sig) && !run->refused)
-        (void)lockctl_fail(EX_NOPERM,
-                           "a process of the command belongs to another user: "
-                           "it cannot be sent signals, and may outlive the "
-                           "lock");
-    else
-        return;
-    run->refused = true;
-}
-
 static void say_action(struct run *run, enum fence_action action,
                        const struct fence_view *view)
 {
@@ -131,7 +119,9 @@ static int64_t obey_fence(struct run *run)
     if (view.valid_until_ms != 0)
         guard_set_deadline(run->guard, view.valid_until_ms);
     if (plan.action != FENCE_NOTHING)
-        send_all(run, signals[plan.action]);
+        run_signal_all(run, signals[plan.action]);
+    if (plan.action == FENCE_SEND_TERM) /* somebody may have stopped it */
+        run_signal_all(run, SIGCONT);
     say_state(run, &view);
     say_action(run, plan.action, &view);
     if (plan.action == FENCE_SEND_TERM || plan.action == FENCE_SEND_KILL)
@@ -156,37 +146,55 @@ static void note_end(struct run *run)
     }
 }
 
-/* The command has ended, others of its making have not: when to look again. */
-static int64_t end_rest(struct run *run)
+static void continue_command(struct run *run)
 {
-    int64_t now_ms = run_boot_ms();
-
-    if (run->kill_rest_ms == 0) {
-        if (run->ctl->verbose > 0)
-            lockctl_say(run->ctl, "the command has left processes behind: "
-                                  "TERM to them");
-        send_all(run, SIGTERM);
-        if (!run->fence.paused)
-            send_all(run, SIGCONT);
-        run->kill_rest_ms = now_ms + run->fence.grace_ms;
-    } else if (now_ms >= run->kill_rest_ms) {
-        send_all(run, SIGKILL);
-        run->kill_rest_ms = now_ms + KILL_AGAIN_MS;
-    }
-    return run->kill_rest_ms;
-}
-
-static void pass_on(struct run *run, int sig)
-{
-    if (sig != SIGCONT) {
-        child_signal(&run->child, sig);
-        return;
-    }
+    run->told_to_stop = false;
     if (run->fence.paused) /* the lease is not proven: not now */
         return;
     if (run->tty.give && tty_is_ours(&run->tty))
         tty_hand_over(&run->tty, run->child.pid);
     child_continue(&run->child);
+}
+
+static void stop_with_job(struct run *run, int sig)
+{
+    tty_take_back(&run->tty, run->child.pid);
+    /* The shell that continues us also sends the CONT that we pass on. */
+    if (!tty_stop_with_job() && sig == SIGTSTP)
+        continue_command(run);
+}
+
+/* Somebody else of our job, as the pager behind us, wants the terminal and was
+ * stopped for it: because the command has it, or our job has not. */
+static void share_terminal(struct run *run, int sig)
+{
+    if (tty_belongs_to(&run->tty, run->child.pid)) {
+        run->tty.give = false;
+        tty_take_back(&run->tty, run->child.pid);
+    }
+    if (tty_is_ours(&run->tty))
+        tty_tell_job(SIGCONT);
+    else
+        stop_with_job(run, sig);
+}
+
+static void pass_on(struct run *run, int sig)
+{
+    if (sig == SIGCONT) {
+        continue_command(run);
+        return;
+    }
+    if (sig == SIGTTIN || sig == SIGTTOU) {
+        share_terminal(run, sig);
+        return;
+    }
+    if (sig == SIGTSTP)
+        run->told_to_stop = true;
+    child_signal(&run->child, sig);
+    if (sig == SIGTERM)
+        run_told_to_end(run);
+    else if (signals_is_fatal(sig) && !run->fence.paused)
+        child_continue(&run->child); /* or it could not act on it */
 }
 
 static void pass_all_on(struct run *run, const sigset_t *arrived)
@@ -197,29 +205,33 @@ static void pass_all_on(struct run *run, const sigset_t *arrived)
     }
 }
 
-/* The command was stopped as by a terminal: what its shell would see if we were
- * not between them. */
+static void lend_terminal(struct run *run)
+{
+    run->tty.give = true;
+    tty_hand_over(&run->tty, run->child.pid);
+    child_continue(&run->child);
+}
+
 static void follow_stop(struct run *run)
 {
-    int sig = run->child.stopped_by;
-    bool asks = sig == SIGTTIN || sig == SIGTTOU;
-    bool had = tty_belongs_to(&run->tty, run->child.pid);
+    struct job_view view = {
+        .signal = run->child.stopped_by,
+        .has = tty_belongs_to(&run->tty, run->child.pid),
+        .ours = tty_is_ours(&run->tty),
+        .lent = run->tty.give,
+        .told = run->told_to_stop,
+        .ending = run->kill_ms != 0,
+    };
+    enum job_step step;
 
+    if (run->child.stopped_by == 0 || run->fence.paused)
+        return;
     run->child.stopped_by = 0;
-    if (asks && tty_is_ours(&run->tty)) {
-        run->tty.give = true;
-        tty_hand_over(&run->tty, run->child.pid);
-        child_continue(&run->child);
-        return;
-    }
-    if (sig != SIGTSTP && !asks)
-        return;
-    if (!had && !asks && !tty_is_ours(&run->tty))
-        return; /* not from a terminal: its sender will continue it */
-    tty_take_back(&run->tty, run->child.pid);
-    /* The shell that continues us also sends the CONT that we pass on. */
-    if (!tty_stop_with_job() && !asks)
-        pass_on(run, SIGCONT);
+    step = job_next(&view);
+    if (step == JOB_LEND)
+        lend_terminal(run);
+    else if (step == JOB_STOP)
+        stop_with_job(run, view.signal);
 }
 
 static void obey_revoke(struct run *run)
@@ -232,7 +244,23 @@ static void obey_revoke(struct run *run)
     }
     lockctl_say(run->ctl, "somebody asks for the lock: TERM to the command");
     run->revoked = true;
-    send_all(run, SIGTERM);
+    run_signal_all(run, SIGTERM);
+    run_told_to_end(run);
+}
+
+/* A key that ended the command was meant for all of our job, as the script that
+ * has started us, and we were between them. */
+static void take_terminal_back(struct run *run)
+{
+    int sig = WIFSIGNALED(run->child.status) ? WTERMSIG(run->child.status) : 0;
+
+    if (!tty_belongs_to(&run->tty, run->child.pid))
+        return;
+    tty_take_back(&run->tty, run->child.pid);
+    if (sig != SIGINT && sig != SIGQUIT)
+        return;
+    tty_tell_job(sig);
+    run->interrupted = sig == SIGINT;
 }
 
 static void set_timer(int fd, int64_t wake_ms)
@@ -265,13 +293,14 @@ static void watch_command(struct run *run)
     for (;;) {
         sigset_t arrived;
         int64_t wake_ms;
+        int64_t end_ms;
 
         /* Before the children are looked at: what ends or stops later makes
          * the descriptor readable again, and we do not sleep. */
         signals_collect(&run->signals, &arrived);
         child_reap(&run->child);
         if (run->child.ended) {
-            tty_take_back(&run->tty, run->child.pid);
+            take_terminal_back(run);
             if (!child_has_descendants()) {
                 note_end(run);
                 return;
@@ -281,14 +310,10 @@ static void watch_command(struct run *run)
         wake_ms = obey_fence(run);
         pass_all_on(run, &arrived);
         obey_revoke(run);
-        if (run->child.ended && !run->killed) {
-            int64_t rest_ms = end_rest(run);
-
-            wake_ms = rest_ms < wake_ms ? rest_ms : wake_ms;
-        } else if (run->child.stopped_by != 0) {
+        if (!run->child.ended)
             follow_stop(run);
-        }
-        sleep_until(run, wake_ms);
+        end_ms = run_see_to_end(run);
+        sleep_until(run, end_ms < wake_ms ? end_ms : wake_ms);
     }
 }
 

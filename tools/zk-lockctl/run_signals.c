@@ -6,8 +6,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int passed_on[] = { SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
-                                 SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT };
+static const int passed_on[] = { SIGINT,  SIGTERM, SIGHUP,   SIGQUIT,
+                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP,
+                                 SIGCONT, SIGTTIN, SIGTTOU };
 
 static bool is_ignored(int sig)
 {
@@ -64,6 +65,17 @@ void signals_collect(const struct signals *s, sigset_t *ret_arrived)
     (void)sigemptyset(ret_arrived);
     while ((sig = signals_next(s)) != 0)
         (void)sigaddset(ret_arrived, sig);
+}
+
+void signals_end_by(int sig)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, sig);
+    (void)signal(sig, SIG_DFL);
+    (void)raise(sig);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 bool signals_is_fatal(int sig)

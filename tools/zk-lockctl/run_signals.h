@@ -13,8 +13,8 @@ struct signals {
 };
 
 /* From now on signals come through the descriptor: INT, TERM, HUP, QUIT, USR1,
- * USR2, WINCH, TSTP, CONT, unless we were started with them ignored, and CHLD.
- * -1 with errno on failure. */
+ * USR2, WINCH, TSTP, CONT, TTIN, TTOU, unless we were started with them
+ * ignored, and CHLD. -1 with errno on failure. */
 int signals_take(struct signals *s);
 
 /* As they were before. Async-signal-safe, for a child. */
@@ -25,6 +25,10 @@ int signals_next(const struct signals *s);
 
 /* All that have come. */
 void signals_collect(const struct signals *s, sigset_t *ret_arrived);
+
+/* End by that signal: a shell that runs a script goes on to its next line when
+ * it sees an exit status instead. */
+void signals_end_by(int sig);
 
 /* Would it end a program that does nothing about it? */
 bool signals_is_fatal(int sig);

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <fcntl.h>
+#include <termios.h>
 #include <unistd.h>
 
 bool tty_belongs_to(const struct tty *tty, pid_t group)
@@ -19,10 +20,7 @@ bool tty_is_ours(const struct tty *tty)
 void tty_open(struct tty *tty)
 {
     tty->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    /* In a pipeline the others may want it: "zk-lockctl run L cmd | less". The
-     * command gets it there when it asks, by SIGTTIN or SIGTTOU. */
-    tty->give = tty_is_ours(tty) && isatty(STDIN_FILENO) == 1 &&
-                isatty(STDOUT_FILENO) == 1;
+    tty->give = tty->fd >= 0 && tcgetsid(STDIN_FILENO) == getsid(0);
 }
 
 void tty_hand_over(const struct tty *tty, pid_t group)
@@ -35,6 +33,11 @@ void tty_take_back(const struct tty *tty, pid_t group)
 {
     if (tty_belongs_to(tty, group))
         (void)tcsetpgrp(tty->fd, getpgrp());
+}
+
+void tty_tell_job(int sig)
+{
+    (void)kill(0, sig);
 }
 
 bool tty_stop_with_job(void)

@@ -8,7 +8,9 @@
 
 struct tty {
     int fd;    /* the controlling terminal; -1: none */
-    bool give; /* the command gets it from the start: we have it, and alone */
+    bool give; /* the command gets it whenever we have it: at the start because
+                  stdin is the terminal, later because it has asked; no more
+                  when somebody else of our job has asked */
 };
 
 void tty_open(struct tty *tty);
@@ -22,6 +24,9 @@ void tty_hand_over(const struct tty *tty, pid_t group);
 
 /* Take it back from a group, if it has it. */
 void tty_take_back(const struct tty *tty, pid_t group);
+
+/* A signal to all of our group. */
+void tty_tell_job(int sig);
 
 /* Stop ourselves and whoever shares our group, as the shell expects when a job
  * of its stops; returns when somebody continues us. False, at once, where

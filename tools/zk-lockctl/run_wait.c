@@ -16,7 +16,9 @@ static int fatal_signal(const struct run *run)
     while ((sig = signals_next(&run->signals)) != 0) {
         if (signals_is_fatal(sig))
             return sig;
-        if (sig == SIGTSTP)
+        /* Of the last two: somebody of our job wants the terminal, which our
+         * job has not. */
+        if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
             (void)tty_stop_with_job();
     }
     return 0;

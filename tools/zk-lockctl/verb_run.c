@@ -15,11 +15,16 @@
 enum {
     OPTION_WHY = OPTION_FIRST,
     OPTION_KILL_GRACE,
+    OPTION_KILL_AFTER,
     OPTION_ON_SUSPEND,
     OPTION_ON_REVOKE,
     OPTION_STATUS_FILE,
     OPTION_SESSION_TIMEOUT,
 };
+
+/* A command that cleans up after TERM has time, and one that does not heed it
+ * does not keep the lock. */
+enum { KILL_AFTER_MS = 30000 };
 
 /* Below the lowest, the lease has no room for the delays of a busy machine. */
 enum { SESSION_TIMEOUT_MS = 10000, SESSION_TIMEOUT_LOWEST_MS = 1000 };
@@ -33,6 +38,7 @@ static const struct option long_options[] = {
     { "command", required_argument, NULL, 'c' },
     { "why", required_argument, NULL, OPTION_WHY },
     { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },
+    { "kill-after", required_argument, NULL, OPTION_KILL_AFTER },
     { "on-suspend", required_argument, NULL, OPTION_ON_SUSPEND },
     { "on-revoke", required_argument, NULL, OPTION_ON_REVOKE },
     { "status-file", required_argument, NULL, OPTION_STATUS_FILE },
@@ -49,6 +55,14 @@ static int take_duration(const char *option, int64_t *ret_ms)
 {
     return lockctl_parse_duration(optarg, ret_ms) ? 0
                                                   : bad(option, "a duration");
+}
+
+static int take_kill_after(int64_t *ret_ms)
+{
+    if (strcmp(optarg, "never") != 0)
+        return take_duration("--kill-after", ret_ms);
+    *ret_ms = -1;
+    return 0;
 }
 
 static int take_code(int *ret_code)
@@ -129,6 +143,8 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         return 0;
     case OPTION_KILL_GRACE:
         return take_duration("--kill-grace", &opts->grace_ms);
+    case OPTION_KILL_AFTER:
+        return take_kill_after(&opts->kill_after_ms);
     case OPTION_ON_SUSPEND:
         return take_on_suspend(&opts->on_suspend);
     case OPTION_ON_REVOKE:
@@ -196,7 +212,8 @@ static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
 
     *opts = (struct run_opts){ .wait_ms = -1,
                                .not_acquired_code = EX_TEMPFAIL,
-                               .grace_ms = -1 };
+                               .grace_ms = -1,
+                               .kill_after_ms = KILL_AFTER_MS };
     while ((option = lockctl_option(ctl, &verb_run, argc, argv,
                                     "+sxnw:E:c:", long_options)) != -1) {
         code = take_option(ctl, opts, option);
@@ -338,6 +355,10 @@ static int run(struct lockctl *ctl, int argc, char **argv)
             code = EX_CANTCREAT;
     }
     clean_up(&r);
+    if (r.interrupted && code == EX_SIGNALED + SIGINT) {
+        lockctl_disconnect(ctl);
+        signals_end_by(SIGINT);
+    }
     return code;
 }
 
@@ -361,6 +382,10 @@ const struct verb verb_run = {
         "                           between TERM and KILL (the smaller of 5s "
         "and\n"
         "                           a tenth of the session timeout)\n"
+        "      --kill-after DURATION|never\n"
+        "                           KILL when TERM was passed on and the "
+        "command has\n"
+        "                           not ended since (30s)\n"
         "      --on-suspend WHAT    when the servers do not answer: continue,\n"
         "                           term or pause (continue)\n"
         "      --on-revoke WHAT     when somebody asks for the lock: ignore "

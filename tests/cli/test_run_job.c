@@ -1,0 +1,100 @@
+/* Tests of what a stop of the command means. */
+#include <signal.h>
+
+#include "run_job.h"
+#include "unit.h"
+
+static const int all[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
+
+#define NEXT(...) job_next(&(struct job_view){ __VA_ARGS__ })
+
+/* Its sender may be anybody, and will continue it. */
+static void without_a_terminal_nothing_follows(void **state)
+{
+    (void)state;
+    assert_int_equal(NEXT(.signal = SIGSTOP), JOB_LEAVE);
+    assert_int_equal(NEXT(.signal = SIGTSTP), JOB_LEAVE);
+    assert_int_equal(NEXT(.signal = SIGTSTP, .told = true), JOB_LEAVE);
+}
+
+static void whoever_asks_gets_our_terminal(void **state)
+{
+    (void)state;
+    for (int lent = 0; lent <= 1; lent++) {
+        assert_int_equal(NEXT(.signal = SIGTTIN, .ours = true, .lent = lent),
+                         JOB_LEND);
+        assert_int_equal(NEXT(.signal = SIGTTOU, .ours = true, .lent = lent),
+                         JOB_LEND);
+    }
+}
+
+static void whoever_asks_in_the_background_is_a_stopped_job(void **state)
+{
+    (void)state;
+    assert_int_equal(NEXT(.signal = SIGTTIN), JOB_STOP);
+    assert_int_equal(NEXT(.signal = SIGTTOU, .lent = true), JOB_STOP);
+}
+
+/* ^Z, or it stops itself: the shell wants its terminal back. */
+static void what_stops_with_the_terminal_is_a_stopped_job(void **state)
+{
+    (void)state;
+    assert_int_equal(NEXT(.signal = SIGSTOP, .has = true), JOB_STOP);
+    assert_int_equal(NEXT(.signal = SIGTSTP, .has = true), JOB_STOP);
+    assert_int_equal(NEXT(.signal = SIGSTOP, .has = true, .lent = true),
+                     JOB_STOP);
+}
+
+static void the_key_for_stopping_is_passed_on_in_a_pipeline(void **state)
+{
+    (void)state;
+    assert_int_equal(NEXT(.signal = SIGTSTP, .ours = true), JOB_STOP);
+    assert_int_equal(NEXT(.signal = SIGTSTP, .ours = true, .told = true),
+                     JOB_STOP);
+    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true, .told = true),
+                     JOB_STOP);
+}
+
+/* top(1) in a pipeline catches TTOU and stops itself by SIGSTOP. */
+static void a_stop_may_ask_for_the_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true), JOB_LEND);
+    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true, .lent = true),
+                     JOB_STOP); /* it has had it: that was not it */
+}
+
+/* We have to send KILL, and must be awake for it. */
+static void while_it_should_end_no_job_stops(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(all); i++) {
+        for (int bits = 0; bits < 16; bits++) {
+            struct job_view view = { .signal = all[i],
+                                     .has = (bits & 1) != 0,
+                                     .ours = (bits & 2) != 0,
+                                     .lent = (bits & 4) != 0,
+                                     .told = (bits & 8) != 0,
+                                     .ending = true };
+
+            assert_int_not_equal(job_next(&view), JOB_STOP);
+        }
+    }
+    assert_int_equal(NEXT(.signal = SIGTTOU, .ours = true, .ending = true),
+                     JOB_LEND);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_terminal_nothing_follows),
+        cmocka_unit_test(whoever_asks_gets_our_terminal),
+        cmocka_unit_test(whoever_asks_in_the_background_is_a_stopped_job),
+        cmocka_unit_test(what_stops_with_the_terminal_is_a_stopped_job),
+        cmocka_unit_test(the_key_for_stopping_is_passed_on_in_a_pipeline),
+        cmocka_unit_test(a_stop_may_ask_for_the_terminal),
+        cmocka_unit_test(while_it_should_end_no_job_stops),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

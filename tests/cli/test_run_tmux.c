@@ -1,0 +1,213 @@
+/* Tests of zk-lockctl run as a job of a shell, in a terminal. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "tmux.h"
+
+/* A line of the shell: run, the lock, and what is behind it. */
+static void type_run(const char *command)
+{
+    char line[1024];
+
+    (void)snprintf(line, sizeof(line), "'%s' run '%s' %s", LOCKCTL, new_path(),
+                   command);
+    tmux_type(line);
+    tmux_key("Enter");
+}
+
+static void type_line(const char *line)
+{
+    tmux_type(line);
+    tmux_key("Enter");
+}
+
+/* What is typed is shown, too, and must not count. */
+static void wait_code(int code)
+{
+    char text[64];
+
+    type_line("echo the co''de is $?.");
+    (void)snprintf(text, sizeof(text), "the code is %d.", code);
+    tmux_wait(text);
+}
+
+static int open_terminal(void **state)
+{
+    char line[256];
+
+    (void)state;
+    tmux_open(100, 30);
+    /* The paths are long; top(1) wants a terminal that it knows. */
+    (void)snprintf(line, sizeof(line),
+                   "clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
+                   server_hosts(the_server), cli_file("."));
+    type_line(line);
+    return 0;
+}
+
+static int close_terminal(void **state)
+{
+    (void)state;
+    tmux_close();
+    return 0;
+}
+
+/* The command stopped by itself, its group had the terminal, and no key did
+ * anything any more. */
+static void a_command_that_stops_itself_stops_as_a_job(void **state)
+{
+    (void)state;
+    type_run("bash -c 'kill -STOP $$; echo go''ing on'");
+    tmux_wait("Stopped");
+    type_line("fg");
+    tmux_wait("going on");
+    wait_code(0);
+}
+
+static void a_job_that_is_stopped_can_be_ended(void **state)
+{
+    (void)state;
+    type_run("bash -c 'kill -STOP $$; echo go''ing on'");
+    tmux_wait("Stopped");
+    type_line("set -b; clear; kill %1");
+    tmux_wait("Exit 143");
+}
+
+/* It stops a second time, as the first. */
+static void a_job_may_stop_again_and_again(void **state)
+{
+    (void)state;
+    type_run("bash -c 'kill -STOP $$; echo se''cond; kill -STOP $$; "
+             "echo go''ing on'");
+    tmux_wait("Stopped");
+    type_line("clear; fg");
+    tmux_wait("second");
+    tmux_wait("Stopped");
+    type_line("fg");
+    tmux_wait("going on");
+    wait_code(0);
+}
+
+static void the_key_stops_it_and_the_other_key_ends_it(void **state)
+{
+    (void)state;
+    type_run("bash -c 'echo rea''lly; sleep 1000'");
+    tmux_wait("really");
+    tmux_key("C-z");
+    tmux_wait("Stopped");
+    type_line("clear; fg");
+    tmux_wait_gone("Stopped");
+    tmux_wait("sleep 1000");
+    tmux_key("C-c");
+    wait_code(130);
+}
+
+/* top(1) asks for the terminal, whatever its output is. It was not given to
+ * a command with its output in a file; top then caught TTOU, to clean up the
+ * screen, and stopped itself, for ever. */
+static void top_may_write_to_a_file(void **state)
+{
+    (void)state;
+    type_run("top -n 2 -d 1 >out; echo the e''nd");
+    tmux_wait("the end");
+    assert_null(strstr(tmux_screen(), "failed"));
+    assert_null(strstr(tmux_screen(), "Stopped"));
+}
+
+static void top_may_write_to_a_pipe(void **state)
+{
+    (void)state;
+    type_run("top -n 2 -d 1 | head -3 >out; echo the e''nd; wc -l out");
+    tmux_wait("the end");
+    tmux_wait("3 out");
+    assert_null(strstr(tmux_screen(), "failed"));
+    assert_null(strstr(tmux_screen(), "Stopped"));
+}
+
+/* It lets go of the screen first, and stops itself by SIGSTOP. */
+static void top_can_be_stopped_by_the_key(void **state)
+{
+    (void)state;
+    type_run("top -d 1");
+    tmux_wait("load average");
+    tmux_key("C-z");
+    tmux_wait("Stopped");
+    type_line("clear; fg");
+    tmux_wait_gone("Stopped");
+    tmux_wait("load average");
+    tmux_type("q");
+    tmux_wait(TMUX_PROMPT); /* it throws away what was typed before */
+    wait_code(0);
+}
+
+/* It finds the terminal with the command, which does not want it. */
+static void a_pager_behind_it_gets_the_terminal(void **state)
+{
+    (void)state;
+    type_run("bash -c 'seq -f \"number %g\" 100; "
+             "until [ -e go ]; do sleep .05; done' | less");
+    tmux_wait("number 10");
+    tmux_key("Space");
+    tmux_wait("number 50");
+    tmux_type("q");
+    assert_int_equal(close(creat(cli_file("go"), 0600)), 0);
+    wait_code(0);
+}
+
+/* A loop of a script went on with the next one. */
+static void the_key_ends_a_script_too(void **state)
+{
+    char line[512];
+
+    (void)state;
+    (void)snprintf(line, sizeof(line),
+                   "bash -c 'for i in 1 2 3; do %s run %s bash -c "
+                   "\"echo be''gun \\$0; exec sleep 1000\" $i; done; echo 4'",
+                   LOCKCTL, new_path());
+    type_line(line);
+    tmux_wait("begun 1");
+    tmux_key("C-c");
+    wait_code(130);
+    assert_null(strstr(tmux_screen(), "begun 2"));
+}
+
+static int run_group(void)
+{
+#define TERMINAL_TEST(f)                                                       \
+    cmocka_unit_test_setup_teardown(f, open_terminal, close_terminal)
+    const struct CMUnitTest tests[] = {
+        TERMINAL_TEST(a_command_that_stops_itself_stops_as_a_job),
+        TERMINAL_TEST(a_job_that_is_stopped_can_be_ended),
+        TERMINAL_TEST(a_job_may_stop_again_and_again),
+        TERMINAL_TEST(the_key_stops_it_and_the_other_key_ends_it),
+        TERMINAL_TEST(top_may_write_to_a_file),
+        TERMINAL_TEST(top_may_write_to_a_pipe),
+        TERMINAL_TEST(top_can_be_stopped_by_the_key),
+        TERMINAL_TEST(a_pager_behind_it_gets_the_terminal),
+        TERMINAL_TEST(the_key_ends_a_script_too),
+    };
+
+    return cmocka_run_group_tests_name("run in tmux", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = tmux_setup();
+    if (result == 0) {
+        result = run_with_server(NULL, run_group);
+        tmux_teardown();
+    }
+    cli_teardown();
+    return result;
+}
