@@ -152,7 +152,7 @@ quietly() {
 build_all() {
     [[ -e $build/build.ninja ]] ||
         quietly 'configuring' flock "$root/tools" \
-            meson setup "$build" "$root" -Dtests=disabled
+            meson setup "$build" "$root"
     quietly 'building' flock "$root/tools" ninja -C "$build"
 }
 
