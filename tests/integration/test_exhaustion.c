@@ -17,10 +17,10 @@ static void let_the_counter_reach(int32_t counter)
     int64_t zxid;
 
     assert_int_equal(admin_create(admin, DIRECTORY, NULL), ZOK);
-    zxid = seed_last_zxid(the_server);
-    assert_true(zxid > 0);
     server_kill9(the_server);
-    assert_int_equal(seed_sequence(the_server, zxid + 100, SEED, counter), 0);
+    zxid = seed_next_zxid(the_server);
+    assert_true(zxid > 0);
+    assert_int_equal(seed_sequence(the_server, zxid, SEED, counter), 0);
     restart_server();
     assert_int_equal(admin_delete(admin, SEED), ZOK);
 }

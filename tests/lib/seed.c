@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "txn_log.h"
+
 enum { CREATE_TXN = 1, LOG_VERSION = 2, END_OF_RECORD = 0x42 };
 
 struct bytes {
@@ -86,6 +88,19 @@ int seed_sequence(const struct server *s, int64_t zxid, const char *child,
         return -1;
     rc = fwrite(file.data, 1, file.size, f) == file.size ? 0 : -1;
     return fclose(f) == 0 ? rc : -1;
+}
+
+static bool note_zxid(void *zxid, const struct txn *t)
+{
+    *(int64_t *)zxid = t->zxid + 1;
+    return true;
+}
+
+int64_t seed_next_zxid(const struct server *s)
+{
+    int64_t zxid = 0;
+
+    return txn_log_read(s, note_zxid, &zxid) ? zxid : 0;
 }
 
 int64_t seed_last_zxid(const struct server *s)

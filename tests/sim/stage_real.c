@@ -64,11 +64,9 @@ void stage_restart(void)
 
 void stage_set_number(const char *dir, const char *seed, int32_t number)
 {
-    int64_t zxid = seed_last_zxid(server);
-
     (void)dir;
     server_kill9(server);
-    (void)seed_sequence(server, zxid + 100, seed, number);
+    (void)seed_sequence(server, seed_next_zxid(server), seed, number);
     (void)server_restart(server);
 }
 
