@@ -983,6 +983,81 @@ static void break_asks_for_the_token_on_the_terminal(void **state)
 
 /* --- how it looks --- */
 
+/* What it writes to a terminal of that width, without carriage returns. */
+static const char *on_a_terminal(int width, const char *verb, const char *lock)
+{
+    static char said[8192];
+    struct winsize size = { .ws_row = 24, .ws_col = (unsigned short)width };
+    size_t used = 0;
+    ssize_t n = 1;
+    int fd;
+    pid_t pid = forkpty(&fd, NULL, NULL, &size);
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)execl(LOCKCTL, LOCKCTL, "--color", "never", verb, lock,
+                    (char *)NULL);
+        _exit(127);
+    }
+    while (n > 0) {
+        n = read(fd, said + used, 1);
+        if (n > 0 && said[used] != '\r' && used < sizeof(said) - 1)
+            used++;
+    }
+    said[used] = '\0';
+    (void)close(fd);
+    assert_true(waitpid(pid, NULL, 0) == pid);
+    return said;
+}
+
+/* Of the table; a note may be. */
+static void assert_no_line_is_longer(const char *text, size_t width)
+{
+    for (; *text != '\0'; text += strcspn(text, "\n"), text += *text == '\n') {
+        if (strcspn(text, "\n") > width &&
+            strncmp(text, "zk-lockctl:", 11) != 0)
+            fail_msg("%zu columns: %.*s", width, (int)strcspn(text, "\n"),
+                     text);
+    }
+}
+
+/* The owner was cut to "vm:22", and lines were too long all the same. */
+static void tables_are_as_wide_as_the_terminal(void **state)
+{
+    static const char label[] = "release 42 of the web site, by hand";
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_mutex *labelled = NULL;
+    char owner[400];
+    const char *said;
+    zkr_grant *g;
+
+    (void)state;
+    opts.label = label;
+    ok(zkr_mutex_new(s, path, &opts, &labelled));
+    g = acquire(labelled);
+    (void)gethostname(owner, 256);
+    (void)snprintf(owner + strlen(owner), 100, ":%d/%d ", (int)getpid(),
+                   (int)getpid());
+    owner[strlen(owner) < 17 ? strlen(owner) : 17] = '\0';
+    (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
+    for (int width = 60; width <= 240; width += 20) {
+        said = on_a_terminal(width, "ls", root);
+        assert_no_line_is_longer(strstr(said, "LOCK "), (size_t)width);
+        said = on_a_terminal(width, "show", path);
+        assert_no_line_is_longer(strstr(said, "POS "), (size_t)width);
+        assert_non_null(strstr(said, owner));
+        assert_int_equal(strstr(said, "note: no room for ") == NULL,
+                         strstr(said, " TIMEOUT ") != NULL &&
+                             strstr(said, " SESSION ") != NULL);
+    }
+    assert_non_null(strstr(said, label));
+    said = on_a_terminal(80, "show", path);
+    assert_non_null(
+        strstr(said, "CLIENT, SESSION, TIMEOUT; -o wide has all columns\n"));
+    release(g);
+    zkr_mutex_free(labelled);
+}
+
 /* A terminal of one byte a character would take 0x9b for a command. */
 static void without_utf_8_only_ascii_is_written(void **state)
 {
@@ -1045,6 +1120,7 @@ static int run_group(void)
         TEST(break_asks_for_the_token_on_the_terminal),
         TEST(without_utf_8_only_ascii_is_written),
         TEST(colors_are_for_those_who_ask),
+        TEST(tables_are_as_wide_as_the_terminal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Writing the answer to stdout: tables, CSV, and the envelope of JSON. */
+/* Writing the answer to stdout: colors, and the envelope of JSON. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -9,32 +9,6 @@
 
 #include "lockctl.h"
 #include "notes.h"
-
-struct column {
-    const char *name; /* "HOLDER" */
-    bool wide;        /* of -o wide and of --columns only */
-    bool right;       /* a number */
-    bool cuttable;    /* may be cut to the width of a terminal */
-};
-
-enum look {
-    LOOK_PLAIN,
-    LOOK_DIM,
-    LOOK_GOOD,
-    LOOK_BAD,
-};
-
-struct table;
-
-/* The columns that --output and --columns ask for. 0, or an exit code after an
- * error was said. */
-int table_new(const struct lockctl *ctl, const struct column *columns,
-              size_t count, struct table **ret_table);
-/* One text for each of `columns`, escaped before; NULL and "": nothing. They
- * are copied. False: out of memory. */
-bool table_row(struct table *table, const char *const *cells, enum look look);
-/* Print it, and free it. An exit code. */
-int table_end(struct table *table);
 
 bool output_wants_color(const struct lockctl *ctl);
 bool output_is_json(const struct lockctl *ctl);

@@ -7,19 +7,20 @@
 
 #include "describe.h"
 #include "escape.h"
+#include "table.h"
 #include "words.h"
 
 static const struct column columns[] = {
-    { .name = "LOCK" },
-    { .name = "KIND" },
-    { .name = "DIALECT" },
-    { .name = "STATE" },
-    { .name = "HOLDER", .cuttable = true },
-    { .name = "HELD", .right = true },
-    { .name = "WAIT", .right = true },
-    { .name = "LONGEST", .right = true },
-    { .name = "TOKEN" },
-    { .name = "LABEL", .wide = true, .cuttable = true },
+    { .name = "LOCK", .rank = 0, .narrow = 20, .tail = true },
+    { .name = "KIND", .rank = 6 },
+    { .name = "DIALECT", .rank = 8 },
+    { .name = "STATE", .rank = 1 },
+    { .name = "HOLDER", .rank = 2, .narrow = 20 },
+    { .name = "HELD", .rank = 4, .right = true },
+    { .name = "WAIT", .rank = 3, .right = true },
+    { .name = "LONGEST", .rank = 5, .right = true },
+    { .name = "TOKEN", .rank = 7 },
+    { .name = "LABEL", .wide = true },
     { .name = "SESSION", .wide = true },
     { .name = "SINCE", .wide = true },
     { .name = "CHILDREN", .wide = true, .right = true },

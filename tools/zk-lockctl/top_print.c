@@ -6,23 +6,24 @@
 #include <string.h>
 
 #include "describe.h"
+#include "output.h"
 #include "top_cells.h"
 
 /* As the screen names them. */
 enum { TIME = TOP_LOCK_CELLS, COLUMN_COUNT };
 
 static const struct column columns[COLUMN_COUNT] = {
-    [TOP_LOCK] = { .name = "LOCK" },
-    [TOP_KIND] = { .name = "KIND" },
-    [TOP_STATE] = { .name = "STATE" },
-    [TOP_HOLDER] = { .name = "HOLDER", .cuttable = true },
-    [TOP_HELD] = { .name = "HELD", .right = true },
-    [TOP_WAIT] = { .name = "WAIT", .right = true },
-    [TOP_LONGEST] = { .name = "LONGEST", .right = true },
-    [TOP_GRANTS] = { .name = "GRANTS", .right = true },
-    [TOP_TOKEN] = { .name = "TOKEN" },
+    [TOP_LOCK] = { .name = "LOCK", .rank = 0, .narrow = 20, .tail = true },
+    [TOP_KIND] = { .name = "KIND", .rank = 7 },
+    [TOP_STATE] = { .name = "STATE", .rank = 5 },
+    [TOP_HOLDER] = { .name = "HOLDER", .rank = 2, .narrow = 20 },
+    [TOP_HELD] = { .name = "HELD", .rank = 4, .right = true },
+    [TOP_WAIT] = { .name = "WAIT", .rank = 1, .right = true },
+    [TOP_LONGEST] = { .name = "LONGEST", .rank = 3, .right = true },
+    [TOP_GRANTS] = { .name = "GRANTS", .rank = 6, .right = true },
+    [TOP_TOKEN] = { .name = "TOKEN", .rank = 8 },
     [TOP_DIALECT] = { .name = "DIALECT", .wide = true },
-    [TOP_LABEL] = { .name = "LABEL", .wide = true, .cuttable = true },
+    [TOP_LABEL] = { .name = "LABEL", .wide = true },
     [TOP_SESSION] = { .name = "SESSION", .wide = true },
     [TIME] = { .name = "TIME", .wide = true },
 };

@@ -3,7 +3,7 @@
 #ifndef TOP_PRINT_H
 #define TOP_PRINT_H
 
-#include "output.h"
+#include "table.h"
 #include "top_model.h"
 
 struct top_printer {

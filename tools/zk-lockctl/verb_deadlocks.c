@@ -12,6 +12,7 @@
 #include "output.h"
 #include "rows.h"
 #include "shell.h"
+#include "table.h"
 #include "words.h"
 
 enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
@@ -125,7 +126,7 @@ static void print_text(const struct across *a)
 static const struct column columns[] = {
     { .name = "DEADLOCK", .right = true },
     { .name = "CERTAINTY" },
-    { .name = "OWNER", .cuttable = true },
+    { .name = "OWNER" },
     { .name = "HOLDS" },
     { .name = "WAITS_FOR" },
     { .name = "WAIT", .right = true },

@@ -9,6 +9,7 @@
 #include "escape.h"
 #include "guard.h"
 #include "output.h"
+#include "table.h"
 
 enum {
     OPTION_OLDER = ACROSS_OPTION_NEXT,
@@ -123,8 +124,8 @@ enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 static const struct column columns[] = {
     { .name = "LOCK" },
     { .name = "CHECK" },
-    { .name = "FINDING", .cuttable = true },
-    { .name = "CURE", .cuttable = true },
+    { .name = "FINDING" },
+    { .name = "CURE" },
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 

@@ -11,18 +11,19 @@
 #include "escape.h"
 #include "output.h"
 #include "rows.h"
+#include "table.h"
 #include "words.h"
 
 static const struct column columns[] = {
-    { .name = "OWNER", .cuttable = true },
-    { .name = "EDGE" },
-    { .name = "LOCK" },
-    { .name = "POSITION", .right = true },
-    { .name = "SINCE", .right = true },
-    { .name = "DEADLOCK", .right = true },
+    { .name = "OWNER", .rank = 0, .narrow = 20 },
+    { .name = "EDGE", .rank = 1 },
+    { .name = "LOCK", .rank = 2, .narrow = 20, .tail = true },
+    { .name = "POSITION", .rank = 4, .right = true },
+    { .name = "SINCE", .rank = 5, .right = true },
+    { .name = "DEADLOCK", .rank = 3, .right = true },
     { .name = "TOKEN", .wide = true },
     { .name = "SESSION", .wide = true },
-    { .name = "NODE", .wide = true, .cuttable = true },
+    { .name = "NODE", .wide = true },
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 

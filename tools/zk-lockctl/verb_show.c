@@ -13,6 +13,7 @@
 #include "rows.h"
 #include "scan.h"
 #include "servers.h"
+#include "table.h"
 #include "watching.h"
 #include "words.h"
 
@@ -39,17 +40,17 @@ struct view {
 };
 
 static const struct column columns[] = {
-    { .name = "POS", .right = true },
-    { .name = "STATE" },
-    { .name = "OWNER", .cuttable = true },
-    { .name = "LABEL", .cuttable = true },
-    { .name = "CLIENT" },
-    { .name = "SESSION" },
-    { .name = "TIMEOUT", .right = true },
-    { .name = "SINCE", .right = true },
-    { .name = "BLOCKED-BY" },
-    { .name = "WATCH" },
-    { .name = "TOKEN" },
+    { .name = "POS", .rank = 0, .right = true },
+    { .name = "STATE", .rank = 1 },
+    { .name = "OWNER", .rank = 2, .narrow = 20 },
+    { .name = "LABEL", .rank = 6, .narrow = 12 },
+    { .name = "CLIENT", .rank = 8 },
+    { .name = "SESSION", .rank = 9 },
+    { .name = "TIMEOUT", .rank = 10, .right = true },
+    { .name = "SINCE", .rank = 3, .right = true },
+    { .name = "BLOCKED-BY", .rank = 4 },
+    { .name = "WATCH", .rank = 5 },
+    { .name = "TOKEN", .rank = 7 },
     { .name = "MODE", .wide = true },
     { .name = "DIALECT", .wide = true },
     { .name = "THREAD", .wide = true },

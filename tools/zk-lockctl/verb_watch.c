@@ -12,6 +12,7 @@
 #include "plain.h"
 #include "rows.h"
 #include "stop.h"
+#include "table.h"
 #include "words.h"
 
 enum { OPTION_INTERVAL = OPTION_FIRST, OPTION_INITIAL };
