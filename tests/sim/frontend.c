@@ -17,6 +17,7 @@ static int cut_up[PROCESSES_MAX][REPLICAS];
 static int cut_down[PROCESSES_MAX][REPLICAS];
 
 struct nerves nerves;
+struct fates fates;
 
 void server_reset(void)
 {
@@ -24,6 +25,7 @@ void server_reset(void)
     memset(cut_up, 0, sizeof(cut_up));
     memset(cut_down, 0, sizeof(cut_down));
     nerves = (struct nerves){ 0 };
+    fates = (struct fates){ 0 };
 }
 
 static void answer(struct conn *c, struct request *r);
@@ -145,6 +147,15 @@ static void read_at(struct conn *c, struct request *r)
         watch(c, r->path, n == NULL);
 }
 
+/* An error of the connection: the server ends it, most often unsaid. */
+static void send_answer(struct conn *c, struct request *r)
+{
+    if (r->fate == FATE_ANSWER_LOST)
+        reset_conn(c);
+    else if (r->rc != ZKR__ZSESSIONMOVED || one_in(8))
+        pipe_send(&c->down, TO_CLIENT_REPLY, ensemble_applied(c->replica), r);
+}
+
 static void answer(struct conn *c, struct request *r)
 {
     switch (r->type) {
@@ -168,9 +179,7 @@ static void answer(struct conn *c, struct request *r)
     default:
         break;
     }
-    /* An error of the connection: the server ends it, most often unsaid. */
-    if (r->rc != ZKR__ZSESSIONMOVED || one_in(8))
-        pipe_send(&c->down, TO_CLIENT_REPLY, ensemble_applied(c->replica), r);
+    send_answer(c, r);
     if (r->type == REQUEST_CLOSE || r->rc == ZKR__ZSESSIONMOVED) {
         c->server_open = false;
         c->watched = NULL;
@@ -207,7 +216,8 @@ static void on_request(struct conn *c, struct request *r)
     else
         c->last->next = r;
     c->last = r;
-    if (strikes(nerves.throttle) && r->type < REQUEST_PING) {
+    if (r->fate == FATE_THROTTLED ||
+        (strikes(nerves.throttle) && r->type < REQUEST_PING)) {
         r->rc = ZKR__ZTHROTTLEDOP;
         r->agreed = true;
     } else if (is_for_ensemble(r)) {
@@ -279,7 +289,8 @@ static void on_up(void *owner, const struct message *m)
         on_hello(c, m->body);
         break;
     case TO_SERVER_REQUEST:
-        if (strikes(nerves.cut)) {
+        if (((struct request *)m->body)->fate == FATE_REQUEST_LOST ||
+            strikes(nerves.cut)) {
             reset_conn(c);
             break;
         }

@@ -16,6 +16,16 @@ enum { /* besides enum zkr__zk_type */
        REQUEST_WATCHES, /* those of a client that is back */
 };
 
+/* What goes wrong with a request. */
+enum fate {
+    FATE_NONE,
+    FATE_REFUSED,      /* by the client */
+    FATE_THROTTLED,    /* refused by the server, as too much */
+    FATE_REQUEST_LOST, /* the connection breaks before it, */
+    FATE_ANSWER_LOST,  /* ... or behind it */
+    FATES,
+};
+
 struct watched {
     struct watched *next;
     const char *path;
@@ -52,6 +62,7 @@ struct request {
     struct zkr__op *op;
     struct zkr__watch *watch;
     bool sent;
+    enum fate fate;
     uint64_t number; /* of all that the library has asked, from 1 */
 };
 
@@ -120,5 +131,16 @@ struct nerves {
     uint32_t refuse;   /* the client has no memory for it */
 };
 extern struct nerves nerves;
+
+/* What happens to two requests of one process, counted from 0. */
+struct fates {
+    int process;
+    struct {
+        enum fate fate;
+        uint32_t number;
+    } of[2];
+    uint32_t seen; /* so far, of all */
+};
+extern struct fates fates;
 
 #endif

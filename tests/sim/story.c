@@ -280,7 +280,7 @@ static bool is_told_well(struct report *r)
     return good;
 }
 
-void succeeds(void (*tell)(void), void (*granted)(void))
+const struct report *succeeds(void (*tell)(void), void (*granted)(void))
 {
     static struct report *r;
     bool good;
@@ -296,6 +296,7 @@ void succeeds(void (*tell)(void), void (*granted)(void))
     story = (struct story){ .retry = { .kind = ZKR_RETRY_DEFAULT } };
     if (!good)
         fail_msg("%s", r->text);
+    return r;
 }
 
 void cut(int directions, int64_t duration)

@@ -49,9 +49,10 @@ extern struct story {
     int time;        /* 0: the first */
 } story;
 
-/* Tell it: true when all went as it should. What it has set in `story` is for
- * this once. With SIM_VERBOSE in the environment every step is shown. */
-void succeeds(void (*tell)(void), void (*granted)(void));
+/* Tell it, and fail unless all goes as it should. Returns what it reports. What
+ * it has set in `story` is for this once. With SIM_VERBOSE in the environment
+ * every step is shown. */
+const struct report *succeeds(void (*tell)(void), void (*granted)(void));
 
 /* The session of a user is opened, unless it is; it asks for its lock; it is
  * told; a holder, not the waiter, gives it back. */

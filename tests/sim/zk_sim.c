@@ -612,11 +612,26 @@ static bool is_watched(const struct zkr__zk *zk, const char *path,
     return false;
 }
 
+static enum fate fate_of_next(const struct zkr__zk *zk)
+{
+    enum fate fate = FATE_NONE;
+
+    if (zk->process != fates.process)
+        return FATE_NONE;
+    for (int i = 0; i < 2 && fate == FATE_NONE; i++) {
+        if (fates.of[i].number == fates.seen)
+            fate = fates.of[i].fate;
+    }
+    fates.seen++;
+    return fate;
+}
+
 /* A request that comes as the session ends can be forgotten by the client
  * (ZOOKEEPER-2802). */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op)
 {
+    enum fate fate = fate_of_next(zk);
     struct request *r;
 
     if (zk->state == EXPIRED && !(zk->upcalls != NULL && one_in(4)))
@@ -627,9 +642,10 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     if (request->type == ZKR__ZK_GUARDED &&
         (zk->state != CONNECTED || zk->accepted_at > sim_now))
         return ZKR__ZK_NOT_NOW;
-    if (nerves.refuse != 0 && one_in(nerves.refuse))
+    if (fate == FATE_REFUSED || (nerves.refuse != 0 && one_in(nerves.refuse)))
         return ZKR_ENOMEM;
     r = add_request(zk, (int)request->type);
+    r->fate = fate;
     r->number = ++requests;
     r->mode = request->mode;
     r->path = arena_copy(request->path, strlen(request->path));

@@ -1,0 +1,446 @@
+/* Lives: a client does all that a client can do, again and again; and each time
+ * another of its requests goes wrong, and one that follows it. */
+#include "story.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "error.h"
+#include "oracle.h"
+#include "report.h"
+#include "told.h"
+#include "writes.h"
+
+#define DEEP_PATH "/locks/deep/within/lock"
+/* More than there are. */
+#define REQUESTS_MAX 400
+
+/* How far apart the two may be; the argument of the program. */
+static uint32_t most_apart = 2;
+
+static struct life {
+    struct fates fates;
+    bool retries;
+    zkr_session *session;
+} life;
+
+/* An asynchronous acquire. */
+struct asked {
+    struct attempt *attempt;
+    bool told;
+    int rc;
+    zkr_grant *grant;
+};
+
+static bool is_met(void)
+{
+    return fates.seen > fates.of[0].number;
+}
+
+/* What a request that went wrong may come to. */
+static bool is_excused(int rc)
+{
+    return is_met() && (rc == ZKR_ENOMEM || rc == ZKR__ZCONNECTIONLOSS ||
+                        rc == ZKR__ZOPERATIONTIMEOUT || rc == ZKR_EUNKNOWN ||
+                        (!life.retries && zkr_error_is_transient(rc)));
+}
+
+static bool is(const char *what, int rc, int wanted)
+{
+    if (rc != wanted && !is_excused(rc))
+        world_fail("%s ends with %s, not with %s: %s", what, zkr_strerror(rc),
+                   zkr_strerror(wanted), zkr_error_detail());
+    return rc == wanted;
+}
+
+/* -- one hold -------------------------------------------------------------- */
+
+static void write_under(const struct attempt *a, zkr_grant *grant)
+{
+    static const enum zkr__zk_type types[] = { ZKR__ZK_CREATE, ZKR__ZK_SET };
+    struct zkr_guarded_stat stat;
+
+    for (int i = 0; i < 2; i++) {
+        struct write *w = writes_asked(a, types[i], "/locks/data");
+        size_t len = strlen(w->data);
+        int rc = i == 0
+                     ? zkr_grant_guarded_create(grant, w->path, w->data, len, 0)
+                     : zkr_grant_guarded_set(grant, w->path, w->data, len, -1,
+                                             0, &stat);
+
+        writes_told(w, rc, i == 0 ? NULL : &stat);
+        if (rc != ZKR__ZNODEEXISTS && rc != ZKR__ZNONODE)
+            (void)is("a guarded write", rc, ZKR_OK);
+    }
+}
+
+static struct attempt *granted(bool shared, struct attempt *beside,
+                               zkr_grant *grant)
+{
+    struct attempt *a = oracle_asked(TELLER, shared, -1);
+
+    a->beside = beside;
+    oracle_told(a, ZKR_OK, grant);
+    told_of_grant(a, grant, NULL, NULL);
+    return a;
+}
+
+static void free_grant(zkr_grant *grant)
+{
+    oracle_over_with(grant);
+    told_ends(grant);
+    zkr_grant_free(grant);
+    told_ended(grant);
+}
+
+static void verify(const struct attempt *a, zkr_grant *grant)
+{
+    uint64_t requests = clients_requests();
+
+    if (is("a verify", zkr_grant_verify(grant, -1), ZKR_OK))
+        oracle_verified(a, requests);
+}
+
+static void hold(zkr_grant *grant)
+{
+    const struct attempt *a = granted(false, NULL, grant);
+
+    fiber_sleep(100 * MS); /* it is watched by then */
+    verify(a, grant);
+    (void)is("a check", zkr_grant_check(grant), ZKR_OK);
+}
+
+static void release(zkr_grant *grant)
+{
+    oracle_over_with(grant);
+    (void)is("a release", zkr_grant_release(grant), ZKR_OK);
+    if (zkr_grant_release(grant) != ZKR_ENOTHELD || zkr_grant_depth(grant) != 0)
+        world_fail("it is given back twice");
+    free_grant(grant);
+}
+
+/* -- acquires that come to nothing ----------------------------------------- */
+
+static void on_asked(int rc, zkr_grant *grant, void *user)
+{
+    struct asked *a = user;
+
+    world_assert(!a->told, "it is told twice");
+    *a = (struct asked){ a->attempt, true, rc, grant };
+    fiber_wake(a, true);
+}
+
+static void await(struct asked *a)
+{
+    while (!a->told)
+        (void)fiber_wait(a, INT64_MAX);
+}
+
+static void try_in_vain(zkr_mutex *m)
+{
+    zkr_grant *grant;
+
+    (void)is("a try", zkr_mutex_acquire(m, 0, &grant), ZKR_EBUSY);
+}
+
+static void give_up(zkr_mutex *m)
+{
+    struct asked a = { 0 };
+    zkr_request *request;
+    zkr_grant *grant;
+
+    (void)is("a wait", zkr_mutex_acquire(m, 50, &grant), ZKR_ETIMEDOUT);
+    for (int64_t pause = 0; pause < 2 * MS; pause += MS / 2) {
+        a.told = false;
+        if (!is("an acquire",
+                zkr_mutex_acquire_async(m, -1, on_asked, &a, &request), ZKR_OK))
+            continue;
+        fiber_sleep(pause);
+        (void)zkr_request_cancel(request);
+        zkr_request_free(request);
+        await(&a);
+        (void)is("a cancelled acquire", a.rc, ZKR_ECANCELED);
+    }
+}
+
+/* -- acquires ---------------------------------------------------------------
+ */
+
+static void look_on(const char *node)
+{
+    struct zkr_participants *list;
+    struct zkr_locks *locks;
+
+    if (is("a list",
+           zkr_participants_list(life.session, WORLD_PATH, NULL, &list),
+           ZKR_OK)) {
+        if (list->count != 1)
+            world_fail("of one participant %zu are listed", list->count);
+        zkr_participants_free(list);
+    }
+    if (is("a search", zkr_locks_find(life.session, "/locks", NULL, &locks),
+           ZKR_OK)) {
+        if (locks->count != 1)
+            world_fail("of one lock %zu are found", locks->count);
+        zkr_locks_free(locks);
+    }
+    (void)is("a request", zkr_participants_revoke(life.session, node), ZKR_OK);
+}
+
+static void wait_and_hold(zkr_mutex *m)
+{
+    struct asked a = { 0 };
+    bool asked = is("an acquire",
+                    zkr_mutex_acquire_async(m, -1, on_asked, &a, NULL), ZKR_OK);
+
+    fiber_sleep(10 * MS);
+    give_back(&users[HOLDER]);
+    if (asked)
+        await(&a);
+    if (!asked || !is("an acquire", a.rc, ZKR_OK))
+        return;
+    hold(a.grant);
+    look_on(zkr_grant_node(a.grant));
+    release(a.grant);
+}
+
+static void acquire_alone(zkr_mutex *m, void (*then)(zkr_grant *grant))
+{
+    zkr_grant *grant;
+
+    if (is("an acquire", zkr_mutex_acquire(m, -1, &grant), ZKR_OK))
+        then(grant);
+}
+
+static void write_and_free(zkr_grant *grant)
+{
+    write_under(granted(false, NULL, grant), grant);
+    free_grant(grant);
+}
+
+/* Its own node: a break of the lock that it holds. */
+static void be_broken(zkr_grant *grant)
+{
+    int64_t token = zkr_grant_token(grant);
+    bool lost;
+
+    (void)granted(false, NULL, grant);
+    oracle_over_with(grant);
+    lost = is(
+        "a break",
+        zkr_participants_break(life.session, zkr_grant_node(grant), token, 0),
+        ZKR_OK);
+    fiber_sleep(world.timeout);
+    for (int i = 0; i < 2 && lost; i++) {
+        if (zkr_grant_release(grant) != ZKR_ELOST ||
+            zkr_grant_depth(grant) != 0)
+            world_fail("it is broken, and %s",
+                       zkr_grant_state_name(zkr_grant_state(grant)));
+    }
+    free_grant(grant);
+}
+
+static void acquire_mutex(void)
+{
+    zkr_mutex *m;
+    zkr_mutex *deep;
+
+    if (zkr_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK ||
+        zkr_mutex_new(life.session, DEEP_PATH, NULL, &deep) != ZKR_OK)
+        world_fail("no mutex: %s", zkr_error_detail());
+    try_in_vain(m);
+    give_up(m);
+    wait_and_hold(m);
+    acquire_alone(m, write_and_free);
+    acquire_alone(m, be_broken);
+    acquire_alone(deep, free_grant);
+    zkr_mutex_free(m);
+    zkr_mutex_free(deep);
+}
+
+static void acquire_rwlock(void)
+{
+    struct attempt *a;
+    zkr_rwlock *rw;
+    zkr_grant *write;
+    zkr_grant *read;
+
+    if (zkr_rwlock_new(life.session, WORLD_PATH, NULL, &rw) != ZKR_OK)
+        world_fail("no lock: %s", zkr_error_detail());
+    if (is("a write", zkr_rwlock_acquire_write(rw, -1, &write), ZKR_OK)) {
+        a = granted(false, NULL, write);
+        oracle_over_with(write); /* at the end of the downgrade at the latest */
+        if (is("a downgrade", zkr_rwlock_downgrade(rw, write, &read), ZKR_OK)) {
+            (void)granted(true, a, read);
+            free_grant(write);
+            release(read);
+        } else {
+            release(write);
+        }
+    }
+    zkr_rwlock_free(rw);
+}
+
+static void acquire_unfair(void)
+{
+    struct asked next = { 0 };
+    zkr_unfair_mutex *m;
+    zkr_grant *grant;
+    bool asked;
+
+    if (zkr_unfair_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK)
+        world_fail("no mutex: %s", zkr_error_detail());
+    if (is("an acquire", zkr_unfair_mutex_acquire(m, -1, &grant), ZKR_OK)) {
+        hold(grant);
+        asked = is("an acquire",
+                   zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL),
+                   ZKR_OK);
+        fiber_sleep(10 * MS);
+        release(grant);
+        if (asked)
+            await(&next);
+        if (asked && is("an acquire", next.rc, ZKR_OK)) {
+            hold(next.grant);
+            release(next.grant);
+        }
+    }
+    zkr_unfair_mutex_free(m);
+}
+
+/* -- a life -----------------------------------------------------------------
+ */
+
+static bool open_session(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct process *p = &world.processes[TELLER];
+
+    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
+    if (!life.retries)
+        opts.retry.kind = ZKR_RETRY_NONE;
+    p->gives_up = !life.retries;
+    if (!is("an open", zkr_session_open("a:1,b:2,c:3", &opts, &life.session),
+            ZKR_OK))
+        return false;
+    p->number = TELLER;
+    p->session = life.session;
+    p->opened = true;
+    told_of_session(TELLER, life.session, NULL, NULL, &p->listener);
+    return true;
+}
+
+static void close_session(void)
+{
+    struct process *p = &world.processes[TELLER];
+
+    told_ends(life.session);
+    zkr_listener_free(p->listener);
+    told_ended(life.session);
+    p->opened = false;
+    (void)zkr_session_close(life.session); /* the connection may be broken */
+}
+
+/* What was given up goes while its session lives. */
+static void leave_nothing(void)
+{
+    int64_t end = sim_now + 2 * world.timeout;
+
+    while (oracle_nodes_left(false) > 0) {
+        if (sim_now > end)
+            world_fail("%d nodes are left, and their session lives",
+                       oracle_nodes_left(false));
+        fiber_sleep(10 * MS);
+    }
+}
+
+static void live(void)
+{
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    await_told(&users[HOLDER]);
+    fates = life.fates;
+    if (open_session()) {
+        acquire_mutex();
+        acquire_rwlock();
+        acquire_unfair();
+        leave_nothing();
+        close_session();
+    } else {
+        give_back(&users[HOLDER]);
+    }
+    report->done = is_met();
+    fates = (struct fates){ 0 };
+}
+
+static void nothing(void)
+{
+}
+
+/* Until a life ends before its turn comes. */
+static void live_with(enum fate fate, enum fate next, uint32_t apart)
+{
+    for (uint32_t first = 0; first < REQUESTS_MAX; first++) {
+        life.fates = (struct fates){
+            .process = TELLER,
+            .of = { { fate, first }, { next, first + apart } },
+        };
+        if (succeeds(live, nothing)->done == 0)
+            return;
+    }
+    fail_msg("a life has more than %d requests", REQUESTS_MAX);
+}
+
+static void live_with_any(enum fate fate, bool retries)
+{
+    life.retries = retries;
+    live_with(fate, FATE_NONE, 0);
+    for (enum fate next = FATE_REFUSED; next < FATES; next++) {
+        for (uint32_t apart = 1; apart <= most_apart; apart++)
+            live_with(fate, next, apart);
+    }
+}
+
+static void any_request_may_be_refused(void **state)
+{
+    (void)state;
+    live_with_any(FATE_REFUSED, true);
+    live_with_any(FATE_REFUSED, false);
+}
+
+static void any_request_may_be_throttled(void **state)
+{
+    (void)state;
+    live_with_any(FATE_THROTTLED, true);
+    live_with_any(FATE_THROTTLED, false);
+}
+
+static void any_request_may_be_lost(void **state)
+{
+    (void)state;
+    live_with_any(FATE_REQUEST_LOST, true);
+    live_with_any(FATE_REQUEST_LOST, false);
+}
+
+static void any_answer_may_be_lost(void **state)
+{
+    (void)state;
+    live_with_any(FATE_ANSWER_LOST, true);
+    live_with_any(FATE_ANSWER_LOST, false);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_request_may_be_refused),
+        cmocka_unit_test(any_request_may_be_throttled),
+        cmocka_unit_test(any_request_may_be_lost),
+        cmocka_unit_test(any_answer_may_be_lost),
+    };
+
+    if (argc > 1)
+        most_apart = (uint32_t)strtoul(argv[1], NULL, 10);
+    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+    return cmocka_run_group_tests_name("lives", tests, NULL, NULL);
+}
