@@ -22,8 +22,7 @@ void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
     hook_user = user;
     (void)pthread_rwlock_unlock(&hook_lock);
     atomic_store(&hook_level, fn == NULL ? -1 : (int)level);
-    if (fn != NULL)
-        zkr__zk_log_level(level);
+    zkr__zk_log_level(fn == NULL ? 0 : (int)level);
 }
 
 bool zkr__log_wanted(enum zkr_log_level level)

@@ -127,9 +127,9 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op);
 
-/* Have the client log what that level wants, or more: its level is one for the
- * process, and the seam may need some of it. */
-void zkr__zk_log_level(enum zkr_log_level level);
+/* Have the client log what that level wants: its own is one for the process, so
+ * it is raised only if it is lower. 0: nothing is wanted any more. */
+void zkr__zk_log_level(int level);
 
 /* Upcalls. None comes from inside a call down. */
 void zkr__session_on_event(struct zkr_session *session,

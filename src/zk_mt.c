@@ -22,6 +22,7 @@
 #include "log.h"
 #include "reaper.h"
 #include "zk_gate.h"
+#include "zk_level.h"
 
 /* Without it the client resolves names on every turn of its loop. */
 #define RESOLUTION_DELAY_MS 60000
@@ -30,9 +31,6 @@
 /* More handles that the client has not given back are a leak: each has two
  * threads and four descriptors. */
 #define STUCK_MAX 16
-
-/* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
-extern ZOOAPI ZooLogLevel logLevel;
 
 struct zkr__zk {
     zhandle_t *zh;
@@ -45,9 +43,12 @@ struct zkr__zk {
     const char *auth_scheme;       /* NULL when the client has got them: */
     const char *auth;
     bool has_auth;
-    struct zkr__gate gate; /* these three only if it has: */
-    bool probing;          /* under the gate: a request finds out whether */
-    unsigned probed;       /* ... this connection answers */
+    bool learning; /* under the gate, as all below: it holds the log level */
+    /* Only with credentials, and from its first guarded write on: */
+    bool counting; /* each connection is seen; holds the log level */
+    struct zkr__gate gate;
+    bool probing;    /* a request finds out whether ... */
+    unsigned probed; /* ... this connection answers */
 };
 
 /* What the client writes to until it has answered, or is closed. */
@@ -81,25 +82,58 @@ static void upcall_done(struct zkr__zk *zk)
     (void)pthread_mutex_unlock(&zk->upcall);
 }
 
-/* "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_ERROR@fn@1335: text" */
-static void on_log(const char *line)
-{
-    enum zkr_log_level level = ZKR_LOG_DEBUG;
+/* As long as the client's lines can be. */
+#define LINE_MAX_BYTES 4096
 
-    zkr__gate_on_log(line);
+/* "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_ERROR@fn@1335: text" */
+static enum zkr_log_level level_of(const char *line)
+{
     if (strstr(line, ":ZOO_ERROR@") != NULL)
-        level = ZKR_LOG_ERROR;
-    else if (strstr(line, ":ZOO_WARN@") != NULL)
-        level = ZKR_LOG_WARNING;
-    else if (strstr(line, ":ZOO_INFO@") != NULL)
-        level = ZKR_LOG_INFO;
+        return ZKR_LOG_ERROR;
+    if (strstr(line, ":ZOO_WARN@") != NULL)
+        return ZKR_LOG_WARNING;
+    if (strstr(line, ":ZOO_INFO@") != NULL)
+        return ZKR_LOG_INFO;
+    return ZKR_LOG_DEBUG;
+}
+
+/* Some end with a newline, which is no part of a line. */
+static void on_log(const char *text)
+{
+    enum zkr_log_level level = level_of(text);
+    char line[LINE_MAX_BYTES];
+
+    zkr__gate_on_log(text);
+    if (!zkr__log_wanted(level))
+        return;
+    (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"), text);
     zkr__log_line(level, line);
 }
 
-void zkr__zk_log_level(enum zkr_log_level level)
+void zkr__zk_log_level(int level)
 {
-    (void)level; /* INFO is the most for us, and the gate needs it */
-    zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
+    zkr__gate_shut();
+    zkr__level_want(level);
+    zkr__gate_open();
+}
+
+/* Until the first connection of the process has been seen at the gate. */
+static void begin_learning(struct zkr__zk *zk)
+{
+    zkr__gate_shut();
+    zk->learning = !zkr__gate_works();
+    if (zk->learning)
+        zkr__level_hold();
+    zkr__gate_open();
+}
+
+static void end_learning(struct zkr__zk *zk)
+{
+    zkr__gate_shut();
+    if (zk->learning)
+        zkr__level_let_go();
+    zk->learning = false;
+    zkr__gate_open();
 }
 
 static enum zkr__zk_event event_of(int state)
@@ -121,6 +155,8 @@ static void on_session_event(zhandle_t *zh, int type, int state,
     (void)zh;
     (void)path;
     mine = context;
+    if (state == ZOO_CONNECTED_STATE)
+        end_learning(mine);
     if (type != ZOO_SESSION_EVENT || !upcall_begun(mine))
         return;
     if (!mine->scout)
@@ -151,10 +187,9 @@ static void on_auth(int rc, const void *data)
     struct zkr__zk *zk = (struct zkr__zk *)(uintptr_t)data;
 
     zkr__gate_own(&zk->gate);
-    if (rc != ZOK)
-        return;
     zkr__gate_shut();
-    zkr__gate_answered(&zk->gate, zk->gate.connections);
+    if (rc == ZOK && zk->counting)
+        zkr__gate_answered(&zk->gate, zk->gate.connections);
     zkr__gate_open();
 }
 
@@ -190,10 +225,21 @@ static struct zkr__zk *new_zk(struct zkr_session *session)
     return zk;
 }
 
+static void stop_counting(struct zkr__zk *zk)
+{
+    zkr__gate_shut();
+    if (zk->counting)
+        zkr__level_let_go();
+    zk->counting = false;
+    zkr__gate_open();
+}
+
 static void free_zk(struct zkr__zk *zk)
 {
     struct zkr__list *link;
 
+    end_learning(zk);
+    stop_counting(zk);
     while ((link = zkr__list_pop(&zk->transactions)) != NULL)
         free(ZKR__CONTAINER(link, struct transaction, link));
     (void)pthread_mutex_destroy(&zk->upcall);
@@ -211,8 +257,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     zk = new_zk(session);
     if (zk == NULL)
         return ZKR_ENOMEM;
-    if (logLevel < ZOO_LOG_LEVEL_INFO)
-        zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
+    begin_learning(zk);
     zk->scout = config->scout;
     zk->zh = init_with_signals_blocked(config, zk);
     if (zk->zh == NULL) {
@@ -556,7 +601,13 @@ static void on_probed(int rc, const struct Stat *stat, const void *data)
 /* Behind the gate, connected: are our credentials accepted for certain? */
 static bool is_accepted(struct zkr__zk *zk)
 {
-    if (!zk->has_auth || zkr__gate_has_answered(&zk->gate))
+    if (!zk->has_auth)
+        return true;
+    if (!zk->counting) {
+        zk->counting = true;
+        zkr__level_hold();
+    }
+    if (zkr__gate_has_answered(&zk->gate))
         return true;
     if (!zk->probing) {
         zk->probed = zk->gate.connections;
@@ -566,16 +617,19 @@ static bool is_accepted(struct zkr__zk *zk)
     return false;
 }
 
-/* Somebody else may have changed the level, which is one for the process. */
+/* Whoever connects during it must tell, so the state is asked for behind the
+ * level. */
 static int gated_multi(struct zkr__zk *zk, struct transaction *t)
 {
-    if (logLevel < ZOO_LOG_LEVEL_INFO)
-        zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
+    int rc = ZKR__ZK_NOT_NOW;
+
     if (!zkr__gate_works())
         return ZUNIMPLEMENTED;
-    if (zoo_state(zk->zh) != ZOO_CONNECTED_STATE || !is_accepted(zk))
-        return ZKR__ZK_NOT_NOW;
-    return zoo_amulti(zk->zh, 2, t->ops, t->results, on_guarded, t);
+    zkr__level_hold();
+    if (zoo_state(zk->zh) == ZOO_CONNECTED_STATE && is_accepted(zk))
+        rc = zoo_amulti(zk->zh, 2, t->ops, t->results, on_guarded, t);
+    zkr__level_let_go();
+    return rc;
 }
 
 /* The check first; only behind the gate. With two operations the client is safe

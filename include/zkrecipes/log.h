@@ -6,6 +6,22 @@
  * function returns as an error is logged at debug level only; warnings are for
  * what nobody else would report, such as a node that cannot be deleted.
  * Nothing is ever printed by the library itself.
+ *
+ * The level of the client's log is one for the process, too:
+ * zoo_set_debug_level(). The library raises it where it is lower than what it
+ * needs, and then puts back what it has found, unless you have changed it
+ * meanwhile:
+ *
+ *  - to what the hook wants, INFO at most, while there is a hook;
+ *  - to INFO, until the first session of the process is connected;
+ *  - to INFO, while a guarded write (guarded.h) is handed to the client, which
+ *    takes microseconds; and from the first guarded write of a session with
+ *    credentials on, until that session ends.
+ *
+ * While it is raised, a ZooKeeper handle of your own that has no log callback
+ * prints lines that you have not asked for. What you set it to in those
+ * microseconds may be overwritten. Level 3, INFO, is the client's default, and
+ * nothing is raised then.
  */
 #ifndef ZKRECIPES_LOG_H
 #define ZKRECIPES_LOG_H
@@ -25,7 +41,8 @@ enum zkr_log_level {
 };
 
 /**
- * Receives one complete line, without a newline.
+ * Receives one complete line, without a newline. The client's own lines begin
+ * with its time, process, thread and level.
  *
  * Threads   Any thread of the library or of the ZooKeeper client, several at
  *           once, with locks held: it must not call back into the library or
@@ -35,9 +52,9 @@ typedef void (*zkr_log_fn)(enum zkr_log_level level, const char *message,
                            void *user);
 
 /**
- * Send lines of @p level and more severe ones to @p fn; NULL is silence.
- * The client's own debug lines are never asked for: they make it read freed
- * memory when a handle is closed (ZOOKEEPER-4809).
+ * Send lines of @p level and more severe ones to @p fn, those of the client
+ * too; NULL is silence. The client's own debug lines are never asked for: they
+ * make it read freed memory when a handle is closed (ZOOKEEPER-4809).
  *
  * Threads   Any. A line that is being written may still reach the old hook.
  * Owns      @p user stays yours, and must outlive its use as a hook.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks who includes what: the client's header in one file, nothing upwards,
+# Checks who includes what: the client's header in the seam, nothing upwards,
 # and nothing private in tools and examples.
 #
 #   includes.sh SOURCE_ROOT
@@ -39,8 +39,8 @@ if ! grep -q '<zookeeper/zookeeper.h>' src/zk_mt.c; then
     failed=1
 fi
 includes_of src recipes include | grep -E '[<"](zookeeper/|zookeeper\.)' |
-    grep -v '^src/zk_mt\.c:' |
-    refuse 'the header of the client is for src/zk_mt.c only'
+    grep -vE '^src/zk_(mt|level)\.c:' |
+    refuse 'the header of the client is for src/zk_mt.c and src/zk_level.c only'
 
 includes_of src | grep -E '[<"/]recipes/' |
     refuse 'the core includes a recipe'

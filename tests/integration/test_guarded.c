@@ -50,6 +50,8 @@ static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
 {
     atomic_store(&victim_id, 0);
     atomic_store(&not_now, 0);
+    /* The gate lives on the client's log, and a program may want less of it. */
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
     new_session(flags, timeout_ms, auth);
@@ -718,15 +720,15 @@ a_question_about_credentials_that_is_lost_is_asked_again(void **state)
     release(g);
 }
 
-/* The gate lives on the client's log, whose level others can change. */
-static void a_quiet_log_of_the_client_does_no_harm(void **state)
+static void a_quiet_log_of_the_client_stays_quiet(void **state)
 {
     zkr_grant *g = acquire(m);
 
     (void)state;
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    ok(set(g, "quiet"));
-    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO); /* for what comes */
+    for (int i = 0; i < 2; i++) {
+        ok(set(g, "quiet"));
+        assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    }
     data_is("quiet");
     release(g);
 }
@@ -1008,7 +1010,7 @@ static int run_group(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(
             credentials_are_waited_for_after_a_reconnect, auth_setup, teardown),
-        cmocka_unit_test_setup_teardown(a_quiet_log_of_the_client_does_no_harm,
+        cmocka_unit_test_setup_teardown(a_quiet_log_of_the_client_stays_quiet,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_taken_now_is_sent_later,
                                         setup, teardown),

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <zkrecipes/session.h>
@@ -29,6 +29,8 @@ static struct zkr__op op;
 static struct {
     watcher_fn watcher;
     void *context;
+    log_callback_fn log;
+    ZooLogLevel level; /* of the log, as something was asked for */
     int state;
     sigset_t blocked; /* when its threads were made */
     int rc;
@@ -104,7 +106,8 @@ zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
     (void)timeout;
     (void)id;
     (void)flags;
-    (void)log;
+    client.log = log;
+    client.level = logLevel;
     client.watcher = fn;
     client.context = context;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &client.blocked);
@@ -187,6 +190,7 @@ int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
 {
     (void)zh;
     (void)ops;
+    client.level = logLevel;
     client.results = results;
     client.multi = done;
     client.multi_data = data;
@@ -263,6 +267,7 @@ static int teardown(void **state)
     (void)state;
     zkr__gate_own(NULL);
     (void)zkr__zk_close(zk, ZKR__NEVER);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
     return 0;
 }
 
@@ -445,7 +450,7 @@ static void connect_anew(void)
     zkr__gate_on_log("ZOO_INFO@check_events: initiated connection to server");
 }
 
-/* The first of all: the gate is one for the process. */
+/* Before any that sees a connection: the gate is one for the process. */
 static void no_pair_without_a_gate(void **state)
 {
     (void)state;
@@ -472,13 +477,21 @@ static void no_pair_without_a_connection(void **state)
     assert_int_equal(pair(), ZOK);
 }
 
-static void the_client_tells_of_its_connections(void **state)
+/* The level is one for the process, so it is put back at once. */
+static void a_pair_finds_the_level_that_the_gate_needs(void **state)
 {
+    static const ZooLogLevel levels[] = { ZOO_LOG_LEVEL_ERROR,
+                                          ZOO_LOG_LEVEL_WARN,
+                                          ZOO_LOG_LEVEL_INFO };
+
     (void)state;
     connect_anew();
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    assert_int_equal(pair(), ZOK);
-    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+    for (size_t i = 0; i < COUNT(levels); i++) {
+        zoo_set_debug_level(levels[i]);
+        assert_int_equal(pair(), ZOK);
+        assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
+        assert_int_equal(logLevel, levels[i]);
+    }
 }
 
 static void log_in(int rc)
@@ -504,20 +517,122 @@ static void no_pair_before_this_connection_has_answered(void **state)
 {
     (void)state;
     log_in(ZOK);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW); /* nobody has counted yet */
+    client.probe(ZOK, NULL, client.probe_data);
     assert_int_equal(pair(), ZOK);
     connect_anew();
     assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    assert_int_equal(client.probes, 1);
-    connect_anew();
-    client.probe(ZOK, NULL, client.probe_data);
     assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
     assert_int_equal(client.probes, 2);
-    client.probe(ZCONNECTIONLOSS, NULL, client.probe_data);
+    connect_anew();
+    client.probe(ZOK, NULL, client.probe_data);
     assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
     assert_int_equal(client.probes, 3);
+    client.probe(ZCONNECTIONLOSS, NULL, client.probe_data);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(client.probes, 4);
     client.probe(ZOK, NULL, client.probe_data);
     assert_int_equal(pair(), ZOK);
+}
+
+/* From the first pair on each connection counts, until the handle is closed. */
+static void with_credentials_the_level_is_kept(void **state)
+{
+    (void)state;
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    log_in(ZOK);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+    client.probe(ZOK, NULL, client.probe_data);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_WARN); /* by the program */
+    assert_int_equal(pair(), ZOK);
+    assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_WARN);
+    open_with(NULL);
+}
+
+/* -- the log -------------------------------------------------------------- */
+
+/* The first of all: once one connection has been seen, none has to be. */
+static void the_first_connection_is_to_be_seen(void **state)
+{
+    (void)state;
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(open_again(NULL, false), ZKR_OK);
+        assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
+        assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+        if (i > 0)
+            client_is(ZOO_CONNECTED_STATE);
+        else
+            (void)zkr__zk_close(zk, ZKR__NEVER);
+        assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    }
+}
+
+static void no_later_connection_has_to_be_seen(void **state)
+{
+    (void)state;
+    connect_anew();
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    assert_int_equal(open_again(NULL, false), ZKR_OK);
+    assert_int_equal(client.level, ZOO_LOG_LEVEL_ERROR);
+    client_is(ZOO_CONNECTED_STATE);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+}
+
+static void note_line(enum zkr_log_level level, const char *line, void *user)
+{
+    (void)level;
+    (void)snprintf(user, 64, "%s", line);
+}
+
+static void a_hook_gets_what_it_wants(void **state)
+{
+    static const struct {
+        enum zkr_log_level wanted;
+        ZooLogLevel level;
+    } hooks[] = {
+        { ZKR_LOG_DEBUG, ZOO_LOG_LEVEL_INFO }, /* ZOOKEEPER-4809 */
+        { ZKR_LOG_INFO, ZOO_LOG_LEVEL_INFO },
+        { ZKR_LOG_WARNING, ZOO_LOG_LEVEL_WARN },
+        { ZKR_LOG_ERROR, ZOO_LOG_LEVEL_ERROR },
+    };
+    char line[64];
+
+    (void)state;
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    for (size_t i = 0; i < COUNT(hooks); i++) {
+        zkr_log_set(hooks[i].wanted, note_line, line);
+        assert_int_equal(logLevel, hooks[i].level);
+    }
+    zkr_log_set(ZKR_LOG_INFO, note_line, line);
+    zkr_log_set(ZKR_LOG_INFO, NULL, NULL);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
+    zkr_log_set(ZKR_LOG_WARNING, note_line, line);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO); /* it may be more */
+    zkr_log_set(ZKR_LOG_INFO, NULL, NULL);
+}
+
+/* Some of the client's end with one. */
+static void a_line_has_no_newline(void **state)
+{
+    char line[64] = "";
+
+    (void)state;
+    zkr_log_set(ZKR_LOG_DEBUG, note_line, line);
+    client.log("...:ZOO_INFO@zookeeper_close@3: Freeing zookeeper\n");
+    assert_string_equal(line,
+                        "...:ZOO_INFO@zookeeper_close@3: Freeing zookeeper");
+    client.log("...:ZOO_WARN@f@1: whole");
+    assert_string_equal(line, "...:ZOO_WARN@f@1: whole");
+    zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -527,11 +642,16 @@ static void no_pair_before_this_connection_has_answered(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        TEST(the_first_connection_is_to_be_seen),
         TEST(no_pair_without_a_gate),
         TEST(no_pair_without_a_connection),
-        TEST(the_client_tells_of_its_connections),
+        TEST(a_pair_finds_the_level_that_the_gate_needs),
+        TEST(no_later_connection_has_to_be_seen),
+        TEST(a_hook_gets_what_it_wants),
+        TEST(a_line_has_no_newline),
         WITH_CREDENTIALS(no_pair_before_credentials_are_accepted),
         WITH_CREDENTIALS(no_pair_before_this_connection_has_answered),
+        WITH_CREDENTIALS(with_credentials_the_level_is_kept),
         TEST(the_threads_of_the_client_get_no_signals),
         TEST(refused_credentials_are_told_from_the_end),
         TEST(a_scout_tells_that_it_is_served),
