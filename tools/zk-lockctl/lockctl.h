@@ -41,6 +41,9 @@ struct lockctl {
     int verbose;
     uint32_t session_timeout_ms; /* 0: as short as is good for looking on */
     int64_t connect_timeout_ms;  /* 0: timeout_ms */
+    int64_t patience_ms;         /* then it is said why there is no connection
+                                    yet; 0: not before the end */
+    bool connect_once;           /* no longer when all servers refuse */
     int64_t within;              /* the session around ours; 0: none */
 
     zkr_session *session; /* after lockctl_connect() */
@@ -77,6 +80,8 @@ extern const struct verb *const lockctl_verbs[];
 
 /* verb_help.c: the options that every verb has, as text. */
 extern const char lockctl_common_help[];
+/* What --help prints; of the verb help, all that there is. */
+void lockctl_print_help(const struct verb *verb);
 
 /* main.c: "zk-lockctl: ..." on stderr; returns the code, so that an error is
  * explained where it is returned. What comes from a server must have been

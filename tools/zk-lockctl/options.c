@@ -15,7 +15,6 @@ enum {
     OPTION_COLUMNS,
     OPTION_COLOR,
     OPTION_TIMEOUT,
-    OPTION_HELP,
     OPTION_VERSION,
 };
 
@@ -29,7 +28,7 @@ static const struct option common[] = {
     { "timeout", required_argument, NULL, OPTION_TIMEOUT },
     { "quiet", no_argument, NULL, 'q' },
     { "verbose", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, OPTION_HELP },
+    { "help", no_argument, NULL, 'h' },
     { "version", no_argument, NULL, OPTION_VERSION },
 };
 
@@ -180,10 +179,8 @@ static int take(struct lockctl *ctl, const struct verb *verb, int option)
     case OPTION_VERSION:
         (void)printf("zk-lockctl %s\n", zkr_version());
         exit(fflush(stdout) == 0 ? 0 : EX_IOERR);
-    case OPTION_HELP:
-        (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s", verb->name,
-                     verb->usage, verb->summary,
-                     verb->help[0] == '\0' ? "" : "\n", verb->help);
+    case 'h':
+        lockctl_print_help(verb);
         exit(fflush(stdout) == 0 ? 0 : EX_IOERR);
     default:
         return '?';
@@ -204,15 +201,16 @@ int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
     for (size_t i = 0;
          i < sizeof(common) / sizeof(common[0]) && n < LONG_OPTIONS_MAX; i++)
         all[n++] = common[i];
-    (void)snprintf(shorts, sizeof(shorts), "%so:qv", short_options);
+    (void)snprintf(shorts, sizeof(shorts), "%sho:qv", short_options);
     for (;;) {
         int option = getopt_long(argc, argv, shorts, all, NULL);
-        bool ours = option == 'o' || option == 'q' || option == 'v' ||
-                    option >= OPTION_SERVERS;
+        bool ours = option == 'h' || option == 'o' || option == 'q' ||
+                    option == 'v' || option >= OPTION_SERVERS;
 
         if (option == '?')
-            (void)lockctl_fail(EX_USAGE, "see zk-lockctl %s --help",
-                               verb->name);
+            (void)lockctl_fail(EX_USAGE, "see zk-lockctl %s%s--help",
+                               verb == &verb_help ? "" : verb->name,
+                               verb == &verb_help ? "" : " ");
         if (!ours)
             return option;
         if (take(ctl, verb, option) != 0)

@@ -16,7 +16,7 @@ const char lockctl_common_help[] =
     "  --timeout DURATION       for connecting and for each answer (5s)\n"
     "  -q, --quiet              nothing on stderr but errors\n"
     "  -v, --verbose            more on stderr\n"
-    "  --help                   the options of a verb\n"
+    "  -h, --help               the options of a verb\n"
     "  --version                the version\n";
 
 static const char exit_codes[] =
@@ -49,12 +49,23 @@ static void list_verbs(void)
                  lockctl_common_help);
 }
 
+void lockctl_print_help(const struct verb *verb)
+{
+    if (verb == &verb_help) {
+        list_verbs();
+        return;
+    }
+    (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s\n%s", verb->name,
+                 verb->usage, verb->summary, verb->help[0] == '\0' ? "" : "\n",
+                 verb->help, lockctl_common_help);
+}
+
 static int help(struct lockctl *ctl, int argc, char **argv)
 {
     if (lockctl_option(ctl, &verb_help, argc, argv, "", NULL) != -1)
         return EX_USAGE;
     if (optind == argc) {
-        list_verbs();
+        lockctl_print_help(&verb_help);
         return 0;
     }
     if (strcmp(argv[optind], "exit-codes") == 0) {
@@ -64,10 +75,7 @@ static int help(struct lockctl *ctl, int argc, char **argv)
     for (const struct verb *const *v = lockctl_verbs; *v != NULL; v++) {
         if (strcmp((*v)->name, argv[optind]) != 0)
             continue;
-        (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s\n%s", (*v)->name,
-                     (*v)->usage, (*v)->summary,
-                     (*v)->help[0] == '\0' ? "" : "\n", (*v)->help,
-                     lockctl_common_help);
+        lockctl_print_help(*v);
         return 0;
     }
     return lockctl_fail(EX_USAGE, "no help about '%s'", argv[optind]);
