@@ -65,6 +65,60 @@ static void without_a_server_it_is_69(void **state)
     assert_int_equal(cli_end(&cli), 69);
 }
 
+/* Nothing that only informs others stops a deployment. */
+static void any_reason_will_do(void **state)
+{
+    char text[300];
+
+    (void)state;
+    assert_int_equal(
+        RUN("--why", "release 42\n\n* all new", new_path(), "true"), 0);
+    assert_said(&cli, "\"release 42  * all new\"");
+    (void)memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    assert_int_equal(RUN("--why", text, new_path(), "true"), 0);
+    assert_said(&cli, "at most 128 bytes: \"xxxx");
+    assert_int_equal(RUN("--why", "caf\xe9", new_path(), "true"), 0);
+    assert_int_equal(RUN("--why", "", new_path(), "true"), 0);
+    assert_string_equal(cli_said(&cli), "");
+}
+
+static void another_session_timeout_than_asked_for_is_said(void **state)
+{
+    (void)state;
+    START_FOR(&cli, "1h", server_hosts(the_server), new_path(), "true");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said(&cli, "the servers grant 60000 ms, not 3600000 ms");
+    START_FOR(&cli, "60s", server_hosts(the_server), new_path(), "true");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_string_equal(cli_said(&cli), "");
+}
+
+static void help_is_asked_for_in_three_ways(void **state)
+{
+    static const char *const words[] = { "-h", "--help" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(RUN(words[i]), 0);
+        assert_said(&cli, "usage: zk-lockctl run");
+        assert_said(&cli, "--kill-after");
+        assert_said(&cli, "--servers");
+        cli_start(&cli, LOCKCTL, (const char *const[]){ words[i], NULL });
+        assert_int_equal(cli_end(&cli), 0);
+        assert_said(&cli, "Verbs:");
+        cli_start(&cli, LOCKCTL, (const char *const[]){ "ls", words[i], NULL });
+        assert_int_equal(cli_end(&cli), 0);
+        assert_said(&cli, "usage: zk-lockctl ls");
+    }
+    cli_start(&cli, LOCKCTL, (const char *const[]){ "help", NULL });
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said(&cli, "Verbs:");
+    cli_start(&cli, LOCKCTL, (const char *const[]){ "--what", NULL });
+    assert_int_equal(cli_end(&cli), 64);
+    assert_said(&cli, "see zk-lockctl --help");
+}
+
 static void too_long_a_grace_is_refused_with_the_arithmetic(void **state)
 {
     (void)state;
@@ -747,6 +801,9 @@ static int run_group(void)
         cmocka_unit_test(what_cannot_be_executed_has_a_code_of_its_own),
         cmocka_unit_test(wrong_usage_is_64),
         cmocka_unit_test(without_a_server_it_is_69),
+        cmocka_unit_test(any_reason_will_do),
+        cmocka_unit_test(another_session_timeout_than_asked_for_is_said),
+        cmocka_unit_test(help_is_asked_for_in_three_ways),
         cmocka_unit_test(too_long_a_grace_is_refused_with_the_arithmetic),
         cmocka_unit_test(the_command_knows_its_lock),
         cmocka_unit_test(stdin_is_that_of_the_command),

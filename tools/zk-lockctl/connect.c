@@ -126,6 +126,33 @@ static uint32_t short_session_ms(int64_t timeout_ms)
                                  : (uint32_t)ms;
 }
 
+static bool is_no_answer(int rc)
+{
+    return rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE || rc == ZKR_ENOTZK;
+}
+
+/* A short attempt first, after which the user learns why nothing happens. */
+static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts)
+{
+    int64_t left_ms = opts->connect_timeout_ms;
+    char why[1024];
+    int rc;
+
+    if (ctl->patience_ms != 0 && ctl->patience_ms < left_ms) {
+        opts->connect_timeout_ms = (uint32_t)ctl->patience_ms;
+        rc = zkr_session_open(ctl->servers, opts, &ctl->session);
+        if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
+            return rc;
+        left_ms -= ctl->patience_ms;
+        (void)escape_text(zkr_error_detail(), strlen(zkr_error_detail()), why,
+                          sizeof(why));
+        lockctl_say(ctl, "%s; trying for another %lld ms", why,
+                    (long long)left_ms);
+        opts->connect_timeout_ms = (uint32_t)left_ms;
+    }
+    return zkr_session_open(ctl->servers, opts, &ctl->session);
+}
+
 int lockctl_connect(struct lockctl *ctl)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -155,7 +182,7 @@ int lockctl_connect(struct lockctl *ctl)
                                                 : ctl->timeout_ms);
     opts.within = ctl->within;
     opts.reply_timeout_ms = (uint32_t)ctl->timeout_ms;
-    rc = zkr_session_open(ctl->servers, &opts, &ctl->session);
+    rc = open_patiently(ctl, &opts);
     explicit_bzero(auth, sizeof(auth));
     return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
 }

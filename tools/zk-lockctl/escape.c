@@ -13,9 +13,7 @@ struct piece {
     size_t len;
 };
 
-/* The length of the character at the start, and its code point; 0 where it is
- * not UTF-8 (RFC 3629: the shortest form, no surrogates, up to U+10FFFF). */
-static size_t decode(const unsigned char *bytes, size_t len, uint32_t *ret_code)
+size_t escape_decode(const unsigned char *bytes, size_t len, uint32_t *ret_code)
 {
     static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
     size_t n = bytes[0] < 0x80               ? 1
@@ -66,7 +64,7 @@ static size_t take(const unsigned char *bytes, size_t len, struct piece *piece)
 {
     static const char digits[] = "0123456789ABCDEF";
     uint32_t code = 0;
-    size_t n = decode(bytes, len, &code);
+    size_t n = escape_decode(bytes, len, &code);
 
     piece->len = 0;
     if (n > 0 && is_harmless(code)) {

@@ -3,6 +3,7 @@
 #define ESCAPE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Copy `len` bytes into `out` as one line of valid UTF-8 that moves no cursor
  * and turns no direction: a control character, a mark of direction, a line
@@ -11,5 +12,10 @@
  * is cut off between characters, with "..." at the end. `out` is always
  * terminated, unless `size` is 0. The length of what is in it. */
 size_t escape_text(const char *bytes, size_t len, char *out, size_t size);
+
+/* The length of the character at the start, and its code point; 0 where it is
+ * not UTF-8 (RFC 3629: the shortest form, no surrogates, up to U+10FFFF). */
+size_t escape_decode(const unsigned char *bytes, size_t len,
+                     uint32_t *ret_code);
 
 #endif

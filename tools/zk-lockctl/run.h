@@ -28,13 +28,15 @@ struct run_opts {
     enum claim_kind kind;
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
-    const char *why;
+    const char *why;       /* NULL: nothing is said; else here: */
+    char label[ZKR_LABEL_MAX + 1];
     char **argv;           /* the command */
     int64_t grace_ms;      /* -1: default */
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
     enum fence_policy on_suspend;
     bool term_on_revoke;
     const char *status_file;
+    uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
     char path[ZKR_PATH_MAX + 1];
 };
 
@@ -57,8 +59,10 @@ struct run {
     int64_t held_ms;
     enum zkr_grant_state state; /* as last said */
 
-    int event_fd; /* the grant has something to tell */
+    int event_fd; /* the claim, the session or the grant has something to tell
+                   */
     int timer_fd;
+    atomic_int session_state; /* enum zkr_session_state, while we wait */
     atomic_bool revoke_asked;
     bool killed;          /* KILL was sent because of the lease */
     bool refused;         /* it was said that a signal was not allowed */
@@ -74,6 +78,9 @@ struct run {
     int64_t kill_rest_ms; /* when what the command has left behind is killed;
                              0: not asked to end yet */
 };
+
+/* run_connect.c: 0, or an exit code after it was said why not. */
+int run_connect(struct run *run);
 
 /* run_wait.c: 0 when the lock is ours, or an exit code after it was said why it
  * is not. */
@@ -94,9 +101,16 @@ void run_told_to_end(struct run *run);
 /* ... and KILL where TERM is not enough; when to look again. */
 int64_t run_see_to_end(struct run *run);
 
+enum run_holder {
+    HOLDER_SAID,
+    HOLDER_NONE,   /* nobody has it, or nothing can be said of it */
+    HOLDER_SILENT, /* the servers do not answer */
+};
+
 /* run_holder.c: who holds the lock and how many wait before us, on stderr,
- * after `what`. False when nothing could be said. */
-bool run_say_holder(struct lockctl *ctl, const char *path, const char *what);
+ * after `what`. */
+enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
+                               const char *what);
 
 /* run_status.c: 0, or an exit code after an error was said. */
 int run_status_check(const char *file);

@@ -139,22 +139,26 @@ static void say(struct lockctl *ctl, const char *path, const char *what,
                 name.bytes, holder.bytes, (long long)age_s(first), waiting);
 }
 
-bool run_say_holder(struct lockctl *ctl, const char *path, const char *what)
+enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
+                               const char *what)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
     const struct zkr_participant *first = NULL;
     size_t holders;
+    int rc;
 
+    if (ctl->quiet)
+        return HOLDER_NONE;
     opts.timeout_ms = ANSWER_MS;
     opts.limit = NAMES;
     opts.reads = READS;
-    if (ctl->quiet ||
-        zkr_participants_list(ctl->session, path, &opts, &list) != ZKR_OK)
-        return false;
+    rc = zkr_participants_list(ctl->session, path, &opts, &list);
+    if (rc != ZKR_OK)
+        return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
     holders = holders_of(list, &first);
     if (first != NULL)
         say(ctl, path, what, list, holders, first);
     zkr_participants_free(list);
-    return first != NULL;
+    return first != NULL ? HOLDER_SAID : HOLDER_NONE;
 }

@@ -54,7 +54,7 @@ bool run_would_wait_for_itself(struct run *run, int *ret_code)
     struct owner owner;
 
     opts.timeout_ms = ANSWER_MS;
-    opts.limit = run->opts.kind == CLAIM_MUTEX ? HOLDERS : READERS;
+    opts.reads = run->opts.kind == CLAIM_MUTEX ? HOLDERS : READERS;
     if (run->around.count == 0 ||
         zkr_participants_list(run->ctl->session, run->opts.path, &opts,
                               &list) != ZKR_OK)

@@ -31,11 +31,58 @@ static void drain(int event_fd)
     (void)!read(event_fd, &count, sizeof(count));
 }
 
+static void on_session(zkr_session *session,
+                       const struct zkr_session_event *event, void *user)
+{
+    struct run *run = user;
+    uint64_t one = 1;
+
+    (void)session;
+    atomic_store(&run->session_state, event->state);
+    (void)!write(run->event_fd, &one, sizeof(one));
+}
+
+static bool servers_answer(struct run *run)
+{
+    int state = atomic_load(&run->session_state);
+
+    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
+}
+
+/* Once for each change. */
+static void say_session(struct run *run, int *said)
+{
+    int state = atomic_load(&run->session_state);
+
+    if (state == *said)
+        return;
+    if (state == ZKR_SESSION_SUSPENDED)
+        lockctl_say(run->ctl,
+                    "the servers do not answer; waiting for them, too. The "
+                    "place in the queue is kept for the session timeout, "
+                    "%u ms",
+                    zkr_session_timeout_ms(run->ctl->session));
+    else if (state == ZKR_SESSION_LOST)
+        lockctl_say(run->ctl, "the servers have ended the session; waiting at "
+                              "the end of the queue");
+    else if (state == ZKR_SESSION_RECONNECTED)
+        lockctl_say(run->ctl, "the servers answer; still waiting");
+    *said = state;
+}
+
+static void say_waiting(struct run *run)
+{
+    if (servers_answer(run) &&
+        run_say_holder(run->ctl, run->opts.path, "waiting") == HOLDER_SILENT)
+        lockctl_say(run->ctl, "waiting: the servers do not answer");
+}
+
 /* Until the claim has its outcome. The signal that we were ended by, or 0. */
 static int await(struct run *run, struct claim *claim)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->signals.fd, .events = POLLIN } };
+    int said = atomic_load(&run->session_state);
     int timeout_ms = PATIENCE_MS;
     int ended_by = 0;
     zkr_grant *grant;
@@ -46,7 +93,7 @@ static int await(struct run *run, struct claim *claim)
 
         if (n == 0) {
             timeout_ms = -1;
-            (void)run_say_holder(run->ctl, run->opts.path, "waiting");
+            say_waiting(run);
         }
         if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {
             ended_by = fatal_signal(run);
@@ -55,16 +102,22 @@ static int await(struct run *run, struct claim *claim)
         }
         if (n > 0 && (fds[0].revents & POLLIN) != 0)
             drain(run->event_fd);
+        say_session(run, &said);
     }
     return ended_by;
 }
 
 static int not_acquired(struct run *run, int error, const char *detail)
 {
+    enum run_holder holder = HOLDER_SILENT;
+
     if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
-        return lockctl_fail(lockctl_exit_code(error), "%s",
-                            detail[0] != '\0' ? detail : zkr_strerror(error));
-    if (!run_say_holder(run->ctl, run->opts.path, "not acquired"))
+        return lockctl_fail_error(error, detail);
+    if (servers_answer(run))
+        holder = run_say_holder(run->ctl, run->opts.path, "not acquired");
+    if (holder == HOLDER_SILENT)
+        lockctl_say(run->ctl, "not acquired: the servers do not answer");
+    if (holder == HOLDER_NONE)
         lockctl_say(run->ctl, "not acquired: %s", zkr_strerror(error));
     return run->opts.not_acquired_code;
 }
@@ -85,6 +138,7 @@ int run_wait(struct run *run)
 {
     const struct run_opts *opts = &run->opts;
     int64_t since_ms = run_boot_ms();
+    zkr_listener *listener = NULL;
     struct claim *claim = NULL;
     zkr_grant *grant = NULL;
     int ended_by;
@@ -93,11 +147,16 @@ int run_wait(struct run *run)
 
     if (run_would_wait_for_itself(run, &code))
         return code;
+    atomic_store(&run->session_state, zkr_session_state(run->ctl->session));
+    (void)zkr_session_listen(run->ctl->session, on_session, run, &listener);
     error = claim_start(run->ctl->session, opts->kind, opts->path, opts->why,
                         opts->wait_ms, run->event_fd, &claim);
-    if (error != ZKR_OK)
+    if (error != ZKR_OK) {
+        zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
+    }
     ended_by = await(run, claim);
+    zkr_listener_free(listener);
     (void)claim_outcome(claim, &error, &grant);
     if (error == ZKR_OK)
         note_grant(run, grant, since_ms);

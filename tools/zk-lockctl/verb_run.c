@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "escape.h"
+#include "run_why.h"
+
 enum {
     OPTION_WHY = OPTION_FIRST,
     OPTION_KILL_GRACE,
@@ -55,6 +58,20 @@ static int take_duration(const char *option, int64_t *ret_ms)
 {
     return lockctl_parse_duration(optarg, ret_ms) ? 0
                                                   : bad(option, "a duration");
+}
+
+/* Nothing that only informs keeps a command from running. */
+static void take_why(const struct lockctl *ctl, struct run_opts *opts)
+{
+    char shown[4 * ZKR_LABEL_MAX + 1];
+
+    opts->why = opts->label;
+    if (why_fit(optarg, opts->label))
+        return;
+    (void)escape_text(opts->why, strlen(opts->why), shown, sizeof(shown));
+    lockctl_say(ctl,
+                "--why: others are shown one line of at most %d bytes: \"%s\"",
+                ZKR_LABEL_MAX, shown);
 }
 
 static int take_kill_after(int64_t *ret_ms)
@@ -108,14 +125,14 @@ static int take_on_revoke(bool *ret_term)
                : bad("--on-revoke", "ignore or term");
 }
 
-static int take_session_timeout(struct lockctl *ctl)
+static int take_session_timeout(struct lockctl *ctl, uint32_t *ret_asked)
 {
     int64_t ms;
 
     if (!lockctl_parse_duration(optarg, &ms) ||
         ms < SESSION_TIMEOUT_LOWEST_MS || ms > ZKR_SESSION_TIMEOUT_MAX_MS)
         return bad("--session-timeout", "a duration between 1s and 24h");
-    ctl->session_timeout_ms = (uint32_t)ms;
+    ctl->session_timeout_ms = *ret_asked = (uint32_t)ms;
     return 0;
 }
 
@@ -139,7 +156,7 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         take_shell_command(opts, optarg);
         return 0;
     case OPTION_WHY:
-        opts->why = optarg;
+        take_why(ctl, opts);
         return 0;
     case OPTION_KILL_GRACE:
         return take_duration("--kill-grace", &opts->grace_ms);
@@ -153,7 +170,7 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         opts->status_file = optarg;
         return 0;
     case OPTION_SESSION_TIMEOUT:
-        return take_session_timeout(ctl);
+        return take_session_timeout(ctl, &opts->timeout_asked_ms);
     default:
         return EX_USAGE;
     }
@@ -190,18 +207,12 @@ static int take_arguments(struct run_opts *opts, int argc, char **argv)
 }
 
 /* What others see is the name of the command; its arguments may be secret. */
-static const char *default_label(const struct run_opts *opts)
+static void take_default_why(struct run_opts *opts)
 {
     const char *slash = strrchr(opts->argv[0], '/');
-    const char *name = slash != NULL ? slash + 1 : opts->argv[0];
 
-    if (name[0] == '\0' || strlen(name) > ZKR_LABEL_MAX)
-        return NULL;
-    for (const char *c = name; *c != '\0'; c++) {
-        if (*c < ' ' || *c > '~')
-            return NULL;
-    }
-    return name;
+    (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], opts->label);
+    opts->why = opts->label[0] == '\0' ? NULL : opts->label;
 }
 
 static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
@@ -222,35 +233,10 @@ static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
     }
     if (ctl->session_timeout_ms == 0)
         ctl->session_timeout_ms = SESSION_TIMEOUT_MS;
-    if (!ctl->timeout_given) /* see lockctl_connect() */
-        ctl->connect_timeout_ms =
-            ctl->timeout_ms + (int64_t)ctl->session_timeout_ms;
     code = take_arguments(opts, argc - optind, argv + optind);
     if (code == 0 && opts->why == NULL)
-        opts->why = default_label(opts);
+        take_default_why(opts);
     return code;
-}
-
-/* The grace must fit into what is left of the lease when TERM is due. */
-static int set_fence(struct run *run)
-{
-    int64_t timeout_ms = zkr_session_timeout_ms(run->ctl->session);
-    int64_t longest_ms = fence_longest_grace_ms(timeout_ms);
-    int64_t grace_ms = run->opts.grace_ms;
-
-    if (grace_ms > longest_ms)
-        return lockctl_fail(
-            EX_USAGE,
-            "--kill-grace %lld ms is too long: the servers grant a session "
-            "timeout of %lld ms, and a sixth of it, %lld ms, is what the lease "
-            "has to spare; --session-timeout %lldms would do, if the servers "
-            "grant it",
-            (long long)grace_ms, (long long)timeout_ms, (long long)longest_ms,
-            (long long)grace_ms * 6);
-    run->fence.policy = run->opts.on_suspend;
-    run->fence.grace_ms =
-        grace_ms >= 0 ? grace_ms : fence_default_grace_ms(timeout_ms);
-    return 0;
 }
 
 /* A socket must not become our stdin, stdout or stderr. The command finds them
@@ -276,21 +262,6 @@ static int prepare(struct run *run)
         return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
     tty_open(&run->tty);
     return run_status_check(run->opts.status_file);
-}
-
-static int open_session(struct run *run)
-{
-    int code;
-
-    nested_read(&run->around, getenv(NESTED_VARIABLE));
-    run->ctl->within = nested_innermost(&run->around);
-    code = lockctl_connect(run->ctl);
-    if (code == 0)
-        code = set_fence(run);
-    /* Until here a signal may simply end us: nothing is held. */
-    if (code == 0 && signals_take(&run->signals) != 0)
-        code = lockctl_fail(EX_RUN, "cannot take signals: %s", strerror(errno));
-    return code;
 }
 
 static int command_code(const struct child *c)
@@ -348,7 +319,7 @@ static int run(struct lockctl *ctl, int argc, char **argv)
         return code;
     code = prepare(&r);
     if (code == 0) {
-        code = open_session(&r);
+        code = run_connect(&r);
         if (code == 0)
             code = run_locked(&r);
         if (run_status_write(&r, code) != 0 && code == 0)

@@ -1,0 +1,197 @@
+/* Tests of zk-lockctl run with servers that do not answer, while it connects
+ * and while it waits. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "proxy.h"
+#include "start_run.h"
+
+#define REFUSING "127.0.0.1:1,127.0.0.1:2"
+
+/* With its own time for connecting it tries for 5 s and the session timeout. */
+#define START_SILENT(...) START_FOR(&cli, "40s", REFUSING, __VA_ARGS__)
+
+/* All of these took 15 seconds, without a word. */
+static void who_does_not_wait_gives_up_when_all_refuse(void **state)
+{
+    (void)state;
+    START_SILENT("-n", "/a", "true");
+    assert_int_equal(cli_end(&cli), 69);
+    assert_said(&cli, "refused the connection");
+}
+
+static void who_waits_for_a_time_gives_up_after_it(void **state)
+{
+    int64_t began_ms = now_ms();
+
+    (void)state;
+    START_SILENT("-w", "2", "/a", "true");
+    assert_int_equal(cli_end(&cli), 69);
+    assert_true(now_ms() - began_ms < SOON_MS / 2);
+    assert_said(&cli, "refused the connection; trying for another 500 ms");
+    START_SILENT("-w", "1ms", "/a", "true");
+    assert_int_equal(cli_end(&cli), 69);
+}
+
+static void who_waits_is_told_why_nothing_happens(void **state)
+{
+    (void)state;
+    START_SILENT("/a", "true");
+    cli_wait_said(&cli, "refused the connection; trying for another 44000 ms");
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+}
+
+/* The credentials may come through a pipe, which is read once. */
+static void a_second_attempt_has_its_credentials(void **state)
+{
+    struct proxy *proxy;
+    char script[1024];
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    proxy_freeze(proxy);
+    (void)snprintf(script, sizeof(script),
+                   "printf 'digest:bob:secret' | %s run --auth-file "
+                   "/dev/stdin --servers %s %s echo done",
+                   LOCKCTL, proxy_hosts(proxy), new_path());
+    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    cli_wait_said(&cli, "trying for another");
+    proxy_heal(proxy);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said(&cli, "done\n");
+    proxy_stop(proxy);
+}
+
+/* A holder, and one that waits for it through a proxy. */
+static struct proxy *start_waiter(struct cli *waiter, const char *timeout,
+                                  const char *wait)
+{
+    const char *path = new_path();
+    struct proxy *proxy;
+
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START_FOR(waiter, timeout, proxy_hosts(proxy), "-w", wait, path, "true");
+    wait_children(path, 2);
+    return proxy;
+}
+
+/* What it has said after the last time that this was asked for. */
+static void wait_said_again(const struct cli *c, const char *text, int times)
+{
+    for (int i = 0;; i++) {
+        const char *found = cli_said(c);
+        int count = 0;
+
+        while ((found = strstr(found, text)) != NULL) {
+            found += strlen(text);
+            count++;
+        }
+        if (count >= times)
+            return;
+        if (i * 10 > SOON_MS)
+            fail_msg("it has not said '%s' %d times but: %s", text, times,
+                     cli_said(c));
+        sleep_ms(10);
+    }
+}
+
+static void a_waiter_says_when_servers_go_and_come(void **state)
+{
+    struct cli waiter;
+    struct proxy *proxy = start_waiter(&waiter, "40s", "1h");
+
+    (void)state;
+    for (int i = 1; i <= 2; i++) {
+        proxy_cut(proxy);
+        wait_said_again(&waiter, "the servers do not answer; waiting", i);
+        proxy_heal(proxy);
+        wait_said_again(&waiter, "the servers answer; still waiting", i);
+    }
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&waiter), 0);
+    proxy_stop(proxy);
+}
+
+/* "not granted before the deadline", it said. */
+static void a_deadline_without_servers_says_so(void **state)
+{
+    struct cli waiter;
+    struct proxy *proxy = start_waiter(&waiter, "40s", "4s");
+
+    (void)state;
+    proxy_freeze(proxy); /* which a client notices late */
+    assert_int_equal(cli_end(&waiter), 75);
+    assert_said(&waiter, "not acquired: the servers do not answer");
+    proxy_stop(proxy);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void a_deadline_without_a_connection_says_so(void **state)
+{
+    struct cli waiter;
+    struct proxy *proxy = start_waiter(&waiter, "40s", "4s");
+
+    (void)state;
+    proxy_cut(proxy);
+    assert_int_equal(cli_end(&waiter), 75);
+    assert_said(&waiter, "the servers do not answer; waiting");
+    assert_said(&waiter, "not acquired: the servers do not answer");
+    proxy_stop(proxy);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void a_waiter_says_that_its_session_was_ended(void **state)
+{
+    struct cli waiter;
+    struct proxy *proxy = start_waiter(&waiter, "2s", "1h");
+
+    (void)state;
+    for (int i = 1; i <= 2; i++) {
+        proxy_cut(proxy);
+        wait_said_again(&waiter, "the servers do not answer; waiting", i);
+        sleep_ms(2 * T_MS); /* the servers end the session meanwhile */
+        proxy_heal(proxy);
+        wait_said_again(&waiter, "have ended the session; waiting at the end",
+                        i);
+        wait_said_again(&waiter, "the servers answer; still waiting", i);
+    }
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&waiter), 0);
+    proxy_stop(proxy);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_does_not_wait_gives_up_when_all_refuse),
+        cmocka_unit_test(who_waits_for_a_time_gives_up_after_it),
+        cmocka_unit_test(who_waits_is_told_why_nothing_happens),
+        cmocka_unit_test(a_second_attempt_has_its_credentials),
+        cmocka_unit_test(a_waiter_says_when_servers_go_and_come),
+        cmocka_unit_test(a_deadline_without_servers_says_so),
+        cmocka_unit_test(a_deadline_without_a_connection_says_so),
+        cmocka_unit_test(a_waiter_says_that_its_session_was_ended),
+    };
+
+    return cmocka_run_group_tests_name("run and silence", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}

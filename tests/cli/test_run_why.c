@@ -1,0 +1,80 @@
+/* Tests of what others are shown: always a label that the library takes. */
+#include <string.h>
+
+#include "run_why.h"
+#include "unit.h"
+
+static char label[ZKR_LABEL_MAX + 1];
+
+static void a_short_line_is_taken_as_it_is(void **state)
+{
+    static const char *const texts[] = { "", "release 42", "gr\xc3\xbc\xc3\x9f",
+                                         "\xf0\x9f\x98\x80", "\"\\%s" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        assert_true(why_fit(texts[i], label));
+        assert_string_equal(label, texts[i]);
+    }
+}
+
+static void what_is_no_line_becomes_one(void **state)
+{
+    (void)state;
+    assert_false(why_fit("release 42\n\nfixes:\t7", label));
+    assert_string_equal(label, "release 42  fixes: 7");
+    assert_false(why_fit("a\x7f\xc2\x85"
+                         "b",
+                         label));
+    assert_string_equal(label, "a  b");
+}
+
+static void what_is_no_text_becomes_question_marks(void **state)
+{
+    (void)state;
+    assert_false(why_fit("caf\xe9 \xed\xa0\x80 \xc0\xaf", label));
+    assert_string_equal(label, "caf? ??? ??");
+    assert_false(why_fit("\xee\x80\x80\xef\xbf\xbf", label)); /* refused */
+    assert_string_equal(label, "??");
+}
+
+/* At the byte, but not within a character. */
+static void a_long_line_is_cut_between_characters(void **state)
+{
+    char text[4 * ZKR_LABEL_MAX + 1];
+
+    (void)state;
+    (void)memset(text, 'x', ZKR_LABEL_MAX);
+    text[ZKR_LABEL_MAX] = '\0';
+    assert_true(why_fit(text, label));
+    assert_string_equal(label, text);
+    (void)strcpy(text + ZKR_LABEL_MAX, "y");
+    assert_false(why_fit(text, label));
+    assert_int_equal(strlen(label), ZKR_LABEL_MAX);
+    for (size_t len = 2; len <= 4; len++) {
+        static const char *const characters[] = { NULL, NULL, "\xc3\xbc",
+                                                  "\xe2\x82\xac",
+                                                  "\xf0\x9f\x98\x80" };
+
+        (void)strcpy(text + ZKR_LABEL_MAX - len + 1, characters[len]);
+        assert_false(why_fit(text, label));
+        assert_int_equal(strlen(label), ZKR_LABEL_MAX - len + 1);
+        text[ZKR_LABEL_MAX - len] = '\0';
+        (void)strcat(text, characters[len]);
+        assert_true(why_fit(text, label));
+        assert_string_equal(label, text);
+        (void)memset(text, 'x', ZKR_LABEL_MAX);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_short_line_is_taken_as_it_is),
+        cmocka_unit_test(what_is_no_line_becomes_one),
+        cmocka_unit_test(what_is_no_text_becomes_question_marks),
+        cmocka_unit_test(a_long_line_is_cut_between_characters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

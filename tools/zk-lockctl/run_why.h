@@ -1,0 +1,14 @@
+/* What others are shown who want the lock. Pure. */
+#ifndef RUN_WHY_H
+#define RUN_WHY_H
+
+#include <stdbool.h>
+
+#include <zkrecipes/session.h>
+
+/* As much of a text as a label may have: at most ZKR_LABEL_MAX bytes, whole
+ * characters; a blank for control characters, '?' for what is no text. False
+ * when that is not all of it. */
+bool why_fit(const char *text, char label[ZKR_LABEL_MAX + 1]);
+
+#endif
