@@ -43,8 +43,8 @@ static int open_terminal(void **state)
     char line[256];
 
     (void)state;
-    tmux_open(100, 30);
-    /* The paths are long; top(1) wants a terminal that it knows. */
+    tmux_open(200, 30); /* the paths are long, and must not wrap */
+    /* top(1) wants a terminal that it knows. */
     (void)snprintf(line, sizeof(line),
                    "clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
                    server_hosts(the_server), cli_file("."));
