@@ -784,7 +784,7 @@ static void break_takes_the_lock_away(void **state)
     assert_said("nobody holds it with the token");
     assert_int_equal(look(line("break %s", path)), 64);
     assert_said(line("use --yes --token %" PRId64, zkr_grant_token(g)));
-    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_OK);
+    wait_verified(g);
     assert_int_equal(look(line("break --yes --token 0x%" PRIx64 " %s -o json",
                                zkr_grant_token(g), path)),
                      0);
@@ -974,7 +974,7 @@ static void break_asks_for_the_token_on_the_terminal(void **state)
     assert_int_equal(break_on_a_terminal("\n"), 65);
     assert_int_equal(
         break_on_a_terminal(line("%" PRId64 "\n", zkr_grant_token(g) + 1)), 65);
-    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_OK);
+    wait_verified(g);
     assert_int_equal(
         break_on_a_terminal(line("0x%" PRIx64 "\n", zkr_grant_token(g))), 0);
     wait_grant_state(g, ZKR_GRANT_LOST);

@@ -97,7 +97,7 @@ static void a_late_create_through_the_old_server_is_refused(void **state)
     assert_true(wait_until(is_not_there, &old, SOON_MS));
     sleep_ms(200); /* for something not to happen */
     assert_int_equal(count_children(path), 1);
-    ok(zkr_grant_verify(recorded_grant(r, 0), SOON_MS));
+    wait_verified(recorded_grant(r, 0));
     release(recorded_grant(r, 0));
     assert_int_equal(count_children(path), 0);
     recorder_free(r);
@@ -178,7 +178,7 @@ without_a_majority_there_is_no_lease_and_maybe_a_lock_again(void **state)
     assert_int_equal(zkr_grant_state(g) == ZKR_GRANT_HELD, exists);
     if (exists) {
         assert_int_equal(stat.czxid, zkr_grant_token(g));
-        ok(zkr_grant_verify(g, SOON_MS));
+        wait_verified(g);
     }
     zkr_grant_free(g);
     release(acquire(m));

@@ -172,7 +172,7 @@ static void still_holds(struct party *p)
     zkr_grant *g = p->grant;
     struct Stat stat;
 
-    ok(zkr_grant_verify(g, SOON_MS));
+    wait_verified(g);
     assert_int_equal(admin_exists(admin, zkr_grant_node(g), &stat), ZOK);
     assert_int_equal(stat.czxid, zkr_grant_token(g));
     assert_int_equal(recorder_count(p->turn), 0);

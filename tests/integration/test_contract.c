@@ -178,8 +178,11 @@ static int release_by(struct contender *c)
 
 static void give_back(struct contender *c)
 {
+    int64_t began_ms = now_ms();
+
     contender_release(c, c->grant);
-    succeeds(c);
+    if (!is_released(contender_rc(c), began_ms))
+        succeeds(c);
     contender_forget(c);
 }
 
