@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -106,8 +107,8 @@ static _Noreturn void be_deaf(void)
 }
 
 /* Leave a process behind that is in a session of its own and deaf to TERM. In
- * /proc/PID/stat its name looks like what comes after a name. */
-static int leave_behind(void)
+ * /proc/PID/stat its name may look like what comes after a name. */
+static int leave_behind(const char *name)
 {
     pid_t pid;
 
@@ -115,12 +116,43 @@ static int leave_behind(void)
     pid = fork();
     if (pid == 0) {
         (void)setsid();
-        (void)prctl(PR_SET_NAME, "x) S 1");
+        (void)prctl(PR_SET_NAME, name);
         for (;;)
             (void)pause();
     }
     (void)printf("%d\n", (int)pid);
     return 0;
+}
+
+/* TERM, some time to clean up, and it has: the file is there. */
+static _Noreturn void clean_up(const char *file)
+{
+    struct timespec some = { .tv_nsec = 100000000 };
+    sigset_t term;
+    int sig;
+
+    (void)sigemptyset(&term);
+    (void)sigaddset(&term, SIGTERM);
+    (void)raise(SIGSTOP);
+    (void)sigwait(&term, &sig);
+    (void)nanosleep(&some, NULL);
+    (void)close(open(file, O_WRONLY | O_CREAT, 0600));
+    _exit(0);
+}
+
+/* Leave a process behind that is stopped, and has something to clean up. */
+static int leave_stopped(const char *file)
+{
+    sigset_t term;
+    pid_t pid;
+
+    (void)sigemptyset(&term);
+    (void)sigaddset(&term, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &term, NULL);
+    pid = fork();
+    if (pid == 0)
+        clean_up(file);
+    return waitpid(pid, NULL, WUNTRACED) == pid ? 0 : 1;
 }
 
 /* What a person answers, at the terminal. */
@@ -152,9 +184,11 @@ int main(int argc, char **argv)
     if (strcmp(what, "dispositions") == 0)
         return say_dispositions();
     if (strcmp(what, "leave") == 0)
-        return leave_behind();
+        return leave_behind(argc > 2 ? argv[2] : "x) S 1");
     if (strcmp(what, "deaf") == 0)
         be_deaf();
+    if (strcmp(what, "leave-stopped") == 0 && argc == 3)
+        return leave_stopped(argv[2]);
     if (strcmp(what, "ask") == 0)
         return ask();
     return 64;

@@ -270,19 +270,20 @@ static int command_code(const struct child *c)
                                   : WEXITSTATUS(c->status);
 }
 
-/* A confirmed release proves that it was ours to the end. */
+/* A confirmed release proves nothing: of a session that is over the library
+ * says so too. The lease at the end of the command does. */
 static void give_back(struct run *run)
 {
     int rc = run->lost ? ZKR_OK : zkr_grant_release(run->grant);
 
     run->held_ms = run_boot_ms() - run->granted_ms;
-    if (rc == ZKR_OK)
+    if (run->lost)
         return;
     if (run->child.ended && (rc == ZKR_ELOST || !run->ended_in_time)) {
         run->lost = true;
         (void)lockctl_fail(EX_LOST, "LOCK LOST: it was not provably ours any "
                                     "more when the command ended");
-    } else if (rc != ZKR_ELOST && rc != ZKR_EPENDING) {
+    } else if (rc != ZKR_OK && rc != ZKR_ELOST && rc != ZKR_EPENDING) {
         (void)lockctl_fail_zkr(rc);
     }
 }

@@ -1,0 +1,162 @@
+/* What zk-lockctl run does when its command has ended, or when it cannot see to
+ * it itself: leftovers, the guard, and giving the lock back. */
+#include "start_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proxy.h"
+
+/* -- what the command has left behind ------------------------------------- */
+
+/* A parser of /proc/PID/stat that takes the first parenthesis for the end of
+ * the name overlooks these, and the lock is free while they live. */
+static void no_name_hides_a_process_that_is_left(void **state)
+{
+    static const char *const names[] = { "\n) Z 1 (", " " };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        START(&cli, "--kill-grace", "50ms", new_path(), COMMAND, "leave",
+              names[i]);
+        assert_int_equal(cli_end(&cli), 0);
+        assert_int_equal(kill((pid_t)atoi(cli_said(&cli)), 0), -1);
+    }
+}
+
+/* It is told, continued, and has the time of --kill-grace. */
+static void what_is_left_may_clean_up(void **state)
+{
+    const char *file = cli_file("cleaned-up");
+
+    (void)state;
+    START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "10s",
+              new_path(), COMMAND, "leave-stopped", file);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(access(file, F_OK), 0);
+}
+
+/* -- the guard ------------------------------------------------------------ */
+
+/* What hits the process group of the tool does not hit its guard: else a
+ * grandchild would live on without the lock. */
+static void a_killed_group_takes_all_along(void **state)
+{
+    pid_t grandchild;
+
+    (void)state;
+    START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
+    cli_wait_said(&cli, "\n");
+    grandchild = (pid_t)atoi(cli_said(&cli) + 4);
+    wait_process_state(grandchild, 'S');
+    assert_int_equal(getpgid(cli.pid), cli.pid);
+    assert_int_equal(kill(-cli.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    wait_process_gone(grandchild);
+}
+
+/* -- giving it back ------------------------------------------------------- */
+
+/* The lock was ours to the end of the command; that the servers do not say so
+ * is no failure of the command. Its node goes later. */
+static void a_release_without_an_answer_is_no_loss(void **state)
+{
+    const char *path = new_path();
+    struct proxy *proxy;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    START_FOR(&cli, "10s", proxy_hosts(proxy), "--timeout", "300ms", path, "-c",
+              "echo ready; read -r line; exit 7");
+    cli_wait_said(&cli, "ready\n");
+    proxy_freeze(proxy);
+    assert_int_equal(cli_end(&cli), 7);
+    assert_null(strstr(cli_said(&cli), "LOST"));
+    proxy_stop(proxy);
+    wait_children(path, 0);
+}
+
+/* The lease had run out when the command ended by itself: its guard, dead, did
+ * not kill it in time. What the servers say then, if anything, proves nothing:
+ * a release is also confirmed when the session was over long before. */
+static void end_without_a_lease(const char *hosts, struct proxy *proxy)
+{
+    pid_t command;
+
+    START_AT(&cli, hosts, "--timeout", "300ms", new_path(), COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    command = wait_child_of(cli.pid, "cli-command");
+    assert_int_equal(kill(cli.pid, SIGSTOP), 0);
+    wait_process_state(cli.pid, 'T');
+    assert_int_equal(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL),
+                     0);
+    if (proxy != NULL)
+        proxy_freeze(proxy);
+    sleep_ms(T_MS); /* the longest lease */
+    (void)close(cli.in);
+    cli.in = -1;
+    wait_process_state(command, 'Z');
+    assert_int_equal(kill(cli.pid, SIGCONT), 0);
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "LOCK LOST: it was not provably ours");
+}
+
+/* It ended with 0 when the release was confirmed. */
+static void a_lock_not_proven_at_the_end_is_lost(void **state)
+{
+    struct proxy *proxy;
+
+    (void)state;
+    end_without_a_lease(server_hosts(the_server), NULL);
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    end_without_a_lease(proxy_hosts(proxy), proxy);
+    proxy_stop(proxy);
+}
+
+/* The node stays until the session ends; the command has done its work. */
+static void a_refused_release_is_said(void **state)
+{
+    struct ACL read_only[] = { { ZOO_PERM_READ,
+                                 { (char *)"world", (char *)"anyone" } } };
+    const struct ACL_vector acl = { 1, read_only };
+    const char *path = new_path();
+
+    (void)state;
+    START(&cli, path, "-c", "echo ready; read -r line; exit 7");
+    cli_wait_said(&cli, "ready\n");
+    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+    assert_int_equal(cli_end(&cli), 7);
+    assert_said(&cli, "zk-lockctl: ");
+    assert_said(&cli, path);
+    assert_null(strstr(cli_said(&cli), "LOST"));
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_name_hides_a_process_that_is_left),
+        cmocka_unit_test(what_is_left_may_clean_up),
+        cmocka_unit_test(a_killed_group_takes_all_along),
+        cmocka_unit_test(a_release_without_an_answer_is_no_loss),
+        cmocka_unit_test(a_lock_not_proven_at_the_end_is_lost),
+        cmocka_unit_test(a_refused_release_is_said),
+    };
+
+    return cmocka_run_group_tests_name("run after", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}
