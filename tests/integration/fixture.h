@@ -44,8 +44,8 @@ zkr_mutex *new_mutex(zkr_session *s, const char *path);
 zkr_grant *acquire(zkr_mutex *m);
 void release(zkr_grant *g);
 /* Is what a release has returned a success? Also that the deletion goes on, if
- * it has waited for the answer of a busy server as long as it does. */
-bool is_released(int rc, int64_t began_ms);
+ * it has waited for the answer of a busy server as long as the session says. */
+bool is_released(int rc, int64_t took_ms, int64_t reply_timeout_ms);
 /* The servers say that it is held. When their answer has come too late to prove
  * it, on a busy machine, they are asked again. */
 void wait_verified(zkr_grant *g);
