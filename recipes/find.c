@@ -71,6 +71,7 @@ static void free_found(struct found *found)
         return;
     for (size_t i = 0; i < found->public.count; i++)
         free((void *)(uintptr_t)found->items[i].path);
+    free((void *)(uintptr_t)found->public.skipped_path);
     free(found->items);
     free(found);
 }
@@ -252,8 +253,19 @@ static size_t judge(struct walk *w, const struct place *place,
     return item;
 }
 
-static bool is_to_be_skipped(const struct walk *w, const struct place *place,
-                             const char *name)
+/* Without memory it is only counted. */
+static void skip(struct walk *w, const char *path, int error)
+{
+    struct zkr_locks *all = &w->found->public;
+
+    if (all->skipped++ > 0)
+        return;
+    all->skipped_path = strdup(without_chroot(w, path));
+    all->skipped_error = error;
+}
+
+static bool is_no_place(const struct walk *w, const struct place *place,
+                        const char *name)
 {
     return is_contender(name) ||
            (strcmp(place->path, "/") == 0 && strcmp(name, "zookeeper") == 0 &&
@@ -267,7 +279,7 @@ static bool add_child(struct walk *w, const struct place *place,
     bool is_holder = item != NO_ITEM && strcmp(name, ZKR__UNFAIR_NAME) == 0;
     char *path;
 
-    if (is_to_be_skipped(w, place, name) ||
+    if (is_no_place(w, place, name) ||
         (w->found->public.cut & ZKR_LOCKS_CUT_LIMIT) != 0)
         return true;
     if (place->depth >= w->opts.depth && !is_holder) {
@@ -283,7 +295,7 @@ static bool add_child(struct walk *w, const struct place *place,
         return false;
     if (!zkr__path_is_child_name(name) || strlen(path) > ZKR_PATH_MAX ||
         zkr__path_fault(path) != NULL) {
-        w->found->public.skipped++;
+        skip(w, path, ZKR_EPATH);
         free(path);
         return true;
     }
@@ -335,7 +347,7 @@ static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
     if (reply->rc == ZKR_OK)
         look(w, &me->place, reply);
     else if (reply->rc != ZKR__ZNONODE) /* that one has gone meanwhile */
-        w->found->public.skipped++;
+        skip(w, me->place.path, reply->rc);
     free(me->place.path);
     me->place.path = NULL;
     walk_on_locked(w);

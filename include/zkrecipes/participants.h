@@ -238,6 +238,8 @@ struct zkr_locks {
     size_t skipped; /**< Nodes that could not be: not readable, or not to be
                          named by a path of ZKR_PATH_MAX. */
     uint32_t cut;   /**< enum zkr_locks_cut; 0: it looked everywhere. */
+    const char *skipped_path; /**< The first that was skipped; NULL without, */
+    int skipped_error;        /**< ... and why: ZNOAUTH, or ZKR_EPATH. */
 };
 
 enum zkr_locks_flags {

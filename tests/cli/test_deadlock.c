@@ -20,8 +20,8 @@ static struct world {
 
 static struct deadlocks found;
 
-static void add_node(struct world *w, struct lock *lock, int session,
-                     int thread, char mode)
+static struct contender *add_node(struct world *w, struct lock *lock,
+                                  int session, int thread, char mode)
 {
     size_t i = w->used++;
     struct zkr_participant *p = &w->nodes[i];
@@ -46,6 +46,24 @@ static void add_node(struct world *w, struct lock *lock, int session,
     w->contenders[i].owner.is_record = thread != 0;
     w->contenders[i].owner.tid = thread;
     lock->count++;
+    return &w->contenders[i];
+}
+
+/* "<SESSION": it is inside of that one, by its record; "<SESSION!": and on
+ * another host. How long that is. */
+static int read_nesting(struct contender *c, const char *text)
+{
+    int outer;
+    int len;
+
+    (void)strcpy(c->owner.host, "here");
+    if (sscanf(text, "<%d%n", &outer, &len) != 1)
+        return 0;
+    c->owner.within = outer;
+    c->owner.is_record = true;
+    if (text[len] == '!')
+        (void)strcpy(c->owner.host, "there");
+    return len + (text[len] == '!');
 }
 
 /* A lock with that queue of "SESSION.THREADx", or s for a shared one; thread
@@ -61,8 +79,10 @@ static struct lock *add(struct world *w, const char *queue)
                            .items = &w->contenders[w->used],
                            .kind = KIND_RW };
     while (sscanf(queue, " %d.%d%c%n", &session, &thread, &mode, &len) == 3) {
-        add_node(w, lock, session, thread, mode);
+        struct contender *c = add_node(w, lock, session, thread, mode);
+
         queue += len;
+        queue += read_nesting(c, queue);
     }
     return lock;
 }
@@ -130,6 +150,78 @@ static void two_who_wait_for_each_other_are_found(void **state)
     assert_int_equal(found.count, 1);
     assert_cycle(0, true, "1.1x@0>1.1x@1 2.1x@1>2.1x@0");
     assert_string_equal(found.items[0].youngest->waits->node->name, "1.1x");
+}
+
+/* Each run has a session of its own, and was an owner of its own. */
+static void nested_runs_that_wait_for_each_other_are_found(void **state)
+{
+    (void)state;
+    add(&now, "1.5x 4.5x<3");
+    add(&now, "3.5x 2.5x<1");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.5x@0>2.5x@1 3.5x@1>4.5x@0");
+    assert_true(deadlock_is_nested(&found.items[0].members[0]));
+    assert_true(deadlock_is_nested(&found.items[0].members[1]));
+}
+
+static void runs_in_the_middle_hold_what_nobody_wants(void **state)
+{
+    (void)state;
+    add(&now, "1.5x 9.5x 6.5x<5");
+    add(&now, "2.5x<1");
+    add(&now, "3.5x<2 8.5x");
+    add(&now, "5.5x 4.5x<3");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.5x@0>4.5x@3 5.5x@3>6.5x@0");
+}
+
+/* Without the node of the run between them, nothing ties the two. */
+static void a_run_that_waits_for_the_one_around_it_is_found(void **state)
+{
+    (void)state;
+    add(&now, "1.5x 2.5x<1");
+    find();
+    assert_cycle(0, true, "1.5x@0>2.5x@0");
+    deadlocks_done(&found);
+    memset(&now, 0, sizeof(now));
+    add(&now, "1.5x 3.5x<2");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+/* Anybody may write such records: into any session, in a circle, and of their
+ * own session. */
+static void what_records_say_of_sessions_is_a_claim(void **state)
+{
+    (void)state;
+    add(&now, "1.5x 4.5x<3!");
+    add(&now, "3.5x 2.5x<1");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, false, "1.5x@0>2.5x@1 3.5x@1>4.5x@0");
+    deadlocks_done(&found);
+    memset(&now, 0, sizeof(now));
+    add(&now, "1.5x<1 7.7x<77");
+    add(&now, "2.5x<3");
+    add(&now, "3.5x<2");
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+/* With a sign they are below all others. */
+static void sessions_above_2_to_63_are_told_apart(void **state)
+{
+    (void)state;
+    add(&now, "-1.5x 4.5x<-3");
+    add(&now, "-3.5x -2.5x<-1");
+    add(&now, "1.5x -7.5x");
+    add(&now, "-7.5x 1.5x");
+    find();
+    assert_int_equal(found.count, 2);
+    assert_cycle(0, true, "-1.5x@0>-2.5x@1 -3.5x@1>4.5x@0");
+    assert_cycle(1, true, "1.5x@2>1.5x@3 -7.5x@3>-7.5x@2");
 }
 
 static void a_circle_of_three_is_found_whoever_else_waits(void **state)
@@ -423,6 +515,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(waiting_alone_is_no_deadlock),
         TEST(two_who_wait_for_each_other_are_found),
+        TEST(nested_runs_that_wait_for_each_other_are_found),
+        TEST(runs_in_the_middle_hold_what_nobody_wants),
+        TEST(a_run_that_waits_for_the_one_around_it_is_found),
+        TEST(what_records_say_of_sessions_is_a_claim),
+        TEST(sessions_above_2_to_63_are_told_apart),
         TEST(a_circle_of_three_is_found_whoever_else_waits),
         TEST(two_circles_are_two),
         TEST(other_threads_of_a_session_are_others),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <jansson.h>
+#include <signal.h>
 
 #include "cli.h"
 
@@ -496,6 +497,72 @@ static void what_is_missing_or_wrong_has_its_code(void **state)
     assert_int_equal(RUN("deadlocks", "--nonsense"), 64);
 }
 
+/* --- runs inside of runs --- */
+
+/* A run that holds lock `first`, and when both are held runs another inside of
+ * itself, for lock `second`. */
+static void start_nested(struct cli *c, const char *first, const char *second)
+{
+    char script[1024];
+    char outer[128];
+
+    (void)snprintf(outer, sizeof(outer), "%s/%s", root, first);
+    (void)snprintf(script, sizeof(script),
+                   "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
+                   "exec '%s' run --servers %s '%s/%s' -- true",
+                   cli_file(first), cli_file(second), LOCKCTL,
+                   server_hosts(the_server), root, second);
+    cli_start(c, LOCKCTL,
+              (const char *const[]){ "run", "--servers",
+                                     server_hosts(the_server), outer, "--",
+                                     "/bin/sh", "-c", script, NULL });
+}
+
+static void wait_nested(const char *name)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", root, name);
+    wait_children(path, 2);
+}
+
+/* Each run has a session of its own: "no deadlock" was said of these. */
+static void nested_runs_that_wait_for_each_other_are_found(void **state)
+{
+    struct cli runs[2];
+    const json_t *one;
+    json_t *items;
+
+    (void)state;
+    start_nested(&runs[0], "a", "b");
+    start_nested(&runs[1], "b", "a");
+    wait_nested("a");
+    wait_nested("b");
+    assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 1);
+    assert_said("DEADLOCK 1 (confirmed, 2 owners, for ");
+    assert_said(" zk-lockctl  waits for ");
+    assert_said(", position 1), inside ");
+    assert_said(" zk-lockctl, which holds ");
+    assert_said("  to resolve: end ");
+    assert_int_equal(RUN("deadlocks", "--certain", "-q", "-o", "json"), 1);
+    items = said_items("DeadlockList");
+    assert_int_equal(json_array_size(items), 1);
+    one = json_array_get(items, 0);
+    assert_true(json_is_true(json_object_get(one, "confirmed")));
+    assert_int_equal(json_array_size(json_object_get(one, "owners")), 2);
+    json_decref(items);
+    assert_int_equal(RUN("deadlocks", "-o", "dot"), 1);
+    assert_said("label=\"runs\"");
+    assert_int_equal(RUN("doctor", "--confirm", "100ms"), 1);
+    assert_said(": deadlock: ");
+    assert_said(" 2 locks, 1 finding\n");
+    for (int i = 0; i < 2; i++)
+        (void)kill(runs[i].pid, SIGTERM);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cli_end(&runs[i]), 128 + SIGTERM);
+    assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 0);
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -511,6 +578,7 @@ static int run_group(void)
         TEST(text_of_others_stays_within_its_string),
         TEST(a_busy_system_gives_no_false_alarm),
         TEST(what_is_missing_or_wrong_has_its_code),
+        TEST(nested_runs_that_wait_for_each_other_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ static void a_queue_of_ours_is_well(void **state)
         wait_children(lock_path(), i + 2);
     }
     assert_int_equal(DOCTOR("-v"), 0);
-    assert_non_null(strstr(cli_said(&cli), "1 locks, 0 findings"));
+    assert_non_null(strstr(cli_said(&cli), "1 lock, 0 findings"));
     release(g);
     for (size_t i = 0; i < WAITERS; i++) {
         assert_int_equal(waiter_join(&waiters[i]), ZKR_OK);

@@ -229,6 +229,46 @@ static void what_is_forbidden_is_77(void **state)
     permit(lock, ZOO_PERM_ALL);
 }
 
+static void assert_err(const char *text)
+{
+    if (strstr(look_err, text) == NULL)
+        fail_msg("'%s' is not in: %s", text, look_err);
+}
+
+/* "1 nodes could not be looked at", "no locks", and 0: neither which, nor why,
+ * nor what helps, and wrong. */
+static void what_may_not_be_seen_is_not_nothing(void **state)
+{
+    static const char *const verbs[] = { "ls", "deadlocks", "graph", "doctor" };
+    char closed[128];
+    char note[256];
+
+    (void)state;
+    (void)snprintf(closed, sizeof(closed), "%s", below("closed"));
+    (void)snprintf(note, sizeof(note),
+                   "%s could not be looked at: ZNOAUTH: not permitted; "
+                   "see --auth-file\n",
+                   closed);
+    assert_int_equal(admin_create(admin, closed, NULL), ZOK);
+    assert_int_equal(admin_create(admin, below("closed/lock-0000000000"), ""),
+                     ZOK);
+    permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        assert_int_equal(look_at((const char *[]){ verbs[i], root, NULL }), 77);
+        assert_err(note);
+        assert_err("no locks seen, but some nodes may not be read\n");
+    }
+    assert_int_equal(admin_create(admin, below("other"), NULL), ZOK);
+    permit(below("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    assert_int_equal(admin_create(admin, below("open"), NULL), ZOK);
+    assert_int_equal(admin_create(admin, below("open/lock-0000000000"), ""),
+                     ZOK);
+    assert_int_equal(look_at((const char *[]){ "ls", root, NULL }), 0);
+    assert_err(", and 1 more node could not be looked at: ");
+    permit(closed, ZOO_PERM_ALL);
+    permit(below("other"), ZOO_PERM_ALL);
+}
+
 static void a_node_that_cannot_be_made_is_73(void **state)
 {
     const char *path = below("ephemeral");
@@ -315,6 +355,7 @@ static int run_group(void)
         TEST(a_command_that_cannot_be_started_is_125),
         TEST(what_is_no_lock_is_65),
         TEST(what_is_forbidden_is_77),
+        TEST(what_may_not_be_seen_is_not_nothing),
         TEST(a_node_that_cannot_be_made_is_73),
         TEST(an_option_behind_the_lock_is_64),
         TEST(credentials_are_of_a_file_that_is_nobody_elses),

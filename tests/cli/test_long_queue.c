@@ -76,15 +76,16 @@ static void check_reads_few_nodes(void **state)
 {
     (void)state;
     assert_asks_little(0, "", "check --held", "");
-    assert_asks_little(1, "; 1000 wait", "check --free", "");
-    assert_asks_little(1, "; 1000 wait", "check --held-by nobody", "");
+    assert_asks_little(1, "; 1000 waiting", "check --free", "");
+    assert_asks_little(1, "; 1000 waiting", "check --held-by nobody", "");
 }
 
 static void wait_and_break_read_few_nodes(void **state)
 {
     (void)state;
-    assert_asks_little(75, "; 1000 wait", "wait -w 0 --free", "");
-    assert_asks_little(65, "; 1000 wait", "break --no-4lw --yes --token 1", "");
+    assert_asks_little(75, "; 1000 waiting", "wait -w 0 --free", "");
+    assert_asks_little(65, "; 1000 waiting", "break --no-4lw --yes --token 1",
+                       "");
 }
 
 /* It counted those that it had read. */
@@ -111,7 +112,7 @@ static void a_limit_of_show_does_not_change_the_count(void **state)
     (void)state;
     (void)snprintf(words, sizeof(words), "show --no-4lw --limit 5 %s", path);
     assert_int_equal(look(words), 0);
-    assert_non_null(strstr(look_out, "1001 in the queue (the first 5 are shown)"
+    assert_non_null(strstr(look_out, "1001 in the queue, 5 shown"
                                      "\n"));
     (void)snprintf(words, sizeof(words), "show --limit 5 -o json %s", path);
     assert_int_equal(look(words), 0);

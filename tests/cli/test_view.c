@@ -255,6 +255,7 @@ static void every_failure_has_its_exit_code(void **state)
 {
     (void)state;
     make("notes/note", NULL);
+    assert_int_equal(look(line("ls --empty %s/", root)), 0);
     make("closed/lock-0000000000", NULL);
     forbid(line("%s/closed", root), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(look(line("ls %s/nothing", root)), 65);
@@ -280,7 +281,6 @@ static void every_failure_has_its_exit_code(void **state)
     assert_said("none of table, wide, json, jsonl, csv, dot");
     assert_int_equal(look("ls -o dot"), 64);
     assert_string_equal(look_out, "");
-    assert_int_equal(look(line("ls --empty %s/", root)), 0);
     assert_int_equal(look("--version"), 0);
     assert_non_null(strstr(look_out, "zk-lockctl " ZKR_VERSION_STRING "\n"));
     look_on("127.0.0.1:1");
@@ -789,7 +789,7 @@ static void break_takes_the_lock_away(void **state)
                                zkr_grant_token(g), path)),
                      0);
     assert_said("it is connected from 127.0.0.1:");
-    assert_said("1 wait; the next is granted at once");
+    assert_said("1 waiting; the next is granted at once");
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_string_equal(

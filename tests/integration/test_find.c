@@ -134,6 +134,7 @@ static void locks_of_every_client_are_found(void **state)
     assert_int_equal(list->items[1].created_ms, stat.ctime);
     assert_int_equal(list->cut, 0);
     assert_int_equal(list->skipped, 0);
+    assert_null(list->skipped_path);
     zkr_locks_free(list);
 }
 
@@ -266,6 +267,8 @@ static void what_may_not_be_read_is_counted(void **state)
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "open", 1, 1);
     assert_int_equal(list->skipped, 1);
+    assert_string_equal(list->skipped_path, below("closed"));
+    assert_int_equal(list->skipped_error, ZNOAUTH);
     zkr_locks_free(list);
     assert_int_equal(find_fails(s, below("closed"), 0), ZNOAUTH);
     forbid(below("closed"), ZOO_PERM_ALL);
@@ -293,6 +296,8 @@ static void hostile_names_are_walked_or_counted(void **state)
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "\xe2\x80\xae%s%n\"'\\ ", 1, 1);
     assert_int_equal(list->skipped, 1);
+    assert_non_null(strstr(list->skipped_path, longest));
+    assert_int_equal(list->skipped_error, ZKR_EPATH);
     zkr_locks_free(list);
 }
 

@@ -69,6 +69,7 @@ static bool append(struct scan *scan, struct scan *more)
         memcpy(grown + scan->count, more->locks,
                more->count * sizeof(*more->locks));
     scan->count += more->count;
+    scan->denied += more->denied;
     more->count = 0;
     for (size_t i = 0; i < more->notes.count; i++)
         notes_add(&scan->notes, "%s", more->notes.texts[i]);
@@ -216,7 +217,7 @@ int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
         code = load(ctl, argv + optind, argc - optind, &opts, &a);
     if (code != 0)
         return code;
-    code = print(ctl, &a);
+    code = scan_code(&a.scan, print(ctl, &a));
     if (code == 0 && a.deadlocks.count > 0)
         code = EX_NO;
     across_done(&a);

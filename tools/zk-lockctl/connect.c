@@ -58,7 +58,8 @@ int lockctl_fail_error(int rc, const char *detail)
     if (detail[0] == '\0')
         detail = zkr_strerror(rc);
     (void)escape_text(detail, strlen(detail), text, sizeof(text));
-    return lockctl_fail(lockctl_exit_code(rc), "%s", text);
+    return lockctl_fail(lockctl_exit_code(rc), "%s%s", text,
+                        rc == ZNOAUTH ? "; see --auth-file" : "");
 }
 
 int lockctl_fail_zkr(int rc)

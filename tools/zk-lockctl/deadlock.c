@@ -7,8 +7,9 @@
 /* More are not told apart. */
 #define DEADLOCKS_MAX 1000
 
-/* A contender. One that waits leads to those ahead of it in its queue; one
- * that holds leads to where its owner waits. */
+/* A contender. One that waits leads to those ahead of it in its queue. One that
+ * holds leads to where its owner waits, and to all who are inside of its
+ * session: it is given back when they have ended. */
 struct vertex {
     const struct lock *lock;
     const struct contender *c;
@@ -16,6 +17,8 @@ struct vertex {
     bool crowded; /* its thread waits in several places */
     size_t first; /* of a waiter: the vertices ahead; of a holder: part of */
     size_t count; /* ... graph.waiters, those of its session */
+    size_t first_inside; /* of a holder: part of graph.nested */
+    size_t count_inside;
 };
 
 struct graph {
@@ -23,6 +26,8 @@ struct graph {
     size_t count;
     size_t *waiters; /* by session, then by thread */
     size_t waiter_count;
+    size_t *nested; /* those inside of a session, by that one */
+    size_t nested_count;
     bool certain; /* without the edges that are only possible */
 };
 
@@ -158,21 +163,47 @@ static void sort_waiters(struct graph *g)
     }
 }
 
-static int64_t session_at(const struct graph *g, size_t i)
+static int64_t session_of(const struct vertex *v)
 {
-    return g->vertices[g->waiters[i]].c->node->session_id;
+    return v->c->node->session_id;
 }
 
-/* The first of the waiters whose session is not below that one, or, with
- * `after`, is above it. */
-static size_t bound(const struct graph *g, int64_t session_id, bool after)
+static int64_t session_around(const struct vertex *v)
+{
+    return v->c->owner.within;
+}
+
+static int by_session_around(const void *a, const void *b, void *graph)
+{
+    const struct graph *g = graph;
+
+    return compare(session_around(&g->vertices[*(const size_t *)a]),
+                   session_around(&g->vertices[*(const size_t *)b]));
+}
+
+static void sort_nested(struct graph *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        if (session_around(&g->vertices[i]) != 0)
+            g->nested[g->nested_count++] = i;
+    }
+    qsort_r(g->nested, g->nested_count, sizeof(*g->nested), by_session_around,
+            g);
+}
+
+typedef int64_t session_fn(const struct vertex *v);
+
+/* Of vertices sorted by a session, the first whose session is not below that
+ * one, or, with `after`, is above it. */
+static size_t bound(const struct graph *g, const size_t *sorted, size_t count,
+                    session_fn *session, int64_t session_id, bool after)
 {
     size_t low = 0;
-    size_t high = g->waiter_count;
+    size_t high = count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int64_t at = session_at(g, middle);
+        int64_t at = session(&g->vertices[sorted[middle]]);
 
         if (at < session_id || (after && at == session_id))
             low = middle + 1;
@@ -182,16 +213,27 @@ static size_t bound(const struct graph *g, int64_t session_id, bool after)
     return low;
 }
 
+static void find_of_session(const struct graph *g, const size_t *sorted,
+                            size_t count, session_fn *session,
+                            int64_t session_id, size_t *ret_first,
+                            size_t *ret_count)
+{
+    *ret_first = bound(g, sorted, count, session, session_id, false);
+    *ret_count =
+        bound(g, sorted, count, session, session_id, true) - *ret_first;
+}
+
 static void find_own_waiters(struct graph *g)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct vertex *v = &g->vertices[i];
-        int64_t session_id = v->c->node->session_id;
 
-        if (v->waits || session_id == 0)
+        if (v->waits || session_of(v) == 0)
             continue;
-        v->first = bound(g, session_id, false);
-        v->count = bound(g, session_id, true) - v->first;
+        find_of_session(g, g->waiters, g->waiter_count, session_of,
+                        session_of(v), &v->first, &v->count);
+        find_of_session(g, g->nested, g->nested_count, session_around,
+                        session_of(v), &v->first_inside, &v->count_inside);
     }
 }
 
@@ -204,13 +246,15 @@ static bool build(struct graph *g, const struct lock *locks, size_t count,
         most += locks[i].count;
     g->vertices = calloc(most, sizeof(*g->vertices));
     g->waiters = calloc(most, sizeof(*g->waiters));
-    if (g->vertices == NULL || g->waiters == NULL)
+    g->nested = calloc(most, sizeof(*g->nested));
+    if (g->vertices == NULL || g->waiters == NULL || g->nested == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!add_lock(g, &locks[i], before, before_count))
             return false;
     }
     sort_waiters(g);
+    sort_nested(g);
     find_own_waiters(g);
     return true;
 }
@@ -228,6 +272,16 @@ static bool is_owner_of_both(const struct graph *g, const struct vertex *held,
     return !g->certain && held->lock != wait->lock;
 }
 
+/* What runs inside of a session is on the machine of that one. */
+static bool is_inside(const struct graph *g, const struct vertex *held,
+                      const struct vertex *inner)
+{
+    const struct owner *o = &held->c->owner;
+
+    return !g->certain ||
+           (o->is_record && strcmp(o->host, inner->c->owner.host) == 0);
+}
+
 /* The next vertex that `from` leads to; the cursor begins at zero. */
 static bool next_edge(const struct graph *g, size_t from, size_t *cursor,
                       size_t *ret_to)
@@ -243,6 +297,11 @@ static bool next_edge(const struct graph *g, size_t from, size_t *cursor,
     while (*cursor < v->count) {
         *ret_to = g->waiters[v->first + (*cursor)++];
         if (is_owner_of_both(g, v, &g->vertices[*ret_to]))
+            return true;
+    }
+    while (*cursor < v->count + v->count_inside) {
+        *ret_to = g->nested[v->first_inside + (*cursor)++ - v->count];
+        if (is_inside(g, v, &g->vertices[*ret_to]))
             return true;
     }
     return false;
@@ -404,7 +463,8 @@ static const struct vertex *at(const struct graph *g, const struct search *s,
 }
 
 /* Those who only stand in the queue between two who exclude each other are
- * none of the members. */
+ * none of the members, nor are runs in the middle, which hold something else.
+ * The first of a cycle waits. */
 static void add_members(struct deadlock *d, const struct graph *g,
                         const struct search *s, size_t length)
 {
@@ -418,7 +478,7 @@ static void add_members(struct deadlock *d, const struct graph *g,
         const struct vertex *waits = held->waits ? held : NULL;
         size_t next = i + 1;
 
-        if (waits == NULL)
+        while (waits == NULL || !waits->waits)
             waits = at(g, s, length, next++);
         for (size_t k = next; k <= start + length; k++) {
             if (at(g, s, length, k)->lock != waits->lock)
@@ -502,11 +562,18 @@ bool deadlocks_find(const struct lock *locks, size_t count,
     search_done(&s);
     free(g.vertices);
     free(g.waiters);
+    free(g.nested);
     if (done)
         *ret_deadlocks = all;
     else
         deadlocks_done(&all);
     return done;
+}
+
+bool deadlock_is_nested(const struct deadlock_member *member)
+{
+    return member->held != NULL &&
+           member->held->node->session_id != member->waits->node->session_id;
 }
 
 void deadlocks_done(struct deadlocks *deadlocks)

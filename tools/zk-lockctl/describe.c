@@ -18,12 +18,13 @@ static json_t *describe_owner(const struct owner *o)
 {
     if (!o->is_record)
         return json_null();
-    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "host",
                      text_or_null(o->host), "pid", (json_int_t)o->pid, "thread",
                      text_or_null(o->thread), "tid", id_or_null(o->tid),
                      "program", text_or_null(o->program), "label",
                      text_or_null(o->label), "start", text_or_null(o->start),
-                     "library", text_or_null(o->library));
+                     "library", text_or_null(o->library), "within",
+                     json_session(o->within));
 }
 
 static json_t *age_or_null(int64_t ms)

@@ -308,8 +308,8 @@ static void check_age(struct findings *f, const struct lock *lock,
         if (!c->node->holds || c->age_ms < opts->older_ms)
             continue;
         add(f, "old-holder", lock, c,
-            text("%s holds it; its node is %s old, %zu wait", rows_who(c, who),
-                 word_age(c->age_ms, age), lock->waiters),
+            text("%s holds it; its node is %s old, %zu waiting",
+                 rows_who(c, who), word_age(c->age_ms, age), lock->waiters),
             dialect_hears_requests(c->dialect)
                 ? command("revoke", lock)
                 : breaking("stop that program, then", lock, c));
@@ -409,8 +409,10 @@ void doctor_add_deadlocks(const struct deadlocks *all, struct findings *f)
         if (!all->items[i].certain)
             continue;
         add(f, "deadlock", m->waits_lock, m->waits,
-            text("%s is the last of %zu owners who wait for each other",
-                 rows_who(m->waits, who), all->items[i].count),
+            all->items[i].count == 1
+                ? text("%s waits for itself", rows_who(m->waits, who))
+                : text("%s is the last of %zu owners who wait for each other",
+                       rows_who(m->waits, who), all->items[i].count),
             text("zk-lockctl deadlocks shows it and what ends it"));
     }
 }

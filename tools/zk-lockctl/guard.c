@@ -18,7 +18,7 @@ static void say_one(const struct lockctl *ctl, const char *path,
     char token[WORD_MAX];
     char age[WORD_MAX];
 
-    lockctl_say(ctl, "%s is held by %s (%s), token %s, for <=%s; %zu wait",
+    lockctl_say(ctl, "%s is held by %s (%s), token %s, for <=%s; %zu waiting",
                 path, rows_who(h, who), dialect_name(h->dialect),
                 h->node->token == 0 ? "?" : word_token(h->node->token, token),
                 h->age_ms < 0 ? "?" : word_age(h->age_ms, age), lock->waiters);
@@ -34,7 +34,7 @@ void guard_say(const struct lockctl *ctl, const struct lock *lock)
     else if (lock->holders == 1)
         say_one(ctl, path, lock);
     else
-        lockctl_say(ctl, "%s is held by %zu; %zu wait", path, lock->holders,
+        lockctl_say(ctl, "%s is held by %zu; %zu waiting", path, lock->holders,
                     lock->waiters);
 }
 

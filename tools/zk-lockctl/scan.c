@@ -10,6 +10,7 @@
 
 #include "escape.h"
 #include "lockctl.h"
+#include "words.h"
 
 enum { ZNONODE = -101, ZNOAUTH = -102 };
 
@@ -326,6 +327,21 @@ static bool list_all(struct listing *l)
     return !atomic_load(&l->failed);
 }
 
+static void note_skipped(struct notes *notes, const struct zkr_locks *found)
+{
+    const char *first = found->skipped_path == NULL ? "?" : found->skipped_path;
+    char path[256];
+    char more[64] = "";
+
+    (void)escape_text(first, strlen(first), path, sizeof(path));
+    if (found->skipped > 1)
+        (void)snprintf(more, sizeof(more), ", and %zu more node%s",
+                       found->skipped - 1, word_plural(found->skipped - 1));
+    notes_add(notes, "%s%s could not be looked at: %s%s", path, more,
+              zkr_strerror(found->skipped_error),
+              found->skipped_error == ZNOAUTH ? "; see --auth-file" : "");
+}
+
 static void note_cuts(struct scan *scan, const struct zkr_locks *found)
 {
     scan->cut = found->cut != 0;
@@ -334,15 +350,15 @@ static void note_cuts(struct scan *scan, const struct zkr_locks *found)
     if ((found->cut & ZKR_LOCKS_CUT_DEPTH) != 0)
         notes_add(&scan->notes, "what lies deeper was not looked at");
     if ((found->cut & ZKR_LOCKS_CUT_VISITS) != 0)
-        notes_add(&scan->notes, "only %zu nodes were looked at",
+        notes_add(&scan->notes, "only the first %zu nodes were looked at",
                   found->visited);
     if ((found->cut & ZKR_LOCKS_CUT_TIME) != 0)
         notes_add(&scan->notes,
                   "the search took too long; it ended after %zu nodes",
                   found->visited);
+    scan->denied = found->skipped;
     if (found->skipped > 0)
-        notes_add(&scan->notes, "%zu nodes could not be looked at",
-                  found->skipped);
+        note_skipped(&scan->notes, found);
 }
 
 static void note_lock(struct scan *scan, const struct lock *lock)
@@ -446,6 +462,14 @@ int scan_below(zkr_session *session, const char *root,
     if (rc == ZKR_OK)
         return 0;
     return rc == ZNONODE ? fail_missing(root) : lockctl_fail_error(rc, detail);
+}
+
+int scan_code(const struct scan *scan, int code)
+{
+    if (code != 0 || scan->count > 0 || scan->denied == 0)
+        return code;
+    return lockctl_fail(EX_NOPERM,
+                        "no locks seen, but some nodes may not be read");
 }
 
 void lock_done(struct lock *lock)

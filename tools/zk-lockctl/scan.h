@@ -52,9 +52,14 @@ struct scan {
     struct lock *locks; /* in the order of their paths */
     size_t count;
     int64_t at_ms;
-    bool cut; /* there may be more */
+    bool cut;      /* there may be more */
+    size_t denied; /* nodes that could not be looked at */
     struct notes notes;
 };
+
+/* The exit code of a verb that would end with `code`: who has seen nothing, and
+ * was not let everywhere, cannot say that there is nothing. Said, then. */
+int scan_code(const struct scan *scan, int code);
 
 struct scan_opts {
     bool empty;          /* directories without children, too */

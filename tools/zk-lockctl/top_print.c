@@ -69,10 +69,10 @@ static void print_title(const struct top_printer *p,
     char time[WORD_MAX];
     char age[WORD_MAX];
 
-    (void)printf("%s%s  %zu lock%s, %zu held, %zu waiting",
+    (void)printf("%s%s  %zu lock%s, %zu held, %zu%s waiting",
                  p->looks > 0 ? "\n" : "", word_time(model->at_ms, time),
                  model->count, model->count == 1 ? "" : "s", t->held,
-                 t->waiters);
+                 t->waiters, t->more ? "+" : "");
     if (t->longest_wait_ms >= 0)
         (void)printf(", longest %s", word_age(t->longest_wait_ms, age));
     (void)putchar('\n');

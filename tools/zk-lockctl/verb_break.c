@@ -105,7 +105,8 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
                 word_token(c->node->token, token));
     say_liveness(ctl, c, servers);
     say_danger(ctl, c);
-    lockctl_say(ctl, "  %zu wait; the next is granted at once", lock->waiters);
+    lockctl_say(ctl, "  %zu waiting; the next is granted at once",
+                lock->waiters);
 }
 
 /* --- which one --- */

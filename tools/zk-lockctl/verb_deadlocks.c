@@ -41,7 +41,7 @@ static void print_place(const char *verb, const struct lock *lock,
     char path[PATH_TEXT_MAX];
     char age[WORD_MAX];
 
-    (void)printf("  %s %s (", verb, path_text(lock, path));
+    (void)printf("%s %s (", verb, path_text(lock, path));
     if (c->node->holds)
         (void)printf("<=");
     (void)printf("%s", word_age(c->age_ms, age));
@@ -55,9 +55,15 @@ static void print_member(const struct deadlock_member *m, int width)
     char who[WHO_MAX];
 
     (void)printf("  %-*s", width, rows_who(m->waits, who));
-    if (m->held != NULL)
-        print_place("holds", m->held_lock, m->held);
-    print_place("waits for", m->waits_lock, m->waits);
+    if (deadlock_is_nested(m)) {
+        print_place("  waits for", m->waits_lock, m->waits);
+        (void)printf(", inside %s, which", rows_who(m->held, who));
+        print_place(" holds", m->held_lock, m->held);
+    } else {
+        if (m->held != NULL)
+            print_place("  holds", m->held_lock, m->held);
+        print_place("  waits for", m->waits_lock, m->waits);
+    }
     (void)putchar('\n');
 }
 
@@ -81,7 +87,10 @@ static void print_cure(const struct deadlock *d)
     bool listens = c->node->holds && dialect_hears_requests(c->dialect);
 
     (void)printf("  waits shortest: %s\n", rows_who(m->waits, who));
-    (void)printf("  to resolve: zk-lockctl %s", listens ? "revoke " : "break ");
+    (void)printf("  to resolve: ");
+    if (deadlock_is_nested(m)) /* it has nothing yet that could be harmed */
+        (void)printf("end %s, or: ", rows_who(m->waits, who));
+    (void)printf("zk-lockctl %s", listens ? "revoke " : "break ");
     if (!listens)
         (void)printf("--token %s ", word_token(c->node->token, token));
     print_shell_word(lock->path);
@@ -116,7 +125,7 @@ static void print_text(const struct across *a)
             print_member(&d->members[k], widest(d));
         if (!d->certain)
             (void)puts("  possible: who holds and who waits may be two threads "
-                       "of one session");
+                       "of one session, or of two hosts");
         print_cure(d);
     }
 }
@@ -254,6 +263,16 @@ static void draw_place(const struct scan *scan, const struct lock *lock,
         dot_edge(owner_id, lock_id, "waits for", true);
 }
 
+static void draw_tie(const struct scan *scan, const struct deadlock_member *m)
+{
+    char outer[DOT_ID_MAX];
+    char inner[DOT_ID_MAX];
+
+    (void)dot_owner_id(scan, m->held_lock, m->held, outer);
+    (void)dot_owner_id(scan, m->waits_lock, m->waits, inner);
+    dot_edge(outer, inner, "runs", true);
+}
+
 static int print_dot(const struct across *a)
 {
     dot_begin();
@@ -266,6 +285,8 @@ static int print_dot(const struct across *a)
             if (m->held != NULL)
                 draw_place(&a->scan, m->held_lock, m->held);
             draw_place(&a->scan, m->waits_lock, m->waits);
+            if (deadlock_is_nested(m))
+                draw_tie(&a->scan, m);
         }
     }
     dot_end();
@@ -285,8 +306,9 @@ static int print(const struct lockctl *ctl, const struct across *a)
     else
         print_text(a);
     notes_say(&a->scan.notes, ctl);
-    if (a->deadlocks.count == 0)
-        lockctl_say(ctl, "no deadlock among %zu locks", a->scan.count);
+    if (a->deadlocks.count == 0 && (a->scan.count > 0 || a->scan.denied == 0))
+        lockctl_say(ctl, "no deadlock among %zu lock%s", a->scan.count,
+                    word_plural(a->scan.count));
     return code;
 }
 

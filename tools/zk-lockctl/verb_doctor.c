@@ -10,6 +10,7 @@
 #include "guard.h"
 #include "output.h"
 #include "table.h"
+#include "words.h"
 
 enum {
     OPTION_OLDER = ACROSS_OPTION_NEXT,
@@ -205,8 +206,9 @@ static int print(const struct lockctl *ctl, const struct examination *look)
     else
         print_lines(&look->findings);
     notes_say(&look->scan.notes, ctl);
-    lockctl_say(ctl, "%zu locks, %zu findings", look->scan.count,
-                look->findings.count);
+    lockctl_say(ctl, "%zu lock%s, %zu finding%s", look->scan.count,
+                word_plural(look->scan.count), look->findings.count,
+                word_plural(look->findings.count));
     return code;
 }
 
@@ -256,7 +258,7 @@ static int doctor(struct lockctl *ctl, int argc, char **argv)
     code = look_twice(ctl, &order, &look);
     if (code != 0)
         return code;
-    code = print(ctl, &look);
+    code = scan_code(&look.scan, print(ctl, &look));
     if (code == 0 && look.findings.count > 0)
         code = EX_NO;
     look_done(&look);

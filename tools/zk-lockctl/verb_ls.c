@@ -98,8 +98,9 @@ static int list(struct lockctl *ctl, const char *root,
         return code;
     apply(&scan, filter);
     code = rows_print(ctl, scan.locks, scan.count, scan.at_ms, &scan.notes);
-    if (scan.count == 0)
+    if (scan.count == 0 && scan.denied == 0)
         lockctl_say(ctl, "no locks");
+    code = scan_code(&scan, code);
     scan_done(&scan);
     return code;
 }

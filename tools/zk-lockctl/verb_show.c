@@ -200,7 +200,7 @@ static void print_title(const struct view *v)
                  dialect_name(lock->dialect), lock_state_name(lock->state),
                  lock->count);
     if (v->queue < lock->count)
-        (void)printf(" (the first %zu are shown)", v->queue);
+        (void)printf(", %zu shown", v->queue);
     if (lock->listed > lock->count)
         (void)printf(", %zu foreign", lock->listed - lock->count);
     (void)putchar('\n');
@@ -318,8 +318,8 @@ static void note_lock(struct view *v)
     if (lock->listed > lock->count &&
         (lock->dialect == DIALECT_CURATOR || lock->dialect == DIALECT_MIXED))
         notes_add(&v->notes,
-                  "Curator counts the %zu foreign children as "
-                  "contenders, and may wait for them",
+                  "Curator counts foreign children (%zu) as contenders, "
+                  "and may wait for them",
                   lock->listed - lock->count);
     if (lock->cut)
         notes_add(&v->notes, "only %zu of %zu children are listed", v->shown,

@@ -38,6 +38,11 @@ const char *word_age(int64_t ms, char word[WORD_MAX])
     return word;
 }
 
+const char *word_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 const char *word_time(int64_t ms, char word[WORD_MAX])
 {
     time_t seconds = (time_t)(ms / 1000);

@@ -10,6 +10,9 @@ enum { WORD_MAX = 40 };
 /* "0.4s", "48.2s", "4m12s", "2h05m", "3d04h"; below zero counts as zero. */
 const char *word_age(int64_t ms, char word[WORD_MAX]);
 
+/* "1 lock", "2 locks": what stands behind the noun. */
+const char *word_plural(size_t count);
+
 /* "2026-11-21T01:29:58.767Z". "" for a time that no calendar has. */
 const char *word_time(int64_t ms_since_1970, char word[WORD_MAX]);
 
