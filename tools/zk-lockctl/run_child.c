@@ -1,19 +1,17 @@
 /* The command as a process group: starting it, signals, all its descendants. */
 #include "run_child.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "run_proc.h"
 
 /* Children that are not of the command: the guard, and those that a shell had
  * before it became us. */
@@ -27,52 +25,6 @@ static bool is_stranger(pid_t pid)
             return true;
     }
     return false;
-}
-
-/* /proc/PID/stat: "PID (NAME) STATE PPID ..."; the name may have anything. */
-static pid_t parent_of(pid_t pid)
-{
-    char name[32];
-    char text[512];
-    const char *end;
-    ssize_t n;
-    int fd;
-    long parent;
-
-    (void)snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
-    fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, sizeof(text) - 1);
-    (void)close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    end = strrchr(text, ')');
-    if (end == NULL || sscanf(end, ") %*c %ld", &parent) != 1)
-        return 0;
-    return (pid_t)parent;
-}
-
-/* Calls `fn` for each child of ours until it answers false. A child that has
- * ended counts until it is waited for, so a process whose parent ends meanwhile
- * is not missed: one of the two is there. */
-static void each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
-{
-    DIR *dir = opendir("/proc");
-    struct dirent *entry;
-
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        pid_t pid = isdigit((unsigned char)entry->d_name[0])
-                        ? (pid_t)atoi(entry->d_name)
-                        : 0;
-
-        if (pid > 0 && parent_of(pid) == getpid() && !is_stranger(pid) &&
-            !fn(pid, arg))
-            break;
-    }
-    if (dir != NULL)
-        (void)closedir(dir);
 }
 
 static bool note_stranger(pid_t pid, void *failed)
@@ -93,8 +45,8 @@ bool child_adopt_orphans(void)
 {
     bool failed = false;
 
-    each_child(note_stranger, &failed);
-    return !failed && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    return proc_each_child(note_stranger, &failed) && !failed &&
+           prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
 /* Between fork and exec: other threads may have held any lock of libc. */
@@ -166,6 +118,8 @@ static bool send_to(pid_t pid, void *arg)
 {
     struct sending *s = arg;
 
+    if (is_stranger(pid))
+        return true;
     /* Its pid cannot be another's: nobody but us waits for it. */
     if (getpgid(pid) != s->group && kill(pid, s->sig) != 0 && errno == EPERM)
         s->refused = true;
@@ -178,7 +132,7 @@ bool child_signal_all(const struct child *c, int sig)
 
     if (kill(-c->pid, sig) != 0 && errno == EPERM)
         s.refused = true;
-    each_child(send_to, &s);
+    (void)proc_each_child(send_to, &s);
     return !s.refused;
 }
 
@@ -207,15 +161,14 @@ void child_reap(struct child *c)
 
 static bool found(pid_t pid, void *arg)
 {
-    (void)pid;
-    *(bool *)arg = true;
-    return false;
+    *(bool *)arg = !is_stranger(pid);
+    return !*(bool *)arg;
 }
 
 bool child_has_descendants(void)
 {
     bool any = false;
 
-    each_child(found, &any);
-    return any;
+    /* Whoever could not be looked at may be one. */
+    return !proc_each_child(found, &any) || any;
 }

@@ -45,7 +45,8 @@ void child_continue(struct child *c);
 /* Take note of what has ended or stopped. */
 void child_reap(struct child *c);
 
-/* Is there any process left that the command has started? */
+/* Is there any process left that the command has started? Also when that cannot
+ * be known. */
 bool child_has_descendants(void);
 
 #endif

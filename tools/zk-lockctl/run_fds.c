@@ -40,11 +40,11 @@ static struct fds *add(struct fds *fds, unsigned fd)
 
 struct fds *fds_note(void)
 {
-    struct fds *fds = calloc(1, sizeof(*fds));
     DIR *dir = opendir("/proc/self/fd");
+    struct fds *fds = dir != NULL ? calloc(1, sizeof(*fds)) : NULL;
     struct dirent *entry;
 
-    while (fds != NULL && dir != NULL && (entry = readdir(dir)) != NULL) {
+    while (fds != NULL && (entry = readdir(dir)) != NULL) {
         int fd = atoi(entry->d_name);
         int flags = fd > 2 && fd != dirfd(dir) ? fcntl(fd, F_GETFD) : -1;
 

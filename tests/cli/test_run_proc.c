@@ -1,0 +1,349 @@
+/* Tests of the processes that a run starts and looks for, when the system is
+ * short of things: nothing is lost, and nobody is taken for gone. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run_child.h"
+#include "run_guard.h"
+#include "run_proc.h"
+#include "unit.h"
+
+/* The linker sends the calls of the tool here (--wrap); those for files of any
+ * size have 64 in their name. */
+static const char *refused; /* the call that is refused, */
+static int spared;          /* ... after so many of it */
+static int refused_with;
+static int met; /* how often that call was made */
+
+static bool is_refused(const char *call)
+{
+    if (refused == NULL || strcmp(refused, call) != 0 || met++ < spared)
+        return false;
+    errno = refused_with;
+    return true;
+}
+
+static void refuse(const char *call, int after, int error)
+{
+    refused = call;
+    spared = after;
+    refused_with = error;
+    met = 0;
+}
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+ssize_t __real_read(int fd, void *buf, size_t size);
+ssize_t __wrap_read(int fd, void *buf, size_t size);
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+int __real_pipe2(int ends[2], int flags);
+int __wrap_pipe2(int ends[2], int flags);
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+void *__real_mmap64(void *at, size_t size, int prot, int flags, int fd,
+                    off_t offset);
+void *__wrap_mmap64(void *at, size_t size, int prot, int flags, int fd,
+                    off_t offset);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+    return is_refused("open") ? -1 : __real_open64(path, flags, 0600);
+}
+
+ssize_t __wrap_read(int fd, void *buf, size_t size)
+{
+    return is_refused("read") ? -1 : __real_read(fd, buf, size);
+}
+
+DIR *__wrap_opendir(const char *path)
+{
+    return is_refused("opendir") ? NULL : __real_opendir(path);
+}
+
+int __wrap_pipe2(int ends[2], int flags)
+{
+    return is_refused("pipe2") ? -1 : __real_pipe2(ends, flags);
+}
+
+pid_t __wrap_fork(void)
+{
+    return is_refused("fork") ? -1 : __real_fork();
+}
+
+void *__wrap_mmap64(void *at, size_t size, int prot, int flags, int fd,
+                    off_t offset)
+{
+    return is_refused("mmap")
+               ? MAP_FAILED
+               : __real_mmap64(at, size, prot, flags, fd, offset);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return is_refused("realloc") ? NULL : __real_realloc(p, size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return is_refused("calloc") ? NULL : __real_calloc(n, size);
+}
+
+static int count_fds(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static int fds_before;
+
+static int note_fds(void **state)
+{
+    (void)state;
+    refused = NULL;
+    fds_before = count_fds();
+    return 0;
+}
+
+static int compare_fds(void **state)
+{
+    (void)state;
+    refused = NULL;
+    return count_fds() == fds_before ? 0 : -1;
+}
+
+/* A child that sleeps, by that name, until it is killed. */
+static pid_t start_sleeper(const char *name)
+{
+    int ends[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid = fork();
+    if (pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)prctl(PR_SET_NAME, name);
+        (void)!write(ends[1], "", 1);
+        for (;;)
+            (void)pause();
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return pid;
+}
+
+static void end_sleeper(pid_t pid)
+{
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void a_name_may_look_like_anything(void **state)
+{
+    static const char *const names[] = {
+        "sleeper", "x) S 1", ") S 1 (", "a b", "", "\n", "))))))))))))))",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        pid_t pid = start_sleeper(names[i]);
+
+        assert_int_equal(proc_parent(pid), getpid());
+        end_sleeper(pid);
+        assert_int_equal(proc_parent(pid), 0);
+    }
+    assert_int_equal(proc_parent(1), 0);
+}
+
+static bool note(pid_t pid, void *arg)
+{
+    *(pid_t *)arg = pid;
+    return true;
+}
+
+static void all_children_are_found(void **state)
+{
+    pid_t pid = start_sleeper("sleeper");
+    pid_t found = 0;
+
+    (void)state;
+    assert_true(proc_each_child(note, &found));
+    assert_int_equal(found, pid);
+    assert_true(child_has_descendants());
+    /* It has ended, and is not waited for. */
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
+    assert_true(child_has_descendants());
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    found = 0;
+    assert_true(proc_each_child(note, &found));
+    assert_int_equal(found, 0);
+    assert_false(child_has_descendants());
+}
+
+/* Whoever could not be looked at was taken for nobody, and the lock was given
+ * back while processes of the command were left. */
+static void what_is_not_known_counts_as_a_child(void **state)
+{
+    static const struct {
+        const char *call;
+        int error;
+    } faults[] = {
+        { "opendir", EMFILE }, { "opendir", ENOENT }, { "open", EMFILE },
+        { "open", ENFILE },    { "open", ENOMEM },    { "read", ENOMEM },
+    };
+    pid_t found = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(faults); i++) {
+        for (int after = 0; after < 3; after++) {
+            bool known;
+
+            refuse(faults[i].call, after, faults[i].error);
+            known = proc_each_child(note, &found);
+            assert_int_equal(known, met <= after);
+            assert_true(met > 0);
+            refuse(faults[i].call, after, faults[i].error);
+            known = !child_has_descendants();
+            assert_int_equal(known, met <= after);
+        }
+    }
+}
+
+/* It goes while it is looked at, or belongs to others and is hidden. */
+static void who_is_gone_or_hidden_counts_for_nothing(void **state)
+{
+    static const struct {
+        const char *call;
+        int error;
+    } faults[] = {
+        { "open", ENOENT }, { "open", EACCES }, { "open", EPERM },
+        { "read", ESRCH },  { "read", EPERM },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(faults); i++) {
+        refuse(faults[i].call, 0, faults[i].error);
+        assert_int_equal(proc_parent(getpid()), 0);
+        assert_false(child_has_descendants());
+    }
+}
+
+static void descriptors_that_cannot_be_noted_are_an_error(void **state)
+{
+    static const char *const calls[] = { "opendir", "calloc", "realloc" };
+    int extra = open("/dev/null", O_RDONLY);
+    struct fds *fds;
+
+    (void)state;
+    assert_true(extra > 2);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        refuse(calls[i], 0, ENOMEM);
+        assert_null(fds_note());
+    }
+    refused = NULL;
+    fds = fds_note();
+    assert_non_null(fds);
+    fds_free(fds);
+    (void)close(extra);
+}
+
+static void a_guard_that_cannot_start_leaves_nothing(void **state)
+{
+    static const char *const calls[] = { "mmap", "pipe2", "fork" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        refuse(calls[i], 0, EAGAIN);
+        assert_null(guard_start());
+        assert_int_equal(errno, EAGAIN);
+    }
+    assert_false(child_has_descendants());
+}
+
+static struct signals quiet; /* what a command gets: nothing is blocked */
+
+static int start(char *program, const char **ret_step)
+{
+    char *argv[] = { program, NULL };
+    char *env[] = { NULL };
+    struct tty none = { .fd = -1 };
+    struct fds *fds = fds_note();
+    struct child_plan plan = {
+        .argv = argv, .env = env, .fds = fds, .signals = &quiet, .tty = &none
+    };
+    struct child c = { .pid = 0 };
+    int error;
+
+    assert_non_null(fds);
+    error = child_start(&c, &plan, ret_step);
+    fds_free(fds);
+    if (error == 0)
+        assert_int_equal(waitpid(c.pid, NULL, 0), c.pid);
+    else
+        assert_int_equal(c.pid, 0);
+    return error;
+}
+
+static void a_command_that_cannot_start_leaves_nothing(void **state)
+{
+    char none[] = "/nowhere/at/all";
+    char passwd[] = "/etc/passwd";
+    const char *step;
+
+    (void)state;
+    (void)sigemptyset(&quiet.mask_before);
+    quiet.pipe_before.sa_handler = SIG_DFL;
+    quiet.child_before.sa_handler = SIG_DFL;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(start(none, &step), ENOENT);
+        assert_string_equal(step, "exec");
+        assert_int_equal(start(passwd, &step), EACCES);
+        assert_string_equal(step, "exec");
+    }
+    refuse("pipe2", 0, EMFILE);
+    assert_int_equal(start(none, &step), EMFILE);
+    assert_string_equal(step, "fork");
+    refuse("fork", 0, EAGAIN);
+    assert_int_equal(start(none, &step), EAGAIN);
+    assert_string_equal(step, "fork");
+    assert_false(child_has_descendants());
+}
+
+#define COUNTED(f) cmocka_unit_test_setup_teardown(f, note_fds, compare_fds)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        COUNTED(a_name_may_look_like_anything),
+        COUNTED(all_children_are_found),
+        COUNTED(what_is_not_known_counts_as_a_child),
+        COUNTED(who_is_gone_or_hidden_counts_for_nothing),
+        COUNTED(descriptors_that_cannot_be_noted_are_an_error),
+        COUNTED(a_guard_that_cannot_start_leaves_nothing),
+        COUNTED(a_command_that_cannot_start_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+/* Our children, as /proc has them. */
+#ifndef RUN_PROC_H
+#define RUN_PROC_H
+
+#include <stdbool.h>
+
+#include <sys/types.h>
+
+/* The parent of a process; 0 when there is no such process, or it is not for us
+ * to see; -1 when that cannot be known now, as no descriptor is left. */
+pid_t proc_parent(pid_t pid);
+
+/* Calls `fn` for each child of ours until it answers false. A child that has
+ * ended counts until it is waited for, so a process whose parent ends meanwhile
+ * is not missed: one of the two is there. False when not all could be looked
+ * at. */
+bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg);
+
+#endif
