@@ -611,37 +611,24 @@ static void a_stopped_tool_does_not_let_the_command_live_on(void **state)
     }
 }
 
-/* `whom` of the process id of the tool: it, or minus it, its group. */
-static void kill_and_look(int whom)
+static void a_killed_tool_takes_the_command_and_its_children_along(void **state)
 {
     const char *path = new_path();
     pid_t command;
     pid_t grandchild;
 
+    (void)state;
     START_AT(&cli, server_hosts(the_server), path, "-c",
              "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
     grandchild = (pid_t)atoi(cli_said(&cli) + 4);
     command = wait_child_of(cli.pid, "sh");
     wait_process_state(grandchild, 'S');
-    assert_int_equal(kill(whom * cli.pid, SIGKILL), 0);
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     wait_process_gone(command);
     wait_process_gone(grandchild);
     assert_int_equal(count_children(path), 1); /* long before its timeout */
-}
-
-static void a_killed_tool_takes_the_command_and_its_children_along(void **state)
-{
-    (void)state;
-    kill_and_look(1);
-}
-
-/* As `kill -9 %1` does: what hits the tool must not hit its guard. */
-static void a_killed_group_of_the_tool_takes_them_along_too(void **state)
-{
-    (void)state;
-    kill_and_look(-1);
 }
 
 /* The kernel does the rest, for the command itself. */
@@ -828,7 +815,6 @@ static int run_group(void)
         cmocka_unit_test(a_stopped_tool_does_not_let_the_command_live_on),
         cmocka_unit_test(
             a_killed_tool_takes_the_command_and_its_children_along),
-        cmocka_unit_test(a_killed_group_of_the_tool_takes_them_along_too),
         cmocka_unit_test(without_tool_and_guard_the_command_dies_too),
         cmocka_unit_test(before_kill_the_command_gets_term),
         cmocka_unit_test(whoever_kills_the_command_it_is_said),

@@ -77,6 +77,7 @@ static void a_release_without_an_answer_is_no_loss(void **state)
     proxy_freeze(proxy);
     assert_int_equal(cli_end(&cli), 7);
     assert_null(strstr(cli_said(&cli), "LOST"));
+    assert_said(&cli, "may stay taken for the session timeout, 10000 ms");
     proxy_stop(proxy);
     wait_children(path, 0);
 }

@@ -283,7 +283,12 @@ static void give_back(struct run *run)
         run->lost = true;
         (void)lockctl_fail(EX_LOST, "LOCK LOST: it was not provably ours any "
                                     "more when the command ended");
-    } else if (rc != ZKR_OK && rc != ZKR_ELOST && rc != ZKR_EPENDING) {
+    } else if (rc == ZKR_EPENDING) {
+        lockctl_say(run->ctl,
+                    "the servers do not say that the lock is given back; it "
+                    "may stay taken for the session timeout, %u ms",
+                    zkr_session_timeout_ms(run->ctl->session));
+    } else if (rc != ZKR_OK && rc != ZKR_ELOST) {
         (void)lockctl_fail_zkr(rc);
     }
 }
