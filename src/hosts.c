@@ -6,23 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <zkrecipes/session.h>
 
 #include "error.h"
 #include "path.h"
 
+/* Is it "[::1]", or "[fe80::1%eth0]"? */
+static bool is_bracketed_address(const char *host, size_t len)
+{
+    char address[INET6_ADDRSTRLEN];
+    unsigned char binary[sizeof(struct in6_addr)];
+    const char *zone;
+
+    if (len < 2 || host[0] != '[' || host[len - 1] != ']')
+        return false;
+    zone = memchr(host, '%', len);
+    len = (zone != NULL ? (size_t)(zone - host) : len - 1) - 1;
+    if (len >= sizeof(address))
+        return false;
+    memcpy(address, host + 1, len);
+    address[len] = '\0';
+    return inet_pton(AF_INET6, address, binary) == 1;
+}
+
 /* Why "host:port" is wrong, or NULL. The client takes port 99999 for 34463. */
 static const char *server_fault(const char *server, size_t len)
 {
+    bool brackets =
+        memchr(server, '[', len) != NULL || memchr(server, ']', len) != NULL;
     size_t colon = len;
     long port = 0;
 
     while (colon > 0 && server[colon - 1] != ':')
         colon--;
-    if (colon == 0)
+    if (colon == 0 || (brackets && server[len - 1] == ']'))
         return "has no port";
     if (colon == 1)
         return "has no host";
+    if (brackets && !is_bracketed_address(server, colon - 1))
+        return "has brackets, but no IPv6 address in them";
     for (size_t i = 0; i < len; i++) {
         if (isspace((unsigned char)server[i]))
             return "contains a space";
@@ -55,6 +80,33 @@ static int check_servers(const char *servers)
     }
 }
 
+/* Whoever writes one means something that there is not. */
+static int refuse_url(const char *text)
+{
+    const char *mark = strstr(text, "://");
+
+    if (mark == NULL || strcspn(text, "/,") <= (size_t)(mark - text))
+        return ZKR_OK;
+    return zkr__fail(ZKR_EINVAL,
+                     "hosts '%s': '%.*s' does not belong there: they are "
+                     "host:port[,host:port...][/chroot]",
+                     text, (int)(mark - text + 3), text);
+}
+
+static char *without_brackets(const char *servers)
+{
+    char *plain = strdup(servers);
+    char *to = plain;
+
+    for (const char *p = plain; p != NULL && *p != '\0'; p++) {
+        if (*p != '[' && *p != ']')
+            *to++ = *p;
+    }
+    if (to != NULL)
+        *to = '\0';
+    return plain;
+}
+
 static int check_chroot(const char *chroot)
 {
     const char *fault = zkr__path_fault(chroot);
@@ -78,7 +130,9 @@ static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
     none = strcmp(chroot, "/") == 0;
     hosts->servers = strndup(text, len);
     hosts->chroot = strdup(none ? "" : chroot);
-    if (hosts->servers == NULL || hosts->chroot == NULL)
+    if (hosts->servers != NULL)
+        hosts->plain = without_brackets(hosts->servers);
+    if (hosts->plain == NULL || hosts->chroot == NULL)
         return zkr__fail(ZKR_ENOMEM, "hosts '%s': out of memory", text);
     return none ? ZKR_OK : check_chroot(chroot);
 }
@@ -96,7 +150,9 @@ int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
         return zkr__fail(ZKR_EINVAL,
                          "hosts '%s': a chroot is given here and as '%s'", text,
                          chroot);
-    rc = split(hosts, text, chroot);
+    rc = refuse_url(text);
+    if (rc == ZKR_OK)
+        rc = split(hosts, text, chroot);
     if (rc == ZKR_OK)
         rc = check_servers(hosts->servers);
     if (rc != ZKR_OK)
@@ -107,6 +163,7 @@ int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
 void zkr__hosts_done(struct zkr__hosts *hosts)
 {
     free(hosts->servers);
+    free(hosts->plain);
     free(hosts->chroot);
     *hosts = (struct zkr__hosts){ 0 };
 }

@@ -3,7 +3,8 @@
 #define ZKR__HOSTS_H
 
 struct zkr__hosts {
-    char *servers; /* "host:port,host:port" */
+    char *servers; /* "host:port,[::1]:port", for people */
+    char *plain;   /* "host:port,::1:port", as the client wants them */
     char *chroot;  /* "" or "/app" */
 };
 

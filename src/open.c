@@ -254,7 +254,7 @@ static int open_session(const char *hosts, const struct zkr_session_opts *opts,
         if (rc != ZKR_OK) {
             give_up_open(s);
             if (rc == ZKR_EUNREACHABLE)
-                rc = zkr__probe(s->hosts.servers, AFTERMATH_MS);
+                rc = zkr__probe(s->hosts.plain, AFTERMATH_MS);
         }
     }
     if (rc == ZKR_OK)

@@ -35,7 +35,7 @@ const char *zkr__opener_fault(int rc)
 static void open_handle_unlocks(struct zkr_session *s)
 {
     const struct zkr__zk_config config = {
-        .servers = s->hosts.servers,
+        .servers = s->hosts.plain,
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .auth_scheme = s->auth_scheme,
         .auth = s->auth,

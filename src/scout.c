@@ -53,7 +53,7 @@ static bool is_needed(const struct zkr_session *s, unsigned lost)
 static void send_unlocks(struct zkr_session *s, unsigned lost)
 {
     const struct zkr__zk_config config = {
-        .servers = s->hosts.servers,
+        .servers = s->hosts.plain,
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .scout = true,
     };

@@ -40,18 +40,29 @@ struct zkr_retry {
 };
 
 /* clang-format off */
+/* Each is a value, for an initialization and for an assignment. (In pedantic C
+ * an object of static storage is initialized with the members instead, such as
+ * { .kind = ZKR_RETRY_NONE }.) */
+#ifdef __cplusplus
+#define ZKR__RETRY          zkr_retry
+#else
+#define ZKR__RETRY          (struct zkr_retry)
+#endif
 /** Curator: RetryNTimes (and RetryOneTime with n = 1). */
-#define ZKR_RETRY_N_TIMES_INIT(n, ms)       { ZKR_RETRY_FIXED, (ms), 0, (n), 0 }
+#define ZKR_RETRY_N_TIMES_INIT(n, ms)                                          \
+    ZKR__RETRY { ZKR_RETRY_FIXED, (ms), 0, (n), 0 }
 /** Curator: RetryForever. */
-#define ZKR_RETRY_FOREVER_INIT(ms)          { ZKR_RETRY_FIXED, (ms), 0, 0, 0 }
+#define ZKR_RETRY_FOREVER_INIT(ms)                                             \
+    ZKR__RETRY { ZKR_RETRY_FIXED, (ms), 0, 0, 0 }
 /** Curator: RetryUntilElapsed. */
 #define ZKR_RETRY_UNTIL_INIT(total_ms, ms)                                     \
-    { ZKR_RETRY_FIXED, (ms), 0, 0, (total_ms) }
+    ZKR__RETRY { ZKR_RETRY_FIXED, (ms), 0, 0, (total_ms) }
 /** Curator: BoundedExponentialBackoffRetry. */
 #define ZKR_RETRY_EXPONENTIAL_INIT(base, cap, n)                               \
-    { ZKR_RETRY_EXPONENTIAL, (base), (cap), (n), 0 }
+    ZKR__RETRY { ZKR_RETRY_EXPONENTIAL, (base), (cap), (n), 0 }
 /** No retry at all. */
-#define ZKR_RETRY_NONE_INIT                 { ZKR_RETRY_NONE, 0, 0, 0, 0 }
+#define ZKR_RETRY_NONE_INIT                                                    \
+    ZKR__RETRY { ZKR_RETRY_NONE, 0, 0, 0, 0 }
 /* clang-format on */
 
 #ifdef __cplusplus

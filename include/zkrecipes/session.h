@@ -130,7 +130,8 @@ struct zkr_session_opts {
 /**
  * Connect to an ensemble and wait until a session is established.
  *
- * @p hosts is "host:port[,host:port...][/chroot]".
+ * @p hosts is "host:port[,host:port...][/chroot]"; a host is a name or an
+ * address, such as "10.0.0.1" or "[2001:db8::1]".
  *
  * Time      At most connect_timeout_ms, and half a second to find out why
  *           nobody answered. A name server that does not answer does not

@@ -60,4 +60,22 @@ struct zkr_retry exponential = ZKR_RETRY_EXPONENTIAL_INIT(20, 2000, 9);
 struct zkr_retry none = ZKR_RETRY_NONE_INIT;
 END
 
+# A policy is written into options that exist more often than into new ones.
+compile 'use of retry policies' "$@" -Wpedantic -Werror <<END
+#include <zkrecipes/zkrecipes.h>
+void set(struct zkr_session_opts *opts, unsigned ms);
+void set(struct zkr_session_opts *opts, unsigned ms)
+{
+    struct zkr_retry policies[] = { ZKR_RETRY_NONE_INIT,
+                                    ZKR_RETRY_N_TIMES_INIT(3, ms) };
+
+    opts->retry = policies[1];
+    opts->retry = ZKR_RETRY_N_TIMES_INIT(3, 50);
+    opts->retry = ZKR_RETRY_FOREVER_INIT(10);
+    opts->retry = ZKR_RETRY_UNTIL_INIT(1000, ms);
+    opts->retry = ZKR_RETRY_EXPONENTIAL_INIT(20, 2000, 9);
+    opts->retry = ZKR_RETRY_NONE_INIT;
+}
+END
+
 exit $failed

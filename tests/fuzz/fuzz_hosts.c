@@ -1,6 +1,9 @@
 /* Lists of servers: what is accepted is whole, what is not is explained. */
 #include <ctype.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <zkrecipes/session.h>
 
 #include "error.h"
@@ -8,11 +11,28 @@
 #include "hosts.h"
 #include "path.h"
 
+/* Those around an IPv6 address are the only ones. */
+static bool are_good_brackets(const char *server, const char *colon)
+{
+    char address[INET6_ADDRSTRLEN] = "";
+    struct in6_addr binary;
+    size_t len = strcspn(server + 1, "%]");
+
+    if (strpbrk(server, "[]") == NULL)
+        return true;
+    if (server[0] != '[' || colon[-1] != ']' || len >= sizeof(address) ||
+        strcspn(server + 1, "[]") + 2 != (size_t)(colon - server))
+        return false;
+    memcpy(address, server + 1, len);
+    return inet_pton(AF_INET6, address, &binary) == 1;
+}
+
 static bool is_good_server(const char *server)
 {
     const char *colon = strrchr(server, ':');
 
-    if (colon == NULL || colon == server || colon[1] == '\0')
+    if (colon == NULL || colon == server || colon[1] == '\0' ||
+        !are_good_brackets(server, colon))
         return false;
     for (const char *p = server; *p != '\0'; p++) {
         if (isspace((unsigned char)*p) || (p > colon && !isdigit(*p)))
@@ -50,6 +70,8 @@ static void check(const char *text, const char *apart)
     if (good) {
         CHECK(strncmp(hosts.servers, text, len) == 0);
         CHECK(strlen(hosts.servers) == len);
+        CHECK(strpbrk(hosts.plain, "[]") == NULL);
+        CHECK(strlen(hosts.plain) <= len);
         CHECK(strcmp(hosts.chroot, chroot[1] == '\0' ? "" : chroot) == 0);
     } else {
         CHECK(hosts.servers == NULL && hosts.chroot == NULL);

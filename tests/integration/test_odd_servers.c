@@ -76,6 +76,31 @@ static void one_client_too_many_is_told(void **state)
     server_stop(small);
 }
 
+/* The client itself refuses brackets. */
+static void an_address_may_be_in_brackets(void **state)
+{
+    static const char *const lines[] = { "clientPortAddress=::", NULL };
+    struct server_opts opts = { .cfg_lines = lines };
+    struct server *server;
+    char hosts[64];
+
+    (void)state;
+    assert_int_equal(server_start(&opts, &server), SERVER_OK);
+    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:1,[::1]:%d",
+                   server_port(server));
+    for (int i = 0; i < 2; i++) {
+        zkr_session *s = NULL;
+        zkr_mutex *m;
+
+        ok(open_at(hosts, NULL, &s));
+        m = new_mutex(s, "/lock");
+        release(acquire(m));
+        zkr_mutex_free(m);
+        close_session(s);
+    }
+    server_stop(server);
+}
+
 /* -- servers that change -------------------------------------------------- */
 
 static void set_config(const struct server *s, const char *line)
@@ -236,6 +261,7 @@ static int run_group(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_must_have_credentials_is_told),
         cmocka_unit_test(one_client_too_many_is_told),
+        cmocka_unit_test(an_address_may_be_in_brackets),
         cmocka_unit_test(a_timeout_that_shrinks_at_a_reconnect_is_seen),
         cmocka_unit_test(a_server_that_is_behind_costs_nothing),
         cmocka_unit_test(who_babbles_is_no_server),

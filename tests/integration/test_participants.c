@@ -880,7 +880,7 @@ static void a_lost_answer_is_asked_for_again(void **state)
 
 static void without_retries_a_lost_answer_is_an_error(void **state)
 {
-    static const struct zkr_retry none = ZKR_RETRY_NONE_INIT;
+    const struct zkr_retry none = ZKR_RETRY_NONE_INIT;
 
     (void)state;
     (void)zkr_session_close(ps);

@@ -5,7 +5,7 @@
 
 static void draw_retry(struct process *p)
 {
-    static const struct zkr_retry policies[] = {
+    const struct zkr_retry policies[] = {
         { .kind = ZKR_RETRY_DEFAULT },          ZKR_RETRY_NONE_INIT,
         ZKR_RETRY_N_TIMES_INIT(2, 50),          ZKR_RETRY_UNTIL_INIT(700, 100),
         ZKR_RETRY_EXPONENTIAL_INIT(10, 500, 4), ZKR_RETRY_FOREVER_INIT(30),

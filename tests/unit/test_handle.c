@@ -408,8 +408,7 @@ static void what_cannot_be_opened_is_not_tried_again_at_once(void **state)
     int64_t began;
 
     (void)state;
-    opts.retry =
-        (struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(20, 1000 * PATIENCE_S, 0);
+    opts.retry = ZKR_RETRY_EXPONENTIAL_INIT(20, 1000 * PATIENCE_S, 0);
     assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
     client_says(ZKR__ZK_EXPIRED);

@@ -21,8 +21,8 @@ static void good_lists_are_split(void **state)
         { "a:02181", NULL, "a:02181", "" },
         { "a:2181,b:2182,c:2183", NULL, "a:2181,b:2182,c:2183", "" },
         { "10.0.0.1:2181", NULL, "10.0.0.1:2181", "" },
-        { "[::1]:2181", NULL, "[::1]:2181", "" },
-        { "[2001:db8::1]:2181,b:1", NULL, "[2001:db8::1]:2181,b:1", "" },
+        { "::1:2181", NULL, "::1:2181", "" },
+        { "[::1]:2181/app", NULL, "[::1]:2181", "/app" },
         { "a:1/app", NULL, "a:1", "/app" },
         { "a:1,b:2/app/eu", NULL, "a:1,b:2", "/app/eu" },
         { "a:1/", NULL, "a:1", "" },
@@ -40,6 +40,32 @@ static void good_lists_are_split(void **state)
             fail_msg("'%s': %s", rows[i].text, zkr_error_detail());
         assert_string_equal(hosts.servers, rows[i].servers);
         assert_string_equal(hosts.chroot, rows[i].chroot);
+        zkr__hosts_done(&hosts);
+    }
+}
+
+/* The client splits at the last colon, and looks the rest up as it is. */
+static void the_client_gets_no_brackets(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *plain;
+    } rows[] = {
+        { "a:1,b:2/app", "a:1,b:2" },
+        { "::1:2181", "::1:2181" },
+        { "[::1]:2181", "::1:2181" },
+        { "[::ffff:10.0.0.1]:1/app", "::ffff:10.0.0.1:1" },
+        { "[fe80::1%eth0]:1", "fe80::1%eth0:1" },
+        { "[2001:db8::1]:2181,b:1,[::1]:2", "2001:db8::1:2181,b:1,::1:2" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct zkr__hosts hosts;
+
+        if (zkr__hosts_parse(&hosts, rows[i].text, NULL) != ZKR_OK)
+            fail_msg("'%s': %s", rows[i].text, zkr_error_detail());
+        assert_string_equal(hosts.plain, rows[i].plain);
         zkr__hosts_done(&hosts);
     }
 }
@@ -81,7 +107,26 @@ static void bad_lists_are_told_by_name(void **state)
         { "/app", NULL, ZKR_EINVAL, "hosts '': server '' is empty" },
         { "a/app", NULL, ZKR_EINVAL, "hosts 'a': server 'a' has no port" },
         { "[::1]", NULL, ZKR_EINVAL,
-          "hosts '[::1]': server '[::1]' has a port that is not a number" },
+          "hosts '[::1]': server '[::1]' has no port" },
+        { "[::1:2181", NULL, ZKR_EINVAL,
+          "hosts '[::1:2181': server '[::1:2181' has brackets, but no IPv6" },
+        { "::1]:2181", NULL, ZKR_EINVAL,
+          "hosts '::1]:2181': server '::1]:2181' has brackets, but no IPv6" },
+        { "[a]:1", NULL, ZKR_EINVAL,
+          "hosts '[a]:1': server '[a]:1' has brackets, but no IPv6" },
+        { "[10.0.0.1]:1", NULL, ZKR_EINVAL,
+          "hosts '[10.0.0.1]:1': server '[10.0.0.1]:1' has brackets, but" },
+        { "[]:1", NULL, ZKR_EINVAL,
+          "hosts '[]:1': server '[]:1' has brackets, but no IPv6" },
+        { "[[::1]]:1", NULL, ZKR_EINVAL,
+          "hosts '[[::1]]:1': server '[[::1]]:1' has brackets, but no IPv6" },
+        { "[%x]:1", NULL, ZKR_EINVAL,
+          "hosts '[%x]:1': server '[%x]:1' has brackets, but no IPv6" },
+        { "zk://a", NULL, ZKR_EINVAL,
+          "hosts 'zk://a': 'zk://' does not belong there: they are host:port" },
+        { "zk://a:1,b:2/app", NULL, ZKR_EINVAL,
+          "hosts 'zk://a:1,b:2/app': 'zk://' does not belong there" },
+        { "zk://a:1", "/app", ZKR_EINVAL, "hosts 'zk://a:1': " },
         { "a:1/app", "/b", ZKR_EINVAL,
           "hosts 'a:1/app': a chroot is given here and as '/b'" },
         { "a:1/", "/b", ZKR_EINVAL,
@@ -109,6 +154,7 @@ static void bad_lists_are_told_by_name(void **state)
             fail_msg("row %zu: %d, '%s', not %d, '%s'", i, rc,
                      zkr_error_detail(), rows[i].code, rows[i].detail);
         assert_null(hosts.servers);
+        assert_null(hosts.plain);
         assert_null(hosts.chroot);
     }
 }
@@ -171,6 +217,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_lists_are_split),
+        cmocka_unit_test(the_client_gets_no_brackets),
         cmocka_unit_test(bad_lists_are_told_by_name),
         cmocka_unit_test(chroot_has_a_limit),
         cmocka_unit_test(very_long_list_is_read_and_told),

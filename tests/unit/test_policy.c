@@ -52,7 +52,7 @@ static void so_many_repetitions_and_no_more(void **state)
     zkr_grant *g = NULL;
 
     (void)state;
-    open_with((struct zkr_retry)ZKR_RETRY_N_TIMES_INIT(2, 1));
+    open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_answers(ZKR__ZK_CREATE, ZTHROTTLEDOP);
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZTHROTTLEDOP);
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 3);
@@ -78,7 +78,7 @@ static void until_then_it_is_repeated(void **state)
     atomic_int outcome = 1;
 
     (void)state;
-    open_with((struct zkr_retry)ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
+    open_with(ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
     client_answers(ZKR__ZK_CREATE, ZTHROTTLEDOP);
     client_answers(ZKR__ZK_CHILDREN, ZTHROTTLEDOP);
     assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),

@@ -54,14 +54,11 @@ static void what_was_loaded_loads_again_unchanged(void **state)
 
 static void initializers_make_the_policies_they_name(void **state)
 {
-    struct zkr_retry n = load((struct zkr_retry)ZKR_RETRY_N_TIMES_INIT(3, 50));
-    struct zkr_retry forever =
-        load((struct zkr_retry)ZKR_RETRY_FOREVER_INIT(9));
-    struct zkr_retry until =
-        load((struct zkr_retry)ZKR_RETRY_UNTIL_INIT(1000, 10));
-    struct zkr_retry exponential =
-        load((struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(10, 400, 6));
-    struct zkr_retry none = load((struct zkr_retry)ZKR_RETRY_NONE_INIT);
+    struct zkr_retry n = load(ZKR_RETRY_N_TIMES_INIT(3, 50));
+    struct zkr_retry forever = load(ZKR_RETRY_FOREVER_INIT(9));
+    struct zkr_retry until = load(ZKR_RETRY_UNTIL_INIT(1000, 10));
+    struct zkr_retry exponential = load(ZKR_RETRY_EXPONENTIAL_INIT(10, 400, 6));
+    struct zkr_retry none = load(ZKR_RETRY_NONE_INIT);
 
     (void)state;
     assert_int_equal(n.kind, ZKR_RETRY_FIXED);
@@ -102,7 +99,7 @@ static void unknown_kind_is_refused(void **state)
 
 static void none_never_retries(void **state)
 {
-    struct zkr_retry p = load((struct zkr_retry)ZKR_RETRY_NONE_INIT);
+    struct zkr_retry p = load(ZKR_RETRY_NONE_INIT);
     uint32_t delay = 77;
 
     (void)state;
@@ -113,7 +110,7 @@ static void none_never_retries(void **state)
 /* A lock node that may exist is deleted whatever the policy says. */
 static void none_has_delays_for_what_must_be_done(void **state)
 {
-    struct zkr_retry p = load((struct zkr_retry)ZKR_RETRY_NONE_INIT);
+    struct zkr_retry p = load(ZKR_RETRY_NONE_INIT);
 
     (void)state;
     assert_int_equal(zkr__retry_delay(&p, 0, 0), 20);
@@ -123,7 +120,7 @@ static void none_has_delays_for_what_must_be_done(void **state)
 
 static void fixed_delay_has_no_jitter_and_no_cap(void **state)
 {
-    struct zkr_retry p = load((struct zkr_retry)ZKR_RETRY_FOREVER_INIT(5000));
+    struct zkr_retry p = load(ZKR_RETRY_FOREVER_INIT(5000));
     uint64_t random = UINT64_C(0xfeed);
 
     (void)state;
@@ -134,8 +131,7 @@ static void fixed_delay_has_no_jitter_and_no_cap(void **state)
 static void exponential_doubles_up_to_the_cap(void **state)
 {
     static const uint32_t expected[] = { 20, 40, 80, 160, 320, 500, 500, 500 };
-    struct zkr_retry p =
-        load((struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0));
+    struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0));
 
     (void)state;
     for (uint32_t i = 0; i < COUNT(expected); i++)
@@ -145,8 +141,7 @@ static void exponential_doubles_up_to_the_cap(void **state)
 
 static void cap_below_base_is_the_delay(void **state)
 {
-    struct zkr_retry p =
-        load((struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(300, 100, 0));
+    struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(300, 100, 0));
 
     (void)state;
     assert_int_equal(zkr__retry_delay(&p, 0, 0), 100);
@@ -155,8 +150,8 @@ static void cap_below_base_is_the_delay(void **state)
 
 static void the_largest_numbers_do_not_overflow(void **state)
 {
-    struct zkr_retry p = load((struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(
-        UINT32_MAX - 1, UINT32_MAX, 0));
+    struct zkr_retry p =
+        load(ZKR_RETRY_EXPONENTIAL_INIT(UINT32_MAX - 1, UINT32_MAX, 0));
 
     (void)state;
     assert_int_equal(zkr__retry_delay(&p, 0, 0), UINT32_MAX - 1);
@@ -169,8 +164,7 @@ static void the_largest_numbers_do_not_overflow(void **state)
 /* Every delay from half to whole is drawn, and no other. */
 static void jitter_is_between_half_and_whole(void **state)
 {
-    struct zkr_retry p =
-        load((struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(25, 25, 0));
+    struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(25, 25, 0));
     uint64_t random = UINT64_C(0xbead);
     unsigned seen[26] = { 0 };
 
@@ -187,8 +181,7 @@ static void jitter_is_between_half_and_whole(void **state)
 
 static void shortest_delay_is_never_zero(void **state)
 {
-    struct zkr_retry p =
-        load((struct zkr_retry)ZKR_RETRY_EXPONENTIAL_INIT(1, 1, 0));
+    struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(1, 1, 0));
 
     (void)state;
     for (uint64_t random = 0; random < 10; random++)
@@ -197,7 +190,7 @@ static void shortest_delay_is_never_zero(void **state)
 
 static void retries_are_counted_after_the_first_attempt(void **state)
 {
-    struct zkr_retry p = load((struct zkr_retry)ZKR_RETRY_N_TIMES_INIT(3, 50));
+    struct zkr_retry p = load(ZKR_RETRY_N_TIMES_INIT(3, 50));
     uint32_t delay = 0;
 
     (void)state;
@@ -213,7 +206,7 @@ static void retries_are_counted_after_the_first_attempt(void **state)
 
 static void elapsed_time_ends_the_retries(void **state)
 {
-    struct zkr_retry p = load((struct zkr_retry)ZKR_RETRY_UNTIL_INIT(1000, 10));
+    struct zkr_retry p = load(ZKR_RETRY_UNTIL_INIT(1000, 10));
     uint32_t delay = 0;
 
     (void)state;
