@@ -110,8 +110,8 @@ make_base() {
     mkdir "$work/base"
     tar -C "$root" --exclude='./build*' --exclude=./.git -cf - . |
         tar -C "$work/base" -xf -
-    meson setup "$work/base/build" "$work/base" -Dtests=enabled -Dtools=false \
-        -Dexamples=false -Ddocs=false -Ddebug=false -Doptimization=1 \
+    meson setup "$work/base/build" "$work/base" -Dtests=enabled -Dtools=disabled \
+        -Dexamples=disabled -Ddocs=disabled -Ddebug=false -Doptimization=1 \
         -Dwerror=false >"$work/log" 2>&1 ||
         { cat "$work/log"; die 'meson setup fails'; }
     for p in "${patches[@]}"; do noticed_by "$p"; done |
