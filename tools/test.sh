@@ -12,7 +12,7 @@ usage() {
     cat <<'TEXT'
 tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
               [--servers DEBIAN] [--peers DEBIAN] [--smoke]
-              [--suite NAME]... [--no-suite NAME]...
+              [--suite NAME]... [--no-suite NAME]... [--build]
 
   --asan           with AddressSanitizer and UndefinedBehaviorSanitizer
   --tsan           with ThreadSanitizer
@@ -27,6 +27,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    interop, fault, model, sim, mutants, examples,
                    harness
   --no-suite NAME  all but this
+  --build          build what these tests need, and run none; without a suite,
+                   everything
 
 The build goes to build-test*/, the full log is meson-logs/testlog.txt there.
 The last line is "N passed, N failed"; a test that is skipped has failed.
@@ -61,12 +63,30 @@ install_packages() {
         { cat "$log" >&2; die 69 "apt-get failed"; }
 }
 
+build_tests() {
+    [ -e "$build/build.ninja" ] ||
+        meson setup "$build" "${setup[@]}" >"$log" 2>&1 ||
+        { cat "$log" >&2; die 70 "meson setup failed"; }
+    if [ ${#which[@]} -eq 0 ]; then
+        ninja -C "$build" all meson-test-prereq
+    else # what the tests need is built before they are "run"
+        meson test -C "$build" --wrapper true "${which[@]}"
+    fi >"$log" 2>&1 || { cat "$log" >&2; die 70 "the build failed"; }
+}
+
+# Another test.sh may be building, too.
+one_at_a_time() { # directory, function
+    (flock 9; "$2" 9<&-) 9<"$1" || exit
+}
+
 # The client asks for as much memory as a server says, and minds a refusal.
 may_fail=allocator_may_return_null=1
 export ASAN_OPTIONS=$may_fail
 build=build-test
 setup=(-Dwerror=true -Dtests=enabled)
+which=()
 run=()
+only_build=false
 while [ $# -gt 0 ]; do
     case $1 in
     --asan)
@@ -102,15 +122,16 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --smoke)
-        run+=(unfair hostile session exhaustion odd_servers container
+        which+=(unfair hostile session exhaustion odd_servers container
             'interop mutex' 'interop rwlock' 'interop container'
             'lockctl watch')
         ;;
     --suite | --no-suite)
         [ $# -ge 2 ] || die 64 "$1 needs a name"
-        run+=("$1" "$2")
+        which+=("$1" "$2")
         shift
         ;;
+    --build) only_build=true ;;
     -h | --help)
         usage
         exit 0
@@ -124,19 +145,15 @@ done
 export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-install_packages
+mkdir -p "$build"
+one_at_a_time tools install_packages
+one_at_a_time "$build" build_tests
+! $only_build || exit 0
 
-if [ ! -e "$build/build.ninja" ]; then
-    meson setup "$build" "${setup[@]}" >"$log" 2>&1 ||
-        { cat "$log" >&2; die 70 "meson setup failed"; }
-fi
-ninja -C "$build" all meson-test-prereq >"$log" 2>&1 ||
-    { cat "$log" >&2; die 70 "the build failed"; }
-
-# Three programs at a time: most of them wait most of the time, and each has
-# servers of its own. Those that load the machine run alone (is_parallel).
-meson test -C "$build" --num-processes 3 --print-errorlogs \
-    "${run[@]}" 2>&1 | tee "$log" || true
+# Three programs for each core: most of them wait most of the time, and each has
+# servers of its own. Those that need the machine run alone (is_parallel).
+meson test -C "$build" --num-processes $((3 * $(nproc))) --no-rebuild \
+    --print-errorlogs "${run[@]}" "${which[@]}" 2>&1 | tee "$log" || true
 
 count() {
     awk -v name="$1:" '$1 == name { n += $2 } END { print n + 0 }' "$log"
