@@ -272,6 +272,19 @@ bool server_has_mode(const struct server *s, const char *mode)
     return answers(s, "srvr", line);
 }
 
+bool server_is_since(const struct server *s, int major, int minor)
+{
+    char *answer = server_4lw(s, "srvr");
+    int its_major = 0;
+    int its_minor = 0;
+
+    if (answer == NULL ||
+        sscanf(answer, "Zookeeper version: %d.%d", &its_major, &its_minor) != 2)
+        server_complain(s, "does not tell its version");
+    free(answer);
+    return its_major > major || (its_major == major && its_minor >= minor);
+}
+
 long server_metric(const struct server *s, const char *name)
 {
     char *answer = server_4lw(s, "mntr");

@@ -67,6 +67,9 @@ void server_resume(struct server *s);
 /* The answer to a four letter word, to be freed, or NULL after 1 s. */
 char *server_4lw(const struct server *s, const char *word);
 
+/* Its version is that, or a later one. */
+bool server_is_since(const struct server *s, int major, int minor);
+
 /* A number from `mntr`, such as "zk_znode_count", or -1. */
 long server_metric(const struct server *s, const char *name);
 int server_watch_count(const struct server *s);
