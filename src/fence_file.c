@@ -164,18 +164,24 @@ static bool wait_flock(int fd, int64_t deadline)
 }
 
 /* Is what we have locked what others will lock? */
-static bool is_in_place(const struct zkr__fence_file *f)
+static int check_place(const struct zkr__fence_file *f)
 {
     struct stat ours;
-    struct stat there;
+    struct stat there = { 0 };
 
-    return fstat(f->lock, &ours) == 0 &&
-           fstatat(f->dir, f->lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+    if (fstat(f->lock, &ours) != 0 ||
+        (fstatat(f->dir, f->lock_name, &there, AT_SYMLINK_NOFOLLOW) != 0 &&
+         errno != ENOENT))
+        return fail(f, "cannot look at its lock file");
+    if (ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+        return ZKR_OK;
+    return damaged(f, "its lock file was removed while it was open");
 }
 
 int zkr__fence_file_lock(struct zkr__fence_file *f, int64_t deadline)
 {
+    int rc;
+
     if (!wait_flock(f->lock, deadline)) {
         if (errno != EWOULDBLOCK)
             return fail(f, "cannot lock");
@@ -184,10 +190,10 @@ int zkr__fence_file_lock(struct zkr__fence_file *f, int64_t deadline)
                          "a section",
                          f->path);
     }
-    if (is_in_place(f))
-        return ZKR_OK;
-    zkr__fence_file_unlock(f);
-    return damaged(f, "its lock file was removed while it was open");
+    rc = check_place(f);
+    if (rc != ZKR_OK)
+        zkr__fence_file_unlock(f);
+    return rc;
 }
 
 void zkr__fence_file_unlock(struct zkr__fence_file *f)

@@ -1,0 +1,287 @@
+/* Calls of the library that fail when a test says so. Each of them is one that
+ * may fail: the linker sends those of the library here, --wrap. */
+#include "failing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct {
+    bool counts;
+    int calls;
+    int next; /* that is to fail; 0: none */
+    int apart;
+    int error;
+    const char *last;
+} failing;
+static long blocks;
+
+static void *take(size_t size);
+static void give(void *p);
+
+void failing_start(int first, int apart, int error)
+{
+    failing.counts = true;
+    failing.calls = 0;
+    failing.next = first;
+    failing.apart = apart;
+    failing.error = error;
+    failing.last = "nothing";
+    json_set_alloc_funcs(take, give);
+}
+
+int failing_stop(void)
+{
+    failing.counts = false;
+    json_set_alloc_funcs(malloc, free);
+    return failing.calls;
+}
+
+const char *failing_last(void)
+{
+    return failing.last;
+}
+
+long failing_blocks(void)
+{
+    return blocks;
+}
+
+int failing_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (d != NULL && readdir(d) != NULL)
+        count++;
+    if (d != NULL)
+        (void)closedir(d);
+    return count;
+}
+
+static bool fails(const char *what)
+{
+    if (!failing.counts || ++failing.calls != failing.next)
+        return false;
+    failing.next = failing.apart == 0 ? 0 : failing.next + failing.apart;
+    failing.last = what;
+    errno = failing.error;
+    return true;
+}
+
+#define WRAP(type, name, parameters)                                           \
+    type __real_##name parameters;                                             \
+    type __wrap_##name parameters;                                             \
+    type __wrap_##name parameters
+
+/* -- memory -----------------------------------------------------------------
+ */
+
+static void *count(void *p)
+{
+    blocks += p != NULL;
+    return p;
+}
+
+WRAP(void *, malloc, (size_t size))
+{
+    return fails("malloc") ? NULL : count(__real_malloc(size));
+}
+
+WRAP(void *, calloc, (size_t n, size_t size))
+{
+    return fails("calloc") ? NULL : count(__real_calloc(n, size));
+}
+
+WRAP(char *, strdup, (const char *text))
+{
+    return fails("strdup") ? NULL : count(__real_strdup(text));
+}
+
+WRAP(char *, strndup, (const char *text, size_t len))
+{
+    return fails("strndup") ? NULL : count(__real_strndup(text, len));
+}
+
+/* What it leaves in `text` then is not to be used. */
+WRAP(int, asprintf, (char **text, const char *format, ...))
+{
+    va_list args;
+    int len;
+
+    if (fails("asprintf")) {
+        *text = (char *)(uintptr_t)1;
+        return -1;
+    }
+    va_start(args, format);
+    len = vasprintf(text, format, args);
+    va_end(args);
+    blocks += len >= 0;
+    return len;
+}
+
+WRAP(void, free, (void *p))
+{
+    blocks -= p != NULL;
+    __real_free(p);
+}
+
+static void *take(size_t size)
+{
+    return __wrap_malloc(size);
+}
+
+static void give(void *p)
+{
+    __wrap_free(p);
+}
+
+/* -- descriptors ------------------------------------------------------------
+ */
+
+WRAP(int, open64, (const char *path, int flags, ...))
+{
+    return fails("open") ? -1 : __real_open64(path, flags, 0666);
+}
+
+WRAP(int, openat64, (int dir, const char *path, int flags, ...))
+{
+    return fails("openat") ? -1 : __real_openat64(dir, path, flags, 0666);
+}
+
+WRAP(FILE *, fopen64, (const char *path, const char *mode))
+{
+    return fails("fopen") ? NULL : __real_fopen64(path, mode);
+}
+
+WRAP(int, socket, (int domain, int type, int protocol))
+{
+    return fails("socket") ? -1 : __real_socket(domain, type, protocol);
+}
+
+/* The descriptor has gone all the same. */
+WRAP(int, close, (int fd))
+{
+    int rc = __real_close(fd);
+
+    return fails("close") ? -1 : rc;
+}
+
+WRAP(int, fclose, (FILE * f))
+{
+    int rc = __real_fclose(f);
+
+    return fails("fclose") ? EOF : rc;
+}
+
+/* -- what is done with them -------------------------------------------------
+ */
+
+WRAP(ssize_t, read, (int fd, void *data, size_t size))
+{
+    return fails("read") ? -1 : __real_read(fd, data, size > 7 ? 7 : size);
+}
+
+/* Never all at once. */
+WRAP(ssize_t, write, (int fd, const void *data, size_t size))
+{
+    return fails("write") ? -1 : __real_write(fd, data, size > 7 ? 7 : size);
+}
+
+WRAP(char *, fgets, (char *line, int size, FILE *f))
+{
+    return fails("fgets") ? NULL : __real_fgets(line, size, f);
+}
+
+/* Disks are slow, and no machine crashes here. */
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return fails("fsync") ? -1 : 0;
+}
+
+WRAP(int, flock, (int fd, int how))
+{
+    return fails("flock") ? -1 : __real_flock(fd, how);
+}
+
+WRAP(int, fstat64, (int fd, struct stat64 *s))
+{
+    return fails("fstat") ? -1 : __real_fstat64(fd, s);
+}
+
+WRAP(int, fstatat64, (int dir, const char *path, struct stat64 *s, int flags))
+{
+    return fails("fstatat") ? -1 : __real_fstatat64(dir, path, s, flags);
+}
+
+WRAP(int, renameat, (int from, const char *a, int to, const char *b))
+{
+    return fails("renameat") ? -1 : __real_renameat(from, a, to, b);
+}
+
+WRAP(int, unlinkat, (int dir, const char *path, int flags))
+{
+    return fails("unlinkat") ? -1 : __real_unlinkat(dir, path, flags);
+}
+
+WRAP(int, connect, (int fd, const struct sockaddr *to, socklen_t len))
+{
+    return fails("connect") ? -1 : __real_connect(fd, to, len);
+}
+
+WRAP(int, poll, (struct pollfd * fds, nfds_t n, int ms))
+{
+    return fails("poll") ? -1 : __real_poll(fds, n, ms);
+}
+
+WRAP(int, getsockopt,
+     (int fd, int level, int name, void *value, socklen_t *len))
+{
+    return fails("getsockopt") ? -1
+                               : __real_getsockopt(fd, level, name, value, len);
+}
+
+/* -- the system -------------------------------------------------------------
+ */
+
+WRAP(int, getaddrinfo,
+     (const char *host, const char *port, const struct addrinfo *hints,
+      struct addrinfo **info))
+{
+    int rc = fails("getaddrinfo") ? EAI_SYSTEM
+                                  : __real_getaddrinfo(host, port, hints, info);
+
+    blocks += rc == 0;
+    return rc;
+}
+
+WRAP(void, freeaddrinfo, (struct addrinfo * info))
+{
+    blocks--;
+    __real_freeaddrinfo(info);
+}
+
+WRAP(int, gethostname, (char *name, size_t size))
+{
+    return fails("gethostname") ? -1 : __real_gethostname(name, size);
+}
+
+/* Interrupted it must be called again; there is no other error to mend. */
+WRAP(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
+{
+    if (failing.error == EINTR && fails("getrandom"))
+        return -1;
+    return __real_getrandom(data, size > 5 ? 5 : size, flags);
+}

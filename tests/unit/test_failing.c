@@ -1,0 +1,339 @@
+/* Every call that can fail does so in turn, one alone and with others behind
+ * it: nothing stays open or allocated, what was accepted stays so, and the next
+ * try succeeds. For what reads files, asks the system, or parses text. */
+#include "unit.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "acl.h"
+#include "error.h"
+#include "failing.h"
+#include "fence_dir.h"
+#include "hosts.h"
+#include "owner.h"
+#include "path.h"
+#include "probe.h"
+#include "random.h"
+
+/* More than any of them makes. */
+#define CALLS_MAX 400
+
+static int setup(void **state)
+{
+    (void)state;
+    return make_dir();
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    (void)failing_stop();
+    return remove_dir();
+}
+
+static bool is_for_want(int rc)
+{
+    return rc == ZKR_ENOMEM || rc == ZKR_ESYSTEM;
+}
+
+static void check(const char *what, int rc)
+{
+    if (rc != ZKR_OK && !is_for_want(rc))
+        fail_msg("%s: %s, when %s fails: %s", what, zkr_strerror(rc),
+                 failing_last(), zkr_error_detail());
+    if (rc != ZKR_OK && strcmp(failing_last(), "nothing") == 0)
+        fail_msg("%s: %s, and nothing has failed", what, zkr_error_detail());
+}
+
+static bool once(void (*run)(void), int first, int apart, int error)
+{
+    int descriptors = failing_descriptors();
+    long blocks = failing_blocks();
+    int calls;
+
+    failing_start(first, apart, error);
+    run();
+    calls = failing_stop();
+    if (failing_descriptors() != descriptors)
+        fail_msg("%d descriptors are left when %s fails",
+                 failing_descriptors() - descriptors, failing_last());
+    if (failing_blocks() != blocks)
+        fail_msg("%ld blocks are left when %s fails", failing_blocks() - blocks,
+                 failing_last());
+    return calls < first;
+}
+
+/* Until it makes fewer. */
+static void each_call(void (*run)(void), int apart, int error)
+{
+    int first = 1;
+
+    while (!once(run, first, apart, error))
+        assert_true(++first < CALLS_MAX);
+    assert_true(first > 1);
+}
+
+static void any_call(void (*run)(void))
+{
+    for (int apart = 0; apart < 4; apart++) {
+        each_call(run, apart, EIO);
+        if (apart != 1) /* or it would be repeated for ever */
+            each_call(run, apart, EINTR);
+    }
+}
+
+/* -- fences -----------------------------------------------------------------
+ */
+
+static int64_t accepted; /* the highest so far, */
+static int64_t tried;    /* ... and of those that may have been: also after an
+                            error it may be there */
+
+static void forget(void)
+{
+    (void)unlink(in_dir("fence.lock"));
+    (void)unlink(in_dir("fence.new"));
+    (void)unlink(file);
+    accepted = 0;
+    tried = 0;
+}
+
+static void note(int64_t token, int rc)
+{
+    check("accept", rc);
+    if (rc == ZKR_OK && token > accepted)
+        accepted = token;
+}
+
+static void use(zkr_fence *f)
+{
+    int64_t highest = 0;
+    int rc;
+
+    tried++;
+    note(tried, zkr_fence_accept(f, tried));
+    tried++;
+    rc = zkr_fence_begin(f, tried, 5000);
+    note(tried, rc);
+    if (rc == ZKR_OK)
+        zkr_fence_end(f);
+    note(tried, zkr_fence_accept_shared(f, tried));
+    rc = zkr_fence_highest(f, &highest);
+    check("highest", rc);
+    if (rc == ZKR_OK && highest < accepted)
+        fail_msg("%lld was accepted, and is forgotten when %s fails",
+                 (long long)accepted, failing_last());
+}
+
+static void open_and_use(void)
+{
+    zkr_fence *f = NULL;
+    int rc = zkr_fence_open(file, &f);
+
+    check("open", rc);
+    assert_true(rc == ZKR_OK || f == NULL);
+    if (rc == ZKR_OK)
+        use(f);
+    zkr_fence_free(f);
+}
+
+/* Others must not find it locked, or without what was accepted. */
+static void is_well(void)
+{
+    zkr_fence *f = open_fence();
+    int64_t highest = 0;
+
+    assert_int_equal(zkr_fence_begin(f, INT64_MAX, 0), ZKR_OK);
+    zkr_fence_end(f);
+    assert_int_equal(zkr_fence_accept(f, accepted), ZKR_ESTALE);
+    assert_int_equal(zkr_fence_highest(f, &highest), ZKR_OK);
+    zkr_fence_free(f);
+}
+
+static void a_fence_that_is_there(void)
+{
+    open_and_use();
+}
+
+static void a_new_fence(void)
+{
+    forget();
+    open_and_use();
+}
+
+static void a_fence_whose_calls_fail_stays_a_fence(void **state)
+{
+    (void)state;
+    forget();
+    any_call(a_fence_that_is_there);
+    is_well();
+    any_call(a_new_fence);
+    forget();
+    open_and_use();
+    is_well();
+}
+
+/* That is not what was written, or has gone. */
+static void a_damaged_fence(void)
+{
+    zkr_fence *f = NULL;
+    int rc = zkr_fence_open(file, &f);
+
+    if (rc != ZKR_EDAMAGED)
+        check("open", rc);
+    assert_null(f);
+}
+
+static void a_damaged_fence_leaves_nothing_open(void **state)
+{
+    zkr_fence *f = open_fence();
+
+    (void)state;
+    zkr_fence_free(f);
+    assert_int_equal(truncate(file, 5), 0);
+    any_call(a_damaged_fence);
+    assert_int_equal(unlink(file), 0);
+    any_call(a_damaged_fence);
+}
+
+/* One that is open, and whose files have gone. */
+static void use_what_has_gone(void)
+{
+    zkr_fence *f = NULL;
+    int rc;
+
+    forget();
+    rc = zkr_fence_open(file, &f);
+    check("open", rc);
+    if (rc != ZKR_OK)
+        return;
+    (void)unlink(file);
+    rc = zkr_fence_accept(f, 1);
+    assert_int_not_equal(rc, ZKR_OK);
+    if (rc != ZKR_EDAMAGED)
+        check("accept", rc);
+    (void)unlink(in_dir("fence.lock"));
+    rc = zkr_fence_begin(f, 1, 0);
+    assert_int_not_equal(rc, ZKR_OK);
+    if (rc != ZKR_EDAMAGED)
+        check("begin", rc);
+    zkr_fence_free(f);
+}
+
+static void a_fence_that_has_gone_leaves_nothing_open(void **state)
+{
+    (void)state;
+    any_call(use_what_has_gone);
+}
+
+/* -- the system -------------------------------------------------------------
+ */
+
+static void write_owner(void)
+{
+    const struct zkr__owner owner = { .label = "a label",
+                                      .claim = "c",
+                                      .of_thread = true };
+    char data[ZKR__OWNER_MAX + 1];
+    size_t len = 0;
+    int rc = zkr__owner_write(&owner, data, &len);
+
+    check("owner", rc);
+    if (rc == ZKR_OK)
+        assert_true(len == strlen(data) && data[len - 1] == '}');
+}
+
+static void an_owner_is_written_or_there_is_no_memory(void **state)
+{
+    (void)state;
+    any_call(write_owner);
+}
+
+static void probe(void)
+{
+    int rc = zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", 50);
+
+    assert_true(rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE);
+}
+
+static void a_probe_has_an_answer(void **state)
+{
+    (void)state;
+    any_call(probe);
+}
+
+static void draw(void)
+{
+    char uuid[ZKR__UUID_LEN + 1];
+
+    zkr__random_uuid(uuid);
+    assert_int_equal(strlen(uuid), ZKR__UUID_LEN);
+    assert_true(zkr__random() != zkr__random());
+}
+
+static void random_numbers_come_though_interrupted(void **state)
+{
+    (void)state;
+    each_call(draw, 0, EINTR);
+    each_call(draw, 2, EINTR);
+}
+
+/* -- text -------------------------------------------------------------------
+ */
+
+static void parse(void)
+{
+    struct zkr__hosts hosts = { 0 };
+    struct zkr__acl acl = { 0 };
+    char *path = zkr__path_join("/a", "b");
+
+    check("hosts", zkr__hosts_parse(&hosts, "a:1,b:2/chroot", NULL));
+    zkr__hosts_done(&hosts);
+    check("acl", zkr__acl_parse(&acl, "world:anyone:r,digest:anna:cdrwa"));
+    zkr__acl_done(&acl);
+    free(path);
+}
+
+/* What is wrong with it is found behind what was allocated. */
+static void parse_nonsense(void)
+{
+    struct zkr__hosts hosts = { 0 };
+    struct zkr__acl acl = { 0 };
+
+    assert_int_not_equal(zkr__hosts_parse(&hosts, "a:1,b:2/chroot/", NULL),
+                         ZKR_OK);
+    assert_int_not_equal(zkr__hosts_parse(&hosts, "a:1/x", "no"), ZKR_OK);
+    assert_int_not_equal(zkr__acl_parse(&acl, "world:anyone:r,digest:anna:x"),
+                         ZKR_OK);
+    assert_int_not_equal(zkr__acl_parse(&acl, "world:anyone:r,"), ZKR_OK);
+}
+
+static void text_is_parsed_or_there_is_no_memory(void **state)
+{
+    (void)state;
+    any_call(parse);
+    any_call(parse_nonsense);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_fence_whose_calls_fail_stays_a_fence),
+        TEST(a_damaged_fence_leaves_nothing_open),
+        TEST(a_fence_that_has_gone_leaves_nothing_open),
+        TEST(an_owner_is_written_or_there_is_no_memory),
+        TEST(a_probe_has_an_answer),
+        TEST(random_numbers_come_though_interrupted),
+        TEST(text_is_parsed_or_there_is_no_memory),
+    };
+
+    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
