@@ -1,7 +1,6 @@
 /* What the library has allocated, counted, and what it is refused. */
 #include "heap.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,11 @@ static long blocks;
 void heap_refuse(uint32_t nth)
 {
     refused = nth;
+}
+
+bool heap_has_refused(void)
+{
+    return refused == 0;
 }
 
 static bool gets_nothing(void)

@@ -7,6 +7,7 @@
 
 #include "client.h"
 #include "error.h"
+#include "heap.h"
 #include "oracle.h"
 #include "report.h"
 #include "told.h"
@@ -14,13 +15,15 @@
 
 #define DEEP_PATH "/locks/deep/within/lock"
 /* More than there are. */
-#define REQUESTS_MAX 400
+#define REQUESTS_MAX    400
+#define ALLOCATIONS_MAX 2000
 
 /* How far apart the two may be; the argument of the program. */
 static uint32_t most_apart = 2;
 
 static struct life {
     struct fates fates;
+    uint32_t allocation; /* the one that fails; or 0 */
     bool retries;
     zkr_session *session;
 } life;
@@ -35,7 +38,8 @@ struct asked {
 
 static bool is_met(void)
 {
-    return fates.seen > fates.of[0].number;
+    return life.allocation != 0 ? heap_has_refused()
+                                : fates.seen > fates.of[0].number;
 }
 
 /* What a request that went wrong may come to. */
@@ -244,19 +248,29 @@ static void be_broken(zkr_grant *grant)
 static void acquire_mutex(void)
 {
     zkr_mutex *m;
-    zkr_mutex *deep;
 
-    if (zkr_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK ||
-        zkr_mutex_new(life.session, DEEP_PATH, NULL, &deep) != ZKR_OK)
-        world_fail("no mutex: %s", zkr_error_detail());
+    if (!is("a mutex", zkr_mutex_new(life.session, WORLD_PATH, NULL, &m),
+            ZKR_OK)) {
+        give_back(&users[HOLDER]);
+        return;
+    }
     try_in_vain(m);
     give_up(m);
     wait_and_hold(m);
     acquire_alone(m, write_and_free);
     acquire_alone(m, be_broken);
-    acquire_alone(deep, free_grant);
     zkr_mutex_free(m);
-    zkr_mutex_free(deep);
+}
+
+static void acquire_deep(void)
+{
+    zkr_mutex *m;
+
+    if (!is("a mutex", zkr_mutex_new(life.session, DEEP_PATH, NULL, &m),
+            ZKR_OK))
+        return;
+    acquire_alone(m, free_grant);
+    zkr_mutex_free(m);
 }
 
 static void acquire_rwlock(void)
@@ -266,8 +280,9 @@ static void acquire_rwlock(void)
     zkr_grant *write;
     zkr_grant *read;
 
-    if (zkr_rwlock_new(life.session, WORLD_PATH, NULL, &rw) != ZKR_OK)
-        world_fail("no lock: %s", zkr_error_detail());
+    if (!is("a lock", zkr_rwlock_new(life.session, WORLD_PATH, NULL, &rw),
+            ZKR_OK))
+        return;
     if (is("a write", zkr_rwlock_acquire_write(rw, -1, &write), ZKR_OK)) {
         a = granted(false, NULL, write);
         oracle_over_with(write); /* at the end of the downgrade at the latest */
@@ -289,8 +304,9 @@ static void acquire_unfair(void)
     zkr_grant *grant;
     bool asked;
 
-    if (zkr_unfair_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK)
-        world_fail("no mutex: %s", zkr_error_detail());
+    if (!is("a mutex", zkr_unfair_mutex_new(life.session, WORLD_PATH, NULL, &m),
+            ZKR_OK))
+        return;
     if (is("an acquire", zkr_unfair_mutex_acquire(m, -1, &grant), ZKR_OK)) {
         hold(grant);
         asked = is("an acquire",
@@ -360,8 +376,10 @@ static void live(void)
     ask(&users[HOLDER]);
     await_told(&users[HOLDER]);
     fates = life.fates;
+    heap_refuse(life.allocation);
     if (open_session()) {
         acquire_mutex();
+        acquire_deep();
         acquire_rwlock();
         acquire_unfair();
         leave_nothing();
@@ -371,6 +389,7 @@ static void live(void)
     }
     report->done = is_met();
     fates = (struct fates){ 0 };
+    heap_refuse(0);
 }
 
 static void nothing(void)
@@ -399,6 +418,15 @@ static void live_with_any(enum fate fate, bool retries)
         for (uint32_t apart = 1; apart <= most_apart; apart++)
             live_with(fate, next, apart);
     }
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    life.fates = (struct fates){ 0 };
+    for (life.allocation = 1; succeeds(live, nothing)->done != 0;)
+        assert_true(life.allocation++ < ALLOCATIONS_MAX);
+    life.allocation = 0;
 }
 
 static void any_request_may_be_refused(void **state)
@@ -432,6 +460,7 @@ static void any_answer_may_be_lost(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(any_request_may_be_refused),
         cmocka_unit_test(any_request_may_be_throttled),
         cmocka_unit_test(any_request_may_be_lost),
