@@ -143,6 +143,36 @@ static void a_lock_below_locks_is_offered_by_its_name(void **state)
     zkr_mutex_free(m);
 }
 
+/* The time was spent at "/", before "/locks" was looked at. */
+static void locks_are_looked_for_below_locks_first(void **state)
+{
+    enum { CROWD = 1000 };
+    zkr_mutex *m = new_mutex(session, "/locks/short");
+    zkr_grant *g = acquire(m);
+    struct proxy *p;
+    char line[256];
+    char path[64];
+
+    (void)state;
+    for (int i = 0; i < CROWD; i++) {
+        (void)snprintf(path, sizeof(path), "/crowd-%d", i);
+        assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    }
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    proxy_set_latency(p, 30);
+    (void)snprintf(line, sizeof(line), "show --servers %s ", proxy_hosts(p));
+    assert_non_null(strstr(bash_offers_locks(line), "short\n"));
+    (void)snprintf(line, sizeof(line), "show --servers %s /", proxy_hosts(p));
+    assert_non_null(strstr(bash_offers_locks(line), "/locks/short\n"));
+    proxy_stop(p);
+    for (int i = 0; i < CROWD; i++) {
+        (void)snprintf(path, sizeof(path), "/crowd-%d", i);
+        assert_int_equal(admin_delete(admin, path), ZOK);
+    }
+    release(g);
+    zkr_mutex_free(m);
+}
+
 /* What is offered is put on the command line as it is. */
 static void no_name_reaches_a_shell_as_a_command(void **state)
 {
@@ -194,6 +224,23 @@ static void fish_offers_the_same(void **state)
         "kazoo\nwatch\n");
 }
 
+/* The word that is not there yet was none, or two: files were offered. */
+static void fish_offers_at_an_empty_word(void **state)
+{
+    const char *offered;
+
+    (void)state;
+    offered =
+        said_by("/bin/bash", "cd \"${0%/*}\"; export HOME=/nonexistent; "
+                             "PATH=$PWD:$PATH fish --no-config -c 'zk-lockctl "
+                             "completion fish | source; "
+                             "complete -C \"zk-lockctl \"; "
+                             "complete -C \"zk-lockctl completion \"'");
+    assert_int_equal(strncmp(offered, "break\ncheck\n", 12), 0);
+    assert_non_null(strstr(offered, "\nwatch\nbash\nfish\nzsh\n"));
+    assert_null(strstr(offered, "zk-lockctl"));
+}
+
 /* Outside of an editor zsh has no compadd and no compdef. */
 static void zsh_offers_the_same(void **state)
 {
@@ -220,9 +267,11 @@ static int run_group(void)
         TEST(what_is_offered_is_what_the_verb_takes),
         TEST(bash_offers_the_names_of_locks),
         TEST(a_lock_below_locks_is_offered_by_its_name),
+        TEST(locks_are_looked_for_below_locks_first),
         TEST(no_name_reaches_a_shell_as_a_command),
         TEST(nobody_waits_for_silent_servers),
         TEST(fish_offers_the_same),
+        TEST(fish_offers_at_an_empty_word),
         TEST(zsh_offers_the_same),
     };
 

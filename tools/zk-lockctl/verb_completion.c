@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "complete.h"
+#include "guard.h"
 #include "plain.h"
 
 /* Who presses a key waits no longer. */
@@ -65,12 +66,14 @@ static const char fish[] =
     "function __zk_lockctl\n"
     "    set -l words (commandline -opc)\n"
     "    set -l program $words[1]\n"
+    "    set -l current (commandline -ct)\n"
+    "    # in quotes it is one word, also when nothing was typed\n"
     "    set -l found ($program completion words -- $words[2..-1] \\\n"
-    "        (commandline -ct | string collect --allow-empty) 2>/dev/null)\n"
+    "        \"$current\" 2>/dev/null)\n"
     "    if test (count $found) -gt 0\n"
     "        printf '%s\\n' $found\n"
     "    else\n"
-    "        __fish_complete_path (commandline -ct)\n"
+    "        __fish_complete_path \"$current\"\n"
     "    end\n"
     "end\n"
     "complete -c zk-lockctl -f -a '(__zk_lockctl)'\n";
@@ -128,6 +131,23 @@ static void root_of(const char *current, char *root, size_t size)
                        current);
 }
 
+static const char usual_root[] = "/locks";
+
+/* Whether what begins so may be below the directory where locks usually are,
+ * and elsewhere as well. */
+static bool may_be_usual(const char *current)
+{
+    return strncmp(usual_root, current, strlen(current)) == 0;
+}
+
+static bool is_usual(const char *path)
+{
+    size_t len = strlen(usual_root);
+
+    return strncmp(path, usual_root, len) == 0 &&
+           (path[len] == '/' || path[len] == '\0');
+}
+
 /* Names are data of others: only those that no shell understands are offered.
  */
 static void offer_lock(const char *current, const char *path)
@@ -159,12 +179,36 @@ static void limit_time(void)
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static void offer_locks(struct lockctl *ctl, const struct complete *c,
-                        const char *current)
+/* What is found until `end_ms`; those that were offered before are not again.
+ */
+static void offer_below(const struct lockctl *ctl, const char *root,
+                        const char *current, int64_t end_ms, bool but_usual)
 {
     struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *found = NULL;
+    int64_t left_ms = end_ms - guard_now_ms();
+
+    opts.timeout_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
+    opts.limit = FIND_LIMIT;
+    if (left_ms <= 0 ||
+        zkr_locks_find(ctl->session, root, &opts, &found) != ZKR_OK)
+        return;
+    for (size_t i = 0; i < found->count; i++) {
+        if (!but_usual || !is_usual(found->items[i].path))
+            offer_lock(current, found->items[i].path);
+    }
+    zkr_locks_free(found);
+    (void)fflush(stdout);
+}
+
+/* First where locks usually are: elsewhere may be more than there is time to
+ * look at. */
+static void offer_locks(struct lockctl *ctl, const struct complete *c,
+                        const char *current)
+{
+    bool usual = may_be_usual(current);
     char root[ZKR_PATH_MAX + 1];
+    int64_t end_ms;
 
     limit_time();
     if (c->servers != NULL)
@@ -179,14 +223,10 @@ static void offer_locks(struct lockctl *ctl, const struct complete *c,
         lockctl_connect(ctl) != 0)
         return;
     root_of(current, root, sizeof(root));
-    opts.timeout_ms = FIND_MS;
-    opts.limit = FIND_LIMIT;
-    if (zkr_locks_find(ctl->session, root, &opts, &found) != ZKR_OK)
-        return;
-    for (size_t i = 0; i < found->count; i++)
-        offer_lock(current, found->items[i].path);
-    zkr_locks_free(found);
-    (void)fflush(stdout);
+    end_ms = guard_now_ms() + FIND_MS;
+    if (usual)
+        offer_below(ctl, usual_root, current, end_ms, false);
+    offer_below(ctl, root, current, end_ms, usual);
 }
 
 static int offer_words(struct lockctl *ctl, int count, char **words)
@@ -243,8 +283,10 @@ const struct verb verb_completion = {
     .usage = "bash | zsh | fish",
     .summary = "Print a script that completes command lines",
     .help = "Verbs, options and their values, and the names of locks: for\n"
-            "those the servers are asked, for 300 ms at most. Names that mean\n"
-            "something to a shell are not offered.\n"
+            "those the servers are asked, for 300 ms at most, and below\n"
+            "/locks first. Names that mean something to a shell are not\n"
+            "offered. Where zk-lockctl is installed the scripts are as well;\n"
+            "else:\n"
             "\n"
             "  bash:  source <(zk-lockctl completion bash)\n"
             "  zsh:   source <(zk-lockctl completion zsh)\n"
