@@ -1,0 +1,176 @@
+/* A server with a number above 127 makes session ids above 2^63. */
+#include "start_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "server_private.h"
+
+enum { SERVER_ID = 200 };
+
+#define FIRST "0xc8" /* of each session id */
+
+static char hosts[64];
+
+static void assert_high(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    if (text == NULL || strncmp(text, FIRST, 4) != 0 || strlen(text) != 18)
+        fail_msg("\"%s\" is %s", key, text == NULL ? "missing" : text);
+}
+
+/* Start it, and wait until it holds. */
+static void start_holder(struct cli *c, const char *path)
+{
+    START_FOR(c, "10s", hosts, path, COMMAND, "signals");
+    cli_wait_said(c, "ready\n");
+}
+
+static const char *said_by(const char *verb, const char *path,
+                           const char *option, int code)
+{
+    const char *const args[] = { verb,   "--servers", hosts, path,
+                                 option, "json",      NULL };
+    struct cli c;
+
+    cli_start(&c, LOCKCTL, args);
+    assert_int_equal(cli_end(&c), code);
+    return cli_said(&c);
+}
+
+static json_t *read_json(const char *text)
+{
+    json_t *json = json_loads(text, 0, NULL);
+
+    if (json == NULL)
+        fail_msg("not JSON: %s", text);
+    return json;
+}
+
+static void the_command_and_the_status_file_have_it(void **state)
+{
+    const char *file = cli_file("status");
+    json_t *status;
+
+    (void)state;
+    START_FOR(&cli, "10s", hosts, "--status-file", file, new_path(), "-c",
+              "echo $ZKLOCK_SESSION");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(strncmp(cli_said(&cli), FIRST, 4), 0);
+    assert_int_equal(strlen(cli_said(&cli)), 19);
+    status = json_load_file(file, 0, NULL);
+    assert_non_null(status);
+    assert_high(json_object_get(status, "grant"), "session");
+    json_decref(status);
+}
+
+/* Of the lock, what is shown of the two in its queue. */
+static json_t *queue_of(const char *path)
+{
+    json_t *all = read_json(said_by("show", path, "-o", 0));
+    json_t *lock = json_array_get(json_object_get(all, "items"), 0);
+    json_t *queue = json_deep_copy(json_object_get(lock, "queue"));
+
+    json_decref(all);
+    assert_int_equal(json_array_size(queue), 2);
+    return queue;
+}
+
+/* The one that waits, the holder; the holder, itself. */
+static bool both_watch(void *unused)
+{
+    (void)unused;
+    return server_watch_count(the_server) >= 2;
+}
+
+static void their_clients_and_watches_are_found(void **state)
+{
+    const char *path = new_path();
+    struct cli next;
+    json_t *queue;
+
+    (void)state;
+    start_holder(&cli, path);
+    START_FOR(&next, "10s", hosts, path, "true");
+    assert_true(wait_until(both_watch, NULL, SOON_MS));
+    queue = queue_of(path);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *one = json_array_get(queue, i);
+
+        assert_high(one, "session");
+        assert_non_null(json_string_value(json_object_get(one, "client")));
+        assert_true(json_is_true(json_object_get(one, "session_alive")));
+        assert_int_equal(json_is_true(json_object_get(one, "watches")), i == 1);
+    }
+    json_decref(queue);
+    (void)said_by("doctor", path, "-o", 0);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&next), 0);
+}
+
+/* The numbers of the sessions around it are in its environment. */
+static void a_run_inside_knows_those_around_it(void **state)
+{
+    const char *path = new_path();
+    char script[512];
+
+    (void)state;
+    (void)snprintf(script, sizeof(script), "%s run --servers %s %s true",
+                   LOCKCTL, hosts, path);
+    START_FOR(&cli, "10s", hosts, path, "-c", script);
+    assert_int_equal(cli_end(&cli), 64);
+    assert_said(&cli, "wait for itself");
+    assert_said(&cli, "(session " FIRST);
+}
+
+static int start_server(void)
+{
+    static const char *const alone[] = { "standaloneEnabled=false", NULL };
+    const struct server_opts opts = { .cfg_lines = alone };
+    int port = server_find_ports(SERVER_PORTS);
+    char peer[64];
+    int rc;
+
+    (void)snprintf(peer, sizeof(peer), "server.%d=127.0.0.1:%d:%d\n", SERVER_ID,
+                   port + 1, port + 2);
+    rc = server_prepare(&opts, port, SERVER_ID, peer, &the_server);
+    if (rc == SERVER_OK)
+        rc = server_spawn(the_server);
+    if (rc == SERVER_OK)
+        rc = server_await(the_server, now_ms() + SERVER_DEADLINE_MS);
+    return rc;
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_command_and_the_status_file_have_it),
+        cmocka_unit_test(their_clients_and_watches_are_found),
+        cmocka_unit_test(a_run_inside_knows_those_around_it),
+    };
+
+    if (admin_open(hosts, &admin) != ZOK ||
+        admin_create(admin, "/tests", NULL) != ZOK)
+        return 1;
+    return cmocka_run_group_tests_name("high ids", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (!server_installed())
+        return 77;
+    if (cli_setup() != 0 || start_server() != SERVER_OK)
+        return 1;
+    (void)snprintf(hosts, sizeof(hosts), "%s", server_hosts(the_server));
+    rc = run_group();
+    admin_close(admin);
+    server_stop(the_server);
+    cli_teardown();
+    return rc == 0 ? 0 : 1;
+}
