@@ -97,15 +97,20 @@ static int read_auth(const char *path, char *line, size_t size)
     int fd = open_auth(path);
     size_t used = 0;
     ssize_t n = 1;
+    int error = 0;
     char *colon;
 
     if (fd < 0)
         return EX_CONFIG;
     while (n > 0 && used < size - 1) {
         n = read(fd, line + used, size - 1 - used);
+        error = n < 0 ? errno : 0;
         used += n > 0 ? (size_t)n : 0;
     }
     (void)close(fd);
+    if (error != 0)
+        return lockctl_fail(EX_CONFIG, "--auth-file '%s': %s", path,
+                            strerror(error));
     line[used] = '\0';
     line[strcspn(line, "\r\n")] = '\0';
     colon = strchr(line, ':');

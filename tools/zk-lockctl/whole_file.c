@@ -62,8 +62,12 @@ static char *target_of(const char *file, char target[PATH_MAX])
 {
     struct stat st;
 
-    if (lstat(file, &st) == 0 && S_ISLNK(st.st_mode))
+    if (lstat(file, &st) != 0) {
+        if (errno != ENOENT)
+            return NULL; /* it may be a link */
+    } else if (S_ISLNK(st.st_mode)) {
         return realpath(file, target);
+    }
     if (snprintf(target, PATH_MAX, "%s", file) < PATH_MAX)
         return target;
     errno = ENAMETOOLONG;

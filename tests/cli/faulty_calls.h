@@ -1,0 +1,58 @@
+/* Calls of the tool that fail when a test wants it; see faulty_calls.c. */
+#ifndef FAULTY_CALLS_H
+#define FAULTY_CALLS_H
+
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#ifndef FAULTY_NAMES_H
+/* Run the scene again and again, and let in each run the next call fail, until
+ * one has had no more. After each, what it has taken must have been given back:
+ * memory and descriptors. How often it was run. */
+long faulty_each(void (*scene)(void));
+/* Whether a call has failed in this run. */
+bool faulty_has_failed(void);
+
+/* So much is read at once, as from a pipe; 0: all. */
+extern size_t faulty_piece;
+/* What the last session was opened with, "scheme auth"; "": none was. */
+extern char faulty_auth[2048];
+#endif
+
+void *faulty_malloc(size_t size);
+void *faulty_calloc(size_t count, size_t size);
+void *faulty_realloc(void *p, size_t size);
+char *faulty_strdup(const char *text);
+char *faulty_strndup(const char *text, size_t len);
+void faulty_free(void *p);
+int faulty_open(const char *path, int flags, ...);
+ssize_t faulty_read(int fd, void *data, size_t size);
+ssize_t faulty_write(int fd, const void *data, size_t size);
+int faulty_stat(const char *path, struct stat *st);
+int faulty_fstat(int fd, struct stat *st);
+int faulty_lstat(const char *path, struct stat *st);
+int faulty_mkostemp(char *path, int flags);
+int faulty_fchmod(int fd, mode_t mode);
+int faulty_fsync(int fd);
+int faulty_rename(const char *from, const char *to);
+int faulty_socket(int family, int type, int protocol);
+int faulty_connect(int fd, const struct sockaddr *address, socklen_t size);
+int faulty_poll(struct pollfd *fds, nfds_t count, int timeout);
+ssize_t faulty_recv(int fd, void *data, size_t size, int flags);
+ssize_t faulty_send(int fd, const void *data, size_t size, int flags);
+int faulty_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints, struct addrinfo **ret_all);
+int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*start)(void *), void *arg);
+int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
+                        zkr_session **ret_session);
+
+#endif

@@ -1,0 +1,382 @@
+/* Every error path of what the tool reads and writes: files, answers of
+ * servers, data of others. Each call fails once, on contents as they should be
+ * and on hostile ones: memory and descriptors are given back, and nothing is
+ * believed that was not read. For /proc see test_run_proc.c. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "faulty_calls.h"
+#include "lockctl.h"
+#include "owner.h"
+#include "servers.h"
+#include "spawn.h"
+#include "unit.h"
+#include "watching.h"
+#include "whole_file.h"
+
+int lockctl_fail(int exit_code, const char *format, ...)
+{
+    (void)format;
+    return exit_code;
+}
+
+void lockctl_say(const struct lockctl *ctl, const char *format, ...)
+{
+    (void)ctl;
+    (void)format;
+}
+
+bool lockctl_take_duration(const char *option, int64_t *ret_ms)
+{
+    (void)option;
+    (void)ret_ms;
+    return false;
+}
+
+static char dir[] = "/tmp/zkrecipes-counted-XXXXXX";
+static struct guard guard;
+
+static const char *file_in(const char *name)
+{
+    static char files[4][256];
+    static unsigned next;
+    char *file = files[next++ % 4];
+
+    (void)snprintf(file, sizeof(files[0]), "%s/%s", dir, name);
+    return file;
+}
+
+static void write_file(const char *file, const char *text, size_t size)
+{
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, size), size);
+    assert_int_equal(close(fd), 0);
+}
+
+/* -- files ---------------------------------------------------------------- */
+
+static const char before[] = "{\"old\":1}\n";
+static const char after[] = "{\"new\":\"and longer\"}\n";
+static const char *target; /* of links, too */
+
+static void assert_whole(bool is_new)
+{
+    char text[256] = "";
+    int fd = open(target, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+    if (fd >= 0)
+        (void)close(fd);
+    assert_true(n >= 0);
+    if (is_new || strcmp(text, before) != 0)
+        assert_string_equal(text, after);
+}
+
+static void assert_alone(void)
+{
+    DIR *files = opendir(file_in("status"));
+    struct dirent *entry;
+
+    assert_non_null(files);
+    while ((entry = readdir(files)) != NULL) {
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "file") != 0 &&
+            strcmp(entry->d_name, "link") != 0)
+            fail_msg("%s is left", entry->d_name);
+    }
+    (void)closedir(files);
+}
+
+static const char *written;
+
+static void write_status(void)
+{
+    write_file(target, before, strlen(before));
+    if (whole_file_check(written) == 0) {
+        int error = whole_file_write(written, after, strlen(after));
+
+        assert_true(error == 0 || faulty_has_failed());
+        assert_whole(error == 0);
+    } else {
+        assert_true(faulty_has_failed());
+        assert_whole(false);
+    }
+    assert_alone();
+}
+
+static void a_file_is_whole_or_not_written(void **state)
+{
+    char file[256];
+    char link[256];
+
+    (void)state;
+    assert_int_equal(mkdir(file_in("status"), 0700), 0);
+    target = strcpy(file, file_in("status/file"));
+    write_file(file, before, strlen(before));
+    assert_int_equal(symlink("file", strcpy(link, file_in("status/link"))), 0);
+    written = file;
+    assert_true(faulty_each(write_status) > 8);
+    written = link;
+    assert_true(faulty_each(write_status) > 8);
+}
+
+static struct lockctl ctl;
+static const char *expected; /* by the session; NULL: it is not opened */
+
+static void connect_with_auth(void)
+{
+    int code;
+
+    faulty_auth[0] = '\0';
+    code = lockctl_connect(&ctl);
+    if (faulty_auth[0] != '\0')
+        assert_string_equal(faulty_auth, expected == NULL ? "" : expected);
+    if (expected != NULL && !faulty_has_failed())
+        assert_int_equal(code, 0);
+    if (expected == NULL)
+        assert_int_equal(code, EX_CONFIG);
+}
+
+/* A read error in the middle was taken for the end: the rest of the password
+ * was missing, and nobody was told. */
+static void credentials_are_read_whole_or_not_used(void **state)
+{
+    static const char good[] = "digest:someone:secret:with:colons\nmore\n";
+
+    (void)state;
+    ctl = (struct lockctl){ .servers = "127.0.0.1:1",
+                            .auth_file = file_in("auth"),
+                            .timeout_ms = 1000 };
+    expected = "digest someone:secret:with:colons";
+    for (faulty_piece = 0; faulty_piece < 8; faulty_piece += 7) {
+        write_file(ctl.auth_file, good, strlen(good));
+        assert_true(faulty_each(connect_with_auth) > 4);
+    }
+    faulty_piece = 0;
+}
+
+static void hostile_credentials_are_refused(void **state)
+{
+    static const char *const texts[] = { "",           "\n",     ":",    ":x",
+                                         "\ndigest:x", "digest", "\r\n:" };
+    static char longest[4096];
+
+    (void)state;
+    ctl.auth_file = file_in("auth");
+    expected = NULL;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        write_file(ctl.auth_file, texts[i], strlen(texts[i]));
+        (void)faulty_each(connect_with_auth);
+    }
+    (void)memset(longest, ':', sizeof(longest));
+    longest[0] = 'x';
+    write_file(ctl.auth_file, longest, sizeof(longest));
+    (void)faulty_each(connect_with_auth);
+    write_file(ctl.auth_file, "x:y", 3);
+    assert_int_equal(chmod(ctl.auth_file, 0640), 0);
+    (void)faulty_each(connect_with_auth);
+    ctl.auth_file = dir;
+    (void)faulty_each(connect_with_auth);
+    ctl.auth_file = "/dev/null";
+    (void)faulty_each(connect_with_auth);
+    ctl.auth_file = file_in("none");
+    (void)faulty_each(connect_with_auth);
+}
+
+/* -- answers -------------------------------------------------------------- */
+
+static struct {
+    int fd;
+    pthread_t thread;
+    const char *answer;
+    bool resets;
+} server;
+
+static void answer_one(int fd)
+{
+    struct linger at_once = { .l_onoff = 1 };
+    char word[4];
+
+    (void)recv(fd, word, sizeof(word), MSG_WAITALL);
+    (void)send(fd, server.answer, strlen(server.answer), MSG_NOSIGNAL);
+    if (server.resets)
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        int fd = accept4(server.fd, NULL, NULL, SOCK_CLOEXEC);
+
+        if (fd < 0)
+            return NULL;
+        answer_one(fd);
+        (void)close(fd);
+    }
+}
+
+static char server_hosts[64];
+
+static void start_server(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof(address);
+
+    server.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(server.fd >= 0);
+    assert_int_equal(bind(server.fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(server.fd, 16), 0);
+    assert_int_equal(getsockname(server.fd, (struct sockaddr *)&address, &size),
+                     0);
+    (void)snprintf(server_hosts, sizeof(server_hosts), "127.0.0.1:%d",
+                   ntohs(address.sin_port));
+}
+
+/* Not while descriptors are counted: its connections are ours, too. */
+static void ask(void)
+{
+    struct notes notes = { NULL, 0 };
+    struct servers *servers;
+
+    assert_int_equal(pthread_create(&server.thread, NULL, serve, NULL), 0);
+    servers = servers_ask(&ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
+                          "/locks/a", &notes);
+    (void)shutdown(server.fd, SHUT_RDWR);
+    assert_int_equal(pthread_join(server.thread, NULL), 0);
+    assert_int_equal(close(server.fd), 0);
+    assert_true(servers != NULL || faulty_has_failed());
+    servers_free(servers);
+    notes_done(&notes);
+    start_server();
+}
+
+static void answers_are_read_or_dropped(void **state)
+{
+    static const char *const answers[] = {
+        " /10.1.2.3:5[1](queued=0,sid=0x1,lop=PING,to=4000,x)\n"
+        "\t0x1\n\t0x2\n/locks/a/lock-1\n\t0x1\n\t0x2\n/locks/b/x\n\t0x1\n",
+        "",
+        "wchp is not executed because it is not in the whitelist.\n",
+        " /[[[[(,sid=0x,to=\n\t0x\n/locks/a/\n\t0xffffffffffffffffffffff\n",
+    };
+
+    (void)state;
+    start_server();
+    ctl = (struct lockctl){ .servers = server_hosts, .timeout_ms = 5000 };
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        server.answer = answers[i];
+        server.resets = i % 2 == 1;
+        assert_true(faulty_each(ask) > 8);
+    }
+    assert_int_equal(close(server.fd), 0);
+}
+
+/* -- data of others ------------------------------------------------------- */
+
+static const char *data;
+static size_t data_size;
+
+static void read_owner(void)
+{
+    struct owner owner;
+    char word[256];
+
+    owner_read(&owner, data, data_size);
+    owner_word(&owner, data, data_size, word, sizeof(word));
+}
+
+static void records_are_read_or_data(void **state)
+{
+    static const char record[] =
+        "{\"host\":\"vm\",\"pid\":1,\"thread\":\"t\",\"tid\":2,\"program\":"
+        "\"p\",\"label\":\"l\",\"start\":\"s\",\"within\":\"0x1\","
+        "\"library\":\"zkrecipes 9\"}";
+    char *copy;
+
+    (void)state;
+    data = record;
+    data_size = strlen(record);
+    assert_true(faulty_each(read_owner) > 20);
+    for (data_size = 0; data_size < strlen(record); data_size++) {
+        copy = malloc(data_size + 1); /* ASan sees a read behind it */
+        assert_non_null(copy);
+        copy = realloc(copy, data_size == 0 ? 1 : data_size);
+        assert_non_null(copy);
+        (void)memcpy(copy, record, data_size);
+        data = copy;
+        read_owner();
+        free(copy);
+    }
+}
+
+static const struct servers *told;
+static struct lock lock;
+
+static void read_watches(void)
+{
+    struct watching watching;
+    size_t *counts = NULL;
+
+    if (watching_read(&watching, &lock, told, "/locks/a"))
+        counts = watching_count(&watching);
+    assert_true(counts != NULL || faulty_has_failed());
+    faulty_free(counts);
+    watching_done(&watching);
+}
+
+static void watches_are_read_or_not(void **state)
+{
+    static const char text[] = "/locks/a/n0\n\t0x2\n\t0x3\n/locks/a/n1\n\t0x3\n"
+                               "/locks/a/x\n\t0x2\n";
+    static struct zkr_participant nodes[] = {
+        { .name = "n0", .holds = true, .session_id = 1 },
+        { .name = "n1", .session_id = 2 },
+        { .name = "n2", .session_id = 3, .waits_for = 1 },
+    };
+    struct contender items[] = { { .node = &nodes[0] },
+                                 { .node = &nodes[1] },
+                                 { .node = &nodes[2] } };
+    static char path[] = "/locks/a";
+    struct servers *servers = servers_new(path);
+
+    (void)state;
+    assert_non_null(servers);
+    assert_true(servers_read(servers, SERVERS_WCHP, "zk", text, strlen(text)));
+    lock = (struct lock){ .path = path, .items = items, .count = 3 };
+    told = servers;
+    assert_true(faulty_each(read_watches) > 3);
+    servers_free(servers);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_whole_or_not_written),
+        cmocka_unit_test(credentials_are_read_whole_or_not_used),
+        cmocka_unit_test(hostile_credentials_are_refused),
+        cmocka_unit_test(answers_are_read_or_dropped),
+        cmocka_unit_test(records_are_read_or_data),
+        cmocka_unit_test(watches_are_read_or_not),
+    };
+    int rc;
+
+    if (mkdtemp(dir) == NULL || guard_start(&guard, dir) != 0)
+        return 1;
+    json_set_alloc_funcs(faulty_malloc, faulty_free);
+    rc = cmocka_run_group_tests_name("counted", tests, NULL, NULL);
+    guard_finish(&guard);
+    return rc;
+}
