@@ -352,9 +352,26 @@ static void answer(const void *data, struct zkr__zk_reply *reply)
     upcall_done(mine);
 }
 
+/* A server can send any code. What ours mean, it does not know; and what is not
+ * one at all says nothing of the request. */
+static struct zkr__zk_reply reply_of(int rc)
+{
+    bool possible = rc <= ZOK && rc > ZKR_EINVAL;
+
+    return (struct zkr__zk_reply){ .rc = possible ? rc : ZMARSHALLINGERROR };
+}
+
+/* A success that lacks a part: nothing of it counts. */
+static void spoil(struct zkr__zk_reply *reply)
+{
+    *reply = reply_of(ZMARSHALLINGERROR);
+}
+
 static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
 {
-    if (reply->rc != ZOK || stat == NULL)
+    if (reply->rc == ZOK && stat == NULL)
+        spoil(reply);
+    if (reply->rc != ZOK)
         return;
     reply->czxid = stat->czxid;
     reply->pzxid = stat->pzxid;
@@ -365,15 +382,21 @@ static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
 static void on_create(int rc, const char *path, const struct Stat *stat,
                       const void *data)
 {
-    struct zkr__zk_reply reply = { .rc = rc, .path = path };
+    struct zkr__zk_reply reply = reply_of(rc);
 
+    if (reply.rc == ZOK && path == NULL)
+        spoil(&reply);
     set_stat(&reply, stat);
+    if (reply.rc == ZOK)
+        reply.path = path;
     answer(data, &reply);
 }
 
 static void on_void(int rc, const void *data)
 {
-    answer(data, &(struct zkr__zk_reply){ .rc = rc });
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    answer(data, &reply);
 }
 
 static void on_string(int rc, const char *value, const void *data)
@@ -384,7 +407,7 @@ static void on_string(int rc, const char *value, const void *data)
 
 static void on_stat(int rc, const struct Stat *stat, const void *data)
 {
-    struct zkr__zk_reply reply = { .rc = rc };
+    struct zkr__zk_reply reply = reply_of(rc);
 
     set_stat(&reply, stat);
     answer(data, &reply);
@@ -393,10 +416,10 @@ static void on_stat(int rc, const struct Stat *stat, const void *data)
 static void on_data(int rc, const char *value, int len, const struct Stat *stat,
                     const void *data)
 {
-    struct zkr__zk_reply reply = { .rc = rc };
+    struct zkr__zk_reply reply = reply_of(rc);
 
     set_stat(&reply, stat);
-    if (rc == ZOK && value != NULL && len > 0) {
+    if (reply.rc == ZOK && value != NULL && len > 0) {
         reply.data = value;
         reply.data_len = (size_t)len;
     }
@@ -406,7 +429,8 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
 /* Where a reply is cut short, or memory, the client leaves holes. */
 static bool is_whole(const struct String_vector *names)
 {
-    if (names == NULL || (names->count > 0 && names->data == NULL))
+    if (names == NULL || names->count < 0 ||
+        (names->count > 0 && names->data == NULL))
         return false;
     for (int32_t i = 0; i < names->count; i++) {
         if (names->data[i] == NULL)
@@ -419,7 +443,7 @@ static void set_names(struct zkr__zk_reply *reply,
                       const struct String_vector *names)
 {
     if (reply->rc == ZOK && !is_whole(names)) {
-        reply->rc = ZMARSHALLINGERROR;
+        spoil(reply);
     } else if (reply->rc == ZOK && names->count > 0) {
         reply->names = (const char *const *)names->data;
         reply->name_count = (size_t)names->count;
@@ -429,7 +453,7 @@ static void set_names(struct zkr__zk_reply *reply,
 static void on_children(int rc, const struct String_vector *names,
                         const void *data)
 {
-    struct zkr__zk_reply reply = { .rc = rc };
+    struct zkr__zk_reply reply = reply_of(rc);
 
     set_names(&reply, names);
     answer(data, &reply);
@@ -438,11 +462,11 @@ static void on_children(int rc, const struct String_vector *names,
 static void on_survey(int rc, const struct String_vector *names,
                       const struct Stat *stat, const void *data)
 {
-    struct zkr__zk_reply reply = { .rc = rc };
+    struct zkr__zk_reply reply = reply_of(rc);
 
     set_names(&reply, names);
     set_stat(&reply, stat);
-    if (reply.rc == ZOK && stat != NULL && stat->dataLength > 0)
+    if (reply.rc == ZOK && stat->dataLength > 0)
         reply.data_len = (size_t)stat->dataLength;
     answer(data, &reply);
 }
@@ -456,10 +480,13 @@ static bool is_anyone(const struct Id *id)
 static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
                    const void *data)
 {
-    struct zkr__zk_reply reply = { .rc = rc };
+    struct zkr__zk_reply reply = reply_of(rc);
 
     set_stat(&reply, stat);
-    for (int32_t i = 0; rc == ZOK && acl->data != NULL && i < acl->count; i++) {
+    if (reply.rc == ZOK &&
+        (acl == NULL || (acl->count > 0 && acl->data == NULL)))
+        spoil(&reply);
+    for (int32_t i = 0; reply.rc == ZOK && i < acl->count; i++) {
         if (is_anyone(&acl->data[i].id))
             reply.anyone |= acl->data[i].perms;
     }
@@ -562,7 +589,7 @@ static void on_guarded(int rc, const void *data)
 {
     struct transaction *t = (struct transaction *)(uintptr_t)data;
     struct zkr__op *op = t->op;
-    struct zkr__zk_reply reply = { .rc = rc };
+    struct zkr__zk_reply reply = reply_of(rc);
 
     set_stat(&reply, &t->stat);
     reply.mzxid = t->stat.mzxid;

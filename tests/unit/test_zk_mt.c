@@ -36,6 +36,9 @@ static struct {
     int rc;
     strings_completion_t list;
     strings_stat_completion_t survey;
+    string_stat_completion_t create;
+    data_completion_t get;
+    acl_completion_t acl;
     stat_completion_t probe;
     const void *probe_data;
     int probes;
@@ -70,6 +73,7 @@ static struct {
     int replies;
     int rc;
     size_t name_count;
+    struct zkr__zk_reply reply;
 } told;
 
 /* -- the client's calls: --wrap ------------------------------------------- */
@@ -88,6 +92,13 @@ int __wrap_zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
                               strings_stat_completion_t done, const void *data);
 int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
                         void *context, stat_completion_t done,
+                        const void *data);
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
+                        int len, const struct ACL_vector *acl, int mode,
+                        string_stat_completion_t done, const void *data);
+int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher,
+                     void *context, data_completion_t done, const void *data);
+int __wrap_zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t done,
                         const void *data);
 int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
                       zoo_op_result_t *results, void_completion_t done,
@@ -184,6 +195,43 @@ int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
     return ZOK;
 }
 
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
+                        int len, const struct ACL_vector *acl, int mode,
+                        string_stat_completion_t done, const void *data)
+{
+    (void)zh;
+    (void)path;
+    (void)value;
+    (void)len;
+    (void)acl;
+    (void)mode;
+    (void)data;
+    client.create = done;
+    return ZOK;
+}
+
+int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher,
+                     void *context, data_completion_t done, const void *data)
+{
+    (void)zh;
+    (void)path;
+    (void)watcher;
+    (void)context;
+    (void)data;
+    client.get = done;
+    return ZOK;
+}
+
+int __wrap_zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t done,
+                        const void *data)
+{
+    (void)zh;
+    (void)path;
+    (void)data;
+    client.acl = done;
+    return ZOK;
+}
+
 int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
                       zoo_op_result_t *results, void_completion_t done,
                       const void *data)
@@ -219,6 +267,7 @@ void __wrap_zkr__op_on_reply(struct zkr__op *o,
     told.replies++;
     told.rc = reply->rc;
     told.name_count = reply->name_count;
+    told.reply = *reply;
 }
 
 /* The test is the thread that the client tells everything on. */
@@ -423,7 +472,124 @@ static void a_list_with_a_hole_is_no_list(void **state)
     is_told(&(struct String_vector){ 2, first }, ZMARSHALLINGERROR, 0);
     is_told(&(struct String_vector){ 2, last }, ZMARSHALLINGERROR, 0);
     is_told(&(struct String_vector){ 2, NULL }, ZMARSHALLINGERROR, 0);
+    is_told(&(struct String_vector){ -1, two }, ZMARSHALLINGERROR, 0);
+    is_told(&(struct String_vector){ INT32_MIN, NULL }, ZMARSHALLINGERROR, 0);
     is_told(NULL, ZMARSHALLINGERROR, 0);
+}
+
+/* -- damaged answers ------------------------------------------------------ */
+
+static void ask_all(void)
+{
+    struct zkr__acl_entry entry = { .perms = 31 };
+    struct zkr__acl acl = { .entries = &entry, .count = 1 };
+    struct zkr__zk_request create = {
+        .type = ZKR__ZK_CREATE, .path = "/lock/a", .data = "", .acl = &acl
+    };
+
+    assert_int_equal(zkr__zk_submit(zk, &create, &op), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_EXISTS), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_GET), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_GET_ACL), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_SURVEY), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
+}
+
+static void is_damaged(void)
+{
+    assert_int_equal(told.rc, ZMARSHALLINGERROR);
+    assert_null(told.reply.path);
+    assert_null(told.reply.data);
+    assert_int_equal(told.reply.czxid, 0);
+    assert_int_equal(told.name_count, 0);
+}
+
+/* A success that comes without what was asked for is none. */
+static void an_answer_without_its_parts_is_no_answer(void **state)
+{
+    static const struct Stat stat = { .czxid = 5, .dataLength = -1 };
+    struct String_vector names = { 0, NULL };
+    struct ACL_vector hole = { 2, NULL };
+    struct Stat acl_stat = stat;
+
+    (void)state;
+    ask_all();
+    client.create(ZOK, NULL, &stat, &op);
+    is_damaged();
+    client.create(ZOK, "/lock/a", NULL, &op);
+    is_damaged();
+    client.probe(ZOK, NULL, &op);
+    is_damaged();
+    client.get(ZOK, "data", 4, NULL, &op);
+    is_damaged();
+    client.survey(ZOK, &names, NULL, &op);
+    is_damaged();
+    client.acl(ZOK, NULL, &acl_stat, &op);
+    is_damaged();
+    client.acl(ZOK, &hole, NULL, &op);
+    is_damaged();
+    client.acl(ZOK, &hole, &acl_stat, &op);
+    assert_int_equal(told.rc, ZMARSHALLINGERROR);
+}
+
+/* Lengths and counts are what the server says. */
+static void no_length_is_taken_on_trust(void **state)
+{
+    static const struct Stat stat = { .czxid = 5, .dataLength = -1 };
+    struct String_vector names = { 0, NULL };
+    struct ACL_vector negative = { -1, NULL };
+    struct ACL acls[] = { { .perms = 31, .id = { NULL, NULL } } };
+    struct ACL_vector nobody = { 1, acls };
+    struct Stat acl_stat = stat;
+
+    (void)state;
+    ask_all();
+    client.get(ZOK, "data", -1, &stat, &op);
+    assert_int_equal(told.rc, ZOK);
+    assert_null(told.reply.data);
+    client.get(ZOK, NULL, 4, &stat, &op);
+    assert_null(told.reply.data);
+    assert_int_equal(told.reply.data_len, 0);
+    client.survey(ZOK, &names, &stat, &op);
+    assert_int_equal(told.rc, ZOK);
+    assert_int_equal(told.reply.data_len, 0);
+    client.acl(ZOK, &negative, &acl_stat, &op);
+    assert_int_equal(told.reply.anyone, 0);
+    client.acl(ZOK, &nobody, &acl_stat, &op);
+    assert_int_equal(told.reply.anyone, 0);
+}
+
+/* Ours mean what only we can know: that a request was not sent, for one. */
+static void a_code_that_no_server_has_is_no_answer(void **state)
+{
+    static const int codes[] = { 1,         INT32_MAX,   ZKR_EINVAL, ZKR_ENOMEM,
+                                 ZKR_EBUSY, ZKR_ECLOSED, INT32_MIN };
+    static const struct Stat stat = { .czxid = 5 };
+    char a[] = "a";
+    char *data[] = { a };
+    struct String_vector names = { 1, data };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        ask_all();
+        client.create(codes[i], "/lock/a", &stat, &op);
+        is_damaged();
+        client.probe(codes[i], &stat, &op);
+        is_damaged();
+        client.get(codes[i], "data", 4, &stat, &op);
+        is_damaged();
+        client.list(codes[i], &names, &op);
+        is_damaged();
+        client.survey(codes[i], &names, &stat, &op);
+        is_damaged();
+        client.acl(codes[i], NULL, NULL, &op);
+        is_damaged();
+        client.multi(codes[i], client.multi_data);
+        is_damaged();
+    }
+    client.list(ZTHROTTLEDOP, NULL, &op);
+    assert_int_equal(told.rc, ZTHROTTLEDOP);
 }
 
 /* -- the gate ------------------------------------------------------------- */
@@ -660,6 +826,9 @@ int main(void)
         TEST(a_transaction_lives_as_long_as_its_handle),
         TEST(handles_that_are_stuck_have_an_end),
         TEST(a_list_with_a_hole_is_no_list),
+        TEST(an_answer_without_its_parts_is_no_answer),
+        TEST(no_length_is_taken_on_trust),
+        TEST(a_code_that_no_server_has_is_no_answer),
     };
 
     return cmocka_run_group_tests_name("zk_mt", tests, NULL, NULL);
