@@ -189,6 +189,8 @@ int main(int argc, char **argv)
         be_deaf();
     if (strcmp(what, "leave-stopped") == 0 && argc == 3)
         return leave_stopped(argv[2]);
+    if (strcmp(what, "stop") == 0)
+        return raise(SIGSTOP);
     if (strcmp(what, "ask") == 0)
         return ask();
     return 64;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "proxy.h"
 #include "start_run.h"
 
 /* Of a session that long, the lease is looked at every ten seconds or so: the
@@ -142,6 +143,24 @@ static void a_command_that_does_not_heed_term_is_killed(void **state)
     assert_said(&cli, "did not end within 700 ms of TERM: KILL");
 }
 
+/* The servers were back, the lock was ours again, and TERM was long past. */
+static void term_because_of_a_doubt_has_a_kill_behind_it_too(void **state)
+{
+    struct proxy *proxy;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    START_FOR(&cli, LONG, proxy_hosts(proxy), "--on-suspend=term",
+              "--kill-after", "2s", new_path(), COMMAND, "deaf");
+    cli_wait_said(&cli, "deaf\n");
+    proxy_cut(proxy);
+    cli_wait_said(&cli, "the lock is in danger: TERM");
+    proxy_heal(proxy);
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "did not end within 2000 ms of TERM: KILL");
+    proxy_stop(proxy);
+}
+
 static void a_stopped_and_deaf_command_is_killed(void **state)
 {
     (void)state;
@@ -193,6 +212,7 @@ static int run_group(void)
         cmocka_unit_test(a_command_that_is_stopped_can_be_ended),
         cmocka_unit_test(a_command_that_is_stopped_can_be_continued),
         cmocka_unit_test(a_command_that_does_not_heed_term_is_killed),
+        cmocka_unit_test(term_because_of_a_doubt_has_a_kill_behind_it_too),
         cmocka_unit_test(a_stopped_and_deaf_command_is_killed),
         cmocka_unit_test(other_signals_kill_nobody),
         cmocka_unit_test(what_is_left_is_killed_after_the_grace),

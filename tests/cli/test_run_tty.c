@@ -182,6 +182,26 @@ static void without_a_shell_the_key_for_stopping_does_nothing(void **state)
     assert_int_equal(end_terminal(), 0);
 }
 
+static bool tool_has_terminal(void *arg)
+{
+    (void)arg;
+    return tcgetpgrp(terminal) == leader;
+}
+
+/* Nor would anybody continue this one; but it can be ended. */
+static void without_a_shell_a_stopped_command_ends_by_the_key(void **state)
+{
+    pid_t command;
+
+    (void)state;
+    start_run("stop");
+    command = wait_child_of(leader, "cli-command");
+    wait_process_state(command, 'T');
+    assert_true(wait_until(tool_has_terminal, NULL, SOON_MS));
+    type("\003");
+    assert_int_equal(end_terminal(), 128 + SIGINT);
+}
+
 static void the_shell_has_its_terminal_back_afterwards(void **state)
 {
     (void)state;
@@ -268,6 +288,7 @@ static int run_group(void)
         cmocka_unit_test(the_command_can_read_the_terminal),
         cmocka_unit_test(the_keys_for_signals_reach_the_command_once),
         cmocka_unit_test(without_a_shell_the_key_for_stopping_does_nothing),
+        cmocka_unit_test(without_a_shell_a_stopped_command_ends_by_the_key),
         cmocka_unit_test(the_shell_has_its_terminal_back_afterwards),
         cmocka_unit_test(a_job_can_be_stopped_and_continued),
         cmocka_unit_test(a_job_that_was_stopped_for_too_long_is_dead),

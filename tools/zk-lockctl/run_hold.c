@@ -120,8 +120,8 @@ static int64_t obey_fence(struct run *run)
         guard_set_deadline(run->guard, view.valid_until_ms);
     if (plan.action != FENCE_NOTHING)
         run_signal_all(run, signals[plan.action]);
-    if (plan.action == FENCE_SEND_TERM) /* somebody may have stopped it */
-        run_signal_all(run, SIGCONT);
+    if (plan.action == FENCE_SEND_TERM)
+        run_told_to_end(run);
     say_state(run, &view);
     say_action(run, plan.action, &view);
     if (plan.action == FENCE_SEND_TERM || plan.action == FENCE_SEND_KILL)
