@@ -81,8 +81,13 @@ static void a_command_that_term_ends_leaves_the_lock_at_once(void **state)
 
 static int make_kill_slow(void **state)
 {
+    const char *before = getenv("ASAN_OPTIONS");
+    char options[512];
+
     (void)state;
-    (void)setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
+    (void)snprintf(options, sizeof(options), "%s:verify_asan_link_order=0",
+                   before != NULL ? before : "");
+    (void)setenv("ASAN_OPTIONS", options, 1);
     return setenv("LD_PRELOAD", SLOW_KILL, 1);
 }
 
