@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
     libjansson-dev libncurses-dev libcmocka-dev zookeeper
     default-jdk-headless libcurator-recipes-java python3-kazoo iproute2 jq spin
-    tmux zsh fish less procps)
+    tmux zsh fish less procps patch)
 
 usage() {
     cat <<'TEXT'
