@@ -1,0 +1,411 @@
+/* The threads of the tool, with each call of theirs at each point where one of
+ * them lets go of a mutex. Under TSan no access is missed by chance. */
+#include "let_go_names.h"
+
+#undef pthread_mutex_unlock
+#undef pthread_cond_wait
+#undef pthread_cond_timedwait
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lockctl.h"
+#include "scan.h"
+#include "top_looker.h"
+#include "unit.h"
+#include "wait.h"
+
+enum { LONG_MS = 3600000, SOON_MS = 20000, LOCKS = 20 };
+
+int lockctl_fail(int exit_code, const char *format, ...)
+{
+    (void)format;
+    return exit_code;
+}
+
+void lockctl_say(const struct lockctl *ctl, const char *format, ...)
+{
+    (void)ctl;
+    (void)format;
+}
+
+bool lockctl_take_duration(const char *option, int64_t *ret_ms)
+{
+    (void)option;
+    (void)ret_ms;
+    return false;
+}
+
+/* -- the library ---------------------------------------------------------- */
+
+static struct zkr_locks_item found[LOCKS];
+static char paths[LOCKS][16];
+static atomic_int looks;    /* begun */
+static atomic_int listed;   /* locks */
+static atomic_int kept;     /* lists that were not given back */
+static atomic_int closed;   /* sessions */
+static atomic_int fails_at; /* which list fails; 0: none */
+
+int fake_locks_find(zkr_session *s, const char *root,
+                    const struct zkr_locks_opts *opts, struct zkr_locks **ret)
+{
+    struct zkr_locks *locks = calloc(1, sizeof(*locks));
+
+    (void)s;
+    (void)root;
+    (void)opts;
+    (void)atomic_fetch_add(&looks, 1);
+    if (locks == NULL)
+        return ZKR_ENOMEM;
+    *locks = (struct zkr_locks){ .items = found, .count = LOCKS };
+    *ret = locks;
+    return ZKR_OK;
+}
+
+void fake_locks_free(struct zkr_locks *locks)
+{
+    free(locks);
+}
+
+int fake_participants_list(zkr_session *s, const char *path,
+                           const struct zkr_participants_opts *opts,
+                           struct zkr_participants **ret)
+{
+    (void)s;
+    (void)path;
+    (void)opts;
+    if (atomic_fetch_add(&listed, 1) + 1 == atomic_load(&fails_at))
+        return ZKR_EUNREACHABLE;
+    *ret = calloc(1, sizeof(**ret));
+    if (*ret == NULL)
+        return ZKR_ENOMEM;
+    (void)atomic_fetch_add(&kept, 1);
+    return ZKR_OK;
+}
+
+void fake_participants_free(struct zkr_participants *list)
+{
+    if (list != NULL)
+        (void)atomic_fetch_sub(&kept, 1);
+    free(list);
+}
+
+enum zkr_session_state fake_session_state(zkr_session *s)
+{
+    (void)s;
+    return ZKR_SESSION_CONNECTED;
+}
+
+int fake_session_close(zkr_session *s)
+{
+    (void)s;
+    (void)atomic_fetch_add(&closed, 1);
+    return ZKR_OK;
+}
+
+/* -- a call at a point ---------------------------------------------------- */
+
+static _Thread_local bool is_of_the_test;
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* of these: */
+static int points; /* where a thread of the tool has let go */
+static int chosen; /* the one for the call */
+static void (*call)(void);
+static pthread_t caller;
+static bool is_called;
+static atomic_bool is_done;
+static atomic_bool is_started; /* the looker: the test knows it */
+
+static void *call_it(void *unused)
+{
+    (void)unused;
+    is_of_the_test = true;
+    while (!atomic_load(&is_started))
+        sleep_ms(1);
+    call();
+    atomic_store(&is_done, true);
+    return NULL;
+}
+
+static bool has_called(void *unused)
+{
+    (void)unused;
+    return atomic_load(&is_done);
+}
+
+/* Before a wait the mutex is still held: then the call comes in the wait. Nor
+ * does every call return before its thread goes on. */
+static void reach_point(bool is_unlocked)
+{
+    bool is_chosen;
+
+    if (is_of_the_test)
+        return;
+    (void)pthread_mutex_lock(&gate);
+    is_chosen = ++points == chosen;
+    if (is_chosen && pthread_create(&caller, NULL, call_it, NULL) != 0)
+        abort();
+    is_called = is_called || is_chosen;
+    (void)pthread_mutex_unlock(&gate);
+    if (is_chosen && is_unlocked)
+        (void)wait_until(has_called, NULL, 5);
+}
+
+static void choose(int point, void (*at_point)(void))
+{
+    (void)pthread_mutex_lock(&gate);
+    points = 0;
+    chosen = point;
+    call = at_point;
+    is_called = false;
+    atomic_store(&is_done, false);
+    (void)pthread_mutex_unlock(&gate);
+}
+
+static bool is_under_way(void *unused)
+{
+    bool under_way;
+
+    (void)unused;
+    (void)pthread_mutex_lock(&gate);
+    under_way = is_called;
+    (void)pthread_mutex_unlock(&gate);
+    return under_way;
+}
+
+/* After that it is not made any more. False: it was not. */
+static bool await_call(void)
+{
+    bool was_made;
+
+    (void)wait_until(is_under_way, NULL, 50);
+    (void)pthread_mutex_lock(&gate);
+    chosen = 0;
+    was_made = is_called;
+    (void)pthread_mutex_unlock(&gate);
+    if (was_made) {
+        assert_true(wait_until(has_called, NULL, SOON_MS));
+        assert_int_equal(pthread_join(caller, NULL), 0);
+    }
+    return was_made;
+}
+
+int let_go_unlock(pthread_mutex_t *mutex)
+{
+    int rc = pthread_mutex_unlock(mutex);
+
+    reach_point(true);
+    return rc;
+}
+
+int let_go_wait(pthread_cond_t *changed, pthread_mutex_t *mutex)
+{
+    reach_point(false);
+    return pthread_cond_wait(changed, mutex);
+}
+
+int let_go_timedwait(pthread_cond_t *changed, pthread_mutex_t *mutex,
+                     const struct timespec *end)
+{
+    reach_point(false);
+    return pthread_cond_timedwait(changed, mutex, end);
+}
+
+/* -- the looker of top ---------------------------------------------------- */
+
+static struct lockctl ctl = { .timeout_ms = 1000 };
+static struct top_looker *looker;
+static atomic_int taken;
+static atomic_int looks_before; /* the call */
+static atomic_bool has_ended;
+
+static void take(void)
+{
+    struct top_look_result result;
+
+    if (!top_looker_take(looker, &result))
+        return;
+    if (result.error != ZKR_OK || result.scan.count != LOCKS)
+        abort();
+    scan_done(&result.scan);
+    (void)atomic_fetch_add(&taken, 1);
+}
+
+static void look_now(void)
+{
+    atomic_store(&looks_before, atomic_load(&looks));
+    top_looker_now(looker);
+}
+
+static void look_often(void)
+{
+    atomic_store(&looks_before, atomic_load(&looks));
+    top_looker_every(looker, 1);
+}
+
+static void end(void)
+{
+    atomic_store(&has_ended, top_looker_end(looker, SOON_MS));
+}
+
+/* Readable is what can be taken. */
+static void take_next(void)
+{
+    struct pollfd p = { .fd = top_looker_fd(looker), .events = POLLIN };
+
+    (void)poll(&p, 1, 5);
+    take();
+}
+
+static bool has_taken(void *count)
+{
+    take_next();
+    return atomic_load(&taken) >= *(int *)count;
+}
+
+/* What was asked for at the point is not forgotten: another look begins. */
+static bool has_looked_again(void *unused)
+{
+    (void)unused;
+    take_next();
+    return atomic_load(&looks) > atomic_load(&looks_before);
+}
+
+static void start_looker(void (*at_point)(void), int point, int64_t interval_ms)
+{
+    atomic_store(&closed, 0);
+    atomic_store(&taken, 0);
+    atomic_store(&looks_before, 1 << 30);
+    atomic_store(&has_ended, false);
+    atomic_store(&looks, 0);
+    atomic_store(&is_started, false);
+    choose(point, at_point);
+    assert_true(top_looker_start(&ctl, "/", interval_ms, &looker));
+    atomic_store(&is_started, true);
+}
+
+static void assert_all_is_given_back(void)
+{
+    assert_int_equal(atomic_load(&kept), 0);
+    assert_int_equal(atomic_load(&closed), 1);
+}
+
+/* Two looks, the second asked for, and one more when it was asked for at that
+ * point. False: there is no such point. */
+static bool look_with(void (*at_point)(void), int point, bool asks)
+{
+    bool was_called;
+
+    start_looker(at_point, point, LONG_MS);
+    for (int count = 1; count <= 2; count++) {
+        if (!wait_until(has_taken, &count, SOON_MS))
+            fail_msg("point %d: look %d does not come", point, count);
+        if (count == 1)
+            top_looker_now(looker);
+    }
+    was_called = await_call();
+    if (was_called && asks && !wait_until(has_looked_again, NULL, SOON_MS))
+        fail_msg("point %d: what was asked for is forgotten", point);
+    assert_true(top_looker_end(looker, SOON_MS));
+    assert_all_is_given_back();
+    return was_called;
+}
+
+static void at_each_point(void (*at_point)(void), bool asks)
+{
+    int point = 1;
+
+    while (look_with(at_point, point, asks))
+        point++;
+    assert_in_range(point, 4, 100);
+}
+
+static void a_look_is_taken_at_any_time(void **state)
+{
+    (void)state;
+    at_each_point(take, false);
+}
+
+static void a_look_is_asked_for_at_any_time(void **state)
+{
+    (void)state;
+    at_each_point(look_now, true);
+}
+
+static void looks_are_made_more_often_from_any_time_on(void **state)
+{
+    (void)state;
+    at_each_point(look_often, true);
+}
+
+/* Nobody takes what it has seen: it waits for that, too. */
+static bool end_at(int point)
+{
+    bool was_called;
+
+    start_looker(end, point, 1);
+    was_called = await_call();
+    if (!was_called)
+        end();
+    assert_true(atomic_load(&has_ended));
+    assert_all_is_given_back();
+    return was_called;
+}
+
+static void it_ends_at_any_time(void **state)
+{
+    int point = 1;
+
+    (void)state;
+    while (end_at(point))
+        point++;
+    assert_in_range(point, 4, 100);
+}
+
+/* -- the listers ---------------------------------------------------------- */
+
+/* One of them fails: what the others have listed is given back. */
+static void of_many_lists_each_may_fail(void **state)
+{
+    const struct scan_opts opts = { .timeout_ms = 1000 };
+
+    (void)state;
+    choose(0, NULL);
+    for (int n = 0; n <= LOCKS; n++) {
+        char detail[SCAN_DETAIL_MAX];
+        struct scan scan;
+        int rc;
+
+        atomic_store(&listed, 0);
+        atomic_store(&fails_at, n);
+        rc = locks_list(NULL, "/", &opts, &scan, detail);
+        assert_int_equal(rc, n == 0 ? ZKR_OK : ZKR_EUNREACHABLE);
+        if (n == 0) {
+            assert_int_equal(scan.count, LOCKS);
+            scan_done(&scan);
+        }
+        assert_int_equal(atomic_load(&kept), 0);
+    }
+    atomic_store(&fails_at, 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_is_taken_at_any_time),
+        cmocka_unit_test(a_look_is_asked_for_at_any_time),
+        cmocka_unit_test(looks_are_made_more_often_from_any_time_on),
+        cmocka_unit_test(it_ends_at_any_time),
+        cmocka_unit_test(of_many_lists_each_may_fail),
+    };
+
+    is_of_the_test = true;
+    for (int i = 0; i < LOCKS; i++) {
+        (void)snprintf(paths[i], sizeof(paths[i]), "/l%d", i);
+        found[i].path = paths[i];
+    }
+    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+}
