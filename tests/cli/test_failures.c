@@ -279,6 +279,87 @@ static void a_node_that_cannot_be_made_is_73(void **state)
     FAILS(73, "an ephemeral node cannot have children", "run", path, "true");
 }
 
+static void assert_json_error(const json_t *error, int code, const char *name,
+                              const char *cause)
+{
+    const json_t *given = json_object_get(error, "cause");
+
+    assert_int_equal(json_integer_value(json_object_get(error, "code")), code);
+    assert_string_equal(json_string_value(json_object_get(error, "name")),
+                        name);
+    if (cause == NULL)
+        assert_true(json_is_null(given));
+    else
+        assert_string_equal(json_string_value(given), cause);
+    /* the same sentence */
+    assert_err(json_string_value(json_object_get(error, "message")));
+}
+
+/* Run it with -o json, and with jsonl: one object on stdout. */
+static void fails_in_json(int code, const char *name, const char *cause,
+                          const char *words)
+{
+    static const char *const formats[] = { "json", "jsonl" };
+    char line[512];
+
+    for (size_t i = 0; i < 2; i++) {
+        json_t *all;
+
+        (void)snprintf(line, sizeof(line), "%s -o %s", words, formats[i]);
+        assert_int_equal(look(line), code);
+        all = json_loads(look_out, 0, NULL);
+        if (all == NULL)
+            fail_msg("%s: no JSON: %s", line, look_out);
+        look_assert_schema(i == 0 ? "failure" : "line");
+        assert_json_error(json_object_get(all, "error"), code, name, cause);
+        json_decref(all);
+    }
+}
+
+/* There was nothing on stdout. */
+static void with_json_failures_are_json(void **state)
+{
+    char words[256];
+
+    (void)state;
+    (void)snprintf(words, sizeof(words), "show %s/nothing", root);
+    fails_in_json(65, "not_a_lock", NULL, words);
+    (void)snprintf(words, sizeof(words), "break --yes %s", root);
+    fails_in_json(64, "usage", NULL, words);
+    assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
+    permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    (void)snprintf(words, sizeof(words), "check --free %s/shut", root);
+    fails_in_json(77, "forbidden", "ZNOAUTH", words);
+    permit(below("shut"), ZOO_PERM_ALL);
+    fails_in_json(69, "unavailable", "ZKR_EREFUSED",
+                  "doctor --servers 127.0.0.1:1");
+    fails_in_json(78, "configuration", "ZKR_ENOCHROOT", "ls --chroot /no/such");
+}
+
+/* What it writes would be taken for that of the command. */
+static void run_writes_no_json(void **state)
+{
+    (void)state;
+    assert_int_equal(look("run -o json --servers 127.0.0.1:1 -n a true"), 69);
+    assert_string_equal(look_out, "");
+}
+
+static void an_answer_is_not_followed_by_an_error(void **state)
+{
+    char words[256];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
+    permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    (void)snprintf(words, sizeof(words), "ls %s -o json", root);
+    assert_int_equal(look(words), 77);
+    assert_int_equal(json_array_size(look_items("LockList")), 0);
+    permit(below("shut"), ZOO_PERM_ALL);
+    (void)snprintf(words, sizeof(words), "wait --held -w 0 %s/x -o json", root);
+    assert_int_equal(look(words), 75);
+    assert_int_equal(json_array_size(look_items("LockList")), 1);
+}
+
 static void an_option_behind_the_lock_is_64(void **state)
 {
     (void)state;
@@ -357,6 +438,9 @@ static int run_group(void)
         TEST(what_is_forbidden_is_77),
         TEST(what_may_not_be_seen_is_not_nothing),
         TEST(a_node_that_cannot_be_made_is_73),
+        TEST(with_json_failures_are_json),
+        TEST(run_writes_no_json),
+        TEST(an_answer_is_not_followed_by_an_error),
         TEST(an_option_behind_the_lock_is_64),
         TEST(credentials_are_of_a_file_that_is_nobody_elses),
         TEST(credentials_open_what_is_closed),

@@ -50,6 +50,8 @@ int lockctl_exit_code(int rc)
     }
 }
 
+int lockctl_cause;
+
 /* The sentence may name a path that somebody else has chosen. */
 int lockctl_fail_error(int rc, const char *detail)
 {
@@ -58,6 +60,7 @@ int lockctl_fail_error(int rc, const char *detail)
     if (detail[0] == '\0')
         detail = zkr_strerror(rc);
     (void)escape_text(detail, strlen(detail), text, sizeof(text));
+    lockctl_cause = rc;
     return lockctl_fail(lockctl_exit_code(rc), "%s%s", text,
                         rc == ZNOAUTH ? "; see --auth-file" : "");
 }

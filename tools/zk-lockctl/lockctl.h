@@ -96,6 +96,9 @@ int lockctl_fail_zkr(int rc);
 int lockctl_exit_code(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
+/* connect.c: the error of the library behind the failure that is said next;
+ * ZKR_OK: it is one of our own. */
+extern int lockctl_cause;
 
 /* options.c */
 

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "escape.h"
+#include "exit_codes.h"
 #include "words.h"
 
 bool output_wants_color(const struct lockctl *ctl)
@@ -28,6 +30,9 @@ bool output_is_json(const struct lockctl *ctl)
 
 /* All but ASCII is written as \uXXXX: nothing in it can do a terminal harm. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
+
+/* There is one object on stdout, with -o json. */
+static bool answered;
 
 static int dump(json_t *value, size_t flags)
 {
@@ -72,10 +77,44 @@ int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
 {
     if (ctl->format == FORMAT_JSONL)
         return dump_lines(items, notes);
+    answered = true;
     return dump(json_pack("{s:s, s:s, s:o, s:o, s:o}", "apiVersion",
                           "zkrecipes/v1", "kind", kind, "at", json_time(at_ms),
                           "items", items, "warnings", texts_of(notes)),
                 JSON_INDENT(2));
+}
+
+/* "ZNOAUTH" of "ZNOAUTH: not permitted". */
+static json_t *name_of(int cause)
+{
+    const char *text = zkr_strerror(cause);
+
+    return cause == ZKR_OK ? json_null()
+                           : json_stringn(text, strcspn(text, ":"));
+}
+
+void output_failure(const struct lockctl *ctl, int exit_code, int cause,
+                    const char *message)
+{
+    struct timespec now = { 0 };
+    json_t *error;
+
+    if (answered)
+        return;
+    error = json_pack("{s:i, s:s, s:o, s:o}", "code", exit_code, "name",
+                      exit_code_name(exit_code), "cause", name_of(cause),
+                      "message", json_text(message, strlen(message)));
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (ctl->format == FORMAT_JSONL)
+        (void)dump(json_pack("{s:o}", "error", error), JSON_COMPACT);
+    else
+        (void)dump(json_pack("{s:s, s:s, s:o, s:o}", "apiVersion",
+                             "zkrecipes/v1", "kind", "Error", "at",
+                             json_time((int64_t)now.tv_sec * 1000 +
+                                       now.tv_nsec / 1000000),
+                             "error", error),
+                   JSON_INDENT(2));
 }
 
 json_t *json_text(const char *bytes, size_t size)

@@ -18,6 +18,11 @@ bool output_is_json(const struct lockctl *ctl);
 int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
                 json_t *items, const struct notes *notes);
 
+/* Why there is no answer, if there is none: the exit code, the error of the
+ * library behind it or ZKR_OK, and the sentence. */
+void output_failure(const struct lockctl *ctl, int exit_code, int cause,
+                    const char *message);
+
 /* Text of others. What is not UTF-8 is escaped as escape_text() does it. */
 json_t *json_text(const char *bytes, size_t size);
 /* A time, an id of 64 bits; json_null() where there is none. */

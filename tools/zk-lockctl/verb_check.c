@@ -136,8 +136,9 @@ static int wait_until(struct lockctl *ctl, const struct question *q)
         }
         if (q->wait_ms >= 0 && left <= 0) {
             guard_say(ctl, &lock);
+            code = guard_print(ctl, &lock);
             lock_done(&lock);
-            return EX_TEMPFAIL;
+            return code == 0 ? EX_TEMPFAIL : code;
         }
         lock_done(&lock);
         again = true;

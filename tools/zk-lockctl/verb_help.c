@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exit_codes.h"
+
 const char lockctl_common_help[] =
     "Options of every verb:\n"
     "  --servers HOST:PORT,...  the ensemble (default $ZK_SERVERS, or\n"
@@ -18,26 +20,6 @@ const char lockctl_common_help[] =
     "  -v, --verbose            more on stderr\n"
     "  -h, --help               the options of a verb\n"
     "  --version                the version\n";
-
-static const char exit_codes[] =
-    "0    done\n"
-    "1    the answer of a verb that tests is no\n"
-    "64   wrong usage\n"
-    "65   not a lock\n"
-    "69   no server can be reached\n"
-    "70   internal error\n"
-    "73   the lock node, or a file, cannot be created\n"
-    "74   the output cannot be written\n"
-    "75   the lock was not acquired (run -E CODE: that code)\n"
-    "77   credentials or ACLs forbid it\n"
-    "78   wrong configuration\n"
-    "79   the lock was lost while the command ran\n"
-    "80   the lock was given back because somebody asked for it\n"
-    "125  run failed before the command was started\n"
-    "126  the command cannot be executed\n"
-    "127  the command was not found\n"
-    "128+N  the command was killed by signal N\n"
-    "Otherwise run has the exit code of its command.\n";
 
 static void list_verbs(void)
 {
@@ -69,7 +51,7 @@ static int help(struct lockctl *ctl, int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[optind], "exit-codes") == 0) {
-        (void)fputs(exit_codes, stdout);
+        exit_codes_print();
         return 0;
     }
     for (const struct verb *const *v = lockctl_verbs; *v != NULL; v++) {
