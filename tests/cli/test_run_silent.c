@@ -26,6 +26,21 @@ static void who_does_not_wait_gives_up_when_all_refuse(void **state)
     assert_said(&cli, "refused the connection");
 }
 
+/* Of names the library does not know that they refuse. */
+static void a_name_that_refuses_is_no_other_case(void **state)
+{
+    char hosts[300];
+    char name[200] = "";
+
+    (void)state;
+    assert_int_equal(gethostname(name, sizeof(name) - 1), 0);
+    (void)snprintf(hosts, sizeof(hosts), "%s:1", name);
+    START_FOR(&cli, "40s", hosts, "-n", "/a", "true");
+    assert_int_equal(cli_end(&cli), 69);
+    if (strstr(cli_said(&cli), "no host name") == NULL)
+        assert_said(&cli, "refused the connection");
+}
+
 static void who_waits_for_a_time_gives_up_after_it(void **state)
 {
     int64_t began_ms = now_ms();
@@ -173,6 +188,7 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_does_not_wait_gives_up_when_all_refuse),
+        cmocka_unit_test(a_name_that_refuses_is_no_other_case),
         cmocka_unit_test(who_waits_for_a_time_gives_up_after_it),
         cmocka_unit_test(who_waits_is_told_why_nothing_happens),
         cmocka_unit_test(a_second_attempt_has_its_credentials),

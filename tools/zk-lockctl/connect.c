@@ -2,6 +2,7 @@
 #include "lockctl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,11 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "reach.h"
 
 static const char default_servers[] = "127.0.0.1:2181";
+
+enum { WHY_MAX = 1024 };
 
 enum { SESSION_MIN_MS = 1000, SESSION_MAX_MS = 10000 };
 
@@ -140,32 +144,50 @@ static bool is_no_answer(int rc)
     return rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE || rc == ZKR_ENOTZK;
 }
 
-/* A short attempt first, after which the user learns why nothing happens. */
-static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts)
+/* 0, or the error and the sentence behind it. */
+static int open_for(struct lockctl *ctl, struct zkr_session_opts *opts,
+                    int64_t timeout_ms, char why[WHY_MAX])
 {
-    int64_t left_ms = opts->connect_timeout_ms;
-    char why[1024];
     int rc;
 
-    if (ctl->patience_ms != 0 && ctl->patience_ms < left_ms) {
-        opts->connect_timeout_ms = (uint32_t)ctl->patience_ms;
-        rc = zkr_session_open(ctl->servers, opts, &ctl->session);
-        if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
-            return rc;
-        left_ms -= ctl->patience_ms;
-        (void)escape_text(zkr_error_detail(), strlen(zkr_error_detail()), why,
-                          sizeof(why));
-        lockctl_say(ctl, "%s; trying for another %lld ms", why,
-                    (long long)left_ms);
-        opts->connect_timeout_ms = (uint32_t)left_ms;
+    opts->connect_timeout_ms = (uint32_t)timeout_ms;
+    rc = zkr_session_open(ctl->servers, opts, &ctl->session);
+    (void)snprintf(why, WHY_MAX, "%s", rc == ZKR_OK ? "" : zkr_error_detail());
+    return rc;
+}
+
+/* A short attempt first, after which the user learns why nothing happens. */
+static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
+                          char why[WHY_MAX])
+{
+    int64_t left_ms = opts->connect_timeout_ms;
+    char escaped[WHY_MAX];
+    int rc;
+
+    if (ctl->patience_ms == 0 || ctl->patience_ms >= left_ms)
+        return open_for(ctl, opts, left_ms, why);
+    rc = open_for(ctl, opts, ctl->patience_ms, why);
+    if (rc == ZKR_EUNREACHABLE &&
+        reach_all_refuse(ctl->servers, ctl->patience_ms)) {
+        rc = ZKR_EREFUSED;
+        (void)snprintf(why, WHY_MAX,
+                       "every server of %s refused the connection",
+                       ctl->servers);
     }
-    return zkr_session_open(ctl->servers, opts, &ctl->session);
+    if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
+        return rc;
+    left_ms -= ctl->patience_ms;
+    (void)escape_text(why, strlen(why), escaped, sizeof(escaped));
+    lockctl_say(ctl, "%s; trying for another %lld ms", escaped,
+                (long long)left_ms);
+    return open_for(ctl, opts, left_ms, why);
 }
 
 int lockctl_connect(struct lockctl *ctl)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char auth[1024] = "";
+    char why[WHY_MAX];
     int rc;
 
     if (ctl->servers == NULL)
@@ -191,9 +213,9 @@ int lockctl_connect(struct lockctl *ctl)
                                                 : ctl->timeout_ms);
     opts.within = ctl->within;
     opts.reply_timeout_ms = (uint32_t)ctl->timeout_ms;
-    rc = open_patiently(ctl, &opts);
+    rc = open_patiently(ctl, &opts, why);
     explicit_bzero(auth, sizeof(auth));
-    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, why);
 }
 
 void lockctl_disconnect(struct lockctl *ctl)
