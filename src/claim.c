@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "keeper.h"
+#include "leftover.h"
 #include "log.h"
 #include "path.h"
 #include "retry.h"
@@ -332,6 +333,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     zkr__keeper_disarm_locked(s, &c->relist);
     zkr__ghosts_rest_locked(c);
     c->watch = NULL; /* all watches of the handle are freed */
+    zkr__leftover_add_locked(c, 0);
     if (!c->decided && s->over != 0)
         fail_locked(c, s->over, "the session is over");
     else if (!c->decided && (c->is_try || c->lock->fail_on_session_loss))

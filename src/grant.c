@@ -174,19 +174,32 @@ static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
         check_done_locked(g, reply->rc);
 }
 
-void zkr__grant_ask_locked(struct zkr_grant *g, enum zkr__op_retry retry)
+/* Sends a write that finds our node, unless one is under way. */
+static void ask_locked(struct zkr_grant *g)
 {
     if (g->check.where != ZKR__OP_IDLE)
         return;
     zkr__claim_ref(zkr__grant_claim(g));
     zkr__op_start_locked(&g->check, ZKR__ZK_CHECK, zkr__grant_claim(g)->node,
-                         retry, on_checked);
+                         ZKR__RETRY_ALWAYS, on_checked);
 }
 
 void zkr__grant_resume_locked(struct zkr_grant *g)
 {
     if (is_in_doubt(g))
-        zkr__grant_ask_locked(g, ZKR__RETRY_ALWAYS);
+        ask_locked(g);
+}
+
+/* Where others may have the same name, it may have found the node of another.
+ */
+void zkr__grant_found_locked(struct zkr_grant *g, int rc)
+{
+    const struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (rc == ZKR_OK && c->recipe->way->same_name)
+        zkr__heartbeat_good_locked(c->session);
+    else
+        checked_locked(g, rc);
 }
 
 int zkr__grant_enter(struct zkr_grant *g)
@@ -280,7 +293,7 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline)
             return judge_locked(g);
         if (g->checks > first && zkr__error_outcome(g->checked) == ZKR__DONE)
             return zkr__grant_explain(g, g->checked);
-        zkr__grant_ask_locked(g, ZKR__RETRY_ALWAYS);
+        ask_locked(g);
         if (!zkr__cond_wait(&c->changed, &c->session->lock, deadline))
             return zkr__grant_explain(g, ZKR_EUNSURE);
     }

@@ -23,8 +23,6 @@ void zkr__grant_tell_locked(struct zkr_grant *g,
 int zkr__grant_enter(struct zkr_grant *g);
 void zkr__grant_leave(struct zkr_grant *g);
 int zkr__grant_explain(struct zkr_grant *g, int rc);
-/* Send a write that finds our node, unless one is under way. */
-void zkr__grant_ask_locked(struct zkr_grant *g, enum zkr__op_retry retry);
 
 /* own_node.c: GET sets a watch; EXISTS has to do without read permission. */
 void zkr__own_node_watch_locked(struct zkr_grant *g, enum zkr__zk_type type);

@@ -18,9 +18,26 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
+/* For how long the oldest write of the heartbeat has been under way. */
+static int64_t under_way(const struct zkr_session *s)
+{
+    int64_t now = zkr__clock_boot();
+    int64_t oldest = 0;
+
+    for (int i = 0; i < ZKR__BEATS; i++) {
+        const struct zkr__op *op = &s->beats[i].op;
+
+        if (op->where == ZKR__OP_IN_FLIGHT && s->beats[i].claim != NULL &&
+            now - op->sent > oldest)
+            oldest = now - op->sent;
+    }
+    return oldest;
+}
+
 bool zkr__heartbeat_is_good(const struct zkr_session *s)
 {
-    return zkr__heartbeat_is_proven_for(s, zkr__lease_ahead(&s->lease));
+    return !zkr__heartbeat_has_lease(s) ||
+           zkr__lease_lasts(&s->lease, zkr__clock_boot(), under_way(s));
 }
 
 static int64_t late_at(const struct zkr_session *s)
@@ -31,7 +48,8 @@ static int64_t late_at(const struct zkr_session *s)
 bool zkr__heartbeat_is_late(const struct zkr_session *s)
 {
     return zkr__heartbeat_has_lease(s) &&
-           zkr__clock_boot() + zkr__lease_ahead(&s->lease) >= late_at(s);
+           zkr__clock_boot() + zkr__lease_ahead(&s->lease, under_way(s)) >=
+               late_at(s);
 }
 
 static struct zkr_grant *grant_of(struct zkr__list *link)
@@ -52,9 +70,7 @@ static struct zkr_grant *first_held_locked(struct zkr_session *s)
  * win it back sooner. */
 int64_t zkr__heartbeat_pace(const struct zkr_session *s)
 {
-    int64_t beat = zkr__lease_beat(&s->lease);
-
-    return zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ? beat : beat / 4;
+    return zkr__lease_pace(&s->lease, zkr__clock_boot());
 }
 
 bool zkr__heartbeat_wants_write(const struct zkr_session *s)
@@ -66,16 +82,83 @@ bool zkr__heartbeat_wants_write(const struct zkr_session *s)
             zkr__clock_boot() + beat >= late_at(s));
 }
 
+static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__beat *beat = ZKR__CONTAINER(op, struct zkr__beat, op);
+    struct zkr__claim *c = beat->claim;
+
+    beat->claim = NULL;
+    zkr__grant_found_locked(&c->grant, reply->rc);
+    zkr__claim_unref(c);
+}
+
+void zkr__heartbeat_init(struct zkr_session *s)
+{
+    for (int i = 0; i < ZKR__BEATS; i++)
+        zkr__op_init(&s->beats[i].op, s);
+}
+
+static struct zkr__beat *idle_beat_locked(struct zkr_session *s)
+{
+    for (int i = 0; i < ZKR__BEATS; i++) {
+        if (s->beats[i].op.where == ZKR__OP_IDLE)
+            return &s->beats[i];
+    }
+    return NULL;
+}
+
+void zkr__heartbeat_write_locked(struct zkr__claim *c)
+{
+    struct zkr__beat *beat = idle_beat_locked(c->session);
+
+    if (beat == NULL || !zkr__session_connected(c->session))
+        return;
+    zkr__claim_ref(c);
+    beat->claim = c;
+    zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node, ZKR__RETRY_NEVER,
+                         on_written);
+}
+
+static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    (void)op; /* the lease has been told */
+    (void)reply;
+}
+
+/* In place of a write, where nothing is held. */
+static void sync_locked(struct zkr_session *s)
+{
+    struct zkr__beat *beat = idle_beat_locked(s);
+
+    if (beat != NULL && zkr__session_connected(s))
+        zkr__op_start_locked(&beat->op, ZKR__ZK_SYNC, zkr__session_root(s),
+                             ZKR__RETRY_NEVER, on_synced);
+}
+
+/* With slow answers a hole in the beat would be a hole in the lease of what is
+ * acquired again soon. */
+static bool goes_on(const struct zkr_session *s)
+{
+    return zkr__lease_is_slow(&s->lease) &&
+           zkr__clock_boot() < s->held_at + s->lease.timeout;
+}
+
+/* Sessions that hold nothing write nothing. */
 static void on_beat(struct zkr__timer *timer)
 {
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, beat);
     struct zkr_grant *g = first_held_locked(s);
 
-    if (g == NULL) /* sessions that hold nothing send nothing */
+    if (g == NULL && !goes_on(s))
         return;
     zkr__keeper_arm_locked(s, timer, zkr__clock_now() + zkr__heartbeat_pace(s),
                            on_beat);
-    zkr__grant_ask_locked(g, ZKR__RETRY_NEVER);
+    if (g == NULL) {
+        sync_locked(s);
+        return;
+    }
+    s->held_at = zkr__clock_boot();
+    zkr__heartbeat_write_locked(zkr__grant_claim(g));
     /* Another one next time: an ACL may refuse us this one. */
     zkr__list_remove(&zkr__grant_claim(g)->link);
     zkr__list_append(&s->claims, &zkr__grant_claim(g)->link);
@@ -110,15 +193,6 @@ static void on_watch(struct zkr__timer *timer)
                                on_watch);
 }
 
-/* After a time without writes the proof is old, and the next one far. A short
- * hold is over before it. */
-static int64_t first_pace(const struct zkr_session *s)
-{
-    int64_t beat = zkr__lease_beat(&s->lease);
-
-    return zkr__heartbeat_is_proven_for(s, beat * 3) ? beat : beat / 4;
-}
-
 void zkr__heartbeat_start_locked(struct zkr_session *s)
 {
     int64_t now = zkr__clock_now();
@@ -126,7 +200,9 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
     if (!zkr__heartbeat_has_lease(s))
         return;
     if (!s->beat.armed)
-        zkr__keeper_arm_locked(s, &s->beat, now + first_pace(s), on_beat);
+        zkr__keeper_arm_locked(
+            s, &s->beat,
+            now + zkr__lease_first_pace(&s->lease, zkr__clock_boot()), on_beat);
     if (!s->watchdog.armed)
         zkr__keeper_arm_locked(s, &s->watchdog, now, on_watch);
 }

@@ -26,7 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ZKR__LEASE_SIGNS 32
+/* Enough for the requests of one timeout at the quickest beat. */
+#define ZKR__LEASE_SIGNS 64
 
 struct zkr__lease_signs {
     struct zkr__lease_sign {
@@ -46,7 +47,7 @@ struct zkr__lease {
     struct zkr__lease_signs rounds;   /* ... with the leader's help */
     int64_t last_round;               /* when it was sent */
     int64_t last_committed;           /* ... a write */
-    int64_t took;                     /* ... until it was answered */
+    int64_t took;                     /* R: what a write takes, see below */
     int64_t alive;                    /* s_j: the leader knows that we were */
 };
 
@@ -73,17 +74,48 @@ void zkr__lease_committed(struct zkr__lease *lease, int64_t sent,
 /* What is held is ours before this instant; 0 without a proof. */
 int64_t zkr__lease_until(const struct zkr__lease *lease);
 
-/* How often to write while something is held, and after which silence a proof
- * is late. */
+/* How often to write while something is held. Several writes may be under way:
+ * each is a j, an m and a k, so proofs overlap.
+ *
+ * With a beat of b and answers that take R, m is the first write that is sent
+ * G + R after j, and k the first that is sent R after m; k is answered R later,
+ * and the next proof comes a beat after that. So when it comes, what is left of
+ * the lease is
+ *
+ *   T - b ceil((G + R) / b) - b ceil(R / b) - R - b,
+ *
+ * less what is allowed for clocks, and the margin. The beat is the longest that
+ * leaves T/5, or half of what the quickest beat could leave if that is less. It
+ * is T/6 at most, and T/50 at least, which carries up to R = T/5. Where R
+ * leaves nothing no beat helps, and it is T/6: slow answers may come from
+ * servers that have too much to do. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease);
+
+/* The next write comes after a beat; sooner where the lease does not run for
+ * long. The first one of a grant is sooner where it does not run for very long:
+ * after a time without writes the proof is old, and the next one far. */
+int64_t zkr__lease_pace(const struct zkr__lease *lease, int64_t now);
+int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now);
+
+/* Will the lease go on without a gap, if writes are sent at that pace from now
+ * on, and answered as the last ones were? The oldest write under way was sent
+ * `under_way` ago; 0: none is. What is granted must not be in doubt at once. */
+bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
+                      int64_t under_way);
+
+/* Do answers take so long that pulses are too few for a lease that lasts? */
+bool zkr__lease_is_slow(const struct zkr__lease *lease);
+
+/* After which silence a proof is late. */
 int64_t zkr__lease_late(const struct zkr__lease *lease);
 
-/* For how long a claim that begins now must be proven, so that the next proof
- * comes in time. */
-int64_t zkr__lease_ahead(const struct zkr__lease *lease);
+/* When the answer to the oldest write under way, or to one that is sent now, is
+ * to be expected, and half a beat more. */
+int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way);
 
 /* How long to wait for a proof that is missing: with all links well it takes
- * the gap and three round trips. */
+ * the gap and three round trips, and one more for the answer to our own
+ * question. */
 int64_t zkr__lease_patience(const struct zkr__lease *lease);
 
 /* How often to sync while no write does it, so that there is always an m whose

@@ -5,15 +5,17 @@
 
 #include "error.h"
 #include "keeper.h"
+#include "leftover.h"
 
 /* On a session that is over the node is gone, or the server will see to it. */
 static void on_swept(struct zkr__sweep *sweep, int rc)
 {
     struct zkr__claim *c = ZKR__CONTAINER(sweep, struct zkr__claim, sweep);
 
-    if (zkr__error_outcome(rc) == ZKR__OVER)
+    if (zkr__error_outcome(rc) == ZKR__OVER) {
+        zkr__leftover_add_locked(c, 0);
         rc = ZKR_OK;
-    else if (rc == ZKR__ZCLOSING)
+    } else if (rc == ZKR__ZCLOSING)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
     if (c->recipe->way->same_name && rc != ZKR_OK && sweep->search.czxid != 0)
         zkr__claims_left_locked(c->session, sweep->search.czxid);

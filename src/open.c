@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "heartbeat.h"
 #include "keeper.h"
 #include "opener.h"
 #include "opts.h"
@@ -79,6 +80,7 @@ static void init_lists(struct zkr_session *s)
     zkr__list_init(&s->refused);
     zkr__list_init(&s->calls);
     zkr__list_init(&s->claims);
+    zkr__list_init(&s->leftovers);
     zkr__list_init(&s->watches);
     zkr__list_init(&s->listeners);
 }
@@ -96,6 +98,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     init_lists(s);
     zkr__op_init(&s->hello, s);
     zkr__op_init(&s->touch, s);
+    zkr__heartbeat_init(s);
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->keeper_wake);
     (void)zkr__cond_init(&s->opener_wake);

@@ -60,6 +60,7 @@ static bool patience_is_over(const struct zkr__claim *c)
  * fresh, however long that takes: the caller's deadline is the end of it. */
 static void judge_locked(struct zkr__claim *c, int rc)
 {
+    zkr__keeper_disarm_locked(c->session, &c->relist);
     if (rc == ZKR__ZNONODE)
         c->recipe->way->enter(c, "our node was deleted");
     else if (!is_fresh(c, rc))
@@ -96,14 +97,17 @@ static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-/* One that travelled with a list may still be under way. */
+/* A question of ours may still be under way: one that travelled with a list, or
+ * where answers take longer than the pace. Then a write of the heartbeat goes
+ * on with the proof. */
 static void ask_locked(struct zkr__claim *c)
 {
-    if (c->guard.where != ZKR__OP_IDLE)
-        ask_later_locked(c);
-    else
+    ask_later_locked(c);
+    if (c->guard.where == ZKR__OP_IDLE)
         zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
                               ZKR__RETRY_NEVER, on_checked);
+    else
+        zkr__heartbeat_write_locked(c);
 }
 
 /* First of those who conflict, in a list that is younger than our node: nobody

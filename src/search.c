@@ -26,6 +26,7 @@ static void find_lowest(struct zkr__search *search,
 
         if (strncmp(name, search->tag, search->tag_len) != 0 ||
             strlen(name) >= sizeof(search->found) ||
+            (search->gone != NULL && strcmp(name, search->gone) == 0) ||
             zkr__node_name_parse(name, search->markers, &seq) == ZKR__FOREIGN)
             continue;
         if (search->found[0] == '\0' || seq < lowest) {

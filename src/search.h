@@ -10,6 +10,9 @@ struct zkr__search {
     const char *dir;
     const char *tag; /* what our nodes begin with, tag_len bytes */
     size_t tag_len;
+    /* The ensemble has answered that this one is not there: a server that shows
+     * it all the same has a ghost. NULL or "": none. */
+    const char *gone;
     const struct zkr__markers *markers;
     /* Or, with `data`: our only node can be this one, if it is that one, or if
      * it has that data, which others may have replaced. */

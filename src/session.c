@@ -10,6 +10,7 @@
 #include "claim.h"
 #include "error.h"
 #include "heartbeat.h"
+#include "leftover.h"
 #include "listener.h"
 #include "log.h"
 #include "opener.h"
@@ -122,8 +123,11 @@ static void resume_claim(struct zkr__claim *c)
     zkr__grant_resume_locked(&c->grant);
 }
 
+/* What was promised of the lease of a past epoch still counts. */
 static void lose_claim(struct zkr__claim *c)
 {
+    if (c->sm.state == ZKR__CLAIM_HELD)
+        zkr__leftover_add_locked(c, c->session->promised_until);
     zkr__claim_lost_locked(c, "the session is over");
 }
 
@@ -172,6 +176,8 @@ static void lost_locked(struct zkr_session *s, const char *why)
 {
     s->epoch++;
     s->id = 0;
+    s->promised_until =
+        zkr__heartbeat_has_lease(s) ? zkr__lease_until(&s->lease) : 0;
     reset_lease_locked(s);
     zkr__scout_rest_locked(s);
     move_locked(s, ZKR_SESSION_LOST, why);
@@ -269,6 +275,8 @@ void zkr__session_flush_locked(struct zkr_session *s)
                                       : s->over;
 
     zkr__op_flush_locked(s, s->over != 0, rc);
+    if (s->over != 0)
+        zkr__leftovers_end_locked(s);
     each_claim_locked(s, end_claim_of_past_epoch);
     zkr__watch_flush_locked(s);
 }

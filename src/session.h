@@ -23,6 +23,17 @@
  */
 #define ZKR__LEFT_BEHIND 8
 
+/* Writes of the heartbeat that may be under way at once: at the quickest beat,
+ * more than one for each T/50 in a round trip of T/5. */
+#define ZKR__BEATS 16
+
+struct zkr__beat {
+    struct zkr__op op;
+    struct zkr__claim *claim; /* whose node it finds; NULL of a sync */
+};
+
+struct zkr__claim;
+
 struct zkr_session {
     /* set once */
     pid_t pid;
@@ -52,13 +63,17 @@ struct zkr_session {
     int greeting;
 
     struct zkr__lease lease; /* of this epoch */
+    int64_t promised_until;  /* by that of the last one */
     struct zkr__timer beat;
+    struct zkr__beat beats[ZKR__BEATS];
+    int64_t held_at; /* the last beat with anything held */
     struct zkr__timer watchdog;
     struct zkr__timer pulse;
     struct zkr__op touch;
 
     struct zkr__list calls; /* whose callers wait */
     struct zkr__list claims;
+    struct zkr__list leftovers;            /* leftover.h */
     int64_t left_behind[ZKR__LEFT_BEHIND]; /* see claim.h: the last of them */
     unsigned left_count;
     struct zkr__list watches;

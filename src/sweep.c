@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "log.h"
+#include "path.h"
 #include "session.h"
 
 void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s)
@@ -43,10 +44,12 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
     else if (reply->rc != ZKR_OK && reply->rc != ZKR__ZNONODE)
         end_locked(sweep, reply->rc);
-    else if (sweep->thorough)
+    else if (sweep->thorough) {
+        sweep->search.gone = zkr__path_name(sweep->node);
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
-    else
+    } else {
         end_locked(sweep, ZKR_OK);
+    }
 }
 
 /* A name that others may have too must not be deleted twice: after an unknown

@@ -67,7 +67,7 @@ static void remember(struct request r)
 {
     if (count > 0)
         is_sparse = is_sparse && count < ZKR__LEASE_SIGNS &&
-                    r.sent >= requests[count - 1].sent + timeout / 48;
+                    r.sent >= requests[count - 1].sent + timeout / 56;
     requests[count++] = r;
 }
 
@@ -101,7 +101,9 @@ static void check_request(struct zkr__lease *lease, struct request r)
     CHECK(until(lease) >= end);
     CHECK(until(lease) <= (begun > r.sent ? begun : r.sent) + timeout);
     CHECK(r.kind == READ || lease->last_round >= r.sent);
-    CHECK(zkr__lease_beat(lease) >= timeout / 10);
+    CHECK(zkr__lease_beat(lease) >= timeout / 50);
+    CHECK(zkr__lease_pace(lease, 0) <= zkr__lease_beat(lease));
+    CHECK(lease->took <= timeout);
     CHECK(zkr__lease_beat(lease) <= timeout / 6);
     CHECK(lease->requests.count <= ZKR__LEASE_SIGNS);
     CHECK(lease->rounds.count <= ZKR__LEASE_SIGNS);
@@ -119,7 +121,8 @@ static void shorten(struct zkr__lease *lease, int64_t to)
     CHECK(zkr__lease_pulse(lease) <= zkr__lease_late(lease));
     CHECK(zkr__lease_patience(lease) == 0 ||
           zkr__lease_patience(lease) >= gap());
-    CHECK(zkr__lease_ahead(lease) <= timeout / 6);
+    CHECK(zkr__lease_ahead(lease, 0) <= timeout / 6);
+    CHECK(zkr__lease_ahead(lease, timeout) <= zkr__lease_ahead(lease, 0));
 }
 
 static void begin(struct zkr__lease *lease, struct fuzz_input *in)

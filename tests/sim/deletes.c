@@ -1,10 +1,11 @@
 /* Whose nodes clients delete: never that of a lock which is held, and nobody
- * else's but by breaking it. */
+ * else's but by breaking it, or what they had in a session before. */
 #include "deletes.h"
 
 #include <string.h>
 
 #include "arena.h"
+#include "fiber.h"
 
 /* A break, and all that may still come of it. */
 struct breaking {
@@ -99,15 +100,37 @@ static bool is_broken(const struct txn *txn)
     return true;
 }
 
+/* The client was told that its session is over, and the ensemble has kept it.
+ */
+static bool is_leftover(const struct txn *txn)
+{
+    return txn->node->session != NO_SESSION &&
+           txn->node->session < txn->session &&
+           ensemble_session(txn->node->session)->process ==
+               ensemble_session(txn->session)->process;
+}
+
+static bool is_lost(const struct attempt *a)
+{
+    fiber_enter_process(a->process);
+    return zkr_grant_state(a->grant) == ZKR_GRANT_LOST &&
+           a->promised <= sim_now;
+}
+
 /* What is wrong with it, or NULL. */
 static const char *fault_of(const struct attempt *attempts,
                             const struct txn *txn)
 {
     for (const struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (a->grant != NULL && a->node == txn->node)
+        if (a->grant == NULL || a->node != txn->node)
+            continue;
+        if (!is_leftover(txn))
             return "which is held";
+        if (!is_lost(a))
+            return "which is promised to its holder";
     }
-    if (txn->node->session != NO_SESSION && txn->node->session != txn->session)
+    if (txn->node->session != NO_SESSION &&
+        txn->node->session != txn->session && !is_leftover(txn))
         return "which is another's";
     return NULL;
 }

@@ -301,6 +301,20 @@ static void deny(void)
     acls_deny(permissions, depth, process, some_time());
 }
 
+static void on_near(void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    server_far(0);
+}
+
+/* Round trips of up to a third of a timeout. */
+static void go_far(void)
+{
+    server_far(world.timeout * (int64_t)(1 + choose(8)) / 48);
+    events_at(sim_now + some_time(), on_near, NULL, 0);
+}
+
 static const struct {
     char letter;
     void (*fn)(void);
@@ -328,6 +342,7 @@ static const struct {
     { 'g', haunt },
     { 'a', deny },
     { 'M', starve },
+    { 'F', go_far },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))

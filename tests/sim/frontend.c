@@ -15,6 +15,7 @@
 static struct conn *conns;
 static int cut_up[PROCESSES_MAX][REPLICAS];
 static int cut_down[PROCESSES_MAX][REPLICAS];
+static int64_t far;
 
 struct nerves nerves;
 struct fates fates;
@@ -24,6 +25,7 @@ void server_reset(void)
     conns = NULL;
     memset(cut_up, 0, sizeof(cut_up));
     memset(cut_down, 0, sizeof(cut_down));
+    far = 0;
     nerves = (struct nerves){ 0 };
     fates = (struct fates){ 0 };
 }
@@ -331,6 +333,8 @@ struct conn *server_connect(int process, int replica, void *client, int session,
     c->server_open = true;
     pipe_init(&c->up, on_up, c);
     pipe_init(&c->down, on_down, c);
+    c->up.distance = far;
+    c->down.distance = far;
     c->up.stalls = cut_up[process][replica] + ensemble_paused(replica);
     c->down.stalls =
         cut_down[process][replica] + fiber_process_stopped(process);
@@ -479,6 +483,15 @@ void server_cut(int process, int replica, int directions, int64_t duration)
     events_at(sim_now + duration, on_cut_over, NULL,
               (uint64_t)process << 16 | (uint64_t)replica << 8 |
                   (uint64_t)directions);
+}
+
+void server_far(int64_t distance)
+{
+    far = distance;
+    for (struct conn *c = conns; c != NULL; c = c->next) {
+        c->up.distance = far;
+        c->down.distance = far;
+    }
 }
 
 void server_reset_connections(int process)

@@ -120,6 +120,8 @@ enum direction {
     WAY_DOWN = 2,
 };
 void server_cut(int process, int replica, int directions, int64_t duration);
+/* All clients are that far from all servers: half of a round trip. */
+void server_far(int64_t distance);
 void server_reset_connections(int process);
 void server_stop_process(int process, bool stop);
 /* What happens to one message in so many, at any step of anything; 0: never. */

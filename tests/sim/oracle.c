@@ -305,8 +305,12 @@ static bool is_exempt(const struct attempt *a)
            !ensemble_pinged(a->asked - world.timeout);
 }
 
-void oracle_checked(const struct attempt *a, int rc)
+void oracle_checked(struct attempt *a, int rc)
 {
+    int64_t until = zkr_grant_valid_until(a->grant) * MS;
+
+    if (until > a->promised)
+        a->promised = until;
     if (rc == ZKR_OK && is_expired(a->node) && !is_exempt(a))
         world_fail("P4: attempt %d is said to be held, and %s has expired",
                    a->number, a->node->path);

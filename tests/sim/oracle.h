@@ -20,6 +20,7 @@ struct attempt {
     const struct node *node;
     int64_t token;
     int64_t gone_at; /* its node; or 0 */
+    int64_t promised; /* the latest zkr_grant_valid_until() that was seen */
     struct attempt *beside;
     bool over;    /* given back */
     bool upgrade; /* to what its thread may have to wait for itself for */
@@ -36,7 +37,7 @@ bool oracle_was_written(const char *path, const char *data, int64_t after);
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms);
 void oracle_told(struct attempt *a, int rc, zkr_grant *grant);
 /* zkr_grant_check() has said so. */
-void oracle_checked(const struct attempt *a, int rc);
+void oracle_checked(struct attempt *a, int rc);
 /* The user gives it back, or has lost interest. */
 void oracle_over(struct attempt *a);
 void oracle_over_with(const zkr_grant *grant);

@@ -68,7 +68,7 @@ void pipe_send(struct pipe *p, int kind, int64_t number, void *body)
 {
     struct message *m = arena_new(sizeof(*m));
 
-    m->due = sim_now + delay();
+    m->due = sim_now + p->distance + delay();
     if (m->due < p->last_due)
         m->due = p->last_due;
     p->last_due = m->due;

@@ -19,7 +19,8 @@ struct pipe {
     struct message *last;
     int64_t last_due;
     bool scheduled;
-    int stalls; /* reasons why nothing gets through at present */
+    int stalls;       /* reasons why nothing gets through at present */
+    int64_t distance; /* what each message takes besides */
     void (*deliver)(void *owner, const struct message *m);
     void *owner;
 };

@@ -636,6 +636,50 @@ static void a_shorter_timeout_ends_the_lease_in_time(void **state)
     succeeds(acquire_with_a_long_timeout, grant_less);
 }
 
+/* -- a link that is slow -------------------------------------------------- */
+
+static void is_sure_for_long(void)
+{
+    zkr_grant *grant = users[WAITER].grant;
+    int64_t end = sim_now + 4 * world.timeout;
+
+    for (; sim_now < end; fiber_sleep(MS)) {
+        if (zkr_grant_check(grant) != ZKR_OK)
+            world_fail("round trips of %lld hundredths of T: it is %s",
+                       (long long)story.instant,
+                       zkr_grant_state_name(zkr_grant_state(grant)));
+    }
+}
+
+/* The second time it follows at once, and has its proof soon. */
+static void acquire_far_away(void)
+{
+    int64_t round_trip = story.instant * world.timeout / 100;
+    int64_t asked;
+
+    start(&users[WAITER]);
+    if (story.time == 0) {
+        server_far(round_trip / 2);
+        fiber_sleep(2 * world.timeout);
+    }
+    asked = sim_now;
+    ask(&users[WAITER]);
+    await_told(&users[WAITER]);
+    if (story.time == 1 && sim_now - asked > 4 * round_trip + 10 * MS)
+        world_fail("round trips of %lld hundredths of T: granted after %lld ms",
+                   (long long)story.instant,
+                   (long long)((sim_now - asked) / MS));
+}
+
+/* Proofs came one after the other, and too seldom: with a round trip of T/10 to
+ * T/5 a lock was UNSURE for half of the time, though no session was lost. */
+static void a_steady_link_keeps_the_lease(void **state)
+{
+    (void)state;
+    for (story.instant = 0; story.instant <= 20; story.instant++)
+        succeeds(acquire_far_away, is_sure_for_long);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -655,6 +699,7 @@ int main(void)
         cmocka_unit_test(a_doubt_is_about_all_that_is_held),
         cmocka_unit_test(what_is_refused_for_one_is_proven_by_another),
         cmocka_unit_test(a_shorter_timeout_ends_the_lease_in_time),
+        cmocka_unit_test(a_steady_link_keeps_the_lease),
     };
 
     if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */

@@ -1,0 +1,105 @@
+/* Nodes of a session that is said to be over, deleted through the next one. */
+#include "leftover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "keeper.h"
+#include "log.h"
+
+struct leftover {
+    struct zkr__list link; /* in session->leftovers, while it waits */
+    struct zkr__timer timer;
+    struct zkr__sweep sweep;
+    struct zkr__lock *lock;
+    char name[ZKR__NAME_MAX];
+    char node[]; /* of sweep.node_size */
+};
+
+static void free_locked(struct leftover *l)
+{
+    zkr__list_remove(&l->link);
+    zkr__keeper_disarm_locked(l->lock->session, &l->timer);
+    zkr__lock_unref(l->lock);
+    free(l);
+}
+
+/* When this session has ended as well, the next one sees to it. */
+static void on_swept(struct zkr__sweep *sweep, int rc)
+{
+    struct leftover *l = ZKR__CONTAINER(sweep, struct leftover, sweep);
+
+    if (zkr__error_outcome(rc) == ZKR__OVER && l->lock->session->over == 0)
+        zkr__sweep_start_locked(sweep, on_swept);
+    else
+        free_locked(l);
+}
+
+static void sweep_locked(struct leftover *l)
+{
+    zkr__list_remove(&l->link);
+    zkr__sweep_start_locked(&l->sweep, on_swept);
+}
+
+static void on_promise_over(struct zkr__timer *timer)
+{
+    sweep_locked(ZKR__CONTAINER(timer, struct leftover, timer));
+}
+
+static struct leftover *new_leftover(struct zkr__claim *c)
+{
+    struct leftover *l = calloc(1, sizeof(*l) + c->path_size);
+
+    if (l == NULL)
+        return NULL;
+    zkr__list_init(&l->link);
+    zkr__sweep_init(&l->sweep, c->session);
+    zkr__lock_ref(c->lock);
+    l->lock = c->lock;
+    (void)strcpy(l->name, c->name);
+    (void)strcpy(l->node, c->node);
+    l->sweep.search.dir = l->lock->dir;
+    l->sweep.search.tag = l->name;
+    l->sweep.search.tag_len = zkr__node_name_tag_len(l->lock->layout);
+    l->sweep.search.markers = &c->recipe->markers;
+    l->sweep.node = l->node;
+    l->sweep.node_size = c->path_size;
+    l->sweep.thorough = c->thorough;
+    return l;
+}
+
+static bool may_have_a_node(const struct zkr__claim *c)
+{
+    return c->node[0] != '\0' || c->thorough ||
+           c->sm.state == ZKR__CLAIM_ENROLLING ||
+           c->sm.state == ZKR__CLAIM_LOOKING;
+}
+
+void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
+{
+    struct zkr_session *s = c->session;
+    int64_t now = zkr__clock_boot();
+    struct leftover *l;
+
+    if (s->over != 0 || c->recipe->way->same_name || !may_have_a_node(c))
+        return;
+    l = new_leftover(c);
+    if (l == NULL) {
+        zkr__log(ZKR_LOG_WARNING, "no memory to see to %s", c->request_path);
+        return;
+    }
+    zkr__list_append(&s->leftovers, &l->link);
+    if (not_before > now)
+        zkr__keeper_arm_locked(
+            s, &l->timer, zkr__clock_now() + not_before - now, on_promise_over);
+    else
+        sweep_locked(l);
+}
+
+void zkr__leftovers_end_locked(struct zkr_session *s)
+{
+    struct zkr__list *link;
+
+    while ((link = zkr__list_pop(&s->leftovers)) != NULL)
+        free_locked(ZKR__CONTAINER(link, struct leftover, link));
+}

@@ -1,0 +1,222 @@
+/* A session that is said to be over, and that the ensemble has kept: its nodes
+ * are deleted through the next one.
+ *
+ * A leader that the others have deserted says so. Here the proxy does, and
+ * keeps the client's farewell from the server. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#define TIMEOUT_MS 6000
+
+static struct proxy *proxy;
+static zkr_session *s; /* through the proxy */
+static zkr_mutex *m;
+static zkr_session *other;
+static zkr_mutex *rival;
+static char path[64];
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = TIMEOUT_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    ok(zkr_session_open(server_hosts(the_server), &opts, &other));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    rival = new_mutex(other, path);
+    release(acquire(m)); /* the directory exists from here on */
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    (void)zkr_session_close(s);
+    close_session(other);
+    proxy_stop(proxy);
+    return 0;
+}
+
+static int64_t boot_ms(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static bool is_next_epoch(void *before)
+{
+    return zkr_session_epoch(s) > *(uint64_t *)before &&
+           zkr_session_state(s) == ZKR_SESSION_RECONNECTED;
+}
+
+/* The next request of that type is answered with "session expired". */
+static void say_that_it_is_over(int32_t type)
+{
+    proxy_rule(proxy, PROXY_CLOSE, 1, PROXY_DROP_REQUEST);
+    proxy_rule_error(proxy, type, 1, ZSESSIONEXPIRED);
+}
+
+static void await_next_session(uint64_t before)
+{
+    assert_true(wait_until(is_next_epoch, &before, SOON_MS));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+}
+
+static bool has_deleted(void *count)
+{
+    return proxy_requests(proxy, ZOO_DELETE_OP) >= *(long *)count;
+}
+
+static void await_deletes(long count)
+{
+    assert_true(wait_until(has_deleted, &count, SOON_MS));
+}
+
+/* Its node stayed for as long as the ensemble kept the session, and everybody
+ * behind it waited: 9.8 s in a trial with T = 6 s. */
+static void a_waiter_leaves_nothing_that_blocks(void **state)
+{
+    zkr_grant *g = acquire(rival);
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    for (int i = 0; i < 2; i++) {
+        uint64_t epoch = zkr_session_epoch(s);
+
+        proxy_reset_counts(proxy);
+        say_that_it_is_over(PROXY_ANY);
+        await_next_session(epoch);
+        await_deletes(1);
+        wait_children(path, 2); /* the rival, and the waiter anew */
+    }
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+}
+
+/* The delete is answered so as well: the session after that sees to it. */
+static void two_sessions_in_a_row_leave_nothing(void **state)
+{
+    zkr_grant *g = acquire(rival);
+    uint64_t epoch = zkr_session_epoch(s);
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    proxy_reset_counts(proxy);
+    proxy_rule(proxy, PROXY_CLOSE, 1, PROXY_DROP_REQUEST);
+    say_that_it_is_over(ZOO_DELETE_OP);
+    proxy_rule_error(proxy, PROXY_ANY, 1, ZSESSIONEXPIRED);
+    await_next_session(epoch + 1);
+    await_deletes(3);
+    wait_children(path, 2);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+}
+
+/* The lease was promised for longer: nobody else may be granted the lock before
+ * that, though the holder knows that it is lost. */
+static void a_holder_is_given_what_was_promised(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t epoch = zkr_session_epoch(s);
+        zkr_grant *g = acquire(m);
+        struct waiter w;
+        int64_t promised;
+
+        waiter_start(&w, rival, -1);
+        wait_children(path, 2);
+        proxy_reset_counts(proxy);
+        promised = zkr_grant_valid_until(g);
+        say_that_it_is_over(ZOO_MULTI_OP);
+        await_next_session(epoch);
+        wait_grant_state(g, ZKR_GRANT_LOST);
+        assert_int_equal(waiter_join(&w), ZKR_OK);
+        assert_true(boot_ms() >= promised);
+        assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
+        zkr_grant_free(g);
+        release(w.grant);
+    }
+}
+
+static void what_was_given_back_goes_in_any_case(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t epoch = zkr_session_epoch(s);
+        zkr_grant *g = acquire(m);
+        zkr_grant *next;
+
+        proxy_reset_counts(proxy);
+        say_that_it_is_over(ZOO_DELETE_OP);
+        ok(zkr_grant_release(g));
+        zkr_grant_free(g);
+        await_next_session(epoch);
+        next = acquire(rival);
+        assert_true(proxy_requests(proxy, ZOO_DELETE_OP) >= 2);
+        release(next);
+    }
+}
+
+/* A create whose answer did not come: the node is found by its name. */
+static void a_node_that_was_never_seen_goes_as_well(void **state)
+{
+    zkr_grant *g = acquire(rival);
+    uint64_t epoch = zkr_session_epoch(s);
+    struct waiter w;
+
+    (void)state;
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    expire(s); /* so that the client knows at its next connection */
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    assert_true(wait_until(is_next_epoch, &epoch, SOON_MS));
+    wait_children(path, 2);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+    assert_int_equal(count_children(path), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_waiter_leaves_nothing_that_blocks),
+        TEST(two_sessions_in_a_row_leave_nothing),
+        TEST(a_holder_is_given_what_was_promised),
+        TEST(what_was_given_back_goes_in_any_case),
+        TEST(a_node_that_was_never_seen_goes_as_well),
+    };
+
+    return cmocka_run_group_tests_name("leftover", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
