@@ -57,11 +57,15 @@ static struct zkr_grant *grant_of(struct zkr__list *link)
     return &ZKR__CONTAINER(link, struct zkr__claim, link)->grant;
 }
 
-static struct zkr_grant *first_held_locked(struct zkr_session *s)
+/* The first claim that needs a lease: it holds, or waits for a proof. */
+static struct zkr__claim *first_locked(struct zkr_session *s)
 {
     for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
-        if (zkr__grant_is_ours(grant_of(l)))
-            return grant_of(l);
+        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
+
+        if (zkr__grant_is_ours(&c->grant) ||
+            (c->sm.state == ZKR__CLAIM_PROVING && c->epoch == s->epoch))
+            return c;
     }
     return NULL;
 }
@@ -107,7 +111,8 @@ static struct zkr__beat *idle_beat_locked(struct zkr_session *s)
     return NULL;
 }
 
-void zkr__heartbeat_write_locked(struct zkr__claim *c)
+/* A write that finds the node of the claim. */
+static void write_locked(struct zkr__claim *c)
 {
     struct zkr__beat *beat = idle_beat_locked(c->session);
 
@@ -147,21 +152,21 @@ static bool goes_on(const struct zkr_session *s)
 static void on_beat(struct zkr__timer *timer)
 {
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, beat);
-    struct zkr_grant *g = first_held_locked(s);
+    struct zkr__claim *c = first_locked(s);
 
-    if (g == NULL && !goes_on(s))
+    if (c == NULL && !goes_on(s))
         return;
     zkr__keeper_arm_locked(s, timer, zkr__clock_now() + zkr__heartbeat_pace(s),
                            on_beat);
-    if (g == NULL) {
+    if (c == NULL) {
         sync_locked(s);
         return;
     }
     s->held_at = zkr__clock_boot();
-    zkr__heartbeat_write_locked(zkr__grant_claim(g));
+    write_locked(c);
     /* Another one next time: an ACL may refuse us this one. */
-    zkr__list_remove(&zkr__grant_claim(g)->link);
-    zkr__list_append(&s->claims, &zkr__grant_claim(g)->link);
+    zkr__list_remove(&c->link);
+    zkr__list_append(&s->claims, &c->link);
 }
 
 /* What is held is in doubt from the one instant on, and unknown from the other.

@@ -5,15 +5,10 @@
 
 #include "session.h"
 
-struct zkr__claim;
-
 void zkr__heartbeat_init(struct zkr_session *s);
 
-/* A write that finds the node of the claim, for the lease: not if too many are
- * under way, or there is no connection. */
-void zkr__heartbeat_write_locked(struct zkr__claim *c);
-
-/* Something is held: beat, and watch the clock, while that lasts. */
+/* Something is held, or cannot be proven fast enough by one question after the
+ * other: beat, and watch the clock, while that lasts. */
 void zkr__heartbeat_start_locked(struct zkr_session *s);
 
 /* The lease may end earlier than it did: a server has granted less at a

@@ -198,18 +198,19 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
                       int64_t under_way)
 {
     struct zkr__lease next = *lease;
-    int64_t took = slow(lease);
+    int64_t beat = zkr__lease_beat(lease);
     int64_t sent = now - under_way;
 
     if (zkr__lease_until(lease) <= now)
         return false;
     if (under_way == 0)
         sent += zkr__lease_first_pace(lease, now);
-    while (next.alive < now) {
-        if (zkr__lease_until(&next) <= sent + took)
+    for (; next.alive < now; sent += beat) {
+        int64_t acked = sent + slow(lease);
+
+        if (zkr__lease_until(&next) <= acked + beat / 4)
             return false;
-        zkr__lease_committed(&next, sent, sent + took);
-        sent += max(1, zkr__lease_pace(&next, sent));
+        zkr__lease_committed(&next, sent, acked);
     }
     return true;
 }

@@ -107,7 +107,7 @@ static void ask_locked(struct zkr__claim *c)
         zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
                               ZKR__RETRY_NEVER, on_checked);
     else
-        zkr__heartbeat_write_locked(c);
+        zkr__heartbeat_start_locked(c->session);
 }
 
 /* First of those who conflict, in a list that is younger than our node: nobody
