@@ -19,7 +19,7 @@ struct attempt {
     zkr_grant *grant; /* until it is given back */
     const struct node *node;
     int64_t token;
-    int64_t gone_at; /* its node; or 0 */
+    int64_t gone_at;  /* its node; or 0 */
     int64_t promised; /* the latest zkr_grant_valid_until() that was seen */
     struct attempt *beside;
     bool over;    /* given back */
