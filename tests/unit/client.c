@@ -221,7 +221,8 @@ int client_requests(enum zkr__zk_type type)
 void client_says(enum zkr__zk_event event)
 {
     enter();
-    add(present, (struct item){ EVENT, .event = event });
+    if (present != NULL)
+        add(present, (struct item){ EVENT, .event = event });
     leave();
 }
 
@@ -241,7 +242,7 @@ void client_changes_node(const char *data)
     else
         (void)snprintf(it.data, sizeof(it.data), "%s", data);
     for (unsigned i = 0; i < WATCHES; i++) {
-        if (it.watches[i] != NULL)
+        if (it.watches[i] != NULL && present != NULL)
             add(present, (struct item){ WATCH, .watch = it.watches[i],
                                         .deleted = data == NULL });
         it.watches[i] = NULL;

@@ -44,7 +44,8 @@ void client_await_rest(void);
 /* Of that type, since the beginning. */
 int client_requests(enum zkr__zk_type type);
 
-/* The session event comes behind all that was asked for before. */
+/* The session event comes behind all that was asked for before; between two
+ * handles there is nobody to say it. */
 void client_says(enum zkr__zk_event event);
 /* What is not answered when the handle is closed is answered then, or is lost;
  * the server is told of the close, or not. */

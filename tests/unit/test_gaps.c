@@ -1,0 +1,575 @@
+/* Tests of the gaps: where a call, or a thread of ours, lets go of the lock of
+ * its session, another thread does something to what it works on. Each gap of
+ * each of them is tried with each intruder. What must hold is asserted by the
+ * library itself, and by the sanitizers: ThreadSanitizer sees what is touched
+ * in a gap, as the two threads are not put in order by the test. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "client.h"
+#include "error.h"
+#include "mtx.h"
+#include "opened.h"
+
+/* What hangs is killed. */
+enum { PATIENCE_S = 60 };
+/* Of one call. */
+enum { GAPS_MAX = 8 };
+enum { REPLY_MS = 300 };
+
+/* -- the gaps ---------------------------------------------------------------
+ */
+
+/* Relaxed, so that they order nothing. */
+static _Atomic(const char *) thread_with_gaps; /* its name */
+static atomic_int gaps_left;
+static atomic_bool go;
+static atomic_bool done;
+
+static void relax(long ns)
+{
+    (void)nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+#define GET(flag) atomic_load_explicit(&(flag), memory_order_relaxed)
+#define SET(flag, value)                                                       \
+    atomic_store_explicit(&(flag), value, memory_order_relaxed)
+
+static bool is_mine(const char *wanted)
+{
+    char name[16] = "";
+
+    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
+    return strcmp(name, wanted) == 0;
+}
+
+static bool is_the_gap(void)
+{
+    const char *wanted = GET(thread_with_gaps);
+
+    return wanted != NULL && is_mine(wanted) &&
+           atomic_fetch_sub_explicit(&gaps_left, 1, memory_order_relaxed) == 1;
+}
+
+/* The linker sends the library's calls here: --wrap. */
+void __real_zkr__mtx_unlock(struct zkr__mtx *mtx);
+void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx);
+bool __real_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+                           int64_t deadline);
+bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+                           int64_t deadline);
+
+/* The intruder may have to wait for us: not for ever. */
+void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
+{
+    __real_zkr__mtx_unlock(mtx);
+    if (!is_the_gap())
+        return;
+    SET(go, true);
+    for (int i = 0; i < 30 && !GET(done); i++)
+        relax(100000);
+}
+
+bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+                           int64_t deadline)
+{
+    if (is_the_gap())
+        SET(go, true);
+    return __real_zkr__cond_wait(cond, mtx, deadline);
+}
+
+/* -- the stage --------------------------------------------------------------
+ */
+
+static struct {
+    zkr_session *s;
+    zkr_mutex *m;
+    zkr_reentrant_mutex *r;
+    zkr_grant *g;
+    zkr_listener *l;
+} it;
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    (void)event;
+    (void)user;
+    (void)zkr_grant_check(grant);
+    relax(200000);
+}
+
+static void on_session(zkr_session *session,
+                       const struct zkr_session_event *event, void *user)
+{
+    (void)event;
+    (void)user;
+    (void)zkr_session_epoch(session);
+    relax(200000);
+}
+
+static void begin(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    client_reset();
+    memset(&it, 0, sizeof(it));
+    opts.reply_timeout_ms = REPLY_MS;
+    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &it.s), ZKR_OK);
+    it.m = new_mutex(it.s);
+    assert_int_equal(zkr_reentrant_mutex_new(it.s, "/lock", NULL, &it.r),
+                     ZKR_OK);
+    assert_int_equal(zkr_session_listen(it.s, on_session, NULL, &it.l), ZKR_OK);
+}
+
+static void hold(void)
+{
+    assert_int_equal(zkr_mutex_acquire(it.m, -1, &it.g), ZKR_OK);
+    assert_int_equal(zkr_grant_listen(it.g, on_grant, NULL), ZKR_OK);
+}
+
+static void end(void)
+{
+    zkr_grant_free(it.g);
+    zkr_listener_free(it.l);
+    zkr_mutex_free(it.m);
+    zkr_reentrant_mutex_free(it.r);
+    (void)zkr_session_close(it.s);
+}
+
+/* -- intruders --------------------------------------------------------------
+ */
+
+/* One look at a time, in this gap and for a while after it: what a look touches
+ * without the lock is not put in order by the next. */
+enum { LOOKS = 40 };
+
+static void look_at_session(int i)
+{
+    switch (i % 5) {
+    case 0:
+        (void)zkr_session_state(it.s);
+        break;
+    case 1:
+        (void)zkr_session_id(it.s);
+        break;
+    case 2:
+        (void)zkr_session_epoch(it.s);
+        break;
+    case 3:
+        (void)zkr_session_timeout_ms(it.s);
+        break;
+    default:
+        (void)zkr_reentrant_mutex_depth(it.r);
+    }
+}
+
+static void ask_all(void)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        look_at_session(i);
+        relax(50000);
+    }
+}
+
+static void end_session(void)
+{
+    client_says(ZKR__ZK_EXPIRED);
+}
+
+static void lose_connection(void)
+{
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_says(ZKR__ZK_CONNECTED);
+}
+
+static void lose_node(void)
+{
+    client_changes_node(NULL);
+}
+
+static void ask_for_lock(void)
+{
+    client_changes_node("__REVOKE__");
+}
+
+static void cancel(void)
+{
+    (void)zkr_mutex_cancel(it.m);
+}
+
+static void listen_for_a_moment(void)
+{
+    zkr_listener *l;
+
+    if (zkr_session_listen(it.s, on_session, NULL, &l) == ZKR_OK)
+        zkr_listener_free(l);
+}
+
+static void look_at_grant(int i)
+{
+    switch (i % 4) {
+    case 0:
+        (void)zkr_grant_state(it.g);
+        break;
+    case 1:
+        (void)zkr_grant_valid_until(it.g);
+        break;
+    case 2:
+        (void)zkr_grant_depth(it.g);
+        break;
+    default:
+        (void)zkr_grant_check(it.g);
+    }
+}
+
+static void use_grant(void)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        look_at_grant(i);
+        relax(50000);
+    }
+}
+
+static void verify_grant(void)
+{
+    (void)zkr_grant_verify(it.g, REPLY_MS);
+}
+
+static void release_grant(void)
+{
+    (void)zkr_grant_release_async(it.g, NULL, NULL);
+}
+
+static void replace_listener(void)
+{
+    (void)zkr_grant_listen(it.g, on_grant, NULL);
+}
+
+/* Any time, ... */
+static void (*const outsiders[])(void) = { ask_all,     end_session,
+                                           lose_node,   lose_connection,
+                                           cancel,      listen_for_a_moment,
+                                           ask_for_lock };
+/* ... while there is a grant, ... */
+static void (*const holders[])(void) = { use_grant, verify_grant, release_grant,
+                                         replace_listener };
+
+static void *intrude(void *arg)
+{
+    void (*const *intruder)(void) = arg;
+
+    while (!GET(go))
+        relax(20000);
+    (*intruder)();
+    SET(done, true);
+    return NULL;
+}
+
+struct play {
+    const char *thread; /* whose gaps */
+    void (*call)(void);
+    bool holds;       /* before the call */
+    bool keeps_grant; /* the call does not free it */
+};
+
+/* At a gap, or shortly before the call (0). False: the call has fewer gaps. */
+static bool play_once(const struct play *p, void (*const *intruder)(void),
+                      int gap)
+{
+    pthread_t thread;
+    bool was_there;
+
+    begin();
+    if (p->holds)
+        hold();
+    SET(go, gap == 0);
+    SET(done, false);
+    assert_int_equal(
+        pthread_create(&thread, NULL, intrude, (void *)(uintptr_t)intruder), 0);
+    SET(gaps_left, gap);
+    SET(thread_with_gaps, p->thread);
+    if (gap == 0)
+        relax(500000);
+    p->call();
+    was_there = GET(go);
+    SET(thread_with_gaps, NULL);
+    SET(go, true);
+    (void)pthread_join(thread, NULL);
+    end();
+    return was_there;
+}
+
+static void play_with(const struct play *p, void (*const intruders[])(void),
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (int gap = 0; gap <= GAPS_MAX; gap++) {
+            if (!play_once(p, &intruders[i], gap))
+                break;
+        }
+    }
+}
+
+static void play(const struct play *p)
+{
+    (void)alarm(PATIENCE_S);
+    play_with(p, outsiders, COUNT(outsiders));
+    if (p->holds && p->keeps_grant)
+        play_with(p, holders, COUNT(holders));
+    (void)alarm(0);
+}
+
+#define SELF "unit-gaps"
+
+/* -- calls ------------------------------------------------------------------
+ */
+
+static void is_one_of(int rc, const int *codes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (rc == codes[i])
+            return;
+    }
+    fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
+}
+
+#define IS(rc, ...)                                                            \
+    is_one_of(rc, (const int[]){ __VA_ARGS__ },                                \
+              COUNT(((const int[]){ __VA_ARGS__ })))
+
+static void acquire(void)
+{
+    IS(zkr_mutex_acquire(it.m, REPLY_MS, &it.g), ZKR_OK, ZKR_ECANCELED,
+       ZKR_ETIMEDOUT);
+}
+
+static void an_acquire(void **state)
+{
+    const struct play p = { SELF, acquire, .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void acquire_and_release_reentrant(void)
+{
+    int rc = zkr_reentrant_mutex_acquire(it.r, REPLY_MS);
+
+    IS(rc, ZKR_OK, ZKR_ETIMEDOUT);
+    if (rc == ZKR_OK)
+        IS(zkr_reentrant_mutex_release(it.r), ZKR_OK, ZKR_ELOST, ZKR_EPENDING);
+}
+
+static void a_reentrant_mutex(void **state)
+{
+    const struct play p = { SELF, acquire_and_release_reentrant,
+                            .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void free_held_reentrant(void)
+{
+    zkr_reentrant_mutex *r = NULL;
+
+    assert_int_equal(zkr_reentrant_mutex_new(it.s, "/lock", NULL, &r), ZKR_OK);
+    (void)zkr_reentrant_mutex_acquire(r, REPLY_MS);
+    zkr_reentrant_mutex_free(r);
+}
+
+static void the_end_of_a_reentrant_mutex_that_is_held(void **state)
+{
+    const struct play p = { SELF, free_held_reentrant, .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void verify(void)
+{
+    IS(zkr_grant_verify(it.g, REPLY_MS), ZKR_OK, ZKR_ELOST, ZKR_ENOTHELD,
+       ZKR_EUNSURE);
+}
+
+static void a_verify(void **state)
+{
+    const struct play p = { SELF, verify, .holds = true, .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void release(void)
+{
+    IS(zkr_grant_release(it.g), ZKR_OK, ZKR_ELOST, ZKR_ENOTHELD, ZKR_EPENDING);
+    if (zkr_grant_depth(it.g) != 0)
+        fail_msg("it is held %u times", zkr_grant_depth(it.g));
+}
+
+static void a_release(void **state)
+{
+    const struct play p = { SELF, release, .holds = true, .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void free_grant(void)
+{
+    zkr_grant_free(it.g);
+    it.g = NULL;
+}
+
+static void the_end_of_a_grant(void **state)
+{
+    const struct play p = { SELF, free_grant, .holds = true };
+
+    (void)state;
+    play(&p);
+}
+
+/* While its callback may run. */
+static void listen_again(void)
+{
+    lose_connection();
+    relax(100000);
+    assert_int_equal(zkr_grant_listen(it.g, on_grant, NULL), ZKR_OK);
+    assert_int_equal(zkr_grant_listen(it.g, NULL, NULL), ZKR_OK);
+}
+
+static void a_listener_of_a_grant(void **state)
+{
+    const struct play p = { SELF, listen_again, .holds = true,
+                            .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void listen_to_session(void)
+{
+    lose_connection();
+    relax(100000);
+    zkr_listener_free(it.l);
+    it.l = NULL;
+}
+
+static void a_listener_of_a_session(void **state)
+{
+    const struct play p = { SELF, listen_to_session, .holds = true,
+                            .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void write_guarded(void)
+{
+    IS(zkr_grant_guarded_set(it.g, "/data", "x", 1, -1, REPLY_MS, NULL), ZKR_OK,
+       ZKR_ELOST, ZKR_ENOTHELD, ZKR_EUNKNOWN, ZKR_EUNREACHABLE,
+       ZKR__ZSESSIONEXPIRED);
+}
+
+static void a_guarded_write(void **state)
+{
+    const struct play p = { SELF, write_guarded, .holds = true,
+                            .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void look_on(void)
+{
+    struct zkr_participants *list = NULL;
+    struct zkr_locks *locks = NULL;
+
+    if (zkr_participants_list(it.s, "/lock", NULL, &list) == ZKR_OK)
+        zkr_participants_free(list);
+    if (zkr_locks_find(it.s, "/lock", NULL, &locks) == ZKR_OK)
+        zkr_locks_free(locks);
+    (void)zkr_participants_revoke(it.s, zkr_grant_node(it.g));
+    (void)zkr_participants_break(it.s, zkr_grant_node(it.g),
+                                 zkr_grant_token(it.g), REPLY_MS);
+}
+
+static void a_look(void **state)
+{
+    const struct play p = { SELF, look_on, .holds = true, .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+/* -- our own threads --------------------------------------------------------
+ */
+
+/* Callbacks, timers and handles have something to do. */
+static void live(void)
+{
+    (void)zkr_grant_listen(it.g, on_grant, NULL);
+    lose_connection();
+    relax(1000000);
+    client_says(ZKR__ZK_EXPIRED);
+    relax(3000000);
+}
+
+static void the_dispatcher(void **state)
+{
+    const struct play p = { "zkr-dispatch", live, .holds = true,
+                            .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void the_keeper(void **state)
+{
+    const struct play p = { "zkr-keeper", live, .holds = true,
+                            .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+static void the_opener(void **state)
+{
+    const struct play p = { "zkr-opener", live, .holds = true,
+                            .keeps_grant = true };
+
+    (void)state;
+    play(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_acquire),
+        cmocka_unit_test(a_reentrant_mutex),
+        cmocka_unit_test(the_end_of_a_reentrant_mutex_that_is_held),
+        cmocka_unit_test(a_verify),
+        cmocka_unit_test(a_release),
+        cmocka_unit_test(the_end_of_a_grant),
+        cmocka_unit_test(a_listener_of_a_grant),
+        cmocka_unit_test(a_listener_of_a_session),
+        cmocka_unit_test(a_guarded_write),
+        cmocka_unit_test(a_look),
+        cmocka_unit_test(the_dispatcher),
+        cmocka_unit_test(the_keeper),
+        cmocka_unit_test(the_opener),
+    };
+
+    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
