@@ -201,9 +201,10 @@ ZKR_API int zkr_participants_revoke(zkr_session *session, const char *node);
  *           which the requests are repeated, also in the next session.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Errors    ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
- *           that name now), ZNOAUTH (it needs DELETE on the lock directory),
- *           ZNOTEMPTY (it has children: made by hand), ZKR_EPATH (not a path,
- *           or not the name of a contender), ZKR_EINVAL (also a token of 0),
+ *           that name now), ZNOAUTH (it needs DELETE on the lock directory, and
+ *           with servers since 3.8.4 and 3.9.2 READ on the node), ZNOTEMPTY
+ *           (it has children: made by hand), ZKR_EPATH (not a path, or not the
+ *           name of a contender), ZKR_EINVAL (also a token of 0),
  *           ZKR_ETOOLONG; ZOPERATIONTIMEOUT and ZCONNECTIONLOSS (the retry
  *           policy gave up): it may have been deleted; ZKR_EDEADLK, ZKR_ENOMEM,
  *           ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
