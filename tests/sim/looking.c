@@ -117,6 +117,24 @@ static void check_item(const struct look *l, const struct zkr_participant *p)
         world_fail("%s says of %s what is not so", l->what, n->path);
 }
 
+/* The first of the queue are read, as many as were asked for. */
+static void check_items(const struct look *l,
+                        const struct zkr_participants *list, uint32_t reads)
+{
+    size_t read = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        if (p->token != 0 || p->error != ZKR_OK) {
+            check_item(l, p);
+            read++;
+        } else if (reads == 0 || read < reads) {
+            world_fail("%s has not read %s", l->what, p->name);
+        }
+    }
+}
+
 static bool has(const struct zkr_participants *list, const struct node *n)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -155,6 +173,7 @@ static void list(const struct process *p)
     opts.flags = choose(2) == 0 ? ZKR_PARTICIPANTS_ACL : 0;
     opts.limit = one_in(4) ? 2 : 0;
     opts.timeout_ms = one_in(4) ? 300 : 0;
+    opts.reads = one_in(2) ? 1 + choose(2) : 0;
     rc = zkr_participants_list(p->session, process_sees(p, WORLD_PATH), &opts,
                                &list);
     ended(&l, rc,
@@ -164,8 +183,7 @@ static void list(const struct process *p)
         not_there(&l, WORLD_PATH);
     if (rc != ZKR_OK)
         return;
-    for (size_t i = 0; i < list->count; i++)
-        check_item(&l, &list->items[i]);
+    check_items(&l, list, opts.reads);
     if (opts.limit == 0)
         check_complete(&l, list);
     zkr_participants_free(list);
