@@ -161,7 +161,7 @@ static int64_t quickest(const struct zkr__lease *lease)
 int64_t zkr__lease_beat(const struct zkr__lease *lease)
 {
     int64_t longest = lease->timeout / 6;
-    int64_t wanted = min(lease->timeout / 5, left(lease) / 2);
+    int64_t wanted = min(lease->timeout / 5, left(lease) * 2 / 3);
     int64_t beat = longest;
 
     if (left(lease) <= 0)
@@ -194,25 +194,33 @@ int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now)
 
 /* By what it would be after each of them: until there is a proof that begins
  * with one of them, and from there on the beat is right. */
-bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
-                      int64_t under_way)
+static bool lasts(const struct zkr__lease *lease, int64_t now, int64_t sent,
+                  int64_t took)
 {
     struct zkr__lease next = *lease;
     int64_t beat = zkr__lease_beat(lease);
+
+    for (; next.alive < now; sent += beat) {
+        if (zkr__lease_until(&next) <= sent + took + beat / 4)
+            return false;
+        zkr__lease_committed(&next, sent, sent + took);
+    }
+    return true;
+}
+
+/* An instant may decide whether a request was answered in time to be a j or an
+ * m, so it is judged with answers as they were, and a little slower. */
+bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
+                      int64_t under_way)
+{
     int64_t sent = now - under_way;
 
     if (zkr__lease_until(lease) <= now)
         return false;
     if (under_way == 0)
         sent += zkr__lease_first_pace(lease, now);
-    for (; next.alive < now; sent += beat) {
-        int64_t acked = sent + slow(lease);
-
-        if (zkr__lease_until(&next) <= acked + beat / 4)
-            return false;
-        zkr__lease_committed(&next, sent, acked);
-    }
-    return true;
+    return lasts(lease, now, sent, lease->took) &&
+           lasts(lease, now, sent, slow(lease));
 }
 
 bool zkr__lease_is_slow(const struct zkr__lease *lease)

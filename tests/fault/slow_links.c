@@ -1,0 +1,206 @@
+/* The lease on links that are slow, and nothing else: how much of the time may
+ * a holder believe that it holds?
+ *
+ * Each holder has a proxy that answers no request sooner than the round trip of
+ * its row. Three real servers; the holders are on a follower. ZKR_TIMEOUTS is
+ * for how many session timeouts they hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "admin.h"
+#include "cluster.h"
+#include "holder.h"
+#include "oracle.h"
+#include "proxy.h"
+#include "wait.h"
+
+#define TIMEOUT_MS 4000 /* T */
+#define HOLDERS    2    /* in each row */
+#define HEALTHY_MS 90000
+#define DIRECTORY  "/slow"
+/* A machine that was late by more is not judged. */
+#define LATE_MS (TIMEOUT_MS / 80)
+
+struct row {
+    const char *name;
+    int part;    /* of T that a round trip takes, in 1/120 */
+    bool proven; /* there is a proof at any time */
+    struct proxy *proxy;
+    struct holder holders[HOLDERS];
+    long asked;
+    long sure;
+    int64_t waited_ms; /* for the grants */
+};
+
+static struct row rows[] = {
+    { .name = "0", .part = 0, .proven = true },
+    { .name = "T/20", .part = 6, .proven = true },
+    { .name = "T/10", .part = 12, .proven = true },
+    { .name = "T/8", .part = 15, .proven = true },
+    { .name = "T/6", .part = 20, .proven = true },
+    { .name = "T/5.5", .part = 22, .proven = true },
+    { .name = "T/5", .part = 24, .proven = true },
+    { .name = "T/4", .part = 30 },
+    { .name = "T/3", .part = 40 },
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static struct cluster *cluster;
+static atomic_bool stop;
+static int64_t latest_ms; /* the machine, between two questions */
+
+static void open_row(struct row *r, const struct server *follower)
+{
+    assert_int_equal(proxy_start(server_hosts(follower), &r->proxy), 0);
+    for (int i = 0; i < HOLDERS; i++) {
+        char path[64];
+        int rc;
+
+        (void)snprintf(path, sizeof(path), DIRECTORY "/%d-%d", r->part, i);
+        rc = holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
+                         path);
+        if (rc != ZKR_OK)
+            fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
+    }
+    proxy_set_latency(r->proxy, TIMEOUT_MS * r->part / 120);
+}
+
+static void acquire_row(struct row *r)
+{
+    for (int i = 0; i < HOLDERS; i++)
+        holder_acquire(&r->holders[i]);
+}
+
+/* From the grant on. */
+static void ask_row(struct row *r)
+{
+    for (int i = 0; i < HOLDERS; i++) {
+        zkr_grant *g = atomic_load(&r->holders[i].grant);
+
+        if (g == NULL)
+            continue;
+        r->asked++;
+        r->sure += zkr_grant_check(g) == ZKR_OK;
+    }
+}
+
+static void *ask_all(void *arg)
+{
+    int64_t last = now_ms();
+
+    (void)arg;
+    while (!atomic_load(&stop)) {
+        int64_t now = now_ms();
+
+        if (now - last > latest_ms)
+            latest_ms = now - last;
+        last = now;
+        for (size_t i = 0; i < ROWS; i++)
+            ask_row(&rows[i]);
+        sleep_ms(1);
+    }
+    return NULL;
+}
+
+static void await_grants(struct row *r, int64_t began)
+{
+    for (int i = 0; i < HOLDERS; i++)
+        assert_true(wait_until(holder_has_grant, &r->holders[i], HEALTHY_MS));
+    r->waited_ms = now_ms() - began;
+}
+
+static void close_row(struct row *r)
+{
+    proxy_set_latency(r->proxy, 0);
+    for (int i = 0; i < HOLDERS; i++) {
+        assert_int_equal(zkr_session_epoch(r->holders[i].session),
+                         r->holders[i].epoch);
+        holder_close(&r->holders[i]);
+    }
+    proxy_stop(r->proxy);
+}
+
+static void print_rows(void)
+{
+    printf("round trip  with an OK  granted after\n");
+    for (size_t i = 0; i < ROWS; i++)
+        printf("%-10s  %8.3f %%  %5.2f T\n", rows[i].name,
+               100.0 * (double)rows[i].sure / (double)rows[i].asked,
+               (double)rows[i].waited_ms / TIMEOUT_MS);
+    printf("the machine was late by %lld ms at most\n", (long long)latest_ms);
+}
+
+/* With proofs one after the other, a lock was UNSURE for 58 % of the time
+ * between T/10 and T/5, and always beyond. */
+static void a_slow_link_keeps_the_lease(void **state)
+{
+    int hold = number_from("ZKR_TIMEOUTS", 2) * TIMEOUT_MS;
+    const struct server *follower;
+    pthread_t asking;
+    int64_t began;
+    int leader = cluster_await_leader(cluster, HEALTHY_MS);
+
+    (void)state;
+    assert_int_not_equal(leader, 0);
+    follower = cluster_server(cluster, leader % SERVERS + 1);
+    for (size_t i = 0; i < ROWS; i++)
+        open_row(&rows[i], follower);
+    sleep_ms(TIMEOUT_MS); /* sessions that are idle on such a link */
+    assert_int_equal(pthread_create(&asking, NULL, ask_all, NULL), 0);
+    began = now_ms();
+    for (size_t i = 0; i < ROWS; i++)
+        acquire_row(&rows[i]);
+    for (size_t i = 0; i < ROWS; i++)
+        await_grants(&rows[i], began);
+    sleep_ms(hold);
+    atomic_store(&stop, true);
+    (void)pthread_join(asking, NULL);
+    print_rows();
+    for (size_t i = 0; i < ROWS; i++)
+        close_row(&rows[i]);
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].proven && latest_ms < LATE_MS)
+            assert_int_equal(rows[i].sure, rows[i].asked);
+    }
+}
+
+static int make_directory(void **state)
+{
+    struct admin *admin;
+    int rc;
+
+    (void)state;
+    rc = admin_open(server_hosts(cluster_server(cluster, 1)), &admin);
+    if (rc == ZOK)
+        rc = admin_create(admin, DIRECTORY, NULL);
+    admin_close(admin);
+    return rc;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_link_keeps_the_lease),
+    };
+    int failed;
+    int rc;
+
+    if (!cluster_permitted())
+        return 77;
+    rc = cluster_start(NULL, &cluster);
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    failed =
+        cmocka_run_group_tests_name("slow links", tests, make_directory, NULL);
+    cluster_stop(cluster);
+    return failed == 0 ? 0 : 1;
+}
