@@ -138,6 +138,8 @@ static size_t collect(const struct evidence *e, int lock, struct claim *claims,
         if (a->lock != lock || a->granted == NEVER)
             continue;
         v->grants++;
+        v->asked += a->asked;
+        v->sure += a->sure;
         v->writes += a->writes;
         claims[count] = make_claim(e, a);
         if (claims[count].end > claims[count].begin)

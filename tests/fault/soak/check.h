@@ -29,6 +29,8 @@ struct attempt {
     int64_t valid_until; /* the latest that the client was told; 0: none */
     int64_t lost;        /* the client was told */
     int64_t release;     /* invoked */
+    long asked;          /* whether it was held, until then */
+    long sure;           /* ... and it was told that it was */
     int64_t token;
 };
 
@@ -87,6 +89,8 @@ struct verdict {
     long orphans;      /* nodes there 2T after they had been given up */
     long left;         /* nodes still there */
     long nodes;
+    long asked;     /* by holders: do we hold it? */
+    long sure;      /* the answer was yes */
     long margin_ms; /* least time between a claim that ended with its lease and
                        the end of its node */
 };

@@ -33,6 +33,8 @@ struct held {
     int depth; /* of a reentrant lock, else 1 */
     int64_t token;
     int64_t valid_until;
+    long asked; /* whether it is held, at equal times */
+    long sure;  /* ... and was told that it is */
     bool lost;
 };
 
@@ -179,6 +181,8 @@ static void work(struct held *h)
     while ((now_ms() < end || !good) && !h->lost) {
         sleep_ms(between(1, 5));
         good = trusting || may_go_on(h);
+        h->asked += !trusting;
+        h->sure += !trusting && good;
     }
 }
 
@@ -223,7 +227,7 @@ static void hold(struct held *h)
     if (zkr_grant_token(h->grant) != h->token || h->token <= 0)
         note(NOTE_WRONG, WRONG_TOKEN, h->token, 0);
     atomic_store(&seat->token, 0);
-    note(NOTE_RELEASE, zkr_grant_valid_until(h->grant), 0, 0);
+    note(NOTE_RELEASE, zkr_grant_valid_until(h->grant), h->asked, h->sure);
     rc = release(h);
     note(NOTE_RELEASED, rc, 0, 0);
 }

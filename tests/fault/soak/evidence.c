@@ -76,6 +76,8 @@ static void take_note(struct attempt *a, const struct note *n)
         break;
     case NOTE_RELEASE:
         a->release = n->at;
+        a->asked = n->b;
+        a->sure = n->c;
         extend(a, n->a);
         break;
     default:

@@ -18,7 +18,7 @@ enum {
     NOTE_LOST = 'L',     /* token */
     NOTE_UPDATE = 'U',   /* the counter as it was written, token */
     NOTE_ACCESS = 'A',   /* token, accepted, the lock was known to be lost */
-    NOTE_RELEASE = 'R',  /* valid until */
+    NOTE_RELEASE = 'R',  /* valid until; how often asked, how often held */
     NOTE_RELEASED = 'D', /* error */
     NOTE_WRONG = 'W',    /* a promise broken in the client: see below */
     NOTE_END = 'X',      /* descriptors, threads */

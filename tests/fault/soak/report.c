@@ -75,6 +75,9 @@ void report(const struct outcome *o, const struct nemesis *n)
         printf("least time between a lease and the end of its session: %ld "
                "ms\n",
                v->margin_ms);
+    if (v->asked > 0)
+        printf("share of the time that holders were told yes: %.2f %%\n",
+               100.0 * (double)v->sure / (double)v->asked);
     print_verdict(v);
     printf("%-44s %8ld (latest %ld ms)\n", "calls 1 s beyond their deadline",
            o->late_calls, o->latest_ms);
