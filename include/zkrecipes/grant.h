@@ -21,9 +21,9 @@
  * somebody else. So while something is held, the library has the servers commit
  * a write every sixth of the session timeout (up to eight times as often where
  * answers are slow), and derives from them an instant before which the servers
- * cannot have ended the session: zkr_grant_valid_until(). With round trips of up
- * to a fifth of the session timeout there is such an instant at any time; with
- * longer ones never, and the grant is UNSURE. The rule assumes that clocks
+ * cannot have ended the session: zkr_grant_valid_until(). With round trips of
+ * up to a fifth of the session timeout there is such an instant at any time;
+ * with longer ones never, and the grant is UNSURE. The rule assumes that clocks
  * differ by less than 0.1 %, that the leader pings its followers as often as
  * lease_ping_gap_ms of the session says, and that no server grants a far
  * smaller session timeout at a reconnect than was granted before. Session
@@ -31,9 +31,9 @@
  *
  * So that a lock begins with a lease, a session that is quiet syncs now and
  * then, in place of the client's own pings. After a pause of the process or of
- * a link, or on a slow link, there may be no proof when our turn comes: then the
- * lock is granted up to two thirds of a session timeout and four round trips
- * later, when there is one; and not while answers take longer than half a
+ * a link, or on a slow link, there may be no proof when our turn comes: then
+ * the lock is granted up to two thirds of a session timeout and four round
+ * trips later, when there is one; and not while answers take longer than half a
  * session timeout.
  *
  * It is a bound at the moment of the call: the next instruction may run ten
