@@ -161,21 +161,49 @@ static void a_pager_behind_it_gets_the_terminal(void **state)
     wait_code(0);
 }
 
-/* A loop of a script went on with the next one. */
+/* A loop of a script went on with the next one. `input` is that of run; `word`,
+ * and a number, is what it says. */
+static void end_script(const char *word, const char *input)
+{
+    char line[512];
+    char text[64];
+
+    (void)snprintf(line, sizeof(line),
+                   "bash -c 'for i in 1 2 3; do %s run %s bash -c "
+                   "\"echo %s=\\$0; exec sleep 1000\" $i %s; done'",
+                   LOCKCTL, new_path(), word, input);
+    type_line(line);
+    (void)snprintf(text, sizeof(text), "%s=1", word);
+    tmux_wait(text);
+    tmux_key("C-c");
+    wait_code(130);
+    (void)snprintf(text, sizeof(text), "%s=2", word);
+    assert_null(strstr(tmux_screen(), text));
+}
+
 static void the_key_ends_a_script_too(void **state)
 {
+    (void)state;
+    end_script("one", "");
+    type_line("clear");
+    end_script("two", "</dev/null"); /* the terminal stays with the script */
+}
+
+static void the_key_ends_a_script_that_waits(void **state)
+{
+    const char *path = new_path();
     char line[512];
 
     (void)state;
     (void)snprintf(line, sizeof(line),
-                   "bash -c 'for i in 1 2 3; do %s run %s bash -c "
-                   "\"echo be''gun \\$0; exec sleep 1000\" $i; done; echo 4'",
-                   LOCKCTL, new_path());
+                   "clear; %s run %s bash -c 'for i in 1 2 3; do "
+                   "ZKLOCK_SESSIONS= %s run %s true; done; echo the e''nd'",
+                   LOCKCTL, path, LOCKCTL, path);
     type_line(line);
-    tmux_wait("begun 1");
+    tmux_wait("waiting: ");
     tmux_key("C-c");
     wait_code(130);
-    assert_null(strstr(tmux_screen(), "begun 2"));
+    assert_null(strstr(tmux_screen(), "the end"));
 }
 
 static int run_group(void)
@@ -192,6 +220,7 @@ static int run_group(void)
         TERMINAL_TEST(top_can_be_stopped_by_the_key),
         TERMINAL_TEST(a_pager_behind_it_gets_the_terminal),
         TERMINAL_TEST(the_key_ends_a_script_too),
+        TERMINAL_TEST(the_key_ends_a_script_that_waits),
     };
 
     return cmocka_run_group_tests_name("run in tmux", tests, NULL, NULL);

@@ -70,7 +70,7 @@ struct run {
     bool revoked;         /* TERM was sent because of that */
     bool lost;            /* TERM or KILL was sent because of the lease, or
                              it was lost before we saw it */
-    bool interrupted;     /* a key ended the command by SIGINT */
+    bool interrupted;     /* SIGINT ended the waiting */
     bool told_to_stop;    /* TSTP was passed on, and no CONT since */
     bool forced;          /* KILL was sent as TERM was not enough */
     int64_t kill_ms;      /* when the command is killed for that; 0: it was
@@ -100,6 +100,15 @@ void run_signal_all(struct run *run, int sig);
 void run_told_to_end(struct run *run);
 /* ... and KILL where TERM is not enough; when to look again. */
 int64_t run_see_to_end(struct run *run);
+
+/* run_follow.c: the command has stopped, perhaps: do what follows. */
+void run_follow_stop(struct run *run);
+/* Continue it, with the terminal if our job has that, */
+void run_continue(struct run *run);
+/* ... let somebody else of our job have it, who was stopped by that signal, */
+void run_share_terminal(struct run *run, int sig);
+/* ... and have it back when the command has ended. */
+void run_take_terminal_back(struct run *run);
 
 enum run_holder {
     HOLDER_SAID,

@@ -146,46 +146,14 @@ static void note_end(struct run *run)
     }
 }
 
-static void continue_command(struct run *run)
-{
-    run->told_to_stop = false;
-    if (run->fence.paused) /* the lease is not proven: not now */
-        return;
-    if (run->tty.give && tty_is_ours(&run->tty))
-        tty_hand_over(&run->tty, run->child.pid);
-    child_continue(&run->child);
-}
-
-static void stop_with_job(struct run *run, int sig)
-{
-    tty_take_back(&run->tty, run->child.pid);
-    /* The shell that continues us also sends the CONT that we pass on. */
-    if (!tty_stop_with_job() && sig == SIGTSTP)
-        continue_command(run);
-}
-
-/* Somebody else of our job, as the pager behind us, wants the terminal and was
- * stopped for it: because the command has it, or our job has not. */
-static void share_terminal(struct run *run, int sig)
-{
-    if (tty_belongs_to(&run->tty, run->child.pid)) {
-        run->tty.give = false;
-        tty_take_back(&run->tty, run->child.pid);
-    }
-    if (tty_is_ours(&run->tty))
-        tty_tell_job(SIGCONT);
-    else
-        stop_with_job(run, sig);
-}
-
 static void pass_on(struct run *run, int sig)
 {
     if (sig == SIGCONT) {
-        continue_command(run);
+        run_continue(run);
         return;
     }
     if (sig == SIGTTIN || sig == SIGTTOU) {
-        share_terminal(run, sig);
+        run_share_terminal(run, sig);
         return;
     }
     if (sig == SIGTSTP)
@@ -205,35 +173,6 @@ static void pass_all_on(struct run *run, const sigset_t *arrived)
     }
 }
 
-static void lend_terminal(struct run *run)
-{
-    run->tty.give = true;
-    tty_hand_over(&run->tty, run->child.pid);
-    child_continue(&run->child);
-}
-
-static void follow_stop(struct run *run)
-{
-    struct job_view view = {
-        .signal = run->child.stopped_by,
-        .has = tty_belongs_to(&run->tty, run->child.pid),
-        .ours = tty_is_ours(&run->tty),
-        .lent = run->tty.give,
-        .told = run->told_to_stop,
-        .ending = run->kill_ms != 0,
-    };
-    enum job_step step;
-
-    if (run->child.stopped_by == 0 || run->fence.paused)
-        return;
-    run->child.stopped_by = 0;
-    step = job_next(&view);
-    if (step == JOB_LEND)
-        lend_terminal(run);
-    else if (step == JOB_STOP)
-        stop_with_job(run, view.signal);
-}
-
 static void obey_revoke(struct run *run)
 {
     if (!atomic_exchange(&run->revoke_asked, false))
@@ -246,21 +185,6 @@ static void obey_revoke(struct run *run)
     run->revoked = true;
     run_signal_all(run, SIGTERM);
     run_told_to_end(run);
-}
-
-/* A key that ended the command was meant for all of our job, as the script that
- * has started us, and we were between them. */
-static void take_terminal_back(struct run *run)
-{
-    int sig = WIFSIGNALED(run->child.status) ? WTERMSIG(run->child.status) : 0;
-
-    if (!tty_belongs_to(&run->tty, run->child.pid))
-        return;
-    tty_take_back(&run->tty, run->child.pid);
-    if (sig != SIGINT && sig != SIGQUIT)
-        return;
-    tty_tell_job(sig);
-    run->interrupted = sig == SIGINT;
 }
 
 static void set_timer(int fd, int64_t wake_ms)
@@ -300,7 +224,7 @@ static void watch_command(struct run *run)
         signals_collect(&run->signals, &arrived);
         child_reap(&run->child);
         if (run->child.ended) {
-            take_terminal_back(run);
+            run_take_terminal_back(run);
             if (!child_has_descendants()) {
                 note_end(run);
                 return;
@@ -311,7 +235,7 @@ static void watch_command(struct run *run)
         pass_all_on(run, &arrived);
         obey_revoke(run);
         if (!run->child.ended)
-            follow_stop(run);
+            run_follow_stop(run);
         end_ms = run_see_to_end(run);
         sleep_until(run, end_ms < wake_ms ? end_ms : wake_ms);
     }

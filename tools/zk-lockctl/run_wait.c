@@ -162,6 +162,7 @@ int run_wait(struct run *run)
         note_grant(run, grant, since_ms);
     else
         run->wait_ms = run_boot_ms() - since_ms;
+    run->interrupted = ended_by == SIGINT;
     if (ended_by != 0)
         code = EX_SIGNALED + ended_by;
     else if (error != ZKR_OK)

@@ -332,7 +332,9 @@ static int run(struct lockctl *ctl, int argc, char **argv)
             code = EX_CANTCREAT;
     }
     clean_up(&r);
-    if (r.interrupted && code == EX_SIGNALED + SIGINT) {
+    /* Not of a command that has exited with this number. */
+    if (code == EX_SIGNALED + SIGINT &&
+        (r.interrupted || WIFSIGNALED(r.child.status))) {
         lockctl_disconnect(ctl);
         signals_end_by(SIGINT);
     }
