@@ -186,6 +186,18 @@ static void what_servers_do_not_tell_is_unknown(void **state)
     assert_wakes(2, ANSWER_UNKNOWN);
 }
 
+/* Servers since 3.8.4 let nobody watch what he may not read: our waiters list
+ * once a second then, and were called deaf. */
+static void behind_a_hidden_node_it_is_unknown(void **state)
+{
+    (void)state;
+    QUEUE(1, 2, 3);
+    nodes[0].error = -102; /* ZNOAUTH */
+    hear(LOCK, "");
+    assert_wakes(1, ANSWER_UNKNOWN);
+    assert_wakes(2, ANSWER_NO);
+}
+
 /* Asked about all locks, the answer has paths; those of others are theirs. */
 static void nodes_of_other_locks_do_not_count(void **state)
 {
@@ -265,6 +277,7 @@ int main(void)
         TEST(of_one_session_each_has_its_own_watch),
         TEST(sessions_above_2_to_63_are_told_apart),
         TEST(what_servers_do_not_tell_is_unknown),
+        TEST(behind_a_hidden_node_it_is_unknown),
         TEST(nodes_of_other_locks_do_not_count),
         TEST(a_herd_is_counted_by_whom_it_watches),
         TEST(a_long_queue_costs_little),

@@ -151,6 +151,13 @@ int table_new(const struct lockctl *ctl, const struct column *columns,
     return 0;
 }
 
+static void free_cells(const struct table *t, struct row *row)
+{
+    for (size_t k = 0; k < t->count; k++)
+        free(row->cells[k]);
+    free(row->cells);
+}
+
 static struct row *add_row(struct table *t)
 {
     struct row row = { .cells = calloc(t->count, sizeof(*row.cells)) };
@@ -191,19 +198,19 @@ bool table_row(struct table *t, const char *const *cells, enum look look)
         if (cell == NULL || cell[0] == '\0')
             cell = "-";
         row->cells[i] = strdup(plain_text(cell, plain, sizeof(plain)));
-        if (row->cells[i] == NULL)
+        if (row->cells[i] == NULL) {
+            free_cells(t, row);
+            t->row_count--;
             return false;
+        }
     }
     return true;
 }
 
 static void free_table(struct table *t)
 {
-    for (size_t i = 0; i < t->row_count; i++) {
-        for (size_t k = 0; k < t->count; k++)
-            free(t->rows[i].cells[k]);
-        free(t->rows[i].cells);
-    }
+    for (size_t i = 0; i < t->row_count; i++)
+        free_cells(t, &t->rows[i]);
     free(t->rows);
     free(t);
 }

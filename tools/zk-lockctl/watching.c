@@ -192,13 +192,23 @@ static bool is_woken(const struct watching *w, const struct contender *c)
     return watch != NULL && watch->target == p->waits_for;
 }
 
+static bool waits_for_hidden(const struct watching *w,
+                             const struct contender *c)
+{
+    size_t i = c->node->waits_for;
+
+    return i < w->lock->count && w->lock->items[i].node->error != ZKR_OK;
+}
+
 enum answer watching_wakes(const struct watching *w, const struct contender *c)
 {
     if (w->servers == NULL || c->node->session_id == 0)
         return ANSWER_UNKNOWN;
     if (is_woken(w, c))
         return ANSWER_YES;
-    return servers_know_watches(w->servers) ? ANSWER_NO : ANSWER_UNKNOWN;
+    return servers_know_watches(w->servers) && !waits_for_hidden(w, c)
+               ? ANSWER_NO
+               : ANSWER_UNKNOWN;
 }
 
 size_t *watching_count(const struct watching *w)

@@ -31,7 +31,8 @@ void watching_done(struct watching *w);
 /* Will a waiter wake up when somebody before it goes? Yes when its session
  * watches one who is before it; its own node does not count. Servers do not
  * tell which thread of a session watches: where several of them wait, the one
- * that an exclusive waiter waits for must be watched itself. */
+ * that an exclusive waiter waits for must be watched itself. Unknown where that
+ * one may not be read: then clients of ours list by the clock. */
 enum answer watching_wakes(const struct watching *w, const struct contender *c);
 
 /* For each contender, how many exclusive waiters watch it and are behind it.
