@@ -87,6 +87,7 @@ has() {
     libzookeeper-mt-dev) [[ -e /usr/include/zookeeper/zookeeper.h ]] ;;
     libjansson-dev) pkg-config --exists jansson ;;
     libcmocka-dev) pkg-config --exists cmocka ;;
+    libsmartcols-dev) pkg-config --exists smartcols ;;
     libncurses-dev) pkg-config --exists ncursesw ;;
     zookeeper) [[ -r $JAR ]] ;;
     default-jre-headless) command -v java ;;
@@ -121,7 +122,7 @@ install_missing() {
     local needed
     look_for_curator_and_kazoo
     mapfile -t needed < <(missing build-essential meson ninja-build pkg-config \
-        libzookeeper-mt-dev libjansson-dev libncurses-dev \
+        libzookeeper-mt-dev libjansson-dev libsmartcols-dev libncurses-dev \
         zookeeper default-jre-headless)
     if ((${#needed[@]} > 0)); then
         # For the tests: alone it is no reason to install.

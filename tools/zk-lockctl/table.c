@@ -1,4 +1,5 @@
-/* Tables on stdout: for people, as wide as the terminal, and as CSV. */
+/* Tables on stdout: for people, as wide as the terminal, and as CSV. Which
+ * columns have room is decided as in top (grid.c); libsmartcols prints them. */
 #include "table.h"
 
 #include <stdio.h>
@@ -6,6 +7,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include <libsmartcols/libsmartcols.h>
 
 #include "grid.h"
 #include "output.h"
@@ -289,81 +292,90 @@ static bool fits_terminal(const struct table *t)
 
 /* --- printing --- */
 
-static void print_blanks(int count)
+/* The widths are ours: libsmartcols shall cut nothing, and wrap nothing. What
+ * is in the cells is escaped already: it must not do that again. */
+static struct libscols_table *new_scols(const struct table *t)
 {
-    if (count > 0)
-        (void)printf("%*s", count, "");
-}
+    struct libscols_table *scols = scols_new_table();
+    size_t width = 1;
 
-static void print_cell(const struct table *t, size_t i, const char *text,
-                       bool is_last)
-{
-    const struct column *c = column_at(t, i);
-    int width = grid_width(text);
-    char cut[GRID_CELL_MAX];
-
-    if (width > t->widths[i]) {
-        grid_cut(text, t->widths[i], c->tail, cut);
-        text = cut;
-        width = grid_width(cut);
-    }
-    if (c->right)
-        print_blanks(t->widths[i] - width);
-    (void)fputs(text, stdout);
-    if (!c->right && !is_last)
-        print_blanks(t->widths[i] - width);
-}
-
-/* NULL: the names of the columns. */
-static void print_line(const struct table *t, char *const *cells)
-{
-    size_t last = t->count - 1;
-
-    while (last > 0 && t->widths[last] == 0)
-        last--;
-    for (size_t i = 0; i <= last; i++) {
+    for (size_t i = 0; scols != NULL && i < t->count; i++) {
         if (t->widths[i] == 0)
             continue;
-        print_cell(t, i, cells == NULL ? column_at(t, i)->name : cells[i],
-                   i == last);
-        if (i != last)
-            (void)putchar(' ');
+        width += (size_t)t->widths[i] + 1;
+        if (scols_table_new_column(scols, column_at(t, i)->name, 1,
+                                   column_at(t, i)->right ? SCOLS_FL_RIGHT
+                                                          : 0) == NULL) {
+            scols_unref_table(scols);
+            return NULL;
+        }
     }
+    if (scols != NULL &&
+        (scols_table_enable_noencoding(scols, 1) != 0 ||
+         scols_table_enable_colors(scols, output_wants_color(t->ctl)) != 0 ||
+         scols_table_set_termwidth(scols, width) != 0)) {
+        scols_unref_table(scols);
+        return NULL;
+    }
+    return scols;
 }
 
-static void print_all(const struct table *t)
+static bool add_line(const struct table *t, const struct row *row,
+                     struct libscols_table *scols)
 {
     static const char *const colors[] = {
-        [LOOK_PLAIN] = "",
+        [LOOK_PLAIN] = NULL,
         [LOOK_DIM] = "\033[2m",
-        [LOOK_GOOD] = "\033[32m",
-        [LOOK_BAD] = "\033[31m",
+        [LOOK_GOOD] = "green",
+        [LOOK_BAD] = "red",
     };
-    bool colored = output_wants_color(t->ctl);
+    struct libscols_line *line = scols_table_new_line(scols, NULL);
+    size_t shown = 0;
 
-    print_line(t, NULL);
-    (void)putchar('\n');
-    for (size_t i = 0; i < t->row_count; i++) {
-        const char *color = colored ? colors[t->rows[i].look] : "";
+    if (line == NULL || scols_line_set_color(line, colors[row->look]) != 0)
+        return false;
+    for (size_t i = 0; i < t->count; i++) {
+        const char *text = row->cells[i];
+        char cut[GRID_CELL_MAX];
 
-        (void)fputs(color, stdout);
-        print_line(t, t->rows[i].cells);
-        (void)puts(color[0] == '\0' ? "" : "\033[0m");
+        if (t->widths[i] == 0)
+            continue;
+        if (grid_width(text) > t->widths[i]) {
+            grid_cut(text, t->widths[i], column_at(t, i)->tail, cut);
+            text = cut;
+        }
+        if (scols_line_set_data(line, shown++, text) != 0)
+            return false;
     }
+    return true;
+}
+
+static bool print_all(const struct table *t)
+{
+    struct libscols_table *scols = new_scols(t);
+    bool done = scols != NULL;
+
+    for (size_t i = 0; done && i < t->row_count; i++)
+        done = add_line(t, &t->rows[i], scols);
+    done = done && scols_print_table(scols) == 0;
+    scols_unref_table(scols);
+    return done;
 }
 
 int table_end(struct table *t)
 {
+    bool done = true;
+
     if (t->row_count > 0) {
         measure(t);
         if (fits_terminal(t))
             fit(t, terminal_width());
-        print_all(t);
+        done = print_all(t);
         if (fflush(stdout) == 0)
             say_hidden(t);
     }
     free_table(t);
-    return ferror(stdout) == 0
+    return done && ferror(stdout) == 0
                ? 0
                : lockctl_fail(EX_IOERR, "cannot write the output");
 }
