@@ -19,7 +19,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --valgrind       under valgrind (slow)
   --long           tests of chance go on for long: 1000 runs of deadlocks on a
                    busy system, 5 minutes of hostile names and data, 500 times
-                   TERM
+                   TERM, 2000 turns of each fleet of C, Java and Python
   --clang          build with clang instead of gcc
   --servers NAME   with the servers of that Debian: 12, 13, sid
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
@@ -106,7 +106,7 @@ while [ $# -gt 0 ]; do
         ;;
     --long)
         export ZKR_DEADLOCK_RUNS=1000 ZKR_FUZZ_MS=300000
-        export ZKR_FUZZ_CHILDREN=30000 ZKR_TERMS=500
+        export ZKR_FUZZ_CHILDREN=30000 ZKR_TERMS=500 INTEROP_CYCLES=2000
         run+=(--timeout-multiplier 10)
         ;;
     --clang)

@@ -19,7 +19,7 @@
 #include "worker.h"
 
 enum {
-    CYCLES = 2000,
+    CYCLES = 500,
     WRITERS_PERCENT = 10,
     SHORT_SESSION_MS = 4000, /* when processes are killed */
     LONG_SESSION_MS = 15000,
