@@ -2,7 +2,6 @@
  * library needs more than the program has asked for, and then put back. */
 #include "zk_level.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <zkrecipes/log.h>
@@ -21,8 +20,7 @@ static ZooLogLevel found; /* ... from that */
 static void set(ZooLogLevel level)
 {
     zoo_set_debug_level(level);
-    /* Whoever connects from now on tells. */
-    atomic_thread_fence(memory_order_seq_cst);
+    __sync_synchronize(); /* whoever connects from now on tells */
 }
 
 static void adapt(void)
