@@ -21,7 +21,9 @@ static bool is_bracketed_address(const char *host, size_t len)
     unsigned char binary[sizeof(struct in6_addr)];
     const char *zone;
 
-    if (len < 2 || host[0] != '[' || host[len - 1] != ']')
+    if (len < 2 || host[0] != '[' || host[len - 1] != ']' ||
+        memchr(host + 1, '[', len - 2) != NULL ||
+        memchr(host + 1, ']', len - 2) != NULL)
         return false;
     zone = memchr(host, '%', len);
     len = (zone != NULL ? (size_t)(zone - host) : len - 1) - 1;

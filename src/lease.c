@@ -27,6 +27,8 @@ void zkr__lease_set_timeout(struct zkr__lease *lease, int64_t timeout)
 {
     if (lease->timeout == 0 || timeout < lease->timeout)
         lease->timeout = timeout;
+    if (lease->took > lease->timeout)
+        lease->took = lease->timeout;
 }
 
 static int64_t gap(const struct zkr__lease *lease)

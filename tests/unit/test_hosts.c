@@ -122,6 +122,8 @@ static void bad_lists_are_told_by_name(void **state)
           "hosts '[[::1]]:1': server '[[::1]]:1' has brackets, but no IPv6" },
         { "[%x]:1", NULL, ZKR_EINVAL,
           "hosts '[%x]:1': server '[%x]:1' has brackets, but no IPv6" },
+        { "[fe80::1%e]:a]:2", NULL, ZKR_EINVAL,
+          "hosts '[fe80::1%e]:a]:2': server '[fe80::1%e]:a]:2' has brackets" },
         { "zk://a", NULL, ZKR_EINVAL,
           "hosts 'zk://a': 'zk://' does not belong there: they are host:port" },
         { "zk://a:1,b:2/app", NULL, ZKR_EINVAL,
