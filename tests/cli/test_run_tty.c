@@ -182,6 +182,36 @@ static void without_a_shell_the_key_for_stopping_does_nothing(void **state)
     assert_int_equal(end_terminal(), 0);
 }
 
+/* There the parent is of another namespace: a number of 0, which getsid() takes
+ * for the caller. The tool then thought that it had a shell. */
+static void in_a_container_the_key_for_stopping_does_nothing(void **state)
+{
+    char *argv[] = { "unshare",
+                     "--pid",
+                     "--fork",
+                     "--mount-proc",
+                     "setsid",
+                     "--ctty",
+                     LOCKCTL,
+                     "run",
+                     "--servers",
+                     (char *)server_hosts(the_server),
+                     (char *)new_path(),
+                     COMMAND,
+                     "signals",
+                     NULL };
+
+    (void)state;
+    if (system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0)
+        skip(); /* only root may */
+    start_in_terminal(argv);
+    wait_shown("ready");
+    type("\032");
+    wait_shown("CONT\r\n");
+    type("\004");
+    assert_int_equal(end_terminal(), 0);
+}
+
 static bool tool_has_terminal(void *arg)
 {
     (void)arg;
@@ -288,6 +318,7 @@ static int run_group(void)
         cmocka_unit_test(the_command_can_read_the_terminal),
         cmocka_unit_test(the_keys_for_signals_reach_the_command_once),
         cmocka_unit_test(without_a_shell_the_key_for_stopping_does_nothing),
+        cmocka_unit_test(in_a_container_the_key_for_stopping_does_nothing),
         cmocka_unit_test(without_a_shell_a_stopped_command_ends_by_the_key),
         cmocka_unit_test(the_shell_has_its_terminal_back_afterwards),
         cmocka_unit_test(a_job_can_be_stopped_and_continued),

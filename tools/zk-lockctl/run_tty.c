@@ -42,9 +42,11 @@ void tty_tell_job(int sig)
 
 bool tty_stop_with_job(void)
 {
+    pid_t parent = getppid();
+
     /* Without a parent in our session our group is orphaned: the kernel would
-     * not stop it either. */
-    if (getsid(getppid()) != getsid(0))
+     * not stop it either. 0 is a parent outside of our container. */
+    if (parent == 0 || getsid(parent) != getsid(0))
         return false;
     (void)kill(0, SIGTSTP); /* blocked here, so it stops the others */
     (void)kill(getpid(), SIGSTOP);
