@@ -113,6 +113,9 @@ WRAP(char *, strndup, (const char *text, size_t len))
     return fails("strndup") ? NULL : count(__real_strndup(text, len));
 }
 
+int __wrap_asprintf(char **text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* What it leaves in `text` then is not to be used. */
 WRAP(int, asprintf, (char **text, const char *format, ...))
 {
