@@ -83,6 +83,7 @@ one_at_a_time() { # directory, function
 # The client asks for as much memory as a server says, and minds a refusal.
 may_fail=allocator_may_return_null=1
 export ASAN_OPTIONS=$may_fail
+few_runs=50 # chance shows without a sanitizer, in more of them
 build=build-test
 setup=(-Dwerror=true -Dtests=enabled)
 which=()
@@ -93,10 +94,12 @@ while [ $# -gt 0 ]; do
     --asan)
         build+=-asan
         setup+=(-Db_sanitize=address,undefined)
+        export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
         ;;
     --tsan)
         build+=-tsan
         setup+=(-Db_sanitize=thread)
+        export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
         export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp:$may_fail"
         ;;
     --valgrind)
