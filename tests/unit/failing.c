@@ -117,7 +117,9 @@ int __wrap_asprintf(char **text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* What it leaves in `text` then is not to be used. */
-WRAP(int, asprintf, (char **text, const char *format, ...))
+int __wrap_asprintf(char **text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int __wrap_asprintf(char **text, const char *format, ...)
 {
     va_list args;
     int len;
