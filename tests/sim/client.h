@@ -16,8 +16,10 @@ void clients_run(int which);
 
 int clients_open(void);
 
-/* How many requests they have been given. */
+/* How many requests they have been given, and how many answers of servers the
+ * library in a process has been given. */
 uint64_t clients_requests(void);
+uint64_t client_answers(int process);
 
 /* What the client of a process has told the library. */
 enum client_knows {

@@ -5,6 +5,7 @@
 
 #include "acls.h"
 #include "choices.h"
+#include "client.h"
 #include "deletes.h"
 #include "error.h"
 #include "users.h"
@@ -16,13 +17,18 @@ struct look {
     int64_t began;
     int64_t stopped;
     int64_t version; /* committed then */
+    uint64_t answers;
 };
 
 static struct look begin(const struct process *p, const char *what)
 {
     world_trace("process %d: %s", p->number, what);
-    return (struct look){ p, what, sim_now, process_stopped_for(p->number),
-                          ensemble_committed() };
+    return (struct look){ p,
+                          what,
+                          sim_now,
+                          process_stopped_for(p->number),
+                          ensemble_committed(),
+                          client_answers(p->number) };
 }
 
 static bool is_expected(const struct process *p, int rc)
@@ -48,6 +54,8 @@ static void ended(const struct look *l, int rc, int64_t limit_ms)
                 zkr_strerror(rc));
     oracle_in_time(l->what, l->process->number, l->began, l->stopped,
                    limit_ms * MS);
+    if (rc == ZKR_OK && client_answers(l->process->number) == l->answers)
+        world_fail("%s ends well, and nobody has answered", l->what);
 }
 
 static void unexpected(const struct look *l, int rc)
@@ -208,6 +216,21 @@ static bool is_lock_node(const struct node *n)
     return n->session != NO_SESSION;
 }
 
+/* As the session sees it, and nothing that it does not see. */
+static void check_paths(const struct look *l, const struct zkr_locks *locks)
+{
+    char path[256];
+
+    for (size_t i = 0; i < locks->count; i++) {
+        const char *seen = locks->items[i].path;
+
+        (void)snprintf(path, sizeof(path), "%s%s", l->process->prefix, seen);
+        if (strcmp(seen, "/") != 0 &&
+            (seen[0] != '/' || oracle_node(path, 0) == NULL))
+            world_fail("%s finds '%s', which never was", l->what, seen);
+    }
+}
+
 static void check_found(const struct look *l, const struct zkr_locks *locks)
 {
     const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
@@ -243,6 +266,7 @@ static void find(const struct process *p)
         not_there(&l, root);
     if (rc != ZKR_OK)
         return;
+    check_paths(&l, locks);
     check_found(&l, locks);
     zkr_locks_free(locks);
 }

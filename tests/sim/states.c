@@ -41,6 +41,22 @@ static void judge_lease(const struct attempt *a, enum zkr_grant_state state)
         wrong(a, "and its lease has run out");
 }
 
+/* What may be done is what the state says. */
+static void judge_check(const struct attempt *a, enum zkr_grant_state state)
+{
+    static const int codes[] = {
+        [ZKR_GRANT_HELD] = ZKR_OK,           [ZKR_GRANT_SUSPENDED] = ZKR_OK,
+        [ZKR_GRANT_UNSURE] = ZKR_EUNSURE,    [ZKR_GRANT_LOST] = ZKR_ELOST,
+        [ZKR_GRANT_RELEASED] = ZKR_ENOTHELD,
+    };
+    bool weak =
+        state == ZKR_GRANT_SUSPENDED && world.processes[a->process].no_lease;
+    int rc = zkr_grant_check(a->grant);
+
+    if (rc != (weak ? ZKR_EUNSURE : codes[state]))
+        wrong(a, zkr_strerror(rc));
+}
+
 static void judge_connection(const struct attempt *a,
                              enum zkr_grant_state state)
 {
@@ -82,6 +98,7 @@ static void judge_grant(const struct attempt *a)
     fiber_enter_process(a->process);
     state = zkr_grant_state(a->grant);
     judge_lease(a, state);
+    judge_check(a, state);
     judge_connection(a, state);
     judge_end_of_doubt(a, state);
 }

@@ -209,6 +209,14 @@ static void choose_ensemble(void)
         choose_bounds();
 }
 
+/* The lock of somebody else, beyond every chroot. */
+static void make_elsewhere(void)
+{
+    struct node *dir = tree_create(tree_root(), "/elsewhere", 0, 0);
+
+    (void)tree_create(dir, "/elsewhere/lock-0000000000", 0, 0);
+}
+
 /* The directory may be there already, with numbers that are nearly used up. */
 static void make_directory(void)
 {
@@ -217,6 +225,7 @@ static void make_directory(void)
 
     if (choose(2) == 1)
         return;
+    make_elsewhere();
     locks = tree_create(tree_root(), "/locks", 0, 0);
     dir = tree_create(locks, WORLD_PATH, 0, 0);
     locks->container = true;

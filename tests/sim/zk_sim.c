@@ -72,11 +72,18 @@ struct zkr__zk {
 static struct zkr__zk *handles[HANDLES_MAX];
 static int handle_count;
 static uint64_t requests;
+static uint64_t answers[PROCESSES_MAX];
 
 void clients_reset(void)
 {
     handle_count = 0;
     requests = 0;
+    memset(answers, 0, sizeof(answers));
+}
+
+uint64_t client_answers(int process)
+{
+    return answers[process];
 }
 
 uint64_t clients_requests(void)
@@ -506,6 +513,7 @@ static void run_upcall(struct zkr__zk *zk)
         tell_session(zk, u->event);
         break;
     case REPLY:
+        answers[zk->process] += u->request->agreed;
         reply(u->request, u->rc);
         break;
     case WATCH:

@@ -52,6 +52,7 @@ static struct {
     int64_t opened;
     int handles;
     int rcs[TYPES];
+    int times[TYPES]; /* that each of them is given; < 0: always */
     int requests[TYPES];
     int refusal;
     int stop_at;
@@ -168,8 +169,14 @@ int client_handles(void)
 
 void client_answers(enum zkr__zk_type type, int rc)
 {
+    client_answers_times(type, rc, -1);
+}
+
+void client_answers_times(enum zkr__zk_type type, int rc, int times)
+{
     enter();
     it.rcs[type] = rc;
+    it.times[type] = times;
     leave();
 }
 
@@ -302,8 +309,10 @@ static bool is_missing(const struct zkr__zk_request *r)
 
 static int carry_out(struct zkr__zk *zk, const struct zkr__zk_request *r)
 {
-    if (it.rcs[r->type] != ZKR_OK)
+    if (it.rcs[r->type] != ZKR_OK && it.times[r->type] != 0) {
+        it.times[r->type] -= it.times[r->type] > 0;
         return it.rcs[r->type];
+    }
     if (r->type == ZKR__ZK_CREATE)
         return create(zk, r);
     if (r->type != ZKR__ZK_UNWATCH && is_missing(r))

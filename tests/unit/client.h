@@ -30,6 +30,8 @@ int client_handles(void);
 
 /* How requests of a type are answered from here on. */
 void client_answers(enum zkr__zk_type type, int rc);
+/* ... the next so many of them; then they succeed. */
+void client_answers_times(enum zkr__zk_type type, int rc, int times);
 /* The next request is not taken. */
 void client_refuses(int rc);
 /* It stops before an answer to such a request, and tells nothing more, ... */

@@ -291,9 +291,17 @@ static void parse(void)
     struct zkr__acl acl = { 0 };
     char *path = zkr__path_join("/a", "b");
 
-    check("hosts", zkr__hosts_parse(&hosts, "a:1,b:2/chroot", NULL));
+    int rc = zkr__hosts_parse(&hosts, "a:1,b:2/chroot", NULL);
+
+    check("hosts", rc);
+    if (rc == ZKR_OK)
+        assert_true(hosts.servers != NULL && hosts.plain != NULL &&
+                    hosts.chroot != NULL);
     zkr__hosts_done(&hosts);
-    check("acl", zkr__acl_parse(&acl, "world:anyone:r,digest:anna:cdrwa"));
+    rc = zkr__acl_parse(&acl, "world:anyone:r,digest:anna:cdrwa");
+    check("acl", rc);
+    if (rc == ZKR_OK)
+        assert_true(acl.count == 2 && acl.entries != NULL);
     zkr__acl_done(&acl);
     free(path);
 }

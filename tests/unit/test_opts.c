@@ -76,12 +76,17 @@ static void caller_of_the_same_version_is_copied(void **state)
 
 static void older_caller_leaves_new_fields_unset(void **state)
 {
-    struct v1 caller = { sizeof(caller), "label" };
+    /* What is behind it is something else, and not zero. */
+    struct {
+        struct v1 caller;
+        unsigned char beyond[sizeof(struct v2)];
+    } memory = { .caller = { sizeof(struct v1), "label" } };
     struct v2 opts;
 
     (void)state;
-    assert_int_equal(load(&opts, &caller), ZKR_OK);
-    assert_ptr_equal(opts.label, caller.label);
+    memset(memory.beyond, 0xff, sizeof(memory.beyond));
+    assert_int_equal(load(&opts, &memory.caller), ZKR_OK);
+    assert_ptr_equal(opts.label, memory.caller.label);
     assert_int_equal(opts.flags, 0);
     assert_int_equal(opts.reserved, 0);
 }

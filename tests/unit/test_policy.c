@@ -72,6 +72,13 @@ static void pass_a_moment(void)
     (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
+static void await_outcome(const atomic_int *outcome)
+{
+    while (atomic_load(outcome) == 1)
+        pass_a_moment();
+    assert_int_equal(atomic_load(outcome), ZKR_OK);
+}
+
 /* The time is in milliseconds: in nanoseconds it would be over at once. */
 static void until_then_it_is_repeated(void **state)
 {
@@ -89,9 +96,29 @@ static void until_then_it_is_repeated(void **state)
     while (client_requests(ZKR__ZK_CHILDREN) < 10) /* by itself, too */
         pass_a_moment();
     client_answers(ZKR__ZK_CHILDREN, ZKR_OK);
-    while (atomic_load(&outcome) == 1)
+    await_outcome(&outcome);
+}
+
+/* Two lists of one claim, each put off twice. */
+static void each_request_has_repetitions_of_its_own(void **state)
+{
+    static const char *const holder[] = { "lock-0000000001", NULL };
+    static const char *const nobody[] = { NULL, NULL };
+    atomic_int outcome = 1;
+
+    (void)state;
+    open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
+    client_shows(holder, false);
+    client_answers_times(ZKR__ZK_CHILDREN, ZTHROTTLEDOP, 2);
+    assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
+                     ZKR_OK);
+    while (client_requests(ZKR__ZK_GET) == 0)
         pass_a_moment();
-    assert_int_equal(atomic_load(&outcome), ZKR_OK);
+    client_await_rest();
+    client_answers_times(ZKR__ZK_CHILDREN, ZTHROTTLEDOP, 2);
+    client_shows(nobody, false);
+    client_changes_node("the holder has gone");
+    await_outcome(&outcome);
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
@@ -101,6 +128,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST(so_many_repetitions_and_no_more),
         TEST(until_then_it_is_repeated),
+        TEST(each_request_has_repetitions_of_its_own),
     };
 
     (void)alarm(PATIENCE_S);

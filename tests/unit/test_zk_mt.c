@@ -2,6 +2,7 @@
  * anything: the calls of the client are answered here. */
 #include "unit.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -46,6 +47,8 @@ static struct {
     void_completion_t auth;
     const void *auth_data;
     int pairs;
+    int mode; /* of a node that is to be created */
+    const zoo_op_t *ops;
     zoo_op_result_t *results;
     void_completion_t multi;
     const void *multi_data;
@@ -205,10 +208,10 @@ int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
     (void)value;
     (void)len;
     (void)acl;
-    (void)mode;
     (void)data;
+    client.mode = mode;
     client.create = done;
-    return ZOK;
+    return client.rc;
 }
 
 int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher,
@@ -238,13 +241,13 @@ int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
                       const void *data)
 {
     (void)zh;
-    (void)ops;
     client.level = logLevel;
+    client.ops = ops;
     client.results = results;
     client.multi = done;
     client.multi_data = data;
-    client.pairs += count == 2;
-    return ZOK;
+    client.pairs += count == 2 && client.rc == ZOK;
+    return client.rc;
 }
 
 void __wrap_zkr__session_on_event(struct zkr_session *session,
@@ -477,6 +480,113 @@ static void a_list_with_a_hole_is_no_list(void **state)
     is_told(&(struct String_vector){ -1, two }, ZMARSHALLINGERROR, 0);
     is_told(&(struct String_vector){ INT32_MIN, NULL }, ZMARSHALLINGERROR, 0);
     is_told(NULL, ZMARSHALLINGERROR, 0);
+}
+
+/* -- answers -------------------------------------------------------------- */
+
+static void ask_all(void);
+static int pair(void);
+static void connect_anew(void);
+
+/* No two numbers are the same. */
+static const struct Stat any_stat = { .czxid = 101,
+                                      .mzxid = 102,
+                                      .ctime = 103,
+                                      .mtime = 104,
+                                      .version = 105,
+                                      .cversion = 106,
+                                      .aversion = 107,
+                                      .ephemeralOwner = 108,
+                                      .dataLength = 109,
+                                      .numChildren = 110,
+                                      .pzxid = 111 };
+
+static void is_of_the_node(void)
+{
+    assert_int_equal(told.rc, ZOK);
+    assert_int_equal(told.reply.czxid, 101);
+    assert_int_equal(told.reply.pzxid, 111);
+    assert_int_equal(told.reply.owner, 108);
+    assert_int_equal(told.reply.ctime_ms, 103);
+    memset(&told.reply, 0, sizeof(told.reply));
+}
+
+static void what_is_told_of_a_node_is_what_the_server_says(void **state)
+{
+    struct String_vector names = { 0, NULL };
+
+    (void)state;
+    ask_all();
+    client.create(ZOK, "/lock/a", &any_stat, &op);
+    is_of_the_node();
+    client.probe(ZOK, &any_stat, &op);
+    is_of_the_node();
+    client.get(ZOK, "data", 4, &any_stat, &op);
+    assert_int_equal(told.reply.data_len, 4);
+    is_of_the_node();
+    client.survey(ZOK, &names, &any_stat, &op);
+    assert_int_equal(told.reply.data_len, 109);
+    is_of_the_node();
+}
+
+static void what_is_told_of_a_write_is_what_the_server_says(void **state)
+{
+    (void)state;
+    connect_anew();
+    assert_int_equal(pair(), ZOK);
+    *client.ops[1].set_op.stat = any_stat;
+    client.multi(ZOK, client.multi_data);
+    assert_int_equal(told.reply.mzxid, 102);
+    assert_int_equal(told.reply.version, 105);
+    assert_false(told.reply.guard_failed);
+    is_of_the_node();
+}
+
+static int created_as(enum zkr__zk_mode mode)
+{
+    struct zkr__acl_entry entry = { .perms = 31 };
+    struct zkr__acl acl = { .entries = &entry, .count = 1 };
+    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
+                                      .mode = mode,
+                                      .path = "/lock/a",
+                                      .data = "",
+                                      .acl = &acl };
+
+    assert_int_equal(zkr__zk_submit(zk, &create, &op), client.rc);
+    return client.mode;
+}
+
+static void a_node_is_made_as_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(created_as(ZKR__ZK_PERSISTENT), ZOO_PERSISTENT);
+    assert_int_equal(created_as(ZKR__ZK_CONTAINER), ZOO_CONTAINER);
+    assert_int_equal(created_as(ZKR__ZK_EPHEMERAL), ZOO_EPHEMERAL);
+    assert_int_equal(created_as(ZKR__ZK_EPHEMERAL_SEQUENTIAL),
+                     ZOO_EPHEMERAL_SEQUENTIAL);
+}
+
+static void be_refused(void)
+{
+    (void)created_as(ZKR__ZK_CONTAINER);
+    assert_int_equal(asked_for(ZKR__ZK_CHECK), client.rc);
+    assert_int_equal(pair(), client.rc);
+}
+
+/* Nor later, when its handle is closed, but at once. */
+static void what_the_client_refuses_leaves_nothing(void **state)
+{
+    size_t before;
+
+    (void)state;
+    connect_anew();
+    client.rc = ZMARSHALLINGERROR;
+    for (int i = 0; i < 100; i++)
+        be_refused();
+    before = mallinfo2().uordblks;
+    for (int i = 0; i < 1000; i++)
+        be_refused();
+    assert_true(mallinfo2().uordblks < before + 10000);
 }
 
 /* -- damaged answers ------------------------------------------------------ */
@@ -827,6 +937,10 @@ int main(void)
         TEST(a_handle_that_is_stuck_tells_nothing),
         TEST(a_transaction_lives_as_long_as_its_handle),
         TEST(handles_that_are_stuck_have_an_end),
+        TEST(what_is_told_of_a_node_is_what_the_server_says),
+        TEST(what_is_told_of_a_write_is_what_the_server_says),
+        TEST(a_node_is_made_as_asked_for),
+        TEST(what_the_client_refuses_leaves_nothing),
         TEST(a_list_with_a_hole_is_no_list),
         TEST(an_answer_without_its_parts_is_no_answer),
         TEST(no_length_is_taken_on_trust),
