@@ -21,6 +21,7 @@ A patch begins with a sentence that says what it breaks. Its lines
   unit-NAME          a program of tests/unit
   sim OPTION...      the simulator, with options of its own
   stories PATTERN    stories of the simulator, those whose names match
+  lives PATTERN      the same of its lives
   test-NAME PATTERN  a program of tests/integration, the tests whose names match
 
 The exit status is 1 when a mutant survives, when a patch does not apply or does
@@ -35,7 +36,7 @@ die() {
 
 target_of() { # what is run
     case $1 in
-    sim | stories) echo "tests/sim/$1" ;;
+    sim | stories | lives) echo "tests/sim/$1" ;;
     unit-*) echo "tests/unit/$1" ;;
     test-*) echo "tests/integration/$1" ;;
     *) die "nothing is called $1" ;;

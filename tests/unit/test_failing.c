@@ -341,7 +341,5 @@ int main(void)
         TEST(text_is_parsed_or_there_is_no_memory),
     };
 
-    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

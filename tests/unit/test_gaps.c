@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -569,7 +568,5 @@ int main(void)
         cmocka_unit_test(the_opener),
     };
 
-    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
