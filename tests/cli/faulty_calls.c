@@ -15,6 +15,7 @@
 #include "wait.h"
 
 char faulty_auth[2048];
+const void *faulty_auth_at;
 size_t faulty_piece;
 
 static atomic_long fails_at; /* 0: none */
@@ -189,6 +190,13 @@ int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     return fails(EAGAIN) ? EAGAIN : pthread_create(thread, attr, start, arg);
 }
 
+void faulty_bzero(void *data, size_t size)
+{
+    if (data == faulty_auth_at)
+        faulty_auth_at = NULL;
+    explicit_bzero(data, size);
+}
+
 int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
                         zkr_session **ret_session)
 {
@@ -198,6 +206,7 @@ int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
     (void)snprintf(faulty_auth, sizeof(faulty_auth), "%s %s",
                    opts->auth_scheme == NULL ? "" : opts->auth_scheme,
                    opts->auth == NULL ? "" : opts->auth);
+    faulty_auth_at = opts->auth_scheme;
     *ret_session = NULL;
     return ZKR_OK;
 }

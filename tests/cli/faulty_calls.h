@@ -25,6 +25,8 @@ bool faulty_has_failed(void);
 extern size_t faulty_piece;
 /* What the last session was opened with, "scheme auth"; "": none was. */
 extern char faulty_auth[2048];
+/* And where it was, if that was not wiped out since. */
+extern const void *faulty_auth_at;
 #endif
 
 void *faulty_malloc(size_t size);
@@ -52,6 +54,7 @@ int faulty_getaddrinfo(const char *host, const char *port,
                        const struct addrinfo *hints, struct addrinfo **ret_all);
 int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*start)(void *), void *arg);
+void faulty_bzero(void *data, size_t size);
 int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
                         zkr_session **ret_session);
 

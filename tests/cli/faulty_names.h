@@ -40,6 +40,7 @@
 #define getaddrinfo      faulty_getaddrinfo
 #define pthread_create   faulty_pthread_create
 #define zkr_session_open faulty_session_open
+#define explicit_bzero   faulty_bzero
 
 #include "faulty_calls.h"
 

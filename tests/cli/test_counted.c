@@ -140,6 +140,7 @@ static void connect_with_auth(void)
 
     faulty_auth[0] = '\0';
     code = lockctl_connect(&ctl);
+    assert_null(faulty_auth_at); /* the password does not stay */
     if (faulty_auth[0] != '\0')
         assert_string_equal(faulty_auth, expected == NULL ? "" : expected);
     if (expected != NULL && !faulty_has_failed())

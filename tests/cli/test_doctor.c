@@ -392,6 +392,24 @@ static void text_of_others_moves_no_cursor(void **state)
     assert_null(strstr(cli_said(&cli), TURN));
 }
 
+/* Nor the path of a lock, which they choose as well. */
+static void paths_of_others_move_no_cursor(void **state)
+{
+    char lock[128];
+    char node[160];
+
+    (void)state;
+    (void)snprintf(lock, sizeof(lock), "%s/" TURN, root);
+    (void)snprintf(node, sizeof(node), "%s/lock-0000000000", lock);
+    assert_int_equal(admin_create(admin, lock, NULL), ZOK);
+    assert_int_equal(admin_create(admin, node, NULL), ZOK); /* of no session */
+    assert_int_equal(DOCTOR("-v"), 1);
+    assert_non_null(strstr(cli_said(&cli), "/\\xE2\\x80\\xAE: persistent-contender"));
+    assert_null(strstr(cli_said(&cli), TURN));
+    assert_int_equal(DOCTOR("-o", "csv"), 1);
+    assert_null(strstr(cli_said(&cli), TURN));
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -409,6 +427,7 @@ static int run_group(void)
         TEST(a_node_that_holds_for_long_is_found_if_so_asked),
         TEST(a_deadlock_is_found),
         TEST(text_of_others_moves_no_cursor),
+        TEST(paths_of_others_move_no_cursor),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,23 @@ static void a_lock_not_proven_at_the_end_is_lost(void **state)
     proxy_stop(proxy);
 }
 
+/* The lease was proven, but somebody has deleted the node. */
+static void a_lock_found_lost_at_the_release_is_lost(void **state)
+{
+    const char *before = getenv("ASAN_OPTIONS");
+    char options[256];
+
+    (void)state;
+    (void)snprintf(options, sizeof(options), "%s:verify_asan_link_order=0",
+                   before != NULL ? before : "");
+    (void)setenv("ASAN_OPTIONS", options, 1);
+    (void)setenv("LD_PRELOAD", LOST_RELEASE, 1);
+    START(&cli, new_path(), "true");
+    (void)unsetenv("LD_PRELOAD");
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "LOCK LOST: it was not provably ours");
+}
+
 /* The node stays until the session ends; the command has done its work. */
 static void a_refused_release_is_said(void **state)
 {
@@ -145,6 +162,7 @@ static int run_group(void)
         cmocka_unit_test(a_killed_group_takes_all_along),
         cmocka_unit_test(a_release_without_an_answer_is_no_loss),
         cmocka_unit_test(a_lock_not_proven_at_the_end_is_lost),
+        cmocka_unit_test(a_lock_found_lost_at_the_release_is_lost),
         cmocka_unit_test(a_refused_release_is_said),
     };
 

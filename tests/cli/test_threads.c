@@ -7,13 +7,18 @@
 #undef pthread_cond_timedwait
 
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "lockctl.h"
 #include "scan.h"
+#include "stop.h"
 #include "top_looker.h"
 #include "unit.h"
 #include "wait.h"
@@ -392,6 +397,36 @@ static void of_many_lists_each_may_fail(void **state)
     atomic_store(&fails_at, 0);
 }
 
+/* -- the end of a verb ---------------------------------------------------- */
+
+/* In a process of its own, which its listener ends after a second, with 0. */
+static _Noreturn void be_stopped(void)
+{
+    (void)alarm(60);
+    if (!stop_start() || kill(getpid(), SIGTERM) != 0)
+        _exit(1);
+    while (stop_wait(10)) /* it is told in another thread */
+        continue;
+    if (stop_wait(LONG_MS))
+        _exit(2);
+    stop_end();
+    _exit(42);
+}
+
+/* The signal came before the wait: the wait is over. */
+static void who_was_asked_to_end_does_not_wait(void **state)
+{
+    int status;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0)
+        be_stopped();
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 42);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -400,6 +435,7 @@ int main(void)
         cmocka_unit_test(looks_are_made_more_often_from_any_time_on),
         cmocka_unit_test(it_ends_at_any_time),
         cmocka_unit_test(of_many_lists_each_may_fail),
+        cmocka_unit_test(who_was_asked_to_end_does_not_wait),
     };
 
     is_of_the_test = true;

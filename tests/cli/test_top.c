@@ -604,13 +604,21 @@ static void jsonl_is_a_line_for_each_lock_of_each_look(void **state)
     assert_int_equal(times(cli_said(&c), "\"grants_last_minute\":0"), 4);
 }
 
+#define TEN     "0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     static const char *const lines[][5] = {
-        { "top", "-o", "json" },       { "top", "-o", "dot" },
-        { "top", "--interval", "0" },  { "top", "--interval", "2h" },
-        { "top", "--sort", "colour" }, { "top", "--count", "0" },
-        { "top", "a", "b" },           { "top", "--nonsense" },
+        { "top", "-o", "json" },
+        { "top", "-o", "dot" },
+        { "top", "--interval", "0" },
+        { "top", "--interval", "2h" },
+        { "top", "--sort", "colour" },
+        { "top", "--count", "0" },
+        { "top", "a", "b" },
+        { "top", "--nonsense" },
+        { "top", "--match", HUNDRED HUNDRED HUNDRED },
     };
 
     (void)state;

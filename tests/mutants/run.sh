@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Each patch here breaks the library on purpose; something must notice.
+# Each patch here breaks the library, or the tool, on purpose; something must
+# notice.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -23,6 +24,9 @@ A patch begins with a sentence that says what it breaks. Its lines
   stories PATTERN    stories of the simulator, those whose names match
   lives PATTERN      the same of its lives
   test-NAME PATTERN  a program of tests/integration, the tests whose names match
+  cli-NAME PATTERN   a program of tests/cli without a server, likewise
+  test-lockctl-NAME PATTERN
+                     one that starts the tool, likewise
 
 The exit status is 1 when a mutant survives, when a patch does not apply or does
 not compile, or when the tree as it is fails what the mutants are tried with.
@@ -34,12 +38,25 @@ die() {
     exit 1
 }
 
-target_of() { # what is run
+program_of() { # what is run
     case $1 in
     sim | stories | lives) echo "tests/sim/$1" ;;
     unit-*) echo "tests/unit/$1" ;;
+    cli-* | test-lockctl-*) echo "tests/cli/$1" ;;
     test-*) echo "tests/integration/$1" ;;
     *) die "nothing is called $1" ;;
+    esac
+}
+
+targets_of() { # what is run
+    program_of "$1"
+    case $1 in
+    test-lockctl-*)
+        echo tools/zk-lockctl/zk-lockctl
+        echo tests/cli/cli-command
+        echo tests/cli/libcli_slow_kill.so
+        echo tests/cli/libcli_lost_release.so
+        ;;
     esac
 }
 
@@ -48,7 +65,7 @@ noticed_by() { sed -n 's/^Noticed-by: //p' "$1"; }
 # Prints how it went. 0: nothing was noticed. What hangs has noticed: 124.
 try() { # tree, what, argument
     local tree=$1 what=$2 argument=${3-} program log began rc=0 options
-    program=$tree/build/$(target_of "$what")
+    program=$tree/build/$(program_of "$what")
     log=$(mktemp -p "$tree")
     began=$EPOCHREALTIME
 
@@ -58,7 +75,7 @@ try() { # tree, what, argument
         "$program" --schedules "$schedules" --jobs 1 --no-shrink \
             "${options[@]}" >"$log" 2>&1 || rc=$?
         ;;
-    *) ZKR_TEST_ONLY=$argument timeout "$limit" "$program" >"$log" 2>&1 || rc=$? ;;
+    *) ZKR_TEST_ONLY=${argument:-*} timeout "$limit" "$program" >"$log" 2>&1 || rc=$? ;;
     esac
     [ "$rc" -ne 77 ] || die "$what cannot run here: $(tail -n 1 "$log")"
     awk -v rc="$rc" -v s="$((${EPOCHREALTIME/./} - ${began/./}))" '
@@ -76,7 +93,9 @@ copy_of() { # tree, patch
     cp -a "$work/base" "$1"
     patch -d "$1" -p1 -s --no-backup-if-mismatch <"$2" >"$1.log" 2>&1 ||
         { echo "the patch does not apply"; return 1; }
-    noticed_by "$2" | while read -r what _; do target_of "$what"; done |
+    # Where a test finds the tool is a path in its code.
+    sed -i "s|$work/base|$1|g" "$1/build/build.ninja"
+    noticed_by "$2" | while read -r what _; do targets_of "$what"; done |
         sort -u | xargs ninja -C "$1/build" >"$1.log" 2>&1 ||
         { echo "it does not compile"; return 1; }
 }
@@ -111,12 +130,12 @@ make_base() {
     mkdir "$work/base"
     tar -C "$root" --exclude='./build*' --exclude=./.git -cf - . |
         tar -C "$work/base" -xf -
-    meson setup "$work/base/build" "$work/base" -Dtests=enabled -Dtools=disabled \
+    meson setup "$work/base/build" "$work/base" -Dtests=enabled -Dtools=auto \
         -Dexamples=disabled -Ddocs=disabled -Ddebug=false -Doptimization=1 \
         -Dwerror=false >"$work/log" 2>&1 ||
         { cat "$work/log"; die 'meson setup fails'; }
     for p in "${patches[@]}"; do noticed_by "$p"; done |
-        while read -r what _; do target_of "$what"; done | sort -u |
+        while read -r what _; do targets_of "$what"; done | sort -u |
         xargs ninja -C "$work/base/build" >"$work/log" 2>&1 ||
         { tail -n 20 "$work/log"; die 'the tree as it is does not compile'; }
 }
