@@ -404,7 +404,8 @@ static void paths_of_others_move_no_cursor(void **state)
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(admin_create(admin, node, NULL), ZOK); /* of no session */
     assert_int_equal(DOCTOR("-v"), 1);
-    assert_non_null(strstr(cli_said(&cli), "/\\xE2\\x80\\xAE: persistent-contender"));
+    assert_non_null(
+        strstr(cli_said(&cli), "/\\xE2\\x80\\xAE: persistent-contender"));
     assert_null(strstr(cli_said(&cli), TURN));
     assert_int_equal(DOCTOR("-o", "csv"), 1);
     assert_null(strstr(cli_said(&cli), TURN));
