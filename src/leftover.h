@@ -4,7 +4,8 @@
  * their clients. The ensemble may keep such a session for another timeout, and
  * its nodes would block everybody for as long. So what a claim had in the
  * session before is looked after: a delete through the next session, which
- * finds nothing in the usual case.
+ * finds nothing in the usual case. Then all of that session have gone with it,
+ * so one request is enough; if it finds a node, all are deleted.
  *
  * A holder was promised that nobody else is granted the lock before
  * zkr_grant_valid_until(): its node is left alone until then. A node that

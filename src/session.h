@@ -73,7 +73,8 @@ struct zkr_session {
 
     struct zkr__list calls; /* whose callers wait */
     struct zkr__list claims;
-    struct zkr__list leftovers;            /* leftover.h */
+    struct zkr__list leftovers; /* leftover.h: those that wait, */
+    int leftovers_swept;        /* ... and how many are being swept */
     int64_t left_behind[ZKR__LEFT_BEHIND]; /* see claim.h: the last of them */
     unsigned left_count;
     struct zkr__list watches;

@@ -40,6 +40,7 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__sweep *sweep = ZKR__CONTAINER(op, struct zkr__sweep, delete_op);
 
+    sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
     if (is_worth_a_look(sweep, reply->rc))
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
     else if (reply->rc != ZKR_OK && reply->rc != ZKR__ZNONODE)

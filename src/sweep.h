@@ -10,6 +10,7 @@ struct zkr__sweep {
     char *node; /* the path, or ""; with room for dir and any name of ours */
     size_t node_size;
     bool thorough; /* there may be more nodes with our tag */
+    bool deleted;  /* one was there, and is deleted */
     /* Under the lock. ZKR_OK: all gone. Else the answer that forbids it, or
      * that the session is over. */
     void (*done)(struct zkr__sweep *sweep, int rc);
