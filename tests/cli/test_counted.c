@@ -266,9 +266,11 @@ static void ask(void)
 
 static void answers_are_read_or_dropped(void **state)
 {
-    static const char *const answers[] = {
+    static const char good[] =
         " /10.1.2.3:5[1](queued=0,sid=0x1,lop=PING,to=4000,x)\n"
-        "\t0x1\n\t0x2\n/locks/a/lock-1\n\t0x1\n\t0x2\n/locks/b/x\n\t0x1\n",
+        "\t0x1\n\t0x2\n/locks/a/lock-1\n\t0x1\n\t0x2\n/locks/b/x\n\t0x1\n";
+    static const char *const answers[] = {
+        good,
         "",
         "wchp is not executed because it is not in the whitelist.\n",
         " /[[[[(,sid=0x,to=\n\t0x\n/locks/a/\n\t0xffffffffffffffffffffff\n",
