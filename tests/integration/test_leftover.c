@@ -133,6 +133,33 @@ static void two_sessions_in_a_row_leave_nothing(void **state)
     release(w.grant);
 }
 
+/* The first that is found tells that the session lives: the others go as well.
+ */
+static void all_nodes_of_a_session_go(void **state)
+{
+    zkr_grant *g = acquire(rival);
+    struct waiter w[2];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        waiter_start(&w[i], m, -1);
+        wait_children(path, 2 + i);
+    }
+    for (int i = 0; i < 2; i++) {
+        uint64_t epoch = zkr_session_epoch(s);
+
+        proxy_reset_counts(proxy);
+        say_that_it_is_over(PROXY_ANY);
+        await_next_session(epoch);
+        await_deletes(2);
+        wait_children(path, 3);
+    }
+    ok(zkr_mutex_cancel(m));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(waiter_join(&w[i]), ZKR_ECANCELED);
+    release(g);
+}
+
 /* The lease was promised for longer: nobody else may be granted the lock before
  * that, though the holder knows that it is lost. */
 static void a_holder_is_given_what_was_promised(void **state)
@@ -207,6 +234,7 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_waiter_leaves_nothing_that_blocks),
+        TEST(all_nodes_of_a_session_go),
         TEST(two_sessions_in_a_row_leave_nothing),
         TEST(a_holder_is_given_what_was_promised),
         TEST(what_was_given_back_goes_in_any_case),
