@@ -6,6 +6,7 @@
  * ZKR_FAULT         the name of a kind: this one only
  * ZKR_SOAK_KEEP     a directory for journals and logs, when a rule was broken
  */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,17 +60,16 @@ static long number_from(const char *name, long otherwise)
     return text != NULL && *text != '\0' ? strtol(text, NULL, 10) : otherwise;
 }
 
-/* A program or library in the directory of this one. */
+/* A program or library in the directory of this one. By the name that it was
+ * called by: in a root of its own /proc/self/exe may lead out of it. */
 static const char *beside(const char *name)
 {
     static char paths[2][PATH_MAX];
     static int next;
     char *path = paths[next++ % 2];
-    ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
-    if (size <= 0)
-        die("/proc/self/exe");
-    path[size] = '\0';
+    if (realpath(program_invocation_name, path) == NULL)
+        die(program_invocation_name);
     (void)snprintf(strrchr(path, '/') + 1, 64, "%s", name);
     return path;
 }
