@@ -1,7 +1,7 @@
 /* The fair mutex: each contender waits for the one right before it. */
 #include "mutex_recipe.h"
 
-#include "error.h"
+#include "base/error.h"
 
 struct zkr_mutex {
     struct zkr__lock lock;

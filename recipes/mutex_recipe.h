@@ -4,7 +4,7 @@
 
 #include <zkrecipes/mutex.h>
 
-#include "lock.h"
+#include "lock/lock.h"
 
 extern const struct zkr__recipe zkr__mutex_recipe;
 

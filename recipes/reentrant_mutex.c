@@ -2,9 +2,9 @@
  */
 #include <zkrecipes/reentrant_mutex.h>
 
-#include "error.h"
-#include "grant_parts.h"
-#include "holds.h"
+#include "base/error.h"
+#include "lock/grant_parts.h"
+#include "lock/holds.h"
 #include "mutex_recipe.h"
 
 static const char noun[] = "reentrant mutex";

@@ -4,8 +4,8 @@
 
 #include <zkrecipes/rwlock.h>
 
-#include "error.h"
-#include "lock.h"
+#include "base/error.h"
+#include "lock/lock.h"
 
 struct zkr_rwlock {
     struct zkr__lock lock;

@@ -2,7 +2,7 @@
 #ifndef ZKR__RWLOCK_RECIPE_H
 #define ZKR__RWLOCK_RECIPE_H
 
-#include "recipe.h"
+#include "lock/recipe.h"
 
 extern const struct zkr__recipe zkr__reading_recipe;
 extern const struct zkr__recipe zkr__writing_recipe;

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "claim_steps.h"
-#include "error.h"
+#include "base/error.h"
+#include "lock/claim_steps.h"
 #include "mutex_recipe.h"
 
 struct zkr_unfair_mutex {

@@ -34,13 +34,13 @@ sources() {
         -exec test -d '{}/meson-private' \; \) -prune \) -o -type f -print
 }
 
-if ! grep -q '<zookeeper/zookeeper.h>' src/zk_mt.c; then
-    echo 'src/zk_mt.c does not include the header of the client'
+if ! grep -q '<zookeeper/zookeeper.h>' src/zk/zk_mt.c; then
+    echo 'src/zk/zk_mt.c does not include the header of the client'
     failed=1
 fi
 includes_of src recipes include | grep -E '[<"](zookeeper/|zookeeper\.)' |
-    grep -vE '^src/zk_(mt|level)\.c:' |
-    refuse 'the header of the client is for src/zk_mt.c and src/zk_level.c only'
+    grep -vE '^src/zk/zk_(mt|level)\.c:' |
+    refuse 'the header of the client is for src/zk/zk_mt.c and src/zk/zk_level.c only'
 
 includes_of src | grep -E '[<"/]recipes/' |
     refuse 'the core includes a recipe'

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "session.h"
+#include "session/session.h"
 #include "wait.h"
 
 #define MS         1000000

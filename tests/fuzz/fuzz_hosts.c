@@ -6,10 +6,10 @@
 
 #include <zkrecipes/session.h>
 
-#include "error.h"
+#include "base/error.h"
+#include "base/path.h"
 #include "fuzz.h"
-#include "hosts.h"
-#include "path.h"
+#include "zk/hosts.h"
 
 /* Those around an IPv6 address are the only ones. */
 static bool are_good_brackets(const char *server, const char *colon)

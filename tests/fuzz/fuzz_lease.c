@@ -1,6 +1,6 @@
 /* The lease, against a proof that remembers every request there was. */
 #include "fuzz.h"
-#include "lease.h"
+#include "session/lease.h"
 
 #define REQUESTS 80 /* more than are remembered */
 

@@ -1,6 +1,6 @@
 /* Node names, against a parser that reads them from the left. */
 #include "fuzz.h"
-#include "node_name.h"
+#include "lock/node_name.h"
 
 static const char *const mutexes[] = { "lock-", "__lock__", NULL };
 static const char *const writers[] = { "__WRIT__", "__lock__", "lock-", NULL };

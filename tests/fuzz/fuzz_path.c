@@ -1,5 +1,5 @@
 /* Paths and text, against jansson's idea of UTF-8 and a walk by components. */
-#include "path.h"
+#include "base/path.h"
 #include "utf8.h"
 
 static bool is_clean(const char *text)

@@ -1,7 +1,7 @@
 /* The queue made of a list of hostile names, against looking at every pair. */
-#include "error.h"
+#include "base/error.h"
 #include "fuzz.h"
-#include "queue.h"
+#include "lock/queue.h"
 
 static const char *self; /* NULL: of one who only looks */
 static int64_t own_seq;

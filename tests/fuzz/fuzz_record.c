@@ -4,8 +4,8 @@
 
 #include <zkrecipes/session.h>
 
-#include "src/owner.h"
-#include "src/path.h"
+#include "src/base/path.h"
+#include "src/lock/owner.h"
 #include "tools/zk-lockctl/owner.h"
 #include "utf8.h"
 

@@ -1,7 +1,7 @@
 /* Delays between retries: within the bounds of the policy, whatever it says. */
-#include "error.h"
+#include "base/error.h"
 #include "fuzz.h"
-#include "retry.h"
+#include "session/retry.h"
 
 /* base, 2 base, 4 base, ... up to the cap. */
 static uint64_t longest(const struct zkr_retry *policy, uint32_t retries)

@@ -1,9 +1,9 @@
 /* Who waits for whom, against looking at every pair, and against what the
  * contenders themselves would do. */
-#include "error.h"
+#include "base/error.h"
 #include "fuzz.h"
-#include "queue.h"
-#include "roster.h"
+#include "inspect/roster.h"
+#include "lock/queue.h"
 
 static struct zkr_participant *items;
 static size_t count;

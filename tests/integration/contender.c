@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "claim.h"
+#include "lock/claim.h"
 
 enum { NOTHING, ACQUIRE, RELEASE, FORGET, STOP };
 

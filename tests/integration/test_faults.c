@@ -8,9 +8,9 @@
 
 #include <zookeeper/proto.h>
 
-#include "claim.h"
+#include "lock/claim.h"
 #include "proxy.h"
-#include "session.h"
+#include "session/session.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15

@@ -10,7 +10,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
-#include "zk.h"
+#include "zk/zk.h"
 
 /* Of the sessions without a lease: the only transactions are those of a test.
  */

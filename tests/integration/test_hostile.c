@@ -8,7 +8,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
-#include "zk.h"
+#include "zk/zk.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15

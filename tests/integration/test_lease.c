@@ -12,7 +12,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
-#include "session.h"
+#include "session/session.h"
 #include "spawn.h"
 
 /* Long enough for the steps of a lease to be told apart. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "claim.h"
+#include "lock/claim.h"
 
 static zkr_session *s;
 static zkr_reentrant_mutex *m;

@@ -8,7 +8,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
-#include "zk.h"
+#include "zk/zk.h"
 
 static struct proxy *proxy;
 static zkr_session *s;

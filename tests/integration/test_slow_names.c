@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session.h"
+#include "session/session.h"
 
 enum {
     SLOW_MS = 4000,
@@ -82,7 +82,7 @@ static void deadlines_do_not_wait_for_a_name_server(void **state)
     int code = 0;
 
     (void)state;
-    make_slow(ONE, s->opener);
+    make_slow(ONE, s->connector);
     ok(zkr_mutex_acquire_async(m, DEADLINE_MS, note_time, r, NULL));
     expire(s);
     assert_true(recorder_wait(r, 1, SOON_MS));
@@ -126,7 +126,7 @@ static bool has_asked(void *unused)
     return atomic_load(&asked) > 0;
 }
 
-/* The opener is asking when the session is closed. */
+/* The connector is asking when the session is closed. */
 static void a_close_does_not_wait_for_a_name_server(void **state)
 {
     int threads = count_threads();
@@ -142,7 +142,7 @@ static void a_close_does_not_wait_for_a_name_server(void **state)
 
     (void)state;
     slow_ms = VERY_SLOW_MS;
-    make_slow(ONE, s->opener);
+    make_slow(ONE, s->connector);
     atomic_store(&asked, 0);
     ok(zkr_mutex_acquire_async(m, -1, note_time, r, NULL));
     expire(s);

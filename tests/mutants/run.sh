@@ -14,7 +14,7 @@ usage: tests/mutants/run.sh [--jobs N] [--schedules N] [--all] [--smoke]
   --schedules N  of the simulator, for each mutant (default 50000)
   --all          go on after the first that notices, and show what each does
   --smoke        only those that are marked for it, and 10000 schedules
-  NAME           only patches whose file name contains it
+  NAME           only patches whose name, AREA/WHAT, contains it
 
 A patch begins with a sentence that says what it breaks. Its lines
 "Noticed-by:" name, cheapest first, what is run against it:
@@ -60,6 +60,11 @@ targets_of() { # what is run
     esac
 }
 
+name_of() { # patch: AREA/WHAT
+    local name=${1#"$here"/}
+    echo "${name%.patch}"
+}
+
 noticed_by() { sed -n 's/^Noticed-by: //p' "$1"; }
 
 # Prints how it went. 0: nothing was noticed. What hangs has noticed: 124.
@@ -103,8 +108,8 @@ copy_of() { # tree, patch
 # One row of the table.
 one() { # patch
     local name tree fault what argument how row='' verdict=SURVIVES
-    name=$(basename "$1" .patch)
-    tree=$work/$name
+    name=$(name_of "$1")
+    tree=$work/${name//\//-}
 
     if ! fault=$(copy_of "$tree" "$1"); then
         echo "| $name | **$fault** | | |"
@@ -122,7 +127,7 @@ one() { # patch
         done < <(noticed_by "$1")
         echo "| $name | $(head -n 1 "$1") | $verdict | ${row#; } |"
     fi
-    [ "$verdict" = killed ] || touch "$work/survived.$name"
+    [ "$verdict" = killed ] || touch "$work/survived.${name//\//-}"
     rm -rf "$tree" "$tree.log"
 }
 
@@ -186,11 +191,11 @@ done
 schedules=${schedules:-${smoke:+10000}}
 schedules=${schedules:-50000}
 
-for p in "$here"/*.patch; do
+for p in "$here"/*/*.patch; do
     [ -z "$smoke" ] || grep -q '^Smoke: yes' "$p" || continue
     [ -n "$(noticed_by "$p")" ] || die "$p does not say who notices it"
     for n in "${names[@]-}"; do
-        [[ $(basename "$p") == *"$n"* ]] && patches+=("$p") && break
+        [[ $(name_of "$p") == *"$n"* ]] && patches+=("$p") && break
     done
 done
 [ ${#patches[@]} -gt 0 ] || die 'there is no such patch'

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "tree.h"
-#include "zk.h"
+#include "zk/zk.h"
 
 void acls_reset(void);
 /* As servers are since ZOOKEEPER-2590: EXISTS asks for READ, too. Before, for

@@ -2,8 +2,8 @@
 #include <stddef.h>
 
 #include "arena.h"
+#include "base/error.h"
 #include "choices.h"
-#include "error.h"
 #include "options.h"
 #include "told.h"
 #include "users.h"

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/random.h"
 #include "choices.h"
-#include "clock.h"
-#include "error.h"
 #include "events.h"
-#include "owner.h"
-#include "random.h"
+#include "lock/owner.h"
 
 int64_t zkr__clock_now(void)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "arena.h"
+#include "base/error.h"
 #include "choices.h"
-#include "error.h"
 #include "events.h"
 #include "frontend.h"
 #include "members.h"

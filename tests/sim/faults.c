@@ -4,9 +4,9 @@
 
 #include "acls.h"
 #include "arena.h"
+#include "base/error.h"
 #include "choices.h"
 #include "ensemble.h"
-#include "error.h"
 #include "events.h"
 #include "frontend.h"
 #include "heap.h"

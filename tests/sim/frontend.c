@@ -5,9 +5,9 @@
 
 #include "acls.h"
 #include "arena.h"
+#include "base/error.h"
 #include "choices.h"
 #include "client.h"
-#include "error.h"
 #include "events.h"
 #include "fiber.h"
 #include "world.h"

@@ -4,7 +4,7 @@
 
 #include "ensemble.h"
 #include "pipe.h"
-#include "zk.h"
+#include "zk/zk.h"
 
 struct conn;
 

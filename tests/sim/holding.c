@@ -1,8 +1,8 @@
 /* What users do with a grant, until they give it back. */
 #include "arena.h"
+#include "base/error.h"
 #include "choices.h"
 #include "client.h"
-#include "error.h"
 #include "told.h"
 #include "users.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "client.h"
-#include "error.h"
 #include "heap.h"
 #include "oracle.h"
 #include "report.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "acls.h"
+#include "base/error.h"
 #include "choices.h"
 #include "client.h"
 #include "deletes.h"
-#include "error.h"
 #include "users.h"
 
 /* A call, and what may be said of it afterwards. */

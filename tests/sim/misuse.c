@@ -1,8 +1,8 @@
 /* Users who make mistakes: each is refused at once, and changes nothing. */
 #include <string.h>
 
+#include "base/error.h"
 #include "child.h"
-#include "error.h"
 #include "users.h"
 
 static char too_long[ZKR_PATH_MAX + 2];

@@ -7,9 +7,9 @@
 
 #include "acls.h"
 #include "arena.h"
+#include "base/error.h"
 #include "client.h"
 #include "deletes.h"
-#include "error.h"
 #include "writes.h"
 
 /* Timers are exact here. */

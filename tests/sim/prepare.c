@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "acls.h"
-#include "error.h"
+#include "base/error.h"
 #include "events.h"
 #include "frontend.h"
 #include "members.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "error.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "stage.h"
-#include "zk.h"
+#include "zk/zk.h"
 
 #define LINES 4096
 

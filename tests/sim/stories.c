@@ -8,9 +8,9 @@
 
 #include "acls.h"
 #include "arena.h"
-#include "error.h"
+#include "base/error.h"
 #include "heap.h"
-#include "session.h"
+#include "session/session.h"
 
 static void delay_answers(void)
 {

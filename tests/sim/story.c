@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "arena.h"
+#include "base/error.h"
 #include "client.h"
-#include "error.h"
 #include "oracle.h"
 #include "runs.h"
-#include "session.h"
+#include "session/session.h"
 #include "told.h"
 
 /* Each of them, and what strikes in it. */

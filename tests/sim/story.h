@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "claim.h"
 #include "frontend.h"
+#include "lock/claim.h"
 #include "world.h"
 
 #define WAITER 0

@@ -3,11 +3,11 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/mtx.h"
+#include "base/thread.h"
 #include "choices.h"
-#include "clock.h"
 #include "fiber.h"
-#include "mtx.h"
-#include "thread.h"
 #include "world.h"
 
 /* The linker sends the library's calls here: --wrap. */

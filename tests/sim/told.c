@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "arena.h"
-#include "grant_parts.h"
-#include "session.h"
+#include "lock/grant_parts.h"
+#include "session/session.h"
 
 #define REVOKE "__REVOKE__"
 

@@ -6,7 +6,7 @@
 
 #include "acls.h"
 #include "arena.h"
-#include "error.h"
+#include "base/error.h"
 #include "frontend.h"
 
 static struct write *writes;

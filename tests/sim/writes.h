@@ -3,7 +3,7 @@
 #define SIM_WRITES_H
 
 #include "oracle.h"
-#include "zk.h"
+#include "zk/zk.h"
 
 struct write {
     struct write *next;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "arena.h"
+#include "base/error.h"
 #include "choices.h"
-#include "error.h"
 #include "users.h"
 #include "writes.h"
 

@@ -1,15 +1,15 @@
 /* The seam on the simulated ensemble: what libzookeeper_mt 3.8.0 does. Takes
  * the place of zk_mt.c. */
-#include "zk.h"
+#include "zk/zk.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "acls.h"
 #include "arena.h"
+#include "base/error.h"
 #include "choices.h"
 #include "client.h"
-#include "error.h"
 #include "events.h"
 #include "fiber.h"
 #include "world.h"

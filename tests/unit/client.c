@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "error.h"
-#include "path.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/path.h"
 
 enum { ROOM = 64, TYPES = ZKR__ZK_GUARDED + 1, WATCHES = 8 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "zk.h"
+#include "zk/zk.h"
 
 /* All as it was in the beginning. */
 void client_reset(void);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "acl.h"
-#include "error.h"
+#include "base/error.h"
 #include "unit.h"
+#include "zk/acl.h"
 
 #define R 1
 #define W 2

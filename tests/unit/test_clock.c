@@ -2,7 +2,7 @@
  */
 #include <time.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "unit.h"
 
 #define SECOND INT64_C(1000000000)

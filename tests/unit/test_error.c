@@ -7,7 +7,7 @@
 
 #include <zookeeper/zookeeper.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "unit.h"
 
 struct constant {

@@ -9,15 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "acl.h"
-#include "error.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/random.h"
 #include "failing.h"
 #include "fence_dir.h"
-#include "hosts.h"
-#include "owner.h"
-#include "path.h"
-#include "probe.h"
-#include "random.h"
+#include "lock/owner.h"
+#include "zk/acl.h"
+#include "zk/hosts.h"
+#include "zk/probe.h"
 
 /* More than any of them makes. */
 #define CALLS_MAX 400

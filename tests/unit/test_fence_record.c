@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "fence_record.h"
+#include "fence/fence_record.h"
 
 static void writers_never_go_back(void **state)
 {

@@ -14,9 +14,9 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+#include "base/error.h"
+#include "base/mtx.h"
 #include "client.h"
-#include "error.h"
-#include "mtx.h"
 #include "opened.h"
 
 /* What hangs is killed. */
@@ -532,18 +532,18 @@ static void the_dispatcher(void **state)
     play(&p);
 }
 
-static void the_keeper(void **state)
+static void the_timer_thread(void **state)
 {
-    const struct play p = { "zkr-keeper", live, .holds = true,
+    const struct play p = { "zkr-timer thread", live, .holds = true,
                             .keeps_grant = true };
 
     (void)state;
     play(&p);
 }
 
-static void the_opener(void **state)
+static void the_connector(void **state)
 {
-    const struct play p = { "zkr-opener", live, .holds = true,
+    const struct play p = { "zkr-connector", live, .holds = true,
                             .keeps_grant = true };
 
     (void)state;
@@ -564,8 +564,8 @@ int main(void)
         cmocka_unit_test(a_guarded_write),
         cmocka_unit_test(a_look),
         cmocka_unit_test(the_dispatcher),
-        cmocka_unit_test(the_keeper),
-        cmocka_unit_test(the_opener),
+        cmocka_unit_test(the_timer_thread),
+        cmocka_unit_test(the_connector),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

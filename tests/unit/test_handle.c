@@ -12,9 +12,9 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "client.h"
-#include "clock.h"
-#include "error.h"
 #include "opened.h"
 
 /* What hangs is killed. */
@@ -157,7 +157,7 @@ static int count_threads(void)
     return count;
 }
 
-/* The keeper, the opener, the client's, the dispatcher. */
+/* The timer thread, the connector, the client's, the dispatcher. */
 static void an_open_without_a_thread_fails_and_leaves_none(void **state)
 {
     static const int codes[] = { ZKR_ESYSTEM, ZKR_ESYSTEM, ZKR_ENOMEM,

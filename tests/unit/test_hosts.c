@@ -4,9 +4,9 @@
 
 #include <zkrecipes/session.h>
 
-#include "error.h"
-#include "hosts.h"
+#include "base/error.h"
 #include "unit.h"
+#include "zk/hosts.h"
 
 static void good_lists_are_split(void **state)
 {

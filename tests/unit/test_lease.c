@@ -1,5 +1,5 @@
 /* Tests of the lease: what three requests prove, and what fewer do not. */
-#include "lease.h"
+#include "session/lease.h"
 #include "unit.h"
 
 /* T = 12 s, so G = 3.6 s, a beat every 2 s; no margin. Times in seconds. */

@@ -1,5 +1,5 @@
 /* Tests of the linked list: order, removal anywhere, splicing. */
-#include "list.h"
+#include "base/list.h"
 #include "unit.h"
 
 struct item {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "node_name.h"
-#include "queue.h"
+#include "base/error.h"
+#include "lock/node_name.h"
+#include "lock/queue.h"
 #include "unit.h"
 
 #define UUID "16176773-7d6f-4686-ab55-f4bd6230b745"

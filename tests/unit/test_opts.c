@@ -4,8 +4,8 @@
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/session.h>
 
-#include "error.h"
-#include "opts.h"
+#include "base/error.h"
+#include "base/opts.h"
 #include "unit.h"
 
 /* One struct in three releases; the library is of the second. */

@@ -11,8 +11,8 @@
 #include <zkrecipes/session.h>
 #include <zkrecipes/version.h>
 
-#include "error.h"
-#include "owner.h"
+#include "base/error.h"
+#include "lock/owner.h"
 #include "unit.h"
 
 /* The linker sends the library's calls here (--wrap): the host and the clocks

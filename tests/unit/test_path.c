@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "path.h"
+#include "base/path.h"
 #include "unit.h"
 
 #define NOT_UTF8 "is not valid UTF-8"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "queue.h"
+#include "base/error.h"
+#include "lock/queue.h"
 #include "unit.h"
 
 static const char *const exclusive[] = { "w-", NULL };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
+#include "base/random.h"
 #include "unit.h"
 
 enum { UUIDS = 100000 };

@@ -1,8 +1,8 @@
 /* Tests of retry policies: which delays, how many, until when. */
 #include <string.h>
 
-#include "error.h"
-#include "retry.h"
+#include "base/error.h"
+#include "session/retry.h"
 #include "unit.h"
 
 static struct zkr_retry load(struct zkr_retry policy)

@@ -1,6 +1,6 @@
 /* Tests of the ring of events: in order, and the oldest goes when it is full.
  */
-#include "ring.h"
+#include "base/ring.h"
 #include "unit.h"
 
 static struct zkr__event numbered(int i)

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "base/error.h"
+#include "inspect/roster.h"
+#include "lock/queue.h"
 #include "mutex_recipe.h"
-#include "queue.h"
-#include "roster.h"
 #include "rwlock_recipe.h"
 #include "unit.h"
 

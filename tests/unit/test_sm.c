@@ -9,7 +9,7 @@
 
 #include <zkrecipes/log.h>
 
-#include "sm.h"
+#include "base/sm.h"
 #include "unit.h"
 
 enum { IDLE, BUSY, DONE, LAST = 31 };

@@ -1,8 +1,8 @@
 /* Tests of the timers: the first due comes first, whatever was taken out. */
 #include <string.h>
 
-#include "clock.h"
-#include "timer.h"
+#include "base/clock.h"
+#include "base/timer.h"
 #include "unit.h"
 
 static void on_time(struct zkr__timer *timer)

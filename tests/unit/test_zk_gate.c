@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "zk_gate.h"
+#include "zk/zk_gate.h"
 
 /* As the client writes it, in both of its places. */
 static const char connects[] =

@@ -13,10 +13,10 @@
 #include <zkrecipes/session.h>
 #include <zookeeper/zookeeper.h>
 
-#include "clock.h"
-#include "op.h"
-#include "zk.h"
-#include "zk_gate.h"
+#include "base/clock.h"
+#include "session/op.h"
+#include "zk/zk.h"
+#include "zk/zk_gate.h"
 
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
 extern ZOOAPI ZooLogLevel logLevel;

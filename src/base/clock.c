@@ -1,0 +1,39 @@
+/* The clocks: one for waiting, one for the lease; nothing else reads a clock.
+ */
+#include "base/clock.h"
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(clock, &ts); /* cannot fail on Linux */
+    return (int64_t)ts.tv_sec * 1000 * ZKR__MS + ts.tv_nsec;
+}
+
+int64_t zkr__clock_now(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t zkr__clock_boot(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
+}
+
+int64_t zkr__clock_deadline(int64_t ms)
+{
+    int64_t now = zkr__clock_now();
+
+    if (ms < 0 || ms > (ZKR__NEVER - now) / ZKR__MS)
+        return ZKR__NEVER;
+    return now + ms * ZKR__MS;
+}
+
+struct timespec zkr__clock_timespec(int64_t instant)
+{
+    struct timespec ts = {
+        .tv_sec = (time_t)(instant / (1000 * ZKR__MS)),
+        .tv_nsec = (long)(instant % (1000 * ZKR__MS)),
+    };
+    return ts;
+}

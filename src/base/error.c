@@ -1,0 +1,121 @@
+/* Every code there is, what each means for a retry, and the sentence behind. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+struct code {
+    int value;
+    enum zkr__outcome outcome;
+    const char *text;
+};
+
+static const struct code codes[] = { { ZKR_OK, ZKR__DONE, "OK: success" },
+#define ZKR_X(name, value, text) { value, ZKR__DONE, #name ": " text },
+                                     ZKR_ERRORS(ZKR_X)
+#undef ZKR_X
+#define ZKR_X(name, value, outcome, text)                                      \
+    { value, ZKR__##outcome, #name ": " text },
+                                         ZKR__ZK_CODES(ZKR_X)
+#undef ZKR_X
+};
+
+static _Thread_local char last_detail[ZKR__DETAIL_MAX];
+
+static const struct code *find(int value)
+{
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (codes[i].value == value)
+            return &codes[i];
+    }
+    return NULL;
+}
+
+const char *zkr_strerror(int code)
+{
+    const struct code *c = find(code);
+
+    return c == NULL ? "unknown error" : c->text;
+}
+
+enum zkr__outcome zkr__error_outcome(int code)
+{
+    const struct code *c = find(code);
+
+    return c == NULL ? ZKR__DONE : c->outcome;
+}
+
+bool zkr_error_is_transient(int code)
+{
+    enum zkr__outcome outcome = zkr__error_outcome(code);
+
+    return outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE ||
+           code == ZKR_ETIMEDOUT || code == ZKR_EBUSY || code == ZKR_EREFUSED ||
+           code == ZKR_EUNREACHABLE;
+}
+
+bool zkr_error_is_session_over(int code)
+{
+    return zkr__error_outcome(code) == ZKR__OVER || code == ZKR_ELOST ||
+           code == ZKR_ECLOSED;
+}
+
+bool zkr_error_is_unsure(int code)
+{
+    return zkr__error_outcome(code) == ZKR__UNKNOWN || code == ZKR_EUNSURE ||
+           code == ZKR_EPENDING || code == ZKR_EUNKNOWN;
+}
+
+/* A long sentence is cut, the code of ZooKeeper never. */
+static void format_detail(char detail[ZKR__DETAIL_MAX], int code,
+                          const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void format_detail(char detail[ZKR__DETAIL_MAX], int code,
+                          const char *format, va_list args)
+{
+    char suffix[128] = "";
+    size_t room;
+
+    if (code < 0 && code > ZKR_EINVAL)
+        (void)snprintf(suffix, sizeof(suffix), " (ZooKeeper %d, %s)", code,
+                       zkr_strerror(code));
+    room = ZKR__DETAIL_MAX - strlen(suffix);
+    (void)vsnprintf(detail, room, format, args);
+    (void)strcat(detail, suffix);
+}
+
+void zkr__error_format(char detail[ZKR__DETAIL_MAX], int code,
+                       const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    format_detail(detail, code, format, args);
+    va_end(args);
+}
+
+int zkr__fail(int code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    format_detail(last_detail, code, format, args);
+    va_end(args);
+    zkr__log(ZKR_LOG_DEBUG, "returns %d: %s", code, last_detail);
+    return code;
+}
+
+void zkr__error_set_detail(const char *detail)
+{
+    (void)snprintf(last_detail, sizeof(last_detail), "%s", detail);
+}
+
+const char *zkr_error_detail(void)
+{
+    return last_detail;
+}

@@ -1,0 +1,45 @@
+/* Random numbers from the kernel: the client re-seeds the process's own. */
+#include "base/random.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+static void fill(void *buf, size_t len)
+{
+    unsigned char *p = buf;
+
+    while (len > 0) {
+        ssize_t n = getrandom(p, len, 0);
+
+        if (n < 0 && errno != EINTR)
+            abort(); /* ENOSYS: a kernel before 3.17 */
+        if (n > 0) {
+            p += n;
+            len -= (size_t)n;
+        }
+    }
+}
+
+uint64_t zkr__random(void)
+{
+    uint64_t value;
+
+    fill(&value, sizeof(value));
+    return value;
+}
+
+void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1])
+{
+    unsigned char b[16];
+
+    fill(b, sizeof(b));
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    (void)snprintf(uuid, ZKR__UUID_LEN + 1,
+                   "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+                   "%02x%02x%02x%02x%02x%02x",
+                   b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9],
+                   b[10], b[11], b[12], b[13], b[14], b[15]);
+}

@@ -1,0 +1,49 @@
+/* Threads of ours: with all signals blocked. */
+#include "base/thread.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/error.h"
+
+int zkr__thread_start(pthread_t *thread, const char *name,
+                      void *(*main)(void *), void *arg)
+{
+    sigset_t all;
+    sigset_t before;
+    int rc;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(thread, NULL, main, arg);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0)
+        return zkr__fail(ZKR_ESYSTEM, "cannot start thread %s: %s", name,
+                         strerror(rc));
+    (void)pthread_setname_np(*thread, name);
+    return ZKR_OK;
+}
+
+uint64_t zkr__thread_number(void)
+{
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t number;
+
+    if (number == 0)
+        number = atomic_fetch_add(&last, 1) + 1;
+    return number;
+}
+
+int zkr__thread_keep(void)
+{
+    int cancel = PTHREAD_CANCEL_ENABLE;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    return cancel;
+}
+
+void zkr__thread_let_go(int cancel)
+{
+    (void)pthread_setcancelstate(cancel, NULL);
+}

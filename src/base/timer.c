@@ -1,0 +1,103 @@
+/* Timers: a heap of instants, without allocation. */
+#include "base/timer.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "base/clock.h"
+
+/* Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap" (1986). */
+
+static struct zkr__timer *merge(struct zkr__timer *a, struct zkr__timer *b)
+{
+    if (a == NULL || b == NULL)
+        return a == NULL ? b : a;
+    if (b->instant < a->instant) {
+        struct zkr__timer *swap = a;
+
+        a = b;
+        b = swap;
+    }
+    b->sibling = a->child;
+    if (b->sibling != NULL)
+        b->sibling->link = &b->sibling;
+    a->child = b;
+    b->link = &a->child;
+    return a;
+}
+
+/* One heap of all siblings: pairs from the left, then all from the right. */
+static struct zkr__timer *merge_siblings(struct zkr__timer *first)
+{
+    struct zkr__timer *pairs = NULL;
+    struct zkr__timer *heap = NULL;
+
+    while (first != NULL) {
+        struct zkr__timer *second = first->sibling;
+        struct zkr__timer *rest = second == NULL ? NULL : second->sibling;
+        struct zkr__timer *pair;
+
+        first->sibling = NULL;
+        if (second != NULL)
+            second->sibling = NULL;
+        pair = merge(first, second);
+        pair->sibling = pairs;
+        pairs = pair;
+        first = rest;
+    }
+    while (pairs != NULL) {
+        struct zkr__timer *rest = pairs->sibling;
+
+        pairs->sibling = NULL;
+        heap = merge(heap, pairs);
+        pairs = rest;
+    }
+    return heap;
+}
+
+static void set_first(struct zkr__timers *timers, struct zkr__timer *first)
+{
+    timers->first = first;
+    if (first != NULL) {
+        first->sibling = NULL;
+        first->link = &timers->first;
+    }
+}
+
+void zkr__timer_arm(struct zkr__timers *timers, struct zkr__timer *timer,
+                    int64_t instant, void (*fn)(struct zkr__timer *))
+{
+    assert(!timer->armed);
+    *timer = (struct zkr__timer){ .instant = instant, .fn = fn, .armed = true };
+    set_first(timers, merge(timers->first, timer));
+}
+
+void zkr__timer_disarm(struct zkr__timers *timers, struct zkr__timer *timer)
+{
+    struct zkr__timer *children;
+
+    if (!timer->armed)
+        return;
+    timer->armed = false;
+    *timer->link = timer->sibling;
+    if (timer->sibling != NULL)
+        timer->sibling->link = timer->link;
+    children = merge_siblings(timer->child);
+    timer->child = NULL;
+    set_first(timers, merge(timers->first, children));
+}
+
+int64_t zkr__timers_next(const struct zkr__timers *timers)
+{
+    return timers->first == NULL ? ZKR__NEVER : timers->first->instant;
+}
+
+struct zkr__timer *zkr__timers_pop(struct zkr__timers *timers, int64_t now)
+{
+    struct zkr__timer *first = timers->first;
+
+    if (first == NULL || first->instant > now)
+        return NULL;
+    zkr__timer_disarm(timers, first);
+    return first;
+}

@@ -1,0 +1,234 @@
+/* A fence: the threads of this process one at a time, then other processes. */
+#include <zkrecipes/fence.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "fence/fence_file.h"
+
+struct zkr_fence {
+    pid_t pid;
+    pthread_mutex_t lock;            /* of type errorcheck */
+    struct zkr__fence_file *file;    /* NULL: in memory */
+    struct zkr__fence_record record; /* in memory; under the lock */
+    struct zkr__fence_record synced; /* the last that we have written */
+};
+
+static int new_fence(zkr_fence **ret_fence)
+{
+    zkr_fence *f = calloc(1, sizeof(*f));
+    pthread_mutexattr_t attr;
+
+    if (f == NULL)
+        return zkr__fail(ZKR_ENOMEM, "fence: out of memory");
+    f->pid = getpid();
+    (void)pthread_mutexattr_init(&attr);
+    (void)pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+    (void)pthread_mutex_init(&f->lock, &attr);
+    (void)pthread_mutexattr_destroy(&attr);
+    *ret_fence = f;
+    return ZKR_OK;
+}
+
+void zkr_fence_free(zkr_fence *f)
+{
+    int cancel;
+
+    if (f == NULL)
+        return;
+    cancel = zkr__thread_keep();
+    if (f->file != NULL)
+        zkr__fence_file_close(f->file);
+    zkr__thread_let_go(cancel);
+    (void)pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+int zkr_fence_new(zkr_fence **ret_fence)
+{
+    if (ret_fence == NULL)
+        return zkr__fail(ZKR_EINVAL, "fence: ret_fence is NULL");
+    return new_fence(ret_fence);
+}
+
+int zkr_fence_open(const char *file, zkr_fence **ret_fence)
+{
+    zkr_fence *f;
+    int cancel;
+    int rc;
+
+    if (ret_fence == NULL)
+        return zkr__fail(ZKR_EINVAL, "fence: ret_fence is NULL");
+    if (file == NULL || file[0] == '\0' || file[strlen(file) - 1] == '/')
+        return zkr__fail(ZKR_EINVAL, "fence: no file is named");
+    rc = new_fence(&f);
+    if (rc != ZKR_OK)
+        return rc;
+    cancel = zkr__thread_keep();
+    rc = zkr__fence_file_open(file, &f->file);
+    zkr__thread_let_go(cancel);
+    if (rc != ZKR_OK)
+        zkr_fence_free(f);
+    else
+        *ret_fence = f;
+    return rc;
+}
+
+/* -- one at a time -------------------------------------------------------- */
+
+static int lock_thread(zkr_fence *f, int64_t deadline)
+{
+    struct timespec instant = zkr__clock_timespec(deadline);
+    int error = pthread_mutex_trylock(&f->lock);
+
+    if (error == EBUSY)
+        error =
+            deadline == ZKR__NEVER
+                ? pthread_mutex_lock(&f->lock)
+                : pthread_mutex_clocklock(&f->lock, CLOCK_MONOTONIC, &instant);
+    if (error == 0)
+        return ZKR_OK;
+    if (error == ETIMEDOUT)
+        return zkr__fail(ZKR_ETIMEDOUT,
+                         "fence: another thread is in a section");
+    return zkr__fail(ZKR_EDEADLK, "fence: inside a section of this thread");
+}
+
+static void leave(zkr_fence *f)
+{
+    if (f->file != NULL)
+        zkr__fence_file_unlock(f->file);
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+static int enter(zkr_fence *f, int64_t deadline)
+{
+    int rc;
+
+    if (f == NULL)
+        return zkr__fail(ZKR_EINVAL, "fence is NULL");
+    if (f->pid != getpid()) /* the child has the lock of its parent */
+        return zkr__fail(ZKR_EFORKED, "fence: opened by the parent process");
+    rc = lock_thread(f, deadline);
+    if (rc != ZKR_OK || f->file == NULL)
+        return rc;
+    rc = zkr__fence_file_lock(f->file, deadline);
+    if (rc == ZKR_OK)
+        rc = zkr__fence_file_read(f->file, &f->record);
+    if (rc != ZKR_OK)
+        leave(f);
+    return rc;
+}
+
+/* -- accepting ------------------------------------------------------------ */
+
+static bool is_same(const struct zkr__fence_record *a,
+                    const struct zkr__fence_record *b)
+{
+    return a->highest == b->highest && a->exclusive == b->exclusive;
+}
+
+/* What we have read may be gone after a crash, if who wrote it did not come to
+ * sync it: then it is written once more before anything is accepted by it. */
+static int put_on_disk(zkr_fence *f, const struct zkr__fence_record *next)
+{
+    int rc;
+
+    if (is_same(next, &f->record) && is_same(next, &f->synced))
+        return ZKR_OK;
+    rc = zkr__fence_file_write(f->file, next);
+    if (rc == ZKR_OK)
+        f->synced = *next;
+    return rc;
+}
+
+static int accept_inside(zkr_fence *f, int64_t token, bool shared)
+{
+    struct zkr__fence_record next = f->record;
+    int rc = ZKR_OK;
+
+    if (!zkr__fence_record_accept(&next, token, shared))
+        return zkr__fail(ZKR_ESTALE, "fence: token %lld, and %lld was here",
+                         (long long)token,
+                         (long long)(shared ? next.exclusive : next.highest));
+    if (f->file != NULL)
+        rc = put_on_disk(f, &next);
+    if (rc == ZKR_OK)
+        f->record = next;
+    return rc;
+}
+
+static int begin(zkr_fence *f, int64_t token, bool shared, int64_t deadline)
+{
+    int rc;
+
+    if (token <= 0)
+        return zkr__fail(ZKR_EINVAL, "fence: %lld is not a token",
+                         (long long)token);
+    rc = enter(f, deadline);
+    if (rc != ZKR_OK)
+        return rc;
+    rc = accept_inside(f, token, shared);
+    if (rc != ZKR_OK)
+        leave(f);
+    return rc;
+}
+
+int zkr_fence_begin(zkr_fence *fence, int64_t token, int64_t timeout_ms)
+{
+    int cancel = zkr__thread_keep();
+    int rc = begin(fence, token, false, zkr__clock_deadline(timeout_ms));
+
+    zkr__thread_let_go(cancel);
+    return rc == ZKR_ETIMEDOUT && timeout_ms == 0 ? ZKR_EBUSY : rc;
+}
+
+void zkr_fence_end(zkr_fence *fence)
+{
+    if (fence != NULL && fence->pid == getpid())
+        leave(fence);
+}
+
+static int accept_once(zkr_fence *fence, int64_t token, bool shared)
+{
+    int cancel = zkr__thread_keep();
+    int rc = begin(fence, token, shared, ZKR__NEVER);
+
+    if (rc == ZKR_OK)
+        leave(fence);
+    zkr__thread_let_go(cancel);
+    return rc;
+}
+
+int zkr_fence_accept(zkr_fence *fence, int64_t token)
+{
+    return accept_once(fence, token, false);
+}
+
+int zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
+{
+    return accept_once(fence, token, true);
+}
+
+int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
+{
+    int cancel;
+    int rc;
+
+    if (ret_token == NULL)
+        return zkr__fail(ZKR_EINVAL, "fence: ret_token is NULL");
+    cancel = zkr__thread_keep();
+    rc = enter(fence, ZKR__NEVER);
+    if (rc == ZKR_OK) {
+        *ret_token = fence->record.highest;
+        leave(fence);
+    }
+    zkr__thread_let_go(cancel);
+    return rc;
+}

@@ -1,0 +1,346 @@
+/* One attempt to get a lock, from acquire to release: the state machine. */
+#include "lock/claim_steps.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/thread.h"
+#include "lock/leftover.h"
+#include "session/retry.h"
+#include "session/timer_thread.h"
+
+#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
+#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
+
+/* clang-format off */
+static const struct zkr__sm_state table[] = {
+    ROW(IDLE,      TO(PROBING) | TO(ENROLLING)),
+    ROW(PROBING,   TO(ENROLLING) | TO(IDLE)),
+    ROW(ENROLLING, TO(ENROLLING) | TO(RECOVERING) | TO(SURVEYING) | TO(WAITING) |
+                   TO(PROVING) | TO(HELD) | TO(LEAVING) | TO(IDLE)),
+    ROW(RECOVERING,   TO(RECOVERING) | TO(ENROLLING) | TO(SURVEYING) | TO(LEAVING) |
+                   TO(IDLE)),
+    ROW(SURVEYING, TO(SURVEYING) | TO(WAITING) | TO(PROVING) | TO(HELD) |
+                   TO(ENROLLING) | TO(RECOVERING) | TO(LEAVING) | TO(IDLE)),
+    ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(PROVING) | TO(HELD) |
+                   TO(LEAVING) | TO(IDLE)),
+    ROW(PROVING,   TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
+    ROW(HELD,      TO(LEAVING) | TO(LOST)),
+    ROW(LEAVING,   TO(IDLE)),
+    ROW(LOST,      0),
+};
+/* clang-format on */
+
+/* Asks the system, where a thread could be cancelled. */
+static int describe(struct zkr__claim *c)
+{
+    char uuid[ZKR__UUID_LEN + 1];
+    struct zkr__owner owner = {
+        .label = c->lock->label,
+        .claim = c->recipe->way->same_name ? uuid : NULL,
+        .within = c->lock->session->opts.within,
+        .of_thread = c->thread != 0,
+    };
+    int cancel = zkr__thread_keep();
+    int rc;
+
+    zkr__random_uuid(uuid);
+    rc = zkr__owner_write(&owner, c->data, &c->data_len);
+    zkr__thread_let_go(cancel);
+    return rc;
+}
+
+static int allocate(struct zkr__claim *c)
+{
+    c->path_size = strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
+    c->request_path = calloc(1, c->path_size);
+    c->node = calloc(1, c->path_size);
+    c->sweep_node = calloc(1, c->path_size);
+    if (c->request_path == NULL || c->node == NULL || c->sweep_node == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", c->recipe->noun,
+                         c->lock->path);
+    return describe(c);
+}
+
+static void run_outcome(struct zkr__notice *notice)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(notice, struct zkr__claim, notice);
+    zkr_grant *grant = c->outcome == ZKR_OK ? &c->grant : NULL;
+
+    if (grant != NULL)
+        zkr__claim_ref(c); /* the user's */
+    zkr__error_set_detail(c->detail);
+    c->fn(c->outcome, grant, c->user);
+    zkr__claim_unref(c);
+}
+
+int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                   struct zkr__claim *beside, uint64_t thread,
+                   int64_t timeout_ms, struct zkr__claim **ret_claim)
+{
+    struct zkr_session *s = lock->session;
+    struct zkr__claim *c = calloc(1, sizeof(*c));
+    int rc;
+
+    if (c == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", recipe->noun,
+                         lock->path);
+    zkr__lock_ref(lock);
+    atomic_init(&c->refs, 1);
+    c->lock = lock;
+    c->session = s;
+    c->recipe = recipe;
+    if (beside != NULL)
+        zkr__claim_ref(beside);
+    c->beside = beside;
+    c->thread = thread;
+    c->is_try = timeout_ms == 0 || beside != NULL;
+    c->deadline = zkr__clock_deadline(
+        c->is_try ? (int64_t)s->opts.reply_timeout_ms : timeout_ms);
+    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, table, "claim" };
+    c->request.claim = c;
+    zkr__list_init(&c->link);
+    zkr__list_init(&c->hold);
+    zkr__op_init(&c->create, s);
+    zkr__op_init(&c->list, s);
+    zkr__op_init(&c->guard, s);
+    zkr__op_init(&c->get, s);
+    zkr__ghosts_init(&c->ghosts, s);
+    zkr__parents_init(&c->parents, s);
+    zkr__search_init(&c->search, s);
+    zkr__sweep_init(&c->sweep, s);
+    zkr__notice_init(&c->notice, run_outcome);
+    zkr__grant_init(&c->grant, s);
+    (void)zkr__cond_init(&c->changed);
+    rc = allocate(c);
+    if (rc != ZKR_OK) {
+        zkr__claim_unref(c);
+        return rc;
+    }
+    *ret_claim = c;
+    return ZKR_OK;
+}
+
+void zkr__claim_ref(struct zkr__claim *c)
+{
+    (void)atomic_fetch_add(&c->refs, 1);
+}
+
+void zkr__claim_unref(struct zkr__claim *c)
+{
+    if (atomic_fetch_sub(&c->refs, 1) != 1)
+        return;
+    if (c->beside != NULL)
+        zkr__claim_unref(c->beside);
+    zkr__parents_done(&c->parents);
+    zkr__ghosts_done(&c->ghosts);
+    (void)pthread_cond_destroy(&c->changed);
+    zkr__lock_unref(c->lock);
+    free(c->request_path);
+    free(c->node);
+    free(c->sweep_node);
+    free(c);
+}
+
+/* A request under way keeps the claim alive. */
+void zkr__claim_ask_locked(struct zkr__claim *c, struct zkr__op *op,
+                           enum zkr__zk_type type, const char *path,
+                           enum zkr__op_retry retry,
+                           void (*done)(struct zkr__op *,
+                                        const struct zkr__zk_reply *))
+{
+    zkr__claim_ref(c);
+    zkr__op_start_locked(op, type, path, retry, done);
+}
+
+bool zkr__claim_take_back_locked(struct zkr__claim *c, struct zkr__op *op)
+{
+    if (!zkr__op_cancel_locked(op))
+        return false;
+    zkr__claim_unref(c);
+    return true;
+}
+
+void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
+{
+    assert(!c->decided);
+    c->decided = true;
+    c->outcome = rc;
+    zkr__timer_thread_disarm_locked(c->session, &c->timeout);
+    if (c->fn != NULL) {
+        zkr__claim_ref(c);
+        zkr__dispatch_post_locked(c->session, &c->notice);
+    }
+    (void)pthread_cond_broadcast(&c->changed);
+}
+
+/* The end of every claim that does not stay with its holder. */
+void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
+                           const char *why)
+{
+    zkr__sm_move(&c->sm, state, why);
+    zkr__timer_thread_disarm_locked(c->session, &c->pause);
+    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__ghosts_rest_locked(c);
+    if (zkr__list_empty(&c->link))
+        return;
+    zkr__list_remove(&c->link);
+    (void)pthread_cond_broadcast(&c->changed);
+    zkr__claim_unref(c);
+}
+
+static void on_timeout(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, timeout);
+
+    zkr__claim_time_out_locked(c);
+}
+
+void zkr__claim_start_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+
+    zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
+    zkr__list_append(&s->claims, &c->link);
+    c->started = zkr__clock_now();
+    c->epoch = s->epoch;
+    if (c->fn != NULL && c->deadline != ZKR__NEVER)
+        zkr__timer_thread_arm_locked(s, &c->timeout, c->deadline, on_timeout);
+    c->recipe->way->enter(c, "acquire");
+}
+
+static void stop_locked(struct zkr__claim *c)
+{
+    if (zkr__claim_is_over(c))
+        return;
+    switch ((enum zkr__claim_state)c->sm.state) {
+    case ZKR__CLAIM_PROBING:
+        (void)zkr__claim_take_back_locked(c, &c->list);
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
+        break;
+    case ZKR__CLAIM_ENROLLING:
+        zkr__claim_stop_enrolling_locked(c);
+        break;
+    case ZKR__CLAIM_RECOVERING:
+    case ZKR__CLAIM_SURVEYING:
+    case ZKR__CLAIM_WAITING:
+    case ZKR__CLAIM_PROVING:
+        zkr__claim_withdraw_locked(c);
+        break;
+    case ZKR__CLAIM_IDLE:
+    case ZKR__CLAIM_HELD:
+    case ZKR__CLAIM_LEAVING:
+    case ZKR__CLAIM_LOST:
+        break;
+    }
+}
+
+static void fail_locked(struct zkr__claim *c, int rc, const char *reason)
+{
+    zkr__error_format(c->detail, rc, "%s '%s': %s", c->recipe->noun,
+                      c->lock->path, reason);
+    zkr__claim_decide_locked(c, rc);
+}
+
+void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
+                               ...)
+{
+    char reason[ZKR__DETAIL_MAX / 2];
+    va_list args;
+
+    if (c->decided)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(reason, sizeof(reason), format, args);
+    va_end(args);
+    fail_locked(c, rc, reason);
+    stop_locked(c);
+}
+
+void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
+{
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
+
+        if (!c->decided)
+            fail_locked(c, rc, why);
+    }
+}
+
+static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
+{
+    if ((c->node[0] != '\0' && c->czxid == node->czxid) ||
+        c->sweep.search.czxid == node->czxid)
+        return true;
+    return c->data_len == node->data_len &&
+           memcmp(c->data, node->data, c->data_len) == 0;
+}
+
+void zkr__claims_left_locked(struct zkr_session *s, int64_t czxid)
+{
+    s->left_behind[s->left_count++ % ZKR__LEFT_BEHIND] = czxid;
+}
+
+bool zkr__claims_know_locked(const struct zkr_session *s,
+                             const struct zkr__zk_reply *node)
+{
+    for (unsigned i = 0; i < ZKR__LEFT_BEHIND; i++) {
+        if (s->left_behind[i] == node->czxid)
+            return true;
+    }
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+        if (knows(ZKR__CONTAINER(l, struct zkr__claim, link), node))
+            return true;
+    }
+    return false;
+}
+
+void zkr__claim_time_out_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+    int rc = c->is_try ? ZKR__ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
+
+    if (!zkr__session_connected(s))
+        zkr__claim_give_up_locked(c, rc,
+                                  "deadline passed without a connection");
+    else if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && c->watch != NULL)
+        zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'",
+                                  zkr__path_name(c->watch->path));
+    else
+        zkr__claim_give_up_locked(c, rc, "deadline passed while %s",
+                                  zkr__sm_name(&c->sm));
+}
+
+void zkr__claim_lost_locked(struct zkr__claim *c, const char *why)
+{
+    if (!zkr__claim_in_state(c, ZKR__CLAIM_HELD))
+        return;
+    zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
+    zkr__claim_end_locked(c, ZKR__CLAIM_LOST, why);
+}
+
+void zkr__claim_epoch_over_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+
+    zkr__timer_thread_disarm_locked(s, &c->pause);
+    zkr__timer_thread_disarm_locked(s, &c->relist);
+    zkr__ghosts_rest_locked(c);
+    c->watch = NULL; /* all watches of the handle are freed */
+    zkr__leftover_add_locked(c, 0);
+    if (!c->decided && s->over != 0)
+        fail_locked(c, s->over, "the session is over");
+    else if (!c->decided && (c->is_try || c->lock->fail_on_session_loss))
+        fail_locked(c, ZKR_ELOST, "the session ended");
+
+    if (!c->decided)
+        c->recipe->way->enter(c, "new session");
+    else
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the session ended");
+}

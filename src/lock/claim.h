@@ -1,0 +1,157 @@
+/* One attempt to get a lock, from acquire to release: the state machine.
+ *
+ *            acquire           created+listed       not first
+ *   IDLE ------------> ENROLLING ---------> SURVEYING <-----> WAITING
+ *    |  try      free    |    ^                |    somebody left
+ *    +---> PROBING ------+    | not there      | first ---> PROVING
+ *                        |    |                v              | the lease
+ *                outcome +-> RECOVERING     HELD <------------+ runs
+ *                unknown      | found, ours    |
+ *                             +-> SURVEYING    +---- release ---> LEAVING
+ *                                              |                     |
+ *                        node or session gone  +--> LOST             v
+ *                                                                  IDLE
+ *
+ * Whoever gives up, at any moment, has its answer at once; the claim goes on
+ * through LEAVING in the background until its node is certainly gone, and is
+ * freed then. When the session ends, claims that wait enter the queue of the
+ * next one, and HELD becomes LOST. */
+#ifndef ZKR__CLAIM_H
+#define ZKR__CLAIM_H
+
+#include "base/error.h"
+#include "lock/ghost.h"
+#include "lock/grant.h"
+#include "lock/lock.h"
+#include "lock/owner.h"
+#include "lock/parents.h"
+#include "lock/sweep.h"
+#include "session/watch.h"
+
+enum zkr__claim_state {
+    ZKR__CLAIM_IDLE,
+    ZKR__CLAIM_PROBING,    /* a try: is there anybody to wait for? */
+    ZKR__CLAIM_ENROLLING,  /* create and list are on their way, in one flight */
+    ZKR__CLAIM_RECOVERING, /* was our node created? */
+    ZKR__CLAIM_SURVEYING,  /* listing: whom do we wait for? */
+    ZKR__CLAIM_WAITING,    /* for the node that is watched */
+    ZKR__CLAIM_PROVING,    /* it is our turn: does the session live on? */
+    ZKR__CLAIM_HELD,
+    ZKR__CLAIM_LEAVING, /* deleting our node */
+    ZKR__CLAIM_LOST,
+};
+
+struct zkr_request {
+    struct zkr__claim *claim; /* for the pointer that the user has */
+};
+
+struct zkr__claim {
+    /* set once */
+    struct zkr_session *session;
+    struct zkr__lock *lock;
+    const struct zkr__recipe *recipe;
+    uint64_t thread; /* that acquires; 0 of an asynchronous claim */
+    /* At whose place our node stands, if not at the tail; then also a try. */
+    struct zkr__claim *beside;
+    bool is_try;
+    int64_t deadline; /* as asked for; a try has none */
+    char data[ZKR__OWNER_MAX + 1];
+    size_t data_len;
+
+    atomic_uint refs;
+    /* under the session lock, from here on */
+    struct zkr__list link; /* in session->claims, unless IDLE or LOST */
+    struct zkr__sm sm;
+    uint64_t epoch;
+
+    /* our node, in this epoch */
+    char name[ZKR__NAME_MAX]; /* as asked for: */
+    bool complete;            /* the server appends no sequence number */
+    size_t path_size;         /* of each of these: */
+    char *request_path;       /* dir/name */
+    char *node;               /* dir/name and sequence number, or "" */
+    char *sweep_node;         /* the same, for leaving */
+    int64_t czxid;
+    int64_t token; /* its czxid, or that of the grant beside it */
+    int create_rc;
+    bool list_refused; /* by the client, before the create was answered */
+    bool thorough;     /* the create has been sent more than once */
+
+    /* requests under way */
+    struct zkr__op create; /* or the look at a node that was found */
+    struct zkr__op list;
+    struct zkr__op guard; /* a write that finds our node */
+    struct zkr__op get;
+    struct zkr__watch *watch; /* on whom we wait for */
+    struct zkr__timer relist; /* when the watch may keep silent; or PROVING */
+    int64_t turn;             /* ... since when */
+    struct zkr__ghosts ghosts;
+    struct zkr__parents parents;
+    struct zkr__search search;
+    struct zkr__sweep sweep;
+    struct zkr__timer pause; /* before the next create */
+    uint32_t retries;
+    int64_t started;
+
+    /* the outcome: decided once */
+    bool decided;
+    int outcome;
+    char detail[ZKR__DETAIL_MAX];
+    pthread_cond_t changed; /* decided, or gone */
+    struct zkr__timer timeout;
+    struct zkr__notice notice; /* of an asynchronous claim: */
+    zkr_acquire_fn fn;
+    void *user;
+    struct zkr_request request;
+
+    /* once it is granted: */
+    struct zkr_grant grant;
+    struct zkr__list hold; /* in lock->holds, until it is released */
+    uint32_t depth;        /* how often its owner has acquired it, */
+    uint32_t handles;      /* ... and not yet freed */
+    bool returning;        /* the acquire that waited has not yet returned */
+};
+
+/* `beside` is NULL, or a grant at whose place to stand; `thread` is the calling
+ * one, or 0 of an asynchronous claim. */
+int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                   struct zkr__claim *beside, uint64_t thread,
+                   int64_t timeout_ms, struct zkr__claim **ret_claim);
+void zkr__claim_ref(struct zkr__claim *c);
+/* The last reference of the session must not be dropped under its lock: there
+ * the connector or the timer thread still has one. */
+void zkr__claim_unref(struct zkr__claim *c);
+
+void zkr__claim_start_locked(struct zkr__claim *c);
+
+/* Decide it with an error, if it is not decided yet, and leave. */
+void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
+                               ...) __attribute__((format(printf, 3, 4)));
+
+/* The same, because its deadline has passed. */
+void zkr__claim_time_out_locked(struct zkr__claim *c);
+
+/* The session is over: decide all that is not decided. The connector ends the
+ * claims when it has closed the handle. */
+void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why);
+
+/* A node of the session stays, as an ACL forbids to delete it. Under a name
+ * that others may have too, another claim must not take it for its own. */
+void zkr__claims_left_locked(struct zkr_session *s, int64_t czxid);
+
+/* A node that was read: is it, by its czxid or its data, of a claim of this
+ * session, or of one that has left it behind? */
+bool zkr__claims_know_locked(const struct zkr_session *s,
+                             const struct zkr__zk_reply *node);
+
+/* HELD -> LEAVING */
+void zkr__claim_release_locked(struct zkr__claim *c);
+
+/* Our node is gone while HELD, or the session. */
+void zkr__claim_lost_locked(struct zkr__claim *c, const char *why);
+
+/* The handle through which it acted is closed: nothing is under way any more.
+ */
+void zkr__claim_epoch_over_locked(struct zkr__claim *c);
+
+#endif

@@ -1,0 +1,66 @@
+/* The steps of a claim, as they call each other: one file each. */
+#ifndef ZKR__CLAIM_STEPS_H
+#define ZKR__CLAIM_STEPS_H
+
+#include "lock/claim.h"
+
+static inline bool zkr__claim_in_state(const struct zkr__claim *c,
+                                       enum zkr__claim_state state)
+{
+    return c->sm.state == (int)state;
+}
+
+/* After the session has ended, answers mean nothing: the connector closes the
+ * handle and then calls zkr__claim_epoch_over_locked(). */
+static inline bool zkr__claim_is_over(const struct zkr__claim *c)
+{
+    return c->epoch != c->session->epoch || c->session->over != 0;
+}
+
+/* claim.c: a request under way keeps the claim alive; `done` drops that
+ * reference. Taking it back drops it too. */
+void zkr__claim_ask_locked(struct zkr__claim *c, struct zkr__op *op,
+                           enum zkr__zk_type type, const char *path,
+                           enum zkr__op_retry retry,
+                           void (*done)(struct zkr__op *,
+                                        const struct zkr__zk_reply *));
+bool zkr__claim_take_back_locked(struct zkr__claim *c, struct zkr__op *op);
+
+/* claim.c: the outcome, once; and the end of the machine. */
+void zkr__claim_decide_locked(struct zkr__claim *c, int rc);
+void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
+                           const char *why);
+
+/* enroll.c */
+void zkr__claim_enter_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_pause_locked(struct zkr__claim *c);
+void zkr__claim_make_parents_locked(struct zkr__claim *c);
+void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
+
+/* recover.c: can a node of that name be of a create of ours? */
+bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name);
+/* Take a node as ours if it is what we asked for, or ZKR_EPROTO. */
+int zkr__claim_adopt(struct zkr__claim *c, const char *path,
+                     const struct zkr__zk_reply *reply);
+void zkr__claim_recover_locked(struct zkr__claim *c, const char *why);
+
+/* survey.c */
+void zkr__claim_list_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_survey_locked(struct zkr__claim *c,
+                              const struct zkr__zk_reply *reply);
+
+/* prove.c: nobody is ahead of us any more. */
+void zkr__claim_turn_locked(struct zkr__claim *c, const char *why);
+/* ... if our node is still there: a server that is behind has shown it. */
+void zkr__claim_confirm_locked(struct zkr__claim *c, const char *why);
+
+/* wait.c */
+void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name);
+void zkr__claim_stop_watching_locked(struct zkr__claim *c);
+
+/* leave.c */
+void zkr__claim_leave_locked(struct zkr__claim *c, const char *why);
+/* Given up, with no create under way. */
+void zkr__claim_withdraw_locked(struct zkr__claim *c);
+
+#endif

@@ -1,0 +1,232 @@
+/* Ghosts: nodes that the server shows, and the ensemble does not have.
+ *
+ * A server can keep the ephemeral node of a session that is over
+ * (ZOOKEEPER-4541 and -5010; we have seen it after a full disk). Who waits for
+ * such a node through that server waits for ever. So who has waited for one
+ * node for long asks the leader: a transaction of one `check` of that path. It
+ * is not often asked, so this exception from "who holds nothing writes nothing"
+ * costs little.
+ *
+ * The answer "no such node" is given by the leader, for all that was committed
+ * before it, and the answers of our server from then on are not older. When a
+ * list still has the node, it is left out, and for good:
+ *
+ * - A node with a sequence number does not come back under its name while the
+ *   directory lives: new ones get numbers above ours. The directory lives as
+ *   long as our node, which is in it. So an answer counts only for the node of
+ *   ours that we had when we asked; and who left out anybody is granted the
+ *   lock only when the leader has found our node once more, after all of it.
+ *   That holds for names without a UUID, too.
+ * - One node is created under a complete name, and so may be again: that of a
+ *   reader, with the number of the writer that it replaces. It is not granted
+ *   anything without that writer's node, which we wait for before it (queue.h).
+ *   So when it is asked about, the writer's node has gone for the ensemble.
+ *
+ * No list and no read proves anything here, and no other answer. */
+#include "lock/ghost.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/random.h"
+#include "lock/claim_steps.h"
+#include "session/timer_thread.h"
+
+/* In session timeouts: within one the servers notice that a session is over. */
+#define PATIENCE  2
+#define DELAY_MAX (INT64_C(3600) * 1000 * ZKR__MS)
+
+struct zkr__ghost {
+    struct zkr__ghost *next;
+    bool seen; /* in a list, after the leader had denied it */
+    char name[];
+};
+
+void zkr__ghosts_init(struct zkr__ghosts *g, struct zkr_session *s)
+{
+    *g = (struct zkr__ghosts){ 0 };
+    zkr__op_init(&g->ask, s);
+}
+
+void zkr__ghosts_forget(struct zkr__ghosts *g)
+{
+    struct zkr__ghost *ghost;
+
+    while ((ghost = g->first) != NULL) {
+        g->first = ghost->next;
+        free(ghost);
+    }
+}
+
+void zkr__ghosts_done(struct zkr__ghosts *g)
+{
+    zkr__ghosts_forget(g);
+    free(g->waited);
+    free(g->asked);
+}
+
+static bool add(struct zkr__ghosts *g, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    struct zkr__ghost *ghost = calloc(1, sizeof(*ghost) + size);
+
+    if (ghost == NULL)
+        return false;
+    memcpy(ghost->name, name, size);
+    ghost->next = g->first;
+    g->first = ghost;
+    return true;
+}
+
+static bool is_waiting(const struct zkr__claim *c)
+{
+    return zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
+           !zkr__claim_is_over(c) && c->ghosts.waited != NULL;
+}
+
+static void on_due(struct zkr__timer *timer);
+
+static void arm_locked(struct zkr__claim *c)
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->ghosts.timer);
+    zkr__timer_thread_arm_locked(c->session, &c->ghosts.timer, c->ghosts.due,
+                                 on_due);
+}
+
+/* A little later than that, so that those who came together ask apart. */
+static void put_off(struct zkr__ghosts *g)
+{
+    int64_t spread = (int64_t)(zkr__random() % (uint64_t)(g->delay / 8 + 1));
+
+    g->due = zkr__clock_now() + g->delay + spread;
+}
+
+static void longer(struct zkr__ghosts *g)
+{
+    g->delay = g->delay < DELAY_MAX / 2 ? 2 * g->delay : DELAY_MAX;
+    put_off(g);
+}
+
+/* The claim has not moved on since it asked. */
+static bool is_the_question(const struct zkr__claim *c)
+{
+    const struct zkr__ghosts *g = &c->ghosts;
+
+    return !zkr__claim_is_over(c) && g->asker == c->czxid &&
+           g->waited != NULL &&
+           strcmp(g->waited, zkr__path_name(g->asked)) == 0;
+}
+
+/* The leader has denied the node that we wait for. */
+static void denied_locked(struct zkr__claim *c)
+{
+    if (!is_waiting(c) || c->get.where != ZKR__OP_IDLE)
+        return; /* it has gone here, too; or we are about to learn that */
+    if (!add(&c->ghosts, c->ghosts.waited))
+        return;
+    zkr__claim_stop_watching_locked(c);
+    c->recipe->way->go_on(c, "the ensemble has no such node");
+}
+
+static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, ghosts.ask);
+    bool same = is_the_question(c);
+
+    free(c->ghosts.asked);
+    c->ghosts.asked = NULL;
+    if (same && reply->rc == ZKR__ZNONODE) {
+        denied_locked(c);
+    } else if (same && zkr__error_outcome(reply->rc) == ZKR__DONE) {
+        longer(&c->ghosts);
+        if (is_waiting(c))
+            arm_locked(c);
+    }
+    zkr__claim_unref(c);
+}
+
+static void ask_locked(struct zkr__claim *c)
+{
+    struct zkr__ghosts *g = &c->ghosts;
+
+    if (g->ask.where != ZKR__OP_IDLE)
+        return;
+    g->asked = zkr__path_join(c->lock->dir, g->waited);
+    if (g->asked == NULL)
+        return;
+    g->asker = c->czxid;
+    zkr__claim_ask_locked(c, &g->ask, ZKR__ZK_CHECK, g->asked, ZKR__RETRY_NEVER,
+                          on_answer);
+}
+
+static void on_due(struct zkr__timer *timer)
+{
+    struct zkr__claim *c =
+        ZKR__CONTAINER(timer, struct zkr__claim, ghosts.timer);
+
+    if (!is_waiting(c))
+        return;
+    ask_locked(c);
+    put_off(&c->ghosts);
+    arm_locked(c);
+}
+
+bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
+{
+    struct zkr__ghosts *g = &c->ghosts;
+
+    if (c->recipe->waits_for == NULL) /* not by a list: nothing to leave out */
+        return true;
+    if (g->waited == NULL || strcmp(g->waited, name) != 0) {
+        free(g->waited);
+        g->waited = strdup(name);
+        g->delay = PATIENCE * ZKR__MS * c->session->timeout_ms;
+        put_off(g);
+    }
+    if (g->waited != NULL)
+        arm_locked(c);
+    return g->waited != NULL;
+}
+
+void zkr__ghosts_rest_locked(struct zkr__claim *c)
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->ghosts.timer);
+}
+
+void zkr__ghosts_leave_locked(struct zkr__claim *c)
+{
+    zkr__ghosts_rest_locked(c);
+    if (!zkr__claim_take_back_locked(c, &c->ghosts.ask))
+        return;
+    free(c->ghosts.asked);
+    c->ghosts.asked = NULL;
+}
+
+static void tell(struct zkr__claim *c, struct zkr__ghost *ghost)
+{
+    char server[ZKR__ZK_SERVER_MAX];
+
+    if (ghost->seen)
+        return;
+    ghost->seen = true;
+    (void)strcpy(server, "(unknown)");
+    if (c->session->zk != NULL) /* the connector has not begun to close it */
+        zkr__zk_server(c->session->zk, server);
+    zkr__log(ZKR_LOG_WARNING,
+             "%s '%s': server %s has node '%s' that the ensemble has not; it "
+             "is left out",
+             c->recipe->noun, c->lock->path, server, ghost->name);
+}
+
+bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
+                                  struct zkr__queue *queue)
+{
+    for (struct zkr__ghost *g = c->ghosts.first; g != NULL; g = g->next) {
+        if (zkr__queue_leave_out(queue, g->name))
+            tell(c, g);
+    }
+    return c->ghosts.first != NULL;
+}

@@ -1,0 +1,46 @@
+/* Ghosts: nodes that the server shows, and the ensemble does not have. */
+#ifndef ZKR__GHOST_H
+#define ZKR__GHOST_H
+
+#include <stdbool.h>
+
+#include "session/op.h"
+
+struct zkr__claim;
+struct zkr__queue;
+struct zkr__ghost;
+
+/* Of one claim; under the session lock. */
+struct zkr__ghosts {
+    char *waited;  /* the node that is waited for; NULL when out of memory: */
+    int64_t delay; /* from one question about it to the next, */
+    int64_t due;   /* ... which is asked then */
+    struct zkr__timer timer;
+    struct zkr__op ask;
+    char *asked;              /* the path of that request, */
+    int64_t asker;            /* ... and the czxid of our node when it went */
+    struct zkr__ghost *first; /* those that were found while our node was it */
+};
+
+void zkr__ghosts_init(struct zkr__ghosts *g, struct zkr_session *s);
+void zkr__ghosts_done(struct zkr__ghosts *g);
+
+/* Our node is another from now on: what was found before means nothing. */
+void zkr__ghosts_forget(struct zkr__ghosts *g);
+
+/* The claim waits for the node `name`, again or as before. False when there is
+ * no memory for it: then nobody would ask. */
+bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name);
+
+/* It does not wait now. */
+void zkr__ghosts_rest_locked(struct zkr__claim *c);
+
+/* It leaves the queue: no question is asked any more. */
+void zkr__ghosts_leave_locked(struct zkr__claim *c);
+
+/* Leave those that are known out of a list that shows them. True: some are
+ * known, in this list or not. */
+bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
+                                  struct zkr__queue *queue);
+
+#endif

@@ -1,0 +1,383 @@
+/* What a holder has: the state of its lock, told truthfully. */
+#include "lock/grant_parts.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "lock/heartbeat.h"
+#include "lock/holds.h"
+
+#define TO(state)        ZKR__BIT(ZKR_GRANT_##state)
+#define ROW(state, next) [ZKR_GRANT_##state] = { #state, next }
+
+/* clang-format off */
+static const struct zkr__sm_state table[] = {
+    [0] = { "NOT YET", TO(HELD) },
+    ROW(HELD,      TO(SUSPENDED) | TO(UNSURE) | TO(LOST) | TO(RELEASED)),
+    ROW(SUSPENDED, TO(HELD) | TO(UNSURE) | TO(LOST) | TO(RELEASED)),
+    ROW(UNSURE,    TO(HELD) | TO(LOST) | TO(RELEASED)),
+    ROW(LOST,      0),
+    ROW(RELEASED,  0),
+};
+/* clang-format on */
+
+static void post_locked(struct zkr_grant *g)
+{
+    if (!g->notice.due)
+        zkr__claim_ref(zkr__grant_claim(g)); /* until it has run */
+    zkr__dispatch_post_locked(zkr__grant_claim(g)->session, &g->notice);
+}
+
+void zkr__grant_tell_locked(struct zkr_grant *g, enum zkr_grant_event_kind kind)
+{
+    if (g->fn == NULL)
+        return;
+    zkr__ring_push(&g->events, (struct zkr__event){ .kind = (int)kind,
+                                                    .state = g->sm.state });
+    post_locked(g);
+}
+
+static void run_listener(struct zkr__notice *notice)
+{
+    struct zkr_grant *g = ZKR__CONTAINER(notice, struct zkr_grant, notice);
+    struct zkr_session *s = zkr__grant_claim(g)->session;
+    struct zkr_grant_event event;
+    struct zkr__event e;
+    zkr_grant_fn fn;
+    void *user;
+    bool any;
+
+    zkr__mtx_lock(&s->lock);
+    fn = g->fn;
+    user = g->user;
+    any = zkr__ring_pop(&g->events, &e);
+    if (g->events.count > 0)
+        post_locked(g);
+    zkr__mtx_unlock(&s->lock);
+    if (fn != NULL && any) {
+        event.kind = (enum zkr_grant_event_kind)e.kind;
+        event.state = (enum zkr_grant_state)e.state;
+        fn(g, &event, user);
+    }
+    zkr__claim_unref(zkr__grant_claim(g));
+}
+
+static void move_locked(struct zkr_grant *g, enum zkr_grant_state state,
+                        const char *why)
+{
+    zkr__sm_move(&g->sm, (int)state, why);
+    zkr__grant_tell_locked(g, ZKR_GRANT_STATE_CHANGED);
+}
+
+void zkr__grant_init(struct zkr_grant *g, struct zkr_session *s)
+{
+    g->sm = (struct zkr__sm){ 0, table, "grant" };
+    zkr__op_init(&g->look, s);
+    zkr__op_init(&g->check, s);
+    zkr__notice_init(&g->notice, run_listener);
+    zkr__release_init(g);
+}
+
+void zkr__grant_begin_locked(struct zkr_grant *g)
+{
+    zkr__hold_begin_locked(zkr__grant_claim(g));
+    move_locked(g, ZKR_GRANT_HELD, "granted");
+    zkr__grant_watch_set_later_locked(g);
+    zkr__heartbeat_start_locked(zkr__grant_claim(g)->session);
+}
+
+void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state)
+{
+    move_locked(g, state, "end");
+    zkr__grant_watch_stop_locked(g);
+    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
+}
+
+void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
+                             const char *why)
+{
+    if (g->sm.state == ZKR_GRANT_HELD ||
+        (g->sm.state == ZKR_GRANT_SUSPENDED && state == ZKR_GRANT_UNSURE))
+        move_locked(g, state, why);
+}
+
+static bool is_in_doubt(const struct zkr_grant *g)
+{
+    return g->sm.state == ZKR_GRANT_SUSPENDED ||
+           g->sm.state == ZKR_GRANT_UNSURE;
+}
+
+/* Not for an instant only, or it would be in doubt at once: so it is with
+ * answers that have waited for the end of a stall. Where all answers are that
+ * slow, UNSURE ends all the same. */
+static bool is_over_doubt(const struct zkr_grant *g,
+                          const struct zkr_session *s)
+{
+    return is_in_doubt(g) && zkr__heartbeat_is_good(s) &&
+           (g->sm.state == ZKR_GRANT_UNSURE || !zkr__heartbeat_is_late(s));
+}
+
+/* A committed write found our node: nobody else was granted in between. */
+static void checked_locked(struct zkr_grant *g, int rc)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (!zkr__grant_is_ours(g))
+        return;
+    if (rc == ZKR_OK) {
+        if (is_over_doubt(g, c->session))
+            move_locked(g, ZKR_GRANT_HELD, "confirmed by a committed write");
+        zkr__heartbeat_good_locked(c->session);
+    } else if (rc == ZKR__ZNONODE) {
+        zkr__claim_lost_locked(c, "our node was deleted");
+    } else if (zkr__error_outcome(rc) == ZKR__DONE) {
+        zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s", c->node,
+                 zkr_strerror(rc));
+    }
+}
+
+static void check_done_locked(struct zkr_grant *g, int rc)
+{
+    g->checks++;
+    g->checked = rc;
+    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
+    checked_locked(g, rc);
+    zkr__claim_unref(zkr__grant_claim(g));
+}
+
+static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, check);
+    enum zkr__outcome outcome = zkr__error_outcome(reply->rc);
+    bool ours = reply->czxid == zkr__grant_claim(g)->czxid;
+
+    if (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE)
+        zkr__grant_resume_locked(g); /* by another write */
+    check_done_locked(g,
+                      reply->rc == ZKR_OK && !ours ? ZKR__ZNONODE : reply->rc);
+}
+
+/* Where others may have the same name, a read after the write tells whose node
+ * it found. */
+static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, check);
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (reply->rc == ZKR_OK && c->recipe->way->same_name &&
+        zkr__grant_is_ours(g))
+        zkr__op_start_locked(op, ZKR__ZK_EXISTS, c->node, ZKR__RETRY_NEVER,
+                             on_seen);
+    else
+        check_done_locked(g, reply->rc);
+}
+
+/* Sends a write that finds our node, unless one is under way. */
+static void ask_locked(struct zkr_grant *g)
+{
+    if (g->check.where != ZKR__OP_IDLE)
+        return;
+    zkr__claim_ref(zkr__grant_claim(g));
+    zkr__op_start_locked(&g->check, ZKR__ZK_CHECK, zkr__grant_claim(g)->node,
+                         ZKR__RETRY_ALWAYS, on_checked);
+}
+
+void zkr__grant_resume_locked(struct zkr_grant *g)
+{
+    if (is_in_doubt(g))
+        ask_locked(g);
+}
+
+/* Where others may have the same name, it may have found the node of another.
+ */
+void zkr__grant_found_locked(struct zkr_grant *g, int rc)
+{
+    const struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (rc == ZKR_OK && c->recipe->way->same_name)
+        zkr__heartbeat_good_locked(c->session);
+    else
+        checked_locked(g, rc);
+}
+
+int zkr__grant_enter(struct zkr_grant *g)
+{
+    int rc;
+
+    if (g == NULL)
+        return zkr__fail(ZKR_EINVAL, "grant is NULL");
+    rc = zkr__session_check(zkr__grant_claim(g)->session, "grant");
+    if (rc == ZKR_OK)
+        zkr__mtx_lock(&zkr__grant_claim(g)->session->lock);
+    return rc;
+}
+
+void zkr__grant_leave(struct zkr_grant *g)
+{
+    zkr__mtx_unlock(&zkr__grant_claim(g)->session->lock);
+}
+
+int zkr__grant_explain(struct zkr_grant *g, int rc)
+{
+    const struct zkr__claim *c = zkr__grant_claim(g);
+
+    return zkr__fail(rc, "%s '%s', token %lld: %s", c->recipe->noun,
+                     c->lock->path, (long long)c->token,
+                     zkr_grant_state_name((enum zkr_grant_state)g->sm.state));
+}
+
+/* With a lease the clock decides, also for a process that was stopped. */
+static int judge_locked(struct zkr_grant *g)
+{
+    struct zkr_session *s = zkr__grant_claim(g)->session;
+
+    switch ((enum zkr_grant_state)g->sm.state) {
+    case ZKR_GRANT_HELD:
+    case ZKR_GRANT_SUSPENDED:
+        if (zkr__heartbeat_has_lease(s) ? zkr__heartbeat_is_proven_for(s, 0)
+                                        : g->sm.state == ZKR_GRANT_HELD)
+            return ZKR_OK;
+        if (zkr__heartbeat_has_lease(s))
+            zkr__grant_doubt_locked(g, ZKR_GRANT_UNSURE,
+                                    "the lease has run out");
+        return zkr__grant_explain(g, ZKR_EUNSURE);
+    case ZKR_GRANT_UNSURE:
+        return zkr__grant_explain(g, ZKR_EUNSURE);
+    case ZKR_GRANT_LOST:
+        return zkr__grant_explain(g, ZKR_ELOST);
+    case ZKR_GRANT_RELEASED:
+        break;
+    }
+    return zkr__grant_explain(g, ZKR_ENOTHELD);
+}
+
+int zkr_grant_check(zkr_grant *g)
+{
+    int rc = zkr__grant_enter(g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    rc = judge_locked(g);
+    zkr__grant_leave(g);
+    return rc;
+}
+
+int64_t zkr_grant_valid_until(zkr_grant *g)
+{
+    struct zkr_session *s;
+    int64_t until = 0;
+
+    if (zkr__grant_enter(g) != ZKR_OK)
+        return 0;
+    s = zkr__grant_claim(g)->session;
+    if (zkr__grant_is_ours(g) && g->sm.state != ZKR_GRANT_UNSURE &&
+        zkr__heartbeat_has_lease(s))
+        until = zkr__lease_until(&s->lease) / ZKR__MS;
+    zkr__grant_leave(g);
+    return until;
+}
+
+/* An answer to a question that was asked after `first`: one may be under way
+ * that was asked before. */
+static int verify_unlocks(struct zkr_grant *g, int64_t deadline)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+    uint64_t first = g->checks + (g->check.where != ZKR__OP_IDLE);
+
+    for (;;) {
+        if (!zkr__grant_is_ours(g))
+            return judge_locked(g);
+        if (g->checks > first && g->checked == ZKR_OK)
+            return judge_locked(g);
+        if (g->checks > first && zkr__error_outcome(g->checked) == ZKR__DONE)
+            return zkr__grant_explain(g, g->checked);
+        ask_locked(g);
+        if (!zkr__cond_wait(&c->changed, &c->session->lock, deadline))
+            return zkr__grant_explain(g, ZKR_EUNSURE);
+    }
+}
+
+int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
+{
+    struct zkr_session *s;
+    int rc = zkr__grant_enter(g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    s = zkr__grant_claim(g)->session;
+    if (timeout_ms == 0) /* as of a try */
+        timeout_ms = s->opts.reply_timeout_ms;
+    if (zkr__dispatch_inside_locked(s))
+        rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for an answer");
+    else
+        rc = verify_unlocks(g, zkr__clock_deadline(timeout_ms));
+    zkr__grant_leave(g);
+    return rc;
+}
+
+enum zkr_grant_state zkr_grant_state(zkr_grant *g)
+{
+    enum zkr_grant_state state;
+
+    if (zkr__grant_enter(g) != ZKR_OK)
+        return ZKR_GRANT_LOST;
+    state = (enum zkr_grant_state)g->sm.state;
+    zkr__grant_leave(g);
+    return state;
+}
+
+const char *zkr_grant_state_name(enum zkr_grant_state state)
+{
+    if (state < ZKR_GRANT_HELD || state > ZKR_GRANT_RELEASED)
+        return "UNKNOWN";
+    return table[state].name;
+}
+
+int64_t zkr_grant_token(zkr_grant *g)
+{
+    return g == NULL ? 0 : zkr__grant_claim(g)->token;
+}
+
+uint32_t zkr_grant_depth(zkr_grant *g)
+{
+    uint32_t depth;
+
+    if (zkr__grant_enter(g) != ZKR_OK)
+        return 0;
+    depth = zkr__grant_claim(g)->depth;
+    zkr__grant_leave(g);
+    return depth;
+}
+
+const char *zkr_grant_node(zkr_grant *g)
+{
+    return g == NULL ? NULL
+                     : zkr__grant_claim(g)->node +
+                           strlen(zkr__grant_claim(g)->session->hosts.chroot);
+}
+
+int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
+{
+    bool was_due;
+    int rc = zkr__grant_enter(g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    was_due = zkr__dispatch_withdraw_unlocks(zkr__grant_claim(g)->session,
+                                             &g->notice);
+    g->events.count = 0;
+    g->fn = fn;
+    g->user = user;
+    if (fn != NULL && g->sm.state != ZKR_GRANT_HELD)
+        zkr__grant_tell_locked(g, ZKR_GRANT_STATE_CHANGED);
+    if (fn != NULL && g->revoke_requested && zkr__grant_is_ours(g))
+        zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
+    if (fn != NULL)
+        zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
+    zkr__grant_leave(g);
+    if (was_due)
+        zkr__claim_unref(zkr__grant_claim(g));
+    return ZKR_OK;
+}

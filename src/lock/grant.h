@@ -1,0 +1,58 @@
+/* What a holder has: the state of its lock, told truthfully. */
+#ifndef ZKR__GRANT_H
+#define ZKR__GRANT_H
+
+#include <zkrecipes/grant.h>
+
+#include "base/ring.h"
+#include "base/sm.h"
+#include "session/dispatch.h"
+#include "session/op.h"
+#include "session/watch.h"
+
+struct zkr__claim;
+
+struct zkr_grant {     /* under the session lock; part of its claim */
+    struct zkr__sm sm; /* enum zkr_grant_state; not HELD before it is granted */
+    struct zkr__op look;      /* at our own node, setting the watch */
+    struct zkr__watch *watch; /* on our own node */
+    struct zkr__timer look_later;
+    struct zkr__op check; /* a write that finds our node */
+    uint64_t checks;      /* how many were answered, */
+    int checked;          /* ... and how the last one was */
+
+    struct zkr__notice notice; /* of the listener: */
+    struct zkr__ring events;
+    bool revoke_requested;
+    zkr_grant_fn fn;
+    void *user;
+
+    int released; /* how the release ended, once the claim has left */
+    bool left;
+    struct zkr__notice release_notice;
+    zkr_release_fn release_fn;
+    void *release_user;
+};
+
+void zkr__grant_init(struct zkr_grant *g, struct zkr_session *s);
+
+/* The claim is HELD now. */
+void zkr__grant_begin_locked(struct zkr_grant *g);
+
+/* The claim is not HELD any more: tell, and stop looking. */
+void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state);
+
+/* The claim has left: the node is gone, or `rc` says why it is not. */
+void zkr__grant_left_locked(struct zkr_grant *g, int rc);
+
+/* The connection was lost, or a proof is late, or the lease has run out. */
+void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
+                             const char *why);
+
+/* There is a connection: ask about what is in doubt. */
+void zkr__grant_resume_locked(struct zkr_grant *g);
+
+/* The answer to a write of the heartbeat that was to find our node. */
+void zkr__grant_found_locked(struct zkr_grant *g, int rc);
+
+#endif

@@ -1,0 +1,35 @@
+/* The parts of a grant, as they call each other. */
+#ifndef ZKR__GRANT_PARTS_H
+#define ZKR__GRANT_PARTS_H
+
+#include "lock/claim.h"
+
+static inline struct zkr__claim *zkr__grant_claim(struct zkr_grant *g)
+{
+    return ZKR__CONTAINER(g, struct zkr__claim, grant);
+}
+
+static inline bool zkr__grant_is_ours(const struct zkr_grant *g)
+{
+    return g->sm.state == ZKR_GRANT_HELD ||
+           g->sm.state == ZKR_GRANT_SUSPENDED ||
+           g->sm.state == ZKR_GRANT_UNSURE;
+}
+
+/* grant.c */
+void zkr__grant_tell_locked(struct zkr_grant *g,
+                            enum zkr_grant_event_kind kind);
+/* The gate of every public function: takes the lock, if ZKR_OK. */
+int zkr__grant_enter(struct zkr_grant *g);
+void zkr__grant_leave(struct zkr_grant *g);
+int zkr__grant_explain(struct zkr_grant *g, int rc);
+
+/* grant_watch.c: GET sets a watch; EXISTS has to do without read permission. */
+void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type);
+void zkr__grant_watch_set_later_locked(struct zkr_grant *g);
+void zkr__grant_watch_stop_locked(struct zkr_grant *g);
+
+/* release.c */
+void zkr__release_init(struct zkr_grant *g);
+
+#endif

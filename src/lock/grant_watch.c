@@ -1,0 +1,118 @@
+/* The holder's own node, watched: who deletes it, and who asks for the lock. */
+#include "lock/grant_parts.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "session/timer_thread.h"
+
+/* Locks held for shorter than this are not watched: that would cost a request
+ * for nothing. */
+#define LOOK_AFTER_MS 50
+
+static void on_own_node_changed(void *owner, bool deleted)
+{
+    struct zkr_grant *g = owner;
+
+    g->watch = NULL;
+    if (deleted) /* its name never comes again */
+        zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
+    zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
+}
+
+static bool is_revoke(const struct zkr__zk_reply *reply)
+{
+    return reply->data_len == strlen(ZKR__REVOKE_MESSAGE) &&
+           memcmp(reply->data, ZKR__REVOKE_MESSAGE, reply->data_len) == 0;
+}
+
+static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
+                          const struct zkr__zk_reply *reply)
+{
+    struct zkr__watch *w = g->watch;
+
+    if (reply->rc == ZKR_OK) {
+        if (!zkr__grant_is_ours(g)) {
+            zkr__watch_forget_locked(w); /* the delete makes it fire */
+            g->watch = NULL;
+        } else if (reply->czxid != zkr__grant_claim(g)->czxid) {
+            zkr__claim_lost_locked(zkr__grant_claim(g),
+                                   "another node has the name of ours");
+        } else if (is_revoke(reply)) {
+            g->revoke_requested = true;
+            zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
+        }
+        return;
+    }
+    g->watch = NULL;
+    zkr__watch_not_set_locked(w, type, reply->rc);
+    if (!zkr__grant_is_ours(g))
+        return;
+    if (reply->rc == ZKR__ZNONODE)
+        zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
+    else if (reply->rc == ZKR__ZNOAUTH && type == ZKR__ZK_GET)
+        zkr__grant_watch_set_locked(g, ZKR__ZK_EXISTS);
+    else
+        zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: %s",
+                 zkr__grant_claim(g)->node, zkr_strerror(reply->rc));
+}
+
+static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, look);
+
+    looked_locked(g, op->request.type, reply);
+    zkr__claim_unref(zkr__grant_claim(g));
+}
+
+void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (!zkr__grant_is_ours(g) || g->watch != NULL)
+        return;
+    g->watch =
+        zkr__watch_new_locked(c->session, c->node, g, on_own_node_changed);
+    if (g->watch == NULL) {
+        zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
+                 c->node);
+        return;
+    }
+    g->look.request.watch = g->watch;
+    zkr__claim_ref(c);
+    zkr__op_start_locked(&g->look, type, c->node, ZKR__RETRY_ALWAYS, on_looked);
+}
+
+static void on_look_later(struct zkr__timer *timer)
+{
+    zkr__grant_watch_set_locked(
+        ZKR__CONTAINER(timer, struct zkr_grant, look_later), ZKR__ZK_GET);
+}
+
+void zkr__grant_watch_set_later_locked(struct zkr_grant *g)
+{
+    zkr__timer_thread_arm_locked(zkr__grant_claim(g)->session, &g->look_later,
+                                 zkr__clock_deadline(LOOK_AFTER_MS),
+                                 on_look_later);
+}
+
+void zkr__grant_watch_stop_locked(struct zkr_grant *g)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    zkr__timer_thread_disarm_locked(c->session, &g->look_later);
+    if (zkr__op_cancel_locked(&g->check))
+        zkr__claim_unref(c);
+    if (g->watch == NULL)
+        return;
+    if (zkr__op_cancel_locked(&g->look)) {
+        zkr__claim_unref(c);
+        zkr__watch_not_sent_locked(g->watch);
+    } else if (g->look.where == ZKR__OP_IDLE) {
+        zkr__watch_forget_locked(g->watch);
+    } else {
+        return; /* on_looked() */
+    }
+    g->watch = NULL;
+}

@@ -1,0 +1,230 @@
+/* The heartbeat: writes that keep the lease of what is held proven, and what it
+ * means when they do not come back. */
+#include "lock/heartbeat.h"
+
+#include "base/clock.h"
+#include "lock/claim.h"
+#include "lock/grant_parts.h"
+#include "session/timer_thread.h"
+
+bool zkr__heartbeat_has_lease(const struct zkr_session *s)
+{
+    return (s->opts.flags & ZKR_SESSION_NO_LEASE) == 0;
+}
+
+bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
+{
+    return !zkr__heartbeat_has_lease(s) ||
+           zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
+}
+
+/* For how long the oldest write of the heartbeat has been under way. */
+static int64_t under_way(const struct zkr_session *s)
+{
+    int64_t now = zkr__clock_boot();
+    int64_t oldest = 0;
+
+    for (int i = 0; i < ZKR__BEATS; i++) {
+        const struct zkr__op *op = &s->beats[i].op;
+
+        if (op->where == ZKR__OP_IN_FLIGHT && s->beats[i].claim != NULL &&
+            now - op->sent > oldest)
+            oldest = now - op->sent;
+    }
+    return oldest;
+}
+
+bool zkr__heartbeat_is_good(const struct zkr_session *s)
+{
+    return !zkr__heartbeat_has_lease(s) ||
+           zkr__lease_lasts(&s->lease, zkr__clock_boot(), under_way(s));
+}
+
+static int64_t late_at(const struct zkr_session *s)
+{
+    return s->lease.last_committed + zkr__lease_late(&s->lease);
+}
+
+bool zkr__heartbeat_is_late(const struct zkr_session *s)
+{
+    return zkr__heartbeat_has_lease(s) &&
+           zkr__clock_boot() + zkr__lease_ahead(&s->lease, under_way(s)) >=
+               late_at(s);
+}
+
+static struct zkr_grant *grant_of(struct zkr__list *link)
+{
+    return &ZKR__CONTAINER(link, struct zkr__claim, link)->grant;
+}
+
+/* The first claim that needs a lease: it holds, or waits for a proof. */
+static struct zkr__claim *first_locked(struct zkr_session *s)
+{
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
+
+        if (zkr__grant_is_ours(&c->grant) ||
+            (c->sm.state == ZKR__CLAIM_PROVING && c->epoch == s->epoch))
+            return c;
+    }
+    return NULL;
+}
+
+/* A proof needs a gap between two requests, so asking without a pause does not
+ * win it back sooner. */
+int64_t zkr__heartbeat_pace(const struct zkr_session *s)
+{
+    return zkr__lease_pace(&s->lease, zkr__clock_boot());
+}
+
+bool zkr__heartbeat_wants_write(const struct zkr_session *s)
+{
+    int64_t beat = zkr__lease_beat(&s->lease);
+
+    return zkr__heartbeat_has_lease(s) &&
+           (!zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ||
+            zkr__clock_boot() + beat >= late_at(s));
+}
+
+static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__beat *beat = ZKR__CONTAINER(op, struct zkr__beat, op);
+    struct zkr__claim *c = beat->claim;
+
+    beat->claim = NULL;
+    zkr__grant_found_locked(&c->grant, reply->rc);
+    zkr__claim_unref(c);
+}
+
+void zkr__heartbeat_init(struct zkr_session *s)
+{
+    for (int i = 0; i < ZKR__BEATS; i++)
+        zkr__op_init(&s->beats[i].op, s);
+}
+
+static struct zkr__beat *idle_beat_locked(struct zkr_session *s)
+{
+    for (int i = 0; i < ZKR__BEATS; i++) {
+        if (s->beats[i].op.where == ZKR__OP_IDLE)
+            return &s->beats[i];
+    }
+    return NULL;
+}
+
+/* A write that finds the node of the claim. */
+static void write_locked(struct zkr__claim *c)
+{
+    struct zkr__beat *beat = idle_beat_locked(c->session);
+
+    if (beat == NULL || !zkr__session_connected(c->session))
+        return;
+    zkr__claim_ref(c);
+    beat->claim = c;
+    zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node, ZKR__RETRY_NEVER,
+                         on_written);
+}
+
+static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    (void)op; /* the lease has been told */
+    (void)reply;
+}
+
+/* In place of a write, where nothing is held. */
+static void sync_locked(struct zkr_session *s)
+{
+    struct zkr__beat *beat = idle_beat_locked(s);
+
+    if (beat != NULL && zkr__session_connected(s))
+        zkr__op_start_locked(&beat->op, ZKR__ZK_SYNC, zkr__session_root(s),
+                             ZKR__RETRY_NEVER, on_synced);
+}
+
+/* With slow answers a hole in the beat would be a hole in the lease of what is
+ * acquired again soon. */
+static bool goes_on(const struct zkr_session *s)
+{
+    return zkr__lease_is_slow(&s->lease) &&
+           zkr__clock_boot() < s->held_at + s->lease.timeout;
+}
+
+/* Sessions that hold nothing write nothing. */
+static void on_beat(struct zkr__timer *timer)
+{
+    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, beat);
+    struct zkr__claim *c = first_locked(s);
+
+    if (c == NULL && !goes_on(s))
+        return;
+    zkr__timer_thread_arm_locked(
+        s, timer, zkr__clock_now() + zkr__heartbeat_pace(s), on_beat);
+    if (c == NULL) {
+        sync_locked(s);
+        return;
+    }
+    s->held_at = zkr__clock_boot();
+    write_locked(c);
+    /* Another one next time: an ACL may refuse us this one. */
+    zkr__list_remove(&c->link);
+    zkr__list_append(&s->claims, &c->link);
+}
+
+/* What is held is in doubt from the one instant on, and unknown from the other.
+ */
+static void on_watch(struct zkr__timer *timer)
+{
+    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, watchdog);
+    int64_t now = zkr__clock_boot();
+    int64_t until = zkr__lease_until(&s->lease);
+    int64_t late = late_at(s);
+    int64_t next = late > now ? late : until;
+    bool any = false;
+
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+        if (!zkr__grant_is_ours(grant_of(l)))
+            continue;
+        any = true;
+        if (now >= until)
+            zkr__grant_doubt_locked(grant_of(l), ZKR_GRANT_UNSURE,
+                                    "the lease has run out");
+        else if (now >= late)
+            zkr__grant_doubt_locked(grant_of(l), ZKR_GRANT_SUSPENDED,
+                                    "a proof is late");
+    }
+    if (next > until)
+        next = until;
+    if (any && next > now)
+        zkr__timer_thread_arm_locked(s, timer, zkr__clock_now() + next - now,
+                                     on_watch);
+}
+
+void zkr__heartbeat_start_locked(struct zkr_session *s)
+{
+    int64_t now = zkr__clock_now();
+
+    if (!zkr__heartbeat_has_lease(s))
+        return;
+    if (!s->beat.armed)
+        zkr__timer_thread_arm_locked(
+            s, &s->beat,
+            now + zkr__lease_first_pace(&s->lease, zkr__clock_boot()), on_beat);
+    if (!s->watchdog.armed)
+        zkr__timer_thread_arm_locked(s, &s->watchdog, now, on_watch);
+}
+
+void zkr__heartbeat_recheck_locked(struct zkr_session *s)
+{
+    if (!s->watchdog.armed)
+        return;
+    zkr__timer_thread_disarm_locked(s, &s->watchdog);
+    zkr__timer_thread_arm_locked(s, &s->watchdog, zkr__clock_now(), on_watch);
+}
+
+void zkr__heartbeat_good_locked(struct zkr_session *s)
+{
+    zkr__heartbeat_start_locked(s);
+    if (!zkr__session_connected(s) || !zkr__heartbeat_is_good(s))
+        return;
+    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next)
+        zkr__grant_resume_locked(grant_of(l));
+}

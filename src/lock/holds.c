@@ -1,0 +1,110 @@
+/* Who in this process holds a lock: by thread, and how often. */
+#include "lock/holds.h"
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "lock/grant_parts.h"
+
+struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
+                                         const struct zkr__recipe *recipe)
+{
+    uint64_t thread = zkr__thread_number();
+    struct zkr__claim *lost = NULL;
+
+    for (struct zkr__list *l = lock->holds.next; l != &lock->holds;
+         l = l->next) {
+        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, hold);
+
+        if (c->thread != thread || c->recipe != recipe)
+            continue;
+        if (zkr__grant_is_ours(&c->grant))
+            return c;
+        lost = c;
+    }
+    return lost;
+}
+
+static int count_up_locked(struct zkr__claim *c, zkr_grant **ret_grant)
+{
+    if (c->grant.sm.state == ZKR_GRANT_LOST)
+        return zkr__fail(ZKR_ELOST, "%s '%s': lost; release it %u times first",
+                         c->recipe->noun, c->lock->path, c->depth);
+    if (c->depth == ZKR__DEPTH_MAX)
+        return zkr__fail(ZKR_EOVERFLOW, "%s '%s': acquired %u times",
+                         c->recipe->noun, c->lock->path, c->depth);
+    c->depth++;
+    c->handles++;
+    *ret_grant = &c->grant;
+    return ZKR_OK;
+}
+
+int zkr__hold_again_locked(const struct zkr__lock *lock,
+                           const struct zkr__recipe *recipe,
+                           zkr_grant **ret_grant)
+{
+    struct zkr__claim *c;
+
+    if (lock->reentrant) {
+        c = zkr__hold_find_locked(lock, recipe);
+        if (c != NULL) {
+            return count_up_locked(c, ret_grant);
+        }
+    }
+    if (recipe->deadlocks_with == NULL)
+        return ZKR_ENOTHELD;
+    c = zkr__hold_find_locked(lock, recipe->deadlocks_with);
+    if (c == NULL || !zkr__grant_is_ours(&c->grant))
+        return ZKR_ENOTHELD;
+    return zkr__fail(ZKR_EDEADLK, "%s '%s': this thread has the %s",
+                     recipe->noun, lock->path, c->recipe->noun);
+}
+
+void zkr__hold_begin_locked(struct zkr__claim *c)
+{
+    c->depth = 1;
+    c->handles = 1;
+    c->returning = c->fn == NULL;
+    zkr__list_append(&c->lock->holds, &c->hold);
+}
+
+bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
+{
+    return !c->lock->reentrant || c->thread == 0 ||
+           c->thread == zkr__thread_number();
+}
+
+bool zkr__hold_drop_locked(struct zkr__claim *c)
+{
+    if (c->depth > 0 && --c->depth > 0)
+        return false;
+    zkr__list_remove(&c->hold);
+    return true;
+}
+
+/* The acquire fails, instead of giving out a grant that has been freed. */
+static void take_away_locked(struct zkr__claim *c)
+{
+    (void)zkr__hold_drop_locked(c);
+    c->outcome = ZKR_ECANCELED;
+    zkr__error_format(c->detail, c->outcome, "%s '%s': freed when granted",
+                      c->recipe->noun, c->lock->path);
+    if (zkr__grant_is_ours(&c->grant))
+        zkr__claim_release_locked(c);
+}
+
+void zkr__holds_free_unlocks(struct zkr__lock *lock)
+{
+    while (!zkr__list_empty(&lock->holds)) {
+        struct zkr__claim *c =
+            ZKR__CONTAINER(lock->holds.next, struct zkr__claim, hold);
+
+        if (c->returning) {
+            take_away_locked(c);
+            continue;
+        }
+        c->handles = 1;
+        zkr__lock_leave(lock); /* freeing a grant waits for its listener */
+        zkr_grant_free(&c->grant);
+        zkr__mtx_lock(&lock->session->lock);
+    }
+}

@@ -1,0 +1,34 @@
+/* Who in this process holds a lock: by thread, and how often.
+ *
+ * A lock knows the claims that were granted through it and that their owners
+ * have not released yet, the lost ones too. */
+#ifndef ZKR__HOLDS_H
+#define ZKR__HOLDS_H
+
+#include "lock/claim.h"
+
+#define ZKR__DEPTH_MAX 65535u
+
+/* A claim of the calling thread, or NULL; a lost one only without another. */
+struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
+                                         const struct zkr__recipe *recipe);
+
+/* An acquire of a thread that may have the lock already. ZKR_OK: granted once
+ * more. ZKR_ENOTHELD: it does not have it. Otherwise the acquire has failed. */
+int zkr__hold_again_locked(const struct zkr__lock *lock,
+                           const struct zkr__recipe *recipe,
+                           zkr_grant **ret_grant);
+
+/* Granted. */
+void zkr__hold_begin_locked(struct zkr__claim *c);
+
+/* May the calling thread release it? */
+bool zkr__hold_is_mine_locked(const struct zkr__claim *c);
+
+/* Take back one acquire. True when it was the last. */
+bool zkr__hold_drop_locked(struct zkr__claim *c);
+
+/* Free all grants of the lock, with all their handles. */
+void zkr__holds_free_unlocks(struct zkr__lock *lock);
+
+#endif

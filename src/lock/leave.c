@@ -1,0 +1,67 @@
+/* LEAVING: our node goes, whatever it takes. */
+#include "lock/claim_steps.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "lock/leftover.h"
+#include "session/timer_thread.h"
+
+/* On a session that is over the node is gone, or the server will see to it. */
+static void on_swept(struct zkr__sweep *sweep, int rc)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(sweep, struct zkr__claim, sweep);
+
+    if (zkr__error_outcome(rc) == ZKR__OVER) {
+        zkr__leftover_add_locked(c, 0);
+        rc = ZKR_OK;
+    } else if (rc == ZKR__ZCLOSING)
+        rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
+    if (c->recipe->way->same_name && rc != ZKR_OK && sweep->search.czxid != 0)
+        zkr__claims_left_locked(c->session, sweep->search.czxid);
+    zkr__grant_left_locked(&c->grant, rc);
+    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
+}
+
+void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
+{
+    struct zkr__sweep *sweep = &c->sweep;
+
+    zkr__timer_thread_disarm_locked(c->session, &c->pause);
+    zkr__sm_move(&c->sm, ZKR__CLAIM_LEAVING, why);
+    (void)zkr__claim_take_back_locked(c, &c->create);
+    (void)zkr__claim_take_back_locked(c, &c->list);
+    (void)zkr__claim_take_back_locked(c, &c->guard);
+    (void)zkr__claim_take_back_locked(c, &c->search.op);
+    zkr__claim_stop_watching_locked(c);
+    zkr__ghosts_leave_locked(c);
+    sweep->search.dir = c->lock->dir;
+    sweep->search.tag = c->name;
+    sweep->search.tag_len = zkr__node_name_tag_len(c->lock->layout);
+    sweep->search.markers = &c->recipe->markers;
+    sweep->search.path = c->request_path;
+    sweep->search.czxid = c->node[0] == '\0' ? 0 : c->czxid;
+    sweep->search.data = c->recipe->way->same_name ? c->data : NULL;
+    sweep->search.data_len = c->data_len;
+    sweep->node = strcpy(c->sweep_node, c->node);
+    sweep->node_size = c->path_size;
+    sweep->thorough = c->thorough;
+    zkr__sweep_start_locked(sweep, on_swept);
+}
+
+/* Given up, maybe before there was a node. */
+void zkr__claim_withdraw_locked(struct zkr__claim *c)
+{
+    if (c->node[0] != '\0' || c->thorough) {
+        zkr__claim_leave_locked(c, "given up");
+        return;
+    }
+    zkr__claim_stop_watching_locked(c);
+    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
+}
+
+void zkr__claim_release_locked(struct zkr__claim *c)
+{
+    zkr__grant_end_locked(&c->grant, ZKR_GRANT_RELEASED);
+    zkr__claim_leave_locked(c, "released");
+}

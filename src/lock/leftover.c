@@ -1,0 +1,156 @@
+/* Nodes of a session that is said to be over, deleted through the next one. */
+#include "lock/leftover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "session/timer_thread.h"
+
+struct leftover {
+    struct zkr__list link;   /* in session->leftovers, unless it is swept */
+    struct zkr__timer timer; /* armed while the lease is promised */
+    struct zkr__sweep sweep;
+    struct zkr__lock *lock;
+    uint64_t epoch; /* of the node */
+    bool was_there; /* when the epoch ended, as far as the claim knew */
+    char name[ZKR__NAME_MAX];
+    char node[]; /* of sweep.node_size */
+};
+
+static struct leftover *of(struct zkr__list *link)
+{
+    return ZKR__CONTAINER(link, struct leftover, link);
+}
+
+static void free_locked(struct leftover *l)
+{
+    zkr__list_remove(&l->link);
+    zkr__timer_thread_disarm_locked(l->lock->session, &l->timer);
+    zkr__lock_unref(l->lock);
+    free(l);
+}
+
+static void on_swept(struct zkr__sweep *sweep, int rc);
+
+/* At most `count` that nothing was promised of any more. */
+static void sweep_some_locked(struct zkr_session *s, int count)
+{
+    struct zkr__list *next;
+
+    if (s->over != 0)
+        return;
+    for (struct zkr__list *i = s->leftovers.next;
+         i != &s->leftovers && count > 0; i = next) {
+        next = i->next;
+        if (of(i)->timer.armed)
+            continue;
+        zkr__list_remove(i);
+        s->leftovers_swept++;
+        count--;
+        zkr__sweep_start_locked(&of(i)->sweep, on_swept);
+    }
+}
+
+/* One tells whether the session of all has ended: they go together. */
+static void forget_epoch_locked(struct zkr_session *s, uint64_t epoch)
+{
+    struct zkr__list *next;
+
+    for (struct zkr__list *i = s->leftovers.next; i != &s->leftovers;
+         i = next) {
+        next = i->next;
+        if (of(i)->epoch <= epoch)
+            free_locked(of(i));
+    }
+}
+
+/* When this session has ended as well, the next one sees to it. */
+static void on_swept(struct zkr__sweep *sweep, int rc)
+{
+    struct leftover *l = ZKR__CONTAINER(sweep, struct leftover, sweep);
+    struct zkr_session *s = l->lock->session;
+    bool alive = sweep->deleted;
+
+    if (zkr__error_outcome(rc) == ZKR__OVER && s->over == 0) {
+        zkr__sweep_start_locked(sweep, on_swept);
+        return;
+    }
+    s->leftovers_swept--;
+    if (rc == ZKR_OK && l->was_there && !alive)
+        forget_epoch_locked(s, l->epoch);
+    free_locked(l);
+    if (alive)
+        sweep_some_locked(s, INT32_MAX);
+    else if (s->leftovers_swept == 0)
+        sweep_some_locked(s, 1);
+}
+
+static void on_promise_over(struct zkr__timer *timer)
+{
+    struct leftover *l = ZKR__CONTAINER(timer, struct leftover, timer);
+    struct zkr_session *s = l->lock->session;
+
+    if (s->leftovers_swept == 0)
+        sweep_some_locked(s, 1);
+}
+
+static struct leftover *new_leftover(struct zkr__claim *c)
+{
+    struct leftover *l = calloc(1, sizeof(*l) + c->path_size);
+
+    if (l == NULL)
+        return NULL;
+    zkr__list_init(&l->link);
+    zkr__sweep_init(&l->sweep, c->session);
+    zkr__lock_ref(c->lock);
+    l->lock = c->lock;
+    l->epoch = c->epoch;
+    l->was_there = c->node[0] != '\0' && c->sm.state != ZKR__CLAIM_LEAVING;
+    (void)strcpy(l->name, c->name);
+    (void)strcpy(l->node, c->node);
+    l->sweep.search.dir = l->lock->dir;
+    l->sweep.search.tag = l->name;
+    l->sweep.search.tag_len = zkr__node_name_tag_len(l->lock->layout);
+    l->sweep.search.markers = &c->recipe->markers;
+    l->sweep.node = l->node;
+    l->sweep.node_size = c->path_size;
+    l->sweep.thorough = c->thorough;
+    return l;
+}
+
+static bool may_have_a_node(const struct zkr__claim *c)
+{
+    return c->node[0] != '\0' || c->thorough ||
+           c->sm.state == ZKR__CLAIM_ENROLLING ||
+           c->sm.state == ZKR__CLAIM_RECOVERING;
+}
+
+void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
+{
+    struct zkr_session *s = c->session;
+    int64_t now = zkr__clock_boot();
+    struct leftover *l;
+
+    if (s->over != 0 || c->recipe->way->same_name || !may_have_a_node(c))
+        return;
+    l = new_leftover(c);
+    if (l == NULL) {
+        zkr__log(ZKR_LOG_WARNING, "no memory to see to %s", c->request_path);
+        return;
+    }
+    zkr__list_append(&s->leftovers, &l->link);
+    if (not_before > now)
+        zkr__timer_thread_arm_locked(
+            s, &l->timer, zkr__clock_now() + not_before - now, on_promise_over);
+    else if (s->leftovers_swept == 0)
+        sweep_some_locked(s, 1);
+}
+
+void zkr__leftovers_end_locked(struct zkr_session *s)
+{
+    struct zkr__list *link;
+
+    while ((link = zkr__list_pop(&s->leftovers)) != NULL)
+        free_locked(of(link));
+}

@@ -1,0 +1,80 @@
+/* A lock path as its claims share it, and the ways to claim it. */
+#ifndef ZKR__LOCK_H
+#define ZKR__LOCK_H
+
+#include <stdatomic.h>
+
+#include <zkrecipes/request.h>
+
+#include "lock/recipe.h"
+#include "session/session.h"
+
+struct zkr__lock { /* set once, but for refs and holds */
+    atomic_uint refs;
+    struct zkr_session *session;
+    char *path; /* as given */
+    char *dir;  /* with the chroot */
+    char *label;
+    const char *noun;
+    enum zkr__layout layout;
+    enum zkr__zk_mode parents;
+    bool fail_on_session_loss;
+    bool reentrant;
+    struct zkr__list holds; /* holds.h; under the session lock */
+};
+
+/* What every recipe has for options: their structs look like this one. */
+struct zkr__lock_opts {
+    size_t size;
+    const char *label;
+    uint32_t flags; /* enum zkr__lock_flags */
+    uint32_t reserved;
+};
+
+#define ZKR__LOCK_OPTS_FIT(type)                                               \
+    _Static_assert(sizeof(type) == sizeof(struct zkr__lock_opts), #type)
+
+enum zkr__lock_flags {
+    ZKR__LOCK_FAIL_ON_SESSION_LOSS = 1u << 0,
+    ZKR__LOCK_PERSISTENT_PARENTS = 1u << 1,
+    ZKR__LOCK_KAZOO_LAYOUT = 1u << 2,
+    ZKR__LOCK_REENTRANT = 1u << 3,
+};
+
+/* Is it the path of a lock? ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG. */
+int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
+                         const char *path);
+
+/* `opts` is the recipe's option struct or NULL, `flags` what it knows. */
+int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
+                  const void *opts, uint32_t flags,
+                  struct zkr__lock **ret_lock);
+
+/* The gate of every public function: takes the session lock, if ZKR_OK. In this
+ * and what follows `lock` may be NULL, an error or nothing to do. */
+int zkr__lock_enter(struct zkr__lock *lock, const char *noun);
+void zkr__lock_leave(struct zkr__lock *lock);
+
+/* Gives up what waits, with ZKR_ECANCELED, and drops the caller's reference. */
+void zkr__lock_free(struct zkr__lock *lock);
+
+void zkr__lock_ref(struct zkr__lock *lock);
+void zkr__lock_unref(struct zkr__lock *lock);
+
+int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                      int64_t timeout_ms, zkr_grant **ret_grant);
+
+int zkr__lock_acquire_async(struct zkr__lock *lock,
+                            const struct zkr__recipe *recipe,
+                            int64_t timeout_ms, zkr_acquire_fn fn, void *user,
+                            zkr_request **ret_request);
+
+/* Acquire at the place of a grant that the caller has of this lock. */
+int zkr__lock_acquire_beside(struct zkr__lock *lock,
+                             const struct zkr__recipe *recipe,
+                             zkr_grant *beside, zkr_grant **ret_grant);
+
+int zkr__lock_cancel(struct zkr__lock *lock, const char *noun);
+void zkr__lock_cancel_locked(struct zkr__lock *lock);
+
+#endif

@@ -1,0 +1,116 @@
+/* Who we are, as written into our nodes: one line of JSON. */
+#include "lock/owner.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/version.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/path.h"
+
+/* Nanoseconds since boot at which this process started; 0 when unknown. */
+static int64_t started_after_boot(void)
+{
+    char line[1024];
+    const char *p = NULL;
+    unsigned long long ticks = 0;
+    FILE *f = fopen("/proc/self/stat", "re");
+
+    if (f == NULL)
+        return 0;
+    if (fgets(line, sizeof(line), f) != NULL)
+        p = strrchr(line, ')'); /* the name in parentheses may hold anything */
+    (void)fclose(f);
+    for (int field = 2; p != NULL && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    if (p == NULL || sscanf(p, " %llu", &ticks) != 1)
+        return 0;
+    return (int64_t)ticks * (1000 * ZKR__MS / sysconf(_SC_CLK_TCK));
+}
+
+static int64_t read_clock(clockid_t clock)
+{
+    struct timespec ts = { 0 };
+
+    (void)clock_gettime(clock, &ts);
+    return (int64_t)ts.tv_sec * 1000 * ZKR__MS + ts.tv_nsec;
+}
+
+/* When this process started, by the wall clock: with it, a process id means
+ * one process only. To the nearest second, in RFC 3339. */
+static void start_time(char text[32])
+{
+    int64_t booted = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
+    time_t start = (time_t)((booted + started_after_boot() + 500 * ZKR__MS) /
+                            (1000 * ZKR__MS));
+    struct tm tm;
+
+    text[0] = '\0';
+    if (gmtime_r(&start, &tm) != NULL)
+        (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* Names from the system may be anything; what is not text becomes "?". */
+static void make_text(char *text)
+{
+    if (text[0] == '\0' || zkr__text_fault(text) != NULL)
+        (void)strcpy(text, "?");
+}
+
+static json_t *record(const struct zkr__owner *owner)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    char thread[32] = "";
+    char program[64] = "";
+    char start[32];
+    char within[32];
+
+    (void)gethostname(host, sizeof(host) - 1);
+    make_text(host);
+    (void)pthread_getname_np(pthread_self(), thread, sizeof(thread));
+    make_text(thread);
+    (void)snprintf(program, sizeof(program), "%s",
+                   program_invocation_short_name);
+    make_text(program);
+    start_time(start);
+    (void)snprintf(within, sizeof(within), "0x%llx",
+                   (unsigned long long)owner->within);
+    return json_pack(
+        "{ss si ss* so* ss ss ss* ss ss* ss*}", "host", host, "pid",
+        (int)getpid(), "thread", owner->of_thread ? thread : NULL, "tid",
+        owner->of_thread ? json_integer(gettid()) : NULL, "start", start,
+        "program", program, "label", owner->label, "library",
+        "zkrecipes " ZKR_VERSION_STRING, "claim", owner->claim, "within",
+        owner->within != 0 ? within : NULL);
+}
+
+int zkr__owner_write(const struct zkr__owner *owner,
+                     char data[ZKR__OWNER_MAX + 1], size_t *ret_len)
+{
+    /* What goes first when every name is full of escapes. */
+    static const char *const spare[] = { "program", "thread", "host" };
+    json_t *json = record(owner);
+    size_t len = 0;
+
+    if (json != NULL)
+        len = json_dumpb(json, data, ZKR__OWNER_MAX, JSON_COMPACT);
+    for (size_t i = 0; i < 3 && len > ZKR__OWNER_MAX; i++) {
+        (void)json_object_del(json, spare[i]);
+        len = json_dumpb(json, data, ZKR__OWNER_MAX, JSON_COMPACT);
+    }
+    json_decref(json);
+    if (len == 0 || len > ZKR__OWNER_MAX)
+        return zkr__fail(ZKR_ENOMEM, "owner record: out of memory");
+    data[len] = '\0';
+    *ret_len = len;
+    return ZKR_OK;
+}

@@ -1,0 +1,98 @@
+/* Creating the missing parents of a lock, from the deepest that exists. */
+#include "lock/parents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "session/session.h"
+
+/* Why from the deepest: creating a node that exists needs the permission to
+ * create in its parent, which we may lack in parents that others made. */
+
+void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s)
+{
+    *parents = (struct zkr__parents){ .path = NULL };
+    zkr__op_init(&parents->op, s);
+}
+
+static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply);
+
+static void create_locked(struct zkr__parents *p)
+{
+    p->path[p->cut] = '\0';
+    p->op.request.mode = p->mode;
+    p->op.request.data = "";
+    p->op.request.acl = &p->op.session->acl;
+    zkr__op_start_locked(&p->op, ZKR__ZK_CREATE, p->path, ZKR__RETRY_POLICY,
+                         on_created);
+}
+
+static void up_locked(struct zkr__parents *p)
+{
+    while (p->cut > 0 && p->path[p->cut] != '/')
+        p->cut--;
+    if (p->cut <= p->chroot_len)
+        p->done(p, p->chroot_len > 0 ? ZKR_ENOCHROOT : ZKR__ZNONODE);
+    else
+        create_locked(p);
+}
+
+static void down_locked(struct zkr__parents *p)
+{
+    if (p->cut == p->len) {
+        p->done(p, ZKR_OK);
+        return;
+    }
+    p->path[p->cut] = '/';
+    p->cut += strlen(p->path + p->cut);
+    create_locked(p);
+}
+
+static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__parents *p = ZKR__CONTAINER(op, struct zkr__parents, op);
+
+    switch (reply->rc) {
+    case ZKR_OK:
+    case ZKR__ZNODEEXISTS:
+        down_locked(p);
+        break;
+    case ZKR__ZNONODE:
+        p->cut--;
+        up_locked(p);
+        break;
+    case ZKR__ZUNIMPLEMENTED: /* where containers are disabled */
+        if (p->mode == ZKR__ZK_CONTAINER) {
+            p->mode = ZKR__ZK_PERSISTENT;
+            create_locked(p);
+            break;
+        }
+        p->done(p, reply->rc);
+        break;
+    default:
+        p->done(p, reply->rc);
+    }
+}
+
+int zkr__parents_start_locked(struct zkr__parents *parents, const char *path,
+                              enum zkr__zk_mode mode,
+                              void (*done)(struct zkr__parents *, int rc))
+{
+    zkr__parents_done(parents);
+    parents->path = strdup(path);
+    if (parents->path == NULL)
+        return ZKR_ENOMEM;
+    parents->len = parents->cut = strlen(path);
+    parents->chroot_len = strlen(parents->op.session->hosts.chroot);
+    parents->mode = mode;
+    parents->done = done;
+    create_locked(parents);
+    return ZKR_OK;
+}
+
+void zkr__parents_done(struct zkr__parents *parents)
+{
+    free(parents->path);
+    parents->path = NULL;
+}

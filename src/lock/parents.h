@@ -1,0 +1,28 @@
+/* Creating the missing parents of a lock, from the deepest that exists. */
+#ifndef ZKR__PARENTS_H
+#define ZKR__PARENTS_H
+
+#include "session/op.h"
+
+struct zkr__parents {
+    struct zkr__op op;
+    char *path; /* a copy, cut where we are */
+    size_t len; /* of the whole */
+    size_t cut; /* of the part that is being created */
+    size_t chroot_len;
+    enum zkr__zk_mode mode;
+    /* Under the lock. On error `path` is the node that could not be made. */
+    void (*done)(struct zkr__parents *parents, int rc);
+};
+
+void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s);
+
+/* Create `path` and what is missing above it, but not the chroot. The others
+ * who do the same at the same time do not matter. ZKR_ENOMEM: not started. */
+int zkr__parents_start_locked(struct zkr__parents *parents, const char *path,
+                              enum zkr__zk_mode mode,
+                              void (*done)(struct zkr__parents *, int rc));
+
+void zkr__parents_done(struct zkr__parents *parents);
+
+#endif

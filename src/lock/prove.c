@@ -1,0 +1,129 @@
+/* PROVING: our turn has come, but nothing says yet that our session will live
+ * on. So it is after a process was stopped, or a link has stalled. */
+#include "lock/claim_steps.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "lock/heartbeat.h"
+#include "session/timer_thread.h"
+
+/* Our node belongs to this session, whose epoch is still the same. */
+static void grant_locked(struct zkr__claim *c, const char *why)
+{
+    assert(c->epoch == c->session->epoch && !c->decided);
+    zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, why);
+    zkr__grant_begin_locked(&c->grant);
+    zkr__claim_decide_locked(c, ZKR_OK);
+}
+
+static bool is_proving(const struct zkr__claim *c)
+{
+    return zkr__claim_in_state(c, ZKR__CLAIM_PROVING) && !zkr__claim_is_over(c);
+}
+
+static void ask_locked(struct zkr__claim *c);
+
+static void on_again(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+
+    if (is_proving(c))
+        ask_locked(c);
+}
+
+static void ask_later_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+
+    zkr__timer_thread_disarm_locked(s, &c->relist);
+    zkr__timer_thread_arm_locked(
+        s, &c->relist, zkr__clock_now() + zkr__heartbeat_pace(s), on_again);
+}
+
+/* An answer of the servers, and not one that has waited for us while we stood
+ * still: our node may have gone since. */
+static bool is_fresh(const struct zkr__claim *c, int rc)
+{
+    return zkr__error_outcome(rc) == ZKR__DONE && rc != ZKR_ENOMEM &&
+           zkr__clock_boot() - c->guard.sent < c->session->lease.timeout / 2;
+}
+
+static bool patience_is_over(const struct zkr__claim *c)
+{
+    return zkr__clock_now() - c->turn >=
+           zkr__lease_patience(&c->session->lease);
+}
+
+/* When the proof is withheld, by an ACL or by slow answers, the lock is granted
+ * all the same, and check() tells the truth. But not by answers that are not
+ * fresh, however long that takes: the caller's deadline is the end of it. */
+static void judge_locked(struct zkr__claim *c, int rc)
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    if (rc == ZKR__ZNONODE)
+        c->recipe->way->enter(c, "our node was deleted");
+    else if (!is_fresh(c, rc))
+        ask_later_locked(c);
+    else if (zkr__heartbeat_is_good(c->session))
+        grant_locked(c, "proven");
+    else if (rc != ZKR_OK || patience_is_over(c))
+        grant_locked(c, "without a proof");
+    else
+        ask_later_locked(c);
+}
+
+static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
+    bool another = reply->rc == ZKR_OK && reply->czxid != c->czxid;
+
+    if (is_proving(c))
+        judge_locked(c, another ? ZKR__ZNONODE : reply->rc);
+    zkr__claim_unref(c);
+}
+
+/* Where others may have the same name, a read after the write tells whose node
+ * it found. */
+static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
+
+    if (is_proving(c) && reply->rc == ZKR_OK && c->recipe->way->same_name)
+        zkr__claim_ask_locked(c, op, ZKR__ZK_EXISTS, c->node, ZKR__RETRY_NEVER,
+                              on_seen);
+    else if (is_proving(c))
+        judge_locked(c, reply->rc);
+    zkr__claim_unref(c);
+}
+
+/* A question of ours may still be under way: one that travelled with a list, or
+ * where answers take longer than the pace. Then a write of the heartbeat goes
+ * on with the proof. */
+static void ask_locked(struct zkr__claim *c)
+{
+    ask_later_locked(c);
+    if (c->guard.where == ZKR__OP_IDLE)
+        zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
+                              ZKR__RETRY_NEVER, on_checked);
+    else
+        zkr__heartbeat_start_locked(c->session);
+}
+
+/* First of those who conflict, in a list that is younger than our node: nobody
+ * can get ahead of us while it exists. Mostly a second write is all that the
+ * proof needs, and if not, some time. */
+void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
+{
+    if (zkr__heartbeat_is_good(c->session))
+        grant_locked(c, why);
+    else
+        zkr__claim_confirm_locked(c, why);
+}
+
+void zkr__claim_confirm_locked(struct zkr__claim *c, const char *why)
+{
+    zkr__sm_move(&c->sm, ZKR__CLAIM_PROVING, why);
+    c->turn = zkr__clock_now();
+    ask_locked(c);
+}

@@ -1,0 +1,37 @@
+/* What a recipe is, to the core: names, and whom to wait for. */
+#ifndef ZKR__RECIPE_H
+#define ZKR__RECIPE_H
+
+#include "lock/queue.h"
+
+struct zkr__claim;
+struct zkr__zk_reply;
+
+/* How a claim goes. Those of a queue are zkr__in_a_queue. */
+struct zkr__way {
+    /* Make a node of ours, or another attempt at it. */
+    void (*enter)(struct zkr__claim *c, const char *why);
+    /* The node that we waited for has changed, or gone. */
+    void (*go_on)(struct zkr__claim *c, const char *why);
+    /* What the node is that we wait for; NULL: no matter. */
+    void (*met)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
+    /* Our node is known by its data, not by its name. */
+    bool same_name;
+};
+
+extern const struct zkr__way zkr__in_a_queue;
+
+struct zkr__recipe {
+    const char *noun; /* for people: "mutex" */
+    const struct zkr__way *way;
+    const char *marker[2];       /* of our own nodes, by enum zkr__layout */
+    struct zkr__markers markers; /* of all who contend */
+    /* Index of the contender to wait for, or ZKR__NOBODY. Pure. */
+    size_t (*waits_for)(const struct zkr__queue *queue);
+    /* What an owner of one grant cannot have besides it (it would wait for
+     * itself), and what it has at once, beside that grant; NULL without. */
+    const struct zkr__recipe *deadlocks_with;
+    const struct zkr__recipe *granted_beside;
+};
+
+#endif

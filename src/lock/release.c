@@ -1,0 +1,145 @@
+/* Giving a lock back: now, later, or by freeing the grant. */
+#include "lock/grant_parts.h"
+
+#include "base/error.h"
+#include "lock/holds.h"
+
+/* How the release ended, with its sentence. */
+static int explain_release(const struct zkr_grant *g,
+                           const struct zkr__claim *c)
+{
+    return g->released == ZKR_OK
+               ? ZKR_OK
+               : zkr__fail(g->released, "%s '%s': cannot delete '%s'",
+                           c->recipe->noun, c->lock->path, c->node);
+}
+
+static void run_released(struct zkr__notice *notice)
+{
+    struct zkr_grant *g =
+        ZKR__CONTAINER(notice, struct zkr_grant, release_notice);
+
+    zkr__error_set_detail("");
+    g->release_fn(explain_release(g, zkr__grant_claim(g)), g->release_user);
+    zkr__claim_unref(zkr__grant_claim(g));
+}
+
+void zkr__release_init(struct zkr_grant *g)
+{
+    zkr__notice_init(&g->release_notice, run_released);
+}
+
+void zkr__grant_left_locked(struct zkr_grant *g, int rc)
+{
+    g->left = true;
+    g->released = rc;
+    if (g->release_fn != NULL) {
+        zkr__claim_ref(zkr__grant_claim(g));
+        zkr__dispatch_post_locked(zkr__grant_claim(g)->session,
+                                  &g->release_notice);
+    }
+}
+
+/* May one acquire be taken back, and if so: is it more than counting? */
+static int check_release_locked(struct zkr_grant *g, bool waits)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (!zkr__hold_is_mine_locked(c))
+        return zkr__grant_explain(g, ZKR_ENOTOWNER);
+    if (g->sm.state == ZKR_GRANT_RELEASED)
+        return zkr__grant_explain(g, ZKR_ENOTHELD);
+    if (g->sm.state == ZKR_GRANT_LOST) {
+        (void)zkr__hold_drop_locked(c);
+        return zkr__grant_explain(g, ZKR_ELOST);
+    }
+    if (waits && c->depth == 1 && zkr__dispatch_inside_locked(c->session))
+        return zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a release");
+    return ZKR_OK;
+}
+
+static int await_release_unlocks(struct zkr_grant *g)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+    struct zkr_session *s = c->session;
+    int64_t deadline = zkr__clock_deadline(s->opts.reply_timeout_ms);
+
+    while (!g->left && zkr__cond_wait(&c->changed, &s->lock, deadline))
+        ;
+    if (!g->left)
+        return zkr__fail(ZKR_EPENDING, "%s '%s': no answer to the delete yet",
+                         c->recipe->noun, c->lock->path);
+    return explain_release(g, c);
+}
+
+int zkr_grant_release(zkr_grant *g)
+{
+    struct zkr__claim *c;
+    int rc = zkr__grant_enter(g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    c = zkr__grant_claim(g);
+    rc = check_release_locked(g, true);
+    if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
+        zkr__claim_release_locked(c);
+        rc = await_release_unlocks(g);
+    }
+    zkr__grant_leave(g);
+    return rc;
+}
+
+int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
+{
+    struct zkr__claim *c;
+    int rc = zkr__grant_enter(g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    c = zkr__grant_claim(g);
+    rc = check_release_locked(g, false);
+    if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
+        g->release_fn = fn;
+        g->release_user = user;
+        zkr__claim_release_locked(c);
+    }
+    zkr__grant_leave(g);
+    return rc;
+}
+
+/* True when that was the last handle. */
+static bool drop_handle_locked(struct zkr__claim *c)
+{
+    if (--c->handles == 0)
+        return true;
+    if (c->depth > c->handles)
+        (void)zkr__hold_drop_locked(c);
+    return false;
+}
+
+static void free_unlocks(struct zkr_grant *g)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+    bool was_due;
+
+    c->depth = 0;
+    zkr__list_remove(&c->hold);
+    was_due = zkr__dispatch_withdraw_unlocks(c->session, &g->notice);
+    g->fn = NULL;
+    if (zkr__grant_is_ours(g))
+        zkr__claim_release_locked(c);
+    zkr__grant_leave(g);
+    if (was_due)
+        zkr__claim_unref(c);
+    zkr__claim_unref(c);
+}
+
+void zkr_grant_free(zkr_grant *g)
+{
+    if (g == NULL || zkr__grant_enter(g) != ZKR_OK)
+        return;
+    if (drop_handle_locked(zkr__grant_claim(g)))
+        free_unlocks(g);
+    else
+        zkr__grant_leave(g);
+}

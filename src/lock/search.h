@@ -1,0 +1,39 @@
+/* Finding our own nodes by their tag, when a reply did not come. */
+#ifndef ZKR__SEARCH_H
+#define ZKR__SEARCH_H
+
+#include "lock/node_name.h"
+#include "session/op.h"
+
+struct zkr__search {
+    struct zkr__op op;
+    const char *dir;
+    const char *tag; /* what our nodes begin with, tag_len bytes */
+    size_t tag_len;
+    /* The ensemble has answered that this one is not there: a server that shows
+     * it all the same has a ghost. NULL or "": none. */
+    const char *gone;
+    const struct zkr__markers *markers;
+    /* Or, with `data`: our only node can be this one, if it is that one, or if
+     * it has that data, which others may have replaced. */
+    const char *path;
+    int64_t czxid; /* 0: not known */
+    const char *data;
+    size_t data_len;
+    char found[ZKR__NAME_MAX + ZKR__SEQ_DIGITS]; /* lowest; "" when none is */
+    /* Under the lock. ZKR_OK, or the answer that ended the search. No node, or
+     * no directory, is an answer too: ZKR_OK with nothing found. */
+    void (*done)(struct zkr__search *search, int rc);
+};
+
+void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
+
+/* A write first: another server than the one that may have carried out the
+ * request could lag behind it, and "not there" must mean that it was not, and
+ * will not be, carried out. A sync is not enough: a leader that the others have
+ * deserted answers it. `retry` as for an operation. */
+void zkr__search_start_locked(struct zkr__search *search,
+                              enum zkr__op_retry retry,
+                              void (*done)(struct zkr__search *, int rc));
+
+#endif

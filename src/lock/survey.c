@@ -1,0 +1,130 @@
+/* SURVEYING: listing the queue, and finding whom we wait for. */
+#include "lock/claim_steps.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "lock/heartbeat.h"
+#include "session/timer_thread.h"
+
+static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list);
+
+    if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING) &&
+        !zkr__claim_is_over(c)) {
+        if (reply->rc == ZKR_OK)
+            zkr__claim_survey_locked(c, reply);
+        else if (reply->rc == ZKR__ZNONODE)
+            zkr__claim_enter_locked(c, "directory gone");
+        else
+            zkr__claim_give_up_locked(c, reply->rc,
+                                      "cannot list the contenders");
+    }
+    zkr__claim_unref(c);
+}
+
+static void on_guard(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    (void)reply; /* the lease has been told */
+    zkr__claim_unref(ZKR__CONTAINER(op, struct zkr__claim, guard));
+}
+
+/* Who has waited for long has sent no write for long, and so would be granted
+ * the lock without a lease. The write travels with the list, and is answered
+ * before it. */
+static void guard_locked(struct zkr__claim *c)
+{
+    if (c->guard.where == ZKR__OP_IDLE &&
+        zkr__heartbeat_wants_write(c->session))
+        zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
+                              ZKR__RETRY_NEVER, on_guard);
+}
+
+void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
+{
+    zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
+    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__ghosts_rest_locked(c);
+    guard_locked(c);
+    zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
+                          ZKR__RETRY_POLICY, on_list);
+}
+
+/* The counter of the server sticks at 2^31-1 or goes negative: from there on,
+ * sequence numbers say nothing about the order, for any client. */
+static bool is_exhausted(const struct zkr__claim *c)
+{
+    int64_t seq = -1;
+
+    (void)zkr__node_name_parse(c->node, &c->recipe->markers, &seq);
+    if (seq >= ZKR__SEQ_WARN && seq < ZKR__SEQ_MAX)
+        zkr__log(ZKR_LOG_WARNING,
+                 "%s '%s': sequence number %lld of at most %lld; let the "
+                 "directory be removed when it is empty",
+                 c->recipe->noun, c->lock->path, (long long)seq,
+                 (long long)ZKR__SEQ_MAX);
+    return seq < 0 || seq >= ZKR__SEQ_MAX;
+}
+
+static void conflict_locked(struct zkr__claim *c, const char *name)
+{
+    if (zkr__claim_asked_for(c, name)) /* ... and created later than we knew */
+        zkr__claim_recover_locked(c, "we would wait for ourselves");
+    else if (c->is_try)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);
+    else
+        zkr__claim_wait_for_locked(c, name);
+}
+
+/* A node at the place of another that we have: it counts only if the other was
+ * still there when ours had been created, so that nobody was granted in
+ * between. */
+static bool place_was_free(const struct zkr__claim *c, struct zkr__queue *queue)
+{
+    return c->beside != NULL &&
+           !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node));
+}
+
+static void beside_nobody_locked(struct zkr__claim *c)
+{
+    zkr__claim_lost_locked(c->beside, "our node was deleted");
+    zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
+                              zkr__path_name(c->beside->node));
+}
+
+void zkr__claim_survey_locked(struct zkr__claim *c,
+                              const struct zkr__zk_reply *reply)
+{
+    struct zkr__queue queue;
+    bool ghosts;
+    size_t i;
+
+    if (zkr__queue_parse(&queue, reply->names, reply->name_count,
+                         &c->recipe->markers,
+                         zkr__path_name(c->node)) != ZKR_OK) {
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+        return;
+    }
+    ghosts = zkr__ghosts_leave_out_locked(c, &queue);
+    if (!queue.listed)
+        zkr__claim_enter_locked(c, "our node was deleted");
+    else if (place_was_free(c, &queue))
+        beside_nobody_locked(c);
+    else if (is_exhausted(c))
+        zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
+                                  "node '%s' has no usable sequence number",
+                                  c->node);
+    else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
+        conflict_locked(c, queue.ahead[i].name);
+    else if (ghosts)
+        zkr__claim_confirm_locked(c, "first, but for ghosts");
+    else
+        zkr__claim_turn_locked(c, "first");
+    zkr__queue_done(&queue);
+}
+
+const struct zkr__way zkr__in_a_queue = {
+    .enter = zkr__claim_enter_locked,
+    .go_on = zkr__claim_list_locked,
+};

@@ -1,0 +1,89 @@
+/* Deletes that must happen: repeated until done, or the session is over. */
+#include "lock/sweep.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "session/session.h"
+
+void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s)
+{
+    *sweep = (struct zkr__sweep){ .node = NULL };
+    zkr__search_init(&sweep->search, s);
+    zkr__op_init(&sweep->delete_op, s);
+}
+
+static void end_locked(struct zkr__sweep *sweep, int rc)
+{
+    if (rc != ZKR_OK && zkr__error_outcome(rc) == ZKR__DONE)
+        zkr__log(ZKR_LOG_WARNING,
+                 "cannot delete our node %s: %s. It stays until the session "
+                 "ends, and others wait for it",
+                 sweep->node, zkr_strerror(rc));
+    sweep->done(sweep, rc);
+}
+
+static void on_found(struct zkr__search *search, int rc);
+
+static bool is_worth_a_look(const struct zkr__sweep *sweep, int rc)
+{
+    enum zkr__outcome outcome = zkr__error_outcome(rc);
+
+    return sweep->search.data != NULL && sweep->delete_op.session->over == 0 &&
+           (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE ||
+            rc == ZKR_ENOMEM);
+}
+
+static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__sweep *sweep = ZKR__CONTAINER(op, struct zkr__sweep, delete_op);
+
+    sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
+    if (is_worth_a_look(sweep, reply->rc))
+        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+    else if (reply->rc != ZKR_OK && reply->rc != ZKR__ZNONODE)
+        end_locked(sweep, reply->rc);
+    else if (sweep->thorough) {
+        sweep->search.gone = zkr__path_name(sweep->node);
+        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+    } else {
+        end_locked(sweep, ZKR_OK);
+    }
+}
+
+/* A name that others may have too must not be deleted twice: after an unknown
+ * outcome look first whose it is now. */
+static void delete_locked(struct zkr__sweep *sweep)
+{
+    enum zkr__op_retry retry =
+        sweep->search.data == NULL ? ZKR__RETRY_ALWAYS : ZKR__RETRY_NEVER;
+
+    zkr__op_start_locked(&sweep->delete_op, ZKR__ZK_DELETE, sweep->node, retry,
+                         on_deleted);
+}
+
+static void on_found(struct zkr__search *search, int rc)
+{
+    struct zkr__sweep *sweep =
+        ZKR__CONTAINER(search, struct zkr__sweep, search);
+
+    if (rc != ZKR_OK || search->found[0] == '\0') {
+        end_locked(sweep, rc);
+        return;
+    }
+    (void)snprintf(sweep->node, sweep->node_size, "%s/%s", search->dir,
+                   search->found);
+    delete_locked(sweep);
+}
+
+void zkr__sweep_start_locked(struct zkr__sweep *sweep,
+                             void (*done)(struct zkr__sweep *, int rc))
+{
+    sweep->done = done;
+    if (sweep->node[0] != '\0')
+        delete_locked(sweep);
+    else
+        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+}

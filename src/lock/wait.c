@@ -1,0 +1,148 @@
+/* WAITING: watching the one node that we wait for. */
+#include "lock/claim_steps.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/path.h"
+#include "session/timer_thread.h"
+
+/* How often to list when the node before us cannot be read. */
+#define RELIST_MS 1000
+
+static bool is_waiting(const struct zkr__claim *c)
+{
+    return zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && !zkr__claim_is_over(c);
+}
+
+static void on_left_before_us(void *owner, bool deleted)
+{
+    struct zkr__claim *c = owner;
+
+    (void)deleted;
+    c->watch = NULL;
+    if (is_waiting(c))
+        c->recipe->way->go_on(c, "the node before us has changed");
+}
+
+static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
+
+static void on_relist(struct zkr__timer *timer);
+
+static void relist_later_locked(struct zkr__claim *c)
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__timer_thread_arm_locked(c->session, &c->relist,
+                                 zkr__clock_deadline(RELIST_MS), on_relist);
+}
+
+static void on_relist(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+
+    if (!is_waiting(c))
+        return;
+    if (c->get.where != ZKR__OP_IDLE) {
+        relist_later_locked(c);
+        return;
+    }
+    zkr__claim_stop_watching_locked(c);
+    c->recipe->way->go_on(c, "the node before us cannot be read");
+}
+
+/* GET and not EXISTS: that would leave a watch behind on a node that has gone.
+ * Without the permission to read, EXISTS has to do; but servers since the fix
+ * of CVE-2024-23944 do not tell us of a node that we may not read, and since
+ * ZOOKEEPER-2590 (3.8.4, 3.9.2) they refuse EXISTS too. So we also list again
+ * from time to time. */
+static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
+                         const char *path)
+{
+    c->watch = zkr__watch_new_locked(c->session, path, c, on_left_before_us);
+    if (c->watch == NULL) {
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+        return;
+    }
+    c->get.request.watch = c->watch;
+    zkr__claim_ask_locked(c, &c->get, type, c->watch->path, ZKR__RETRY_POLICY,
+                          on_get);
+    if (type == ZKR__ZK_EXISTS)
+        relist_later_locked(c);
+}
+
+void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
+{
+    char *path;
+
+    zkr__sm_move(&c->sm, ZKR__CLAIM_WAITING, name);
+    if (!zkr__path_is_child_name(name)) {
+        zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
+        return;
+    }
+    path = zkr__path_join(c->lock->dir, name);
+    if (path == NULL)
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+    else
+        watch_locked(c, ZKR__ZK_GET, path);
+    free(path);
+    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
+        !zkr__ghosts_suspect_locked(c, name))
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+}
+
+static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
+{
+    if (c->recipe->way->met != NULL)
+        c->recipe->way->met(c, reply);
+}
+
+static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
+                               int rc)
+{
+    struct zkr__watch *w = c->watch;
+
+    c->watch = NULL;
+    if (!is_waiting(c))
+        ;
+    else if (rc == ZKR__ZNONODE)
+        c->recipe->way->go_on(c, "the node before us has gone");
+    else if (rc == ZKR__ZNOAUTH) /* of GET: see on_get() */
+        watch_locked(c, ZKR__ZK_EXISTS, w->path);
+    else
+        zkr__claim_give_up_locked(c, rc, "cannot watch '%s'", w->path);
+    zkr__watch_not_set_locked(w, type, rc);
+}
+
+static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, get);
+    enum zkr__zk_type type = op->request.type;
+
+    if (reply->rc == ZKR__ZNOAUTH && type == ZKR__ZK_EXISTS && is_waiting(c)) {
+        zkr__watch_refused_locked(c->watch); /* on_relist() has to do */
+        met_locked(c, reply);
+    } else if (reply->rc != ZKR_OK) {
+        not_watched_locked(c, type, reply->rc);
+    } else if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING)) {
+        zkr__watch_remove_locked(c->watch); /* given up in the meantime */
+        c->watch = NULL;
+    } else if (!zkr__claim_is_over(c)) {
+        met_locked(c, reply);
+    }
+    zkr__claim_unref(c);
+}
+
+void zkr__claim_stop_watching_locked(struct zkr__claim *c)
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__ghosts_rest_locked(c);
+    if (c->watch == NULL)
+        return;
+    if (zkr__claim_take_back_locked(c, &c->get))
+        zkr__watch_not_sent_locked(c->watch);
+    else if (c->get.where == ZKR__OP_IDLE)
+        zkr__watch_remove_locked(c->watch);
+    else
+        return; /* on_get() */
+    c->watch = NULL;
+}

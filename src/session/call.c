@@ -1,0 +1,178 @@
+/* A blocking call: its requests, and a caller who may leave before they end. */
+#include "session/call.h"
+
+#include "base/error.h"
+#include "session/session.h"
+
+void zkr__call_init(struct zkr__call *call, struct zkr_session *s,
+                    void (*free)(struct zkr__call *))
+{
+    zkr__session_ref(s);
+    call->session = s;
+    call->free = free;
+    atomic_init(&call->refs, 1);
+    zkr__list_init(&call->link);
+    zkr__list_init(&call->asks);
+    (void)zkr__cond_init(&call->changed);
+}
+
+void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call)
+{
+    ask->call = call;
+    zkr__list_init(&ask->link);
+    zkr__op_init(&ask->op, call->session);
+}
+
+/* Under the session lock it never drops the last reference of the session:
+ * there the connector or the timer thread still has one. */
+void zkr__call_unref(struct zkr__call *call)
+{
+    struct zkr_session *s = call->session;
+
+    if (atomic_fetch_sub(&call->refs, 1) != 1)
+        return;
+    (void)pthread_cond_destroy(&call->changed);
+    call->free(call);
+    zkr__session_unref(s);
+}
+
+static int fail(const struct zkr__call *call, int rc, const char *reason)
+{
+    return zkr__fail(rc, "%s '%.300s': %s", call->noun, call->path, reason);
+}
+
+static int session_is_over(const struct zkr__call *call)
+{
+    const struct zkr_session *s = call->session;
+
+    return fail(call, s->over,
+                s->over == ZKR_ECLOSED ? "the session is closed"
+                                       : "the session is over");
+}
+
+int zkr__call_begin_locked(struct zkr__call *call, int64_t deadline)
+{
+    struct zkr_session *s = call->session;
+
+    call->deadline = deadline;
+    if (s->over != 0)
+        return session_is_over(call);
+    if (zkr__dispatch_inside_locked(s))
+        return fail(call, ZKR_EDEADLK, "a callback cannot wait");
+    zkr__list_append(&s->calls, &call->link);
+    return ZKR_OK;
+}
+
+static int timed_out(const struct zkr__call *call)
+{
+    return fail(call, ZKR__ZOPERATIONTIMEOUT,
+                zkr__session_connected(call->session)
+                    ? "no answer before the deadline"
+                    : "deadline passed without a connection");
+}
+
+int zkr__call_wait_unlocks(struct zkr__call *call)
+{
+    struct zkr_session *s = call->session;
+
+    while (!call->ended && s->over == 0 &&
+           zkr__cond_wait(&call->changed, &s->lock, call->deadline))
+        ;
+    if (!call->ended)
+        return s->over != 0 ? session_is_over(call) : timed_out(call);
+    call->ended = false;
+    return call->rc == ZKR_OK ? ZKR_OK : fail(call, call->rc, call->reason);
+}
+
+void zkr__call_leave_locked(struct zkr__call *call)
+{
+    struct zkr__list *next;
+
+    zkr__list_remove(&call->link);
+    for (struct zkr__list *l = call->asks.next; l != &call->asks; l = next) {
+        struct zkr__ask *ask = ZKR__CONTAINER(l, struct zkr__ask, link);
+
+        next = l->next;
+        ask->op.retry = ZKR__RETRY_NEVER;
+        if (zkr__op_cancel_locked(&ask->op)) {
+            zkr__list_remove(&ask->link);
+            zkr__call_unref(call); /* the caller still has one */
+        }
+    }
+}
+
+/* When the session is over the caller leaves, and nothing may be started any
+ * more. */
+static bool caller_waits(const struct zkr__call *call)
+{
+    return !zkr__list_empty(&call->link) && call->session->over == 0;
+}
+
+static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__ask *ask = ZKR__CONTAINER(op, struct zkr__ask, op);
+    struct zkr__call *call = ask->call;
+
+    if (caller_waits(call) && reply->rc == ZKR__ZSESSIONEXPIRED && !ask->once) {
+        zkr__op_start_locked(op, op->request.type, op->request.path, op->retry,
+                             on_reply);
+        return;
+    }
+    zkr__list_remove(&ask->link);
+    if (caller_waits(call))
+        ask->done(ask, reply);
+    zkr__call_unref(call);
+}
+
+static void
+start_locked(struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
+             void (*done)(struct zkr__ask *, const struct zkr__zk_reply *))
+{
+    struct zkr__call *call = ask->call;
+
+    if (call->session->over != 0) /* nothing would end it any more */
+        return;
+    (void)atomic_fetch_add(&call->refs, 1);
+    zkr__list_append(&call->asks, &ask->link);
+    ask->done = done;
+    zkr__op_start_locked(&ask->op, type, path,
+                         ask->once ? ZKR__RETRY_NEVER : ZKR__RETRY_POLICY,
+                         on_reply);
+}
+
+void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
+                          const char *path,
+                          void (*done)(struct zkr__ask *,
+                                       const struct zkr__zk_reply *))
+{
+    ask->once = false;
+    start_locked(ask, type, path, done);
+}
+
+void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
+                               const char *path,
+                               void (*done)(struct zkr__ask *,
+                                            const struct zkr__zk_reply *))
+{
+    ask->once = true;
+    start_locked(ask, type, path, done);
+}
+
+void zkr__call_end_locked(struct zkr__call *call, int rc, const char *reason)
+{
+    if (call->ended)
+        return;
+    call->ended = true;
+    call->rc = rc;
+    call->reason = reason;
+    (void)pthread_cond_broadcast(&call->changed);
+}
+
+void zkr__calls_wake_locked(struct zkr_session *s)
+{
+    for (struct zkr__list *l = s->calls.next; l != &s->calls; l = l->next) {
+        struct zkr__call *call = ZKR__CONTAINER(l, struct zkr__call, link);
+
+        (void)pthread_cond_broadcast(&call->changed);
+    }
+}

@@ -1,0 +1,133 @@
+/* The connector: the session's thread for opening and closing handles, which
+ * may take as long as a name server does not answer. */
+#include "session/connector.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "session/scout.h"
+#include "session/timer_thread.h"
+
+/* How long a close waits for answers; of a dead handle they come at once, or,
+ * in a race of the client's, never (ZOOKEEPER-2802). */
+#define DRAIN_MS      1000
+#define DRAIN_DEAD_MS 50
+/* How long the client may take to close a handle: 3 s until it has sent that,
+ * and 1.5 s for the answer. Then it is left behind. */
+#define CLOSE_MS 4750
+
+void zkr__connector_wake_locked(struct zkr_session *s)
+{
+    (void)pthread_cond_signal(&s->connector_wake);
+}
+
+const char *zkr__connector_fault(int rc)
+{
+    if (rc == ZKR_EHOSTS)
+        return "no host name can be resolved";
+    if (rc == ZKR_ESYSTEM)
+        return "the ZooKeeper client has not given back too many handles of "
+               "this process";
+    return zkr_strerror(rc);
+}
+
+static void open_handle_unlocks(struct zkr_session *s)
+{
+    const struct zkr__zk_config config = {
+        .servers = s->hosts.plain,
+        .timeout_ms = (int)s->opts.session_timeout_ms,
+        .auth_scheme = s->auth_scheme,
+        .auth = s->auth,
+    };
+    struct zkr__zk *zk = NULL;
+    int rc;
+
+    s->opening = true;
+    s->early = false;
+    s->opened_at = zkr__clock_boot();
+    zkr__mtx_unlock(&s->lock);
+    rc = zkr__zk_open(&config, s, &zk);
+    zkr__mtx_lock(&s->lock);
+    s->opening = false;
+    s->open_error = rc;
+    s->zk = zk;
+    if (rc != ZKR_OK) {
+        zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
+                 s->hosts.servers, zkr__connector_fault(rc));
+        s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
+        (void)pthread_cond_broadcast(&s->changed);
+    } else if (s->early) {
+        zkr__session_handle_locked(s, s->early_event);
+    }
+}
+
+/* Let the requests under way be answered: those that are not when the handle is
+ * closed are lost inside the client, with their memory (ZOOKEEPER-3868). */
+static void drain_unlocks(struct zkr_session *s)
+{
+    int64_t deadline =
+        zkr__clock_deadline(s->over == ZKR_ECLOSED ? DRAIN_MS : DRAIN_DEAD_MS);
+
+    while (s->in_flight_count > 0 && zkr__clock_now() < deadline)
+        (void)zkr__cond_wait(&s->connector_wake, &s->lock, deadline);
+}
+
+/* After zkr__zk_close() no answer comes any more, so what is still waiting for
+ * one is ended by us. */
+static void close_handle_unlocks(struct zkr_session *s)
+{
+    struct zkr__zk *zk = s->zk;
+
+    if (zk != NULL) {
+        drain_unlocks(s);
+        s->zk = NULL;
+        zkr__mtx_unlock(&s->lock);
+        s->told_server = zkr__zk_close(zk, zkr__clock_deadline(CLOSE_MS));
+        zkr__mtx_lock(&s->lock);
+    }
+    s->handle_dead = false;
+    zkr__session_flush_locked(s);
+}
+
+static void turn_unlocks(struct zkr_session *s)
+{
+    bool wanted = s->zk == NULL && s->over == 0;
+
+    if (s->handle_dead)
+        close_handle_unlocks(s);
+    else if (wanted && zkr__clock_now() >= s->open_at)
+        open_handle_unlocks(s);
+    else if (zkr__clock_now() >= zkr__scout_due(s))
+        zkr__scout_send_unlocks(s);
+    else
+        (void)zkr__cond_wait(&s->connector_wake, &s->lock,
+                             wanted ? s->open_at : zkr__scout_due(s));
+}
+
+static void *connector_main(void *arg)
+{
+    struct zkr_session *s = arg;
+
+    zkr__mtx_lock(&s->lock);
+    while (s->over != ZKR_ECLOSED)
+        turn_unlocks(s);
+    close_handle_unlocks(s);
+    s->connector_done = true;
+    zkr__timer_thread_wake_locked(s); /* it ends, too */
+    (void)pthread_cond_broadcast(&s->changed);
+    zkr__mtx_unlock(&s->lock);
+    zkr__session_unref(s);
+    return NULL;
+}
+
+int zkr__connector_start(struct zkr_session *s)
+{
+    int rc;
+
+    zkr__session_ref(s);
+    rc = zkr__thread_start(&s->connector, "zkr-connector", connector_main, s);
+    if (rc != ZKR_OK)
+        zkr__session_unref(s);
+    return rc;
+}

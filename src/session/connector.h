@@ -1,0 +1,16 @@
+/* The connector: the session's thread for opening and closing handles, which
+ * may take as long as a name server does not answer. */
+#ifndef ZKR__CONNECTOR_H
+#define ZKR__CONNECTOR_H
+
+#include "session/session.h"
+
+int zkr__connector_start(struct zkr_session *s);
+
+/* The handle is dead, the session closed, or a last answer has come. */
+void zkr__connector_wake_locked(struct zkr_session *s);
+
+/* Why there is no handle, for people. */
+const char *zkr__connector_fault(int rc);
+
+#endif

@@ -1,0 +1,210 @@
+/* The dispatcher: the callbacks of the user, one at a time, without the lock.
+ */
+#include "session/dispatch.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "session/session.h"
+
+int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)
+{
+    zkr__list_init(&d->due);
+    d->fd = -1;
+    if (zkr__cond_init(&d->changed) != 0)
+        return zkr__fail(ZKR_ESYSTEM, "cannot make a condition variable");
+    if (!own_loop)
+        return ZKR_OK;
+    d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (d->fd < 0)
+        return zkr__fail(ZKR_ESYSTEM, "cannot make an eventfd: %s",
+                         strerror(errno));
+    return ZKR_OK;
+}
+
+void zkr__dispatch_done(struct zkr__dispatch *d)
+{
+    int cancel = zkr__thread_keep();
+
+    if (d->fd >= 0)
+        (void)close(d->fd);
+    zkr__thread_let_go(cancel);
+    (void)pthread_cond_destroy(&d->changed);
+}
+
+void zkr__notice_init(struct zkr__notice *n, void (*run)(struct zkr__notice *))
+{
+    zkr__list_init(&n->link);
+    n->run = run;
+    n->due = false;
+}
+
+/* The descriptor is readable exactly while something is due. */
+static void show_due(struct zkr__dispatch *d, bool due)
+{
+    uint64_t value = 1;
+
+    if (d->fd < 0)
+        return;
+    if (due)
+        (void)!write(d->fd, &value, sizeof(value)); /* full: readable anyway */
+    else
+        (void)!read(d->fd, &value, sizeof(value)); /* empty: as wanted */
+}
+
+void zkr__dispatch_post_locked(struct zkr_session *s, struct zkr__notice *n)
+{
+    struct zkr__dispatch *d = &s->dispatch;
+
+    assert(zkr__mtx_mine(&s->lock));
+    if (n->due)
+        return;
+    n->due = true;
+    if (zkr__list_empty(&d->due))
+        show_due(d, true);
+    zkr__list_append(&d->due, &n->link);
+    (void)pthread_cond_broadcast(&d->changed);
+}
+
+static struct zkr__notice *take_locked(struct zkr__dispatch *d)
+{
+    struct zkr__list *link = zkr__list_pop(&d->due);
+    struct zkr__notice *n;
+
+    if (link == NULL)
+        return NULL;
+    if (zkr__list_empty(&d->due))
+        show_due(d, false);
+    n = ZKR__CONTAINER(link, struct zkr__notice, link);
+    n->due = false;
+    return n;
+}
+
+static void run_due_unlocks(struct zkr_session *s)
+{
+    struct zkr__dispatch *d = &s->dispatch;
+    struct zkr__notice *n;
+
+    d->busy = true;
+    d->runner = pthread_self();
+    while ((n = take_locked(d)) != NULL) {
+        d->running = n;
+        zkr__mtx_unlock(&s->lock);
+        n->run(n);
+        zkr__mtx_lock(&s->lock);
+        d->running = NULL;
+        (void)pthread_cond_broadcast(&d->changed);
+    }
+    d->busy = false;
+}
+
+bool zkr__dispatch_inside_locked(const struct zkr_session *s)
+{
+    return s->dispatch.busy &&
+           pthread_equal(s->dispatch.runner, pthread_self());
+}
+
+bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
+                                    struct zkr__notice *n)
+{
+    struct zkr__dispatch *d = &s->dispatch;
+    bool due;
+
+    assert(zkr__mtx_mine(&s->lock));
+    /* First this: a notice that runs may post itself again. */
+    while (d->running == n && !zkr__dispatch_inside_locked(s))
+        (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
+    due = n->due;
+    if (due) {
+        zkr__list_remove(&n->link);
+        n->due = false;
+        if (zkr__list_empty(&d->due))
+            show_due(d, false);
+    }
+    return due;
+}
+
+static void *dispatch_main(void *arg)
+{
+    struct zkr_session *s = arg;
+    struct zkr__dispatch *d = &s->dispatch;
+
+    zkr__mtx_lock(&s->lock);
+    for (;;) {
+        run_due_unlocks(s);
+        if (d->stop)
+            break;
+        (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
+    }
+    zkr__mtx_unlock(&s->lock);
+    return NULL;
+}
+
+int zkr__dispatch_start(struct zkr_session *s)
+{
+    if (s->dispatch.fd >= 0)
+        return ZKR_OK;
+    return zkr__thread_start(&s->dispatch.thread, "zkr-dispatch", dispatch_main,
+                             s);
+}
+
+void zkr__dispatch_stop(struct zkr_session *s)
+{
+    struct zkr__dispatch *d = &s->dispatch;
+
+    zkr__mtx_lock(&s->lock);
+    d->stop = true;
+    (void)pthread_cond_broadcast(&d->changed);
+    if (d->fd >= 0) {
+        while (d->running != NULL)
+            (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
+        run_due_unlocks(s);
+    }
+    zkr__mtx_unlock(&s->lock);
+    if (d->fd < 0)
+        (void)pthread_join(d->thread, NULL);
+}
+
+int zkr_session_fd(zkr_session *s, int *ret_fd)
+{
+    int rc = zkr__session_check(s, "session");
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (ret_fd == NULL || s->dispatch.fd < 0)
+        return zkr__fail(ZKR_EINVAL, "%s",
+                         ret_fd == NULL
+                             ? "ret_fd is NULL"
+                             : "the session has its own dispatcher thread: "
+                               "open it with ZKR_SESSION_OWN_LOOP");
+    *ret_fd = s->dispatch.fd;
+    return ZKR_OK;
+}
+
+/* Who is cancelled in a callback would not come back, and no close ended. */
+int zkr_session_dispatch(zkr_session *s)
+{
+    int fd;
+    int cancel;
+    int rc = zkr_session_fd(s, &fd);
+
+    if (rc != ZKR_OK)
+        return rc;
+    cancel = zkr__thread_keep();
+    zkr__mtx_lock(&s->lock);
+    if (s->dispatch.busy)
+        rc = zkr__dispatch_inside_locked(s)
+                 ? zkr__fail(ZKR_EDEADLK, "dispatch inside a callback")
+                 : zkr__fail(ZKR_EBUSY, "another thread is dispatching");
+    else
+        run_due_unlocks(s);
+    zkr__mtx_unlock(&s->lock);
+    zkr__thread_let_go(cancel);
+    return rc;
+}

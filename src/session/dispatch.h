@@ -1,0 +1,52 @@
+/* The dispatcher: the callbacks of the user, one at a time, without the lock.
+ */
+#ifndef ZKR__DISPATCH_H
+#define ZKR__DISPATCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+
+struct zkr_session;
+
+/* Something to tell the user. It lives in the object that it is about, so that
+ * telling needs no memory. */
+struct zkr__notice {
+    struct zkr__list link;
+    /* Runs without the lock. May free the notice. */
+    void (*run)(struct zkr__notice *);
+    bool due;
+};
+
+struct zkr__dispatch {
+    struct zkr__list due;        /* under the session lock, as all of it */
+    struct zkr__notice *running; /* only compared, never followed */
+    bool busy;                   /* somebody runs callbacks: */
+    pthread_t runner;
+    pthread_cond_t changed;
+    bool stop;
+    int fd; /* of a session with its own loop; else -1 */
+    pthread_t thread;
+};
+
+int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop);
+int zkr__dispatch_start(struct zkr_session *s);
+/* Deliver all that is due and end the thread. Without the lock. */
+void zkr__dispatch_stop(struct zkr_session *s);
+void zkr__dispatch_done(struct zkr__dispatch *d);
+
+void zkr__notice_init(struct zkr__notice *n, void (*run)(struct zkr__notice *));
+
+/* Due already: stays so. */
+void zkr__dispatch_post_locked(struct zkr_session *s, struct zkr__notice *n);
+
+/* Make sure that it does not run and will not, unless we are inside it. Returns
+ * whether it was due. */
+bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
+                                    struct zkr__notice *n);
+
+/* Is this thread inside a callback of the session? */
+bool zkr__dispatch_inside_locked(const struct zkr_session *s);
+
+#endif

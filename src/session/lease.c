@@ -1,0 +1,256 @@
+/* The lease: until when the server cannot have ended our session. Pure. */
+#include "session/lease.h"
+
+static int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static const struct zkr__lease_sign *at(const struct zkr__lease_signs *signs,
+                                        unsigned i)
+{
+    return &signs->ring[(signs->first + i) % ZKR__LEASE_SIGNS];
+}
+
+void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap,
+                      int64_t margin)
+{
+    *lease = (struct zkr__lease){ .ping_gap = ping_gap, .margin = margin };
+}
+
+void zkr__lease_set_timeout(struct zkr__lease *lease, int64_t timeout)
+{
+    if (lease->timeout == 0 || timeout < lease->timeout)
+        lease->timeout = timeout;
+    if (lease->took > lease->timeout)
+        lease->took = lease->timeout;
+}
+
+static int64_t gap(const struct zkr__lease *lease)
+{
+    return lease->ping_gap != 0 ? lease->ping_gap : lease->timeout * 3 / 10;
+}
+
+/* Dropping evidence is safe. Requests in quick succession are worth no more
+ * than one of them, and would push out the older ones that the proof needs. */
+static void remember(struct zkr__lease_signs *signs, int64_t apart,
+                     struct zkr__lease_sign sign)
+{
+    if (signs->count > 0 &&
+        sign.sent < at(signs, signs->count - 1)->sent + apart)
+        return;
+    if (signs->count == ZKR__LEASE_SIGNS)
+        signs->first = (signs->first + 1) % ZKR__LEASE_SIGNS;
+    else
+        signs->count++;
+    signs->ring[(signs->first + signs->count - 1) % ZKR__LEASE_SIGNS] = sign;
+}
+
+/* Shorter than the quickest beat, and long enough for the signs of more than
+ * one timeout. */
+static int64_t apart(const struct zkr__lease *lease)
+{
+    return lease->timeout / (ZKR__LEASE_SIGNS - 8);
+}
+
+/* The last m that was answered when a write k was sent, at `sent`; 0: none. */
+static int64_t answered(const struct zkr__lease *lease, int64_t sent)
+{
+    int64_t m = 0;
+
+    for (unsigned i = 0; i < lease->rounds.count; i++) {
+        if (at(&lease->rounds, i)->acked <= sent)
+            m = max(m, at(&lease->rounds, i)->sent);
+    }
+    return m;
+}
+
+/* The best s_j for such an m. */
+static int64_t prove(const struct zkr__lease *lease, int64_t m)
+{
+    int64_t j = 0;
+
+    for (unsigned i = 0; i < lease->requests.count; i++) {
+        if (at(&lease->requests, i)->acked + gap(lease) <= m)
+            j = max(j, at(&lease->requests, i)->sent);
+    }
+    return j;
+}
+
+void zkr__lease_begin(struct zkr__lease *lease, int64_t since)
+{
+    lease->alive = since;
+    lease->last_round = since;
+}
+
+void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
+{
+    remember(&lease->requests, apart(lease),
+             (struct zkr__lease_sign){ sent, acked });
+}
+
+void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
+{
+    remember(&lease->rounds, apart(lease),
+             (struct zkr__lease_sign){ sent, acked });
+    lease->last_round = max(lease->last_round, sent);
+    zkr__lease_answered(lease, sent, acked);
+}
+
+/* R rises at once, and falls by half of the difference with each answer. */
+void zkr__lease_committed(struct zkr__lease *lease, int64_t sent, int64_t acked)
+{
+    int64_t took = min(acked - sent, lease->timeout);
+
+    lease->alive = max(lease->alive, prove(lease, answered(lease, sent)));
+    lease->last_committed = max(lease->last_committed, sent);
+    lease->took = max(took, (lease->took + took) / 2);
+    zkr__lease_synced(lease, sent, acked);
+}
+
+int64_t zkr__lease_until(const struct zkr__lease *lease)
+{
+    if (lease->timeout == 0 || lease->alive == 0)
+        return 0;
+    return lease->alive + lease->timeout - lease->timeout / 1000 -
+           lease->margin;
+}
+
+int64_t zkr__lease_late(const struct zkr__lease *lease)
+{
+    return lease->timeout / 3;
+}
+
+/* What answers may take: a little more than they did. */
+static int64_t slow(const struct zkr__lease *lease)
+{
+    return lease->took + lease->took / 16;
+}
+
+/* What is left of T when a proof comes that has waited for answers only. */
+static int64_t left(const struct zkr__lease *lease)
+{
+    return lease->timeout - lease->timeout / 1000 - lease->margin - gap(lease) -
+           3 * slow(lease);
+}
+
+/* The first of the beats that is not before `time`; not the one at 0. */
+static int64_t tick(int64_t time, int64_t beat)
+{
+    return beat * max(1, (time + beat - 1) / beat);
+}
+
+/* What is left of T when the next proof comes, with such a beat. */
+static int64_t left_with(const struct zkr__lease *lease, int64_t beat)
+{
+    int64_t m = gap(lease) + slow(lease);
+
+    return left(lease) + m + 2 * slow(lease) - tick(m, beat) -
+           tick(slow(lease), beat) - slow(lease) - beat;
+}
+
+static int64_t quickest(const struct zkr__lease *lease)
+{
+    return lease->timeout / 50;
+}
+
+/* A beat of which m is a multiple loses nothing at m. */
+int64_t zkr__lease_beat(const struct zkr__lease *lease)
+{
+    int64_t longest = lease->timeout / 6;
+    int64_t wanted = min(lease->timeout / 5, left(lease) * 2 / 3);
+    int64_t beat = longest;
+
+    if (left(lease) <= 0)
+        return longest;
+    for (int64_t n = 1; beat > quickest(lease); n++) {
+        if (beat <= longest && left_with(lease, beat) >= wanted)
+            return beat;
+        beat = (gap(lease) + slow(lease)) / n + 1;
+    }
+    return quickest(lease);
+}
+
+static int64_t pace(const struct zkr__lease *lease, int64_t enough)
+{
+    int64_t beat = zkr__lease_beat(lease);
+
+    return zkr__lease_until(lease) > enough ? beat
+                                            : max(beat / 4, quickest(lease));
+}
+
+int64_t zkr__lease_pace(const struct zkr__lease *lease, int64_t now)
+{
+    return pace(lease, now + zkr__lease_beat(lease) * 3 / 2);
+}
+
+int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now)
+{
+    return pace(lease, now + zkr__lease_beat(lease) * 3);
+}
+
+/* By what it would be after each of them: until there is a proof that begins
+ * with one of them, and from there on the beat is right. */
+static bool lasts(const struct zkr__lease *lease, int64_t now, int64_t sent,
+                  int64_t took)
+{
+    struct zkr__lease next = *lease;
+    int64_t beat = zkr__lease_beat(lease);
+
+    for (; next.alive < now; sent += beat) {
+        if (zkr__lease_until(&next) <= sent + took + beat / 4)
+            return false;
+        zkr__lease_committed(&next, sent, sent + took);
+    }
+    return true;
+}
+
+/* An instant may decide whether a request was answered in time to be a j or an
+ * m, so it is judged with answers as they were, and a little slower. */
+bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
+                      int64_t under_way)
+{
+    int64_t sent = now - under_way;
+
+    if (zkr__lease_until(lease) <= now)
+        return false;
+    if (under_way == 0)
+        sent += zkr__lease_first_pace(lease, now);
+    return lasts(lease, now, sent, lease->took) &&
+           lasts(lease, now, sent, slow(lease));
+}
+
+bool zkr__lease_is_slow(const struct zkr__lease *lease)
+{
+    return lease->timeout != 0 &&
+           left_with(lease, zkr__lease_pulse(lease)) <= 0;
+}
+
+/* Very slow answers are given no more than T/6, or there might be no claim at
+ * all. */
+int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way)
+{
+    int64_t answer = max(lease->took - under_way, 0);
+
+    return min(answer + zkr__lease_beat(lease) / 2, lease->timeout / 6);
+}
+
+int64_t zkr__lease_patience(const struct zkr__lease *lease)
+{
+    int64_t patience = gap(lease) + lease->timeout * 11 / 30;
+
+    if (gap(lease) + lease->margin >= lease->timeout)
+        return 0;
+    return left(lease) > 0 ? patience + 4 * lease->took : patience;
+}
+
+/* The second after j is an m while answers take less than T/10. */
+int64_t zkr__lease_pulse(const struct zkr__lease *lease)
+{
+    return lease->timeout * 5 / 24;
+}

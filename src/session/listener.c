@@ -1,0 +1,112 @@
+/* Listeners: who is told of every change of the session's state. */
+#include "session/listener.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/ring.h"
+#include "session/session.h"
+
+struct zkr_listener {
+    struct zkr_session *session;
+    unsigned refs; /* under the lock: the user's, and one while it runs */
+    struct zkr__list link;
+    struct zkr__notice notice;
+    struct zkr__ring events;
+    zkr_session_fn fn;
+    void *user;
+};
+
+static void tell_locked(struct zkr_listener *l)
+{
+    struct zkr_session *s = l->session;
+
+    zkr__ring_push(&l->events, (struct zkr__event){ .state = s->sm.state,
+                                                    .epoch = s->epoch,
+                                                    .session_id = s->id });
+    zkr__dispatch_post_locked(s, &l->notice);
+}
+
+void zkr__listeners_tell_locked(struct zkr_session *s)
+{
+    for (struct zkr__list *l = s->listeners.next; l != &s->listeners;
+         l = l->next)
+        tell_locked(ZKR__CONTAINER(l, struct zkr_listener, link));
+}
+
+static void unref_listener(struct zkr_listener *l)
+{
+    struct zkr_session *s = l->session;
+    bool last;
+
+    zkr__mtx_lock(&s->lock);
+    last = --l->refs == 0;
+    zkr__mtx_unlock(&s->lock);
+    if (!last)
+        return;
+    free(l);
+    zkr__session_unref(s);
+}
+
+static void run_listener(struct zkr__notice *notice)
+{
+    struct zkr_listener *l =
+        ZKR__CONTAINER(notice, struct zkr_listener, notice);
+    struct zkr_session *s = l->session;
+    struct zkr_session_event event;
+    struct zkr__event e = { 0 };
+
+    zkr__mtx_lock(&s->lock);
+    l->refs++; /* the callback may free it */
+    (void)zkr__ring_pop(&l->events, &e);
+    if (l->events.count > 0)
+        zkr__dispatch_post_locked(s, &l->notice);
+    zkr__mtx_unlock(&s->lock);
+    event.state = (enum zkr_session_state)e.state;
+    event.epoch = e.epoch;
+    event.session_id = e.session_id;
+    l->fn(s, &event, l->user);
+    unref_listener(l);
+}
+
+int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
+                       zkr_listener **ret_listener)
+{
+    struct zkr_listener *l;
+    int rc = zkr__session_check(s, "session");
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (fn == NULL || ret_listener == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s is NULL",
+                         fn == NULL ? "the callback" : "ret_listener");
+    l = calloc(1, sizeof(*l));
+    if (l == NULL)
+        return zkr__fail(ZKR_ENOMEM, "listener: out of memory");
+    zkr__session_ref(s);
+    l->session = s;
+    l->refs = 1;
+    l->fn = fn;
+    l->user = user;
+    zkr__notice_init(&l->notice, run_listener);
+    zkr__mtx_lock(&s->lock);
+    zkr__list_append(&s->listeners, &l->link);
+    *ret_listener = l;
+    tell_locked(l);
+    zkr__mtx_unlock(&s->lock);
+    return ZKR_OK;
+}
+
+void zkr_listener_free(zkr_listener *l)
+{
+    struct zkr_session *s;
+
+    if (l == NULL || zkr__session_check(l->session, "listener") != ZKR_OK)
+        return;
+    s = l->session;
+    zkr__mtx_lock(&s->lock);
+    zkr__list_remove(&l->link);
+    (void)zkr__dispatch_withdraw_unlocks(s, &l->notice);
+    zkr__mtx_unlock(&s->lock);
+    unref_listener(l);
+}

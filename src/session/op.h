@@ -1,0 +1,68 @@
+/* One request: queued, sent, retried while its epoch lasts, answered once. */
+#ifndef ZKR__OP_H
+#define ZKR__OP_H
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/timer.h"
+#include "zk/zk.h"
+
+/* What to do when the outcome is not an answer of the server. */
+enum zkr__op_retry {
+    ZKR__RETRY_NEVER,  /* complete: the caller knows better */
+    ZKR__RETRY_UNDONE, /* send again while it is certain that it was not done */
+    ZKR__RETRY_POLICY, /* send again as the policy of the session says */
+    ZKR__RETRY_ALWAYS, /* send again until there is an answer */
+};
+
+struct zkr__op {
+    struct zkr_session *session;
+    struct zkr__zk_request request;
+    enum zkr__op_retry retry;
+    /* Under the lock, on any thread; the operation is idle again. */
+    void (*done)(struct zkr__op *op, const struct zkr__zk_reply *reply);
+
+    struct zkr__list link;
+    enum zkr__op_where {
+        ZKR__OP_IDLE,
+        ZKR__OP_QUEUED,
+        ZKR__OP_DELAYED,
+        ZKR__OP_IN_FLIGHT,
+        ZKR__OP_REFUSED, /* by the client: the timer thread completes it */
+    } where;
+    int refusal;
+    uint64_t epoch;
+    uint32_t retries;
+    int64_t started;
+    int64_t sent; /* the last time, by the clock of the lease; 0 when it has
+                   * not been, or (RETRY_UNDONE) was not done for certain */
+    struct zkr__timer timer;
+};
+
+void zkr__op_init(struct zkr__op *op, struct zkr_session *s);
+
+/* Start an idle operation; fill in op->request but for type and path before.
+ * While there is no connection it waits for one. Operations started one after
+ * the other are sent in that order, in one flight. Nothing is copied: path and
+ * data must live until it is done. It ends with an answer of the server, with
+ * an outcome that is not to be retried, or, when its epoch has ended, with
+ * ZSESSIONEXPIRED or ZCLOSING. `done` never runs inside this call. */
+void zkr__op_start_locked(struct zkr__op *op, enum zkr__zk_type type,
+                          const char *path, enum zkr__op_retry retry,
+                          void (*done)(struct zkr__op *,
+                                       const struct zkr__zk_reply *));
+
+/* Take it back if it is not in flight: true, and `done` will not be called. */
+bool zkr__op_cancel_locked(struct zkr__op *op);
+
+/* Send what is queued. */
+void zkr__op_pump_locked(struct zkr_session *s);
+
+/* Complete what the client has refused. */
+void zkr__op_end_refused_locked(struct zkr_session *s);
+
+/* The handle is closed and no answer can come any more: end with `rc` what is
+ * in flight and what belongs to a past epoch; everything if `all`. */
+void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc);
+
+#endif

@@ -1,0 +1,98 @@
+/* The scout: do the servers serve others, while they do not serve this session?
+ */
+#include "session/scout.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "session/connector.h"
+
+/* Of the scout, which the server has just served, or which has no connection.
+ */
+#define CLOSE_MS 1000
+
+static int64_t timeout(const struct zkr_session *s)
+{
+    return s->timeout_ms * ZKR__MS;
+}
+
+void zkr__scout_wait_locked(struct zkr_session *s)
+{
+    s->scout.due = zkr__clock_now() + timeout(s);
+    s->scout.served_since = 0;
+    s->scout.lost++;
+    zkr__connector_wake_locked(s);
+}
+
+void zkr__scout_rest_locked(struct zkr_session *s)
+{
+    s->scout.due = ZKR__NEVER;
+    zkr__connector_wake_locked(s);
+}
+
+int64_t zkr__scout_due(const struct zkr_session *s)
+{
+    return s->zk == NULL || s->over != 0 ? ZKR__NEVER : s->scout.due;
+}
+
+void zkr__scout_on_served(struct zkr_session *s)
+{
+    zkr__mtx_lock(&s->lock);
+    s->scout.served = true;
+    zkr__connector_wake_locked(s);
+    zkr__mtx_unlock(&s->lock);
+}
+
+/* Is it still the same loss of the connection? */
+static bool is_needed(const struct zkr_session *s, unsigned lost)
+{
+    return s->over == 0 && !s->handle_dead && s->scout.lost == lost &&
+           s->scout.due != ZKR__NEVER;
+}
+
+/* It is waited for as long as a session would be. */
+static void send_unlocks(struct zkr_session *s, unsigned lost)
+{
+    const struct zkr__zk_config config = {
+        .servers = s->hosts.plain,
+        .timeout_ms = (int)s->opts.session_timeout_ms,
+        .scout = true,
+    };
+    int64_t deadline = zkr__clock_now() + timeout(s);
+    struct zkr__zk *zk = NULL;
+    int rc;
+
+    zkr__mtx_unlock(&s->lock);
+    rc = zkr__zk_open(&config, s, &zk);
+    zkr__mtx_lock(&s->lock);
+    if (rc != ZKR_OK)
+        return;
+    while (!s->scout.served && is_needed(s, lost) &&
+           zkr__cond_wait(&s->connector_wake, &s->lock, deadline))
+        ;
+    zkr__mtx_unlock(&s->lock);
+    (void)zkr__zk_close(zk, zkr__clock_deadline(CLOSE_MS));
+    zkr__mtx_lock(&s->lock);
+}
+
+void zkr__scout_send_unlocks(struct zkr_session *s)
+{
+    unsigned lost = s->scout.lost;
+    int64_t now;
+
+    s->scout.served = false;
+    send_unlocks(s, lost);
+    if (!is_needed(s, lost))
+        return;
+    now = zkr__clock_now();
+    s->scout.due = now + timeout(s);
+    zkr__log(ZKR_LOG_DEBUG, "session to %s: suspended; a scout is %s",
+             s->hosts.servers, s->scout.served ? "served" : "not served");
+    if (!s->scout.served)
+        s->scout.served_since = 0;
+    else if (s->scout.served_since == 0)
+        s->scout.served_since = now;
+    else if (now - s->scout.served_since >= timeout(s))
+        zkr__session_give_up_locked(
+            s, "the servers serve others, and not this session; they may have "
+               "been restored from an older copy");
+}

@@ -1,0 +1,146 @@
+/* The session: what is shared by all that was opened on it, and its lock. */
+#ifndef ZKR__SESSION_H
+#define ZKR__SESSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include <zkrecipes/session.h>
+
+#include "base/list.h"
+#include "base/mtx.h"
+#include "base/sm.h"
+#include "base/timer.h"
+#include "session/dispatch.h"
+#include "session/lease.h"
+#include "session/op.h"
+#include "zk/acl.h"
+#include "zk/hosts.h"
+#include "zk/zk.h"
+
+/* Nodes that cannot be deleted, in one session: more than anybody should have.
+ */
+#define ZKR__LEFT_BEHIND 8
+
+/* Writes of the heartbeat that may be under way at once: at the quickest beat,
+ * more than one for each T/50 in a round trip of T/5. */
+#define ZKR__BEATS 16
+
+struct zkr__beat {
+    struct zkr__op op;
+    struct zkr__claim *claim; /* whose node it finds; NULL of a sync */
+};
+
+struct zkr__claim;
+
+struct zkr_session {
+    /* set once */
+    pid_t pid;
+    struct zkr_session_opts opts; /* strings: see below */
+    struct zkr__hosts hosts;
+    char *auth_scheme;
+    char *auth;
+    struct zkr__acl acl;
+
+    atomic_uint refs;
+    struct zkr__mtx lock; /* guards everything below, and all that is opened */
+
+    struct zkr__sm sm; /* enum zkr_session_state */
+    uint64_t epoch;
+    int64_t id; /* of the present session; 0 without one */
+    uint32_t timeout_ms;
+    int over;       /* why nothing can be done any more; 0 when it can */
+    int open_error; /* what the last attempt to make a handle met */
+
+    struct zkr__list queued;    /* operations waiting for the connection */
+    struct zkr__list delayed;   /* ... for their next attempt */
+    struct zkr__list in_flight; /* ... for an answer */
+    struct zkr__list refused;   /* ... for the timer thread to end them */
+    size_t in_flight_count;
+    struct zkr__op hello; /* the first request of an open */
+    bool greeted;         /* it has been answered: */
+    int greeting;
+
+    struct zkr__lease lease; /* of this epoch */
+    int64_t promised_until;  /* by that of the last one */
+    struct zkr__timer beat;
+    struct zkr__beat beats[ZKR__BEATS];
+    int64_t held_at; /* the last beat with anything held */
+    struct zkr__timer watchdog;
+    struct zkr__timer pulse;
+    struct zkr__op touch;
+
+    struct zkr__list calls; /* whose callers wait */
+    struct zkr__list claims;
+    struct zkr__list leftovers; /* leftover.h: those that wait, */
+    int leftovers_swept;        /* ... and how many are being swept */
+    int64_t left_behind[ZKR__LEFT_BEHIND]; /* see claim.h: the last of them */
+    unsigned left_count;
+    struct zkr__list watches;
+    struct zkr__list listeners;
+
+    /* the connector */
+    struct zkr__zk *zk; /* NULL between handles */
+    bool opening;       /* a handle is being made, without the lock */
+    bool early;         /* ... and has spoken already: early_event */
+    enum zkr__zk_event early_event;
+    bool handle_dead;  /* the handle must be closed */
+    int64_t open_at;   /* when to make the next one */
+    int64_t opened_at; /* when this one was begun, by the clock of the lease */
+    bool told_server;  /* the server was told of the end */
+    pthread_cond_t connector_wake;
+    bool connector_done;
+    pthread_t connector;
+
+    struct {
+        int64_t due;          /* when the next one is sent; see scout.h */
+        int64_t served_since; /* all since then have been; 0: not the last */
+        unsigned lost;        /* how often the connection was */
+        bool served;          /* this one */
+    } scout;
+
+    /* the timer thread */
+    struct zkr__timers timers;
+    int64_t timers_sleeps_until;
+    pthread_cond_t timers_wake;
+    pthread_t timer_thread;
+
+    pthread_cond_t changed; /* state, or connector_done: for open and close */
+
+    struct zkr__dispatch dispatch;
+};
+
+/* The gate of every public function: NULL and forked are refused. `what` names
+ * the argument. */
+int zkr__session_check(const struct zkr_session *s, const char *what);
+
+void zkr__session_ref(struct zkr_session *s);
+/* Without the lock: the last reference frees the session. */
+void zkr__session_unref(struct zkr_session *s);
+
+bool zkr__session_connected(const struct zkr_session *s);
+
+/* The path that stands for "/" when the session has a chroot. */
+const char *zkr__session_root(const struct zkr_session *s);
+
+void zkr__session_init_states(struct zkr_session *s);
+
+/* Nothing can be done through it any more, for the reason `code`. */
+void zkr__session_end_locked(struct zkr_session *s, int code,
+                             enum zkr_session_state state, const char *why);
+
+/* An answer says that the session is over, maybe before the event does. */
+void zkr__session_lost_locked(struct zkr_session *s, int code);
+
+/* It may live, but not through this handle. */
+void zkr__session_give_up_locked(struct zkr_session *s, const char *why);
+
+/* What the handle has told, under the lock. */
+void zkr__session_handle_locked(struct zkr_session *s,
+                                enum zkr__zk_event event);
+
+/* The handle of an epoch has been closed: end all that depended on it. */
+void zkr__session_flush_locked(struct zkr_session *s);
+
+#endif

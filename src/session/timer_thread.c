@@ -1,0 +1,79 @@
+/* The timer thread: the session's thread for timers. It never blocks, so that
+ * they are in time whatever servers and name servers do. */
+#include "session/timer_thread.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+
+void zkr__timer_thread_wake_locked(struct zkr_session *s)
+{
+    s->timers_sleeps_until = 0;
+    (void)pthread_cond_signal(&s->timers_wake);
+}
+
+void zkr__timer_thread_arm_locked(struct zkr_session *s,
+                                  struct zkr__timer *timer, int64_t instant,
+                                  void (*fn)(struct zkr__timer *))
+{
+    assert(zkr__mtx_mine(&s->lock));
+    zkr__timer_arm(&s->timers, timer, instant, fn);
+    /* A timer thread that wakes for a timer since disarmed costs less than
+     * waking it for every timer: most are disarmed long before they are due. */
+    if (instant < s->timers_sleeps_until)
+        zkr__timer_thread_wake_locked(s);
+}
+
+void zkr__timer_thread_disarm_locked(struct zkr_session *s,
+                                     struct zkr__timer *timer)
+{
+    assert(zkr__mtx_mine(&s->lock));
+    zkr__timer_disarm(&s->timers, timer);
+}
+
+static void sleep_until(struct zkr_session *s, int64_t instant)
+{
+    s->timers_sleeps_until = instant;
+    (void)zkr__cond_wait(&s->timers_wake, &s->lock, instant);
+    s->timers_sleeps_until = 0;
+}
+
+static void turn_unlocks(struct zkr_session *s)
+{
+    struct zkr__timer *timer;
+
+    if (!zkr__list_empty(&s->refused)) {
+        zkr__op_end_refused_locked(s);
+        return;
+    }
+    timer = zkr__timers_pop(&s->timers, zkr__clock_now());
+    if (timer != NULL)
+        timer->fn(timer);
+    else
+        sleep_until(s, zkr__timers_next(&s->timers));
+}
+
+static void *timer_thread_main(void *arg)
+{
+    struct zkr_session *s = arg;
+
+    zkr__mtx_lock(&s->lock);
+    while (!s->connector_done)
+        turn_unlocks(s);
+    zkr__mtx_unlock(&s->lock);
+    zkr__session_unref(s);
+    return NULL;
+}
+
+int zkr__timer_thread_start(struct zkr_session *s)
+{
+    int rc;
+
+    zkr__session_ref(s);
+    rc = zkr__thread_start(&s->timer_thread, "zkr-timer thread",
+                           timer_thread_main, s);
+    if (rc != ZKR_OK)
+        zkr__session_unref(s);
+    return rc;
+}

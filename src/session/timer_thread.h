@@ -1,0 +1,20 @@
+/* The timer thread: the session's thread for timers. It never blocks, so that
+ * they are in time whatever servers and name servers do. */
+#ifndef ZKR__TIMER_THREAD_H
+#define ZKR__TIMER_THREAD_H
+
+#include "session/session.h"
+
+int zkr__timer_thread_start(struct zkr_session *s);
+
+/* Something that the timer thread looks at has changed. */
+void zkr__timer_thread_wake_locked(struct zkr_session *s);
+
+/* Timers run on the timer thread, under the lock. */
+void zkr__timer_thread_arm_locked(struct zkr_session *s,
+                                  struct zkr__timer *timer, int64_t instant,
+                                  void (*fn)(struct zkr__timer *));
+void zkr__timer_thread_disarm_locked(struct zkr_session *s,
+                                     struct zkr__timer *timer);
+
+#endif

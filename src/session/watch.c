@@ -1,0 +1,141 @@
+/* One-shot watches whose context outlives every late or repeated event. */
+#include "session/watch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "session/session.h"
+
+/* FNV-1a: thousands of watches are searched for one path. */
+static uint64_t hash(const char *path)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    for (; *path != '\0'; path++)
+        h = (h ^ (unsigned char)*path) * UINT64_C(1099511628211);
+    return h;
+}
+
+struct zkr__watch *
+zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
+                      void (*fired)(void *owner, bool deleted))
+{
+    struct zkr__watch *w = calloc(1, sizeof(*w));
+
+    assert(zkr__mtx_mine(&s->lock));
+    if (w == NULL)
+        return NULL;
+    w->path = strdup(path);
+    if (w->path == NULL) {
+        free(w);
+        return NULL;
+    }
+    w->session = s;
+    w->path_hash = hash(path);
+    w->owner = owner;
+    w->fired = fired;
+    zkr__op_init(&w->unwatch, s);
+    zkr__list_append(&s->watches, &w->link);
+    return w;
+}
+
+static void free_locked(struct zkr__watch *w)
+{
+    zkr__list_remove(&w->link);
+    free(w->path);
+    free(w);
+}
+
+void zkr__watch_not_sent_locked(struct zkr__watch *w)
+{
+    free_locked(w);
+}
+
+void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
+                               int rc)
+{
+    /* The client does register an EXISTS of a missing node, and what it has
+     * done for a session that is over is not known. */
+    if (zkr__error_outcome(rc) == ZKR__OVER ||
+        (type == ZKR__ZK_EXISTS && rc == ZKR__ZNONODE))
+        zkr__watch_forget_locked(w);
+    else
+        free_locked(w);
+}
+
+void zkr__watch_refused_locked(struct zkr__watch *w)
+{
+    w->spent = true;
+}
+
+void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
+{
+    struct zkr_session *s = w->session;
+    void *owner;
+
+    zkr__mtx_lock(&s->lock);
+    owner = w->owner;
+    w->owner = NULL;
+    w->spent = true;
+    if (owner != NULL)
+        w->fired(owner, deleted);
+    /* Unless a removal is under way: its answer comes, and frees it. */
+    if (w->unwatch.where == ZKR__OP_IDLE || zkr__op_cancel_locked(&w->unwatch))
+        free_locked(w);
+    zkr__op_pump_locked(s);
+    zkr__mtx_unlock(&s->lock);
+}
+
+void zkr__watch_forget_locked(struct zkr__watch *w)
+{
+    w->owner = NULL;
+}
+
+static bool is_watched_otherwise(const struct zkr__watch *w)
+{
+    const struct zkr__list *watches = &w->session->watches;
+
+    for (struct zkr__list *l = watches->next; l != watches; l = l->next) {
+        struct zkr__watch *other = ZKR__CONTAINER(l, struct zkr__watch, link);
+
+        if (other != w && other->owner != NULL && !other->spent &&
+            other->path_hash == w->path_hash &&
+            strcmp(other->path, w->path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* OK: the client has dropped the context. Anything else: it may still fire,
+ * until the handle is closed. */
+static void on_unwatched(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__watch *w = ZKR__CONTAINER(op, struct zkr__watch, unwatch);
+
+    if (reply->rc == ZKR_OK || w->spent)
+        free_locked(w);
+}
+
+void zkr__watch_remove_locked(struct zkr__watch *w)
+{
+    w->owner = NULL;
+    if (w->spent) {
+        free_locked(w);
+        return;
+    }
+    if (w->session->over != 0)
+        return;
+    w->unwatch.request.watch = is_watched_otherwise(w) ? w : NULL;
+    /* Not repeated: by then somebody else may watch the same node, and the
+     * client can only remove all watches on it. */
+    zkr__op_start_locked(&w->unwatch, ZKR__ZK_UNWATCH, w->path,
+                         ZKR__RETRY_NEVER, on_unwatched);
+}
+
+void zkr__watch_flush_locked(struct zkr_session *s)
+{
+    while (!zkr__list_empty(&s->watches))
+        free_locked(ZKR__CONTAINER(s->watches.next, struct zkr__watch, link));
+}

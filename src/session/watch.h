@@ -1,0 +1,46 @@
+/* One-shot watches whose context outlives every late or repeated event. */
+#ifndef ZKR__WATCH_H
+#define ZKR__WATCH_H
+
+#include "session/op.h"
+
+struct zkr__watch {
+    struct zkr_session *session;
+    struct zkr__list link; /* in session->watches, until freed */
+    char *path;
+    uint64_t path_hash;
+    void *owner; /* NULL: nobody cares any more */
+    void (*fired)(void *owner, bool deleted);
+    bool spent; /* it has fired or was refused: no event comes any more */
+    struct zkr__op unwatch;
+};
+
+/* A context to give to a GET or EXISTS request. `fired` runs under the lock,
+ * once, and the watch is gone then. NULL when out of memory. */
+struct zkr__watch *
+zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
+                      void (*fired)(void *owner, bool deleted));
+
+/* The request that would have set it was never sent. */
+void zkr__watch_not_sent_locked(struct zkr__watch *w);
+
+/* ... or was answered with `rc`, which is not ZKR_OK. */
+void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
+                               int rc);
+
+/* ... or with ZNOAUTH, and is kept all the same: it names the node, and never
+ * fires. */
+void zkr__watch_refused_locked(struct zkr__watch *w);
+
+/* Nobody waits for it any more, but it may still fire: keep the context. */
+void zkr__watch_forget_locked(struct zkr__watch *w);
+
+/* The same for a watch that has been set, and tell the server, unless the
+ * session watches that node for somebody else too. One that was refused goes at
+ * once. */
+void zkr__watch_remove_locked(struct zkr__watch *w);
+
+/* The handle is closed: no watch fires any more. */
+void zkr__watch_flush_locked(struct zkr_session *s);
+
+#endif

@@ -1,0 +1,171 @@
+/* "host:port[,host:port...][/chroot]": checking and splitting. Pure. */
+#include "zk/hosts.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <zkrecipes/session.h>
+
+#include "base/error.h"
+#include "base/path.h"
+
+/* Is it "[::1]", or "[fe80::1%eth0]"? */
+static bool is_bracketed_address(const char *host, size_t len)
+{
+    char address[INET6_ADDRSTRLEN];
+    unsigned char binary[sizeof(struct in6_addr)];
+    const char *zone;
+
+    if (len < 2 || host[0] != '[' || host[len - 1] != ']' ||
+        memchr(host + 1, '[', len - 2) != NULL ||
+        memchr(host + 1, ']', len - 2) != NULL)
+        return false;
+    zone = memchr(host, '%', len);
+    len = (zone != NULL ? (size_t)(zone - host) : len - 1) - 1;
+    if (len >= sizeof(address))
+        return false;
+    memcpy(address, host + 1, len);
+    address[len] = '\0';
+    return inet_pton(AF_INET6, address, binary) == 1;
+}
+
+/* Why "host:port" is wrong, or NULL. The client takes port 99999 for 34463. */
+static const char *server_fault(const char *server, size_t len)
+{
+    bool brackets =
+        memchr(server, '[', len) != NULL || memchr(server, ']', len) != NULL;
+    size_t colon = len;
+    long port = 0;
+
+    while (colon > 0 && server[colon - 1] != ':')
+        colon--;
+    if (colon == 0 || (brackets && server[len - 1] == ']'))
+        return "has no port";
+    if (colon == 1)
+        return "has no host";
+    if (brackets && !is_bracketed_address(server, colon - 1))
+        return "has brackets, but no IPv6 address in them";
+    for (size_t i = 0; i < len; i++) {
+        if (isspace((unsigned char)server[i]))
+            return "contains a space";
+    }
+    for (size_t i = colon; i < len && port <= 65535; i++) {
+        if (server[i] < '0' || server[i] > '9')
+            return "has a port that is not a number";
+        port = port * 10 + (server[i] - '0');
+    }
+    if (colon == len || port < 1 || port > 65535)
+        return "has a port that is not in 1 to 65535";
+    return NULL;
+}
+
+static int check_servers(const char *servers)
+{
+    const char *p = servers;
+
+    for (;;) {
+        size_t len = strcspn(p, ",");
+        const char *fault = len == 0 ? "is empty" : server_fault(p, len);
+
+        if (fault != NULL)
+            return zkr__fail(ZKR_EINVAL, "hosts '%s': server '%.*s' %s",
+                             servers, (int)len, p, fault);
+        p += len;
+        if (*p == '\0')
+            return ZKR_OK;
+        p++;
+    }
+}
+
+/* Whoever writes one means something that there is not. */
+static int refuse_url(const char *text)
+{
+    const char *mark = strstr(text, "://");
+
+    if (mark == NULL || strcspn(text, "/,") <= (size_t)(mark - text))
+        return ZKR_OK;
+    return zkr__fail(ZKR_EINVAL,
+                     "hosts '%s': '%.*s' does not belong there: they are "
+                     "host:port[,host:port...][/chroot]",
+                     text, (int)(mark - text + 3), text);
+}
+
+static char *without_brackets(const char *servers)
+{
+    char *plain = strdup(servers);
+    char *to = plain;
+
+    for (const char *p = plain; p != NULL && *p != '\0'; p++) {
+        if (*p != '[' && *p != ']')
+            *to++ = *p;
+    }
+    if (to != NULL)
+        *to = '\0';
+    return plain;
+}
+
+static int check_chroot(const char *chroot)
+{
+    const char *fault = zkr__path_fault(chroot);
+
+    if (fault != NULL)
+        return zkr__fail(ZKR_EPATH, "chroot '%s' %s", chroot, fault);
+    if (strlen(chroot) > ZKR_PATH_MAX / 2)
+        return zkr__fail(ZKR_ETOOLONG, "chroot is longer than %d bytes",
+                         ZKR_PATH_MAX / 2);
+    return ZKR_OK;
+}
+
+static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
+{
+    const char *slash = strchr(text, '/');
+    size_t len = slash == NULL ? strlen(text) : (size_t)(slash - text);
+    bool none;
+
+    if (chroot == NULL)
+        chroot = slash == NULL ? "/" : slash;
+    none = strcmp(chroot, "/") == 0;
+    hosts->servers = strndup(text, len);
+    hosts->chroot = strdup(none ? "" : chroot);
+    if (hosts->servers != NULL)
+        hosts->plain = without_brackets(hosts->servers);
+    if (hosts->plain == NULL || hosts->chroot == NULL)
+        return zkr__fail(ZKR_ENOMEM, "hosts '%s': out of memory", text);
+    return none ? ZKR_OK : check_chroot(chroot);
+}
+
+int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
+                     const char *chroot)
+{
+    int rc;
+
+    *hosts = (struct zkr__hosts){ 0 };
+    if (text == NULL || text[0] == '\0')
+        return zkr__fail(ZKR_EINVAL, "hosts: %s",
+                         text == NULL ? "is NULL" : "is empty");
+    if (chroot != NULL && strchr(text, '/') != NULL)
+        return zkr__fail(ZKR_EINVAL,
+                         "hosts '%s': a chroot is given here and as '%s'", text,
+                         chroot);
+    rc = refuse_url(text);
+    if (rc == ZKR_OK)
+        rc = split(hosts, text, chroot);
+    if (rc == ZKR_OK)
+        rc = check_servers(hosts->servers);
+    if (rc != ZKR_OK)
+        zkr__hosts_done(hosts);
+    return rc;
+}
+
+void zkr__hosts_done(struct zkr__hosts *hosts)
+{
+    free(hosts->servers);
+    free(hosts->plain);
+    free(hosts->chroot);
+    *hosts = (struct zkr__hosts){ 0 };
+}

@@ -1,0 +1,142 @@
+/* The seam: everything that we ask of a ZooKeeper client, asynchronously.
+ *
+ * zk_mt.c implements it on libzookeeper_mt; the tests can put a simulated
+ * ensemble in its place. Calls go down by zkr__zk_...(), answers come up by the
+ * functions named zkr__..._on_...() at the end, which other files of the core
+ * define. They come on the client's completion thread, one at a time and in the
+ * order of the server for one handle. */
+#ifndef ZKR__ZK_H
+#define ZKR__ZK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/log.h>
+
+#include "zk/acl.h"
+
+struct zkr__op;
+struct zkr__watch;
+struct zkr_session;
+
+/* One client handle: one session with the server, through all reconnects. */
+struct zkr__zk;
+
+enum zkr__zk_type {
+    ZKR__ZK_CREATE,   /* path, data, acl, mode */
+    ZKR__ZK_DELETE,   /* path */
+    ZKR__ZK_EXISTS,   /* path, watch or NULL */
+    ZKR__ZK_GET,      /* path, watch or NULL */
+    ZKR__ZK_SET,      /* path, data; whatever the version */
+    ZKR__ZK_CHILDREN, /* path */
+    ZKR__ZK_SURVEY,   /* path: its children, and what EXISTS says of it */
+    ZKR__ZK_GET_ACL,  /* path: what everybody may do with it */
+    ZKR__ZK_SYNC,     /* path */
+    ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
+    ZKR__ZK_UNWATCH,  /* path, watch: forget this one; NULL: remove all data
+                       * watches of this handle on it, on the server too */
+    ZKR__ZK_GUARDED,  /* guard, write, path, version; see below */
+};
+
+/* GUARDED is one transaction: if the node `guard` exists, then `write`, which
+ * is CREATE (data, acl, mode: PERSISTENT), DELETE (version) or SET (data,
+ * version); all of it, or nothing. A version of -1 is any. Refused by the
+ * server, `guard_failed` tells whether it was for the guard: ZNONODE, or
+ * ZNOAUTH when it may not be read; else the error is that of the write.
+ * A client may be unable to take it at the moment: then it is not sent. */
+#define ZKR__ZK_NOT_NOW ZKR_EBUSY
+
+enum zkr__zk_mode {
+    ZKR__ZK_PERSISTENT,
+    ZKR__ZK_CONTAINER,
+    ZKR__ZK_EPHEMERAL,
+    ZKR__ZK_EPHEMERAL_SEQUENTIAL,
+};
+
+struct zkr__zk_request {
+    enum zkr__zk_type type;
+    enum zkr__zk_mode mode;
+    const char *path;
+    const char *data;
+    size_t data_len;
+    const struct zkr__acl *acl;
+    struct zkr__watch *watch;
+    const char *guard;
+    enum zkr__zk_type write;
+    int32_t version;
+};
+
+/* Valid during the upcall. What does not belong to the request is zero. */
+struct zkr__zk_reply {
+    int rc;
+    const char *path;         /* CREATE: with the sequence number */
+    int64_t czxid;            /* CREATE, EXISTS, GET, SET, SURVEY */
+    int64_t pzxid;            /* of the last change of children: of the same */
+    int64_t owner;            /* the ephemeralOwner: of the same */
+    int64_t ctime_ms;         /* since 1970: of the same */
+    int64_t mzxid;            /* GUARDED SET, with czxid */
+    int32_t version;          /* of the same */
+    bool guard_failed;        /* GUARDED */
+    const char *const *names; /* CHILDREN, SURVEY */
+    size_t name_count;
+    const char *data; /* GET; may be NULL */
+    size_t data_len;  /* GET, SURVEY */
+    int32_t anyone;   /* GET_ACL: permissions of world:anyone, as in acl.h */
+};
+
+enum zkr__zk_event {
+    ZKR__ZK_CONNECTED,
+    ZKR__ZK_DISCONNECTED,
+    ZKR__ZK_EXPIRED,
+    ZKR__ZK_AUTH_FAILED,
+    ZKR__ZK_READ_ONLY, /* which nobody has asked for: the handle must go */
+};
+
+struct zkr__zk_config {
+    const char *servers;
+    int timeout_ms;
+    const char *auth_scheme; /* NULL without; both live as long as the handle */
+    const char *auth;
+    bool scout; /* it tells when it is connected, and nothing else */
+};
+
+/* Blocks for name resolution; the connection follows in the background.
+ * ZKR_EHOSTS, ZKR_ENOMEM; ZKR_ESYSTEM: too many handles are stuck. */
+int zkr__zk_open(const struct zkr__zk_config *config,
+                 struct zkr_session *session, struct zkr__zk **ret_zk);
+
+/* Blocks until the client has closed the handle, at most up to the deadline;
+ * then it is stuck, and the client closes it when it can. In either case no
+ * upcall comes afterwards; those of requests that were under way may never have
+ * come. True when the server has been told to end the session. */
+bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline);
+
+/* Whenever it is connected, before anything is submitted. False when it is not
+ * any more. */
+bool zkr__zk_log_in(struct zkr__zk *zk);
+
+int64_t zkr__zk_session_id(struct zkr__zk *zk);
+uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
+
+/* Which server it is connected to, for people. */
+#define ZKR__ZK_SERVER_MAX 64
+void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
+
+/* Never blocks. An error here means that no answer will come. */
+int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
+                   struct zkr__op *op);
+
+/* Have the client log what that level wants: its own is one for the process, so
+ * it is raised only if it is lower. 0: nothing is wanted any more. */
+void zkr__zk_log_level(int level);
+
+/* Upcalls. None comes from inside a call down. */
+void zkr__session_on_event(struct zkr_session *session,
+                           enum zkr__zk_event event);
+void zkr__scout_on_served(struct zkr_session *session);
+void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
+/* A node event, which uses up the watch. */
+void zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
+
+#endif

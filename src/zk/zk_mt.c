@@ -1,0 +1,737 @@
+/* The seam, on libzookeeper_mt: the only file that includes its header.
+ *
+ * What it relies on, in 3.8.0: completions and watch events come from one FIFO
+ * on one thread; after zookeeper_close() has returned none comes. What it works
+ * around is said where it does. */
+#include "zk/zk.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <zookeeper/zookeeper.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "zk/reaper.h"
+#include "zk/zk_gate.h"
+#include "zk/zk_level.h"
+
+/* Without it the client resolves names on every turn of its loop. */
+#define RESOLUTION_DELAY_MS 60000
+/* How long zookeeper_close() waits for its answer. */
+#define CLOSE_REPLY_MS 1500
+/* More handles that the client has not given back are a leak: each has two
+ * threads and four descriptors. */
+#define STUCK_MAX 16
+
+struct zkr__zk {
+    zhandle_t *zh;
+    struct zkr_session *session;
+    bool scout;
+    pthread_mutex_t upcall; /* held during each; taken before the session's */
+    bool muted;             /* under upcall: the session has gone its way */
+    pthread_mutex_t lock;   /* a leaf: */
+    struct zkr__list transactions; /* under way */
+    const char *auth_scheme;       /* NULL when the client has got them: */
+    const char *auth;
+    bool has_auth;
+    bool learning; /* under the gate, as all below: it holds the log level */
+    /* Only with credentials, and from its first guarded write on: */
+    bool counting; /* each connection is seen; holds the log level */
+    struct zkr__gate gate;
+    bool probing;    /* a request finds out whether ... */
+    unsigned probed; /* ... this connection answers */
+};
+
+/* What the client writes to until it has answered, or is closed. */
+struct transaction {
+    struct zkr__list link;
+    struct zkr__zk *zk;
+    struct zkr__op *op;
+    struct Stat stat;
+    zoo_op_t ops[2];
+    zoo_op_result_t results[2];
+};
+
+/* The handle whose completion thread this is: its first word is an event, which
+ * carries the handle; answers do not. */
+static _Thread_local struct zkr__zk *mine;
+
+/* May the session be told anything? Then upcall_done() follows. */
+static bool upcall_begun(struct zkr__zk *zk)
+{
+    if (zk == NULL)
+        return false;
+    (void)pthread_mutex_lock(&zk->upcall);
+    if (!zk->muted)
+        return true;
+    (void)pthread_mutex_unlock(&zk->upcall);
+    return false;
+}
+
+static void upcall_done(struct zkr__zk *zk)
+{
+    (void)pthread_mutex_unlock(&zk->upcall);
+}
+
+/* As long as the client's lines can be. */
+#define LINE_MAX_BYTES 4096
+
+/* "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_ERROR@fn@1335: text" */
+static enum zkr_log_level level_of(const char *line)
+{
+    if (strstr(line, ":ZOO_ERROR@") != NULL)
+        return ZKR_LOG_ERROR;
+    if (strstr(line, ":ZOO_WARN@") != NULL)
+        return ZKR_LOG_WARNING;
+    if (strstr(line, ":ZOO_INFO@") != NULL)
+        return ZKR_LOG_INFO;
+    return ZKR_LOG_DEBUG;
+}
+
+/* Some end with a newline, which is no part of a line. */
+static void on_log(const char *text)
+{
+    enum zkr_log_level level = level_of(text);
+    char line[LINE_MAX_BYTES];
+
+    zkr__gate_on_log(text);
+    if (!zkr__log_wanted(level))
+        return;
+    (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"), text);
+    zkr__log_line(level, line);
+}
+
+void zkr__zk_log_level(int level)
+{
+    zkr__gate_shut();
+    zkr__level_want(level);
+    zkr__gate_open();
+}
+
+/* Until the first connection of the process has been seen at the gate. */
+static void begin_learning(struct zkr__zk *zk)
+{
+    zkr__gate_shut();
+    zk->learning = !zkr__gate_works();
+    if (zk->learning)
+        zkr__level_hold();
+    zkr__gate_open();
+}
+
+static void end_learning(struct zkr__zk *zk)
+{
+    zkr__gate_shut();
+    if (zk->learning)
+        zkr__level_let_go();
+    zk->learning = false;
+    zkr__gate_open();
+}
+
+static enum zkr__zk_event event_of(int state)
+{
+    if (state == ZOO_CONNECTED_STATE)
+        return ZKR__ZK_CONNECTED;
+    if (state == ZOO_EXPIRED_SESSION_STATE)
+        return ZKR__ZK_EXPIRED;
+    if (state == ZOO_AUTH_FAILED_STATE)
+        return ZKR__ZK_AUTH_FAILED;
+    if (state == ZOO_READONLY_STATE)
+        return ZKR__ZK_READ_ONLY;
+    return ZKR__ZK_DISCONNECTED;
+}
+
+static void on_session_event(zhandle_t *zh, int type, int state,
+                             const char *path, void *context)
+{
+    (void)zh;
+    (void)path;
+    mine = context;
+    if (state == ZOO_CONNECTED_STATE)
+        end_learning(mine);
+    if (type != ZOO_SESSION_EVENT || !upcall_begun(mine))
+        return;
+    if (!mine->scout)
+        zkr__session_on_event(mine->session, event_of(state));
+    else if (state == ZOO_CONNECTED_STATE)
+        zkr__scout_on_served(mine->session);
+    upcall_done(mine);
+}
+
+/* Session events go to every watch, again and again; the session has its own
+ * way to learn of them. */
+static void on_watch_event(zhandle_t *zh, int type, int state, const char *path,
+                           void *context)
+{
+    (void)zh;
+    (void)state;
+    (void)path;
+    if (type == ZOO_SESSION_EVENT || !upcall_begun(mine))
+        return;
+    zkr__watch_on_event(context, type == ZOO_DELETED_EVENT);
+    upcall_done(mine);
+}
+
+/* A refusal shows as the state event AUTH_FAILED. Runs on the io thread, which
+ * has locks of the client unless it is a success. */
+static void on_auth(int rc, const void *data)
+{
+    struct zkr__zk *zk = (struct zkr__zk *)(uintptr_t)data;
+
+    zkr__gate_own(&zk->gate);
+    zkr__gate_shut();
+    if (rc == ZOK && zk->counting)
+        zkr__gate_answered(&zk->gate, zk->gate.connections);
+    zkr__gate_open();
+}
+
+/* The threads of the client inherit the signal mask of their creator. */
+static zhandle_t *init_with_signals_blocked(const struct zkr__zk_config *config,
+                                            void *context)
+{
+    sigset_t all;
+    sigset_t before;
+    zhandle_t *zh;
+    int saved;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    zh = zookeeper_init2(config->servers, on_session_event, config->timeout_ms,
+                         NULL, context, ZOO_NO_LOG_CLIENTENV, on_log);
+    saved = errno;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return zh;
+}
+
+static struct zkr__zk *new_zk(struct zkr_session *session)
+{
+    struct zkr__zk *zk = calloc(1, sizeof(*zk));
+
+    if (zk == NULL)
+        return NULL;
+    zk->session = session;
+    (void)pthread_mutex_init(&zk->upcall, NULL);
+    (void)pthread_mutex_init(&zk->lock, NULL);
+    zkr__list_init(&zk->transactions);
+    return zk;
+}
+
+static void stop_counting(struct zkr__zk *zk)
+{
+    zkr__gate_shut();
+    if (zk->counting)
+        zkr__level_let_go();
+    zk->counting = false;
+    zkr__gate_open();
+}
+
+static void free_zk(struct zkr__zk *zk)
+{
+    struct zkr__list *link;
+
+    end_learning(zk);
+    stop_counting(zk);
+    while ((link = zkr__list_pop(&zk->transactions)) != NULL)
+        free(ZKR__CONTAINER(link, struct transaction, link));
+    (void)pthread_mutex_destroy(&zk->upcall);
+    (void)pthread_mutex_destroy(&zk->lock);
+    free(zk);
+}
+
+int zkr__zk_open(const struct zkr__zk_config *config,
+                 struct zkr_session *session, struct zkr__zk **ret_zk)
+{
+    struct zkr__zk *zk;
+
+    if (zkr__reaper_stuck() >= STUCK_MAX)
+        return ZKR_ESYSTEM;
+    zk = new_zk(session);
+    if (zk == NULL)
+        return ZKR_ENOMEM;
+    begin_learning(zk);
+    zk->scout = config->scout;
+    zk->zh = init_with_signals_blocked(config, zk);
+    if (zk->zh == NULL) {
+        int rc = errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
+
+        free_zk(zk);
+        return rc;
+    }
+    (void)zoo_set_servers_resolution_delay(zk->zh, RESOLUTION_DELAY_MS);
+    zk->auth_scheme = config->auth_scheme;
+    zk->auth = config->auth;
+    zk->has_auth = config->auth_scheme != NULL;
+    *ret_zk = zk;
+    return ZKR_OK;
+}
+
+/* Not before: while an attempt to connect has just failed, the client refuses
+ * credentials. Those it has accepted it repeats after every reconnect. */
+bool zkr__zk_log_in(struct zkr__zk *zk)
+{
+    if (zk->auth_scheme == NULL)
+        return true;
+    if (zoo_add_auth(zk->zh, zk->auth_scheme, zk->auth, (int)strlen(zk->auth),
+                     on_auth, zk) != ZOK)
+        return false;
+    zk->auth_scheme = NULL;
+    return true;
+}
+
+/* Until it returns the client may use the handle, and what is in transactions:
+ * it fills in their results as it gives them up. */
+static bool close_handle(void *arg)
+{
+    struct zkr__zk *zk = arg;
+    bool connected = zoo_state(zk->zh) == ZOO_CONNECTED_STATE;
+    int64_t started = zkr__clock_now();
+    int rc = zookeeper_close(zk->zh);
+    int64_t took = zkr__clock_now() - started;
+
+    free_zk(zk);
+    /* ZOK also when it has waited for the answer in vain. */
+    return connected && rc == ZOK && took < CLOSE_REPLY_MS * ZKR__MS;
+}
+
+bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline)
+{
+    (void)pthread_mutex_lock(&zk->upcall);
+    zk->muted = true;
+    (void)pthread_mutex_unlock(&zk->upcall);
+    return zkr__reaper_run(close_handle, zk, deadline);
+}
+
+int64_t zkr__zk_session_id(struct zkr__zk *zk)
+{
+    return zoo_client_id(zk->zh)->client_id;
+}
+
+uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
+{
+    int timeout_ms = zoo_recv_timeout(zk->zh); /* whatever a server said */
+
+    return timeout_ms < 0 ? 0 : (uint32_t)timeout_ms;
+}
+
+/* The client's own text of it is in a buffer that all handles share. */
+void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
+{
+    struct sockaddr_storage address;
+    struct sockaddr *sa = (struct sockaddr *)&address;
+    socklen_t size = sizeof(address);
+    char host[ZKR__ZK_SERVER_MAX - 16];
+    char port[8];
+
+    if (zookeeper_get_connected_host(zk->zh, sa, &size) == NULL ||
+        getnameinfo(sa, size, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        (void)strcpy(name, "(unknown)");
+    else
+        (void)snprintf(name, ZKR__ZK_SERVER_MAX,
+                       sa->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host,
+                       port);
+}
+
+/* The completions that the client knows, all turned into one kind of reply.
+ * The operation is ours: the client only carries the pointer. */
+
+static void answer(const void *data, struct zkr__zk_reply *reply)
+{
+    if (!upcall_begun(mine))
+        return;
+    zkr__op_on_reply((struct zkr__op *)(uintptr_t)data, reply);
+    upcall_done(mine);
+}
+
+/* A server can send any code. What ours mean, it does not know; and what is not
+ * one at all says nothing of the request. */
+static struct zkr__zk_reply reply_of(int rc)
+{
+    bool possible = rc <= ZOK && rc > ZKR_EINVAL;
+
+    return (struct zkr__zk_reply){ .rc = possible ? rc : ZMARSHALLINGERROR };
+}
+
+/* A success that lacks a part: nothing of it counts. */
+static void spoil(struct zkr__zk_reply *reply)
+{
+    *reply = reply_of(ZMARSHALLINGERROR);
+}
+
+static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
+{
+    if (reply->rc == ZOK && stat == NULL)
+        spoil(reply);
+    if (reply->rc != ZOK)
+        return;
+    reply->czxid = stat->czxid;
+    reply->pzxid = stat->pzxid;
+    reply->owner = stat->ephemeralOwner;
+    reply->ctime_ms = stat->ctime;
+}
+
+static void on_create(int rc, const char *path, const struct Stat *stat,
+                      const void *data)
+{
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    if (reply.rc == ZOK && path == NULL)
+        spoil(&reply);
+    set_stat(&reply, stat);
+    if (reply.rc == ZOK)
+        reply.path = path;
+    answer(data, &reply);
+}
+
+static void on_void(int rc, const void *data)
+{
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    answer(data, &reply);
+}
+
+static void on_string(int rc, const char *value, const void *data)
+{
+    (void)value;
+    on_void(rc, data);
+}
+
+static void on_stat(int rc, const struct Stat *stat, const void *data)
+{
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    set_stat(&reply, stat);
+    answer(data, &reply);
+}
+
+static void on_data(int rc, const char *value, int len, const struct Stat *stat,
+                    const void *data)
+{
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    set_stat(&reply, stat);
+    if (reply.rc == ZOK && value != NULL && len > 0) {
+        reply.data = value;
+        reply.data_len = (size_t)len;
+    }
+    answer(data, &reply);
+}
+
+/* Where a reply is cut short, or memory, the client leaves holes. */
+static bool is_whole(const struct String_vector *names)
+{
+    if (names == NULL || names->count < 0 ||
+        (names->count > 0 && names->data == NULL))
+        return false;
+    for (int32_t i = 0; i < names->count; i++) {
+        if (names->data[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void set_names(struct zkr__zk_reply *reply,
+                      const struct String_vector *names)
+{
+    if (reply->rc == ZOK && !is_whole(names)) {
+        spoil(reply);
+    } else if (reply->rc == ZOK && names->count > 0) {
+        reply->names = (const char *const *)names->data;
+        reply->name_count = (size_t)names->count;
+    }
+}
+
+static void on_children(int rc, const struct String_vector *names,
+                        const void *data)
+{
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    set_names(&reply, names);
+    answer(data, &reply);
+}
+
+static void on_survey(int rc, const struct String_vector *names,
+                      const struct Stat *stat, const void *data)
+{
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    set_names(&reply, names);
+    set_stat(&reply, stat);
+    if (reply.rc == ZOK && stat->dataLength > 0)
+        reply.data_len = (size_t)stat->dataLength;
+    answer(data, &reply);
+}
+
+static bool is_anyone(const struct Id *id)
+{
+    return id->scheme != NULL && id->id != NULL &&
+           strcmp(id->scheme, "world") == 0 && strcmp(id->id, "anyone") == 0;
+}
+
+static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
+                   const void *data)
+{
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    set_stat(&reply, stat);
+    if (reply.rc == ZOK &&
+        (acl == NULL || (acl->count > 0 && acl->data == NULL)))
+        spoil(&reply);
+    for (int32_t i = 0; reply.rc == ZOK && i < acl->count; i++) {
+        if (is_anyone(&acl->data[i].id))
+            reply.anyone |= acl->data[i].perms;
+    }
+    answer(data, &reply);
+}
+
+/* It ends when the client has answered it, or cannot be submitted. */
+static struct transaction *begin_transaction(struct zkr__zk *zk,
+                                             struct zkr__op *op)
+{
+    struct transaction *t = calloc(1, sizeof(*t));
+
+    if (t == NULL)
+        return NULL;
+    t->zk = zk;
+    t->op = op;
+    (void)pthread_mutex_lock(&zk->lock);
+    zkr__list_append(&zk->transactions, &t->link);
+    (void)pthread_mutex_unlock(&zk->lock);
+    return t;
+}
+
+static void end_transaction(struct transaction *t)
+{
+    (void)pthread_mutex_lock(&t->zk->lock);
+    zkr__list_remove(&t->link);
+    (void)pthread_mutex_unlock(&t->zk->lock);
+    free(t);
+}
+
+static void on_check(int rc, const void *data)
+{
+    struct transaction *t = (struct transaction *)(uintptr_t)data;
+    struct zkr__op *op = t->op;
+
+    end_transaction(t);
+    on_void(rc, op);
+}
+
+static int submit_check(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                        struct zkr__op *op)
+{
+    struct transaction *t = begin_transaction(zk, op);
+    int rc;
+
+    if (t == NULL)
+        return ZKR_ENOMEM;
+    zoo_check_op_init(&t->ops[0], r->path, -1);
+    rc = zoo_amulti(zk->zh, 1, t->ops, t->results, on_check, t);
+    if (rc != ZOK)
+        end_transaction(t);
+    return rc;
+}
+
+static int32_t mode_of(enum zkr__zk_mode mode)
+{
+    switch (mode) {
+    case ZKR__ZK_PERSISTENT:
+        return ZOO_PERSISTENT;
+    case ZKR__ZK_CONTAINER:
+        return ZOO_CONTAINER;
+    case ZKR__ZK_EPHEMERAL:
+        return ZOO_EPHEMERAL;
+    case ZKR__ZK_EPHEMERAL_SEQUENTIAL:
+        return ZOO_EPHEMERAL_SEQUENTIAL;
+    }
+    abort();
+}
+
+/* The strings are borrowed: free() the data. */
+static bool borrow_acl(struct ACL_vector *to, const struct zkr__acl *acl)
+{
+    if (allocate_ACL_vector(to, (int32_t)acl->count) != 0 || to->data == NULL)
+        return false;
+    for (size_t i = 0; i < acl->count; i++) {
+        to->data[i].perms = acl->entries[i].perms;
+        to->data[i].id.scheme = acl->entries[i].scheme;
+        to->data[i].id.id = acl->entries[i].id;
+    }
+    return true;
+}
+
+static int submit_create(zhandle_t *zh, const struct zkr__zk_request *r,
+                         struct zkr__op *op)
+{
+    struct ACL_vector acl;
+    int rc;
+
+    if (!borrow_acl(&acl, r->acl))
+        return ZKR_ENOMEM;
+    rc = zoo_acreate2(zh, r->path, r->data, (int)r->data_len, &acl,
+                      mode_of(r->mode), on_create, op);
+    free(acl.data);
+    return rc;
+}
+
+/* After a refusal by the server the operations behind the one that failed have
+ * ZRUNTIMEINCONSISTENCY; without its answer both have the same. */
+static void on_guarded(int rc, const void *data)
+{
+    struct transaction *t = (struct transaction *)(uintptr_t)data;
+    struct zkr__op *op = t->op;
+    struct zkr__zk_reply reply = reply_of(rc);
+
+    set_stat(&reply, &t->stat);
+    reply.mzxid = t->stat.mzxid;
+    reply.version = t->stat.version;
+    reply.guard_failed =
+        t->results[0].err != ZOK && t->results[1].err == ZRUNTIMEINCONSISTENCY;
+    end_transaction(t);
+    answer(op, &reply);
+}
+
+static void init_write(zoo_op_t *op, const struct zkr__zk_request *r,
+                       const struct ACL_vector *acl, struct Stat *stat)
+{
+    if (r->write == ZKR__ZK_CREATE)
+        zoo_create_op_init(op, r->path, r->data, (int)r->data_len, acl,
+                           mode_of(r->mode), NULL, 0);
+    else if (r->write == ZKR__ZK_DELETE)
+        zoo_delete_op_init(op, r->path, r->version);
+    else
+        zoo_set_op_init(op, r->path, r->data, (int)r->data_len, r->version,
+                        stat);
+}
+
+static void on_probed(int rc, const struct Stat *stat, const void *data)
+{
+    struct zkr__zk *zk = (struct zkr__zk *)(uintptr_t)data;
+
+    (void)stat;
+    zkr__gate_shut();
+    zk->probing = false;
+    if (rc == ZOK)
+        zkr__gate_answered(&zk->gate, zk->probed);
+    zkr__gate_open();
+}
+
+/* Behind the gate, connected: are our credentials accepted for certain? */
+static bool is_accepted(struct zkr__zk *zk)
+{
+    if (!zk->has_auth)
+        return true;
+    if (!zk->counting) {
+        zk->counting = true;
+        zkr__level_hold();
+    }
+    if (zkr__gate_has_answered(&zk->gate))
+        return true;
+    if (!zk->probing) {
+        zk->probed = zk->gate.connections;
+        zk->probing =
+            zoo_awexists(zk->zh, "/", NULL, NULL, on_probed, zk) == ZOK;
+    }
+    return false;
+}
+
+/* Whoever connects during it must tell, so the state is asked for behind the
+ * level. */
+static int gated_multi(struct zkr__zk *zk, struct transaction *t)
+{
+    int rc = ZKR__ZK_NOT_NOW;
+
+    if (!zkr__gate_works())
+        return ZUNIMPLEMENTED;
+    zkr__level_hold();
+    if (zoo_state(zk->zh) == ZOO_CONNECTED_STATE && is_accepted(zk))
+        rc = zoo_amulti(zk->zh, 2, t->ops, t->results, on_guarded, t);
+    zkr__level_let_go();
+    return rc;
+}
+
+/* The check first; only behind the gate. With two operations the client is safe
+ * once it has encoded the first. */
+static int submit_guarded(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                          struct zkr__op *op)
+{
+    struct transaction *t = begin_transaction(zk, op);
+    struct ACL_vector acl = { 0, NULL };
+    int rc = ZKR_ENOMEM;
+
+    if (t == NULL)
+        return rc;
+    if (r->write != ZKR__ZK_CREATE || borrow_acl(&acl, r->acl)) {
+        zoo_check_op_init(&t->ops[0], r->guard, -1);
+        init_write(&t->ops[1], r, &acl, &t->stat);
+        zkr__gate_shut();
+        rc = gated_multi(zk, t);
+        zkr__gate_open();
+    }
+    free(acl.data);
+    if (rc != ZOK)
+        end_transaction(t);
+    return rc;
+}
+
+static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                  struct zkr__op *op)
+{
+    zhandle_t *zh = zk->zh;
+    watcher_fn watcher = r->watch == NULL ? NULL : on_watch_event;
+    /* Declared by mistake as a pointer to a function pointer. */
+    void_completion_t *unwatched = (void_completion_t *)(uintptr_t)on_void;
+
+    switch (r->type) {
+    case ZKR__ZK_CREATE:
+        return submit_create(zh, r, op);
+    case ZKR__ZK_DELETE:
+        return zoo_adelete(zh, r->path, -1, on_void, op);
+    case ZKR__ZK_EXISTS:
+        return zoo_awexists(zh, r->path, watcher, r->watch, on_stat, op);
+    case ZKR__ZK_GET:
+        return zoo_awget(zh, r->path, watcher, r->watch, on_data, op);
+    case ZKR__ZK_SET:
+        return zoo_aset(zh, r->path, r->data, (int)r->data_len, -1, on_stat,
+                        op);
+    case ZKR__ZK_CHILDREN:
+        return zoo_aget_children(zh, r->path, 0, on_children, op);
+    case ZKR__ZK_SURVEY:
+        return zoo_aget_children2(zh, r->path, 0, on_survey, op);
+    case ZKR__ZK_GET_ACL:
+        return zoo_aget_acl(zh, r->path, on_acl, op);
+    case ZKR__ZK_SYNC:
+        return zoo_async(zh, r->path, on_string, op);
+    case ZKR__ZK_CHECK:
+        return submit_check(zk, r, op);
+    case ZKR__ZK_GUARDED:
+        return submit_guarded(zk, r, op);
+    case ZKR__ZK_UNWATCH:
+        return r->watch == NULL
+                   ? zoo_aremove_all_watches(zh, r->path, ZWATCHTYPE_DATA, 0,
+                                             unwatched, op)
+                   : zoo_aremove_watches(zh, r->path, ZWATCHTYPE_DATA, watcher,
+                                         r->watch, 0, unwatched, op);
+    }
+    abort();
+}
+
+int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
+                   struct zkr__op *op)
+{
+    int rc = submit(zk, r, op);
+
+    /* The client has one code for all handles that are beyond use. */
+    if (rc == ZINVALIDSTATE && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE)
+        return ZAUTHFAILED;
+    return rc;
+}

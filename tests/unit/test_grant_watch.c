@@ -1,0 +1,555 @@
+/* Tests of what a holder hears of its own node, and of what listeners hear that
+ * come late, or go, or take their time. Without a lease: no heartbeat finds out
+ * instead. */
+#include "unit.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "client.h"
+
+/* What hangs is killed. */
+enum { PATIENCE_S = 20 };
+
+enum { ZCONNECTIONLOSS = -4, ZNOAUTH = -102 };
+
+enum { REVOKE = 100, EVENTS_MAX = 16 };
+
+/* What a listener has heard: states, or REVOKE. */
+struct heard {
+    int events[EVENTS_MAX];
+    int count;
+};
+
+static zkr_session *s; /* whose callbacks run in this thread */
+static zkr_mutex *m;
+static zkr_grant *g;
+
+static int setup_free(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    client_reset();
+    g = NULL;
+    opts.flags = ZKR_SESSION_NO_LEASE | ZKR_SESSION_OWN_LOOP;
+    if (zkr_session_open("127.0.0.1:2181", &opts, &s) != ZKR_OK)
+        return -1;
+    return zkr_mutex_new(s, "/lock", NULL, &m);
+}
+
+/* It looks at its node a little later, if nobody listens before. */
+static int hold(void)
+{
+    return zkr_mutex_acquire(m, -1, &g);
+}
+
+static int setup(void **state)
+{
+    return setup_free(state) == 0 ? hold() : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    client_goes_on();
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    return zkr_session_close(s);
+}
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    struct heard *h = user;
+
+    (void)grant;
+    if (h->count < EVENTS_MAX)
+        h->events[h->count] = event->kind == ZKR_GRANT_REVOKE_REQUESTED
+                                  ? REVOKE
+                                  : (int)event->state;
+    h->count++;
+}
+
+static void on_session(zkr_session *session,
+                       const struct zkr_session_event *event, void *user)
+{
+    struct heard *h = user;
+
+    (void)session;
+    if (h->count < EVENTS_MAX)
+        h->events[h->count] = (int)event->state;
+    h->count++;
+}
+
+static void listen_by(struct heard *h)
+{
+    assert_int_equal(zkr_grant_listen(g, on_grant, h), ZKR_OK);
+}
+
+static void pass_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+static void await_requests(enum zkr__zk_type type, int count)
+{
+    while (client_requests(type) < count)
+        pass_a_moment();
+    client_await_rest();
+}
+
+static void await_state(enum zkr_grant_state state)
+{
+    while (zkr_grant_state(g) != state)
+        pass_a_moment();
+}
+
+static void dispatch(void)
+{
+    assert_int_equal(zkr_session_dispatch(s), ZKR_OK);
+}
+
+static void hears(struct heard *h, int count, ...)
+{
+    va_list events;
+
+    client_await_rest();
+    dispatch();
+    assert_int_equal(h->count, count);
+    va_start(events, count);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(h->events[i], va_arg(events, int));
+    va_end(events);
+}
+
+/* -- the node ------------------------------------------------------------- */
+
+static void it_is_watched_again_after_a_change(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    assert_int_equal(client_requests(ZKR__ZK_GET), 1); /* at once */
+    client_await_rest();
+    for (int i = 0; i < 3; i++) {
+        client_changes_node("a word of somebody else");
+        await_requests(ZKR__ZK_GET, 2 + i);
+    }
+    client_changes_node("__REVOKE__");
+    await_requests(ZKR__ZK_GET, 5);
+    hears(&h, 1, REVOKE);
+    client_changes_node(NULL);
+    hears(&h, 2, REVOKE, ZKR_GRANT_LOST);
+}
+
+static void other_words_are_no_request(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    client_await_rest();
+    client_changes_node("__REVOKE__ not");
+    await_requests(ZKR__ZK_GET, 2);
+    client_changes_node("__REVOKE_");
+    await_requests(ZKR__ZK_GET, 3);
+    hears(&h, 0);
+}
+
+static void without_the_permission_to_read_its_end_is_heard(void **state)
+{
+    int before = client_requests(ZKR__ZK_EXISTS);
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    client_answers(ZKR__ZK_GET, ZNOAUTH);
+    assert_int_equal(hold(), ZKR_OK);
+    listen_by(&h);
+    await_requests(ZKR__ZK_EXISTS, before + 1);
+    client_changes_node(NULL);
+    hears(&h, 1, ZKR_GRANT_LOST);
+}
+
+/* Not by the listener: there is none. */
+static void a_lost_look_is_repeated(void **state)
+{
+    (void)state;
+    client_answers(ZKR__ZK_GET, ZCONNECTIONLOSS);
+    assert_int_equal(hold(), ZKR_OK);
+    await_requests(ZKR__ZK_GET, 1);
+    client_answers(ZKR__ZK_GET, ZKR_OK);
+    await_requests(ZKR__ZK_GET, 2);
+    client_changes_node(NULL);
+    await_state(ZKR_GRANT_LOST);
+}
+
+static void a_node_that_has_gone_before_the_look_is_lost(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    client_stops_at(ZKR__ZK_GET);
+    assert_int_equal(hold(), ZKR_OK);
+    listen_by(&h);
+    client_await_stop();
+    client_changes_node(NULL);
+    client_goes_on();
+    hears(&h, 1, ZKR_GRANT_LOST);
+}
+
+static void a_node_of_our_name_that_came_later_is_not_ours(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    client_stops_at(ZKR__ZK_GET);
+    assert_int_equal(hold(), ZKR_OK);
+    listen_by(&h);
+    client_await_stop();
+    client_replaces_node();
+    client_goes_on();
+    hears(&h, 1, ZKR_GRANT_LOST);
+}
+
+/* All holders of an unfair mutex have nodes of one name. */
+static void the_node_of_another_confirms_nothing(void **state)
+{
+    zkr_unfair_mutex *unfair = NULL;
+    zkr_grant *held = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_grant_release(g), ZKR_OK);
+    assert_int_equal(zkr_unfair_mutex_new(s, "/lock", NULL, &unfair), ZKR_OK);
+    assert_int_equal(zkr_unfair_mutex_acquire(unfair, -1, &held), ZKR_OK);
+    assert_int_equal(zkr_grant_verify(held, -1), ZKR_OK);
+    client_replaces_node();
+    assert_int_equal(zkr_grant_verify(held, -1), ZKR_ELOST);
+    assert_int_equal(zkr_grant_check(held), ZKR_ELOST);
+    zkr_grant_free(held);
+    zkr_unfair_mutex_free(unfair);
+}
+
+/* The servers would refuse it, too; here nobody asks them. */
+static void who_has_lost_its_node_writes_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
+                     ZKR_OK);
+    assert_int_equal(client_requests(ZKR__ZK_GUARDED), 1);
+    client_says(ZKR__ZK_EXPIRED);
+    await_state(ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
+                     ZKR_ELOST);
+    assert_int_equal(zkr_grant_guarded_delete(g, "/data", -1, -1), ZKR_ELOST);
+    assert_int_equal(client_requests(ZKR__ZK_GUARDED), 1);
+}
+
+/* It stays, for the delete is refused, and whose it was is freed. */
+static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    client_answers(ZKR__ZK_DELETE, ZNOAUTH);
+    client_stops_at(ZKR__ZK_GET);
+    assert_int_equal(hold(), ZKR_OK);
+    listen_by(&h);
+    client_await_stop();
+    assert_int_equal(zkr_grant_release_async(g, NULL, NULL), ZKR_OK);
+    zkr_grant_free(g);
+    g = NULL;
+    client_goes_on();
+    client_await_rest();
+    dispatch();
+    client_changes_node(NULL);
+    hears(&h, 0);
+}
+
+/* Who may not read may not see that there is nothing, and the client watches
+ * that, too. */
+static void a_node_that_comes_after_the_look_is_for_nobody(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    client_answers(ZKR__ZK_GET, ZNOAUTH);
+    client_stops_at(ZKR__ZK_EXISTS);
+    assert_int_equal(hold(), ZKR_OK);
+    listen_by(&h);
+    client_await_stop();
+    client_changes_node(NULL);
+    client_goes_on();
+    hears(&h, 1, ZKR_GRANT_LOST);
+    client_changes_node("of somebody else");
+    hears(&h, 1, ZKR_GRANT_LOST);
+}
+
+/* -- listeners ------------------------------------------------------------ */
+
+static void doubt(void)
+{
+    client_says(ZKR__ZK_DISCONNECTED);
+    await_state(ZKR_GRANT_SUSPENDED);
+}
+
+static void resolve(void)
+{
+    client_says(ZKR__ZK_CONNECTED);
+    await_state(ZKR_GRANT_HELD);
+}
+
+static void who_listens_late_hears_of_a_doubt(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    doubt();
+    listen_by(&h);
+    resolve();
+    hears(&h, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
+}
+
+static void a_request_is_told_to_every_listener_while_it_is_held(void **state)
+{
+    struct heard first = { .count = 0 };
+    struct heard second = { .count = 0 };
+    struct heard third = { .count = 0 };
+
+    (void)state;
+    listen_by(&first);
+    client_await_rest();
+    client_changes_node("__REVOKE__");
+    await_requests(ZKR__ZK_GET, 2);
+    hears(&first, 1, REVOKE);
+    listen_by(&second);
+    hears(&second, 1, REVOKE);
+    client_changes_node(NULL);
+    hears(&second, 2, REVOKE, ZKR_GRANT_LOST);
+    listen_by(&third);
+    hears(&third, 1, ZKR_GRANT_LOST);
+    assert_int_equal(first.count, 1);
+}
+
+static void all_that_happens_meanwhile_is_told(void **state)
+{
+    struct heard of_grant = { .count = 0 };
+    struct heard of_session = { .count = 0 };
+    zkr_listener *l = NULL;
+
+    (void)state;
+    listen_by(&of_grant);
+    assert_int_equal(zkr_session_listen(s, on_session, &of_session, &l),
+                     ZKR_OK);
+    doubt();
+    resolve();
+    hears(&of_grant, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
+    hears(&of_session, 3, ZKR_SESSION_CONNECTED, ZKR_SESSION_SUSPENDED,
+          ZKR_SESSION_RECONNECTED);
+    zkr_listener_free(l);
+}
+
+/* Not what was due to the listener before it. */
+static void the_next_listener_hears_what_is_its_own(void **state)
+{
+    struct heard first = { .count = 0 };
+    struct heard second = { .count = 0 };
+
+    (void)state;
+    listen_by(&first);
+    doubt();
+    resolve();
+    listen_by(&second);
+    doubt();
+    hears(&second, 1, ZKR_GRANT_SUSPENDED);
+    assert_int_equal(first.count, 0);
+    resolve();
+}
+
+static void a_grant_that_was_freed_tells_nothing(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    zkr_grant_free(g); /* which gives it back */
+    g = NULL;
+    hears(&h, 0);
+}
+
+/* -- the caller's own loop ------------------------------------------------ */
+
+static bool is_due(void)
+{
+    struct pollfd p = { .events = POLLIN };
+
+    assert_int_equal(zkr_session_fd(s, &p.fd), ZKR_OK);
+    return poll(&p, 1, 0) == 1;
+}
+
+static void what_is_withdrawn_is_not_due(void **state)
+{
+    struct heard h = { .count = 0 };
+    zkr_listener *l = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_session_listen(s, on_session, &h, &l), ZKR_OK);
+    assert_true(is_due());
+    zkr_listener_free(l);
+    assert_false(is_due());
+    hears(&h, 0);
+}
+
+static atomic_bool is_inside;
+static atomic_bool may_leave;
+static atomic_bool has_left;
+
+static void stay_inside(zkr_session *session,
+                        const struct zkr_session_event *event, void *user)
+{
+    (void)session;
+    (void)event;
+    (void)user;
+    if (atomic_exchange(&is_inside, true))
+        return;
+    while (!atomic_load(&may_leave) &&
+           zkr_session_state(s) != ZKR_SESSION_CLOSED)
+        pass_a_moment();
+    for (int i = 0; i < 50; i++) /* somebody may be too quick for it */
+        pass_a_moment();
+    atomic_store(&has_left, true);
+}
+
+static void *dispatch_main(void *unused)
+{
+    (void)zkr_session_dispatch(s);
+    return unused;
+}
+
+static pthread_t dispatch_beside(zkr_listener **ret_listener)
+{
+    pthread_t thread;
+
+    atomic_store(&is_inside, false);
+    atomic_store(&may_leave, false);
+    atomic_store(&has_left, false);
+    assert_int_equal(zkr_session_listen(s, stay_inside, NULL, ret_listener),
+                     ZKR_OK);
+    assert_int_equal(pthread_create(&thread, NULL, dispatch_main, NULL), 0);
+    while (!atomic_load(&is_inside))
+        pass_a_moment();
+    return thread;
+}
+
+static void only_one_thread_dispatches(void **state)
+{
+    zkr_listener *l = NULL;
+    pthread_t thread = dispatch_beside(&l);
+
+    (void)state;
+    assert_int_equal(zkr_session_dispatch(s), ZKR_EBUSY);
+    atomic_store(&may_leave, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    dispatch();
+    zkr_listener_free(l);
+}
+
+/* Its memory would go under the callback. */
+static void a_close_waits_for_the_callback_of_another_thread(void **state)
+{
+    zkr_listener *l = NULL;
+    pthread_t thread = dispatch_beside(&l);
+    zkr_session *closed = s;
+
+    zkr_grant_free(g);
+    g = NULL;
+    zkr_mutex_free(m);
+    m = NULL;
+    assert_int_equal(zkr_session_close(closed), ZKR_OK);
+    assert_true(atomic_load(&has_left));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    zkr_listener_free(l);
+    assert_int_equal(setup(state), 0);
+}
+
+struct counting {
+    zkr_reentrant_mutex *mutex;
+    int rc[2];
+    uint32_t depth[2];
+};
+
+static void release_twice(zkr_session *session,
+                          const struct zkr_session_event *event, void *user)
+{
+    struct counting *c = user;
+
+    (void)session;
+    (void)event;
+    for (int i = 0; i < 2; i++) {
+        c->rc[i] = zkr_reentrant_mutex_release(c->mutex);
+        c->depth[i] = zkr_reentrant_mutex_depth(c->mutex);
+    }
+}
+
+/* Counting needs no answer; giving back does, and what is refused has not
+ * happened. */
+static void a_callback_counts_down_and_does_not_give_back(void **state)
+{
+    struct counting c = { .mutex = NULL };
+    zkr_listener *l = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_grant_release(g), ZKR_OK);
+    assert_int_equal(zkr_reentrant_mutex_new(s, "/lock", NULL, &c.mutex),
+                     ZKR_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(zkr_reentrant_mutex_acquire(c.mutex, -1), ZKR_OK);
+    assert_int_equal(zkr_session_listen(s, release_twice, &c, &l), ZKR_OK);
+    dispatch();
+    assert_int_equal(c.rc[0], ZKR_OK);
+    assert_int_equal(c.depth[0], 1);
+    assert_int_equal(c.rc[1], ZKR_EDEADLK);
+    assert_int_equal(c.depth[1], 1);
+    assert_int_equal(zkr_reentrant_mutex_release(c.mutex), ZKR_OK);
+    zkr_listener_free(l);
+    zkr_reentrant_mutex_free(c.mutex);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST_FREE(name)                                                        \
+    cmocka_unit_test_setup_teardown(name, setup_free, teardown)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(it_is_watched_again_after_a_change),
+        TEST(other_words_are_no_request),
+        TEST_FREE(without_the_permission_to_read_its_end_is_heard),
+        TEST_FREE(a_lost_look_is_repeated),
+        TEST_FREE(a_node_that_has_gone_before_the_look_is_lost),
+        TEST_FREE(a_node_of_our_name_that_came_later_is_not_ours),
+        TEST(the_node_of_another_confirms_nothing),
+        TEST(who_has_lost_its_node_writes_nothing),
+        TEST_FREE(a_look_that_ends_after_the_release_is_for_nobody),
+        TEST_FREE(a_node_that_comes_after_the_look_is_for_nobody),
+        TEST(who_listens_late_hears_of_a_doubt),
+        TEST(a_request_is_told_to_every_listener_while_it_is_held),
+        TEST(all_that_happens_meanwhile_is_told),
+        TEST(the_next_listener_hears_what_is_its_own),
+        TEST(a_grant_that_was_freed_tells_nothing),
+        TEST(what_is_withdrawn_is_not_due),
+        TEST(only_one_thread_dispatches),
+        TEST(a_close_waits_for_the_callback_of_another_thread),
+        TEST(a_callback_counts_down_and_does_not_give_back),
+    };
+
+    (void)alarm(PATIENCE_S);
+    return cmocka_run_group_tests_name("grant_watch", tests, NULL, NULL);
+}
