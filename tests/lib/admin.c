@@ -213,6 +213,14 @@ static int compare_names(const void *left, const void *right)
     return strcmp(a, b);
 }
 
+static void ignore_answer(int rc, const char *value, const void *data)
+{
+    (void)rc;
+    (void)value;
+    (void)data;
+}
+
+/* A follower may lag behind: the list is answered after the sync. */
 int admin_children(struct admin *a, const char *path, char ***ret_names,
                    size_t *ret_count)
 {
@@ -222,6 +230,8 @@ int admin_children(struct admin *a, const char *path, char ***ret_names,
 
     do {
         rc = await_connection(a);
+        if (rc == ZOK)
+            rc = zoo_async(a->zh, path, ignore_answer, NULL);
         if (rc == ZOK)
             rc = zoo_get_children(a->zh, path, 0, &list);
     } while (rc == ZCONNECTIONLOSS && --tries > 0);

@@ -54,7 +54,8 @@ int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat);
 int admin_get(struct admin *a, const char *path, char *buf, int len);
 
 /* Names of the children by the sequence number at their end (its last ten
- * digits); names without one come first.  Free with admin_children_free(). */
+ * digits); names without one come first.  What was committed before is in it.
+ * Free with admin_children_free(). */
 int admin_children(struct admin *a, const char *path, char ***ret_names,
                    size_t *ret_count);
 void admin_children_free(char **names, size_t count);
