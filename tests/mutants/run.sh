@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Each patch here breaks the library, or the tool, on purpose; something must
-# notice.
+# Each patch here breaks the library, or the tool, on purpose; a test must
+# notice it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -9,11 +9,13 @@ usage() {
     cat <<'TEXT'
 usage: tests/mutants/run.sh [--jobs N] [--schedules N] [--all] [--smoke]
                             [NAME...]
+       tests/mutants/run.sh --list >docs/mutants.md
 
   --jobs N       mutants at the same time (default 2)
   --schedules N  of the simulator, for each mutant (default 50000)
   --all          go on after the first that notices, and show what each does
   --smoke        only those that are marked for it, and 10000 schedules
+  --list         run nothing, print the page that lists the patches
   NAME           only patches whose name, AREA/WHAT, contains it
 
 A patch begins with a sentence that says what it breaks. Its lines
@@ -66,6 +68,32 @@ name_of() { # patch: AREA/WHAT
 }
 
 noticed_by() { sed -n 's/^Noticed-by: //p' "$1"; }
+
+# The page docs/mutants.md: the table comes from the heads of the patches.
+list() { # patch...
+    cat <<'TEXT'
+# The mutants
+
+Each of these patches in `tests/mutants/` breaks the library or the tool on purpose. The last column names what is run
+against it, cheapest first; at least one of these must fail. [reliability.md](reliability.md#mutants) says how they are
+run, and what they have shown. The page is printed by `tests/mutants/run.sh --list >docs/mutants.md`; a test compares
+it with the patches.
+
+| mutant | what is broken | what notices it |
+|---|---|---|
+TEXT
+    awk -v here="$here/" '
+        function row() { if (name != "") print "| " name " | " broken " | " by " |" }
+        FNR == 1 {
+            row()
+            name = substr(FILENAME, length(here) + 1)
+            sub(/\.patch$/, "", name)
+            broken = $0
+            by = ""
+        }
+        sub(/^Noticed-by: /, "") { by = by (by == "" ? "" : ", ") "`" $0 "`" }
+        END { row() }' "$@"
+}
 
 # Prints how it went. 0: nothing was noticed. What hangs has noticed: 124.
 try() { # tree, what, argument
@@ -158,7 +186,7 @@ trials() {
     for p in "${patches[@]}"; do noticed_by "$p"; done | sort -u
 }
 
-jobs=2 schedules='' limit=90 all='' smoke=''
+jobs=2 schedules='' limit=90 all='' smoke='' list=''
 names=() patches=()
 case ${1-} in # jobs of ours: see the end
 --one | --control)
@@ -176,6 +204,7 @@ while [ $# -gt 0 ]; do
         ;;
     --all) all=yes ;;
     --smoke) smoke=yes ;;
+    --list) list=yes ;;
     -h | --help)
         usage
         exit 0
@@ -191,14 +220,19 @@ done
 schedules=${schedules:-${smoke:+10000}}
 schedules=${schedules:-50000}
 
+LC_ALL=C # the order of the patches is the same everywhere
 for p in "$here"/*/*.patch; do
     [ -z "$smoke" ] || grep -q '^Smoke: yes' "$p" || continue
-    [ -n "$(noticed_by "$p")" ] || die "$p does not say who notices it"
+    [ -n "$(noticed_by "$p")" ] || die "$p does not say which test notices it"
     for n in "${names[@]-}"; do
         [[ $(name_of "$p") == *"$n"* ]] && patches+=("$p") && break
     done
 done
 [ ${#patches[@]} -gt 0 ] || die 'there is no such patch'
+if [ -n "$list" ]; then
+    list "${patches[@]}"
+    exit 0
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -207,7 +241,7 @@ trials | while read -r what argument; do
     printf '%s\0%s\0' "$what" "$argument"
 done | xargs -0 -n 2 -P "$jobs" "$0" --control "$work" "$schedules" "$limit" ''
 [ ! -e "$work/survived.control" ] ||
-    die 'what notices nothing but mutants is wanted'
+    die 'the tree without a mutant fails these tests'
 echo '| mutant | what is broken | | noticed by |'
 echo '|---|---|---|---|'
 printf '%s\0' "${patches[@]}" |
