@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that the library can be a subproject, as the README says: of a project
-# on a machine with no more than what the library needs, shared and static.
+# Checks that the library can be a subproject, as docs/install.md says, on a
+# machine with no more than what the library needs: shared and static.
 #
 #   subproject.sh SOURCE_ROOT
 set -eu
@@ -34,7 +34,7 @@ int main(void)
 }
 END
 
-# try KIND LINE: the line is that of the README
+# try KIND LINE: the line is that of docs/install.md
 try() {
     build=$tmp/build-$1
     printf "project('parent', 'c')\nexecutable('main', 'main.c',\n  %s)\n" \
