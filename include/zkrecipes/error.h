@@ -1,17 +1,19 @@
 /**
- * Error codes: one number space for ZooKeeper's and ours.
+ * Error codes of the library, in one number space with those of ZooKeeper.
  *
  * Every function that can fail returns an int: 0 (ZKR_OK) is success, a
- * negative value is the error. ZooKeeper's own codes lie in -1 to -127 and pass
- * through unchanged; ours start at -1001, so a code tells where it came from.
- * Outputs (ret_... parameters) are written on success only.
+ * negative value is the error. ZooKeeper's own codes lie between -1 and -127
+ * and pass through unchanged; codes of this library start at -1001. So a code
+ * tells where it came from. Outputs (ret_... parameters) are written on success
+ * only.
  *
- * A code says what kind of thing went wrong. Which object and why is in the
- * sentence that zkr_error_detail() returns on the same thread.
+ * A code says what kind of thing went wrong. The sentence that
+ * zkr_error_detail() returns on the same thread says which object is concerned
+ * and why.
  *
  * A write to ZooKeeper has three results: done, not done, and unknown. The
- * library resolves the unknown ones of its own lock nodes; you never see them.
- * Of your own writes (guarded.h) you do: ZKR_EUNKNOWN.
+ * library resolves unknown results for its own lock nodes, so the caller never
+ * sees them. For the caller's own writes (guarded.h) it returns ZKR_EUNKNOWN.
  */
 #ifndef ZKRECIPES_ERROR_H
 #define ZKRECIPES_ERROR_H
@@ -72,24 +74,25 @@ enum zkr_error {
 ZKR_API const char *zkr_strerror(int code);
 
 /**
- * The sentence behind the last error that a call of this library returned on
- * this thread: it names the object, the cause, and ZooKeeper's code where there
- * is one. "" when no call has failed yet. In a callback it belongs to the
- * error that the callback is told.
+ * Return the sentence for the last error that a call of this library returned
+ * on this thread. It names the object, the cause, and ZooKeeper's code where
+ * there is one. It is "" when no call has failed yet. In a callback it
+ * describes the error that the callback was given.
  *
  * Threads   Any; each has its own.
  * Owns      The library. Valid until the next call that fails on this thread.
  */
 ZKR_API const char *zkr_error_detail(void);
 
-/** The same call may succeed later: connection lost, throttled, timed out. */
+/** True if the same call may succeed later: connection lost, throttled, timed
+ *  out. */
 ZKR_API bool zkr_error_is_transient(int code);
 
-/** What was held is gone for good: the session is over, or (ZKR_ELOST) at least
- *  the lock in question is lost. */
+/** True if what was held is gone for good: the session is over, or (ZKR_ELOST)
+ *  at least the lock in question is lost. */
 ZKR_API bool zkr_error_is_session_over(int code);
 
-/** What was asked for may have happened, or not. */
+/** True if it is not known whether the request took effect. */
 ZKR_API bool zkr_error_is_unsure(int code);
 
 #ifdef __cplusplus

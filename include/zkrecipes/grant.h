@@ -1,17 +1,18 @@
 /**
- * A grant: what the holder of a lock has in hand.
+ * A grant: the handle of a held lock, which tells the holder whether it still
+ * holds it.
  *
  * A ZooKeeper lock is a lease. While you hold it, the server can end your
- * session (a pause, a partition, a slow disk), and somebody else is granted the
- * lock before you know. So:
+ * session (after a pause, a partition, a slow disk), and grant the lock to
+ * somebody else before you know. So:
  *
  *  - where the lock protects data in the same ensemble, write it with
  *    guarded.h: a late write is refused there;
- *  - else give zkr_grant_token() to the resource, and let it refuse a token
- *    lower than the highest it has seen (fencing, fence.h). Tokens grow from
- *    grant to grant of a lock, also across re-creation of its directory. They
- *    begin again when the servers lose their data, or are restored from a copy
- *    of it: then the resource has to forget what it has seen;
+ *  - otherwise give zkr_grant_token() to the resource, and let it refuse a
+ *    token lower than the highest it has seen (fencing, fence.h). Tokens grow
+ *    from grant to grant of a lock, also across re-creation of its directory.
+ *    They begin again when the servers lose their data, or are restored from a
+ *    copy of it: then the resource has to forget the tokens it has seen;
  *  - ask zkr_grant_check() before each step, and stop when it does not say
  *    ZKR_OK;
  *  - listen with zkr_grant_listen() to be told of a loss.
@@ -22,29 +23,30 @@
  * a write every sixth of the session timeout (up to eight times as often where
  * answers are slow), and derives from them an instant before which the servers
  * cannot have ended the session: zkr_grant_valid_until(). With round trips of
- * up to a fifth of the session timeout there is such an instant at any time;
- * with longer ones never, and the grant is UNSURE. The rule assumes that clocks
- * differ by less than 0.1 %, that the leader pings its followers as often as
- * lease_ping_gap_ms of the session says, and that no server grants a far
- * smaller session timeout at a reconnect than was granted before. Session
- * timeouts below half a second leave no room for it.
+ * up to a fifth of the session timeout there is always such an instant; with
+ * longer ones there is none, and the grant is UNSURE. The rule assumes that
+ * clocks differ by less than 0.1 %, that the leader pings its followers as
+ * often as lease_ping_gap_ms of the session says, and that no server grants a
+ * far smaller session timeout at a reconnect than was granted before. Session
+ * timeouts below half a second are too short for a lease.
  *
- * So that a lock begins with a lease, a session that is quiet syncs now and
+ * So that a lock begins with a lease, a quiet session sends a sync now and
  * then, in place of the client's own pings. After a pause of the process or of
- * a link, or on a slow link, there may be no proof when our turn comes: then
- * the lock is granted up to two thirds of a session timeout and four round
- * trips later, when there is one; and not while answers take longer than half a
- * session timeout.
+ * a link, or on a slow link, there may be no proof of a live session when our
+ * turn comes. Then the lock is granted when there is one, up to two thirds of a
+ * session timeout and four round trips later; it is not granted while answers
+ * take longer than half a session timeout.
  *
- * It is a bound at the moment of the call: the next instruction may run ten
- * seconds later. And it is about the session only: that an operator deletes the
- * node is seen by a watch, within a round trip where there is a connection. A
- * hypervisor can stop all clocks of a guest: only the token helps then.
+ * zkr_grant_valid_until() is a bound at the moment of the call: the next
+ * instruction may run ten seconds later. It covers the session only: when an
+ * operator deletes the node, a watch reports it, within a round trip where
+ * there is a connection. A hypervisor can stop all clocks of a guest: then only
+ * the token helps.
  *
  * A grant is a value: any thread may check it, release it or pass it on.
  *
- * Calling sequence: acquire gives you a grant; check as you go; release it;
- * free it. If the process dies, the server frees the lock when the session
+ * Calling sequence: an acquire returns a grant; check it as you work; release
+ * it; free it. If the process dies, the server frees the lock when the session
  * times out.
  */
 #ifndef ZKRECIPES_GRANT_H
@@ -71,16 +73,16 @@ enum zkr_grant_state {
 };
 
 /**
- * May I go on? Costs no request.
+ * Check whether the lock is still held. Sends no request.
  *
- * The answer is that of the clock, at this moment, also in a process that has
- * just woken from a pause. ZKR_OK: the lock is provably ours.
+ * The clock decides at the moment of the call, also in a process that has just
+ * woken from a pause. ZKR_OK: the lock is provably ours.
  *
- * SUSPENDED and UNSURE become HELD again only after a write that the quorum has
- * committed found our node in place, and when the lease runs until the next
- * write can be answered. That, and the watch on the node, need the
- * permission to read it: with an ACL of ours that withholds it from us, there
- * is no proof, and a deletion by others may go unnoticed.
+ * SUSPENDED and UNSURE become HELD again only when a write that the quorum has
+ * committed has found our node in place, and when the lease runs until the next
+ * write can be answered. Both that write and the watch on the node need the
+ * permission to read the node: where our own ACL withholds it from us, there is
+ * no proof, and a deletion by others may go unnoticed.
  *
  * With ZKR_SESSION_NO_LEASE: ZKR_OK when HELD, which then means no more than
  * that there is a connection; ZKR_EUNSURE when SUSPENDED.
@@ -93,16 +95,16 @@ enum zkr_grant_state {
 ZKR_API int zkr_grant_check(zkr_grant *grant);
 
 /**
- * Until when the lock is provably ours: milliseconds of CLOCK_BOOTTIME, which
- * counts the time that a machine is suspended. Grows as long as the servers
- * answer. 0 when it is not ours, or nothing is proven (UNSURE, or
- * ZKR_SESSION_NO_LEASE).
+ * Return the instant until which the lock is provably ours, in milliseconds of
+ * CLOCK_BOOTTIME, which counts the time that a machine is suspended. It grows
+ * as long as the servers answer. It is 0 when the lock is not ours, or nothing
+ * is proven (UNSURE, or ZKR_SESSION_NO_LEASE).
  */
 ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
 
 /**
- * Ask the servers now: a write that the quorum commits only if our node is
- * there.
+ * Ask the servers now whether the lock is held, with a write that the quorum
+ * commits only if our node is there.
  *
  * Time      @p timeout_ms as for an acquire.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
@@ -131,14 +133,15 @@ ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state state);
 ZKR_API int64_t zkr_grant_token(zkr_grant *grant);
 
 /**
- * How often it is held: 1, or more when its thread has acquired a reentrant
- * lock several times; 0 when it has been released. A lost grant counts on until
- * its thread has released it as often.
+ * Return how often the lock is held: 1, or more when its thread has acquired a
+ * reentrant lock several times; 0 when it has been released. A lost grant keeps
+ * its count until its thread has released it as often.
  */
 ZKR_API uint32_t zkr_grant_depth(zkr_grant *grant);
 
-/** The lock node, without the chroot: "/locks/orders/_c_...-lock-0000000007".
- *  Valid until the grant is freed. NULL for NULL. */
+/** Return the path of the lock node, without the chroot:
+ *  "/locks/orders/_c_...-lock-0000000007". Valid until the grant is freed. NULL
+ *  for NULL. */
 ZKR_API const char *zkr_grant_node(zkr_grant *grant);
 
 enum zkr_grant_event_kind {
@@ -156,11 +159,11 @@ typedef void (*zkr_grant_fn)(zkr_grant *grant,
                              const struct zkr_grant_event *event, void *user);
 
 /**
- * Be told of SUSPENDED, HELD again, LOST, RELEASED, and of requests to give the
- * lock back. If the grant is not HELD any more, that state is the first event.
- * A grant has one listener: a second call replaces it, @p fn NULL removes it.
- * From now on the library watches the lock node, if it does not yet (it does
- * so by itself when the lock has been held for 50 ms).
+ * Let @p fn be called for SUSPENDED, HELD again, LOST, RELEASED, and for
+ * requests to give the lock back. If the grant is not HELD any more, that state
+ * is the first event. A grant has one listener: a second call replaces it, and
+ * NULL for @p fn removes it. From now on the library watches the lock node
+ * (without a listener it begins to when the lock has been held for 50 ms).
  *
  * A listener that falls more than 16 events behind misses older ones, never the
  * latest.
@@ -178,24 +181,25 @@ ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
  * Time      reply_timeout_ms of the session at most.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK, still held).
  * Owns      The grant stays yours: free it.
- * On error  Released here whatever is returned, except ZKR_EDEADLK,
- *           ZKR_ENOTOWNER (a reentrant lock of another thread), ZKR_EINVAL and
- *           ZKR_EFORKED.
+ * On error  The grant is released here whatever is returned, except
+ *           ZKR_EDEADLK, ZKR_ENOTOWNER (a reentrant lock of another thread),
+ *           ZKR_EINVAL and ZKR_EFORKED.
  *           ZKR_EPENDING: the deletion of the node is not confirmed yet and is
  *           repeated in the background until it is, or the session is over.
  *           ZKR_ELOST: it was not ours any more. ZKR_ENOTHELD: released before.
  *           ZNOAUTH: ACLs forbid the deletion; the node stays until the session
- *           ends, so close it.
+ *           ends, so close the session.
  */
 ZKR_API int zkr_grant_release(zkr_grant *grant);
 
-/** Told once, with what zkr_grant_release() would have returned. */
+/** Called once, with the value that zkr_grant_release() would have returned. */
 typedef void (*zkr_release_fn)(int error, void *user);
 
 /**
- * Give the lock back without waiting; @p fn (NULL is allowed) is told when it
- * has been confirmed, however late. Of several releases of a reentrant lock
- * only the last has something to tell: @p fn of the others is not called.
+ * Give the lock back without waiting; @p fn (NULL is allowed) is called when
+ * the release has been confirmed, however late. Of several releases of a
+ * reentrant lock only the last sends a request: @p fn of the others is not
+ * called.
  *
  * Threads   Any, callbacks too.
  * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER, ZKR_EINVAL, ZKR_EFORKED;

@@ -1,33 +1,36 @@
 /**
  * Guarded writes: data in ZooKeeper that only the holder of a lock changes.
  *
- * A guarded write is one transaction of the servers: it looks whether our lock
- * node is there, and makes the write only then. So it needs no lease and no
+ * A guarded write is one transaction of the servers: it checks that our lock
+ * node exists, and makes the write only then. So it needs no lease and no
  * clock: when the lock has gone to somebody else, a write that comes late is
- * refused, and changes nothing. All guarded writes of one holder come before
- * all of the next, in the order of the servers' transactions. What is protected
- * must be in the same ensemble, and be written in this way by everybody; for
- * other resources see fence.h.
+ * refused, and changes nothing. In the order of the servers' transactions, all
+ * guarded writes of one holder come before all of the next holder. The
+ * protected data must be in the same ensemble, and everybody must write it in
+ * this way; for other resources see fence.h.
  *
- * Whether the lock is still held is decided by the servers, so a grant that is
+ * The servers decide whether the lock is still held, so a grant that is
  * SUSPENDED or UNSURE may be used; one that is LOST or RELEASED is refused at
  * once.
  *
- * The unknown outcome. When the connection breaks, or the deadline passes, with
- * the write under way, nobody can tell whether it was made: ZKR_EUNKNOWN. It is
- * made at once, later, or never; but never after the lock has gone to somebody
- * else. Nothing is sent twice by the library. What you can do:
+ * The unknown outcome. When the connection breaks, or the deadline passes,
+ * while the write is under way, nobody can tell whether it was made, and the
+ * call returns ZKR_EUNKNOWN. The write is made at once, later, or never; but
+ * never after the lock has gone to somebody else. The library sends nothing
+ * twice. The caller can
  *
- *  - set with the expected version and do it again: if it had been made, you
- *    get ZBADVERSION, and read the data;
- *  - create again, and take ZNODEEXISTS for success; delete again, and take
- *    ZNONODE for it;
- *  - set with version -1 to a value that does not depend on the old one: do it
- *    again;
- *  - else read it back. A read through another connection needs a sync before.
+ *  - repeat a set that names the expected version: if the first was made, the
+ *    second returns ZBADVERSION; then read the data;
+ *  - create again, and take ZNODEEXISTS for success; or delete again, and take
+ *    ZNONODE for success;
+ *  - repeat a set with version -1, when the value does not depend on the old
+ *    one;
+ *  - otherwise read the node. A read through another connection needs a sync
+ *    before it.
  *
  * As long as the lock is held, only a write of your own can come in between. If
- * a repetition says ZKR_ELOST, read, or leave it to the next holder.
+ * a repeated call returns ZKR_ELOST, read the node, or leave it to the next
+ * holder.
  *
  * Paths are absolute, without the chroot of the session, and at most
  * ZKR_PATH_MAX bytes long with it. Data is at most ZKR_GUARDED_DATA_MAX bytes;
@@ -39,7 +42,7 @@
  *
  * Time      @p timeout_ms as for an acquire; 0 is reply_timeout_ms of the
  *           session, negative waits without limit.
- * Threads   Any; those that wait not in a callback of the session
+ * Threads   Any; calls that wait must not be made in a callback of the session
  *           (ZKR_EDEADLK).
  * On error  Nothing was written, except with ZKR_EUNKNOWN.
  * Errors    ZKR_ELOST: the lock is not ours any more; the grant is LOST from
@@ -100,9 +103,9 @@ ZKR_API int zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
                                      int32_t version, int64_t timeout_ms);
 
 /**
- * Told once how a guarded write ended, with what the waiting call would have
- * returned. @p stat is NULL unless a set was made; valid during the call. The
- * grant may have been freed meanwhile.
+ * Called once when a guarded write has ended, with the value that the waiting
+ * call would have returned. @p stat is NULL unless a set was made, and is valid
+ * during the call. The grant may have been freed meanwhile.
  */
 typedef void (*zkr_guarded_fn)(int error, const struct zkr_guarded_stat *stat,
                                void *user);
@@ -110,7 +113,8 @@ typedef void (*zkr_guarded_fn)(int error, const struct zkr_guarded_stat *stat,
 /* The same without waiting. When these return an error, @p fn is not called.
  * Wait for the answer before the next write to the same node, and before the
  * release: after a reconnect, or when the servers throttle, a write may be sent
- * late, and so be overtaken. Behind the release it is not made (ZKR_ENOTHELD).
+ * late, and so be overtaken. A write that arrives after the release is not made
+ * (ZKR_ENOTHELD).
  */
 
 ZKR_API int zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,

@@ -1,16 +1,18 @@
 /**
- * The log hook: silent by default, one for the whole process.
+ * The log hook: receives the lines of the library and of the ZooKeeper client.
+ * There is one for the whole process; by default there is none, and the library
+ * is silent.
  *
- * One hook and not one per session, because the log callback of the ZooKeeper
- * client carries no context: its lines cannot be told apart by session. What a
- * function returns as an error is logged at debug level only; warnings are for
- * what nobody else would report, such as a node that cannot be deleted.
- * Nothing is ever printed by the library itself.
+ * Sessions share the hook because the log callback of the ZooKeeper client
+ * carries no context: nobody can tell to which session a line belongs. An error
+ * that a function returns is logged at debug level only; warnings are for what
+ * no return value reports, such as a node that cannot be deleted. The library
+ * itself never prints anything.
  *
- * The level of the client's log is one for the process, too:
- * zoo_set_debug_level(). The library raises it where it is lower than what it
- * needs, and then puts back what it has found, unless you have changed it
- * meanwhile:
+ * The process has one level for the client's log, too: zoo_set_debug_level().
+ * The library raises it where it is lower than the library needs, and later
+ * restores the value that it found, unless you have changed it meanwhile. It is
+ * raised
  *
  *  - to what the hook wants, INFO at most, while there is a hook;
  *  - to INFO, until the first session of the process is connected;
@@ -18,10 +20,10 @@
  *    takes microseconds; and from the first guarded write of a session with
  *    credentials on, until that session ends.
  *
- * While it is raised, a ZooKeeper handle of your own that has no log callback
- * prints lines that you have not asked for. What you set it to in those
- * microseconds may be overwritten. Level 3, INFO, is the client's default, and
- * nothing is raised then.
+ * While the level is raised, a ZooKeeper handle of your own that has no log
+ * callback prints lines that you have not asked for. A level that you set
+ * during those microseconds may be overwritten. Level 3, INFO, is the client's
+ * default; where it is set, the library raises nothing.
  */
 #ifndef ZKRECIPES_LOG_H
 #define ZKRECIPES_LOG_H
@@ -52,9 +54,10 @@ typedef void (*zkr_log_fn)(enum zkr_log_level level, const char *message,
                            void *user);
 
 /**
- * Send lines of @p level and more severe ones to @p fn, those of the client
- * too; NULL is silence. The client's own debug lines are never asked for: they
- * make it read freed memory when a handle is closed (ZOOKEEPER-4809).
+ * Send lines of @p level and more severe ones to @p fn, also those of the
+ * client; with NULL nothing is logged. The library never asks the client for
+ * its debug lines: writing them makes the client read freed memory when a
+ * handle is closed (ZOOKEEPER-4809).
  *
  * Threads   Any. A line that is being written may still reach the old hook.
  * Owns      @p user stays yours, and must outlive its use as a hook.

@@ -7,20 +7,22 @@
  * contender right before it, so a release wakes one waiter. Curator's
  * InterProcessMutex on the same path is excluded too.
  *
- * A claim that waits for long asks the leader, ever more seldom, whether the
- * node before it exists, with a small write: servers can show nodes that the
- * ensemble has not. Such a node is left out, with a warning (log.h).
+ * A claim that waits for long asks the leader with a small write, at growing
+ * intervals, whether the node before it exists: a server can show nodes that
+ * the ensemble does not have. The claim ignores such a node and logs a warning
+ * (log.h).
  *
- * Does not guarantee that you still hold it a microsecond later: see grant.h.
+ * A mutex does not guarantee that you still hold it a microsecond later: see
+ * grant.h.
  *
  * Calling sequence: zkr_mutex_new() on a session; zkr_mutex_acquire(), which
  * gives a grant; zkr_grant_release() and zkr_grant_free(); zkr_mutex_free().
  * A mutex object may be shared by any number of threads: each acquire is a
- * claim of its own and queues behind the others, those of the same thread too
- * (a thread that acquires twice waits for itself).
+ * claim of its own and queues behind the others, also behind those of the same
+ * thread (a thread that acquires twice waits for itself).
  *
- * A disconnect does not cost the place in the queue while the session lives.
- * When the session ends, a claim enters again at the tail under the same
+ * A claim keeps its place in the queue during a disconnect, while the session
+ * lives. When the session ends, a claim enters again at the tail under the same
  * deadline, unless ZKR_MUTEX_FAIL_ON_SESSION_LOSS is set.
  *
  * Source    ZooKeeper recipes, "Locks"; Curator InterProcessMutex.
@@ -45,8 +47,9 @@ typedef struct zkr_mutex zkr_mutex;
 enum zkr_mutex_flags {
     /** A claim whose session ends fails with ZKR_ELOST. */
     ZKR_MUTEX_FAIL_ON_SESSION_LOSS = 1u << 0,
-    /** Missing parents are made persistent, not containers, which the server
-     *  removes when it finds them empty (it looks about once a minute). */
+    /** Make missing parents persistent. By default they are containers, which
+     *  the server removes when it finds them empty (it looks about once a
+     *  minute). */
     ZKR_MUTEX_PERSISTENT_PARENTS = 1u << 1,
     /** Name our nodes as kazoo's Lock does, for a path that we share with
      *  unmodified kazoo. Curator would not see them. Missing parents are made
@@ -99,8 +102,8 @@ ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
  *           most reply_timeout_ms of the session for the answers.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Owns      On success the caller owns the grant and frees it.
- * On error  Not held. Our node is gone or is being deleted in the background,
- *           whatever happens to the connection.
+ * On error  The lock is not held. Our node is gone or is being deleted in the
+ *           background, whatever happens to the connection.
  * Errors    ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_ELOST, ZKR_EDEADLK,
  *           ZKR_EEXHAUSTED, ZKR_ENOMEM, ZKR_EFORKED, ZKR_EINVAL, ZKR_EPROTO,
  *           ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZCONNECTIONLOSS (no connection
@@ -114,8 +117,9 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
                               zkr_grant **ret_grant);
 
 /**
- * Claim the mutex without a waiting thread: @p fn is told the outcome, exactly
- * once, as a callback of the session. Thousands of claims may wait so.
+ * Claim the mutex without a waiting thread: @p fn is called with the outcome,
+ * exactly once, as a callback of the session. Thousands of claims may wait in
+ * this way.
  *
  * Time      As zkr_mutex_acquire(); 0 tries once.
  * Threads   Any, callbacks too.

@@ -1,14 +1,17 @@
 /**
- * Who takes part in a lock: who holds it, who waits, for whom, since when.
- * Curator: getParticipantNodes(), Revoker.
+ * Participants: list who holds a lock and who waits for it, for whom and since
+ * when; ask for a lock, or break it; and find locks. Curator:
+ * getParticipantNodes(), Revoker.
  *
- * Works on lock paths of every recipe and of every client whose nodes it knows
- * (Curator, kazoo, go-zookeeper, ...). Nothing here takes part in a queue.
+ * The calls work on lock paths of every recipe and of every client whose nodes
+ * the library knows (Curator, kazoo, go-zookeeper, ...). None of them enters a
+ * queue.
  *
- * Everything that comes from here was written by whoever may write to the lock
- * directory: names can be any bytes but '/' and NUL, data any bytes. Escape
- * them before they reach a terminal. What `data` says of its author, and the
- * name, are claims; token, session and time come from the servers.
+ * Anybody with the permission to write to the lock directory can have written
+ * the names and the data that these calls return: a name can have any bytes but
+ * '/' and NUL, data any bytes. Escape them before they reach a terminal. The
+ * name of a node, and what its data says about its author, are not proven;
+ * token, session and time come from the servers.
  *
  * Source    Curator LockInternals.getParticipantNodes, Revoker.
  */
@@ -38,19 +41,19 @@ enum zkr_participant_kind {
 /**
  * One child of a lock path.
  *
- * All contenders count as one queue, in the order of their numbers; of those
- * with the same number the exclusive ones are last. An exclusive one waits for
- * the one right before it, a shared one for the nearest exclusive one before
- * it, and these are the nodes that the recipes of this library watch. So it is
- * with every recipe; but a path on which a mutex and a read/write lock are used
- * together, which do not exclude each other, may have more holders than is said
- * here.
+ * All contenders count as one queue, in the order of their numbers; of
+ * contenders with the same number the exclusive ones are last. An exclusive
+ * contender waits for the one right before it, a shared one for the nearest
+ * exclusive one before it, and these are the nodes that the recipes of this
+ * library watch. This holds for every recipe; but on a path on which a mutex
+ * and a read/write lock are used together, which do not exclude each other,
+ * there may be more holders than the list says.
  *
- * Contenders with the same number count as ahead of each other, so two may
- * wait for each other: nobody can tell their order. The exception are an
- * exclusive and a shared one of one session, a lock that is being downgraded:
- * they stand side by side. The node of an unfair mutex holds, and is outside of
- * every queue.
+ * Contenders with the same number count as ahead of each other, so two may wait
+ * for each other: nobody can tell their order. The exception is an exclusive
+ * and a shared contender of one session, which is a lock that is being
+ * downgraded: they stand side by side. The node of an unfair mutex holds, and
+ * is outside of every queue.
  */
 struct zkr_participant {
     const char *name;   /**< Of the node, without the directory. */
@@ -59,23 +62,27 @@ struct zkr_participant {
                              of zk-ruby, which no other client waits for; ""
                              when foreign. */
     enum zkr_participant_kind kind;
-    bool holds;         /**< Nobody whom it must wait for is before it. */
-    size_t waits_for;   /**< Index of whom it waits for; SIZE_MAX without. */
+    bool holds;         /**< True if no contender that it must wait for is
+                             before it. */
+    size_t waits_for;   /**< Index of the contender that it waits for; SIZE_MAX
+                             if it waits for none. */
     int64_t sequence;   /**< The number at the end of its name; not a token. */
     int64_t token;      /**< czxid of the node: the token of its grant, but for
                              a reader that stands beside its own writer, who
                              has that of the writer. */
-    int64_t session_id; /**< Whose node it is; 0: of no session (persistent). */
+    int64_t session_id; /**< The session that owns the node; 0 if none does (a
+                             persistent node). */
     int64_t since_ms;   /**< When it was created, by the clock of the servers,
                              in ms since 1970. */
-    const char *data;   /**< What it says of itself, never NULL: up to
-                             ZKR_PARTICIPANT_DATA_MAX bytes, cut anywhere, and
-                             a NUL. Ours: a line of JSON. */
+    const char *data;   /**< Data of the node, never NULL: up to
+                             ZKR_PARTICIPANT_DATA_MAX bytes, cut anywhere, and a
+                             NUL. Nodes of this library have a line of JSON. */
     size_t data_size;   /**< How many bytes of it are here, */
     size_t full_size;   /**< ... and on the server. */
-    int error; /**< ZKR_OK, or why the node could not be read (ZNOAUTH):
-                    then all from token on is zero, and data "". The same with
-                    ZKR_OK: it was not read, see opts.reads. */
+    int error; /**< ZKR_OK, or why the node could not be read (ZNOAUTH): then
+                    all members from token on are zero, and data is "". With
+                    ZKR_OK they are zero, too, when the node was not read
+                    (opts.reads). */
 };
 
 /** What an ACL permits, as bits, numbered as on the wire. */
@@ -90,15 +97,16 @@ enum zkr_permission {
 /** A list, in the order of the queue, foreign nodes last. */
 struct zkr_participants {
     const struct zkr_participant *items;
-    size_t count; /**< Of what is here, */
-    size_t total; /**< ... and of what the directory had when it was listed. */
-    uint32_t anyone; /**< What everybody may do with the directory (scheme
+    size_t count;    /**< How many are listed, */
+    size_t total;    /**< ... and how many children the directory had at that
+                          time. */
+    uint32_t anyone; /**< Permissions of everybody on the directory (scheme
                           world), enum zkr_permission. 0 if not asked for. */
-    int acl_error;   /**< Or why that is not known: ZNOAUTH. */
+    int acl_error;   /**< Why they are not known, such as ZNOAUTH; or ZKR_OK. */
 };
 
 enum zkr_participants_flags {
-    /** Ask for the ACL of the directory, too. */
+    /** Read the ACL of the directory, too. */
     ZKR_PARTICIPANTS_ACL = 1u << 0,
 };
 
@@ -116,21 +124,22 @@ struct zkr_participants_opts {
 /* clang-format on */
 
 /**
- * List who takes part in the lock at @p path.
+ * List the participants of the lock at @p path.
  *
- * Not atomic: first the server catches up with the leader (sync), then the
- * directory is listed, then each node is read. A node that goes in between is
- * left out. What is listed is the truth of a moment that has passed.
+ * The list is not atomic: first the server catches up with the leader (sync),
+ * then the directory is listed, then each node is read. A node that is deleted
+ * in between is left out. When the call returns, the list may be out of date.
  *
- * With a limit the first of the queue are listed; foreign nodes are left out
- * first. One request for each node that is listed, and one for the ACL.
+ * With a limit, the first nodes of the queue are listed; foreign nodes are left
+ * out first. The call sends one request for each node that is listed, and one
+ * for the ACL.
  *
- * Whether a lock is held, by whom, and how long its queue is, can be known with
- * opts.reads = 1: the list has all that it would have, but only the first of
- * the queue with more than its name. One more is read for each that has gone
- * meanwhile, and for each with the same number as the last that was read:
- * whether those hold depends on whose they are. Readers may hold that were not
- * read.
+ * opts.reads = 1 is enough to learn whether a lock is held, by whom, and how
+ * long its queue is: the list has the same nodes, but only the first of the
+ * queue with more than its name. The call reads one more node for each that has
+ * gone meanwhile, and for each with the same number as the last that was read,
+ * because its session decides whether it holds. Readers that were not read may
+ * hold, too.
  *
  * Time      opts.timeout_ms at most, whatever the servers do. Within it
  *           requests are repeated as the retry policy says, and when a new
@@ -153,11 +162,13 @@ ZKR_API int zkr_participants_list(zkr_session *session, const char *path,
 ZKR_API void zkr_participants_free(struct zkr_participants *list);
 
 /**
- * Ask the owner of a node to give the lock back: a holder, or a waiter. That
- * is all: it is up to the program. Ours are told by their listener
- * (ZKR_GRANT_REVOKE_REQUESTED), Curator's by makeRevocable().
+ * Ask the owner of a node, a holder or a waiter, to give the lock back. The
+ * program that owns the node decides whether it does so. Programs with this
+ * library learn of the request by their listener (ZKR_GRANT_REVOKE_REQUESTED),
+ * those with Curator by makeRevocable().
  *
- * The request is the data of the node, and replaces what it said of its owner.
+ * The request is written as the data of the node, and replaces the record of
+ * its owner.
  *
  * @p node is the full path of the node, as zkr_grant_node() gives it, or the
  * lock path, "/" and the name of a participant.
@@ -177,23 +188,24 @@ ZKR_API int zkr_participants_revoke(zkr_session *session, const char *node);
 
 /**
  * The last resort: delete the node of a holder or a waiter, if it is still the
- * one that was seen.
+ * node that was seen.
  *
  * THE OLD HOLDER IS NOT STOPPED. The next contender is granted at once. Grants
- * of this library learn it by their watch and are LOST; Curator and kazoo do
- * not look at their own node, and go on as if they held. Stop the program
- * first, or see that what it works on checks tokens.
+ * of this library learn of it by their watch and are LOST; Curator and kazoo do
+ * not watch their own node, and go on as if they held the lock. Stop the
+ * program first, or make sure that the resource which it uses checks tokens.
  *
- * @p token is what zkr_participants_list() said of the node, or the token of
- * the grant. Nodes with a UUID in their name do not come back. Those without
- * do: the node of an unfair mutex is always "holder", and numbers begin again
- * when a directory is made anew. So the server is asked for the czxid first;
- * another node of that name is left alone. What remains is the window between
- * that answer and the delete, one round trip: a node that goes by itself in it,
- * and is followed by one of the same name, is mistaken for the old one.
+ * @p token is the token that zkr_participants_list() gave for the node, or the
+ * token of the grant. A name with a UUID is never used twice. A name without
+ * one can be: the node of an unfair mutex is always "holder", and numbers begin
+ * again when a directory is made anew. So the call first reads the czxid of the
+ * node, and leaves another node of that name alone. There remains a window of
+ * one round trip between that answer and the delete: when the node goes by
+ * itself in this window, and a new one of the same name follows, the new one is
+ * deleted.
  *
- * When the answer to the delete is lost, it is not sent again before the server
- * was asked again.
+ * When the answer to the delete is lost, the call reads the node again before
+ * it sends another delete.
  *
  * @p node is the full path of the node, as for zkr_participants_revoke().
  *
@@ -215,15 +227,15 @@ ZKR_API int zkr_participants_break(zkr_session *session, const char *node,
 /** A directory in which locks were found. */
 struct zkr_locks_item {
     const char *path;   /**< Without the chroot; for zkr_participants_list(). */
-    size_t contenders;  /**< Children that contend, by their names, */
-    size_t children;    /**< ... and children of any kind. */
-    int64_t czxid;      /**< Which directory of that path it is, */
-    int64_t pzxid;      /**< ... and when its children last changed: the same
+    size_t contenders;  /**< How many children contend, by their names, */
+    size_t children;    /**< ... and how many children of any kind it has. */
+    int64_t czxid;      /**< Tells directories apart that had the same path, */
+    int64_t pzxid;      /**< ... and the last change of its children: the same
                              as czxid when it has never had any. */
     int64_t created_ms; /**< When it was made, in ms since 1970. */
 };
 
-/** Why a search did not look everywhere. */
+/** Reasons why a search did not look everywhere. */
 enum zkr_locks_cut {
     ZKR_LOCKS_CUT_DEPTH = 1u << 0,
     ZKR_LOCKS_CUT_LIMIT = 1u << 1,
@@ -231,21 +243,21 @@ enum zkr_locks_cut {
     ZKR_LOCKS_CUT_TIME = 1u << 3,
 };
 
-/** What was found, in the order of the paths, byte by byte. */
+/** The locks that were found, in the order of their paths, byte by byte. */
 struct zkr_locks {
     const struct zkr_locks_item *items;
     size_t count;
     size_t visited; /**< Nodes that were looked at. */
-    size_t skipped; /**< Nodes that could not be: not readable, or not to be
-                         named by a path of ZKR_PATH_MAX. */
+    size_t skipped; /**< Nodes that were left out: not readable, or with a path
+                         longer than ZKR_PATH_MAX. */
     uint32_t cut;   /**< enum zkr_locks_cut; 0: it looked everywhere. */
-    const char *skipped_path; /**< The first that was skipped; NULL without, */
-    int skipped_error;        /**< ... and why: ZNOAUTH, or ZKR_EPATH. */
+    const char *skipped_path; /**< The first that was skipped, or NULL, */
+    int skipped_error;        /**< ... and the reason: ZNOAUTH, or ZKR_EPATH. */
 };
 
 enum zkr_locks_flags {
     /** List directories without children and data, too: a lock that nobody
-     *  wants at present looks like that, and so does much else. */
+     *  wants at present is such a directory, but so are many others. */
     ZKR_LOCKS_EMPTY = 1u << 0,
 };
 
@@ -263,19 +275,19 @@ struct zkr_locks_opts {
 /* clang-format on */
 
 /**
- * Find the locks at and below @p root, of whatever recipe and client.
+ * Find the locks at and below @p root, of any recipe and client.
  *
  * A directory is a lock when a child has the name of a contender with ten
  * digits, as servers append them, or is the ephemeral "holder" of an unfair
- * mutex. ("my-lock-7" may be a directory of that name: it is looked into.)
- * Below contenders nothing is looked for, nor below "/zookeeper".
+ * mutex. ("my-lock-7" may be a directory of that name, so the search enters
+ * it.) The search does not enter contenders, nor "/zookeeper".
  *
- * Not atomic: one request for each node that is no contender, up to 128 at
- * once. The nearest to the root are looked at first.
+ * The search is not atomic: it sends one request for each node that is no
+ * contender, up to 128 at once. Nodes near the root come first.
  *
- * Time      opts.timeout_ms at most, whatever the servers do. When it is over,
- *           what was found by then is the answer, with ZKR_LOCKS_CUT_TIME; it
- *           is an error when not even the root was answered.
+ * Time      opts.timeout_ms at most, whatever the servers do. When it has
+ *           passed, the call returns what was found by then, with
+ *           ZKR_LOCKS_CUT_TIME; it fails when not even the root was answered.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Owns      The caller frees the list with zkr_locks_free(). It does not need
  *           the session any more.

@@ -2,24 +2,24 @@
  * A fair distributed mutex that its owner may acquire again.
  * Curator: InterProcessMutex.
  *
- * Owned by a thread: the thread that acquired it may acquire it again, at no
- * cost on the servers, and gives it back when it has released it as often.
- * Other threads, also those that share this object, and other objects on the
- * same path, also in the same thread, wait for it like everybody else. On the
- * servers it is a mutex (mutex.h): both exclude each other, and Curator's
- * InterProcessMutex.
+ * A thread owns the mutex: the thread that acquired it may acquire it again,
+ * without a request to the servers, and gives it back when it has released it
+ * as often. Other threads, also those that share this object, and other objects
+ * on the same path, also in the same thread, wait for it like everybody else.
+ * On the servers it is a mutex (mutex.h): both exclude each other, and
+ * Curator's InterProcessMutex.
  *
- * Guarantees and their limits are those of mutex.h and grant.h. One difference
- * to Curator: when the lock has been lost, another acquire by its owner fails
- * with ZKR_ELOST (Curator reports success there) until the owner has released
- * as often as it acquired. Then it may start anew.
+ * Guarantees and their limits are those of mutex.h and grant.h. There is one
+ * difference from Curator: when the lock has been lost, another acquire by its
+ * owner fails with ZKR_ELOST (Curator reports success there) until the owner
+ * has released as often as it acquired. Then it may start anew.
  *
  * Calling sequence: zkr_reentrant_mutex_new(); per thread any number of
  * zkr_reentrant_mutex_acquire(), and as many zkr_reentrant_mutex_release();
  * zkr_reentrant_mutex_free().
  *
- * A thread that ends while it holds the lock leaves it held, until the object
- * is freed or the session ends: nobody can release it for it. The owner record
+ * A thread that ends while it holds the lock leaves it held until the object is
+ * freed or the session ends: no other thread can release it. The owner record
  * in the lock node has the thread's name and id.
  *
  * Source    Curator InterProcessMutex.
@@ -38,7 +38,7 @@ extern "C" {
 
 typedef struct zkr_reentrant_mutex zkr_reentrant_mutex;
 
-/** How often an owner may acquire without a release. */
+/** The number of times that an owner may acquire without a release. */
 #define ZKR_REENTRANT_DEPTH_MAX 65535u
 
 /**
@@ -59,8 +59,8 @@ ZKR_API int zkr_reentrant_mutex_new(zkr_session *session, const char *path,
 ZKR_API void zkr_reentrant_mutex_free(zkr_reentrant_mutex *mutex);
 
 /**
- * Wait until the calling thread holds the mutex; at once, and without a
- * request, when it does already.
+ * Wait until the calling thread holds the mutex. When it does already, the call
+ * returns at once and sends nothing.
  *
  * Time      As for zkr_mutex_acquire().
  * Threads   Any, except a callback of the session (ZKR_EDEADLK) that does not

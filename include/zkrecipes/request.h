@@ -1,8 +1,9 @@
 /**
- * A request: an asynchronous acquire, of whatever recipe, under way.
+ * A request: the handle of an asynchronous acquire, of any recipe, that is
+ * under way.
  *
- * The callback is the outcome; the request is only the handle to cancel by, and
- * need not be kept.
+ * The callback receives the outcome; the request only serves to cancel the
+ * acquire, and need not be kept.
  */
 #ifndef ZKRECIPES_REQUEST_H
 #define ZKRECIPES_REQUEST_H
@@ -16,14 +17,16 @@ extern "C" {
 typedef struct zkr_request zkr_request;
 
 /**
- * Told once how a claim ended: @p error is ZKR_OK and @p grant is yours, or
- * @p grant is NULL and @p error one of those that the blocking call returns.
+ * Called once when a claim has ended: either @p error is ZKR_OK and @p grant is
+ * yours, or @p grant is NULL and @p error is one of those that the blocking
+ * call returns.
  */
 typedef void (*zkr_acquire_fn)(int error, zkr_grant *grant, void *user);
 
 /**
- * Ask that a claim be given up. If it has not been decided yet, its callback is
- * told ZKR_ECANCELED; if it has, nothing changes and a grant remains yours.
+ * Ask that a claim be given up. If the claim has not been decided yet, its
+ * callback receives ZKR_ECANCELED; if it has, nothing changes and a grant
+ * remains yours.
  *
  * Threads   Any, callbacks too.
  * Errors    ZKR_EINVAL, ZKR_EFORKED.

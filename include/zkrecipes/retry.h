@@ -1,13 +1,13 @@
 /**
- * Retry policies, as data.
+ * Retry policies: when a request that failed with its connection is sent again.
  *
- * A policy says how often and how long after each other a request to ZooKeeper
- * is sent again when its connection failed. It never extends a deadline: every
- * call has one absolute deadline, and that ends all its attempts. While there
- * is no connection at all, requests wait for it without using up attempts.
- * When the policy gives up, the caller gets ZooKeeper's code of the last
- * attempt; a lock node that may exist by then is still searched for and deleted
- * in the background, whatever the policy says.
+ * A policy is data: it says how often and after which delays a request to
+ * ZooKeeper is sent again when its connection failed. It never extends a
+ * deadline: every call has one absolute deadline, and that ends all its
+ * attempts. While there is no connection at all, requests wait for one without
+ * using up attempts. When the policy gives up, the caller gets ZooKeeper's code
+ * of the last attempt; a lock node that may exist by then is still searched for
+ * and deleted in the background, whatever the policy says.
  *
  * Source    Curator's RetryPolicy classes; the jitter is drawn from
  *           getrandom(2), between half of the delay and the whole.
@@ -40,9 +40,9 @@ struct zkr_retry {
 };
 
 /* clang-format off */
-/* Each is a value, for an initialization and for an assignment. (In pedantic C
- * an object of static storage is initialized with the members instead, such as
- * { .kind = ZKR_RETRY_NONE }.) */
+/* Each macro is a value, for an initialization and for an assignment. (In
+ * pedantic C an object of static storage is initialized with the members
+ * instead, such as { .kind = ZKR_RETRY_NONE }.) */
 #ifdef __cplusplus
 #define ZKR__RETRY          zkr_retry
 #else

@@ -1,27 +1,28 @@
 /**
  * A fair distributed read/write lock. Curator: InterProcessReadWriteLock.
  *
- * Readers share the lock; a writer has it alone. The order is that of the
- * queue: a reader waits for the nearest writer before it, a writer for the node
- * right before its own, so no reader overtakes a writer that waits. Readers
- * queued behind one writer are all woken by its release. Curator's
- * InterProcessReadWriteLock on the same path is excluded too. A mutex
- * (mutex.h) is not: use one recipe on a path. A claim that waits for long asks
- * the leader, as in mutex.h.
+ * Readers share the lock; a writer has it alone. They are granted in the order
+ * of the queue: a reader waits for the nearest writer before it, a writer for
+ * the node right before its own, so no reader overtakes a writer that waits.
+ * Readers queued behind one writer are all woken by its release. Curator's
+ * InterProcessReadWriteLock on the same path is excluded too. A mutex (mutex.h)
+ * is not: use one recipe on a path. A claim that waits for long asks the leader
+ * about the node before it, as in mutex.h.
  *
- * Owner: the thread that acquired. Asynchronous claims have none. It counts
- * for one lock object and decides three things:
- * - Write while holding read (upgrade) is refused with ZKR_EDEADLK at once:
- *   two owners that did so would wait for each other for ever. Release the read
- *   grant first, then look again at what it protected.
+ * The owner of a grant is the thread that acquired it; asynchronous claims have
+ * no owner. Ownership counts for one lock object and decides three things:
+ * - Write while holding read (upgrade) is refused with ZKR_EDEADLK at once: two
+ *   owners that did so would wait for each other for ever. Release the read
+ *   grant first, acquire write, and read the protected data again.
  * - Read while holding write is granted at once, beside the write grant, and
- *   holds on when that is released (downgrade): no writer gets in between. Also
- *   see zkr_rwlock_downgrade().
- * - With ZKR_RWLOCK_REENTRANT, another acquire of the mode that it holds costs
- *   no request: it gives the same grant again, counted (zkr_grant_depth()).
- *   Match each acquire by one zkr_grant_release() and one zkr_grant_free(), by
- *   the same thread: others get ZKR_ENOTOWNER. After a loss, an acquire of that
- *   mode fails with ZKR_ELOST until it has released as often as it acquired.
+ *   stays held when the write grant is released (downgrade): no writer gets in
+ *   between. Also see zkr_rwlock_downgrade().
+ * - With ZKR_RWLOCK_REENTRANT, another acquire of the mode that the owner holds
+ *   sends no request: it returns the same grant again and counts it
+ *   (zkr_grant_depth()). Match each acquire by one zkr_grant_release() and one
+ *   zkr_grant_free(), by the same thread: others get ZKR_ENOTOWNER. After a
+ *   loss, an acquire of that mode fails with ZKR_ELOST until the owner has
+ *   released as often as it acquired.
  * Without that flag each read acquire is a claim of its own: a thread that
  * reads twice waits for a writer that queued in between, and so for itself.
  *
@@ -32,7 +33,7 @@
  * accepts a write when its token is not lower than any it has seen, and a read
  * when its token is not lower than any write token it has seen.
  *
- * Guarantees, limits and sessions otherwise as mutex.h.
+ * Otherwise guarantees, limits and sessions are those of mutex.h.
  *
  * Calling sequence: zkr_rwlock_new() on a session; zkr_rwlock_acquire_read() or
  * zkr_rwlock_acquire_write(), which give grants; zkr_grant_release() and
@@ -62,7 +63,7 @@ typedef struct zkr_rwlock zkr_rwlock;
 enum zkr_rwlock_flags {
     /** A claim whose session ends fails with ZKR_ELOST. */
     ZKR_RWLOCK_FAIL_ON_SESSION_LOSS = 1u << 0,
-    /** Missing parents are made persistent, not containers. */
+    /** Make missing parents persistent instead of containers. */
     ZKR_RWLOCK_PERSISTENT_PARENTS = 1u << 1,
     /** Name our nodes as kazoo's WriteLock and ReadLock do, for a path that we
      *  share with unmodified kazoo. Curator would not see them. Missing parents
@@ -148,22 +149,22 @@ ZKR_API int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
                                            zkr_request **ret_request);
 
 /**
- * Turn a write grant into a read grant, with no writer in between, also not one
- * that waits already, of whatever client of the protocol (Curator 5.4.0 too,
- * whose own downgrade does let it in). Readers that wait are let in.
+ * Turn a write grant into a read grant. No writer gets in between, also none
+ * that waits already, with any client of the protocol (also Curator 5.4.0,
+ * whose own downgrade does let one in). Readers that wait are granted.
  *
- * First the node of a reader is put at the place of the writer; when it has
- * been seen there together with the writer's, the write grant is released: both
- * steps are safe on their own, so a failure between them loses nothing.
+ * First the call creates the node of a reader at the place of the writer. When
+ * it has seen that node there together with the writer's, it releases the write
+ * grant. Each step is safe on its own, so a failure between them loses nothing.
  *
  * Time      reply_timeout_ms of the session at most, twice.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK). The read grant
  *           belongs to the calling thread; with ZKR_RWLOCK_REENTRANT the write
  *           grant must belong to it too (ZKR_ENOTOWNER), and loses one count.
  * Owns      On success the caller owns the read grant. The write grant is
- *           RELEASED (or LOST meanwhile) and still has to be freed. Its node
- *           is gone, or is being deleted in the background; where an ACL
- *           forbids that it stays, and readers behind it wait, until the
+ *           RELEASED (or LOST meanwhile) and still has to be freed. Its node is
+ *           gone, or is being deleted in the background; where an ACL forbids
+ *           the deletion, the node stays, and readers behind it wait, until the
  *           session ends.
  * On error  The write grant is as it was.
  * Errors    ZKR_EINVAL (not a write grant of this lock), ZKR_ENOTHELD,

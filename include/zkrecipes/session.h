@@ -1,15 +1,16 @@
 /**
- * A session: our connection to a ZooKeeper ensemble, and what all locks need.
+ * A session: the connection to a ZooKeeper ensemble that all locks share.
  *
  * Open one session per process and ensemble, share it between threads, create
  * any number of locks on it, close it at the end. When the server ends the
  * session (expiry), the library opens a new one by itself: everything held is
- * lost and its holders are told; those who wait enter the queue again. Each
- * such life of the session is an epoch, counted from 1. It does the same when
- * the servers have served others for a session timeout, and not this session,
- * as they do for ever when they have been restored from an older copy; it
- * finds out by sessions that it opens and closes while it is SUSPENDED for
- * longer than the session timeout, one in each.
+ * lost and the holders are told; waiting claims enter the queue again. Each
+ * such life of the session is an epoch, counted from 1. The library also opens
+ * a new session when the servers have served others for a session timeout, but
+ * not this session. They do so for ever when they have been restored from an
+ * older copy. To find this out, while SUSPENDED for longer than the session
+ * timeout, the library opens and closes one other session in each session
+ * timeout.
  *
  * Threads. Every function of this library may be called from any thread, unless
  * its Threads line says less. Per session the library runs a keeper thread
@@ -19,22 +20,22 @@
  *
  * Callbacks come one at a time, in order, with no lock held, on the dispatcher
  * thread, or, with ZKR_SESSION_OWN_LOOP, on the thread that calls
- * zkr_session_dispatch(). A callback may call anything that does not wait; a
- * call that would wait returns ZKR_EDEADLK there. No callback runs inside the
- * call that registered it, nor before that has written its outputs, and none
- * after its registration has been freed.
- * A slow callback delays other callbacks, and those calls that wait for it:
+ * zkr_session_dispatch(). A callback may call every function that does not
+ * wait; a call that would wait returns ZKR_EDEADLK there. No callback runs
+ * inside the call that registered it, nor before that call has written its
+ * outputs, and none runs after its registration has been freed.
+ * A slow callback delays other callbacks, and the calls that wait for it:
  * closing the session, and ending the callback's own registration. No lock
- * waits.
+ * waits for it.
  *
- * fork(). In the child every call that can fail returns ZKR_EFORKED; none sends
- * anything or ends anything; the session goes on in the parent. The sockets of
- * Debian's ZooKeeper client are not close-on-exec: a child that calls exec
- * should close the descriptors from 3 up.
+ * fork(). In the child every call that can fail returns ZKR_EFORKED; no call
+ * sends anything or ends anything; the session goes on in the parent. The
+ * sockets of Debian's ZooKeeper client are not close-on-exec: a child that
+ * calls exec should close the descriptors from 3 up.
  *
  * pthread_cancel(). A thread that is cancelled inside a call goes on until the
- * call has returned, with what it returns, and so do callbacks and the log hook
- * inside it; so cancel the wait, not the thread.
+ * call has returned its result, and so do callbacks and the log hook inside the
+ * call. So cancel the wait, not the thread.
  *
  * If the process dies, the server keeps the session, and the locks held through
  * it, until its timeout has passed.
@@ -74,7 +75,7 @@ enum zkr_session_flags {
     /** No dispatcher thread: callbacks run in zkr_session_dispatch(). */
     ZKR_SESSION_OWN_LOOP = 1u << 0,
     /** No lease (grant.h) and no writes to keep it: while there is a connection
-     *  a grant counts as held, as in Curator. Weaker. */
+     *  a grant counts as held, as in Curator. This is weaker. */
     ZKR_SESSION_NO_LEASE = 1u << 1,
 };
 
@@ -89,11 +90,12 @@ struct zkr_session_opts {
                                       default 5000. */
     uint32_t flags;              /**< enum zkr_session_flags. */
     const char *chroot;          /**< Prefix of all paths, such as "/app". It
-                                      must exist. Or written behind the hosts. */
+                                      must exist. It may follow the hosts
+                                      instead. */
     const char *auth_scheme;     /**< Such as "digest"; needs auth. */
     const char *auth;            /**< Such as "user:password". Copied; sent in
                                       clear text by the client. */
-    const char *acl;             /**< Of all nodes that we create:
+    const char *acl;             /**< ACL of all nodes that we create:
                                       "scheme:id:perms", comma-separated, perms
                                       of the letters "cdrwa". Default: without
                                       auth "world:anyone:cdrwa", with auth
@@ -104,13 +106,13 @@ struct zkr_session_opts {
                                       so every half tick. Default: three tenths
                                       of the session timeout, right where nobody
                                       has lowered minSessionTimeout. */
-    uint32_t lease_margin_ms;    /**< Taken off the end of the lease for clocks
-                                      and callbacks. Default 50. */
+    uint32_t lease_margin_ms;    /**< Subtracted from the end of the lease, for
+                                      clocks and callbacks. Default 50. */
     int64_t within; /**< The session of a program that waits for the end of
                          ours, as zk-lockctl run waits for its command, which
                          finds the session in ZKLOCK_SESSION. Written into our
                          nodes, so that tools see who waits for whom. 0: none.
-                         Nothing else depends on it. */
+                         The library uses it for nothing else. */
 };
 
 /* clang-format off */
@@ -134,21 +136,21 @@ struct zkr_session_opts {
  * address, such as "10.0.0.1" or "[2001:db8::1]".
  *
  * Time      At most connect_timeout_ms, and half a second to find out why
- *           nobody answered. A name server that does not answer does not
- *           extend it.
+ *           nobody answered. A name server that does not answer does not extend
+ *           this time.
  * Threads   Any.
  * Owns      All strings are copied. On success the caller owns the session and
  *           ends it with zkr_session_close().
- * On error  Nothing is left here, but that threads and descriptors of the
- *           attempt may live on for some seconds: they end by themselves when
- *           the ZooKeeper client or a name server lets go of them; see
- *           zkr_session_stuck_handles(). If a session was established and then
- *           the connection broke, the server keeps it until its timeout; it has
- *           no nodes.
+ * On error  Nothing is left in this process, except that threads and
+ *           descriptors of the attempt may live on for some seconds: they end
+ *           by themselves when the ZooKeeper client or a name server releases
+ *           them; see zkr_session_stuck_handles(). If a session was established
+ *           and then the connection broke, the server keeps it until its
+ *           timeout; it has no nodes.
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
  *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
  *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
- *           ZAUTHFAILED; and what else ZooKeeper answers.
+ *           ZAUTHFAILED; and other codes that ZooKeeper answers.
  */
 ZKR_API int zkr_session_open(const char *hosts,
                              const struct zkr_session_opts *opts,
@@ -156,33 +158,33 @@ ZKR_API int zkr_session_open(const char *hosts,
 
 /**
  * End the session: all its locks are released, all waits end with ZKR_ECLOSED,
- * all callbacks that are due are delivered, and no more come.
+ * all callbacks that are due are called, and no more come.
  *
  * Locks, grants and listeners that still exist stay valid handles that answer
  * ZKR_ECLOSED or ZKR_ELOST; free them before or after. NULL is allowed.
  *
- * Time      Some milliseconds; up to 6 seconds whatever servers and name
- *           servers do, or do not; and as long as a callback of yours is
- *           running. What the ZooKeeper client has not given back by then is
- *           left to a thread that waits for it: see
- *           zkr_session_stuck_handles().
+ * Time      Some milliseconds; at most 6 seconds, whatever servers and name
+ *           servers do or fail to do; and as long as a callback of yours is
+ *           running. A thread is left to wait for what the ZooKeeper client has
+ *           not given back by then: see zkr_session_stuck_handles().
  * Threads   Any, except a callback of the session (ZKR_EDEADLK, not closed).
  * Owns      Takes the session, unless ZKR_EDEADLK or ZKR_EFORKED.
- * On error  ZKR_EPENDING: closed here, but the server could not be told; it
- *           keeps our nodes until the session timeout has passed.
+ * On error  ZKR_EPENDING: the session is closed here, but the server could not
+ *           be told; it keeps our nodes until the session timeout has passed.
  */
 ZKR_API int zkr_session_close(zkr_session *session);
 
 /**
- * How many handles of the ZooKeeper client are stuck: in this process, those
- * that the library has closed, but the client has not given back. Each costs up
- * to three threads and four descriptors until the client lets go of it, which
- * is when the server or the name server that it waits for has answered or gone.
- * None is stuck where servers are honest and alive. While 16 are, no further
- * one is made: zkr_session_open() returns ZKR_ESYSTEM, and sessions that need a
- * new one wait for it. Each that gets stuck is a warning in the log.
+ * Return how many handles of the ZooKeeper client are stuck in this process:
+ * those that the library has closed, but the client has not given back. Each
+ * costs up to three threads and four descriptors until the client gives it
+ * back, when the server or the name server that it waits for has answered or
+ * gone. No handle gets stuck where servers are honest and alive. While 16 are
+ * stuck, the library makes no further one: zkr_session_open() returns
+ * ZKR_ESYSTEM, and sessions that need a new handle wait for it. Each handle
+ * that gets stuck is a warning in the log.
  *
- * Threads   Any; also after fork, where it is what it was in the parent.
+ * Threads   Any; also after fork, where the number is that of the parent.
  */
 ZKR_API uint32_t zkr_session_stuck_handles(void);
 
@@ -212,7 +214,8 @@ typedef void (*zkr_session_fn)(zkr_session *session,
                                void *user);
 
 /**
- * Be told of every change of state; the first event is the present state.
+ * Let @p fn be called for every change of state; the first event is the present
+ * state.
  * A listener that falls more than 16 events behind misses older ones, never the
  * latest.
  *
@@ -225,15 +228,15 @@ ZKR_API int zkr_session_listen(zkr_session *session, zkr_session_fn fn,
                                void *user, zkr_listener **ret_listener);
 
 /**
- * Stop listening. When it returns, the callback is not running and will not
- * run again, unless called from inside that callback: then it is its last.
- * NULL is allowed.
+ * Stop listening. When the call returns, the callback is not running and will
+ * not run again. When it is called from inside that callback, this is the
+ * callback's last run. NULL is allowed.
  */
 ZKR_API void zkr_listener_free(zkr_listener *listener);
 
 /**
- * The descriptor of a session with ZKR_SESSION_OWN_LOOP: readable when
- * callbacks are due. Poll it, never read it. Stays the library's.
+ * Return the descriptor of a session with ZKR_SESSION_OWN_LOOP. It is readable
+ * when callbacks are due. Poll it, never read it. The library keeps it.
  *
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
  *           ZKR_EFORKED.

@@ -1,10 +1,11 @@
 /**
- * The other ZooKeeper mutex: one node, and whoever creates it holds the lock.
+ * An unfair distributed mutex: one node, and the client that creates it holds
+ * the lock.
  *
- * One request takes it when it is free, and the node of the holder is always
- * the same. But everybody who waits watches that node: a release wakes them
- * all, all but one in vain (a herd), and who gets the lock is chance: a waiter
- * can starve.
+ * One request takes the lock when it is free, and the node of the holder always
+ * has the same name. But every waiter watches that node: a release wakes them
+ * all, all but one in vain (a herd), and chance decides which of them gets the
+ * lock, so a waiter can starve.
  *
  * Use it for a lock that is almost never contended and taken often, such as a
  * guard against two instances of one job. Otherwise use mutex.h: it takes one
@@ -21,14 +22,14 @@
  *           32            5.0     35.1    2.25                    2       9
  *           64            5.0     62.0    4.08                    1       8
  *
- * Not understood by any other client of the tables in docs/interop.md.
+ * No other client in the tables of docs/interop.md understands this layout.
  *
- * An operator must not delete the node while its holder lives: the name is the
- * same for everybody, so when the old holder releases a moment before it learns
- * of the deletion, it can delete the node of the next one. Fair mutexes do not
- * have this flaw.
+ * An operator must not delete the node while its holder lives: all holders use
+ * the same name, so an old holder that releases a moment before it learns of
+ * the deletion can delete the node of the next one. Fair mutexes do not have
+ * this flaw.
  *
- * Calling sequence, sessions, grants and tokens as mutex.h.
+ * Calling sequence, sessions, grants and tokens are those of mutex.h.
  *
  * Source    Hunt et al., "ZooKeeper: Wait-free coordination for Internet-scale
  *           systems", 2.4, "Simple Locks".
@@ -49,8 +50,8 @@ typedef struct zkr_unfair_mutex zkr_unfair_mutex;
 
 /**
  * Make a handle for the mutex at @p path, with the options of a mutex, but
- * ZKR_MUTEX_KAZOO_LAYOUT (ZKR_EINVAL). The node is @p path/holder. Sends
- * nothing. Paths, ownership and errors as for zkr_mutex_new().
+ * ZKR_MUTEX_KAZOO_LAYOUT (ZKR_EINVAL). The node is @p path/holder. The call
+ * sends nothing. Paths, ownership and errors are those of zkr_mutex_new().
  */
 ZKR_API int zkr_unfair_mutex_new(zkr_session *session, const char *path,
                                  const struct zkr_mutex_opts *opts,
