@@ -75,10 +75,14 @@ static void drain_unlocks(struct zkr_session *s)
 
 /* After zkr__zk_close() no answer comes any more, so what is still waiting for
  * one is ended by us. */
-static void close_handle_unlocks(struct zkr_session *s)
+void zkr__connector_close_handle_unlocks(struct zkr_session *s)
 {
-    struct zkr__zk *zk = s->zk;
+    struct zkr__zk *zk;
 
+    while (s->closing)
+        (void)zkr__cond_wait(&s->changed, &s->lock, ZKR__NEVER);
+    s->closing = true;
+    zk = s->zk;
     if (zk != NULL) {
         drain_unlocks(s);
         s->zk = NULL;
@@ -88,6 +92,8 @@ static void close_handle_unlocks(struct zkr_session *s)
     }
     s->handle_dead = false;
     zkr__session_flush_locked(s);
+    s->closing = false;
+    (void)pthread_cond_broadcast(&s->changed);
 }
 
 static void turn_unlocks(struct zkr_session *s)
@@ -95,7 +101,7 @@ static void turn_unlocks(struct zkr_session *s)
     bool wanted = s->zk == NULL && s->over == 0;
 
     if (s->handle_dead)
-        close_handle_unlocks(s);
+        zkr__connector_close_handle_unlocks(s);
     else if (wanted && zkr__clock_now() >= s->open_at)
         open_handle_unlocks(s);
     else if (zkr__clock_now() >= zkr__scout_due(s))
@@ -112,7 +118,7 @@ static void *connector_main(void *arg)
     zkr__mtx_lock(&s->lock);
     while (s->over != ZKR_ECLOSED)
         turn_unlocks(s);
-    close_handle_unlocks(s);
+    zkr__connector_close_handle_unlocks(s);
     s->connector_done = true;
     zkr__timer_thread_wake_locked(s); /* it ends, too */
     (void)pthread_cond_broadcast(&s->changed);

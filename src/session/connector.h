@@ -10,6 +10,10 @@ int zkr__connector_start(struct zkr_session *s);
 /* The handle is dead, the session closed, or a last answer has come. */
 void zkr__connector_wake_locked(struct zkr_session *s);
 
+/* Close the handle, if there is one, and end all that depended on it. If
+ * another thread is closing it, wait for that thread. */
+void zkr__connector_close_handle_unlocks(struct zkr_session *s);
+
 /* Why there is no handle, for people. */
 const char *zkr__connector_fault(int rc);
 

@@ -284,12 +284,17 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
     return rc;
 }
 
-/* A name server may keep the connector for ever. There is no handle then, so
- * what would end with one ends here. */
+/* A name server may keep the connector for ever. If it was asked for the handle
+ * of the session, there is none, and what would end with it ends here. If it
+ * was asked for a scout, there may be one, which this thread closes. */
 static void end_threads_unlocks(struct zkr_session *s)
 {
-    await_connector_unlocks(s, zkr__clock_deadline(CLOSE_MS));
-    if (s->opening)
+    int64_t deadline = zkr__clock_deadline(CLOSE_MS);
+
+    if (s->scout.away)
+        zkr__connector_close_handle_unlocks(s);
+    await_connector_unlocks(s, deadline);
+    if (s->opening || s->scout.away)
         zkr__session_flush_locked(s);
     else
         await_connector_unlocks(s, ZKR__NEVER);

@@ -86,6 +86,7 @@ struct zkr_session {
     bool early;         /* ... and has spoken already: early_event */
     enum zkr__zk_event early_event;
     bool handle_dead;  /* the handle must be closed */
+    bool closing;      /* a thread closes it, without the lock at times */
     int64_t open_at;   /* when to make the next one */
     int64_t opened_at; /* when this one was begun, by the clock of the lease */
     bool told_server;  /* the server was told of the end */
@@ -98,6 +99,7 @@ struct zkr_session {
         int64_t served_since; /* all since then have been; 0: not the last */
         unsigned lost;        /* how often the connection was */
         bool served;          /* this one */
+        bool away; /* the connector is with it, without the lock at times */
     } scout;
 
     /* the timer thread */

@@ -120,6 +120,11 @@ static void an_open_does_not_wait_for_a_name_server(void **state)
     assert_true(wait_until(is_alone, &threads, SOON_MS));
 }
 
+static bool is_connected(void *session)
+{
+    return zkr_session_state(session) == ZKR_SESSION_RECONNECTED;
+}
+
 static bool has_asked(void *unused)
 {
     (void)unused;
@@ -162,12 +167,44 @@ static void a_close_does_not_wait_for_a_name_server(void **state)
     recorder_free(r);
 }
 
+/* The connector had gone to the name server for a scout, and the close of a
+ * session that was suspended waited for both. The second time the old handle is
+ * connected again when the session is closed: the server is told. */
+static void a_close_does_not_wait_for_a_scout(void **state)
+{
+    (void)state;
+    slow_ms = VERY_SLOW_MS;
+    for (int round = 0; round < 2; round++) {
+        int threads = count_threads();
+        zkr_session *s = open_session();
+        int64_t start;
+
+        make_slow(ONE, s->connector);
+        atomic_store(&asked, 0);
+        server_kill9(the_server);
+        assert_true(wait_until(has_asked, NULL, SOON_MS));
+        if (round == 1)
+            assert_int_equal(server_restart(the_server), SERVER_OK);
+        if (round == 1)
+            assert_true(wait_until(is_connected, s, SOON_MS));
+        start = now_ms();
+        assert_int_equal(zkr_session_close(s),
+                         round == 0 ? ZKR_EPENDING : ZKR_OK);
+        assert_in_range(now_ms() - start, 0, CLOSE_MS + LATE_MS);
+        make_slow(NOBODY, pthread_self());
+        assert_true(wait_until(is_alone, &threads, SOON_MS));
+        if (round == 0)
+            assert_int_equal(server_restart(the_server), SERVER_OK);
+    }
+}
+
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(deadlines_do_not_wait_for_a_name_server),
         cmocka_unit_test(an_open_does_not_wait_for_a_name_server),
         cmocka_unit_test(a_close_does_not_wait_for_a_name_server),
+        cmocka_unit_test(a_close_does_not_wait_for_a_scout),
     };
 
     return cmocka_run_group_tests_name("slow names", tests, NULL, NULL);
