@@ -1,4 +1,4 @@
-/* A lock path as its claims share it, and the ways to claim it. */
+/* A lock: its path, its options, and the ways to acquire it. */
 #ifndef ZKR__LOCK_H
 #define ZKR__LOCK_H
 
@@ -55,11 +55,17 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
 int zkr__lock_enter(struct zkr__lock *lock, const char *noun);
 void zkr__lock_leave(struct zkr__lock *lock);
 
-/* Gives up what waits, with ZKR_ECANCELED, and drops the caller's reference. */
+/* Gives up what waits, with ZKR_ECANCELED. */
+int zkr__lock_cancel(struct zkr__lock *lock, const char *noun);
+void zkr__lock_cancel_locked(struct zkr__lock *lock);
+
+/* The same, and drops the caller's reference. */
 void zkr__lock_free(struct zkr__lock *lock);
 
 void zkr__lock_ref(struct zkr__lock *lock);
 void zkr__lock_unref(struct zkr__lock *lock);
+
+/* -- acquire.c -- */
 
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant);
@@ -73,8 +79,5 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
 int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              const struct zkr__recipe *recipe,
                              zkr_grant *beside, zkr_grant **ret_grant);
-
-int zkr__lock_cancel(struct zkr__lock *lock, const char *noun);
-void zkr__lock_cancel_locked(struct zkr__lock *lock);
 
 #endif

@@ -1,0 +1,213 @@
+/* The ways into a lock: an acquire that waits, one with a callback, and one at
+ * the place of another grant. */
+#include "base/error.h"
+#include "base/thread.h"
+#include "lock/grant_parts.h"
+#include "lock/holds.h"
+#include "lock/lock.h"
+
+/* Errors that are certain before anything has been sent. */
+static int refuse_locked(const struct zkr__lock *lock,
+                         const struct zkr__claim *c)
+{
+    struct zkr_session *s = lock->session;
+
+    if (s->over != 0)
+        return zkr__fail(s->over, "%s '%s': the session is %s", lock->noun,
+                         lock->path, zkr__sm_name(&s->sm));
+    if (c->is_try && !zkr__session_connected(s))
+        return zkr__fail(ZKR__ZCONNECTIONLOSS,
+                         "%s '%s': a try needs a connection; the session is %s",
+                         lock->noun, lock->path, zkr__sm_name(&s->sm));
+    return ZKR_OK;
+}
+
+static int acquire_unlocks(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+    int rc = refuse_locked(c->lock, c);
+
+    if (rc == ZKR_OK && zkr__dispatch_inside_locked(s))
+        rc = zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
+                       c->lock->noun, c->lock->path);
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__claim_start_locked(c);
+    while (!c->decided && zkr__cond_wait(&c->changed, &s->lock, c->deadline))
+        ;
+    if (!c->decided)
+        zkr__claim_time_out_locked(c);
+    c->returning = false;
+    if (c->outcome != ZKR_OK)
+        zkr__error_set_detail(c->detail);
+    return c->outcome;
+}
+
+static int acquire_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                       struct zkr__claim *beside, int64_t timeout_ms,
+                       zkr_grant **ret_grant)
+{
+    struct zkr__claim *c;
+    int rc = zkr__claim_new(lock, recipe, beside, zkr__thread_number(),
+                            timeout_ms, &c);
+
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__mtx_lock(&lock->session->lock);
+    rc = acquire_unlocks(c);
+    zkr__mtx_unlock(&lock->session->lock);
+    if (rc == ZKR_OK)
+        *ret_grant = &c->grant;
+    else
+        zkr__claim_unref(c);
+    return rc;
+}
+
+/* The grant of this thread beside which to stand: a reference, or NULL. */
+static struct zkr__claim *find_beside_locked(const struct zkr__lock *lock,
+                                             const struct zkr__recipe *recipe)
+{
+    struct zkr__claim *c = NULL;
+
+    if (recipe->granted_beside != NULL)
+        c = zkr__hold_find_locked(lock, recipe->granted_beside);
+    if (c == NULL || !zkr__grant_is_ours(&c->grant))
+        return NULL;
+    zkr__claim_ref(c);
+    return c;
+}
+
+int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                      int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    struct zkr__claim *beside = NULL;
+    int rc = zkr__lock_enter(lock, recipe->noun);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (ret_grant == NULL)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
+                       lock->path);
+    else
+        rc = zkr__hold_again_locked(lock, recipe, ret_grant);
+    if (rc == ZKR_ENOTHELD)
+        beside = find_beside_locked(lock, recipe);
+    zkr__lock_leave(lock);
+    if (rc == ZKR_ENOTHELD)
+        rc = acquire_new(lock, recipe, beside, timeout_ms, ret_grant);
+    if (beside != NULL)
+        zkr__claim_unref(beside);
+    return rc;
+}
+
+static int check_beside_locked(const struct zkr__lock *lock,
+                               const struct zkr__recipe *recipe,
+                               struct zkr_grant *g)
+{
+    struct zkr__claim *c;
+
+    if (g == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s '%s': grant is NULL", recipe->noun,
+                         lock->path);
+    c = zkr__grant_claim(g);
+    if (c->lock != lock || c->recipe != recipe->granted_beside)
+        return zkr__fail(ZKR_EINVAL, "%s '%s': not a grant of the %s of it",
+                         recipe->noun, lock->path,
+                         recipe->granted_beside->noun);
+    if (zkr__dispatch_inside_locked(lock->session))
+        return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
+                         recipe->noun, lock->path);
+    if (!zkr__hold_is_mine_locked(c))
+        return zkr__grant_explain(g, ZKR_ENOTOWNER);
+    if (!zkr__grant_is_ours(g))
+        return zkr__grant_explain(
+            g, g->sm.state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD);
+    return ZKR_OK;
+}
+
+int zkr__lock_acquire_beside(struct zkr__lock *lock,
+                             const struct zkr__recipe *recipe,
+                             zkr_grant *beside, zkr_grant **ret_grant)
+{
+    bool refused;
+    int rc = zkr__lock_enter(lock, recipe->noun);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (ret_grant == NULL)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
+                       lock->path);
+    else
+        rc = check_beside_locked(lock, recipe, beside);
+    refused = rc != ZKR_OK;
+    if (!refused)
+        rc = zkr__hold_again_locked(lock, recipe, ret_grant);
+    zkr__lock_leave(lock);
+    return rc != ZKR_ENOTHELD || refused
+               ? rc
+               : acquire_new(lock, recipe, zkr__grant_claim(beside), 0,
+                             ret_grant);
+}
+
+static int check_async(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                       zkr_acquire_fn fn)
+{
+    if (lock == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s is NULL", recipe->noun);
+    if (fn == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s '%s': the callback is NULL",
+                         recipe->noun, lock->path);
+    return zkr__session_check(lock->session, recipe->noun);
+}
+
+int zkr__lock_acquire_async(struct zkr__lock *lock,
+                            const struct zkr__recipe *recipe,
+                            int64_t timeout_ms, zkr_acquire_fn fn, void *user,
+                            zkr_request **ret_request)
+{
+    struct zkr__claim *c;
+    int rc = check_async(lock, recipe, fn);
+
+    if (rc == ZKR_OK)
+        rc = zkr__claim_new(lock, recipe, NULL, 0, timeout_ms, &c);
+    if (rc != ZKR_OK)
+        return rc;
+    c->fn = fn;
+    c->user = user;
+    zkr__mtx_lock(&lock->session->lock);
+    rc = refuse_locked(lock, c);
+    if (rc == ZKR_OK) {
+        if (ret_request != NULL) {
+            zkr__claim_ref(c);
+            *ret_request = &c->request;
+        }
+        zkr__claim_start_locked(c);
+    }
+    zkr__mtx_unlock(&lock->session->lock);
+    zkr__claim_unref(c);
+    return rc;
+}
+
+int zkr_request_cancel(zkr_request *request)
+{
+    struct zkr_session *s;
+    int rc;
+
+    if (request == NULL)
+        return zkr__fail(ZKR_EINVAL, "request is NULL");
+    s = request->claim->session;
+    rc = zkr__session_check(s, "request");
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__mtx_lock(&s->lock);
+    zkr__claim_give_up_locked(request->claim, ZKR_ECANCELED, "cancelled");
+    zkr__mtx_unlock(&s->lock);
+    return ZKR_OK;
+}
+
+void zkr_request_free(zkr_request *request)
+{
+    if (request != NULL &&
+        zkr__session_check(request->claim->session, "request") == ZKR_OK)
+        zkr__claim_unref(request->claim);
+}
