@@ -6,14 +6,24 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "base/thread.h"
-#include "zk/zk.h"
+#include "base/cancel.h"
 
 /* The level is read without the lock, so that a silent log costs one load. */
-static atomic_int hook_level = -1;
+static atomic_int hook_level = ZKR__LOG_NOTHING;
 static pthread_rwlock_t hook_lock = PTHREAD_RWLOCK_INITIALIZER;
 static zkr_log_fn hook_fn; /* under hook_lock */
 static void *hook_user;    /* under hook_lock */
+static void (*_Atomic follower)(void);
+
+/* It asks for the level itself: the last to do so gets the last level, in
+ * whatever order two threads come here. */
+static void tell_follower(void)
+{
+    void (*fn)(void) = atomic_load(&follower);
+
+    if (fn != NULL)
+        fn();
+}
 
 void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
 {
@@ -21,8 +31,19 @@ void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
     hook_fn = fn;
     hook_user = user;
     (void)pthread_rwlock_unlock(&hook_lock);
-    atomic_store(&hook_level, fn == NULL ? -1 : (int)level);
-    zkr__zk_log_level(fn == NULL ? 0 : (int)level);
+    atomic_store(&hook_level, fn == NULL ? ZKR__LOG_NOTHING : (int)level);
+    tell_follower();
+}
+
+void zkr__log_follow(void (*fn)(void))
+{
+    atomic_store(&follower, fn);
+    tell_follower();
+}
+
+int zkr__log_level(void)
+{
+    return atomic_load(&hook_level);
 }
 
 bool zkr__log_wanted(enum zkr_log_level level)
@@ -43,10 +64,10 @@ void zkr__log_line(enum zkr_log_level level, const char *line)
     user = hook_user;
     (void)pthread_rwlock_unlock(&hook_lock);
     if (fn != NULL) {
-        int cancel = zkr__thread_keep(); /* what prints may be cancelled */
+        int cancel = zkr__cancel_disable(); /* what prints may be cancelled */
 
         fn(level, line, user);
-        zkr__thread_let_go(cancel);
+        zkr__cancel_restore(cancel);
     }
 }
 

@@ -6,6 +6,15 @@
 
 #include <zkrecipes/log.h>
 
+#define ZKR__LOG_NOTHING (-1)
+
+/* What the hook wants: an enum zkr_log_level, or ZKR__LOG_NOTHING. */
+int zkr__log_level(void);
+
+/* Call `fn` now, and whenever that has changed. There is one who follows it:
+ * the seam, whose client has a level of its own. */
+void zkr__log_follow(void (*fn)(void));
+
 bool zkr__log_wanted(enum zkr_log_level level);
 
 void zkr__log_line(enum zkr_log_level level, const char *line);

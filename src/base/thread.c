@@ -34,16 +34,3 @@ uint64_t zkr__thread_number(void)
         number = atomic_fetch_add(&last, 1) + 1;
     return number;
 }
-
-int zkr__thread_keep(void)
-{
-    int cancel = PTHREAD_CANCEL_ENABLE;
-
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    return cancel;
-}
-
-void zkr__thread_let_go(int cancel)
-{
-    (void)pthread_setcancelstate(cancel, NULL);
-}

@@ -13,9 +13,4 @@ int zkr__thread_start(pthread_t *thread, const char *name,
  * when its thread has ended, and a new thread must not inherit a lock. */
 uint64_t zkr__thread_number(void);
 
-/* From here on the calling thread cannot be cancelled; returns what
- * zkr__thread_let_go() needs. */
-int zkr__thread_keep(void);
-void zkr__thread_let_go(int cancel);
-
 #endif

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "base/thread.h"
 #include "lock/leftover.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
@@ -47,12 +47,12 @@ static int describe(struct zkr__claim *c)
         .within = c->lock->session->opts.within,
         .of_thread = c->thread != 0,
     };
-    int cancel = zkr__thread_keep();
+    int cancel = zkr__cancel_disable();
     int rc;
 
     zkr__random_uuid(uuid);
     rc = zkr__owner_write(&owner, c->data, &c->data_len);
-    zkr__thread_let_go(cancel);
+    zkr__cancel_restore(cancel);
     return rc;
 }
 

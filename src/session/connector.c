@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "session/scout.h"
 #include "session/timer_thread.h"
+#include "session/watch.h"
 
 /* How long a close waits for answers; of a dead handle they come at once, or,
  * in a race of the client's, never (ZOOKEEPER-2802). */
@@ -32,6 +33,12 @@ const char *zkr__connector_fault(int rc)
     return zkr_strerror(rc);
 }
 
+static const struct zkr__zk_upcalls upcalls = {
+    .on_event = zkr__session_on_event,
+    .on_reply = zkr__op_on_reply,
+    .on_watch = zkr__watch_on_event,
+};
+
 static void open_handle_unlocks(struct zkr_session *s)
 {
     const struct zkr__zk_config config = {
@@ -47,7 +54,7 @@ static void open_handle_unlocks(struct zkr_session *s)
     s->early = false;
     s->opened_at = zkr__clock_boot();
     zkr__mtx_unlock(&s->lock);
-    rc = zkr__zk_open(&config, s, &zk);
+    rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__mtx_lock(&s->lock);
     s->opening = false;
     s->open_error = rc;

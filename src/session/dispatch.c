@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
@@ -30,11 +31,11 @@ int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)
 
 void zkr__dispatch_done(struct zkr__dispatch *d)
 {
-    int cancel = zkr__thread_keep();
+    int cancel = zkr__cancel_disable();
 
     if (d->fd >= 0)
         (void)close(d->fd);
-    zkr__thread_let_go(cancel);
+    zkr__cancel_restore(cancel);
     (void)pthread_cond_destroy(&d->changed);
 }
 
@@ -196,7 +197,7 @@ int zkr_session_dispatch(zkr_session *s)
 
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_keep();
+    cancel = zkr__cancel_disable();
     zkr__mtx_lock(&s->lock);
     if (s->dispatch.busy)
         rc = zkr__dispatch_inside_locked(s)
@@ -205,6 +206,6 @@ int zkr_session_dispatch(zkr_session *s)
     else
         run_due_unlocks(s);
     zkr__mtx_unlock(&s->lock);
-    zkr__thread_let_go(cancel);
+    zkr__cancel_restore(cancel);
     return rc;
 }

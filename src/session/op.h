@@ -55,6 +55,9 @@ void zkr__op_start_locked(struct zkr__op *op, enum zkr__zk_type type,
 /* Take it back if it is not in flight: true, and `done` will not be called. */
 bool zkr__op_cancel_locked(struct zkr__op *op);
 
+/* Upcall of the seam: the answer to what is in flight. */
+void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
+
 /* Send what is queued. */
 void zkr__op_pump_locked(struct zkr_session *s);
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/thread.h"
 #include "lock/heartbeat.h"
 #include "session/connector.h"
 #include "session/retry.h"
@@ -278,9 +278,9 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
 
     if (ret_session == NULL)
         return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
-    cancel = zkr__thread_keep();
+    cancel = zkr__cancel_disable();
     rc = open_session(hosts, opts, ret_session);
-    zkr__thread_let_go(cancel);
+    zkr__cancel_restore(cancel);
     return rc;
 }
 
@@ -327,7 +327,7 @@ int zkr_session_close(zkr_session *s)
     rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_keep();
+    cancel = zkr__cancel_disable();
     zkr__mtx_lock(&s->lock);
     rc = close_unlocks(s);
     zkr__mtx_unlock(&s->lock);
@@ -335,6 +335,6 @@ int zkr_session_close(zkr_session *s)
         zkr__dispatch_stop(s);
         zkr__session_unref(s);
     }
-    zkr__thread_let_go(cancel);
+    zkr__cancel_restore(cancel);
     return rc;
 }

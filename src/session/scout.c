@@ -34,13 +34,17 @@ int64_t zkr__scout_due(const struct zkr_session *s)
     return s->zk == NULL || s->over != 0 ? ZKR__NEVER : s->scout.due;
 }
 
-void zkr__scout_on_served(struct zkr_session *s)
+static void on_event(struct zkr_session *s, enum zkr__zk_event event)
 {
+    if (event != ZKR__ZK_CONNECTED)
+        return;
     zkr__mtx_lock(&s->lock);
     s->scout.served = true;
     zkr__connector_wake_locked(s);
     zkr__mtx_unlock(&s->lock);
 }
+
+static const struct zkr__zk_upcalls upcalls = { .on_event = on_event };
 
 /* Is it still the same loss of the connection? */
 static bool is_needed(const struct zkr_session *s, unsigned lost)
@@ -55,14 +59,13 @@ static void send_unlocks(struct zkr_session *s, unsigned lost)
     const struct zkr__zk_config config = {
         .servers = s->hosts.plain,
         .timeout_ms = (int)s->opts.session_timeout_ms,
-        .scout = true,
     };
     int64_t deadline = zkr__clock_now() + timeout(s);
     struct zkr__zk *zk = NULL;
     int rc;
 
     zkr__mtx_unlock(&s->lock);
-    rc = zkr__zk_open(&config, s, &zk);
+    rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__mtx_lock(&s->lock);
     if (rc != ZKR_OK)
         return;

@@ -138,6 +138,9 @@ void zkr__session_lost_locked(struct zkr_session *s, int code);
 /* It may live, but not through this handle. */
 void zkr__session_give_up_locked(struct zkr_session *s, const char *why);
 
+/* Upcall of the seam. */
+void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event);
+
 /* What the handle has told, under the lock. */
 void zkr__session_handle_locked(struct zkr_session *s,
                                 enum zkr__zk_event event);

@@ -40,6 +40,9 @@ void zkr__watch_forget_locked(struct zkr__watch *w);
  * once. */
 void zkr__watch_remove_locked(struct zkr__watch *w);
 
+/* Upcall of the seam. */
+void zkr__watch_on_event(struct zkr__watch *w, bool deleted);
+
 /* The handle is closed: no watch fires any more. */
 void zkr__watch_flush_locked(struct zkr_session *s);
 

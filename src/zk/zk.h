@@ -2,9 +2,9 @@
  *
  * zk_mt.c implements it on libzookeeper_mt; the tests can put a simulated
  * ensemble in its place. Calls go down by zkr__zk_...(), answers come up by the
- * functions named zkr__..._on_...() at the end, which other files of the core
- * define. They come on the client's completion thread, one at a time and in the
- * order of the server for one handle. */
+ * table of upcalls that a handle is opened with. They come on the client's
+ * completion thread, one at a time and in the order of the server for one
+ * handle. */
 #ifndef ZKR__ZK_H
 #define ZKR__ZK_H
 
@@ -98,12 +98,21 @@ struct zkr__zk_config {
     int timeout_ms;
     const char *auth_scheme; /* NULL without; both live as long as the handle */
     const char *auth;
-    bool scout; /* it tells when it is connected, and nothing else */
+};
+
+/* What a handle tells. None of them comes from inside a call down. */
+struct zkr__zk_upcalls {
+    void (*on_event)(struct zkr_session *session, enum zkr__zk_event event);
+    /* NULL for a handle to which nothing is submitted. */
+    void (*on_reply)(struct zkr__op *op, const struct zkr__zk_reply *reply);
+    /* A node event, which uses up the watch. */
+    void (*on_watch)(struct zkr__watch *watch, bool deleted);
 };
 
 /* Blocks for name resolution; the connection follows in the background.
  * ZKR_EHOSTS, ZKR_ENOMEM; ZKR_ESYSTEM: too many handles are stuck. */
 int zkr__zk_open(const struct zkr__zk_config *config,
+                 const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk);
 
 /* Blocks until the client has closed the handle, at most up to the deadline;
@@ -126,17 +135,5 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
 /* Never blocks. An error here means that no answer will come. */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op);
-
-/* Have the client log what that level wants: its own is one for the process, so
- * it is raised only if it is lower. 0: nothing is wanted any more. */
-void zkr__zk_log_level(int level);
-
-/* Upcalls. None comes from inside a call down. */
-void zkr__session_on_event(struct zkr_session *session,
-                           enum zkr__zk_event event);
-void zkr__scout_on_served(struct zkr_session *session);
-void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
-/* A node event, which uses up the watch. */
-void zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
 
 #endif

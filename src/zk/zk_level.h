@@ -13,7 +13,7 @@
 void zkr__level_hold(void);
 void zkr__level_let_go(void);
 
-/* What the log hook wants: an enum zkr_log_level, or 0. */
+/* What the log hook wants: an enum zkr_log_level, or less. */
 void zkr__level_want(int level);
 
 #endif

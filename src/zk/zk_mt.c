@@ -34,8 +34,8 @@
 
 struct zkr__zk {
     zhandle_t *zh;
+    const struct zkr__zk_upcalls *upcalls;
     struct zkr_session *session;
-    bool scout;
     pthread_mutex_t upcall; /* held during each; taken before the session's */
     bool muted;             /* under upcall: the session has gone its way */
     pthread_mutex_t lock;   /* a leaf: */
@@ -110,10 +110,12 @@ static void on_log(const char *text)
     zkr__log_line(level, line);
 }
 
-void zkr__zk_log_level(int level)
+/* The client's level is one for the process: it follows what the log hook
+ * wants, from the first handle on. */
+static void follow_log(void)
 {
     zkr__gate_shut();
-    zkr__level_want(level);
+    zkr__level_want(zkr__log_level());
     zkr__gate_open();
 }
 
@@ -159,10 +161,7 @@ static void on_session_event(zhandle_t *zh, int type, int state,
         end_learning(mine);
     if (type != ZOO_SESSION_EVENT || !upcall_begun(mine))
         return;
-    if (!mine->scout)
-        zkr__session_on_event(mine->session, event_of(state));
-    else if (state == ZOO_CONNECTED_STATE)
-        zkr__scout_on_served(mine->session);
+    mine->upcalls->on_event(mine->session, event_of(state));
     upcall_done(mine);
 }
 
@@ -176,7 +175,7 @@ static void on_watch_event(zhandle_t *zh, int type, int state, const char *path,
     (void)path;
     if (type == ZOO_SESSION_EVENT || !upcall_begun(mine))
         return;
-    zkr__watch_on_event(context, type == ZOO_DELETED_EVENT);
+    mine->upcalls->on_watch(context, type == ZOO_DELETED_EVENT);
     upcall_done(mine);
 }
 
@@ -212,12 +211,14 @@ static zhandle_t *init_with_signals_blocked(const struct zkr__zk_config *config,
     return zh;
 }
 
-static struct zkr__zk *new_zk(struct zkr_session *session)
+static struct zkr__zk *new_zk(const struct zkr__zk_upcalls *upcalls,
+                              struct zkr_session *session)
 {
     struct zkr__zk *zk = calloc(1, sizeof(*zk));
 
     if (zk == NULL)
         return NULL;
+    zk->upcalls = upcalls;
     zk->session = session;
     (void)pthread_mutex_init(&zk->upcall, NULL);
     (void)pthread_mutex_init(&zk->lock, NULL);
@@ -248,17 +249,18 @@ static void free_zk(struct zkr__zk *zk)
 }
 
 int zkr__zk_open(const struct zkr__zk_config *config,
+                 const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
     struct zkr__zk *zk;
 
     if (zkr__reaper_stuck() >= STUCK_MAX)
         return ZKR_ESYSTEM;
-    zk = new_zk(session);
+    zk = new_zk(upcalls, session);
     if (zk == NULL)
         return ZKR_ENOMEM;
+    zkr__log_follow(follow_log);
     begin_learning(zk);
-    zk->scout = config->scout;
     zk->zh = init_with_signals_blocked(config, zk);
     if (zk->zh == NULL) {
         int rc = errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
@@ -348,7 +350,7 @@ static void answer(const void *data, struct zkr__zk_reply *reply)
 {
     if (!upcall_begun(mine))
         return;
-    zkr__op_on_reply((struct zkr__op *)(uintptr_t)data, reply);
+    mine->upcalls->on_reply((struct zkr__op *)(uintptr_t)data, reply);
     upcall_done(mine);
 }
 

@@ -57,7 +57,7 @@ static void say(struct zkr_session *who, const char *format, ...)
 
 /* Everything that the seam tells. */
 
-void zkr__session_on_event(struct zkr_session *who, enum zkr__zk_event event)
+static void on_event(struct zkr_session *who, enum zkr__zk_event event)
 {
     stage_lock();
     who->connected += event == ZKR__ZK_CONNECTED;
@@ -67,12 +67,6 @@ void zkr__session_on_event(struct zkr_session *who, enum zkr__zk_event event)
         say(who, "expired\n");
     stage_wake();
     stage_unlock();
-}
-
-void zkr__scout_on_served(struct zkr_session *who)
-{
-    (void)who;
-    abort(); /* none was sent */
 }
 
 static int by_name(const void *x, const void *y)
@@ -122,7 +116,7 @@ static bool has_stat(const struct zkr__op *op)
     return false;
 }
 
-void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_session *who = op->who;
 
@@ -145,7 +139,7 @@ void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     stage_unlock();
 }
 
-void zkr__watch_on_event(struct zkr__watch *watch, bool deleted)
+static void on_watch(struct zkr__watch *watch, bool deleted)
 {
     stage_lock();
     say(watch->who, "watch %s: %s\n", watch->name,
@@ -154,6 +148,12 @@ void zkr__watch_on_event(struct zkr__watch *watch, bool deleted)
     stage_wake();
     stage_unlock();
 }
+
+static const struct zkr__zk_upcalls upcalls = {
+    .on_event = on_event,
+    .on_reply = on_reply,
+    .on_watch = on_watch,
+};
 
 /* What the script says. */
 
@@ -272,7 +272,7 @@ static void open_client(struct zkr_session *who, bool (*connected)(void))
                                            .timeout_ms = 4000 };
 
     who->connected = who->lost = who->expired = 0;
-    if (zkr__zk_open(&config, who, &who->zk) != ZKR_OK)
+    if (zkr__zk_open(&config, &upcalls, who, &who->zk) != ZKR_OK)
         abort();
     stage_wait(connected);
     who->id = zkr__zk_session_id(who->zk);

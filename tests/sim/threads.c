@@ -1,8 +1,9 @@
 /* The library's threads, locks and condition variables, as fibers. Takes the
- * place of thread.c and mtx.c. */
+ * place of thread.c, cancel.c and mtx.c. */
 #include <pthread.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/mtx.h"
 #include "base/thread.h"
@@ -72,12 +73,12 @@ uint64_t zkr__thread_number(void)
 }
 
 /* Nobody cancels a fiber. */
-int zkr__thread_keep(void)
+int zkr__cancel_disable(void)
 {
     return 0;
 }
 
-void zkr__thread_let_go(int cancel)
+void zkr__cancel_restore(int cancel)
 {
     (void)cancel;
 }

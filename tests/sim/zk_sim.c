@@ -44,8 +44,8 @@ struct local_watch {
 
 struct zkr__zk {
     int process;
+    const struct zkr__zk_upcalls *tell;
     struct zkr_session *session;
-    bool scout;
     int64_t timeout;
     int id; /* of the session, or NO_SESSION */
     int64_t last_seen;
@@ -466,7 +466,7 @@ static bool has_stat(const struct request *r)
            r->type != ZKR__ZK_GUARDED;
 }
 
-static void reply(const struct request *r, int rc)
+static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
 {
     struct zkr__zk_reply reply = { .rc = rc };
 
@@ -491,15 +491,7 @@ static void reply(const struct request *r, int rc)
         reply.data = r->type == ZKR__ZK_GET ? r->value->bytes : NULL;
         reply.data_len = r->value->len;
     }
-    zkr__op_on_reply(r->op, &reply);
-}
-
-static void tell_session(const struct zkr__zk *zk, enum zkr__zk_event event)
-{
-    if (!zk->scout)
-        zkr__session_on_event(zk->session, event);
-    else if (event == ZKR__ZK_CONNECTED)
-        zkr__scout_on_served(zk->session);
+    zk->tell->on_reply(r->op, &reply);
 }
 
 static void run_upcall(struct zkr__zk *zk)
@@ -510,14 +502,14 @@ static void run_upcall(struct zkr__zk *zk)
     fiber_enter_process(zk->process);
     switch (u->kind) {
     case EVENT:
-        tell_session(zk, u->event);
+        zk->tell->on_event(zk->session, u->event);
         break;
     case REPLY:
         answers[zk->process] += u->request->agreed;
-        reply(u->request, u->rc);
+        reply(zk, u->request, u->rc);
         break;
     case WATCH:
-        zkr__watch_on_event(u->watch, u->deleted);
+        zk->tell->on_watch(u->watch, u->deleted);
         break;
     }
 }
@@ -544,14 +536,15 @@ static int64_t resolving(void)
 }
 
 int zkr__zk_open(const struct zkr__zk_config *config,
+                 const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
     struct zkr__zk *zk = arena_new(sizeof(*zk));
 
     world_assert(handle_count < HANDLES_MAX, "too many handles");
     zk->process = fiber_process();
+    zk->tell = upcalls;
     zk->session = session;
-    zk->scout = config->scout;
     zk->timeout = config->timeout_ms * MS;
     zk->id = NO_SESSION;
     zk->server = (int)choose(REPLICAS);
@@ -676,9 +669,4 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 {
     (void)snprintf(name, ZKR__ZK_SERVER_MAX, "%c",
                    zk->conn == NULL ? '?' : 'a' + zk->conn->replica);
-}
-
-void zkr__zk_log_level(int level)
-{
-    (void)level;
 }

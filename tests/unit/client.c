@@ -24,8 +24,8 @@ struct item {
 };
 
 struct zkr__zk {
+    const struct zkr__zk_upcalls *upcalls;
     struct zkr_session *session;
-    bool scout;
     int64_t id;
     pthread_t thread;
     struct item items[ROOM];
@@ -379,19 +379,23 @@ static void answer(struct zkr__zk *zk, const struct item *item)
         reply.data = data;
         reply.data_len = strlen(data);
     }
-    zkr__op_on_reply(item->op, &reply);
+    zk->upcalls->on_reply(item->op, &reply);
+}
+
+/* It submits nothing. */
+static bool is_scout(const struct zkr__zk *zk)
+{
+    return zk->upcalls->on_reply == NULL;
 }
 
 static void tell(struct zkr__zk *zk, const struct item *item)
 {
     if (item->kind == REPLY)
         answer(zk, item);
-    else if (item->kind == EVENT && zk->scout)
-        zkr__scout_on_served(zk->session);
     else if (item->kind == EVENT)
-        zkr__session_on_event(zk->session, item->event);
+        zk->upcalls->on_event(zk->session, item->event);
     else
-        zkr__watch_on_event(item->watch, item->deleted);
+        zk->upcalls->on_watch(item->watch, item->deleted);
 }
 
 static bool stops_before(const struct item *item)
@@ -443,10 +447,10 @@ static int open_scout(struct zkr__zk *zk, struct zkr__zk **ret_zk)
     int rc;
 
     enter();
-    zk->scout = true;
     it.scouts++;
-    if (it.served_scouts-- > 0)
-        add(zk, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
+    add(zk, (struct item){ EVENT, .event = it.served_scouts-- > 0
+                                               ? ZKR__ZK_CONNECTED
+                                               : ZKR__ZK_DISCONNECTED });
     rc = pthread_create(&zk->thread, NULL, client_main, zk);
     leave();
     if (rc != 0) {
@@ -458,6 +462,7 @@ static int open_scout(struct zkr__zk *zk, struct zkr__zk **ret_zk)
 }
 
 int zkr__zk_open(const struct zkr__zk_config *config,
+                 const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
     struct zkr__zk *zk = calloc(1, sizeof(*zk));
@@ -465,8 +470,10 @@ int zkr__zk_open(const struct zkr__zk_config *config,
 
     if (zk == NULL)
         return ZKR_ENOMEM;
+    (void)config;
+    zk->upcalls = upcalls;
     zk->session = session;
-    if (config->scout)
+    if (is_scout(zk))
         return open_scout(zk, ret_zk);
     enter();
     it.handles++;
@@ -501,7 +508,7 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
         present = NULL;
     leave();
     (void)pthread_join(zk->thread, NULL);
-    if (zk->scout) {
+    if (is_scout(zk)) {
         free(zk);
         return true;
     }
@@ -569,9 +576,4 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
         add(zk, (struct item){ REPLY, .op = op, .request = request });
     leave();
     return rc;
-}
-
-void zkr__zk_log_level(int level)
-{
-    (void)level;
 }

@@ -73,7 +73,7 @@ static void let_closes_hang(bool hang)
 static struct {
     int events;
     enum zkr__zk_event event;
-    int served;
+    int others;
     int replies;
     int rc;
     size_t name_count;
@@ -107,11 +107,6 @@ int __wrap_zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t done,
 int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
                       zoo_op_result_t *results, void_completion_t done,
                       const void *data);
-void __wrap_zkr__session_on_event(struct zkr_session *session,
-                                  enum zkr__zk_event event);
-void __wrap_zkr__scout_on_served(struct zkr_session *session);
-void __wrap_zkr__op_on_reply(struct zkr__op *o,
-                             const struct zkr__zk_reply *reply);
 
 zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
                                   const clientid_t *id, void *context,
@@ -250,22 +245,14 @@ int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
     return client.rc;
 }
 
-void __wrap_zkr__session_on_event(struct zkr_session *session,
-                                  enum zkr__zk_event event)
+static void on_event(struct zkr_session *session, enum zkr__zk_event event)
 {
     (void)session;
     told.events++;
     told.event = event;
 }
 
-void __wrap_zkr__scout_on_served(struct zkr_session *session)
-{
-    (void)session;
-    told.served++;
-}
-
-void __wrap_zkr__op_on_reply(struct zkr__op *o,
-                             const struct zkr__zk_reply *reply)
+static void on_reply(struct zkr__op *o, const struct zkr__zk_reply *reply)
 {
     assert_ptr_equal(o, &op);
     told.replies++;
@@ -273,6 +260,9 @@ void __wrap_zkr__op_on_reply(struct zkr__op *o,
     told.name_count = reply->name_count;
     told.reply = *reply;
 }
+
+static const struct zkr__zk_upcalls upcalls = { .on_event = on_event,
+                                                .on_reply = on_reply };
 
 /* The test is the thread that the client tells everything on. */
 static void client_is(int state)
@@ -282,22 +272,21 @@ static void client_is(int state)
                    client.context);
 }
 
-static int open_again(const char *scheme, bool scout)
+static int open_again(const char *scheme)
 {
     const struct zkr__zk_config config = { .servers = "127.0.0.1:2181",
                                            .timeout_ms = 10000,
-                                           .scout = scout,
                                            .auth_scheme = scheme,
                                            .auth = scheme };
 
-    return zkr__zk_open(&config, NULL, &zk);
+    return zkr__zk_open(&config, &upcalls, NULL, &zk);
 }
 
 static void open_with(const char *scheme)
 {
     memset(&client, 0, sizeof(client));
     memset(&told, 0, sizeof(told));
-    assert_int_equal(open_again(scheme, false), ZKR_OK);
+    assert_int_equal(open_again(scheme), ZKR_OK);
     client_is(ZOO_CONNECTED_STATE);
 }
 
@@ -355,21 +344,27 @@ static void refused_credentials_are_told_from_the_end(void **state)
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZAUTHFAILED);
 }
 
-/* What it hears of its own session is not heard by ours. */
-static void a_scout_tells_that_it_is_served(void **state)
+static void on_event_of_another(struct zkr_session *session,
+                                enum zkr__zk_event event)
 {
+    (void)session;
+    told.others += event == ZKR__ZK_CONNECTED;
+}
+
+/* A scout has upcalls of its own: the session does not hear it. */
+static void a_handle_tells_by_its_own_upcalls(void **state)
+{
+    static const struct zkr__zk_upcalls others = { on_event_of_another, NULL,
+                                                   NULL };
+    const struct zkr__zk_config config = { .servers = "127.0.0.1:2181",
+                                           .timeout_ms = 10000 };
     int events = told.events;
 
     (void)state;
     (void)zkr__zk_close(zk, ZKR__NEVER);
-    assert_int_equal(open_again(NULL, true), ZKR_OK);
-    client_is(ZOO_READONLY_STATE);
-    assert_int_equal(told.served, 0);
+    assert_int_equal(zkr__zk_open(&config, &others, NULL, &zk), ZKR_OK);
     client_is(ZOO_CONNECTED_STATE);
-    assert_int_equal(told.served, 1);
-    client_is(ZOO_CONNECTING_STATE);
-    client_is(ZOO_EXPIRED_SESSION_STATE);
-    assert_int_equal(told.served, 1);
+    assert_int_equal(told.others, 1);
     assert_int_equal(told.events, events);
 }
 
@@ -438,10 +433,10 @@ static void handles_that_are_stuck_have_an_end(void **state)
         assert_false(zkr__zk_close(zk, zkr__clock_now()));
         assert_int_equal(zkr_session_stuck_handles(), i);
         if (i < STUCK_MAX)
-            assert_int_equal(open_again(NULL, false), ZKR_OK);
+            assert_int_equal(open_again(NULL), ZKR_OK);
     }
-    assert_int_equal(open_again(NULL, false), ZKR_ESYSTEM);
-    assert_int_equal(open_again(NULL, false), ZKR_ESYSTEM);
+    assert_int_equal(open_again(NULL), ZKR_ESYSTEM);
+    assert_int_equal(open_again(NULL), ZKR_ESYSTEM);
     let_go();
     open_with(NULL);
 }
@@ -841,7 +836,7 @@ static void the_first_connection_is_to_be_seen(void **state)
     (void)zkr__zk_close(zk, ZKR__NEVER);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(open_again(NULL, false), ZKR_OK);
+        assert_int_equal(open_again(NULL), ZKR_OK);
         assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
         assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
         if (i > 0)
@@ -858,7 +853,7 @@ static void no_later_connection_has_to_be_seen(void **state)
     connect_anew();
     (void)zkr__zk_close(zk, ZKR__NEVER);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    assert_int_equal(open_again(NULL, false), ZKR_OK);
+    assert_int_equal(open_again(NULL), ZKR_OK);
     assert_int_equal(client.level, ZOO_LOG_LEVEL_ERROR);
     client_is(ZOO_CONNECTED_STATE);
     assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
@@ -932,7 +927,7 @@ int main(void)
         WITH_CREDENTIALS(with_credentials_the_level_is_kept),
         TEST(the_threads_of_the_client_get_no_signals),
         TEST(refused_credentials_are_told_from_the_end),
-        TEST(a_scout_tells_that_it_is_served),
+        TEST(a_handle_tells_by_its_own_upcalls),
         TEST(a_server_that_only_reads_is_told_of),
         TEST(a_handle_that_is_stuck_tells_nothing),
         TEST(a_transaction_lives_as_long_as_its_handle),

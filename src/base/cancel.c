@@ -1,0 +1,17 @@
+/* While a thread of the user's works for us, it cannot be cancelled. */
+#include "base/cancel.h"
+
+#include <pthread.h>
+
+int zkr__cancel_disable(void)
+{
+    int state = PTHREAD_CANCEL_ENABLE;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    return state;
+}
+
+void zkr__cancel_restore(int state)
+{
+    (void)pthread_setcancelstate(state, NULL);
+}

@@ -1,0 +1,10 @@
+/* While a thread of the user's works for us, it cannot be cancelled. */
+#ifndef ZKR__CANCEL_H
+#define ZKR__CANCEL_H
+
+/* From here on the calling thread cannot be cancelled; returns what
+ * zkr__cancel_restore() needs. */
+int zkr__cancel_disable(void);
+void zkr__cancel_restore(int state);
+
+#endif
