@@ -1,5 +1,5 @@
 /* Tests of what may be typed next, without a shell and without servers. */
-#include "complete.h"
+#include "text/complete.h"
 #include "unit.h"
 
 #include <string.h>

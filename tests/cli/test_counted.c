@@ -15,14 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/lockctl.h"
+#include "common/whole_file.h"
 #include "faulty_calls.h"
-#include "lockctl.h"
-#include "owner.h"
-#include "servers.h"
+#include "model/owner.h"
+#include "model/servers.h"
+#include "model/watching.h"
 #include "spawn.h"
 #include "unit.h"
-#include "watching.h"
-#include "whole_file.h"
 
 int lockctl_fail(int exit_code, const char *format, ...)
 {

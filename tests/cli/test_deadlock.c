@@ -1,5 +1,5 @@
 /* Tests of finding cycles among locks, without a server. */
-#include "deadlock.h"
+#include "model/deadlock.h"
 #include "unit.h"
 
 #include <stdio.h>

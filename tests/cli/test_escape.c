@@ -1,5 +1,5 @@
 /* Tests of what is done to text of others before it reaches a terminal. */
-#include "escape.h"
+#include "common/escape.h"
 #include "unit.h"
 
 #include <string.h>

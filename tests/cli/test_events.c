@@ -1,5 +1,5 @@
 /* Tests of what is told of the difference between two looks at a lock. */
-#include "events.h"
+#include "model/events.h"
 #include "unit.h"
 
 #include <stdio.h>

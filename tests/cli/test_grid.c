@@ -1,5 +1,5 @@
 /* Tests of columns on a screen: what fits, and what is cut. */
-#include "grid.h"
+#include "text/grid.h"
 #include "unit.h"
 
 #include <locale.h>

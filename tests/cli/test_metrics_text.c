@@ -1,5 +1,5 @@
 /* Tests of the metrics as text, by a parser of their format. */
-#include "metrics.h"
+#include "text/metrics.h"
 #include "unit.h"
 
 #include <stdlib.h>

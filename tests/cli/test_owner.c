@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dialect.h"
-#include "owner.h"
+#include "model/dialect.h"
+#include "model/owner.h"
 #include "unit.h"
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"

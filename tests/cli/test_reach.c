@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "reach.h"
+#include "common/reach.h"
 #include "unit.h"
 
 enum { TIME_MS = 2000 };

@@ -1,7 +1,7 @@
 /* Tests of what a stop of the command means. */
 #include <signal.h>
 
-#include "run_job.h"
+#include "run/job.h"
 #include "unit.h"
 
 static const int all[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_nested.h"
+#include "run/nested.h"
 #include "unit.h"
 
 static struct nested around;

@@ -1,7 +1,7 @@
 /* Tests of what others are shown: always a label that the library takes. */
 #include <string.h>
 
-#include "run_why.h"
+#include "run/why.h"
 #include "unit.h"
 
 static char label[ZKR_LABEL_MAX + 1];

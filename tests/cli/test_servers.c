@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "servers.h"
+#include "model/servers.h"
 #include "unit.h"
 
 int lockctl_fail(int exit_code, const char *format, ...)

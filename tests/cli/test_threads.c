@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lockctl.h"
-#include "scan.h"
-#include "stop.h"
-#include "top_looker.h"
+#include "common/lockctl.h"
+#include "common/stop.h"
+#include "model/scan.h"
+#include "top/looker.h"
 #include "unit.h"
 #include "wait.h"
 

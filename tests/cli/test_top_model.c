@@ -1,6 +1,6 @@
 /* Tests of what top makes of looks, of keys, and of the size of a screen:
  * without servers and without a terminal. */
-#include "top_draw.h"
+#include "top/draw.h"
 #include "unit.h"
 
 #include <locale.h>

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "doctor.h"
+#include "model/doctor.h"
+#include "model/watching.h"
 #include "unit.h"
-#include "watching.h"
 
 /* The rest of the tool is not here. */
 int lockctl_fail(int exit_code, const char *format, ...)

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/words.h"
 #include "unit.h"
-#include "words.h"
 
 static void ages_are_short(void **state)
 {

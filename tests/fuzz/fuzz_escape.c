@@ -1,7 +1,7 @@
 /* Text of others on its way to a terminal, to JSON and to Prometheus. */
-#include "escape.h"
-#include "output.h"
+#include "common/escape.h"
 #include "safe.h"
+#include "text/output.h"
 
 /* As output.c dumps it. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_COMPACT)

@@ -1,5 +1,5 @@
 /* The data of a node, which anybody may have written, as the tool reads it. */
-#include "owner.h"
+#include "model/owner.h"
 #include "safe.h"
 
 static bool is_field(const json_t *record, const char *key, const char *text,

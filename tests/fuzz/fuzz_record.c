@@ -6,7 +6,7 @@
 
 #include "src/base/path.h"
 #include "src/lock/owner.h"
-#include "tools/zk-lockctl/owner.h"
+#include "tools/zk-lockctl/model/owner.h"
 #include "utf8.h"
 
 static const char *host;

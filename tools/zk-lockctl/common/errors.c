@@ -1,0 +1,61 @@
+/* What an error of the library means: a sentence, and an exit code. */
+#include "common/lockctl.h"
+
+#include <string.h>
+
+#include "common/escape.h"
+
+/* Of ZooKeeper's codes, those that mean something to a user of the tool. */
+enum { ZNOAUTH = -102, ZNOCHILDRENFOREPHEMERALS = -108, ZAUTHFAILED = -115 };
+
+int lockctl_exit_code(int rc)
+{
+    switch (rc) {
+    case ZKR_EINVAL:
+    case ZKR_EPATH:
+    case ZKR_ETOOLONG:
+        return EX_USAGE;
+    case ZKR_EHOSTS:
+    case ZKR_EREFUSED:
+    case ZKR_ENOTZK:
+    case ZKR_EUNREACHABLE:
+        return EX_UNAVAILABLE;
+    case ZKR_ENOCHROOT:
+        return EX_CONFIG;
+    case ZKR_ETIMEDOUT:
+    case ZKR_EBUSY:
+        return EX_TEMPFAIL;
+    case ZKR_ELOST:
+        return EX_LOST;
+    case ZKR_EEXHAUSTED:
+    case ZNOCHILDRENFOREPHEMERALS:
+        return EX_CANTCREAT;
+    case ZNOAUTH:
+    case ZAUTHFAILED:
+        return EX_NOPERM;
+    default:
+        return zkr_error_is_transient(rc) || zkr_error_is_session_over(rc)
+                   ? EX_UNAVAILABLE
+                   : EX_SOFTWARE;
+    }
+}
+
+int lockctl_cause;
+
+/* The sentence may name a path that somebody else has chosen. */
+int lockctl_fail_error(int rc, const char *detail)
+{
+    char text[1024];
+
+    if (detail[0] == '\0')
+        detail = zkr_strerror(rc);
+    (void)escape_text(detail, strlen(detail), text, sizeof(text));
+    lockctl_cause = rc;
+    return lockctl_fail(lockctl_exit_code(rc), "%s%s", text,
+                        rc == ZNOAUTH ? "; see --auth-file" : "");
+}
+
+int lockctl_fail_zkr(int rc)
+{
+    return lockctl_fail_error(rc, zkr_error_detail());
+}

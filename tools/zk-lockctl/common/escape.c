@@ -1,0 +1,120 @@
+/* Text of others, made fit for a terminal. */
+#include "common/escape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static const char dots[] = "...";
+
+/* What one character becomes: at most four bytes, each as \xNN. */
+struct piece {
+    char text[4 * 4 + 1];
+    size_t len;
+};
+
+size_t escape_decode(const unsigned char *bytes, size_t len, uint32_t *ret_code)
+{
+    static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t n = bytes[0] < 0x80               ? 1
+               : (bytes[0] & 0xe0u) == 0xc0u ? 2
+               : (bytes[0] & 0xf0u) == 0xe0u ? 3
+               : (bytes[0] & 0xf8u) == 0xf0u ? 4
+                                             : 0;
+    uint32_t code = n == 1 ? bytes[0] : bytes[0] & (0x7fu >> n);
+
+    if (n == 0 || n > len)
+        return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((bytes[i] & 0xc0u) != 0x80u)
+            return 0;
+        code = code << 6 | (bytes[i] & 0x3fu);
+    }
+    if (code < lowest[n] || code > 0x10ffff ||
+        (code >= 0xd800 && code <= 0xdfff))
+        return 0;
+    *ret_code = code;
+    return n;
+}
+
+static bool is_harmless(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } harmful[] = {
+        { 0x00, 0x1f },     /* C0, ESC among them */
+        { 0x7f, 0x9f },     /* DEL, C1 */
+        { 0xad, 0xad },     /* soft hyphen */
+        { 0x61c, 0x61c },   /* Arabic letter mark */
+        { 0x200b, 0x200f }, /* of no width; marks of direction */
+        { 0x2028, 0x202e }, /* separators, embeddings, overrides */
+        { 0x2060, 0x206f }, /* of no width; isolates */
+        { 0xfeff, 0xfeff }, /* byte order mark */
+    };
+
+    for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
+        if (code >= harmful[i].first && code <= harmful[i].last)
+            return false;
+    }
+    return true;
+}
+
+/* The next character; how many bytes it was. */
+static size_t take(const unsigned char *bytes, size_t len, struct piece *piece)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    uint32_t code = 0;
+    size_t n = escape_decode(bytes, len, &code);
+
+    piece->len = 0;
+    if (n > 0 && is_harmless(code)) {
+        memcpy(piece->text, bytes, n);
+        piece->len = n;
+        if (code == '\\')
+            piece->text[piece->len++] = '\\';
+        return n;
+    }
+    if (n == 0)
+        n = 1;
+    for (size_t i = 0; i < n; i++) {
+        piece->text[piece->len++] = '\\';
+        piece->text[piece->len++] = 'x';
+        piece->text[piece->len++] = digits[bytes[i] >> 4];
+        piece->text[piece->len++] = digits[bytes[i] & 0xfu];
+    }
+    return n;
+}
+
+/* `fits` is how much of it leaves room for the dots. */
+static size_t cut(char *out, size_t fits, size_t size)
+{
+    size_t room = size - fits - 1;
+    size_t n = room < strlen(dots) ? room : strlen(dots);
+
+    memcpy(out + fits, dots, n);
+    out[fits + n] = '\0';
+    return fits + n;
+}
+
+size_t escape_text(const char *bytes, size_t len, char *out, size_t size)
+{
+    const unsigned char *in = (const unsigned char *)bytes;
+    size_t used = 0;
+    size_t fits = 0;
+
+    if (size == 0)
+        return 0;
+    for (size_t i = 0; i < len;) {
+        struct piece piece;
+
+        i += take(in + i, len - i, &piece);
+        if (used + piece.len >= size)
+            return cut(out, fits, size);
+        memcpy(out + used, piece.text, piece.len);
+        used += piece.len;
+        if (used + strlen(dots) < size)
+            fits = used;
+    }
+    out[used] = '\0';
+    return used;
+}

@@ -1,0 +1,21 @@
+/* Text of others, made fit for a terminal. */
+#ifndef COMMON_ESCAPE_H
+#define COMMON_ESCAPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Copy `len` bytes into `out` as one line of valid UTF-8 that moves no cursor
+ * and turns no direction: a control character, a mark of direction, a line
+ * separator and a byte that is not UTF-8 become \xNN, byte by byte, and a
+ * backslash two. What does not fit into `size` bytes, the final NUL included,
+ * is cut off between characters, with "..." at the end. `out` is always
+ * terminated, unless `size` is 0. The length of what is in it. */
+size_t escape_text(const char *bytes, size_t len, char *out, size_t size);
+
+/* The length of the character at the start, and its code point; 0 where it is
+ * not UTF-8 (RFC 3629: the shortest form, no surrogates, up to U+10FFFF). */
+size_t escape_decode(const unsigned char *bytes, size_t len,
+                     uint32_t *ret_code);
+
+#endif

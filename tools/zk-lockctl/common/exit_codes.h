@@ -1,0 +1,11 @@
+/* The exit codes, as help tells them, and what they are called in JSON. */
+#ifndef COMMON_EXIT_CODES_H
+#define COMMON_EXIT_CODES_H
+
+/* On stdout, one on each line. */
+void exit_codes_print(void);
+
+/* "unavailable"; "other" for a code that is not in the table. */
+const char *exit_code_name(int code);
+
+#endif

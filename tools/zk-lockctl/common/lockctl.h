@@ -1,0 +1,121 @@
+/* zk-lockctl: what all its verbs share. */
+#ifndef COMMON_LOCKCTL_H
+#define COMMON_LOCKCTL_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sysexits.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+/* Exit codes: those of sysexits.h where one fits (EX_USAGE 64, EX_DATAERR 65
+ * not a lock, EX_UNAVAILABLE 69 no ensemble, EX_SOFTWARE 70, EX_CANTCREAT 73,
+ * EX_TEMPFAIL 75 not acquired, EX_NOPERM 77, EX_CONFIG 78), and: */
+enum {
+    EX_NO = 1,       /* the answer of a verb that tests */
+    EX_LOST = 79,    /* the lock, while the command ran */
+    EX_REVOKED = 80, /* somebody asked for it */
+};
+
+enum format {
+    FORMAT_TABLE,
+    FORMAT_WIDE,
+    FORMAT_JSON,
+    FORMAT_JSONL,
+    FORMAT_CSV,
+    FORMAT_DOT, /* of graph and deadlocks only */
+};
+
+/* The options that every verb has, and the session. */
+struct lockctl {
+    const char *servers;   /* --servers, ZK_SERVERS */
+    const char *chroot;    /* --chroot */
+    const char *auth_file; /* --auth-file: "scheme:credentials" */
+    enum format format;
+    const char *columns; /* --columns A,B or +A,B; NULL: the default */
+    enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+    int64_t timeout_ms; /* --timeout: for connecting and for each answer */
+    bool timeout_given;
+    bool quiet;
+    int verbose;
+    uint32_t session_timeout_ms; /* 0: as short as is good for looking on */
+    int64_t connect_timeout_ms;  /* 0: timeout_ms */
+    int64_t patience_ms;         /* then it is said why there is no connection
+                                    yet; 0: not before the end */
+    bool connect_once;           /* no longer when all servers refuse */
+    int64_t within;              /* the session around ours; 0: none */
+
+    zkr_session *session; /* after lockctl_connect() */
+};
+
+struct verb {
+    const char *name;
+    const char *usage;   /* "[-n] LOCK [--] COMMAND..." */
+    const char *summary; /* one line */
+    const char *help;    /* the options, as text */
+    int (*run)(struct lockctl *ctl, int argc, char **argv); /* exit code */
+    void (*overview)(void); /* of the verb help, what --help prints instead;
+                               of others NULL */
+};
+
+/* say.c: "zk-lockctl: ..." on stderr; returns the code, so that an error is
+ * explained where it is returned. What comes from a server must have been
+ * escaped. */
+int lockctl_fail(int exit_code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same unless --quiet, for what is not an error. */
+void lockctl_say(const struct lockctl *ctl, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The last failure that was said. */
+struct failure {
+    int exit_code;
+    int cause; /* of the library, or ZKR_OK */
+    char message[4096];
+};
+const struct failure *lockctl_failure(void);
+
+/* errors.c: an error of the library: its sentence, and the exit code that it
+ * means. */
+int lockctl_fail_zkr(int rc);
+int lockctl_exit_code(int rc);
+/* The same with a sentence that was kept. */
+int lockctl_fail_error(int rc, const char *detail);
+/* The error of the library behind the failure that is said next;
+ * ZKR_OK: it is one of our own. */
+extern int lockctl_cause;
+
+/* options.c: the options that every verb has, as text; what --help prints. */
+extern const char lockctl_common_help[];
+void lockctl_print_help(const struct verb *verb);
+
+/* The next option of a verb, as getopt_long(): those that every verb has are
+ * taken here, "help" too. -1 at the end, '?' after an error was said.
+ * `short_options` begins with '+' where parsing stops at the first argument.
+ * Long options without a short one use `val` from OPTION_FIRST on. */
+enum { OPTION_FIRST = 256 };
+int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
+                   char **argv, const char *short_options,
+                   const struct option *long_options);
+
+/* "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
+bool lockctl_parse_duration(const char *text, int64_t *ret_ms);
+
+/* A whole number from 1 to 2^31 - 1. */
+bool lockctl_parse_count(const char *text, int64_t *ret_count);
+
+/* The same of the argument of that option; a duration of at most 2^31 - 1 ms.
+ * False after an error was said. */
+bool lockctl_take_duration(const char *option, int64_t *ret_ms);
+bool lockctl_take_count(const char *option, uint32_t *ret_count);
+
+/* A lock path: "orders" is "/locks/orders". False after an error was said. */
+bool lockctl_parse_path(const char *text, char *path, size_t size);
+
+/* connect.c: 0, or an exit code after an error was said. */
+int lockctl_connect(struct lockctl *ctl);
+void lockctl_disconnect(struct lockctl *ctl);
+bool lockctl_is_connected(const struct lockctl *ctl);
+
+#endif

@@ -1,0 +1,55 @@
+/* What the user should know beside the answer. */
+#include "common/notes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lockctl.h"
+
+static bool has(const struct notes *notes, const char *text)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        if (strcmp(notes->texts[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+void notes_add(struct notes *notes, const char *format, ...)
+{
+    char text[512];
+    char **grown;
+    char *copy;
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (has(notes, text))
+        return;
+    grown = realloc(notes->texts, (notes->count + 1) * sizeof(*grown));
+    copy = strdup(text);
+    if (grown != NULL)
+        notes->texts = grown;
+    if (grown == NULL || copy == NULL) {
+        free(copy);
+        return;
+    }
+    notes->texts[notes->count++] = copy;
+}
+
+void notes_say(const struct notes *notes, const struct lockctl *ctl)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        lockctl_say(ctl, "note: %s", notes->texts[i]);
+}
+
+void notes_done(struct notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        free(notes->texts[i]);
+    free(notes->texts);
+    *notes = (struct notes){ NULL, 0 };
+}

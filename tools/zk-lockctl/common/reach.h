@@ -1,0 +1,15 @@
+/* Is it all servers that refuse? By name, too, which the library does not look
+ * up a second time: a name server may not answer, and its calls have deadlines.
+ */
+#ifndef COMMON_REACH_H
+#define COMMON_REACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each address of each of "host:port,[::1]:port/chroot" refuses a connection
+ * now. False when that is not known after `timeout_ms`, or for as long as a
+ * name server takes. */
+bool reach_all_refuse(const char *servers, int64_t timeout_ms);
+
+#endif

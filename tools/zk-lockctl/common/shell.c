@@ -1,0 +1,41 @@
+/* Text of others as one word of a shell command. */
+#include "common/shell.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || (c != '\0' && strchr("/_-.:@,=+", c));
+}
+
+static bool is_word(const char *text)
+{
+    const char *p = text;
+
+    while (is_plain(*p))
+        p++;
+    return *p == '\0' && p > text && text[0] != '-';
+}
+
+char *shell_word(const char *text)
+{
+    size_t size = strlen(text) * 4 + 4;
+    char *word = malloc(size);
+    size_t n;
+
+    if (word == NULL)
+        return NULL;
+    if (is_word(text))
+        return strcpy(word, text);
+    n = (size_t)snprintf(word, size, "$'");
+    for (const char *p = text; *p != '\0'; p++)
+        n +=
+            (size_t)snprintf(word + n, size - n, is_plain(*p) ? "%c" : "\\%03o",
+                             (unsigned char)*p);
+    (void)snprintf(word + n, size - n, "'");
+    return word;
+}

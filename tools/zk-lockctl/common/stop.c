@@ -1,0 +1,112 @@
+/* SIGINT and SIGTERM for a verb that goes on until it is told to end. */
+#include "common/stop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 1000 };
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    pthread_t thread;
+    sigset_t signals;
+    bool asked;
+    bool ended;
+    bool printing;
+} stop = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+static struct timespec later(int64_t duration_ms)
+{
+    struct timespec t = { 0 };
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)(duration_ms / 1000);
+    t.tv_nsec += (long)(duration_ms % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+/* Wait until *flag; its value in the end. */
+static bool wait_locked(const bool *flag, int64_t duration_ms)
+{
+    struct timespec end = later(duration_ms);
+
+    while (!*flag && pthread_cond_timedwait(&stop.changed, &stop.mutex, &end) !=
+                         ETIMEDOUT)
+        continue;
+    return *flag;
+}
+
+static void *listen(void *arg)
+{
+    int sig;
+
+    (void)arg;
+    (void)sigwait(&stop.signals, &sig);
+    (void)pthread_mutex_lock(&stop.mutex);
+    stop.asked = true;
+    (void)pthread_cond_broadcast(&stop.changed);
+    if (!wait_locked(&stop.ended, PATIENCE_MS))
+        _exit(stop.printing ? EX_IOERR : 0);
+    (void)pthread_mutex_unlock(&stop.mutex);
+    return NULL;
+}
+
+static void add_signal(int sig)
+{
+    struct sigaction now;
+
+    if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        (void)sigaddset(&stop.signals, sig);
+}
+
+bool stop_start(void)
+{
+    pthread_condattr_t attr;
+
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&stop.changed, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    (void)sigemptyset(&stop.signals);
+    add_signal(SIGINT);
+    add_signal(SIGTERM);
+    (void)sigaddset(&stop.signals, SIGUSR2); /* stop_end() wakes by it */
+    (void)pthread_sigmask(SIG_BLOCK, &stop.signals, NULL);
+    return pthread_create(&stop.thread, NULL, listen, NULL) == 0;
+}
+
+void stop_end(void)
+{
+    (void)pthread_mutex_lock(&stop.mutex);
+    stop.ended = true;
+    (void)pthread_cond_broadcast(&stop.changed);
+    (void)pthread_mutex_unlock(&stop.mutex);
+    (void)pthread_kill(stop.thread, SIGUSR2);
+    (void)pthread_join(stop.thread, NULL);
+}
+
+bool stop_wait(int64_t duration_ms)
+{
+    bool asked;
+
+    (void)pthread_mutex_lock(&stop.mutex);
+    asked = wait_locked(&stop.asked, duration_ms);
+    (void)pthread_mutex_unlock(&stop.mutex);
+    return !asked;
+}
+
+void stop_printing(bool printing)
+{
+    (void)pthread_mutex_lock(&stop.mutex);
+    stop.printing = printing;
+    (void)pthread_mutex_unlock(&stop.mutex);
+}

@@ -1,0 +1,29 @@
+/* Numbers and times as words for people and for machines. Pure. */
+#ifndef COMMON_WORDS_H
+#define COMMON_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WORD_MAX = 40 };
+
+/* "0.4s", "48.2s", "4m12s", "2h05m", "3d04h"; below zero counts as zero. */
+const char *word_age(int64_t ms, char word[WORD_MAX]);
+
+/* "1 lock", "2 locks": what stands behind the noun. */
+const char *word_plural(size_t count);
+
+/* "2026-11-21T01:29:58.767Z". "" for a time that no calendar has. */
+const char *word_time(int64_t ms_since_1970, char word[WORD_MAX]);
+
+/* "0x100000006": a session, as servers write it. */
+const char *word_id(int64_t id, char word[WORD_MAX]);
+
+/* "4294967302": a token. It is a number that is compared, so it is the same
+ * everywhere: in tables, JSON, the environment, and what people type. */
+const char *word_token(int64_t token, char word[WORD_MAX]);
+
+/* A token, decimal, or hexadecimal with 0x, as ZooKeeper writes a zxid. */
+_Bool word_read_token(const char *text, int64_t *ret_token);
+
+#endif

@@ -1,0 +1,225 @@
+/* All locks below some paths, and the deadlocks among them. */
+#include "model/across.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/words.h"
+
+#define CONFIRM_MS    1000
+#define PAUSE_SAID_MS 5000
+
+static const struct option options[] = {
+    ACROSS_OPTIONS,
+    { "certain", no_argument, NULL, ACROSS_CERTAIN },
+    { NULL, 0, NULL, 0 },
+};
+
+bool across_take(int option, struct across_opts *opts)
+{
+    switch (option) {
+    case ACROSS_CONFIRM:
+        return lockctl_take_duration("--confirm", &opts->confirm_ms);
+    case ACROSS_CERTAIN:
+        opts->certain = true;
+        return true;
+    case ACROSS_DEPTH:
+        return lockctl_take_count("--depth", &opts->scan.depth);
+    case ACROSS_LIMIT:
+        return lockctl_take_count("--limit", &opts->scan.limit);
+    case ACROSS_WITHIN:
+        return scan_take_within(&opts->scan);
+    default:
+        return false;
+    }
+}
+
+static int read_options(struct lockctl *ctl, const struct verb *verb, int argc,
+                        char **argv, struct across_opts *opts)
+{
+    int option;
+
+    *opts = (struct across_opts)ACROSS_OPTS_INIT;
+    while ((option = lockctl_option(ctl, verb, argc, argv, "", options)) !=
+           -1) {
+        if (!across_take(option, opts))
+            return EX_USAGE;
+    }
+    return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct lock *)a)->path,
+                  ((const struct lock *)b)->path);
+}
+
+/* Takes the locks of `more`. */
+static bool append(struct scan *scan, struct scan *more)
+{
+    struct lock *grown =
+        realloc(scan->locks, (scan->count + more->count + 1) * sizeof(*grown));
+
+    if (grown == NULL)
+        return false;
+    scan->locks = grown;
+    if (more->count > 0)
+        memcpy(grown + scan->count, more->locks,
+               more->count * sizeof(*more->locks));
+    scan->count += more->count;
+    scan->denied += more->denied;
+    more->count = 0;
+    for (size_t i = 0; i < more->notes.count; i++)
+        notes_add(&scan->notes, "%s", more->notes.texts[i]);
+    return true;
+}
+
+/* One path may be below another. */
+static void sort(struct scan *scan)
+{
+    size_t n = 0;
+
+    if (scan->count == 0)
+        return;
+    qsort(scan->locks, scan->count, sizeof(*scan->locks), by_path);
+    for (size_t i = 1; i < scan->count; i++) {
+        if (by_path(&scan->locks[n], &scan->locks[i]) == 0)
+            lock_done(&scan->locks[i]);
+        else
+            scan->locks[++n] = scan->locks[i];
+    }
+    scan->count = n + 1;
+}
+
+static int scan_one(struct lockctl *ctl, const char *path,
+                    const struct scan_opts *opts, struct scan *scan)
+{
+    char root[ZKR_PATH_MAX + 1];
+    struct scan more;
+    bool done;
+    int code;
+
+    if (!lockctl_parse_path(path, root, sizeof(root)))
+        return EX_USAGE;
+    code = scan_below(ctl->session, root, opts, &more);
+    if (code != 0)
+        return code;
+    if (scan->count == 0)
+        scan->at_ms = more.at_ms;
+    done = append(scan, &more);
+    scan_done(&more);
+    return done ? 0 : lockctl_fail_error(ZKR_ENOMEM, "");
+}
+
+int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
+                const struct scan_opts *opts, struct scan *ret_scan)
+{
+    struct scan scan = { .count = 0 };
+    int code = 0;
+
+    if (path_count == 0)
+        code = scan_one(ctl, "/", opts, &scan);
+    for (int i = 0; i < path_count && code == 0; i++)
+        code = scan_one(ctl, paths[i], opts, &scan);
+    if (code != 0) {
+        scan_done(&scan);
+        return code;
+    }
+    sort(&scan);
+    *ret_scan = scan;
+    return 0;
+}
+
+static int find(struct across *a, const struct scan *before)
+{
+    if (deadlocks_find(a->scan.locks, a->scan.count,
+                       before == NULL ? NULL : before->locks,
+                       before == NULL ? 0 : before->count, &a->deadlocks))
+        return 0;
+    return lockctl_fail_error(ZKR_ENOMEM, "");
+}
+
+static void across_done(struct across *across)
+{
+    deadlocks_done(&across->deadlocks);
+    scan_done(&across->scan);
+}
+
+void across_pause(const struct lockctl *ctl, int64_t ms)
+{
+    char word[WORD_MAX];
+
+    if (ms > PAUSE_SAID_MS)
+        lockctl_say(ctl, "looking again in %s", word_age(ms, word));
+    clock_sleep_ms(ms);
+}
+
+/* What was seen once may never have been. */
+static int confirm(struct lockctl *ctl, char *const *paths, int path_count,
+                   const struct across_opts *opts, struct across *a)
+{
+    struct scan before = a->scan;
+    int code;
+
+    deadlocks_done(&a->deadlocks);
+    a->scan = (struct scan){ .count = 0 };
+    across_pause(ctl, opts->confirm_ms < 0 ? CONFIRM_MS : opts->confirm_ms);
+    code = across_scan(ctl, paths, path_count, &opts->scan, &a->scan);
+    if (code == 0)
+        code = find(a, &before);
+    scan_done(&before);
+    return code;
+}
+
+/* They are the last. */
+static void drop_possible(struct deadlocks *all)
+{
+    while (all->count > 0 && !all->items[all->count - 1].certain)
+        free(all->items[--all->count].members);
+}
+
+/* Below those paths, or "/" without one. */
+static int load(struct lockctl *ctl, char *const *paths, int path_count,
+                const struct across_opts *opts, struct across *ret_across)
+{
+    struct across a = { .scan.count = 0 };
+    int code = lockctl_connect(ctl);
+
+    if (code == 0)
+        code = across_scan(ctl, paths, path_count, &opts->scan, &a.scan);
+    if (code == 0)
+        code = find(&a, NULL);
+    if (code == 0 && a.deadlocks.count > 0)
+        code = confirm(ctl, paths, path_count, opts, &a);
+    if (code != 0) {
+        across_done(&a);
+        return code;
+    }
+    if (opts->certain)
+        drop_possible(&a.deadlocks);
+    if (a.deadlocks.cut)
+        notes_add(&a.scan.notes, "only %zu deadlocks are told apart",
+                  a.deadlocks.count);
+    *ret_across = a;
+    return 0;
+}
+
+int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
+               char **argv, across_print *print)
+{
+    struct across_opts opts;
+    struct across a;
+    int code = read_options(ctl, verb, argc, argv, &opts);
+
+    if (code == 0)
+        code = load(ctl, argv + optind, argc - optind, &opts, &a);
+    if (code != 0)
+        return code;
+    code = scan_code(&a.scan, print(ctl, &a));
+    if (code == 0 && a.deadlocks.count > 0)
+        code = EX_NO;
+    across_done(&a);
+    return code;
+}

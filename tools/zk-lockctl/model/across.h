@@ -1,0 +1,59 @@
+/* All locks below some paths, and the deadlocks among them: listed twice where
+ * there seems to be one, as no list of many locks is that of one moment. */
+#ifndef MODEL_ACROSS_H
+#define MODEL_ACROSS_H
+
+#include "common/lockctl.h"
+#include "model/deadlock.h"
+#include "model/scan.h"
+
+struct across_opts {
+    struct scan_opts scan;
+    int64_t confirm_ms; /* between the two lists; -1: not said */
+    bool certain;       /* leave out what is only possible */
+};
+
+struct across {
+    struct scan scan; /* the later one */
+    struct deadlocks deadlocks;
+};
+
+/* The options of where to look, which other verbs may have, too; their own
+ * begin behind them. */
+enum {
+    ACROSS_CONFIRM = OPTION_FIRST,
+    ACROSS_DEPTH,
+    ACROSS_LIMIT,
+    ACROSS_WITHIN,
+    ACROSS_CERTAIN,
+    ACROSS_OPTION_NEXT,
+};
+
+/* clang-format off */
+#define ACROSS_OPTIONS                                                         \
+    { "confirm", required_argument, NULL, ACROSS_CONFIRM },                    \
+    { "depth", required_argument, NULL, ACROSS_DEPTH },                        \
+    { "limit", required_argument, NULL, ACROSS_LIMIT },                        \
+    { "within", required_argument, NULL, ACROSS_WITHIN }
+#define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = -1 }
+/* clang-format on */
+
+/* Take one of them. False after an error was said. */
+bool across_take(int option, struct across_opts *opts);
+
+/* All of a verb that has these options and --certain, and tells of what is
+ * below its paths, or "/" without one. `print` returns an exit code; so does
+ * this, EX_NO with deadlocks. */
+typedef int across_print(const struct lockctl *ctl, const struct across *a);
+int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
+               char **argv, across_print *print);
+
+/* Between the two lists. It is said when it is long. */
+void across_pause(const struct lockctl *ctl, int64_t ms);
+
+/* Only list them, once, with a session that is there. 0, or an exit code after
+ * an error was said. */
+int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
+                const struct scan_opts *opts, struct scan *ret_scan);
+
+#endif

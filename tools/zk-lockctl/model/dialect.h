@@ -1,0 +1,44 @@
+/* Whose nodes these are, by their names and what they say. Pure. */
+#ifndef MODEL_DIALECT_H
+#define MODEL_DIALECT_H
+
+#include <zkrecipes/participants.h>
+
+#include "model/owner.h"
+
+enum dialect {
+    DIALECT_NONE, /* no contender */
+    DIALECT_OTHER,
+    DIALECT_ZKRECIPES,
+    DIALECT_CURATOR,
+    DIALECT_KAZOO,
+    DIALECT_GO,
+    DIALECT_C_RECIPE, /* ZooKeeper's own, in C and Java */
+    DIALECT_ZK_RUBY,
+    DIALECT_MIXED,
+};
+
+enum lock_kind {
+    KIND_NONE, /* nobody says */
+    KIND_MUTEX,
+    KIND_RW,
+    KIND_UNFAIR,
+    KIND_MIXED, /* recipes that do not exclude each other */
+};
+
+const char *dialect_name(enum dialect dialect);
+bool dialect_is_name(const char *name);
+const char *kind_name(enum lock_kind kind);
+
+enum dialect dialect_of(const struct zkr_participant *p,
+                        const struct owner *owner);
+
+/* Of a lock whose contenders are these; foreign ones do not count. */
+enum lock_kind kind_of(const struct zkr_participant *items, size_t count);
+
+/* Who holds in this dialect learns that the node was deleted. */
+bool dialect_sees_its_own_node(enum dialect dialect);
+/* ... and that somebody asks for the lock, if the program listens. */
+bool dialect_hears_requests(enum dialect dialect);
+
+#endif

@@ -1,0 +1,228 @@
+/* What has happened to a lock between two looks at it. Pure. */
+#include "model/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *event_name(enum event_kind kind)
+{
+    static const char *const names[] = {
+        [EVENT_HOLDING] = "holding", [EVENT_WAITING] = "waiting",
+        [EVENT_QUEUED] = "queued",   [EVENT_ACQUIRED] = "acquired",
+        [EVENT_REVOKED] = "revoked", [EVENT_GONE] = "gone",
+        [EVENT_LEFT] = "left",       [EVENT_RESYNC] = "resync",
+    };
+
+    return names[kind];
+}
+
+/* --- finding a node of one look in the other --- */
+
+/* The contenders of a look by their names. */
+struct index {
+    const struct contender **items;
+    size_t count;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct contender *const *x = a;
+    const struct contender *const *y = b;
+
+    return strcmp((*x)->node->name, (*y)->node->name);
+}
+
+static bool index_make(struct index *index, const struct view *view)
+{
+    *index = (struct index){ .items = NULL };
+    if (view == NULL)
+        return true;
+    index->items = calloc(view->lock.count + 1, sizeof(struct contender *));
+    if (index->items == NULL)
+        return false;
+    for (size_t i = 0; i < view->lock.count; i++)
+        index->items[index->count++] = &view->lock.items[i];
+    qsort(index->items, index->count, sizeof(struct contender *), by_name);
+    return true;
+}
+
+/* A name can come back with another node. A token is 0 when the node could not
+ * be read. */
+static const struct contender *index_find(const struct index *index,
+                                          const struct contender *c)
+{
+    const struct contender *const *found =
+        index->count == 0 ? NULL
+                          : bsearch(&c, index->items, index->count,
+                                    sizeof(struct contender *), by_name);
+
+    if (found == NULL)
+        return NULL;
+    return (*found)->node->token == c->node->token ||
+                   (*found)->node->token == 0 || c->node->token == 0
+               ? *found
+               : NULL;
+}
+
+/* --- the difference --- */
+
+struct diff {
+    const struct view *before;
+    struct view *after;
+    struct index old;
+    struct index new;
+    event_fn *tell;
+    void *user;
+};
+
+static int64_t span(int64_t from_ms, int64_t to_ms)
+{
+    if (from_ms <= 0)
+        return -1;
+    return to_ms > from_ms ? to_ms - from_ms : 0;
+}
+
+static void tell(const struct diff *d, enum event_kind kind,
+                 const struct view *view, size_t i, int64_t waited_ms,
+                 int64_t held_ms)
+{
+    struct event event = { .kind = kind,
+                           .at_ms = d->after->lock.at_ms,
+                           .lock = &view->lock,
+                           .of = &view->lock.items[i],
+                           .waited_ms = waited_ms,
+                           .held_ms = held_ms };
+
+    if (d->tell != NULL)
+        d->tell(&event, d->user);
+}
+
+static int64_t queued_ms(const struct contender *c)
+{
+    return c->node->error == ZKR_OK ? c->node->since_ms : 0;
+}
+
+/* Those before in the queue that are still there. */
+struct remaining {
+    bool exclusive;
+    bool any;
+};
+
+/* Whom it waited for was there to the end: it has never held. */
+static bool was_blocked(const struct contender *c, const struct remaining *r)
+{
+    return !c->node->holds &&
+           (c->node->kind == ZKR_PARTICIPANT_SHARED ? r->exclusive : r->any);
+}
+
+static void tell_gone(const struct diff *d, size_t i,
+                      const struct remaining *remaining)
+{
+    const struct contender *c = &d->before->lock.items[i];
+    int64_t now = d->after->lock.at_ms;
+
+    if (was_blocked(c, remaining))
+        tell(d, EVENT_LEFT, d->before, i, span(queued_ms(c), now), -1);
+    else
+        tell(d, EVENT_GONE, d->before, i, -1,
+             c->node->holds ? span(d->before->held_from_ms[i], now) : -1);
+}
+
+static void tell_all_gone(const struct diff *d)
+{
+    struct remaining remaining = { .any = false };
+
+    for (size_t i = 0; i < d->before->lock.count; i++) {
+        const struct contender *c = &d->before->lock.items[i];
+
+        if (index_find(&d->new, c) == NULL) {
+            tell_gone(d, i, &remaining);
+            continue;
+        }
+        remaining.any = true;
+        if (c->node->kind == ZKR_PARTICIPANT_EXCLUSIVE)
+            remaining.exclusive = true;
+    }
+}
+
+/* Since when does it hold? Not before its node was there, nor before the last
+ * look that saw it wait, or not yet. */
+static int64_t held_from(const struct diff *d, const struct contender *c,
+                         const struct contender *old)
+{
+    int64_t from = queued_ms(c);
+
+    if (d->before == NULL)
+        return from;
+    if (old != NULL && old->node->holds)
+        return d->before->held_from_ms[old - d->before->lock.items];
+    /* The clocks of the servers and ours may differ: the earlier counts. */
+    if (old == NULL && from > 0 && from < d->before->lock.at_ms)
+        return from;
+    return d->before->lock.at_ms;
+}
+
+/* The request to give the lock back replaces what the node said of its owner.
+ */
+static void remember_owner(struct contender *c, const struct contender *old)
+{
+    const struct zkr_participant *p;
+
+    if (!c->owner.is_asked || old == NULL)
+        return;
+    c->owner = old->owner;
+    c->dialect = old->dialect;
+    if (c->owner.is_asked)
+        return;
+    c->owner.is_asked = true;
+    p = old->node;
+    c->owner.said_size =
+        p->data_size < OWNER_SAID_MAX ? p->data_size : OWNER_SAID_MAX;
+    memcpy(c->owner.said, p->data, c->owner.said_size);
+}
+
+static void tell_present(const struct diff *d, size_t i)
+{
+    struct contender *c = &d->after->lock.items[i];
+    const struct contender *old = index_find(&d->old, c);
+    int64_t waited = span(queued_ms(c), d->after->lock.at_ms);
+    int64_t from = c->node->holds ? held_from(d, c, old) : 0;
+
+    d->after->held_from_ms[i] = from;
+    remember_owner(c, old);
+    if (d->before == NULL && c->node->holds) {
+        tell(d, EVENT_HOLDING, d->after, i, -1,
+             span(from, d->after->lock.at_ms));
+        return;
+    }
+    if (d->before == NULL) {
+        tell(d, EVENT_WAITING, d->after, i, waited, -1);
+        return;
+    }
+    if (old == NULL)
+        tell(d, EVENT_QUEUED, d->after, i, -1, -1);
+    if (c->node->holds && (old == NULL || !old->node->holds))
+        tell(d, EVENT_ACQUIRED, d->after, i, waited, -1);
+    if (c->owner.is_asked && (old == NULL || !old->owner.is_asked))
+        tell(d, EVENT_REVOKED, d->after, i, -1, -1);
+}
+
+bool events_between(const struct view *before, struct view *after, event_fn *fn,
+                    void *user)
+{
+    struct diff d = {
+        .before = before, .after = after, .tell = fn, .user = user
+    };
+    bool made = index_make(&d.old, before) && index_make(&d.new, after);
+
+    free(after->held_from_ms);
+    after->held_from_ms = calloc(after->lock.count + 1, sizeof(int64_t));
+    made = made && after->held_from_ms != NULL;
+    if (made && before != NULL)
+        tell_all_gone(&d);
+    for (size_t i = 0; made && i < after->lock.count; i++)
+        tell_present(&d, i);
+    free(d.old.items);
+    free(d.new.items);
+    return made;
+}

@@ -1,0 +1,53 @@
+/* What has happened to a lock between two looks at it. Pure.
+ *
+ * Only what differs is known: what came and went in between was not seen, and
+ * instants lie somewhere between the looks. So all durations are upper bounds.
+ */
+#ifndef MODEL_EVENTS_H
+#define MODEL_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/scan.h"
+
+enum event_kind {
+    EVENT_HOLDING,  /* the first look: it holds, */
+    EVENT_WAITING,  /* ... it waits */
+    EVENT_QUEUED,   /* its node is new */
+    EVENT_ACQUIRED, /* it holds now */
+    EVENT_REVOKED,  /* it was asked to give the lock back */
+    EVENT_GONE,     /* it held, or may have: released, lost, or broken */
+    EVENT_LEFT,     /* it gave up waiting */
+    EVENT_RESYNC,   /* looks have failed: more may have been missed */
+};
+
+struct event {
+    enum event_kind kind;
+    int64_t at_ms;              /* when it was seen, since 1970 */
+    const struct lock *lock;    /* NULL for RESYNC */
+    const struct contender *of; /* one of the lock; NULL for RESYNC */
+    int64_t waited_ms;          /* at most; -1: does not apply */
+    int64_t held_ms;            /* at most; -1: does not apply, or unknown */
+    int64_t since_ms;           /* RESYNC: the last look that succeeded */
+};
+
+typedef void event_fn(const struct event *event, void *user);
+
+/* One look at a lock. */
+struct view {
+    struct lock lock;
+    int64_t *held_from_ms; /* of each holder: not before that, else 0; made by
+                              events_between(), for the caller to free */
+};
+
+/* Tell what has happened between two looks: first who has gone, then who is
+ * there, each in the order of the queue. `before` is NULL for the first look;
+ * then the present state is told. A NULL `tell` tells nothing. False: out of
+ * memory. */
+bool events_between(const struct view *before, struct view *after,
+                    event_fn *tell, void *user);
+
+const char *event_name(enum event_kind kind);
+
+#endif

@@ -1,0 +1,37 @@
+/* What a node says of who made it: our record, or what others write. Pure. */
+#ifndef MODEL_OWNER_H
+#define MODEL_OWNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OWNER_SAID_MAX = 100 };
+
+/* All text is that of whoever wrote the node: claims, and not escaped. */
+struct owner {
+    bool is_record; /* the fields are those of our record; else only `text` */
+    bool is_asked;  /* the data is the request to give the lock back */
+    char host[256];
+    char thread[64];
+    char program[128];
+    char label[160];
+    char library[64];
+    char start[40];
+    int64_t pid;
+    int64_t tid;
+    int64_t within; /* the session around its own, which waits for its end */
+    char said[OWNER_SAID_MAX]; /* is_asked: what other data was there before, */
+    size_t said_size;          /* ... if that was seen */
+};
+
+/* Of the data of a node: any bytes. */
+void owner_read(struct owner *owner, const char *data, size_t size);
+
+/* For a line of a table: "host:pid/tid program", or the data of others, also
+ * that which the request has replaced; escaped, cut with "...". "" when nothing
+ * is said. */
+void owner_word(const struct owner *owner, const char *data, size_t size,
+                char *word, size_t word_size);
+
+#endif

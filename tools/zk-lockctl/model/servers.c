@@ -1,0 +1,544 @@
+/* What the servers say about sessions and watches, by four letter words. */
+#include "model/servers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+
+enum {
+    SERVERS_MAX = 64,
+    WORDS = 3,
+    ANSWER_MAX = 64 << 20,
+    SESSIONS_MAX = 1 << 20,
+};
+
+static const char *const words[WORDS] = { "cons", "dump", "wchp" };
+
+struct watch {
+    int64_t session_id;
+    char *child;
+};
+
+struct servers {
+    char *directory; /* of the lock, with the chroot and a '/' behind it */
+    struct client *clients;
+    size_t client_count;
+    int64_t *sessions;
+    size_t session_count;
+    struct watch *watches;
+    size_t watch_count;
+    bool any_dump;
+    bool all_wchp;
+};
+
+/* --- reading an answer --- */
+
+/* One more in an array that doubles; the new item, or NULL. */
+static void *grow(void **array, size_t *count, size_t item)
+{
+    bool is_full = (*count & (*count - 1)) == 0; /* 0, 1, 2, 4, ... */
+    char *grown = *array;
+
+    if (*count >= SESSIONS_MAX)
+        return NULL;
+    if (is_full) {
+        grown = realloc(grown, (*count == 0 ? 1 : *count * 2) * item);
+        if (grown == NULL)
+            return NULL;
+        *array = grown;
+    }
+    return memset(grown + (*count)++ * item, 0, item);
+}
+
+/* "0x100..." at the start of a text; the rest of it, or NULL. */
+static const char *read_id(const char *text, int64_t *ret_id)
+{
+    char *end;
+
+    if (strncmp(text, "0x", 2) != 0 ||
+        strspn(text + 2, "0123456789abcdef") == 0)
+        return NULL;
+    errno = 0;
+    *ret_id = (int64_t)strtoull(text + 2, &end, 16);
+    return errno == 0 ? end : NULL;
+}
+
+/* " /127.0.0.1:49160[1](queued=0,...,sid=0x1,...,to=10000,...)" */
+static bool read_cons(struct servers *s, const char *server, char *line)
+{
+    char *slash = strchr(line, '/');
+    char *bracket = strchr(line, '[');
+    const char *sid = strstr(line, ",sid=");
+    const char *to = strstr(line, ",to=");
+    struct client *client;
+    void *clients = s->clients;
+    int64_t id;
+
+    if (slash == NULL || bracket == NULL || bracket < slash || sid == NULL ||
+        to == NULL || read_id(sid + 5, &id) == NULL)
+        return true;
+    if (slash[1] == '[') /* IPv6 */
+        bracket = strchr(slash + 2, '[');
+    if (bracket == NULL)
+        return true;
+    client = grow(&clients, &s->client_count, sizeof(*client));
+    s->clients = clients;
+    if (client == NULL)
+        return false;
+    *bracket = '\0';
+    client->session_id = id;
+    client->timeout_ms = (uint32_t)strtoul(to + 4, NULL, 10);
+    (void)snprintf(client->address, sizeof(client->address), "%s", slash + 1);
+    (void)snprintf(client->server, sizeof(client->server), "%s", server);
+    return true;
+}
+
+/* Session ids stand alone, or before their timeout, or before the nodes of the
+ * session. */
+static bool read_dump(struct servers *s, char *line)
+{
+    const char *rest;
+    void *sessions = s->sessions;
+    int64_t *session;
+    int64_t id;
+
+    line += strspn(line, " \t");
+    rest = read_id(line, &id);
+    if (rest == NULL || strchr("\t:", *rest) == NULL)
+        return true;
+    session = grow(&sessions, &s->session_count, sizeof(*session));
+    s->sessions = sessions;
+    if (session != NULL)
+        *session = id;
+    return session != NULL;
+}
+
+/* The path on a line of its own, then its sessions. `child` points to what was
+ * read last, into the text, or is NULL. */
+static bool read_wchp(struct servers *s, char *line, const char **child)
+{
+    size_t len = strlen(s->directory);
+    void *watches = s->watches;
+    struct watch *watch;
+    int64_t id;
+
+    if (line[0] == '/') {
+        *child = strncmp(line, s->directory, len) == 0 ? line + len : NULL;
+        return true;
+    }
+    line += strspn(line, " \t");
+    if (*child == NULL || read_id(line, &id) == NULL)
+        return true;
+    watch = grow(&watches, &s->watch_count, sizeof(*watch));
+    s->watches = watches;
+    if (watch == NULL)
+        return false;
+    watch->session_id = id;
+    watch->child = strdup(*child);
+    if (watch->child == NULL)
+        s->watch_count--;
+    return watch->child != NULL;
+}
+
+static bool read_lines(struct servers *s, unsigned word, const char *server,
+                       char *text)
+{
+    const char *child = NULL;
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text, "\r\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\r\n", &rest)) {
+        bool done = word == SERVERS_CONS   ? read_cons(s, server, line)
+                    : word == SERVERS_DUMP ? read_dump(s, line)
+                                           : read_wchp(s, line, &child);
+
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return compare(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static int by_client(const void *a, const void *b)
+{
+    return compare(((const struct client *)a)->session_id,
+                   ((const struct client *)b)->session_id);
+}
+
+static int by_watch(const void *a, const void *b)
+{
+    return compare(((const struct watch *)a)->session_id,
+                   ((const struct watch *)b)->session_id);
+}
+
+static void sort(struct servers *s)
+{
+    if (s->client_count > 0)
+        qsort(s->clients, s->client_count, sizeof(*s->clients), by_client);
+    if (s->session_count > 0)
+        qsort(s->sessions, s->session_count, sizeof(*s->sessions), by_id);
+    if (s->watch_count > 0)
+        qsort(s->watches, s->watch_count, sizeof(*s->watches), by_watch);
+}
+
+/* A NUL ends it. */
+bool servers_read(struct servers *s, unsigned word, const char *server,
+                  const char *text, size_t size)
+{
+    char *copy = strndup(text, size);
+    bool done = copy != NULL && read_lines(s, word, server, copy);
+
+    free(copy);
+    sort(s);
+    s->any_dump = s->any_dump || (done && word == SERVERS_DUMP);
+    return done;
+}
+
+/* --- the model --- */
+
+struct servers *servers_new(const char *directory)
+{
+    struct servers *s = calloc(1, sizeof(*s));
+    size_t size = strlen(directory) + 2;
+
+    if (s == NULL)
+        return NULL;
+    s->all_wchp = true;
+    s->directory = malloc(size);
+    if (s->directory == NULL) {
+        free(s);
+        return NULL;
+    }
+    (void)snprintf(s->directory, size, "%s/", directory);
+    return s;
+}
+
+void servers_free(struct servers *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->watch_count; i++)
+        free(s->watches[i].child);
+    free(s->watches);
+    free(s->sessions);
+    free(s->clients);
+    free(s->directory);
+    free(s);
+}
+
+const struct client *servers_client(const struct servers *s, int64_t session_id)
+{
+    const struct client key = { .session_id = session_id };
+
+    return session_id == 0 || s->client_count == 0
+               ? NULL
+               : bsearch(&key, s->clients, s->client_count, sizeof(key),
+                         by_client);
+}
+
+enum answer servers_session_lives(const struct servers *s, int64_t session_id)
+{
+    if (s->session_count > 0 &&
+        bsearch(&session_id, s->sessions, s->session_count, sizeof(session_id),
+                by_id) != NULL)
+        return ANSWER_YES;
+    return s->any_dump ? ANSWER_NO : ANSWER_UNKNOWN;
+}
+
+const char *servers_watched(const struct servers *s, int64_t session_id,
+                            size_t n)
+{
+    size_t low = 0;
+    size_t high = s->watch_count;
+
+    while (low < high) { /* the first of the session */
+        size_t middle = low + (high - low) / 2;
+
+        if (s->watches[middle].session_id < session_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return n < s->watch_count - low &&
+                   s->watches[low + n].session_id == session_id
+               ? s->watches[low + n].child
+               : NULL;
+}
+
+bool servers_know_watches(const struct servers *s)
+{
+    return s->all_wchp;
+}
+
+/* --- asking --- */
+
+/* One server, on a thread of its own. */
+struct asking {
+    char host[300];
+    char port[300];
+    char name[72]; /* for people */
+    unsigned words;
+    int64_t timeout_ms;
+    pthread_t thread;
+    bool started;
+    /* results */
+    bool reached;
+    unsigned refused; /* words that are not in the white list */
+    char *texts[WORDS];
+    size_t sizes[WORDS];
+};
+
+static bool wait_for(int fd, short events, int64_t deadline)
+{
+    struct pollfd p = { .fd = fd, .events = events };
+    int64_t left;
+    int n;
+
+    do {
+        left = deadline - clock_now_ms();
+        n = left <= 0 ? 0 : poll(&p, 1, (int)left);
+    } while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
+static int connect_one(const struct addrinfo *a, int64_t deadline)
+{
+    int fd =
+        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error = 0;
+    socklen_t size = sizeof(error);
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+        return fd;
+    if (errno == EINPROGRESS && wait_for(fd, POLLOUT, deadline) &&
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+static int connect_to(const struct asking *a, int64_t deadline)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    struct addrinfo *all = NULL;
+    int fd = -1;
+
+    if (getaddrinfo(a->host, a->port, &hints, &all) != 0)
+        return -1;
+    for (const struct addrinfo *i = all; i != NULL && fd < 0; i = i->ai_next)
+        fd = connect_one(i, deadline);
+    freeaddrinfo(all);
+    return fd;
+}
+
+/* Until the server hangs up. False when it does not, or says too much. */
+static bool receive(int fd, int64_t deadline, char **ret_text, size_t *ret_size)
+{
+    size_t size = 0;
+    size_t room = 1 << 16;
+    char *text = malloc(room);
+
+    while (text != NULL && size < ANSWER_MAX) {
+        char *grown;
+        ssize_t n;
+
+        if (!wait_for(fd, POLLIN, deadline))
+            break;
+        n = recv(fd, text + size, room - size, 0);
+        if (n == 0) {
+            *ret_text = text;
+            *ret_size = size;
+            return true;
+        }
+        if (n < 0)
+            break;
+        size += (size_t)n;
+        if (size < room)
+            continue;
+        room *= 2;
+        grown = realloc(text, room);
+        if (grown == NULL)
+            break;
+        text = grown;
+    }
+    free(text);
+    return false;
+}
+
+static bool ask_word(struct asking *a, size_t word, int64_t deadline)
+{
+    int fd = connect_to(a, deadline);
+    bool done = fd >= 0 && send(fd, words[word], 4, MSG_NOSIGNAL) == 4 &&
+                receive(fd, deadline, &a->texts[word], &a->sizes[word]);
+
+    if (fd >= 0)
+        (void)close(fd);
+    if (done &&
+        memmem(a->texts[word], a->sizes[word] < 256 ? a->sizes[word] : 256,
+               "not in the whitelist", 20) != NULL) {
+        free(a->texts[word]);
+        a->texts[word] = NULL;
+        a->refused |= 1u << word;
+    }
+    return done;
+}
+
+static void *ask_one(void *arg)
+{
+    struct asking *a = arg;
+    int64_t deadline = clock_now_ms() + a->timeout_ms;
+
+    a->reached = true;
+    for (size_t i = 0; i < WORDS && a->reached; i++) {
+        if ((a->words & 1u << i) != 0)
+            a->reached = ask_word(a, i, deadline);
+    }
+    return NULL;
+}
+
+/* "host:port", "[::1]:2181". False: not an address. */
+static bool set_address(struct asking *a, const char *text, size_t len)
+{
+    char all[300];
+    char *colon;
+    char *host = all;
+
+    if (len == 0 || len >= sizeof(all))
+        return false;
+    (void)snprintf(all, sizeof(all), "%.*s", (int)len, text);
+    colon = strrchr(all, ':');
+    if (colon == NULL)
+        return false;
+    (void)escape_text(all, strlen(all), a->name, sizeof(a->name));
+    *colon = '\0';
+    if (host[0] == '[' && colon > all && colon[-1] == ']') {
+        colon[-1] = '\0';
+        host++;
+    }
+    (void)snprintf(a->host, sizeof(a->host), "%s", host);
+    (void)snprintf(a->port, sizeof(a->port), "%s", colon + 1);
+    return true;
+}
+
+static size_t split(const struct lockctl *ctl, unsigned asked,
+                    struct asking all[SERVERS_MAX])
+{
+    const char *p = ctl->servers;
+    size_t n = 0;
+
+    while (*p != '\0' && *p != '/' && n < SERVERS_MAX) {
+        size_t len = strcspn(p, ",/");
+
+        if (set_address(&all[n], p, len)) {
+            all[n].words = asked;
+            all[n++].timeout_ms = ctl->timeout_ms;
+        }
+        p += len + (p[len] == ',');
+    }
+    return n;
+}
+
+static void note_refused(struct notes *notes, const struct asking *a)
+{
+    char list[64] = "";
+
+    for (size_t i = 0; i < WORDS; i++) {
+        if ((a->refused & 1u << i) != 0)
+            (void)snprintf(list + strlen(list), sizeof(list) - strlen(list),
+                           "%s%s", list[0] == '\0' ? "" : ", ", words[i]);
+    }
+    notes_add(notes,
+              "%s does not answer %s; what it would tell is shown as '?'. Add "
+              "to its zoo.cfg: 4lw.commands.whitelist=srvr,cons,dump,wchp",
+              a->name, list);
+}
+
+static bool take(struct servers *s, struct asking *a, struct notes *notes)
+{
+    bool done = true;
+
+    for (size_t i = 0; i < WORDS; i++) {
+        if (a->texts[i] != NULL)
+            done =
+                servers_read(s, 1u << i, a->name, a->texts[i], a->sizes[i]) &&
+                done;
+        free(a->texts[i]);
+    }
+    if (!a->reached)
+        notes_add(notes, "%s does not answer; what it would tell is missing",
+                  a->name);
+    if (a->refused != 0)
+        note_refused(notes, a);
+    if (!a->reached || (a->refused & SERVERS_WCHP) != 0)
+        s->all_wchp = false;
+    return done;
+}
+
+/* "/app" of "--chroot /app" or of "host:port/app". */
+static const char *chroot_of(const struct lockctl *ctl)
+{
+    const char *slash = strchr(ctl->servers, '/');
+
+    return ctl->chroot != NULL ? ctl->chroot : slash != NULL ? slash : "";
+}
+
+static struct servers *new_servers(const struct lockctl *ctl, const char *lock)
+{
+    char directory[2 * ZKR_PATH_MAX];
+    const char *chroot = chroot_of(ctl);
+
+    (void)snprintf(directory, sizeof(directory), "%s%s",
+                   strcmp(chroot, "/") == 0 ? "" : chroot, lock);
+    return servers_new(directory);
+}
+
+struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
+                            const char *lock, struct notes *notes)
+{
+    struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
+    struct servers *s = new_servers(ctl, lock);
+    bool done = all != NULL && s != NULL;
+    size_t n = done ? split(ctl, asked, all) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        all[i].started =
+            pthread_create(&all[i].thread, NULL, ask_one, &all[i]) == 0;
+        if (!all[i].started)
+            (void)ask_one(&all[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].started)
+            (void)pthread_join(all[i].thread, NULL);
+        done = take(s, &all[i], notes) && done;
+    }
+    free(all);
+    if (!done) {
+        servers_free(s);
+        return NULL;
+    }
+    if ((asked & SERVERS_WCHP) == 0)
+        s->all_wchp = false;
+    return s;
+}

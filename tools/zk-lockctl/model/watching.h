@@ -1,0 +1,43 @@
+/* Who watches whom in the queue of one lock, as far as servers tell. Pure. */
+#ifndef MODEL_WATCHING_H
+#define MODEL_WATCHING_H
+
+#include "model/scan.h"
+#include "model/servers.h"
+
+/* A session watches the node of the contender at that place. */
+struct watch_on {
+    int64_t session_id;
+    size_t target;
+};
+
+struct watching {
+    const struct lock *lock;
+    const struct servers *servers;
+    const struct contender **names; /* sorted */
+    int64_t *sessions;              /* of waiters, sorted, each as often */
+    size_t session_count;
+    struct watch_on *items; /* by session, then by target, each once */
+    size_t count;
+    size_t room;
+};
+
+/* `base` is what servers_ask() was given: the path of the lock, or "". Both
+ * must outlive the result. False: out of memory. */
+bool watching_read(struct watching *w, const struct lock *lock,
+                   const struct servers *servers, const char *base);
+void watching_done(struct watching *w);
+
+/* Will a waiter wake up when somebody before it goes? Yes when its session
+ * watches one who is before it; its own node does not count. Servers do not
+ * tell which thread of a session watches: where several of them wait, the one
+ * that an exclusive waiter waits for must be watched itself. Unknown where that
+ * one may not be read: then clients of ours list by the clock. */
+enum answer watching_wakes(const struct watching *w, const struct contender *c);
+
+/* For each contender, how many exclusive waiters watch it and are behind it.
+ * Sessions of which several wait do not count. To be freed; NULL: out of
+ * memory. */
+size_t *watching_count(const struct watching *w);
+
+#endif

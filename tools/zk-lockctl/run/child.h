@@ -1,0 +1,52 @@
+/* The command as a process group: starting it, signals, all its descendants. */
+#ifndef RUN_CHILD_H
+#define RUN_CHILD_H
+
+#include <stdbool.h>
+
+#include <sys/types.h>
+
+#include "run/fds.h"
+#include "run/signals.h"
+#include "run/tty.h"
+
+struct child {
+    pid_t pid;      /* of the command, and its process group; 0: not started */
+    bool ended;     /* the command itself; others may be left */
+    int status;     /* as of waitpid(), then */
+    int stopped_by; /* the signal that stopped it, until child_continue() */
+};
+
+/* How the command finds the world. */
+struct child_plan {
+    char *const *argv;
+    char *const *env;
+    const struct fds *fds;
+    const struct signals *signals;
+    const struct tty *tty;
+};
+
+/* Orphans among our descendants become our children from now on. Children that
+ * we have already are not of the command. Once; false with errno. */
+bool child_adopt_orphans(void);
+
+/* 0 once it is executed, or the errno value that says why it is not: then
+ * `ret_step` is what failed, "fork" or "exec". */
+int child_start(struct child *c, const struct child_plan *plan,
+                const char **ret_step);
+
+/* To the process group. */
+void child_signal(const struct child *c, int sig);
+/* To the group and to orphans that have left it. False when a process of the
+ * command belongs to somebody whom we may not send signals. */
+bool child_signal_all(const struct child *c, int sig);
+void child_continue(struct child *c);
+
+/* Take note of what has ended or stopped. */
+void child_reap(struct child *c);
+
+/* Is there any process left that the command has started? Also when that cannot
+ * be known. */
+bool child_has_descendants(void);
+
+#endif

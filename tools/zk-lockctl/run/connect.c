@@ -1,0 +1,86 @@
+/* Connecting: no longer than the user waits, and not in silence. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Until the user is told why there is no connection yet; and how long the
+ * library takes to find out. */
+enum { PATIENCE_MS = 1000, WHY_MS = 500 };
+
+/* The grace must fit into what is left of the lease when TERM is due. */
+static int set_policy(struct run *run)
+{
+    int64_t timeout_ms = zkr_session_timeout_ms(run->ctl->session);
+    int64_t longest_ms = policy_longest_grace_ms(timeout_ms);
+    int64_t grace_ms = run->opts.grace_ms;
+
+    if (grace_ms > longest_ms)
+        return lockctl_fail(
+            EX_USAGE,
+            "--kill-grace %lld ms is too long: the servers grant a session "
+            "timeout of %lld ms, and a sixth of it, %lld ms, is what the lease "
+            "has to spare; --session-timeout %lldms would do, if the servers "
+            "grant it",
+            (long long)grace_ms, (long long)timeout_ms, (long long)longest_ms,
+            (long long)grace_ms * 6);
+    run->policy.on_suspend = run->opts.on_suspend;
+    run->policy.grace_ms =
+        grace_ms >= 0 ? grace_ms : policy_default_grace_ms(timeout_ms);
+    return 0;
+}
+
+/* No longer than the user waits; but who waits for 100 ms does not mean that
+ * a server must answer in that time. */
+static void set_connecting(struct run *run)
+{
+    struct lockctl *ctl = run->ctl;
+    int64_t wait_ms = run->opts.wait_ms;
+    int64_t longest_ms =
+        wait_ms - WHY_MS > PATIENCE_MS ? wait_ms - WHY_MS : PATIENCE_MS;
+
+    ctl->patience_ms = PATIENCE_MS;
+    ctl->connect_once = wait_ms == 0;
+    ctl->connect_timeout_ms = ctl->timeout_ms;
+    if (!ctl->timeout_given) /* one server may be silent: then the next */
+        ctl->connect_timeout_ms += (int64_t)ctl->session_timeout_ms;
+    if (wait_ms > 0 && longest_ms < ctl->connect_timeout_ms)
+        ctl->connect_timeout_ms = longest_ms;
+}
+
+/* The servers bound what they grant. */
+static void say_session_timeout(const struct run *run)
+{
+    uint32_t granted_ms = zkr_session_timeout_ms(run->ctl->session);
+
+    if (run->opts.timeout_asked_ms != 0 &&
+        run->opts.timeout_asked_ms != granted_ms)
+        lockctl_say(run->ctl,
+                    "--session-timeout: the servers grant %u ms, not %u ms",
+                    granted_ms, run->opts.timeout_asked_ms);
+}
+
+int run_connect(struct run *run)
+{
+    int64_t since_ms = clock_boot_ms();
+    int code;
+
+    set_connecting(run);
+    nested_read(&run->around, getenv(NESTED_VARIABLE));
+    run->ctl->within = nested_innermost(&run->around);
+    code = lockctl_connect(run->ctl);
+    if (code == 0 && run->opts.wait_ms > 0) {
+        run->opts.wait_ms -= clock_boot_ms() - since_ms;
+        if (run->opts.wait_ms < 0)
+            run->opts.wait_ms = 0;
+    }
+    if (code == 0)
+        say_session_timeout(run);
+    if (code == 0)
+        code = set_policy(run);
+    /* Until here a signal may simply end us: nothing is held. */
+    if (code == 0 && signals_take(&run->signals) != 0)
+        code = lockctl_fail(EX_RUN, "cannot take signals: %s", strerror(errno));
+    return code;
+}

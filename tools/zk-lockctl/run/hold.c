@@ -1,0 +1,271 @@
+/* The command under the lock: signals, the lease, and its end. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { KILL_AGAIN_MS = 50 };
+
+static int start_failed(const struct run *run, const char *step, int error)
+{
+    const char *name = run->opts.argv[0];
+
+    if (strcmp(step, "exec") != 0)
+        return lockctl_fail(EX_RUN, "the command cannot be started: %s",
+                            strerror(error));
+    return lockctl_fail(error == ENOENT ? EX_NOT_FOUND : EX_NOT_EXECUTABLE,
+                        "%s: %s", name, strerror(error));
+}
+
+static int start_command(struct run *run)
+{
+    const char *step = "fork";
+    char **env = run_env_new(run);
+    struct child_plan plan = { .argv = run->opts.argv,
+                               .env = env,
+                               .fds = run->inherited,
+                               .signals = &run->signals,
+                               .tty = &run->tty };
+    int error = env != NULL ? child_start(&run->child, &plan, &step) : ENOMEM;
+
+    run_env_free(env);
+    if (error != 0)
+        return start_failed(run, step, error);
+    reaper_watch(run->reaper, run->child.pid);
+    return 0;
+}
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    struct run *run = user;
+    uint64_t one = 1;
+
+    (void)grant;
+    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
+        atomic_store(&run->revoke_asked, true);
+    (void)!write(run->event_fd, &one, sizeof(one));
+}
+
+static struct policy_view view_now(const struct run *run)
+{
+    struct policy_view view;
+
+    view.valid_until_ms = zkr_grant_valid_until(run->grant);
+    view.state = zkr_grant_state(run->grant);
+    view.now_ms = clock_boot_ms();
+    return view;
+}
+
+static void say_state(struct run *run, const struct policy_view *view)
+{
+    if (view->state == run->state)
+        return;
+    if (view->state == ZKR_GRANT_SUSPENDED)
+        lockctl_say(run->ctl,
+                    "no answer from the servers; the lock is ours for another "
+                    "%lld ms",
+                    (long long)(view->valid_until_ms - view->now_ms));
+    if (view->state == ZKR_GRANT_HELD)
+        lockctl_say(run->ctl, "the servers answer; the lock is still ours");
+    run->state = view->state;
+}
+
+static void say_killed(struct run *run, const struct policy_view *view)
+{
+    if (view->state != ZKR_GRANT_LOST)
+        (void)lockctl_fail(EX_LOST,
+                           "LOCK LOST: the lease ran out without an answer "
+                           "from the servers; the command is killed");
+    else if (zkr_session_epoch(run->ctl->session) != run->epoch ||
+             zkr_session_state(run->ctl->session) == ZKR_SESSION_LOST)
+        (void)lockctl_fail(EX_LOST, "LOCK LOST: the servers have ended the "
+                                    "session; the command is killed");
+    else
+        (void)lockctl_fail(EX_LOST, "LOCK LOST: somebody has deleted its node; "
+                                    "the command is killed");
+}
+
+static void say_action(struct run *run, enum policy_action action,
+                       const struct policy_view *view)
+{
+    if (action == POLICY_SEND_TERM)
+        (void)lockctl_fail(
+            EX_LOST,
+            "the lock is in danger: TERM to the command, KILL "
+            "in %lld ms",
+            (long long)(view->valid_until_ms - POLICY_LEAD_MS - view->now_ms));
+    if (action == POLICY_SEND_KILL && !run->killed)
+        say_killed(run, view);
+}
+
+/* What the lease demands now; when to look again. Acts first, then speaks: a
+ * reader of stderr may be slow. */
+static int64_t obey_policy(struct run *run)
+{
+    static const int signals[] = { [POLICY_SEND_TERM] = SIGTERM,
+                                   [POLICY_SEND_KILL] = SIGKILL,
+                                   [POLICY_SEND_STOP] = SIGSTOP,
+                                   [POLICY_SEND_CONT] = SIGCONT };
+    struct policy_view view = view_now(run);
+    struct policy_plan plan = policy_next(&run->policy, &view);
+
+    if (view.valid_until_ms != 0)
+        reaper_set_deadline(run->reaper, view.valid_until_ms);
+    if (plan.action != POLICY_NOTHING)
+        run_signal_all(run, signals[plan.action]);
+    if (plan.action == POLICY_SEND_TERM)
+        run_told_to_end(run);
+    say_state(run, &view);
+    say_action(run, plan.action, &view);
+    if (plan.action == POLICY_SEND_TERM || plan.action == POLICY_SEND_KILL)
+        run->lost = true;
+    if (plan.action != POLICY_SEND_KILL)
+        return plan.wake_ms;
+    run->killed = true;
+    return view.now_ms + KILL_AGAIN_MS;
+}
+
+/* Nothing is left of the command. If the lease has run out, it was the reaper
+ * that killed it while we could not. */
+static void note_end(struct run *run)
+{
+    struct policy_view view = view_now(run);
+
+    run->ended_in_time = view.now_ms < view.valid_until_ms;
+    if (!run->ended_in_time && !run->killed && WIFSIGNALED(run->child.status) &&
+        WTERMSIG(run->child.status) == SIGKILL) {
+        run->lost = true;
+        say_killed(run, &view);
+    }
+}
+
+static void pass_on(struct run *run, int sig)
+{
+    if (sig == SIGCONT) {
+        run_continue(run);
+        return;
+    }
+    if (sig == SIGTTIN || sig == SIGTTOU) {
+        run_share_terminal(run, sig);
+        return;
+    }
+    if (sig == SIGTSTP)
+        run->told_to_stop = true;
+    child_signal(&run->child, sig);
+    if (sig == SIGTERM)
+        run_told_to_end(run);
+    else if (signals_is_fatal(sig) && !run->policy.paused)
+        child_continue(&run->child); /* or it could not act on it */
+}
+
+static void pass_all_on(struct run *run, const sigset_t *arrived)
+{
+    for (int sig = 1; sig < SIGRTMIN; sig++) {
+        if (sig != SIGCHLD && sigismember(arrived, sig) == 1)
+            pass_on(run, sig);
+    }
+}
+
+static void obey_revoke(struct run *run)
+{
+    if (!atomic_exchange(&run->revoke_asked, false))
+        return;
+    if (!run->opts.term_on_revoke) {
+        lockctl_say(run->ctl, "somebody asks for the lock; ignored");
+        return;
+    }
+    lockctl_say(run->ctl, "somebody asks for the lock: TERM to the command");
+    run->revoked = true;
+    run_signal_all(run, SIGTERM);
+    run_told_to_end(run);
+}
+
+static void set_timer(int fd, int64_t wake_ms)
+{
+    struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
+                                             .tv_nsec =
+                                                 wake_ms % 1000 * 1000000 } };
+
+    (void)timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void sleep_until(struct run *run, int64_t wake_ms)
+{
+    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
+                            { .fd = run->timer_fd, .events = POLLIN },
+                            { .fd = run->signals.fd, .events = POLLIN } };
+    uint64_t count;
+
+    set_timer(run->timer_fd, wake_ms);
+    if (poll(fds, 3, -1) <= 0)
+        return;
+    if ((fds[0].revents & POLLIN) != 0)
+        (void)!read(run->event_fd, &count, sizeof(count));
+    if ((fds[1].revents & POLLIN) != 0)
+        (void)!read(run->timer_fd, &count, sizeof(count));
+}
+
+static void watch_command(struct run *run)
+{
+    for (;;) {
+        sigset_t arrived;
+        int64_t wake_ms;
+        int64_t end_ms;
+
+        /* Before the children are looked at: what ends or stops later makes
+         * the descriptor readable again, and we do not sleep. */
+        signals_collect(&run->signals, &arrived);
+        child_reap(&run->child);
+        if (run->child.ended) {
+            run_take_terminal_back(run);
+            if (!child_has_descendants()) {
+                note_end(run);
+                return;
+            }
+        }
+        /* Before CONT is passed on: we may have been stopped for too long. */
+        wake_ms = obey_policy(run);
+        pass_all_on(run, &arrived);
+        obey_revoke(run);
+        if (!run->child.ended)
+            run_follow_stop(run);
+        end_ms = run_see_to_end(run);
+        sleep_until(run, end_ms < wake_ms ? end_ms : wake_ms);
+    }
+}
+
+/* May the command be started? */
+static int check_lease(const struct run *run)
+{
+    struct policy_view view = view_now(run);
+    struct policy policy = run->policy;
+
+    if (policy_next(&policy, &view).action == POLICY_NOTHING)
+        return 0;
+    return lockctl_fail(EX_RUN, "the lock was granted, but its lease is too "
+                                "short to start the command");
+}
+
+int run_hold(struct run *run)
+{
+    int code = check_lease(run);
+
+    run->state = ZKR_GRANT_HELD;
+    if (code == 0)
+        (void)zkr_grant_listen(run->grant, on_grant, run);
+    if (code == 0)
+        code = start_command(run);
+    if (code == 0) {
+        watch_command(run);
+        reaper_watch(run->reaper, 0);
+    }
+    (void)zkr_grant_listen(run->grant, NULL, NULL);
+    return code;
+}

@@ -1,0 +1,164 @@
+/* Who holds the lock while we wait, in one line. */
+#include "run/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <time.h>
+
+#include "common/escape.h"
+
+/* The holder is read, and some of those behind it: so it is known whether we
+ * are among them. */
+enum { ANSWER_MS = 1000, SHOWN = 64, READS = 4, NAMES = 100000 };
+
+struct text {
+    char bytes[512];
+};
+
+static void add(struct text *t, const char *before, const char *bytes,
+                size_t len, const char *after)
+{
+    char clean[SHOWN + 1];
+    size_t used = strlen(t->bytes);
+
+    (void)escape_text(bytes, len, clean, sizeof(clean));
+    (void)snprintf(t->bytes + used, sizeof(t->bytes) - used, "%s%s%s", before,
+                   clean, after);
+}
+
+/* "HOST:PID (PROGRAM, "LABEL")" of an owner record of ours. False when it is
+ * none. */
+static bool add_owner(struct text *t, const struct zkr_participant *p)
+{
+    json_t *record = json_loadb(p->data, p->data_size, 0, NULL);
+    const char *host = NULL;
+    const char *program = NULL;
+    const char *label = NULL;
+    json_int_t pid = 0;
+    bool ok = json_unpack(record, "{s:s, s:I, s?s, s?s}", "host", &host, "pid",
+                          &pid, "program", &program, "label", &label) == 0;
+
+    if (ok) {
+        char number[32];
+
+        (void)snprintf(number, sizeof(number), ":%lld", (long long)pid);
+        add(t, "", host, strlen(host), number);
+        if (program != NULL)
+            add(t, " (", program, strlen(program), "");
+        if (label != NULL)
+            add(t, program != NULL ? ", \"" : " (\"", label, strlen(label),
+                "\"");
+        if (program != NULL || label != NULL)
+            add(t, "", "", 0, ")");
+    }
+    json_decref(record);
+    return ok;
+}
+
+static void add_holder(struct text *t, const struct zkr_participant *p)
+{
+    char session[32];
+
+    if (add_owner(t, p))
+        return;
+    (void)snprintf(session, sizeof(session), "session 0x%llx",
+                   (unsigned long long)p->session_id);
+    add(t, "", session, strlen(session), "");
+    if (p->data_size > 0)
+        add(t, " \"", p->data, p->data_size, "\"");
+}
+
+static int64_t age_s(const struct zkr_participant *p)
+{
+    struct timespec ts;
+    int64_t age;
+
+    (void)clock_gettime(CLOCK_REALTIME, &ts);
+    age = (int64_t)ts.tv_sec - p->since_ms / 1000;
+    return age < 0 ? 0 : age; /* the clocks of the servers may be ahead */
+}
+
+static size_t holders_of(const struct zkr_participants *list,
+                         const struct zkr_participant **ret_first)
+{
+    size_t holders = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->items[i].holds)
+            continue;
+        if (holders++ == 0)
+            *ret_first = &list->items[i];
+    }
+    return holders;
+}
+
+/* "2 waiting before us", before the first of our session. Of those who were not
+ * read nobody knows whether it is us; without a node of ours all are before. */
+static void write_waiting(const struct lockctl *ctl,
+                          const struct zkr_participants *list, char *text,
+                          size_t size)
+{
+    int64_t session = zkr_session_id(ctl->session);
+    size_t waiting = 0;
+    bool met = false;
+    bool unread = false;
+
+    for (size_t i = 0; i < list->count && !met; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        if (p->kind == ZKR_PARTICIPANT_FOREIGN)
+            continue;
+        met = p->session_id == session;
+        unread = unread || (p->token == 0 && p->error == ZKR_OK);
+        waiting += !met && !p->holds;
+    }
+    (void)snprintf(text, size, "%zu waiting%s", waiting,
+                   unread ? "" : " before us");
+}
+
+static void say(struct lockctl *ctl, const char *path, const char *what,
+                const struct zkr_participants *list, size_t holders,
+                const struct zkr_participant *first)
+{
+    struct text holder = { "" };
+    struct text name = { "" };
+    char waiting[64];
+
+    write_waiting(ctl, list, waiting, sizeof(waiting));
+    add(&name, "", path, strlen(path), "");
+    add_holder(&holder, first);
+    if (holders > 1) {
+        char more[32];
+
+        (void)snprintf(more, sizeof(more), " and %zu more", holders - 1);
+        add(&holder, "", more, strlen(more), "");
+    }
+    lockctl_say(ctl, "%s: %s is held by %s, queued %llds ago; %s", what,
+                name.bytes, holder.bytes, (long long)age_s(first), waiting);
+}
+
+enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
+                               const char *what)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    const struct zkr_participant *first = NULL;
+    size_t holders;
+    int rc;
+
+    if (ctl->quiet)
+        return HOLDER_NONE;
+    opts.timeout_ms = ANSWER_MS;
+    opts.limit = NAMES;
+    opts.reads = READS;
+    rc = zkr_participants_list(ctl->session, path, &opts, &list);
+    if (rc != ZKR_OK)
+        return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
+    holders = holders_of(list, &first);
+    if (first != NULL)
+        say(ctl, path, what, list, holders, first);
+    zkr_participants_free(list);
+    return first != NULL ? HOLDER_SAID : HOLDER_NONE;
+}

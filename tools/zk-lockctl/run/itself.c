@@ -1,0 +1,71 @@
+/* A run that would wait for a run around it: for itself. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "common/escape.h"
+#include "model/owner.h"
+
+/* The holder of a mutex is first in its queue; readers may be many. */
+enum { ANSWER_MS = 1000, HOLDERS = 4, READERS = 1000 };
+
+/* It was killed, and the servers keep its node for a while: worth waiting. Of a
+ * name that two machines share, or of another pid namespace, this may say so
+ * wrongly; then we wait as if we had not asked. */
+static bool is_dead(const struct owner *owner)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+
+    (void)gethostname(host, sizeof(host) - 1);
+    return owner->is_record && owner->pid > 0 && owner->pid <= INT_MAX &&
+           strcmp(owner->host, host) == 0 && kill((pid_t)owner->pid, 0) != 0 &&
+           errno == ESRCH;
+}
+
+static int refuse(const struct run *run, const struct zkr_participant *p,
+                  const struct owner *owner)
+{
+    bool once = run->opts.wait_ms == 0;
+    char path[ZKR_PATH_MAX + 1];
+    char who[128];
+
+    (void)escape_text(run->opts.path, strlen(run->opts.path), path,
+                      sizeof(path));
+    owner_word(owner, p->data, p->data_size, who, sizeof(who));
+    return lockctl_fail(
+        once ? run->opts.not_acquired_code : EX_USAGE,
+        "you hold %s already: a zk-lockctl run around this one has it "
+        "(session 0x%llx, %s) and waits for its command, so this one would "
+        "wait for itself",
+        path, (unsigned long long)p->session_id, who);
+}
+
+bool run_would_wait_for_itself(struct run *run, int *ret_code)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    const struct zkr_participant *p;
+    struct owner owner;
+
+    opts.timeout_ms = ANSWER_MS;
+    opts.reads = run->opts.kind == CLAIM_MUTEX ? HOLDERS : READERS;
+    if (run->around.count == 0 ||
+        zkr_participants_list(run->ctl->session, run->opts.path, &opts,
+                              &list) != ZKR_OK)
+        return false;
+    p = nested_waits_for(&run->around, list, run->opts.kind);
+    if (p != NULL)
+        owner_read(&owner, p->data, p->data_size);
+    if (p != NULL && is_dead(&owner))
+        p = NULL;
+    if (p != NULL)
+        *ret_code = refuse(run, p, &owner);
+    zkr_participants_free(list);
+    return p != NULL;
+}

@@ -1,0 +1,40 @@
+/* Runs around ours: "zk-lockctl run A zk-lockctl run B COMMAND". The one inside
+ * finds the sessions of all around it in its environment. Pure. */
+#ifndef RUN_NESTED_H
+#define RUN_NESTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/participants.h>
+
+#include "run/claim.h"
+
+#define NESTED_VARIABLE "ZKLOCK_SESSIONS"
+
+enum { NESTED_MAX = 32, NESTED_TEXT_MAX = (NESTED_MAX + 1) * 20 };
+
+/* The outermost first. Of more than NESTED_MAX, the innermost. */
+struct nested {
+    int64_t sessions[NESTED_MAX];
+    size_t count;
+};
+
+/* Of the value of the variable; NULL, and what is not such a list, is none. */
+void nested_read(struct nested *n, const char *text);
+
+/* The value for the command of a run inside all of them. */
+void nested_write(const struct nested *n, int64_t session,
+                  char text[NESTED_TEXT_MAX]);
+
+/* The one right around us; 0: none. */
+int64_t nested_innermost(const struct nested *n);
+
+/* Whose end a claim of that kind would wait for, now, though it waits for ours:
+ * a node of a run around us. NULL: nobody's. */
+const struct zkr_participant *
+nested_waits_for(const struct nested *n, const struct zkr_participants *list,
+                 enum claim_kind kind);
+
+#endif

@@ -1,0 +1,73 @@
+/* What must happen to the command at which instant, so that it is dead before
+ * anybody else can hold the lock. Pure. */
+#include "run/policy.h"
+
+enum { SHORTEST_SLEEP_MS = 10, GRACE_ENOUGH_MS = 5000 };
+
+static int64_t min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_ours(const struct policy_view *v)
+{
+    return (v->state == ZKR_GRANT_HELD || v->state == ZKR_GRANT_SUSPENDED) &&
+           v->valid_until_ms != 0;
+}
+
+static enum policy_action policy_action(const struct policy *p,
+                                        const struct policy_view *v)
+{
+    bool suspended = v->state == ZKR_GRANT_SUSPENDED;
+
+    if (p->on_suspend == SUSPEND_TERM && suspended && !p->terminated)
+        return POLICY_SEND_TERM;
+    if (p->on_suspend == SUSPEND_PAUSE && suspended && !p->paused)
+        return POLICY_SEND_STOP;
+    if (p->paused && !suspended)
+        return POLICY_SEND_CONT;
+    return POLICY_NOTHING;
+}
+
+struct policy_plan policy_next(struct policy *p, const struct policy_view *v)
+{
+    int64_t kill_ms = v->valid_until_ms - POLICY_LEAD_MS;
+    int64_t term_ms = kill_ms - p->grace_ms;
+    struct policy_plan plan = { POLICY_NOTHING, 0 };
+
+    if (!is_ours(v) || v->now_ms >= kill_ms) {
+        plan.action = POLICY_SEND_KILL;
+        return plan;
+    }
+    plan.action = policy_action(p, v);
+    /* What is stopped cannot act on TERM; it waits for CONT or KILL. */
+    if (plan.action == POLICY_NOTHING && !p->terminated && !p->paused &&
+        v->now_ms >= term_ms)
+        plan.action = POLICY_SEND_TERM;
+    if (plan.action == POLICY_SEND_TERM)
+        p->terminated = true;
+    if (plan.action == POLICY_SEND_STOP || plan.action == POLICY_SEND_CONT)
+        p->paused = plan.action == POLICY_SEND_STOP;
+    /* Look again halfway: the lease has grown by then. */
+    plan.wake_ms =
+        v->now_ms + max(SHORTEST_SLEEP_MS, (kill_ms - v->now_ms) / 2);
+    if (!p->terminated && !p->paused && v->now_ms < term_ms)
+        plan.wake_ms = min(plan.wake_ms, term_ms);
+    plan.wake_ms = min(plan.wake_ms, kill_ms);
+    return plan;
+}
+
+int64_t policy_longest_grace_ms(int64_t session_timeout_ms)
+{
+    return session_timeout_ms / 6;
+}
+
+int64_t policy_default_grace_ms(int64_t session_timeout_ms)
+{
+    return min(GRACE_ENOUGH_MS, session_timeout_ms / 10);
+}

@@ -1,0 +1,61 @@
+/* What must happen to the command at which instant, so that it is dead before
+ * anybody else can hold the lock. Pure. */
+#ifndef RUN_POLICY_H
+#define RUN_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/grant.h>
+
+/* What to do while nobody knows whether the servers still keep our session. */
+enum on_suspend {
+    SUSPEND_CONTINUE, /* go on, as long as the lease runs */
+    SUSPEND_TERM,     /* end the command at once */
+    SUSPEND_PAUSE,    /* stop it until the lock is proven to be ours again */
+};
+
+enum policy_action {
+    POLICY_NOTHING,
+    POLICY_SEND_TERM,
+    POLICY_SEND_KILL,
+    POLICY_SEND_STOP,
+    POLICY_SEND_CONT,
+};
+
+/* KILL is sent so much before the end of the lease: for our own waking up, and
+ * for the signal to arrive. */
+#define POLICY_LEAD_MS 50
+
+struct policy {
+    enum on_suspend on_suspend;
+    int64_t grace_ms; /* between TERM and KILL */
+    bool terminated;  /* TERM has been sent */
+    bool paused;      /* STOP has been sent, and no CONT since */
+};
+
+/* What is known at one moment. Times are milliseconds of CLOCK_BOOTTIME. */
+struct policy_view {
+    enum zkr_grant_state state;
+    int64_t valid_until_ms; /* 0: nothing is proven */
+    int64_t now_ms;
+};
+
+struct policy_plan {
+    enum policy_action action; /* now */
+    int64_t wake_ms;           /* look again then; 0 after KILL: all is done */
+};
+
+/* The next step. After TERM, STOP and CONT the caller has `terminated` and
+ * `paused` set here, and asks again for what follows. */
+struct policy_plan policy_next(struct policy *policy,
+                               const struct policy_view *view);
+
+/* The longest grace that a session timeout leaves room for, and the one to take
+ * when nobody says. The lease is proven anew every sixth of the timeout; when a
+ * proof is due, a third of it is left at least (a quarter at the very start).
+ * TERM must not come while servers are just a little slow. */
+int64_t policy_longest_grace_ms(int64_t session_timeout_ms);
+int64_t policy_default_grace_ms(int64_t session_timeout_ms);
+
+#endif

@@ -1,0 +1,73 @@
+/* Our children, as /proc has them. */
+#include "run/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* "PID (NAME) STATE PPID ..."; the name may have anything. */
+static pid_t read_parent(const char *text)
+{
+    const char *end = strrchr(text, ')');
+    long parent;
+
+    return end != NULL && sscanf(end, ") %*c %ld", &parent) == 1 ? (pid_t)parent
+                                                                 : 0;
+}
+
+/* What we lack passes; who may not be looked at, or has gone, stays so. */
+static pid_t not_read(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM ? -1 : 0;
+}
+
+pid_t proc_parent(pid_t pid)
+{
+    char name[32];
+    char text[512];
+    ssize_t n;
+    int saved;
+    int fd;
+
+    (void)snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return not_read(errno);
+    n = read(fd, text, sizeof(text) - 1);
+    saved = errno;
+    (void)close(fd);
+    if (n < 0)
+        return not_read(saved);
+    text[n] = '\0';
+    return read_parent(text);
+}
+
+static pid_t process_of(const char *name)
+{
+    return isdigit((unsigned char)name[0]) ? (pid_t)atoi(name) : 0;
+}
+
+bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    bool all = dir != NULL;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        pid_t pid = process_of(entry->d_name);
+        pid_t parent = pid > 0 ? proc_parent(pid) : 0;
+
+        all = all && parent != -1;
+        if (pid > 0 && parent == getpid() && !fn(pid, arg))
+            break;
+    }
+    if (dir != NULL)
+        (void)closedir(dir);
+    return all;
+}

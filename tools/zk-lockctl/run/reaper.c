@@ -1,0 +1,137 @@
+/* A process beside us that kills the command when we cannot: after SIGKILL,
+ * while stopped, or stuck. It is in a session of its own, so that what hits us
+ * does not hit it. */
+#include "run/reaper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+struct reaper {
+    atomic_int group;
+    _Atomic int64_t deadline_ms; /* 0: none */
+    pid_t pid;
+    int fd; /* end of file there: we are dead */
+};
+
+enum { LONGEST_SLEEP_MS = 1000 };
+
+static int sleep_ms(struct reaper *g)
+{
+    int64_t left = atomic_load(&g->deadline_ms);
+
+    if (left == 0)
+        return LONGEST_SLEEP_MS;
+    left -= clock_boot_ms();
+    return left < 0                  ? 0
+           : left < LONGEST_SLEEP_MS ? (int)left
+                                     : LONGEST_SLEEP_MS;
+}
+
+static void kill_group(struct reaper *g)
+{
+    int group = atomic_load(&g->group);
+
+    if (group > 1)
+        (void)kill(-group, SIGKILL);
+}
+
+static bool is_late(struct reaper *g)
+{
+    int64_t deadline_ms = atomic_load(&g->deadline_ms);
+
+    return deadline_ms != 0 && clock_boot_ms() >= deadline_ms;
+}
+
+/* A byte says that nothing is left; end of file, that we are dead. After a
+ * deadline has passed it goes on: more may be forked until we are awake. */
+static void watch(struct reaper *g, int fd)
+{
+    struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+    char byte;
+
+    for (;;) {
+        int n = poll(&pollfd, 1, is_late(g) ? 10 : sleep_ms(g));
+
+        if (n > 0 || (n < 0 && errno != EINTR)) {
+            if (read(fd, &byte, 1) != 1)
+                kill_group(g);
+            return;
+        }
+        if (is_late(g))
+            kill_group(g);
+    }
+}
+
+static _Noreturn void become_reaper(struct reaper *g, int fd)
+{
+    sigset_t all;
+
+    (void)setsid();
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)prctl(PR_SET_NAME, "zk-lockctl reaper");
+    if (fd > 0)
+        (void)close_range(0, (unsigned)fd - 1, 0);
+    (void)close_range((unsigned)fd + 1, ~0U, 0);
+    if (chdir("/") == 0)
+        watch(g, fd);
+    _exit(0);
+}
+
+struct reaper *reaper_start(void)
+{
+    struct reaper *g = mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int ends[2];
+    pid_t pid;
+
+    if (g == MAP_FAILED)
+        return NULL;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        (void)munmap(g, sizeof(*g));
+        return NULL;
+    }
+    pid = fork(); /* not into what the two of them share */
+    if (pid == 0)
+        become_reaper(g, ends[0]);
+    (void)close(ends[0]);
+    g->pid = pid;
+    g->fd = ends[1];
+    if (pid > 0)
+        return g;
+    (void)close(ends[1]);
+    (void)munmap(g, sizeof(*g));
+    return NULL;
+}
+
+void reaper_watch(struct reaper *g, pid_t group)
+{
+    atomic_store(&g->group, group);
+}
+
+void reaper_set_deadline(struct reaper *g, int64_t deadline_ms)
+{
+    atomic_store(&g->deadline_ms, deadline_ms);
+}
+
+void reaper_dismiss(struct reaper *g)
+{
+    if (g == NULL)
+        return;
+    (void)!write(g->fd, "", 1);
+    (void)close(g->fd);
+    (void)waitpid(g->pid, NULL, 0); /* or it has died before */
+    (void)munmap(g, sizeof(*g));
+}

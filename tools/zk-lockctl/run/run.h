@@ -1,0 +1,133 @@
+/* What the parts of the verb run share. */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/clock.h"
+#include "common/lockctl.h"
+#include "run/child.h"
+#include "run/claim.h"
+#include "run/job.h"
+#include "run/nested.h"
+#include "run/policy.h"
+#include "run/reaper.h"
+#include "run/signals.h"
+#include "run/tty.h"
+
+enum {
+    EX_RUN = 125, /* before the command was started */
+    EX_NOT_EXECUTABLE = 126,
+    EX_NOT_FOUND = 127,
+    EX_SIGNALED = 128, /* and the number of the signal */
+};
+
+struct run_opts {
+    enum claim_kind kind;
+    int64_t wait_ms;       /* 0: try once; -1: no limit */
+    int not_acquired_code; /* -E */
+    const char *why;       /* NULL: nothing is said; else here: */
+    char label[ZKR_LABEL_MAX + 1];
+    char **argv;           /* the command */
+    int64_t grace_ms;      /* -1: default */
+    int64_t kill_after_ms; /* from TERM to KILL; -1: never */
+    enum on_suspend on_suspend;
+    bool term_on_revoke;
+    const char *status_file;
+    uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
+    char path[ZKR_PATH_MAX + 1];
+};
+
+struct run {
+    struct lockctl *ctl;
+    struct run_opts opts;
+    struct reaper *reaper;
+    struct signals signals;
+    struct tty tty;
+    struct fds *inherited;
+    struct child child;
+    struct policy policy;
+    struct nested around;
+
+    zkr_grant *grant;
+    int64_t session_id; /* through which it is held */
+    uint64_t epoch;
+    int64_t granted_ms; /* BOOTTIME; 0: never */
+    int64_t wait_ms;    /* for the grant */
+    int64_t held_ms;
+    enum zkr_grant_state state; /* as last said */
+
+    int event_fd; /* the claim, the session or the grant has something to tell
+                   */
+    int timer_fd;
+    atomic_int session_state; /* enum zkr_session_state, while we wait */
+    atomic_bool revoke_asked;
+    bool killed;          /* KILL was sent because of the lease */
+    bool refused;         /* it was said that a signal was not allowed */
+    bool ended_in_time;   /* it was provably ours when the last process ended */
+    bool revoked;         /* TERM was sent because of that */
+    bool lost;            /* TERM or KILL was sent because of the lease, or
+                             it was lost before we saw it */
+    bool interrupted;     /* SIGINT ended the waiting */
+    bool told_to_stop;    /* TSTP was passed on, and no CONT since */
+    bool forced;          /* KILL was sent as TERM was not enough */
+    int64_t kill_ms;      /* when the command is killed for that; 0: it was
+                             not told to end */
+    int64_t kill_rest_ms; /* when what the command has left behind is killed;
+                             0: not asked to end yet */
+};
+
+/* run_connect.c: 0, or an exit code after it was said why not. */
+int run_connect(struct run *run);
+
+/* run_wait.c: 0 when the lock is ours, or an exit code after it was said why it
+ * is not. */
+int run_wait(struct run *run);
+
+/* run_itself.c: would the claim wait for a run around this one, which waits for
+ * this one? Then the exit code, after it was said. */
+bool run_would_wait_for_itself(struct run *run, int *ret_code);
+
+/* run_hold.c: from the start of the command until nothing of it is left. 0, or
+ * an exit code when it could not be started. */
+int run_hold(struct run *run);
+
+/* run_end.c: a signal to all that the command has started; */
+void run_signal_all(struct run *run, int sig);
+/* ... what follows a TERM that was sent, */
+void run_told_to_end(struct run *run);
+/* ... and KILL where TERM is not enough; when to look again. */
+int64_t run_see_to_end(struct run *run);
+
+/* run_follow.c: the command has stopped, perhaps: do what follows. */
+void run_follow_stop(struct run *run);
+/* Continue it, with the terminal if our job has that, */
+void run_continue(struct run *run);
+/* ... let somebody else of our job have it, who was stopped by that signal, */
+void run_share_terminal(struct run *run, int sig);
+/* ... and have it back when the command has ended. */
+void run_take_terminal_back(struct run *run);
+
+enum run_holder {
+    HOLDER_SAID,
+    HOLDER_NONE,   /* nobody has it, or nothing can be said of it */
+    HOLDER_SILENT, /* the servers do not answer */
+};
+
+/* run_holder.c: who holds the lock and how many wait before us, on stderr,
+ * after `what`. */
+enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
+                               const char *what);
+
+/* run_status.c: 0, or an exit code after an error was said. */
+int run_status_check(const char *file);
+int run_status_write(const struct run *run, int exit_code);
+
+/* run_env.c: our environment and ZKLOCK_PATH and so on; NULL when out of
+ * memory. */
+char **run_env_new(const struct run *run);
+void run_env_free(char **env);
+
+#endif

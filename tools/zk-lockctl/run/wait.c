@@ -1,0 +1,172 @@
+/* Waiting for the lock: its outcome, signals, and who has it meanwhile. */
+#include "run/run.h"
+
+#include <poll.h>
+
+#include <unistd.h>
+
+enum { PATIENCE_MS = 1000 }; /* before it is said who holds the lock */
+
+/* A signal that ends us; 0: none. Others have no meaning yet, but that a
+ * terminal stops us. */
+static int fatal_signal(const struct run *run)
+{
+    int sig;
+
+    while ((sig = signals_next(&run->signals)) != 0) {
+        if (signals_is_fatal(sig))
+            return sig;
+        /* Of the last two: somebody of our job wants the terminal, which our
+         * job has not. */
+        if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
+            (void)tty_stop_with_job();
+    }
+    return 0;
+}
+
+static void drain(int event_fd)
+{
+    uint64_t count;
+
+    (void)!read(event_fd, &count, sizeof(count));
+}
+
+static void on_session(zkr_session *session,
+                       const struct zkr_session_event *event, void *user)
+{
+    struct run *run = user;
+    uint64_t one = 1;
+
+    (void)session;
+    atomic_store(&run->session_state, event->state);
+    (void)!write(run->event_fd, &one, sizeof(one));
+}
+
+static bool servers_answer(struct run *run)
+{
+    int state = atomic_load(&run->session_state);
+
+    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
+}
+
+/* Once for each change. */
+static void say_session(struct run *run, int *said)
+{
+    int state = atomic_load(&run->session_state);
+
+    if (state == *said)
+        return;
+    if (state == ZKR_SESSION_SUSPENDED)
+        lockctl_say(run->ctl,
+                    "the servers do not answer; waiting for them, too. The "
+                    "place in the queue is kept for the session timeout, "
+                    "%u ms",
+                    zkr_session_timeout_ms(run->ctl->session));
+    else if (state == ZKR_SESSION_LOST)
+        lockctl_say(run->ctl, "the servers have ended the session; waiting at "
+                              "the end of the queue");
+    else if (state == ZKR_SESSION_RECONNECTED)
+        lockctl_say(run->ctl, "the servers answer; still waiting");
+    *said = state;
+}
+
+static void say_waiting(struct run *run)
+{
+    if (servers_answer(run) &&
+        run_say_holder(run->ctl, run->opts.path, "waiting") == HOLDER_SILENT)
+        lockctl_say(run->ctl, "waiting: the servers do not answer");
+}
+
+/* Until the claim has its outcome. The signal that we were ended by, or 0. */
+static int await(struct run *run, struct claim *claim)
+{
+    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
+                            { .fd = run->signals.fd, .events = POLLIN } };
+    int said = atomic_load(&run->session_state);
+    int timeout_ms = PATIENCE_MS;
+    int ended_by = 0;
+    zkr_grant *grant;
+    int error;
+
+    while (!claim_outcome(claim, &error, &grant)) {
+        int n = poll(fds, 2, timeout_ms);
+
+        if (n == 0) {
+            timeout_ms = -1;
+            say_waiting(run);
+        }
+        if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {
+            ended_by = fatal_signal(run);
+            if (ended_by != 0)
+                claim_cancel(claim);
+        }
+        if (n > 0 && (fds[0].revents & POLLIN) != 0)
+            drain(run->event_fd);
+        say_session(run, &said);
+    }
+    return ended_by;
+}
+
+static int not_acquired(struct run *run, int error, const char *detail)
+{
+    enum run_holder holder = HOLDER_SILENT;
+
+    if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
+        return lockctl_fail_error(error, detail);
+    if (servers_answer(run))
+        holder = run_say_holder(run->ctl, run->opts.path, "not acquired");
+    if (holder == HOLDER_SILENT)
+        lockctl_say(run->ctl, "not acquired: the servers do not answer");
+    if (holder == HOLDER_NONE)
+        lockctl_say(run->ctl, "not acquired: %s", zkr_strerror(error));
+    return run->opts.not_acquired_code;
+}
+
+static void note_grant(struct run *run, zkr_grant *grant, int64_t since_ms)
+{
+    run->grant = grant;
+    run->granted_ms = clock_boot_ms();
+    run->wait_ms = run->granted_ms - since_ms;
+    run->session_id = zkr_session_id(run->ctl->session);
+    run->epoch = zkr_session_epoch(run->ctl->session);
+    if (run->ctl->verbose > 0)
+        lockctl_say(run->ctl, "acquired after %lld ms, token %lld",
+                    (long long)run->wait_ms, (long long)zkr_grant_token(grant));
+}
+
+int run_wait(struct run *run)
+{
+    const struct run_opts *opts = &run->opts;
+    int64_t since_ms = clock_boot_ms();
+    zkr_listener *listener = NULL;
+    struct claim *claim = NULL;
+    zkr_grant *grant = NULL;
+    int ended_by;
+    int code = 0;
+    int error;
+
+    if (run_would_wait_for_itself(run, &code))
+        return code;
+    atomic_store(&run->session_state, zkr_session_state(run->ctl->session));
+    (void)zkr_session_listen(run->ctl->session, on_session, run, &listener);
+    error = claim_start(run->ctl->session, opts->kind, opts->path, opts->why,
+                        opts->wait_ms, run->event_fd, &claim);
+    if (error != ZKR_OK) {
+        zkr_listener_free(listener);
+        return lockctl_fail_zkr(error);
+    }
+    ended_by = await(run, claim);
+    zkr_listener_free(listener);
+    (void)claim_outcome(claim, &error, &grant);
+    if (error == ZKR_OK)
+        note_grant(run, grant, since_ms);
+    else
+        run->wait_ms = clock_boot_ms() - since_ms;
+    run->interrupted = ended_by == SIGINT;
+    if (ended_by != 0)
+        code = EX_SIGNALED + ended_by;
+    else if (error != ZKR_OK)
+        code = not_acquired(run, error, claim_detail(claim));
+    claim_free(claim);
+    return code;
+}

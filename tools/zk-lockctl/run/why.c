@@ -1,0 +1,46 @@
+/* What others are shown who want the lock. Pure. */
+#include "run/why.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/escape.h"
+
+static bool is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c <= 0x9f);
+}
+
+/* ZooKeeper refuses private use and the specials in names, and the library in
+ * labels, too. */
+static bool is_refused(uint32_t c)
+{
+    return (c >= 0xe000 && c <= 0xf8ff) || (c >= 0xfff0 && c <= 0xffff);
+}
+
+bool why_fit(const char *text, char label[ZKR_LABEL_MAX + 1])
+{
+    size_t left = strlen(text);
+    bool whole = true;
+    size_t used = 0;
+
+    while (left > 0) {
+        uint32_t c = 0;
+        size_t len = escape_decode((const unsigned char *)text, left, &c);
+        const char *instead = len == 0 || is_refused(c) ? "?"
+                              : is_control(c)           ? " "
+                                                        : NULL;
+        size_t size = instead != NULL ? 1 : len;
+
+        if (used + size > ZKR_LABEL_MAX)
+            break;
+        (void)memcpy(label + used, instead != NULL ? instead : text, size);
+        used += size;
+        whole = whole && instead == NULL;
+        text += len == 0 ? 1 : len;
+        left -= len == 0 ? 1 : len;
+    }
+    label[used] = '\0';
+    return whole && left == 0;
+}

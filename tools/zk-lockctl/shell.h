@@ -1,9 +1,0 @@
-/* Text of others as one word of a shell command. */
-#ifndef SHELL_H
-#define SHELL_H
-
-/* As it is when it is harmless; otherwise as $'...', as bash, zsh and ksh read
- * it, in ASCII. To be freed; NULL: out of memory. */
-char *shell_word(const char *text);
-
-#endif

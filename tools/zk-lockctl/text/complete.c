@@ -1,0 +1,222 @@
+/* What may be typed next on a command line. */
+#include "text/complete.h"
+
+#include <string.h>
+
+#include "common/escape.h"
+
+static const char *const formats[] = { "table", "wide", "json",
+                                       "jsonl", "csv",  NULL };
+static const char *const colors[] = { "auto", "always", "never", NULL };
+static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
+                                        "go",        "c-recipe", "zk-ruby",
+                                        "other",     "mixed",    NULL };
+static const char *const on_suspend[] = { "continue", "term", "pause", NULL };
+static const char *const on_revoke[] = { "ignore", "term", NULL };
+static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
+                                     "held",  "wait", "longest", "grants",
+                                     "token", NULL };
+static const char *const shells[] = { "bash", "zsh", "fish", NULL };
+static const char *const topics[] = { "exit-codes", NULL };
+
+static const struct {
+    const char *option;
+    const char *const *values;
+} known_values[] = {
+    { "-o", formats },
+    { "--output", formats },
+    { "--color", colors },
+    { "--dialect", dialects },
+    { "--on-suspend", on_suspend },
+    { "--on-revoke", on_revoke },
+    { "--sort", sorts },
+};
+
+/* --- options, in the help texts --- */
+
+/* One line: spaces, "-x, " perhaps, "--name", and perhaps " VALUE". */
+static void read_line(const char *line, option_fn *fn, void *user)
+{
+    const char *at = line + strspn(line, " ");
+    const char *short_option = NULL;
+    size_t len;
+    bool has_value;
+
+    if (at == line || at[0] != '-')
+        return;
+    if (at[1] != '-') {
+        if (strncmp(at + 2, ", --", 4) != 0)
+            return;
+        short_option = at;
+        at += 4;
+    }
+    len = strcspn(at, " \n");
+    has_value = at[len] == ' ' && at[len + 1] >= 'A' && at[len + 1] <= 'Z';
+    if (short_option != NULL)
+        fn(short_option, 2, has_value, user);
+    fn(at, len, has_value, user);
+}
+
+void complete_options(const char *help, option_fn *fn, void *user)
+{
+    while (*help != '\0') {
+        if (strncmp(help, "  ", 2) == 0)
+            read_line(help, fn, user);
+        help += strcspn(help, "\n");
+        help += *help == '\n';
+    }
+}
+
+struct asked {
+    const char *word;
+    bool has_value;
+};
+
+static void compare(const char *name, size_t len, bool has_value, void *user)
+{
+    struct asked *asked = user;
+
+    if (strlen(asked->word) == len && strncmp(asked->word, name, len) == 0)
+        asked->has_value = has_value;
+}
+
+static bool takes_value(const struct verb *verb, const char *word)
+{
+    struct asked asked = { .word = word };
+
+    complete_options(lockctl_common_help, compare, &asked);
+    if (verb != NULL)
+        complete_options(verb->help, compare, &asked);
+    return asked.has_value;
+}
+
+/* --- where on the line we are --- */
+
+static const struct verb *find_verb(const struct verb *const *verbs,
+                                    const char *name)
+{
+    for (; *verbs != NULL; verbs++) {
+        if (strcmp((*verbs)->name, name) == 0)
+            return *verbs;
+    }
+    return NULL;
+}
+
+/* `value` is that of "--option value", or of "--option=value". */
+static void take_option(struct complete *c, const char *option,
+                        const char *value)
+{
+    const struct {
+        const char *name;
+        const char **to;
+    } taken[] = {
+        { "--servers", &c->servers },
+        { "--chroot", &c->chroot },
+        { "--auth-file", &c->auth_file },
+    };
+
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        size_t len = strlen(taken[i].name);
+
+        if (strncmp(option, taken[i].name, len) != 0)
+            continue;
+        if (option[len] == '=')
+            *taken[i].to = option + len + 1;
+        else if (option[len] == '\0')
+            *taken[i].to = value;
+    }
+}
+
+static struct complete value_of(struct complete c, const char *option)
+{
+    for (size_t i = 0; i < sizeof(known_values) / sizeof(known_values[0]);
+         i++) {
+        if (strcmp(known_values[i].option, option) != 0)
+            continue;
+        c.kind = COMPLETE_VALUE;
+        c.values = known_values[i].values;
+    }
+    return c;
+}
+
+/* How many locks it takes. */
+static int places(const struct verb *verb)
+{
+    if (strstr(verb->usage, "[LOCK]...") != NULL)
+        return 1000;
+    return strstr(verb->usage, "LOCK") != NULL ||
+                   strstr(verb->usage, "PATH") != NULL
+               ? 1
+               : 0;
+}
+
+static struct complete argument(struct complete c, int before)
+{
+    if (c.verb == NULL) {
+        c.kind = COMPLETE_VERB;
+    } else if (strcmp(c.verb->name, "help") == 0) {
+        c.kind = before == 0 ? COMPLETE_TOPIC : COMPLETE_NOTHING;
+        c.values = topics;
+    } else if (strcmp(c.verb->name, "completion") == 0) {
+        c.kind = before == 0 ? COMPLETE_VALUE : COMPLETE_NOTHING;
+        c.values = shells;
+    } else if (before < places(c.verb)) {
+        c.kind = COMPLETE_LOCK;
+    }
+    return c;
+}
+
+struct complete complete_find(const struct verb *const *verbs, int count,
+                              char *const *words)
+{
+    struct complete c = { .kind = COMPLETE_NOTHING };
+    int arguments = 0;
+    bool options = true; /* no "--" yet */
+
+    for (int i = 0; i < count - 1; i++) {
+        const char *word = words[i];
+
+        if (options && strcmp(word, "--") == 0) {
+            options = false;
+        } else if (options && word[0] == '-') {
+            if (i + 2 == count && takes_value(c.verb, word))
+                return value_of(c, word);
+            take_option(&c, word, words[i + 1]);
+            i += takes_value(c.verb, word) ? 1 : 0;
+        } else if (c.verb == NULL) {
+            c.verb = find_verb(verbs, word);
+            if (c.verb == NULL)
+                return c;
+        } else {
+            arguments++;
+            /* What follows belongs to the command. */
+            if (strcmp(c.verb->name, "run") == 0)
+                options = false;
+        }
+    }
+    if (count > 0 && options && words[count - 1][0] == '-') {
+        c.kind = COMPLETE_OPTION;
+        return c;
+    }
+    return count > 0 ? argument(c, arguments) : c;
+}
+
+bool complete_is_plain(const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./:@%+,-";
+    size_t len = strlen(name);
+    char text[ZKR_PATH_MAX * 4 + 1];
+
+    /* Not ASCII: what is fit for a terminal. */
+    if (len == 0 || name[0] == '-' ||
+        escape_text(name, len, text, sizeof(text)) != len ||
+        memcmp(text, name, len) != 0)
+        return false;
+    for (const char *c = name; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x80 && strchr(plain, *c) == NULL)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,43 @@
+/* What may be typed next on a command line. Pure: all but the names of locks.
+ *
+ * The options are those of the help texts, so there is no second list of them.
+ */
+#ifndef TEXT_COMPLETE_H
+#define TEXT_COMPLETE_H
+
+#include "common/lockctl.h"
+
+enum complete_kind {
+    COMPLETE_NOTHING,
+    COMPLETE_VERB,
+    COMPLETE_OPTION,
+    COMPLETE_VALUE, /* one of `values` */
+    COMPLETE_LOCK,
+    COMPLETE_TOPIC, /* of help: a verb, or one of `values` */
+};
+
+struct complete {
+    enum complete_kind kind;
+    const struct verb *verb;   /* NULL before it */
+    const char *const *values; /* ends with NULL */
+    /* Of the options on the line, for asking the ensemble: */
+    const char *servers;
+    const char *chroot;
+    const char *auth_file;
+};
+
+/* `words` are those behind the name of the program; the last is the one being
+ * typed, and may be "". */
+struct complete complete_find(const struct verb *const *verbs, int count,
+                              char *const *words);
+
+/* Call `fn` for each option in a help text: "--limit", and whether a value
+ * follows it. */
+typedef void option_fn(const char *name, size_t len, bool has_value,
+                       void *user);
+void complete_options(const char *help, option_fn *fn, void *user);
+
+/* Whether a name means nothing to a shell, wherever in a word it stands. */
+bool complete_is_plain(const char *name);
+
+#endif

@@ -1,0 +1,12 @@
+/* A lock in JSON: the one schema, docs/lockctl-json.md. */
+#ifndef TEXT_DESCRIBE_H
+#define TEXT_DESCRIBE_H
+
+#include "model/scan.h"
+#include "text/output.h"
+
+/* Without its waiters and foreign children. NULL: out of memory. */
+json_t *describe_lock(const struct lock *lock);
+json_t *describe_contender(const struct lock *lock, const struct contender *c);
+
+#endif

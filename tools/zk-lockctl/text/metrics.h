@@ -1,0 +1,24 @@
+/* Locks as metrics, in the text format of Prometheus. Pure. */
+#ifndef TEXT_METRICS_H
+#define TEXT_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/scan.h"
+
+/* One look at the servers; all zero when they could not be reached. */
+struct metrics {
+    bool is_up;
+    bool is_complete; /* all locks could be seen */
+    int64_t scan_ms;
+    const struct lock *locks;
+    size_t count;
+};
+
+/* Those that may not be read are left out. */
+void metrics_write(FILE *out, const struct metrics *metrics);
+
+#endif

@@ -1,0 +1,71 @@
+/* What check, wait, revoke and break share: one lock, told in a line. */
+#include "text/one_lock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/words.h"
+#include "text/rows.h"
+
+static void say_one(const struct lockctl *ctl, const char *path,
+                    const struct lock *lock)
+{
+    const struct contender *h = lock->holder;
+    char who[WHO_MAX];
+    char token[WORD_MAX];
+    char age[WORD_MAX];
+
+    lockctl_say(ctl, "%s is held by %s (%s), token %s, for <=%s; %zu waiting",
+                path, contender_who(h, who), dialect_name(h->dialect),
+                h->node->token == 0 ? "?" : word_token(h->node->token, token),
+                h->age_ms < 0 ? "?" : word_age(h->age_ms, age), lock->waiters);
+}
+
+void one_lock_say(const struct lockctl *ctl, const struct lock *lock)
+{
+    char path[512];
+
+    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    if (lock->holders == 0)
+        lockctl_say(ctl, "%s is free", path);
+    else if (lock->holders == 1)
+        say_one(ctl, path, lock);
+    else
+        lockctl_say(ctl, "%s is held by %zu; %zu waiting", path, lock->holders,
+                    lock->waiters);
+}
+
+static bool is_for_machines(const struct lockctl *ctl)
+{
+    return ctl->format != FORMAT_TABLE && ctl->format != FORMAT_WIDE;
+}
+
+uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads)
+{
+    return is_for_machines(ctl) ? SCAN_ALL : reads;
+}
+
+int one_lock_print(const struct lockctl *ctl, const struct lock *lock)
+{
+    static const struct notes none;
+
+    if (!is_for_machines(ctl))
+        return 0;
+    return rows_print(ctl, lock, 1, lock->at_ms, &none);
+}
+
+bool one_lock_node(const struct lock *lock, const struct contender *c,
+                   char *node, size_t size)
+{
+    int len = snprintf(node, size, "%s/%s", lock->path, c->node->name);
+
+    if (strchr(c->node->name, '/') != NULL) {
+        (void)lockctl_fail(EX_DATAERR, "the name of the node is none");
+        return false;
+    }
+    if (len > 0 && (size_t)len < size)
+        return true;
+    (void)lockctl_fail(EX_DATAERR, "the name of the node is too long");
+    return false;
+}

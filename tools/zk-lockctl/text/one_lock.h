@@ -1,0 +1,24 @@
+/* What check, wait, revoke and break share: one lock, told in a line. */
+#ifndef TEXT_ONE_LOCK_H
+#define TEXT_ONE_LOCK_H
+
+#include "common/lockctl.h"
+#include "model/scan.h"
+
+/* "held by hostA:123 (kazoo), token 0x5, for <=4m12s, 2 wait" on stderr. */
+void one_lock_say(const struct lockctl *ctl, const struct lock *lock);
+
+/* Print the lock as ls does, in a format for machines; nothing in a table. An
+ * exit code. */
+int one_lock_print(const struct lockctl *ctl, const struct lock *lock);
+
+/* How many nodes of a lock must be read, where `reads` are enough for a line:
+ * the formats for machines have all of them. */
+uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads);
+
+/* The full path of a contender of that lock. False, and said: too long, or
+ * a server calls something a child that is none. */
+bool one_lock_node(const struct lock *lock, const struct contender *c,
+                   char *node, size_t size);
+
+#endif

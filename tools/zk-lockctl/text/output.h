@@ -1,0 +1,33 @@
+/* Writing the answer to stdout: colors, and the envelope of JSON. */
+#ifndef TEXT_OUTPUT_H
+#define TEXT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "common/lockctl.h"
+#include "common/notes.h"
+
+bool output_wants_color(const struct lockctl *ctl);
+bool output_is_json(const struct lockctl *ctl);
+
+/* The envelope; takes the items. With jsonl each item is a line. An exit
+ * code. */
+int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
+                json_t *items, const struct notes *notes);
+
+/* Why there is no answer, if there is none: the exit code, the error of the
+ * library behind it or ZKR_OK, and the sentence. */
+void output_failure(const struct lockctl *ctl, int exit_code, int cause,
+                    const char *message);
+
+/* Text of others. What is not UTF-8 is escaped as escape_text() does it. */
+json_t *json_text(const char *bytes, size_t size);
+/* A time, an id of 64 bits; json_null() where there is none. */
+json_t *json_time(int64_t ms_since_1970);
+json_t *json_token(int64_t token);
+json_t *json_session(int64_t session_id);
+
+#endif

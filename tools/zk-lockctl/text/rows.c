@@ -1,0 +1,142 @@
+/* A lock as one row of a table, as ls shows it. */
+#include "text/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/words.h"
+#include "text/describe.h"
+#include "text/table.h"
+
+static const struct column columns[] = {
+    { .name = "LOCK", .rank = 0, .narrow = 20, .tail = true },
+    { .name = "KIND", .rank = 6 },
+    { .name = "DIALECT", .rank = 8 },
+    { .name = "STATE", .rank = 1 },
+    { .name = "HOLDER", .rank = 2, .narrow = 20 },
+    { .name = "HELD", .rank = 4, .right = true },
+    { .name = "WAIT", .rank = 3, .right = true },
+    { .name = "LONGEST", .rank = 5, .right = true },
+    { .name = "TOKEN", .rank = 7 },
+    { .name = "LABEL", .wide = true },
+    { .name = "SESSION", .wide = true },
+    { .name = "SINCE", .wide = true },
+    { .name = "CHILDREN", .wide = true, .right = true },
+};
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+/* A path is shown whole, whatever it is made of. */
+enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
+
+static const char *age_at_most(int64_t ms, char word[WORD_MAX])
+{
+    char age[WORD_MAX];
+
+    if (ms < 0)
+        return "?";
+    (void)snprintf(word, WORD_MAX, "<=%.30s", word_age(ms, age));
+    return word;
+}
+
+struct cells {
+    char path[PATH_TEXT_MAX];
+    char holder[WHO_MAX];
+    char held[WORD_MAX];
+    char waiters[WORD_MAX];
+    char longest[WORD_MAX];
+    char token[WORD_MAX];
+    char label[ZKR_LABEL_MAX * 4 + 1];
+    char session[WORD_MAX];
+    char since[WORD_MAX];
+    char children[WORD_MAX];
+};
+
+static void set_holder(struct cells *c, const struct lock *lock,
+                       const char *cells[COLUMN_COUNT])
+{
+    const struct contender *h = lock->holder;
+
+    if (h == NULL)
+        return;
+    if (lock->holders > 1)
+        (void)snprintf(c->holder, sizeof(c->holder), "%zu holders",
+                       lock->holders);
+    else
+        (void)contender_who(h, c->holder);
+    cells[4] = c->holder;
+    cells[5] = age_at_most(h->age_ms, c->held);
+    if (lock->holders > 1)
+        return;
+    if (h->node->token != 0)
+        cells[8] = word_token(h->node->token, c->token);
+    (void)escape_text(h->owner.label, strlen(h->owner.label), c->label,
+                      sizeof(c->label));
+    cells[9] = c->label;
+    if (h->node->session_id != 0)
+        cells[10] = word_id(h->node->session_id, c->session);
+    cells[11] = word_time(h->node->since_ms, c->since);
+}
+
+static bool print_row(struct table *table, const struct lock *lock)
+{
+    struct cells c;
+    const char *cells[COLUMN_COUNT] = { NULL };
+    enum style style = lock->state == LOCK_FREE ? STYLE_DIM : STYLE_PLAIN;
+
+    (void)escape_text(lock->path, strlen(lock->path), c.path, sizeof(c.path));
+    (void)snprintf(c.waiters, sizeof(c.waiters), "%zu", lock->waiters);
+    (void)snprintf(c.children, sizeof(c.children), "%zu", lock->total);
+    cells[0] = c.path;
+    cells[1] = kind_name(lock->kind);
+    cells[2] = dialect_name(lock->dialect);
+    cells[3] = lock_state_name(lock->state);
+    cells[6] = lock->error == ZKR_OK ? c.waiters : "?";
+    if (lock->longest_wait_ms >= 0)
+        cells[7] = word_age(lock->longest_wait_ms, c.longest);
+    cells[12] = c.children;
+    set_holder(&c, lock, cells);
+    return table_row(table, cells, style);
+}
+
+static int print_table(const struct lockctl *ctl, const struct lock *locks,
+                       size_t count)
+{
+    struct table *table;
+    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
+
+    if (code != 0)
+        return code;
+    for (size_t i = 0; i < count; i++) {
+        if (!print_row(table, &locks[i])) {
+            (void)table_end(table);
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        }
+    }
+    return table_end(table);
+}
+
+static int print_json(const struct lockctl *ctl, const struct lock *locks,
+                      size_t count, int64_t at_ms, const struct notes *notes)
+{
+    json_t *items = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        if (json_array_append_new(items, describe_lock(&locks[i])) != 0) {
+            json_decref(items);
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        }
+    }
+    return output_json(ctl, "LockList", at_ms, items, notes);
+}
+
+int rows_print(const struct lockctl *ctl, const struct lock *locks,
+               size_t count, int64_t at_ms, const struct notes *notes)
+{
+    int code = output_is_json(ctl) ? print_json(ctl, locks, count, at_ms, notes)
+                                   : print_table(ctl, locks, count);
+
+    notes_say(notes, ctl);
+    return code;
+}

@@ -1,0 +1,13 @@
+/* A lock as one row of a table, as ls shows it. */
+#ifndef TEXT_ROWS_H
+#define TEXT_ROWS_H
+
+#include "model/scan.h"
+#include "text/output.h"
+
+/* Print locks in the format that was asked for, and say the notes. Exit code.
+ */
+int rows_print(const struct lockctl *ctl, const struct lock *locks,
+               size_t count, int64_t at_ms, const struct notes *notes);
+
+#endif

@@ -1,0 +1,33 @@
+/* A line of the screen of top. */
+#include "top/line.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void top_line_write(struct top_line *line, enum top_look look, int width,
+                    const char *format, ...)
+{
+    char text[GRID_CELL_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    *line = (struct top_line){ .look = look };
+    grid_cut(text, width, false, line->text);
+}
+
+void top_line_write_both(struct top_line *line, enum top_look look, int width,
+                         const char *left, const char *right)
+{
+    char text[GRID_CELL_MAX];
+    int rest = width - grid_width(right) - 2;
+
+    if (rest < width / 4) {
+        top_line_write(line, look, width, "%s", left);
+        return;
+    }
+    grid_cut(left, rest, false, text);
+    top_line_write(line, look, width, "%s%*s%s", text,
+                   rest + 2 - grid_width(text), "", right);
+}

@@ -1,0 +1,238 @@
+/* top on a screen: looks, keys and signals, as they come. */
+#include "top/live.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+#include "common/plain.h"
+#include "text/output.h"
+#include "top/looker.h"
+#include "top/screen.h"
+
+enum {
+    PATIENCE_MS = 1000, /* with servers, at the end */
+    TICK_MS = 500,      /* to see what the session does */
+};
+
+struct live {
+    struct lockctl *ctl;
+    struct top_view *view;
+    struct top_model model;
+    struct top_drawing drawing;
+    struct top_looker *looker;
+    int signals; /* a descriptor */
+    sigset_t before;
+    int64_t took_ms;
+    char servers[1024];
+    char error[1024];
+    bool quit;
+    int code;
+};
+
+static const char *words_of(enum zkr_session_state state)
+{
+    switch (state) {
+    case ZKR_SESSION_CONNECTING:
+    case ZKR_SESSION_LOST:
+        return "connecting";
+    case ZKR_SESSION_CONNECTED:
+    case ZKR_SESSION_RECONNECTED:
+        return "connected";
+    case ZKR_SESSION_SUSPENDED:
+        return "connection lost";
+    case ZKR_SESSION_AUTH_FAILED:
+        return "credentials refused";
+    case ZKR_SESSION_CLOSED:
+        break;
+    }
+    return "closed";
+}
+
+static void draw(struct live *l)
+{
+    struct top_screen_size size = top_screen_size();
+    const struct top_status status = {
+        .servers = l->servers,
+        .state = words_of(zkr_session_state(l->ctl->session)),
+        .is_connected = lockctl_is_connected(l->ctl),
+        .error = l->error,
+        .now_ms = clock_wall_ms(),
+        .took_ms = l->took_ms,
+    };
+
+    if ((size.width != l->drawing.size.width ||
+         size.height != l->drawing.size.height) &&
+        !top_drawing_resize(&l->drawing, size)) {
+        l->quit = true;
+        l->code = EX_SOFTWARE;
+        return;
+    }
+    top_view_settle(l->view, &l->model, top_drawing_page(&l->drawing));
+    top_draw(&l->drawing, l->view, &l->model, &status);
+    top_screen_paint(&l->drawing);
+}
+
+static void on_look(struct live *l)
+{
+    struct top_look_result result;
+    char error[SCAN_DETAIL_MAX];
+
+    if (!top_looker_take(l->looker, &result))
+        return;
+    l->error[0] = '\0';
+    if (result.error == ZKR_OK) {
+        l->took_ms = result.took_ms;
+        if (!top_model_take(&l->model, &result.scan))
+            result.error = ZKR_ENOMEM;
+        scan_done(&result.scan);
+    }
+    if (result.error == ZKR_OK)
+        return;
+    (void)snprintf(error, sizeof(error), "%s",
+                   result.detail[0] == '\0' ? zkr_strerror(result.error)
+                                            : result.detail);
+    (void)plain_escape(error, l->error, sizeof(l->error));
+}
+
+static void on_keys(struct live *l)
+{
+    uint32_t key;
+
+    while (!l->quit && top_screen_key(&key)) {
+        switch (top_view_key(l->view, &l->model, key)) {
+        case TOP_QUIT:
+            l->quit = true;
+            break;
+        case TOP_LOOK_NOW:
+            top_looker_now(l->looker);
+            break;
+        case TOP_NEW_INTERVAL:
+            top_looker_every(l->looker, l->view->interval_ms);
+            break;
+        case TOP_GO_ON:
+            break;
+        }
+    }
+}
+
+static void on_signals(struct live *l)
+{
+    struct signalfd_siginfo info;
+
+    while (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        switch (info.ssi_signo) {
+        case SIGWINCH:
+            top_screen_resize();
+            break;
+        case SIGTSTP:
+            top_screen_stop();
+            break;
+        case SIGCONT:
+            top_screen_restore();
+            break;
+        default:
+            l->quit = true;
+            break;
+        }
+    }
+}
+
+static void go_on(struct live *l)
+{
+    struct pollfd fds[] = {
+        { .fd = STDIN_FILENO, .events = POLLIN },
+        { .fd = l->signals, .events = POLLIN },
+        { .fd = top_looker_fd(l->looker), .events = POLLIN },
+    };
+
+    while (!l->quit) {
+        draw(l);
+        if (poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS) < 0 &&
+            errno != EINTR)
+            break;
+        if ((fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+            break; /* the terminal has gone */
+        on_signals(l);
+        on_look(l);
+        on_keys(l);
+    }
+}
+
+/* --- beginning and end --- */
+
+/* Those that somebody has us ignore (nohup) stay ignored. */
+static void add_signal(sigset_t *set, int sig)
+{
+    struct sigaction now;
+
+    if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        (void)sigaddset(set, sig);
+}
+
+static bool take_signals(struct live *l)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    add_signal(&set, SIGINT);
+    add_signal(&set, SIGTERM);
+    add_signal(&set, SIGQUIT);
+    add_signal(&set, SIGHUP);
+    add_signal(&set, SIGTSTP);
+    (void)sigaddset(&set, SIGCONT);
+    (void)sigaddset(&set, SIGWINCH);
+    (void)pthread_sigmask(SIG_BLOCK, &set, &l->before);
+    l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return l->signals >= 0;
+}
+
+static void give_signals_back(struct live *l)
+{
+    if (l->signals >= 0)
+        (void)close(l->signals);
+    (void)pthread_sigmask(SIG_SETMASK, &l->before, NULL);
+}
+
+static void done(struct live *l)
+{
+    /* What others keep of it, they may still use. */
+    if (!top_looker_end(l->looker, PATIENCE_MS))
+        _exit(l->code);
+    top_drawing_done(&l->drawing);
+    top_model_done(&l->model);
+    top_view_done(l->view);
+    give_signals_back(l);
+}
+
+int top_live(struct lockctl *ctl, const char *root, struct top_view *view,
+             bool *ret_started)
+{
+    struct live l = { .ctl = ctl, .view = view, .took_ms = -1, .signals = -1 };
+
+    *ret_started =
+        take_signals(&l) && top_screen_start(output_wants_color(ctl));
+    if (!*ret_started) {
+        give_signals_back(&l);
+        return 0;
+    }
+    (void)plain_escape(ctl->servers, l.servers, sizeof(l.servers));
+    if (!top_looker_start(ctl, root, view->interval_ms, &l.looker)) {
+        top_screen_end();
+        give_signals_back(&l);
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    }
+    go_on(&l);
+    top_screen_end();
+    if (l.code != 0)
+        (void)lockctl_fail_error(ZKR_ENOMEM, "");
+    done(&l);
+    return l.code;
+}

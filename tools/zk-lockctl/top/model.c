@@ -1,0 +1,327 @@
+/* What top knows: locks, look after look, in the order that is asked for. */
+#include "top/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/plain.h"
+
+static const char *const key_names[TOP_KEYS] = {
+    [TOP_LOCK] = "LOCK",       [TOP_KIND] = "KIND",     [TOP_STATE] = "STATE",
+    [TOP_HOLDER] = "HOLDER",   [TOP_HELD] = "HELD",     [TOP_WAIT] = "WAIT",
+    [TOP_LONGEST] = "LONGEST", [TOP_GRANTS] = "GRANTS", [TOP_TOKEN] = "TOKEN",
+};
+
+const char *top_key_name(enum top_key key)
+{
+    return key_names[key];
+}
+
+bool top_key_read(const char *name, enum top_key *ret_key)
+{
+    for (size_t i = 0; i < TOP_KEYS; i++) {
+        if (strcasecmp(key_names[i], name) == 0) {
+            *ret_key = (enum top_key)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- grants --- */
+
+/* Slots that nobody has written to since are empty. */
+static void history_move(struct top_history *h, int64_t at_ms)
+{
+    int64_t slot = at_ms / TOP_SLOT_MS;
+
+    if (slot - h->slot >= TOP_SLOTS || slot < h->slot) {
+        *h = (struct top_history){ .slot = slot };
+        return;
+    }
+    while (h->slot < slot) {
+        h->slot++;
+        h->grants[h->slot % TOP_SLOTS] = 0;
+    }
+}
+
+static uint32_t history_sum(const struct top_history *h)
+{
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < TOP_SLOTS; i++)
+        sum += h->grants[i];
+    return sum;
+}
+
+static void count_grant(const struct event *event, void *user)
+{
+    struct top_history *h = user;
+
+    if (event->kind == EVENT_ACQUIRED)
+        h->grants[h->slot % TOP_SLOTS]++;
+}
+
+/* --- the next look --- */
+
+static void row_done(struct top_row *row)
+{
+    lock_done(&row->view.lock);
+    free(row->view.held_from_ms);
+    free(row->path);
+}
+
+static bool write_path(struct top_row *row)
+{
+    char path[ZKR_PATH_MAX * 16 + 1];
+
+    row->path = strdup(plain_escape(row->view.lock.path, path, sizeof(path)));
+    return row->path != NULL;
+}
+
+static void describe_holder(struct top_row *row)
+{
+    const struct lock *lock = &row->view.lock;
+    char who[WHO_MAX];
+
+    row->holder[0] = '\0';
+    row->held_ms = -1;
+    if (lock->holder == NULL)
+        return;
+    row->held_ms = lock->holder->age_ms;
+    if (row->view.held_from_ms[lock->holder - lock->items] > 0)
+        row->held_ms =
+            lock->at_ms - row->view.held_from_ms[lock->holder - lock->items];
+    if (row->held_ms < 0)
+        row->held_ms = 0;
+    if (lock->holders > 1)
+        (void)snprintf(row->holder, sizeof(row->holder), "%zu holders",
+                       lock->holders);
+    else
+        plain_copy(contender_who(lock->holder, who), row->holder,
+                   sizeof(row->holder));
+}
+
+/* `old` is the row of that lock, or NULL. */
+static bool make_row(const struct top_model *model, const struct top_row *old,
+                     struct lock *lock, int64_t at_ms, struct top_row *row)
+{
+    struct view none = { .lock = { .at_ms = model->at_ms } };
+    const struct view *before = old != NULL         ? &old->view
+                                : model->at_ms != 0 ? &none
+                                                    : NULL;
+
+    *row = (struct top_row){ .view = { .lock = *lock }, .used_ms = at_ms };
+    *lock = (struct lock){ .path = NULL };
+    if (old != NULL)
+        row->history = old->history;
+    if (old != NULL && row->view.lock.count == 0 &&
+        row->view.lock.error == ZKR_OK)
+        row->used_ms = old->used_ms;
+    history_move(&row->history, at_ms);
+    if (!events_between(before, &row->view, count_grant, &row->history) ||
+        !write_path(row))
+        return false;
+    row->grants = history_sum(&row->history);
+    describe_holder(row);
+    return true;
+}
+
+/* It was not found: nobody uses it now, unless the search was cut. */
+static bool make_missing(const struct top_model *model,
+                         const struct top_row *old, const struct scan *scan,
+                         struct top_row *row)
+{
+    struct lock lock = { .path = strdup(old->view.lock.path),
+                         .state = scan->cut ? LOCK_UNKNOWN : LOCK_FREE,
+                         .kind = old->view.lock.kind,
+                         .longest_wait_ms = -1,
+                         .at_ms = scan->at_ms };
+
+    return lock.path != NULL && make_row(model, old, &lock, scan->at_ms, row);
+}
+
+/* Both lists are in the order of the paths. */
+static bool merge(const struct top_model *model, struct scan *scan,
+                  struct top_model *next)
+{
+    size_t i = 0;
+    size_t k = 0;
+
+    while (i < model->count || k < scan->count) {
+        struct top_row *row = &next->rows[next->count];
+        const struct top_row *old = i < model->count ? &model->rows[i] : NULL;
+        int order = old == NULL ? 1
+                    : k == scan->count
+                        ? -1
+                        : strcmp(old->view.lock.path, scan->locks[k].path);
+        bool made;
+
+        if (order < 0 && scan->at_ms - old->used_ms >= TOP_MINUTE_MS) {
+            i++;
+            continue;
+        }
+        i += order <= 0;
+        made = order < 0 ? make_missing(model, old, scan, row)
+                         : make_row(model, order == 0 ? old : NULL,
+                                    &scan->locks[k++], scan->at_ms, row);
+        next->count++;
+        if (!made)
+            return false;
+    }
+    return true;
+}
+
+static void add_up(struct top_model *model, bool more)
+{
+    struct top_totals t = { .longest_wait_ms = -1, .more = more };
+
+    for (size_t i = 0; i < model->count; i++) {
+        const struct top_row *row = &model->rows[i];
+
+        t.held += row->view.lock.holders > 0;
+        t.waiters += row->view.lock.waiters;
+        t.more = t.more || row->view.lock.cut;
+        t.grants += row->grants;
+        if (row->view.lock.waiters > 0 &&
+            row->view.lock.longest_wait_ms > t.longest_wait_ms)
+            t.longest_wait_ms = row->view.lock.longest_wait_ms;
+    }
+    model->totals = t;
+}
+
+bool top_model_take(struct top_model *model, struct scan *scan)
+{
+    struct top_model next = { .at_ms = scan->at_ms };
+    bool merged;
+
+    next.rows = calloc(model->count + scan->count + 1, sizeof(*next.rows));
+    merged = next.rows != NULL && merge(model, scan, &next);
+    if (!merged) {
+        top_model_done(&next);
+        return false;
+    }
+    next.notes = scan->notes;
+    scan->notes = (struct notes){ .texts = NULL };
+    top_model_done(model);
+    *model = next;
+    add_up(model, scan->cut);
+    return true;
+}
+
+void top_model_done(struct top_model *model)
+{
+    for (size_t i = 0; i < model->count; i++)
+        row_done(&model->rows[i]);
+    free(model->rows);
+    free(model->shown);
+    notes_done(&model->notes);
+    *model = (struct top_model){ .rows = NULL };
+}
+
+/* --- the order --- */
+
+static int by_number(int64_t a, int64_t b)
+{
+    return a < b ? 1 : a > b ? -1 : 0; /* the most first */
+}
+
+static int64_t token_of(const struct lock *lock)
+{
+    return lock->holders == 1 ? lock->holder->node->token : 0;
+}
+
+static int64_t wait_of(const struct lock *lock)
+{
+    return lock->waiters > 0 ? lock->longest_wait_ms : -1;
+}
+
+static int compare_by(enum top_key key, const struct top_row *a,
+                      const struct top_row *b)
+{
+    const struct lock *x = &a->view.lock;
+    const struct lock *y = &b->view.lock;
+
+    switch (key) {
+    case TOP_KIND:
+        return strcmp(kind_name(x->kind), kind_name(y->kind));
+    case TOP_STATE:
+        return strcmp(lock_state_name(y->state), lock_state_name(x->state));
+    case TOP_HOLDER:
+        return strcoll(a->holder, b->holder);
+    case TOP_HELD:
+        return by_number(a->held_ms, b->held_ms);
+    case TOP_WAIT:
+        return by_number((int64_t)x->waiters, (int64_t)y->waiters);
+    case TOP_LONGEST:
+        return by_number(wait_of(x), wait_of(y));
+    case TOP_GRANTS:
+        return by_number(a->grants, b->grants);
+    case TOP_TOKEN:
+        return by_number(token_of(x), token_of(y));
+    case TOP_LOCK:
+    case TOP_KEYS:
+        break;
+    }
+    return strcmp(x->path, y->path);
+}
+
+static int compare(const void *a, const void *b, void *user)
+{
+    const struct top_row *const *x = a;
+    const struct top_row *const *y = b;
+    const struct top_order *order = user;
+    int result = compare_by(order->key, *x, *y);
+
+    if (result != 0)
+        return order->reversed ? -result : result;
+    /* Who holds it matters more than who does not. */
+    result = by_number((*x)->held_ms, (*y)->held_ms);
+    return result != 0 ? result
+                       : strcmp((*x)->view.lock.path, (*y)->view.lock.path);
+}
+
+static bool passes(const struct top_row *row, const char *filter)
+{
+    return filter[0] == '\0' || strcasestr(row->path, filter) != NULL ||
+           strcasestr(row->holder, filter) != NULL;
+}
+
+bool top_model_arrange(struct top_model *model, const struct top_order *order)
+{
+    struct top_order by = *order;
+
+    free(model->shown);
+    model->shown_count = 0;
+    model->shown = calloc(model->count + 1, sizeof(*model->shown));
+    if (model->shown == NULL)
+        return false;
+    for (size_t i = 0; i < model->count; i++) {
+        if (passes(&model->rows[i], order->filter))
+            model->shown[model->shown_count++] = &model->rows[i];
+    }
+    qsort_r(model->shown, model->shown_count, sizeof(*model->shown), compare,
+            &by);
+    return true;
+}
+
+size_t top_model_find(const struct top_model *model, const char *path)
+{
+    size_t i = 0;
+
+    while (i < model->shown_count &&
+           strcmp(model->shown[i]->view.lock.path, path) != 0)
+        i++;
+    return i;
+}
+
+const struct top_row *top_model_row(const struct top_model *model,
+                                    const char *path)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        if (strcmp(model->rows[i].view.lock.path, path) == 0)
+            return &model->rows[i];
+    }
+    return NULL;
+}

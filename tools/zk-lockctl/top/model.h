@@ -1,0 +1,92 @@
+/* What top knows: locks, look after look, in the order that is asked for. Pure.
+ */
+#ifndef TOP_MODEL_H
+#define TOP_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/events.h"
+#include "text/rows.h"
+
+enum top_key {
+    TOP_LOCK,
+    TOP_KIND,
+    TOP_STATE,
+    TOP_HOLDER,
+    TOP_HELD,
+    TOP_WAIT,
+    TOP_LONGEST,
+    TOP_GRANTS,
+    TOP_TOKEN,
+    TOP_KEYS,
+};
+
+enum {
+    TOP_SLOTS = 12,
+    TOP_SLOT_MS = 5000,
+    TOP_MINUTE_MS = TOP_SLOTS * TOP_SLOT_MS,
+};
+
+/* Grants that were seen during the last minute: those of the present slot of
+ * time, and of the slots before. */
+struct top_history {
+    uint32_t grants[TOP_SLOTS];
+    int64_t slot;
+};
+
+struct top_row {
+    struct view view;
+    struct top_history history;
+    int64_t used_ms;      /* when somebody was last seen there */
+    uint32_t grants;      /* seen during the last minute */
+    int64_t held_ms;      /* at most, by the first; -1: nobody holds */
+    char *path;           /* this and the next: escaped */
+    char holder[WHO_MAX]; /* "" when nobody holds, or nobody knows */
+};
+
+struct top_order {
+    enum top_key key;
+    bool reversed;
+    const char *filter; /* part of a lock or a holder; "": all */
+};
+
+struct top_totals {
+    size_t held;
+    size_t waiters;
+    size_t grants; /* of all locks, seen during the last minute */
+    int64_t longest_wait_ms;
+    bool more; /* of a queue, or of the locks, not all are counted */
+};
+
+struct top_model {
+    struct top_row *rows; /* by path */
+    size_t count;
+    const struct top_row **shown; /* those that pass, in order */
+    size_t shown_count;
+    struct top_totals totals;
+    struct notes notes; /* of the last look */
+    int64_t at_ms;      /* when it was; 0: none yet */
+};
+
+/* The next look: takes what is in the scan. A lock that is in use no more is
+ * free, and forgotten after a minute. False: out of memory. */
+bool top_model_take(struct top_model *model, struct scan *scan);
+
+/* Sets `shown`. False: out of memory. */
+bool top_model_arrange(struct top_model *model, const struct top_order *order);
+
+/* Where a lock stands in `shown`; shown_count when it does not. */
+size_t top_model_find(const struct top_model *model, const char *path);
+/* Whether it is shown or not; NULL. */
+const struct top_row *top_model_row(const struct top_model *model,
+                                    const char *path);
+
+void top_model_done(struct top_model *model);
+
+/* "LONGEST", as the head of a column. */
+const char *top_key_name(enum top_key key);
+bool top_key_read(const char *name, enum top_key *ret_key);
+
+#endif

@@ -1,0 +1,295 @@
+/* What the user of top looks at, and what keys do to it. */
+#include "top/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include <wctype.h>
+
+/* --- the cursor --- */
+
+static size_t size_of_list(const struct top_view *view,
+                           const struct top_model *model)
+{
+    const struct top_row *row;
+
+    if (view->mode != TOP_MODE_QUEUE)
+        return model->shown_count;
+    row = top_view_row(view, model);
+    return row == NULL ? 0 : row->view.lock.listed;
+}
+
+static void move(struct top_cursor *c, uint32_t key, size_t page, size_t size)
+{
+    size_t last = size > 0 ? size - 1 : 0;
+
+    switch (key) {
+    case KEY_IS_UP:
+    case 'k':
+        c->at -= c->at > 0;
+        break;
+    case KEY_IS_DOWN:
+    case 'j':
+        c->at++;
+        break;
+    case KEY_IS_PAGE_UP:
+        c->at -= c->at > page ? page : c->at;
+        break;
+    case KEY_IS_PAGE_DOWN:
+        c->at += page;
+        break;
+    case KEY_IS_HOME:
+    case 'g':
+        c->at = 0;
+        break;
+    case KEY_IS_END:
+    case 'G':
+        c->at = last;
+        break;
+    default:
+        break;
+    }
+    if (c->at > last)
+        c->at = last;
+}
+
+static void scroll(struct top_cursor *c, size_t page, size_t size)
+{
+    if (c->at >= size)
+        c->at = size > 0 ? size - 1 : 0;
+    if (c->first > c->at)
+        c->first = c->at;
+    if (c->at - c->first >= page)
+        c->first = c->at - page + 1;
+    if (c->first + page > size)
+        c->first = size > page ? size - page : 0;
+}
+
+/* The cursor stays on its lock wherever that goes. On the first line it stays
+ * there: that is the one that matters most. */
+static void follow(struct top_view *view, const struct top_model *model)
+{
+    size_t i;
+
+    if (view->path == NULL) {
+        view->locks.at = 0;
+        return;
+    }
+    i = top_model_find(model, view->path);
+    if (i < model->shown_count)
+        view->locks.at = i;
+}
+
+static void take_hold(struct top_view *view, const struct top_model *model)
+{
+    const char *path = NULL;
+
+    if (view->locks.at > 0 && view->locks.at < model->shown_count)
+        path = model->shown[view->locks.at]->view.lock.path;
+    free(view->path);
+    view->path = path == NULL ? NULL : strdup(path);
+}
+
+void top_view_settle(struct top_view *view, struct top_model *model,
+                     size_t page)
+{
+    const struct top_order order = { view->sort, view->reversed, view->filter };
+
+    view->page = page > 0 ? page : 1;
+    if (!top_model_arrange(model, &order))
+        return;
+    follow(view, model);
+    scroll(&view->locks, view->page, model->shown_count);
+    if (view->mode == TOP_MODE_QUEUE)
+        scroll(&view->queue, view->page, size_of_list(view, model));
+}
+
+const struct top_row *top_view_row(const struct top_view *view,
+                                   const struct top_model *model)
+{
+    if (view->path != NULL)
+        return top_model_row(model, view->path);
+    return model->shown_count > 0 ? model->shown[0] : NULL;
+}
+
+void top_view_done(struct top_view *view)
+{
+    free(view->path);
+    view->path = NULL;
+}
+
+/* --- keys --- */
+
+static void add_to_filter(struct top_view *view, uint32_t key)
+{
+    mbstate_t state = { 0 };
+    char bytes[16];
+    size_t used = strlen(view->filter);
+    size_t size;
+
+    if (key >= KEY_FIRST || iswprint((wint_t)key) == 0)
+        return;
+    size = wcrtomb(bytes, (wchar_t)key, &state);
+    if (size == (size_t)-1 || used + size >= sizeof(view->filter))
+        return;
+    memcpy(view->filter + used, bytes, size);
+    view->filter[used + size] = '\0';
+}
+
+/* The last character, whose bytes but the first are 10xxxxxx in UTF-8. */
+static void shorten_filter(struct top_view *view)
+{
+    size_t used = strlen(view->filter);
+
+    while (used > 0) {
+        unsigned char byte = (unsigned char)view->filter[--used];
+
+        view->filter[used] = '\0';
+        if (MB_CUR_MAX == 1 || (byte & 0xc0u) != 0x80u)
+            break;
+    }
+}
+
+static void type(struct top_view *view, uint32_t key)
+{
+    switch (key) {
+    case KEY_IS_ESCAPE:
+        view->filter[0] = '\0';
+        view->typing = false;
+        break;
+    case KEY_IS_ENTER:
+        view->typing = false;
+        break;
+    case KEY_IS_BACKSPACE:
+        shorten_filter(view);
+        break;
+    default:
+        add_to_filter(view, key);
+        break;
+    }
+}
+
+/* To the next of these steps. */
+static void change_interval(struct top_view *view, bool longer)
+{
+    static const int64_t steps[] = { 100,  250,   500,   1000,  2000,  3000,
+                                     5000, 10000, 30000, 60000, 300000 };
+    enum { COUNT = sizeof(steps) / sizeof(steps[0]) };
+    size_t i = 0;
+
+    if (longer) {
+        while (i + 1 < COUNT && steps[i] <= view->interval_ms)
+            i++;
+        if (steps[i] > view->interval_ms)
+            view->interval_ms = steps[i];
+        return;
+    }
+    i = COUNT - 1;
+    while (i > 0 && steps[i] >= view->interval_ms)
+        i--;
+    if (steps[i] < view->interval_ms)
+        view->interval_ms = steps[i];
+}
+
+static void sort_by(struct top_view *view, int step)
+{
+    view->sort = (enum top_key)(((int)view->sort + TOP_KEYS + step) % TOP_KEYS);
+    view->reversed = false;
+}
+
+static enum top_action back(struct top_view *view, uint32_t key)
+{
+    if (view->mode == TOP_MODE_HELP)
+        view->mode = view->behind_help;
+    else if (view->mode == TOP_MODE_QUEUE)
+        view->mode = TOP_MODE_LOCKS;
+    else if (key == 'q')
+        return TOP_QUIT;
+    else
+        view->filter[0] = '\0';
+    return TOP_GO_ON;
+}
+
+static void enter(struct top_view *view, const struct top_model *model)
+{
+    if (view->mode != TOP_MODE_LOCKS || model->shown_count == 0)
+        return;
+    /* Here it stays with this lock, also with that of the first line. */
+    free(view->path);
+    view->path = strdup(model->shown[view->locks.at]->view.lock.path);
+    view->queue = (struct top_cursor){ .at = 0 };
+    view->mode = TOP_MODE_QUEUE;
+}
+
+static void act_on_list(struct top_view *view, struct top_model *model,
+                        uint32_t key)
+{
+    struct top_cursor *cursor =
+        view->mode == TOP_MODE_QUEUE ? &view->queue : &view->locks;
+
+    if (view->mode == TOP_MODE_LOCKS) {
+        switch (key) {
+        case '/':
+            view->typing = true;
+            return;
+        case 's':
+        case '>':
+            sort_by(view, 1);
+            return;
+        case '<':
+            sort_by(view, -1);
+            return;
+        case 'r':
+            view->reversed = !view->reversed;
+            return;
+        default:
+            break;
+        }
+    }
+    move(cursor, key, view->page, size_of_list(view, model));
+    if (cursor == &view->locks)
+        take_hold(view, model);
+}
+
+static enum top_action act(struct top_view *view, struct top_model *model,
+                           uint32_t key)
+{
+    switch (key) {
+    case 'q':
+    case KEY_IS_ESCAPE:
+        return back(view, key);
+    case 'h':
+    case '?':
+        if (view->mode != TOP_MODE_HELP)
+            view->behind_help = view->mode;
+        view->mode = TOP_MODE_HELP;
+        return TOP_GO_ON;
+    case ' ':
+        return TOP_LOOK_NOW;
+    case '+':
+    case '-':
+        change_interval(view, key == '+');
+        return TOP_NEW_INTERVAL;
+    case KEY_IS_ENTER:
+        enter(view, model);
+        return TOP_GO_ON;
+    default:
+        if (view->mode != TOP_MODE_HELP)
+            act_on_list(view, model, key);
+        return TOP_GO_ON;
+    }
+}
+
+enum top_action top_view_key(struct top_view *view, struct top_model *model,
+                             uint32_t key)
+{
+    enum top_action action = TOP_GO_ON;
+
+    top_view_settle(view, model, view->page); /* a look may have come */
+    if (view->typing)
+        type(view, key);
+    else
+        action = act(view, model, key);
+    top_view_settle(view, model, view->page);
+    return action;
+}

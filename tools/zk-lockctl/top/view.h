@@ -1,0 +1,72 @@
+/* What the user of top looks at, and what keys do to it. Pure. */
+#ifndef TOP_VIEW_H
+#define TOP_VIEW_H
+
+#include "top/model.h"
+
+/* Keys are characters, and: */
+enum {
+    KEY_FIRST = 0x110000,
+    KEY_IS_UP = KEY_FIRST,
+    KEY_IS_DOWN,
+    KEY_IS_PAGE_UP,
+    KEY_IS_PAGE_DOWN,
+    KEY_IS_HOME,
+    KEY_IS_END,
+    KEY_IS_ENTER,
+    KEY_IS_ESCAPE,
+    KEY_IS_BACKSPACE,
+};
+
+enum top_mode {
+    TOP_MODE_LOCKS,
+    TOP_MODE_QUEUE,
+    TOP_MODE_HELP,
+};
+
+/* A line of a list, and which part of the list is on the screen. */
+struct top_cursor {
+    size_t at;
+    size_t first; /* on the screen */
+};
+
+struct top_view {
+    enum top_mode mode;
+    enum top_mode behind_help;
+    enum top_key sort;
+    bool reversed;
+    bool typing; /* the filter */
+    char filter[128];
+    char *path; /* the lock of the cursor, which it follows; NULL: the first
+                   line, whichever that is */
+    struct top_cursor locks;
+    struct top_cursor queue;
+    size_t page; /* lines that fit */
+    int64_t interval_ms;
+};
+
+enum top_action {
+    TOP_GO_ON,
+    TOP_LOOK_NOW,
+    TOP_NEW_INTERVAL,
+    TOP_QUIT,
+};
+
+enum { TOP_INTERVAL_MIN_MS = 100, TOP_INTERVAL_MAX_MS = 3600000 };
+
+/* What the key asks for beyond the view. The model is arranged anew. */
+enum top_action top_view_key(struct top_view *view, struct top_model *model,
+                             uint32_t key);
+
+/* After a look, a key, or another size: the model is arranged, and the cursors
+ * are on lines that exist, and on the screen. */
+void top_view_settle(struct top_view *view, struct top_model *model,
+                     size_t page);
+
+/* The row that the cursor is on, or whose queue is shown; NULL. */
+const struct top_row *top_view_row(const struct top_view *view,
+                                   const struct top_model *model);
+
+void top_view_done(struct top_view *view);
+
+#endif

@@ -1,0 +1,181 @@
+/* check, wait: is a lock free, or held, or held by that process? For scripts.
+ */
+#include "verbs/verbs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "model/scan.h"
+#include "text/one_lock.h"
+
+enum { OPTION_FREE = OPTION_FIRST, OPTION_HELD, OPTION_HELD_BY };
+
+static const struct option options[] = {
+    { "free", no_argument, NULL, OPTION_FREE },
+    { "held", no_argument, NULL, OPTION_HELD },
+    { "held-by", required_argument, NULL, OPTION_HELD_BY },
+    { "wait", required_argument, NULL, 'w' },
+    { NULL, 0, NULL, 0 },
+};
+
+struct question {
+    int what; /* one of the options; 0: none yet */
+    const char *holder;
+    int64_t wait_ms; /* -1: for ever */
+    char path[ZKR_PATH_MAX + 1];
+};
+
+/* HOST or HOST:PID, as the record of a holder says. */
+static bool is_by(const struct contender *c, const char *holder)
+{
+    const struct owner *o = &c->owner;
+    char all[300];
+
+    (void)snprintf(all, sizeof(all), "%s:%" PRId64, o->host, o->pid);
+    return o->is_record &&
+           (strcmp(o->host, holder) == 0 || strcmp(all, holder) == 0);
+}
+
+static bool holds(const struct lock *lock, const struct question *q)
+{
+    if (q->what == OPTION_FREE)
+        return lock->holders == 0;
+    if (q->what == OPTION_HELD)
+        return lock->holders > 0;
+    for (size_t i = 0; i < lock->count; i++) {
+        if (lock->items[i].node->holds && is_by(&lock->items[i], q->holder))
+            return true;
+    }
+    return false;
+}
+
+static int parse(struct lockctl *ctl, const struct verb *verb, int argc,
+                 char **argv, const char *shorts, struct question *q)
+{
+    int option;
+
+    while ((option = lockctl_option(ctl, verb, argc, argv, shorts, options)) !=
+           -1) {
+        if (option == '?')
+            return EX_USAGE;
+        if (option == 'w') {
+            if (shorts[0] == '\0')
+                return lockctl_fail(EX_USAGE, "check does not wait");
+            if (lockctl_parse_duration(optarg, &q->wait_ms))
+                continue;
+            return lockctl_fail(EX_USAGE, "--wait: '%s' is not a duration",
+                                optarg);
+        }
+        if (q->what != 0)
+            return lockctl_fail(EX_USAGE, "%s: only one question", verb->name);
+        q->what = option;
+        q->holder = optarg;
+    }
+    if (q->what == 0)
+        return lockctl_fail(EX_USAGE, "%s: --free, --held or --held-by?",
+                            verb->name);
+    if (argc - optind != 1)
+        return lockctl_fail(EX_USAGE, "%s: which lock?", verb->name);
+    return lockctl_parse_path(argv[optind], q->path, sizeof(q->path))
+               ? 0
+               : EX_USAGE;
+}
+
+/* A missing lock is free: the server removes the directories of unused ones. */
+static int look(struct lockctl *ctl, const struct question *q, bool again,
+                struct lock *ret_lock)
+{
+    uint32_t reads =
+        one_lock_reads(ctl, q->what == OPTION_HELD_BY ? SCAN_HOLDERS : 1);
+    bool missing;
+
+    return again ? scan_again(ctl->session, q->path, reads, ret_lock)
+                 : scan_lock(ctl->session, q->path, reads, &missing, ret_lock);
+}
+
+static int check(struct lockctl *ctl, int argc, char **argv)
+{
+    struct question q = { .what = 0 };
+    struct lock lock;
+    int code = parse(ctl, &verb_check, argc, argv, "", &q);
+
+    if (code == 0)
+        code = lockctl_connect(ctl);
+    if (code == 0)
+        code = look(ctl, &q, false, &lock);
+    if (code != 0)
+        return code;
+    code = one_lock_print(ctl, &lock);
+    if (code == 0 && !holds(&lock, &q)) {
+        one_lock_say(ctl, &lock);
+        code = EX_NO;
+    }
+    lock_done(&lock);
+    return code;
+}
+
+/* Looks again and again: from ten times a second down to once. */
+static int wait_until(struct lockctl *ctl, const struct question *q)
+{
+    int64_t deadline = clock_now_ms() + q->wait_ms;
+    int64_t pause = 100;
+    bool again = false;
+    struct lock lock;
+
+    for (;;) {
+        int64_t left = deadline - clock_now_ms();
+        int code = look(ctl, q, again, &lock);
+
+        if (code != 0)
+            return code;
+        if (holds(&lock, q)) {
+            code = one_lock_print(ctl, &lock);
+            lock_done(&lock);
+            return code;
+        }
+        if (q->wait_ms >= 0 && left <= 0) {
+            one_lock_say(ctl, &lock);
+            code = one_lock_print(ctl, &lock);
+            lock_done(&lock);
+            return code == 0 ? EX_TEMPFAIL : code;
+        }
+        lock_done(&lock);
+        again = true;
+        clock_sleep_ms(q->wait_ms >= 0 && left < pause ? left : pause);
+        pause = pause * 2 > 1000 ? 1000 : pause * 2;
+    }
+}
+
+static int wait_verb(struct lockctl *ctl, int argc, char **argv)
+{
+    struct question q = { .wait_ms = -1 };
+    int code = parse(ctl, &verb_wait, argc, argv, "w:", &q);
+
+    if (code == 0)
+        code = lockctl_connect(ctl);
+    return code == 0 ? wait_until(ctl, &q) : code;
+}
+
+const struct verb verb_check = {
+    .name = "check",
+    .usage = "--free | --held | --held-by HOST[:PID]  LOCK",
+    .summary = "Tell by the exit code, 0 or 1, whether a lock is free or held",
+    .help = "  --free                nobody holds it; it need not exist\n"
+            "  --held                somebody holds it\n"
+            "  --held-by HOST[:PID]  a holder says that it is that process\n",
+    .run = check,
+};
+
+const struct verb verb_wait = {
+    .name = "wait",
+    .usage = "--free | --held | --held-by HOST[:PID]  [-w DURATION] LOCK",
+    .summary = "Wait until a lock is free or held",
+    .help = "  --free                until nobody holds it\n"
+            "  --held                until somebody holds it\n"
+            "  --held-by HOST[:PID]  until that process says that it does\n"
+            "  -w, --wait DURATION   exit code 75 when it is not by then\n"
+            "                        (for ever)\n",
+    .run = wait_verb,
+};

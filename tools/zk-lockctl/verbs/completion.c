@@ -1,0 +1,298 @@
+/* completion: scripts for shells, and the words that they ask for. */
+#include "verbs/verbs.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/plain.h"
+#include "text/complete.h"
+#include "text/one_lock.h"
+
+/* Who presses a key waits no longer. */
+enum { BUDGET_MS = 300, FIND_MS = 200, FIND_LIMIT = 1000 };
+
+/* --- the scripts --- */
+
+static const char bash[] =
+    "# zk-lockctl completion for bash:\n"
+    "#   source <(zk-lockctl completion bash)\n"
+    "_zk_lockctl()\n"
+    "{\n"
+    "    local words current prefix i\n"
+    "    read -ra words <<<\"${COMP_LINE:0:COMP_POINT}\"\n"
+    "    [[ ${COMP_LINE:0:COMP_POINT} == *[[:space:]] ]] && words+=('')\n"
+    "    current=${words[-1]}\n"
+    "    mapfile -t COMPREPLY < <(\"${words[0]}\" completion words -- \\\n"
+    "        \"${words[@]:1}\" 2>/dev/null)\n"
+    "    # bash takes what is behind the last ':' or '=' for the word\n"
+    "    prefix=\n"
+    "    if [[ $current == *[:=]* ]]; then\n"
+    "        prefix=${current%\"${current##*[:=]}\"}\n"
+    "        [[ $COMP_WORDBREAKS == *[:=]* ]] || prefix=\n"
+    "    fi\n"
+    "    for i in \"${!COMPREPLY[@]}\"; do\n"
+    "        COMPREPLY[i]=${COMPREPLY[i]#\"$prefix\"}\n"
+    "    done\n"
+    "}\n"
+    "complete -o bashdefault -o default -F _zk_lockctl zk-lockctl\n";
+
+static const char zsh[] =
+    "#compdef zk-lockctl\n"
+    "# zk-lockctl completion for zsh: as _zk-lockctl in a directory of\n"
+    "# $fpath, or  source <(zk-lockctl completion zsh)  after compinit.\n"
+    "_zk_lockctl()\n"
+    "{\n"
+    "    local -a found\n"
+    "    found=(${(f)\"$(\"${words[1]}\" completion words -- \\\n"
+    "        \"${(@Q)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+    "    if (( ${#found} )); then\n"
+    "        compadd -- \"${found[@]}\"\n"
+    "    else\n"
+    "        _files\n"
+    "    fi\n"
+    "}\n"
+    "if [[ $funcstack[1] == _zk-lockctl ]]; then\n"
+    "    _zk_lockctl \"$@\"\n"
+    "else\n"
+    "    compdef _zk_lockctl zk-lockctl\n"
+    "fi\n";
+
+static const char fish[] =
+    "# zk-lockctl completion for fish:\n"
+    "#   zk-lockctl completion fish | source\n"
+    "function __zk_lockctl\n"
+    "    set -l words (commandline -opc)\n"
+    "    set -l program $words[1]\n"
+    "    set -l current (commandline -ct)\n"
+    "    # in quotes it is one word, also when nothing was typed\n"
+    "    set -l found ($program completion words -- $words[2..-1] \\\n"
+    "        \"$current\" 2>/dev/null)\n"
+    "    if test (count $found) -gt 0\n"
+    "        printf '%s\\n' $found\n"
+    "    else\n"
+    "        __fish_complete_path \"$current\"\n"
+    "    end\n"
+    "end\n"
+    "complete -c zk-lockctl -f -a '(__zk_lockctl)'\n";
+
+static const struct {
+    const char *shell;
+    const char *script;
+} scripts[] = {
+    { "bash", bash },
+    { "zsh", zsh },
+    { "fish", fish },
+};
+
+/* --- the words --- */
+
+static void offer(const char *current, const char *word, size_t len)
+{
+    if (strlen(current) <= len && strncmp(word, current, strlen(current)) == 0)
+        (void)printf("%.*s\n", (int)len, word);
+}
+
+static void offer_all(const char *current, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        offer(current, *words, strlen(*words));
+}
+
+static void offer_verbs(const char *current)
+{
+    for (const struct verb *const *v = verbs; *v != NULL; v++)
+        offer(current, (*v)->name, strlen((*v)->name));
+}
+
+static void offer_option(const char *name, size_t len, bool has_value,
+                         void *user)
+{
+    (void)has_value;
+    if (len > 2) /* the long ones only */
+        offer(user, name, len);
+}
+
+/* Below which directory to look for locks that begin so. */
+static void root_of(const char *current, char *root, size_t size)
+{
+    const char *slash = strrchr(current, '/');
+
+    if (current[0] == '\0' || slash == current)
+        (void)snprintf(root, size, "/");
+    else if (current[0] == '/')
+        (void)snprintf(root, size, "%.*s", (int)(slash - current), current);
+    else if (slash == NULL)
+        (void)snprintf(root, size, "/locks");
+    else
+        (void)snprintf(root, size, "/locks/%.*s", (int)(slash - current),
+                       current);
+}
+
+static const char usual_root[] = "/locks";
+
+/* Whether what begins so may be below the directory where locks usually are,
+ * and elsewhere as well. */
+static bool may_be_usual(const char *current)
+{
+    return strncmp(usual_root, current, strlen(current)) == 0;
+}
+
+static bool is_usual(const char *path)
+{
+    size_t len = strlen(usual_root);
+
+    return strncmp(path, usual_root, len) == 0 &&
+           (path[len] == '/' || path[len] == '\0');
+}
+
+/* Names are data of others: only those that no shell understands are offered.
+ */
+static void offer_lock(const char *current, const char *path)
+{
+    static const char locks[] = "/locks/";
+    bool is_short =
+        current[0] != '/' && strncmp(path, locks, strlen(locks)) == 0;
+    const char *name = is_short ? path + strlen(locks) : path;
+
+    char plain[ZKR_PATH_MAX * 4 + 1];
+
+    if (complete_is_plain(name) &&
+        strcmp(plain_text(name, plain, sizeof(plain)), name) == 0)
+        offer(current, name, strlen(name));
+}
+
+static void end_now(int sig)
+{
+    (void)sig;
+    _exit(0);
+}
+
+/* Servers may be silent in more than one way, and closing takes time, too. */
+static void limit_time(void)
+{
+    struct itimerval timer = { .it_value = { .tv_usec = BUDGET_MS * 1000 } };
+
+    (void)signal(SIGALRM, end_now);
+    (void)setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* What is found until `end_ms`; those that were offered before are not again.
+ */
+static void offer_below(const struct lockctl *ctl, const char *root,
+                        const char *current, int64_t end_ms, bool but_usual)
+{
+    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
+    struct zkr_locks *found = NULL;
+    int64_t left_ms = end_ms - clock_now_ms();
+
+    opts.timeout_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
+    opts.limit = FIND_LIMIT;
+    if (left_ms <= 0 ||
+        zkr_locks_find(ctl->session, root, &opts, &found) != ZKR_OK)
+        return;
+    for (size_t i = 0; i < found->count; i++) {
+        if (!but_usual || !is_usual(found->items[i].path))
+            offer_lock(current, found->items[i].path);
+    }
+    zkr_locks_free(found);
+    (void)fflush(stdout);
+}
+
+/* First where locks usually are: elsewhere may be more than there is time to
+ * look at. */
+static void offer_locks(struct lockctl *ctl, const struct complete *c,
+                        const char *current)
+{
+    bool usual = may_be_usual(current);
+    char root[ZKR_PATH_MAX + 1];
+    int64_t end_ms;
+
+    limit_time();
+    if (c->servers != NULL)
+        ctl->servers = c->servers;
+    if (c->chroot != NULL)
+        ctl->chroot = c->chroot;
+    if (c->auth_file != NULL)
+        ctl->auth_file = c->auth_file;
+    ctl->timeout_ms = BUDGET_MS;
+    ctl->session_timeout_ms = 1000; /* what is left behind goes soon */
+    if (strlen(current) + sizeof("/locks/") > sizeof(root) ||
+        lockctl_connect(ctl) != 0)
+        return;
+    root_of(current, root, sizeof(root));
+    end_ms = clock_now_ms() + FIND_MS;
+    if (usual)
+        offer_below(ctl, usual_root, current, end_ms, false);
+    offer_below(ctl, root, current, end_ms, usual);
+}
+
+static int offer_words(struct lockctl *ctl, int count, char **words)
+{
+    struct complete c = complete_find(verbs, count, words);
+    char *current = count > 0 ? words[count - 1] : "";
+
+    switch (c.kind) {
+    case COMPLETE_NOTHING:
+        break;
+    case COMPLETE_VERB:
+        offer_verbs(current);
+        break;
+    case COMPLETE_OPTION:
+        if (c.verb != NULL)
+            complete_options(c.verb->help, offer_option, current);
+        complete_options(lockctl_common_help, offer_option, current);
+        break;
+    case COMPLETE_VALUE:
+        offer_all(current, c.values);
+        break;
+    case COMPLETE_TOPIC:
+        offer_verbs(current);
+        offer_all(current, c.values);
+        break;
+    case COMPLETE_LOCK:
+        offer_locks(ctl, &c, current);
+        break;
+    }
+    return 0;
+}
+
+static int completion(struct lockctl *ctl, int argc, char **argv)
+{
+    if (lockctl_option(ctl, &verb_completion, argc, argv, "+", NULL) != -1)
+        return EX_USAGE;
+    argc -= optind;
+    argv += optind;
+    /* getopt has taken no "--" before `words` */
+    if (argc >= 2 && strcmp(argv[0], "words") == 0 &&
+        strcmp(argv[1], "--") == 0)
+        return offer_words(ctl, argc - 2, argv + 2);
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        if (argc != 1 || strcmp(argv[0], scripts[i].shell) != 0)
+            continue;
+        (void)fputs(scripts[i].script, stdout);
+        return 0;
+    }
+    return lockctl_fail(EX_USAGE, "completion: for bash, zsh or fish?");
+}
+
+const struct verb verb_completion = {
+    .name = "completion",
+    .usage = "bash | zsh | fish",
+    .summary = "Print a script that completes command lines",
+    .help = "Verbs, options and their values, and the names of locks: for\n"
+            "those the servers are asked, for 300 ms at most, and below\n"
+            "/locks first. Names that mean something to a shell are not\n"
+            "offered. Where zk-lockctl is installed the scripts are as well;\n"
+            "else:\n"
+            "\n"
+            "  bash:  source <(zk-lockctl completion bash)\n"
+            "  zsh:   source <(zk-lockctl completion zsh)\n"
+            "  fish:  zk-lockctl completion fish | source\n"
+            "\n"
+            "The scripts call: zk-lockctl completion words -- WORD...\n",
+    .run = completion,
+};

@@ -1,0 +1,339 @@
+/* deadlocks: who wait for each other, and what would end it. */
+#include "verbs/verbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/shell.h"
+#include "common/words.h"
+#include "model/across.h"
+#include "text/describe.h"
+#include "text/dot.h"
+#include "text/output.h"
+#include "text/rows.h"
+#include "text/table.h"
+
+enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
+
+static int64_t age_of(const struct across *a, const struct deadlock *d)
+{
+    return a->scan.at_ms > d->since ? a->scan.at_ms - d->since : 0;
+}
+
+static const char *certainty(const struct deadlock *d)
+{
+    return d->certain ? "confirmed" : "possible";
+}
+
+/* --- as text --- */
+
+static const char *path_text(const struct lock *lock, char text[PATH_TEXT_MAX])
+{
+    (void)escape_text(lock->path, strlen(lock->path), text, PATH_TEXT_MAX);
+    return text;
+}
+
+static void print_place(const char *verb, const struct lock *lock,
+                        const struct contender *c)
+{
+    char path[PATH_TEXT_MAX];
+    char age[WORD_MAX];
+
+    (void)printf("%s %s (", verb, path_text(lock, path));
+    if (c->node->holds)
+        (void)printf("<=");
+    (void)printf("%s", word_age(c->age_ms, age));
+    if (!c->node->holds)
+        (void)printf(", position %zu", (size_t)(c - lock->items));
+    (void)putchar(')');
+}
+
+static void print_member(const struct deadlock_member *m, int width)
+{
+    char who[WHO_MAX];
+
+    (void)printf("  %-*s", width, contender_who(m->waits, who));
+    if (deadlock_is_nested(m)) {
+        print_place("  waits for", m->waits_lock, m->waits);
+        (void)printf(", inside %s, which", contender_who(m->held, who));
+        print_place(" holds", m->held_lock, m->held);
+    } else {
+        if (m->held != NULL)
+            print_place("  holds", m->held_lock, m->held);
+        print_place("  waits for", m->waits_lock, m->waits);
+    }
+    (void)putchar('\n');
+}
+
+/* To be pasted into a shell: others chose these bytes. */
+static void print_shell_word(const char *text)
+{
+    char *word = shell_word(text);
+
+    (void)fputs(word == NULL ? "?" : word, stdout);
+    free(word);
+}
+
+/* Whoever waited shortest loses least. */
+static void print_cure(const struct deadlock *d)
+{
+    const struct deadlock_member *m = d->youngest;
+    const struct contender *c = m->held == NULL ? m->waits : m->held;
+    const struct lock *lock = m->held == NULL ? m->waits_lock : m->held_lock;
+    char who[WHO_MAX];
+    char token[WORD_MAX];
+    bool listens = c->node->holds && dialect_hears_requests(c->dialect);
+
+    (void)printf("  waits shortest: %s\n", contender_who(m->waits, who));
+    (void)printf("  to resolve: ");
+    if (deadlock_is_nested(m)) /* it has nothing yet that could be harmed */
+        (void)printf("end %s, or: ", contender_who(m->waits, who));
+    (void)printf("zk-lockctl %s", listens ? "revoke " : "break ");
+    if (!listens)
+        (void)printf("--token %s ", word_token(c->node->token, token));
+    print_shell_word(lock->path);
+    (void)puts(listens ? ""
+                       : "   (stop that program first: it would not notice)");
+}
+
+static int widest(const struct deadlock *d)
+{
+    char who[WHO_MAX];
+    int width = 0;
+
+    for (size_t i = 0; i < d->count; i++) {
+        int len = (int)strlen(contender_who(d->members[i].waits, who));
+
+        width = len > width ? len : width;
+    }
+    return width;
+}
+
+static void print_text(const struct across *a)
+{
+    char age[WORD_MAX];
+
+    for (size_t i = 0; i < a->deadlocks.count; i++) {
+        const struct deadlock *d = &a->deadlocks.items[i];
+
+        (void)printf("%sDEADLOCK %zu (%s, %zu owner%s, for %s)\n",
+                     i == 0 ? "" : "\n", i + 1, certainty(d), d->count,
+                     d->count == 1 ? "" : "s", word_age(age_of(a, d), age));
+        for (size_t k = 0; k < d->count; k++)
+            print_member(&d->members[k], widest(d));
+        if (!d->certain)
+            (void)puts("  possible: who holds and who waits may be two threads "
+                       "of one session, or of two hosts");
+        print_cure(d);
+    }
+}
+
+/* --- as rows --- */
+
+static const struct column columns[] = {
+    { .name = "DEADLOCK", .right = true },
+    { .name = "CERTAINTY" },
+    { .name = "OWNER" },
+    { .name = "HOLDS" },
+    { .name = "WAITS_FOR" },
+    { .name = "WAIT", .right = true },
+    { .name = "TOKEN" },
+    { .name = "SESSION" },
+    { .name = "NODE", .wide = true },
+};
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+static bool print_row(struct table *table, size_t number,
+                      const struct deadlock *d, const struct deadlock_member *m)
+{
+    const char *cells[COLUMN_COUNT] = { NULL };
+    char index[WORD_MAX], wait[WORD_MAX], token[WORD_MAX], session[WORD_MAX];
+    char held[PATH_TEXT_MAX];
+    char waits[PATH_TEXT_MAX];
+    char node[1024];
+    char who[WHO_MAX];
+
+    (void)snprintf(index, sizeof(index), "%zu", number);
+    (void)escape_text(m->waits->node->name, strlen(m->waits->node->name), node,
+                      sizeof(node));
+    cells[0] = index;
+    cells[1] = certainty(d);
+    cells[2] = contender_who(m->waits, who);
+    if (m->held != NULL) {
+        cells[3] = path_text(m->held_lock, held);
+        cells[6] = word_token(m->held->node->token, token);
+    }
+    cells[4] = path_text(m->waits_lock, waits);
+    cells[5] = word_age(m->waits->age_ms, wait);
+    cells[7] = word_id(m->waits->node->session_id, session);
+    cells[8] = node;
+    return table_row(table, cells, d->certain ? STYLE_BAD : STYLE_PLAIN);
+}
+
+static int print_rows(const struct lockctl *ctl, const struct across *a)
+{
+    struct table *table;
+    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
+
+    if (code != 0)
+        return code;
+    for (size_t i = 0; i < a->deadlocks.count; i++) {
+        const struct deadlock *d = &a->deadlocks.items[i];
+
+        for (size_t k = 0; k < d->count; k++) {
+            if (!print_row(table, i + 1, d, &d->members[k])) {
+                (void)table_end(table);
+                return lockctl_fail_error(ZKR_ENOMEM, "");
+            }
+        }
+    }
+    return table_end(table);
+}
+
+/* --- JSON --- */
+
+static json_t *describe_place(const struct lock *lock,
+                              const struct contender *c)
+{
+    if (c == NULL)
+        return json_null();
+    return json_pack("{s:o, s:I, s:o}", "lock",
+                     json_text(lock->path, strlen(lock->path)), "position",
+                     (json_int_t)(c - lock->items), "contender",
+                     describe_contender(lock, c));
+}
+
+static json_t *describe_member(const struct deadlock *d,
+                               const struct deadlock_member *m)
+{
+    char who[WHO_MAX];
+
+    return json_pack("{s:s, s:o, s:o, s:o, s:b}", "who",
+                     contender_who(m->waits, who), "session",
+                     json_session(m->waits->node->session_id), "holds",
+                     describe_place(m->held_lock, m->held), "waits_for",
+                     describe_place(m->waits_lock, m->waits), "waits_shortest",
+                     (int)(m == d->youngest));
+}
+
+static json_t *describe(const struct across *a, const struct deadlock *d)
+{
+    json_t *members = json_array();
+
+    for (size_t i = 0; i < d->count; i++)
+        (void)json_array_append_new(members,
+                                    describe_member(d, &d->members[i]));
+    return json_pack("{s:b, s:I, s:o, s:o}", "confirmed", (int)d->certain,
+                     "age_ms", (json_int_t)age_of(a, d), "since",
+                     json_time(d->since), "owners", members);
+}
+
+static int print_json(const struct lockctl *ctl, const struct across *a)
+{
+    json_t *items = json_array();
+
+    for (size_t i = 0; i < a->deadlocks.count; i++) {
+        if (json_array_append_new(items, describe(a, &a->deadlocks.items[i])) !=
+            0) {
+            json_decref(items);
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        }
+    }
+    return output_json(ctl, "DeadlockList", a->scan.at_ms, items,
+                       &a->scan.notes);
+}
+
+/* --- DOT --- */
+
+static void draw_place(const struct scan *scan, const struct lock *lock,
+                       const struct contender *c)
+{
+    char owner_id[DOT_ID_MAX];
+    char lock_id[DOT_ID_MAX];
+
+    (void)dot_owner_id(scan, lock, c, owner_id);
+    (void)dot_lock_id(scan, lock, lock_id);
+    dot_owner(owner_id, c, true);
+    dot_lock(lock_id, lock, true);
+    if (c->node->holds)
+        dot_edge(lock_id, owner_id, "held by", true);
+    else
+        dot_edge(owner_id, lock_id, "waits for", true);
+}
+
+static void draw_tie(const struct scan *scan, const struct deadlock_member *m)
+{
+    char outer[DOT_ID_MAX];
+    char inner[DOT_ID_MAX];
+
+    (void)dot_owner_id(scan, m->held_lock, m->held, outer);
+    (void)dot_owner_id(scan, m->waits_lock, m->waits, inner);
+    dot_edge(outer, inner, "runs", true);
+}
+
+static int print_dot(const struct across *a)
+{
+    dot_begin();
+    for (size_t i = 0; i < a->deadlocks.count; i++) {
+        const struct deadlock *d = &a->deadlocks.items[i];
+
+        for (size_t k = 0; k < d->count; k++) {
+            const struct deadlock_member *m = &d->members[k];
+
+            if (m->held != NULL)
+                draw_place(&a->scan, m->held_lock, m->held);
+            draw_place(&a->scan, m->waits_lock, m->waits);
+            if (deadlock_is_nested(m))
+                draw_tie(&a->scan, m);
+        }
+    }
+    dot_end();
+    return 0;
+}
+
+static int print(const struct lockctl *ctl, const struct across *a)
+{
+    int code = 0;
+
+    if (output_is_json(ctl))
+        code = print_json(ctl, a);
+    else if (ctl->format == FORMAT_DOT)
+        code = print_dot(a);
+    else if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
+        code = print_rows(ctl, a);
+    else
+        print_text(a);
+    notes_say(&a->scan.notes, ctl);
+    if (a->deadlocks.count == 0 && (a->scan.count > 0 || a->scan.denied == 0))
+        lockctl_say(ctl, "no deadlock among %zu lock%s", a->scan.count,
+                    word_plural(a->scan.count));
+    return code;
+}
+
+static int deadlocks(struct lockctl *ctl, int argc, char **argv)
+{
+    return across_run(ctl, &verb_deadlocks, argc, argv, print);
+}
+
+const struct verb verb_deadlocks = {
+    .name = "deadlocks",
+    .usage = "[OPTION]... [PATH]...",
+    .summary = "Find owners of locks who wait for each other; exit code 1",
+    .help =
+        "  --confirm DURATION  look twice, so far apart; only what was there\n"
+        "                      both times counts (1s)\n"
+        "  --certain           only what is confirmed: the nodes say which\n"
+        "                      thread is theirs, as those of zkrecipes do\n"
+        "  --depth N           look into N levels of directories (32)\n"
+        "  --limit N           look at no more than N locks (10000)\n"
+        "  --within DURATION   search no longer than that (60s)\n"
+        "\n"
+        "A release that is on its way looks like a lock that is still held:\n"
+        "do not confirm at once where clients or servers are slow.\n"
+        "\n"
+        "All locks at and below the paths, or all there are. Who waits for an\n"
+        "unfair mutex has no node, and is not seen. -o dot: for Graphviz.\n",
+    .run = deadlocks,
+};

@@ -1,0 +1,290 @@
+/* doctor: what is wrong with locks, and what helps. */
+#include "verbs/verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/words.h"
+#include "model/across.h"
+#include "model/doctor.h"
+#include "text/one_lock.h"
+#include "text/output.h"
+#include "text/table.h"
+
+enum {
+    OPTION_OLDER = ACROSS_OPTION_NEXT,
+    OPTION_NO_4LW,
+    OPTION_ACL,
+    OPTION_EMPTY,
+};
+
+/* Servers look once a minute for containers that are empty. */
+#define CONTAINERS_GONE_MS 125000
+#define CONFIRM_MS         1000
+
+static const struct option options[] = {
+    ACROSS_OPTIONS,
+    { "older", required_argument, NULL, OPTION_OLDER },
+    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
+    { "acl", no_argument, NULL, OPTION_ACL },
+    { "empty", no_argument, NULL, OPTION_EMPTY },
+    { NULL, 0, NULL, 0 },
+};
+
+struct order {
+    struct across_opts across;
+    struct doctor_opts doctor;
+    bool ask; /* the servers who watches what */
+    char *const *paths;
+    int path_count;
+};
+
+/* One look at all. */
+struct examination {
+    struct scan scan;
+    struct findings findings;
+    struct deadlocks deadlocks;
+};
+
+static void look_done(struct examination *look)
+{
+    deadlocks_done(&look->deadlocks);
+    findings_done(&look->findings);
+    scan_done(&look->scan);
+}
+
+static int examine(struct lockctl *ctl, const struct order *order,
+                   const struct examination *before, struct examination *look)
+{
+    struct servers *servers = NULL;
+    bool done = true;
+
+    if (order->ask) {
+        servers = servers_ask(ctl, SERVERS_WCHP, "", &look->scan.notes);
+        done = servers != NULL;
+    }
+    if (done)
+        doctor_examine(&look->scan, servers, &order->doctor, &look->findings);
+    servers_free(servers);
+    done = done && deadlocks_find(look->scan.locks, look->scan.count,
+                                  before == NULL ? NULL : before->scan.locks,
+                                  before == NULL ? 0 : before->scan.count,
+                                  &look->deadlocks);
+    if (before != NULL)
+        findings_keep(&look->findings, &before->findings);
+    return done && !look->findings.failed ? 0
+                                          : lockctl_fail_error(ZKR_ENOMEM, "");
+}
+
+static int look_once(struct lockctl *ctl, const struct order *order,
+                     const struct examination *before,
+                     struct examination *ret_look)
+{
+    struct examination look = { .scan.count = 0 };
+    int code = across_scan(ctl, order->paths, order->path_count,
+                           &order->across.scan, &look.scan);
+
+    if (code == 0)
+        code = examine(ctl, order, before, &look);
+    if (code != 0) {
+        look_done(&look);
+        return code;
+    }
+    *ret_look = look;
+    return 0;
+}
+
+/* What is so only while it is looked at is no finding. */
+static int look_twice(struct lockctl *ctl, const struct order *order,
+                      struct examination *ret_look)
+{
+    struct examination first;
+    int code = lockctl_connect(ctl);
+
+    if (code == 0)
+        code = look_once(ctl, order, NULL, &first);
+    if (code != 0)
+        return code;
+    if (first.findings.count == 0 && first.deadlocks.count == 0) {
+        *ret_look = first;
+        return 0;
+    }
+    across_pause(ctl, order->across.confirm_ms);
+    code = look_once(ctl, order, &first, ret_look);
+    look_done(&first);
+    if (code == 0)
+        doctor_add_deadlocks(&ret_look->deadlocks, &ret_look->findings);
+    return code;
+}
+
+/* --- output --- */
+
+enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
+
+static const struct column columns[] = {
+    { .name = "LOCK" },
+    { .name = "CHECK" },
+    { .name = "FINDING" },
+    { .name = "CURE" },
+};
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+static const char *path_text(const struct finding *f, char text[PATH_TEXT_MAX])
+{
+    (void)escape_text(f->path, strlen(f->path), text, PATH_TEXT_MAX);
+    return text;
+}
+
+static void print_lines(const struct findings *all)
+{
+    char path[PATH_TEXT_MAX];
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct finding *f = &all->items[i];
+
+        (void)printf("%s: %s: %s. Cure: %s\n", path_text(f, path), f->check,
+                     f->what, f->cure);
+    }
+}
+
+static int print_table(const struct lockctl *ctl, const struct findings *all)
+{
+    char path[PATH_TEXT_MAX];
+    struct table *table;
+    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
+
+    if (code != 0)
+        return code;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct finding *f = &all->items[i];
+        const char *cells[COLUMN_COUNT] = { path_text(f, path), f->check,
+                                            f->what, f->cure };
+
+        if (!table_row(table, cells, STYLE_PLAIN)) {
+            (void)table_end(table);
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        }
+    }
+    return table_end(table);
+}
+
+static json_t *describe(const struct finding *f)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "check", f->check,
+                     "lock", json_text(f->path, strlen(f->path)), "node",
+                     f->node == NULL ? json_null()
+                                     : json_text(f->node, strlen(f->node)),
+                     "token", json_token(f->token), "what",
+                     json_text(f->what, strlen(f->what)), "cure",
+                     json_text(f->cure, strlen(f->cure)));
+}
+
+static int print_json(const struct lockctl *ctl, const struct examination *look)
+{
+    json_t *items = json_array();
+
+    for (size_t i = 0; i < look->findings.count; i++) {
+        if (json_array_append_new(items, describe(&look->findings.items[i])) !=
+            0) {
+            json_decref(items);
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        }
+    }
+    return output_json(ctl, "FindingList", look->scan.at_ms, items,
+                       &look->scan.notes);
+}
+
+static int print(const struct lockctl *ctl, const struct examination *look)
+{
+    int code = 0;
+
+    if (output_is_json(ctl))
+        code = print_json(ctl, look);
+    else if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
+        code = print_table(ctl, &look->findings);
+    else
+        print_lines(&look->findings);
+    notes_say(&look->scan.notes, ctl);
+    lockctl_say(ctl, "%zu lock%s, %zu finding%s", look->scan.count,
+                word_plural(look->scan.count), look->findings.count,
+                word_plural(look->findings.count));
+    return code;
+}
+
+/* --- options --- */
+
+static bool take(int option, struct order *order)
+{
+    switch (option) {
+    case OPTION_OLDER:
+        if (lockctl_parse_duration(optarg, &order->doctor.older_ms))
+            return true;
+        (void)lockctl_fail(EX_USAGE, "--older: '%s' is not a duration", optarg);
+        return false;
+    case OPTION_NO_4LW:
+        order->ask = false;
+        return true;
+    case OPTION_ACL:
+        order->across.scan.acl = true;
+        return true;
+    case OPTION_EMPTY:
+        order->across.scan.empty = order->doctor.empty = true;
+        return true;
+    default:
+        return across_take(option, &order->across);
+    }
+}
+
+static int doctor(struct lockctl *ctl, int argc, char **argv)
+{
+    struct order order = { .across = ACROSS_OPTS_INIT,
+                           .doctor.older_ms = INT64_C(24) * 3600 * 1000,
+                           .ask = true };
+    struct examination look;
+    int option;
+    int code;
+
+    while ((option = lockctl_option(ctl, &verb_doctor, argc, argv, "",
+                                    options)) != -1) {
+        if (!take(option, &order))
+            return EX_USAGE;
+    }
+    if (order.across.confirm_ms < 0)
+        order.across.confirm_ms =
+            order.doctor.empty ? CONTAINERS_GONE_MS : CONFIRM_MS;
+    order.paths = argv + optind;
+    order.path_count = argc - optind;
+    code = look_twice(ctl, &order, &look);
+    if (code != 0)
+        return code;
+    code = scan_code(&look.scan, print(ctl, &look));
+    if (code == 0 && look.findings.count > 0)
+        code = EX_NO;
+    look_done(&look);
+    return code;
+}
+
+const struct verb verb_doctor = {
+    .name = "doctor",
+    .usage = "[OPTION]... [PATH]...",
+    .summary = "Find what is wrong with locks, and what helps; exit code 1",
+    .help =
+        "  --older DURATION    a node that holds and is older is a finding; "
+        "0:\n"
+        "                      none is (24h)\n"
+        "  --confirm DURATION  look twice, so far apart; only what was there\n"
+        "                      both times counts (1s)\n"
+        "  --no-4lw            do not ask the servers who watches what\n"
+        "  --acl               also directories that everybody may change\n"
+        "  --empty             also empty directories that stay: looks again\n"
+        "                      after 125s, when containers are gone\n"
+        "  --depth N           look into N levels of directories (32)\n"
+        "  --limit N           look at no more than N locks (10000)\n"
+        "  --within DURATION   search no longer than that (60s)\n"
+        "\n"
+        "One line for each finding: deaf-waiter, herd, persistent-contender,\n"
+        "foreign-child, mixed-recipes, sequence-headroom, old-holder,\n"
+        "deadlock, open-acl, empty-directory.\n",
+    .run = doctor,
+};

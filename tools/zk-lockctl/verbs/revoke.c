@@ -1,0 +1,184 @@
+/* revoke: ask the holders of a lock to give it back, and wait for it. */
+#include "verbs/verbs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+#include "model/scan.h"
+#include "text/one_lock.h"
+#include "text/rows.h"
+
+enum { ZNONODE = -101 };
+enum { NODE_MAX = 2 * ZKR_PATH_MAX };
+
+enum { OPTION_ANYWAY = OPTION_FIRST };
+
+static const struct option options[] = {
+    { "anyway", no_argument, NULL, OPTION_ANYWAY },
+    { "wait", required_argument, NULL, 'w' },
+    { NULL, 0, NULL, 0 },
+};
+
+/* The tokens of those who were asked: nodes may get new names, tokens do not
+ * come back. */
+struct asked {
+    int64_t *tokens;
+    size_t count;
+    bool deaf; /* somebody holds who was not asked */
+};
+
+/* The request takes the place of what the node says of its owner. Where nobody
+ * would hear it, that is all that it does. */
+static bool is_in_vain(const struct lockctl *ctl, const struct contender *c,
+                       bool anyway)
+{
+    char who[WHO_MAX];
+
+    if (anyway || dialect_hears_requests(c->dialect))
+        return false;
+    lockctl_say(ctl, "%s is not asked: %s does not listen (--anyway asks)",
+                contender_who(c, who), dialect_name(c->dialect));
+    return true;
+}
+
+static int ask_one(struct lockctl *ctl, const struct lock *lock,
+                   const struct contender *c, struct asked *asked)
+{
+    char node[NODE_MAX];
+    char who[WHO_MAX];
+    int rc = ZKR_OK;
+
+    if (!one_lock_node(lock, c, node, sizeof(node)))
+        return EX_DATAERR;
+    if (!c->owner.is_asked)
+        rc = zkr_participants_revoke(ctl->session, node);
+    if (rc == ZNONODE) /* it has gone by itself */
+        return 0;
+    if (rc != ZKR_OK)
+        return lockctl_fail_zkr(rc);
+    lockctl_say(ctl, "asked %s", contender_who(c, who));
+    asked->tokens[asked->count++] = c->node->token;
+    return 0;
+}
+
+static int ask(struct lockctl *ctl, const struct lock *lock, bool anyway,
+               struct asked *asked)
+{
+    int code = 0;
+
+    for (size_t i = 0; i < lock->count && code == 0; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (!c->node->holds)
+            continue;
+        if (c->owner.is_asked || !is_in_vain(ctl, c, anyway))
+            code = ask_one(ctl, lock, c, asked);
+        else
+            asked->deaf = true;
+    }
+    return code;
+}
+
+static bool still_holds(const struct lock *lock, const struct asked *asked)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        if (lock_holder(lock, asked->tokens[i], NULL) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Until none of them holds. The lock is as it was when it was last seen. */
+static int await(struct lockctl *ctl, const char *path,
+                 const struct asked *asked, int64_t wait_ms, struct lock *lock)
+{
+    int64_t deadline = clock_now_ms() + wait_ms;
+
+    for (;;) {
+        int64_t left = deadline - clock_now_ms();
+        struct lock next;
+        int code = scan_again(ctl->session, path,
+                              one_lock_reads(ctl, SCAN_HOLDERS), &next);
+
+        if (code != 0)
+            return code;
+        lock_done(lock);
+        *lock = next;
+        if (!still_holds(lock, asked))
+            return 0;
+        if (left <= 0)
+            return EX_TEMPFAIL;
+        clock_sleep_ms(left < 100 ? left : 100);
+    }
+}
+
+static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
+                       bool anyway)
+{
+    struct asked asked = { .count = 0 };
+    struct lock lock;
+    int printed;
+    int code = scan_lock(ctl->session, path, SCAN_HOLDERS, NULL, &lock);
+
+    if (code != 0)
+        return code;
+    asked.tokens = calloc(lock.holders + 1, sizeof(*asked.tokens));
+    if (asked.tokens == NULL) {
+        lock_done(&lock);
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    }
+    code = ask(ctl, &lock, anyway, &asked);
+    if (code == 0)
+        code = await(ctl, path, &asked, wait_ms, &lock);
+    free(asked.tokens);
+    if (code == 0 && asked.deaf)
+        code = EX_TEMPFAIL;
+    if (code == 0 || code == EX_TEMPFAIL) {
+        one_lock_say(ctl, &lock);
+        printed = one_lock_print(ctl, &lock);
+        code = code == 0 ? printed : code;
+    }
+    lock_done(&lock);
+    return code;
+}
+
+static int revoke(struct lockctl *ctl, int argc, char **argv)
+{
+    char path[ZKR_PATH_MAX + 1];
+    int64_t wait_ms = 10000;
+    bool anyway = false;
+    int option;
+    int code;
+
+    while ((option = lockctl_option(ctl, &verb_revoke, argc, argv,
+                                    "w:", options)) != -1) {
+        if (option == OPTION_ANYWAY)
+            anyway = true;
+        else if (option != 'w')
+            return EX_USAGE;
+        else if (!lockctl_parse_duration(optarg, &wait_ms))
+            return lockctl_fail(EX_USAGE, "--wait: '%s' is not a duration",
+                                optarg);
+    }
+    if (argc - optind != 1)
+        return lockctl_fail(EX_USAGE, "revoke: which lock?");
+    if (!lockctl_parse_path(argv[optind], path, sizeof(path)))
+        return EX_USAGE;
+    code = lockctl_connect(ctl);
+    return code == 0 ? revoke_lock(ctl, path, wait_ms, anyway) : code;
+}
+
+const struct verb verb_revoke = {
+    .name = "revoke",
+    .usage = "[-w DURATION] [--anyway] LOCK",
+    .summary = "Ask the holders of a lock to give it back",
+    .help =
+        "  -w, --wait DURATION  how long to wait for them; exit code 75 when\n"
+        "                       one of them still holds then (10s)\n"
+        "\n"
+        "It is up to the program of the holder what it does. The request\n"
+        "takes the place of what its node said of its owner.\n",
+    .run = revoke,
+};

@@ -1,0 +1,382 @@
+/* run: hold a lock while a command runs. */
+#include "verbs/verbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/escape.h"
+#include "run/run.h"
+#include "run/why.h"
+
+enum {
+    OPTION_WHY = OPTION_FIRST,
+    OPTION_KILL_GRACE,
+    OPTION_KILL_AFTER,
+    OPTION_ON_SUSPEND,
+    OPTION_ON_REVOKE,
+    OPTION_STATUS_FILE,
+    OPTION_SESSION_TIMEOUT,
+};
+
+/* A command that cleans up after TERM has time, and one that does not heed it
+ * does not keep the lock. */
+enum { KILL_AFTER_MS = 30000 };
+
+/* Below the lowest, the lease has no room for the delays of a busy machine. */
+enum { SESSION_TIMEOUT_MS = 10000, SESSION_TIMEOUT_LOWEST_MS = 1000 };
+
+static const struct option long_options[] = {
+    { "shared", no_argument, NULL, 's' },
+    { "exclusive", no_argument, NULL, 'x' },
+    { "nonblock", no_argument, NULL, 'n' },
+    { "wait", required_argument, NULL, 'w' },
+    { "conflict-exit-code", required_argument, NULL, 'E' },
+    { "command", required_argument, NULL, 'c' },
+    { "why", required_argument, NULL, OPTION_WHY },
+    { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },
+    { "kill-after", required_argument, NULL, OPTION_KILL_AFTER },
+    { "on-suspend", required_argument, NULL, OPTION_ON_SUSPEND },
+    { "on-revoke", required_argument, NULL, OPTION_ON_REVOKE },
+    { "status-file", required_argument, NULL, OPTION_STATUS_FILE },
+    { "session-timeout", required_argument, NULL, OPTION_SESSION_TIMEOUT },
+    { NULL, 0, NULL, 0 },
+};
+
+static int bad(const char *option, const char *want)
+{
+    return lockctl_fail(EX_USAGE, "%s: '%s' is not %s", option, optarg, want);
+}
+
+static int take_duration(const char *option, int64_t *ret_ms)
+{
+    return lockctl_parse_duration(optarg, ret_ms) ? 0
+                                                  : bad(option, "a duration");
+}
+
+/* Nothing that only informs keeps a command from running. */
+static void take_why(const struct lockctl *ctl, struct run_opts *opts)
+{
+    char shown[4 * ZKR_LABEL_MAX + 1];
+
+    opts->why = opts->label;
+    if (why_fit(optarg, opts->label))
+        return;
+    (void)escape_text(opts->why, strlen(opts->why), shown, sizeof(shown));
+    lockctl_say(ctl,
+                "--why: others are shown one line of at most %d bytes: \"%s\"",
+                ZKR_LABEL_MAX, shown);
+}
+
+static int take_kill_after(int64_t *ret_ms)
+{
+    if (strcmp(optarg, "never") != 0)
+        return take_duration("--kill-after", ret_ms);
+    *ret_ms = -1;
+    return 0;
+}
+
+static int take_code(int *ret_code)
+{
+    char *end;
+    long code = strtol(optarg, &end, 10);
+
+    if (end == optarg || *end != '\0' || code < 0 || code > 255)
+        return bad("-E", "an exit code, 0 to 255");
+    *ret_code = (int)code;
+    return 0;
+}
+
+/* The command is given after the lock, or as text for a shell. */
+static void take_shell_command(struct run_opts *opts, char *text)
+{
+    static char *argv[] = { "/bin/sh", "-c", NULL, NULL };
+
+    argv[2] = text;
+    opts->argv = argv;
+}
+
+static int take_on_suspend(enum on_suspend *ret_on_suspend)
+{
+    static const char *const words[] = { [SUSPEND_CONTINUE] = "continue",
+                                         [SUSPEND_TERM] = "term",
+                                         [SUSPEND_PAUSE] = "pause" };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(optarg, words[i]) == 0) {
+            *ret_on_suspend = (enum on_suspend)i;
+            return 0;
+        }
+    }
+    return bad("--on-suspend", "continue, term or pause");
+}
+
+static int take_on_revoke(bool *ret_term)
+{
+    *ret_term = strcmp(optarg, "term") == 0;
+    return *ret_term || strcmp(optarg, "ignore") == 0
+               ? 0
+               : bad("--on-revoke", "ignore or term");
+}
+
+static int take_session_timeout(struct lockctl *ctl, uint32_t *ret_asked)
+{
+    int64_t ms;
+
+    if (!lockctl_parse_duration(optarg, &ms) ||
+        ms < SESSION_TIMEOUT_LOWEST_MS || ms > ZKR_SESSION_TIMEOUT_MAX_MS)
+        return bad("--session-timeout", "a duration between 1s and 24h");
+    ctl->session_timeout_ms = *ret_asked = (uint32_t)ms;
+    return 0;
+}
+
+static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
+{
+    switch (option) {
+    case 's':
+        opts->kind = CLAIM_READ;
+        return 0;
+    case 'x':
+        opts->kind = CLAIM_WRITE;
+        return 0;
+    case 'n':
+        opts->wait_ms = 0;
+        return 0;
+    case 'w':
+        return take_duration("-w", &opts->wait_ms);
+    case 'E':
+        return take_code(&opts->not_acquired_code);
+    case 'c':
+        take_shell_command(opts, optarg);
+        return 0;
+    case OPTION_WHY:
+        take_why(ctl, opts);
+        return 0;
+    case OPTION_KILL_GRACE:
+        return take_duration("--kill-grace", &opts->grace_ms);
+    case OPTION_KILL_AFTER:
+        return take_kill_after(&opts->kill_after_ms);
+    case OPTION_ON_SUSPEND:
+        return take_on_suspend(&opts->on_suspend);
+    case OPTION_ON_REVOKE:
+        return take_on_revoke(&opts->term_on_revoke);
+    case OPTION_STATUS_FILE:
+        opts->status_file = optarg;
+        return 0;
+    case OPTION_SESSION_TIMEOUT:
+        return take_session_timeout(ctl, &opts->timeout_asked_ms);
+    default:
+        return EX_USAGE;
+    }
+}
+
+/* LOCK [--] COMMAND..., or LOCK alone after -c, or LOCK -c TEXT. */
+static int take_arguments(struct run_opts *opts, int argc, char **argv)
+{
+    if (argc == 0)
+        return lockctl_fail(EX_USAGE, "no lock; see zk-lockctl run --help");
+    if (!lockctl_parse_path(argv[0], opts->path, sizeof(opts->path)))
+        return EX_USAGE;
+    argc--;
+    argv++;
+    if (opts->argv == NULL && argc == 2 && strcmp(argv[0], "-c") == 0) {
+        take_shell_command(opts, argv[1]);
+        return 0;
+    }
+    if (argc > 0 && strcmp(argv[0], "--") == 0) {
+        argc--;
+        argv++;
+    } else if (argc > 0 && argv[0][0] == '-') {
+        return lockctl_fail(EX_USAGE,
+                            "%s: options stand before the lock; put -- before "
+                            "a command of that name",
+                            argv[0]);
+    }
+    if (opts->argv != NULL)
+        return argc == 0 ? 0 : lockctl_fail(EX_USAGE, "-c, and also a command");
+    if (argc == 0)
+        return lockctl_fail(EX_USAGE, "no command; see zk-lockctl run --help");
+    opts->argv = argv;
+    return 0;
+}
+
+/* What others see is the name of the command; its arguments may be secret. */
+static void take_default_why(struct run_opts *opts)
+{
+    const char *slash = strrchr(opts->argv[0], '/');
+
+    (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], opts->label);
+    opts->why = opts->label[0] == '\0' ? NULL : opts->label;
+}
+
+static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
+                 char **argv)
+{
+    int option;
+    int code;
+
+    *opts = (struct run_opts){ .wait_ms = -1,
+                               .not_acquired_code = EX_TEMPFAIL,
+                               .grace_ms = -1,
+                               .kill_after_ms = KILL_AFTER_MS };
+    while ((option = lockctl_option(ctl, &verb_run, argc, argv,
+                                    "+sxnw:E:c:", long_options)) != -1) {
+        code = take_option(ctl, opts, option);
+        if (code != 0)
+            return code;
+    }
+    if (ctl->session_timeout_ms == 0)
+        ctl->session_timeout_ms = SESSION_TIMEOUT_MS;
+    code = take_arguments(opts, argc - optind, argv + optind);
+    if (code == 0 && opts->why == NULL)
+        take_default_why(opts);
+    return code;
+}
+
+/* A socket must not become our stdin, stdout or stderr. The command finds them
+ * closed as we did. */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+    }
+}
+
+/* What can be done before there are other threads, and must be then. */
+static int prepare(struct run *run)
+{
+    fill_standard_descriptors();
+    run->inherited = fds_note();
+    run->reaper = reaper_start();
+    run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (run->inherited == NULL || run->reaper == NULL || run->event_fd < 0 ||
+        run->timer_fd < 0 || !child_adopt_orphans())
+        return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
+    tty_open(&run->tty);
+    return run_status_check(run->opts.status_file);
+}
+
+static int command_code(const struct child *c)
+{
+    return WIFSIGNALED(c->status) ? EX_SIGNALED + WTERMSIG(c->status)
+                                  : WEXITSTATUS(c->status);
+}
+
+/* A confirmed release proves nothing: of a session that is over the library
+ * says so too. The lease at the end of the command does. */
+static void give_back(struct run *run)
+{
+    int rc = run->lost ? ZKR_OK : zkr_grant_release(run->grant);
+
+    run->held_ms = clock_boot_ms() - run->granted_ms;
+    if (run->lost)
+        return;
+    if (run->child.ended && (rc == ZKR_ELOST || !run->ended_in_time)) {
+        run->lost = true;
+        (void)lockctl_fail(EX_LOST, "LOCK LOST: it was not provably ours any "
+                                    "more when the command ended");
+    } else if (rc == ZKR_EPENDING) {
+        lockctl_say(run->ctl,
+                    "the servers do not say that the lock is given back; it "
+                    "may stay taken for the session timeout, %u ms",
+                    zkr_session_timeout_ms(run->ctl->session));
+    } else if (rc != ZKR_OK && rc != ZKR_ELOST) {
+        (void)lockctl_fail_zkr(rc);
+    }
+}
+
+static int run_locked(struct run *run)
+{
+    int code = run_wait(run); /* 0 also by -E 0 */
+
+    if (run->grant != NULL) {
+        if (code == 0)
+            code = run_hold(run);
+        give_back(run);
+    }
+    if (!run->child.ended)
+        return code;
+    return run->lost      ? EX_LOST
+           : run->revoked ? EX_REVOKED
+                          : command_code(&run->child);
+}
+
+static void clean_up(struct run *run)
+{
+    zkr_grant_free(run->grant);
+    reaper_dismiss(run->reaper);
+    fds_free(run->inherited);
+}
+
+static int run(struct lockctl *ctl, int argc, char **argv)
+{
+    struct run r = { .ctl = ctl };
+    int code = parse(ctl, &r.opts, argc, argv);
+
+    if (code != 0)
+        return code;
+    code = prepare(&r);
+    if (code == 0) {
+        code = run_connect(&r);
+        if (code == 0)
+            code = run_locked(&r);
+        if (run_status_write(&r, code) != 0 && code == 0)
+            code = EX_CANTCREAT;
+    }
+    clean_up(&r);
+    /* Not of a command that has exited with this number. */
+    if (code == EX_SIGNALED + SIGINT &&
+        (r.interrupted || WIFSIGNALED(r.child.status))) {
+        lockctl_disconnect(ctl);
+        signals_end_by(SIGINT);
+    }
+    return code;
+}
+
+const struct verb verb_run = {
+    .name = "run",
+    .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
+    .summary = "Hold a lock while a command runs",
+    .help =
+        "  -s, --shared             the lock is a read/write lock: for "
+        "reading\n"
+        "  -x, --exclusive          the lock is a read/write lock: for "
+        "writing\n"
+        "                           (without either: a mutex)\n"
+        "  -n, --nonblock           do not wait\n"
+        "  -w, --wait DURATION      wait so long (500ms, 10s, 2m, 1h)\n"
+        "  -E, --conflict-exit-code CODE\n"
+        "                           when not acquired (75)\n"
+        "  -c, --command TEXT       run /bin/sh -c TEXT\n"
+        "      --why TEXT           shown to others (the name of COMMAND)\n"
+        "      --kill-grace DURATION\n"
+        "                           between TERM and KILL (the smaller of 5s "
+        "and\n"
+        "                           a tenth of the session timeout)\n"
+        "      --kill-after DURATION|never\n"
+        "                           KILL when TERM was passed on and the "
+        "command has\n"
+        "                           not ended since (30s)\n"
+        "      --on-suspend WHAT    when the servers do not answer: continue,\n"
+        "                           term or pause (continue)\n"
+        "      --on-revoke WHAT     when somebody asks for the lock: ignore "
+        "or\n"
+        "                           term (ignore)\n"
+        "      --status-file FILE   what happened, as JSON\n"
+        "      --session-timeout DURATION\n"
+        "                           to ask of the servers (10s)\n"
+        "\n"
+        "The command is dead before anybody else can hold the lock: it gets "
+        "TERM\n"
+        "and KILL before the lease ends. See zk-lockctl(1).\n",
+    .run = run,
+};

@@ -1,0 +1,438 @@
+/* show: one queue in its order, and why each waits. */
+#include "verbs/verbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+#include "common/plain.h"
+#include "common/words.h"
+#include "model/scan.h"
+#include "model/servers.h"
+#include "model/watching.h"
+#include "text/describe.h"
+#include "text/one_lock.h"
+#include "text/output.h"
+#include "text/rows.h"
+#include "text/table.h"
+
+enum { OPTION_NO_4LW = OPTION_FIRST, OPTION_LIMIT };
+enum { DEFAULT_LIMIT = 10000 };
+
+static const struct option options[] = {
+    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
+    { "limit", required_argument, NULL, OPTION_LIMIT },
+    { NULL, 0, NULL, 0 },
+};
+
+/* What is shown: a lock, and what the servers say; NULL when not asked. */
+struct view {
+    struct lock lock;
+    size_t shown; /* children, the first of the lock; of them */
+    size_t queue; /* ... so many contend */
+    struct servers *servers;
+    struct watching watching;
+    struct notes notes;
+    /* Tokens of those who were deaf a moment ago, too. */
+    int64_t *deaf;
+    size_t deaf_count;
+};
+
+static const struct column columns[] = {
+    { .name = "POS", .rank = 0, .right = true },
+    { .name = "STATE", .rank = 1 },
+    { .name = "OWNER", .rank = 2, .narrow = 20 },
+    { .name = "LABEL", .rank = 6, .narrow = 12 },
+    { .name = "CLIENT", .rank = 8 },
+    { .name = "SESSION", .rank = 9 },
+    { .name = "TIMEOUT", .rank = 10, .right = true },
+    { .name = "SINCE", .rank = 3, .right = true },
+    { .name = "BLOCKED-BY", .rank = 4 },
+    { .name = "WATCH", .rank = 5 },
+    { .name = "TOKEN", .rank = 7 },
+    { .name = "MODE", .wide = true },
+    { .name = "DIALECT", .wide = true },
+    { .name = "THREAD", .wide = true },
+    { .name = "QUEUED", .wide = true },
+    { .name = "NODE", .wide = true },
+};
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+/* The queue and its watches are not seen in one moment: a waiter is deaf when
+ * it was so twice. */
+static enum answer watches(const struct view *v, const struct contender *c)
+{
+    enum answer answer = watching_wakes(&v->watching, c);
+
+    if (answer != ANSWER_NO)
+        return answer;
+    for (size_t i = 0; i < v->deaf_count; i++) {
+        if (v->deaf[i] == c->node->token)
+            return ANSWER_NO;
+    }
+    return ANSWER_UNKNOWN;
+}
+
+static enum answer lives(const struct view *v, const struct contender *c)
+{
+    return v->servers == NULL || c->node->session_id == 0
+               ? ANSWER_UNKNOWN
+               : servers_session_lives(v->servers, c->node->session_id);
+}
+
+static const struct client *client_of(const struct view *v,
+                                      const struct contender *c)
+{
+    return v->servers == NULL ? NULL
+                              : servers_client(v->servers, c->node->session_id);
+}
+
+/* --- the table --- */
+
+struct cells {
+    char position[WORD_MAX];
+    char owner[WHO_MAX];
+    char label[ZKR_LABEL_MAX * 4 + 1];
+    char client[100];
+    char session[WORD_MAX];
+    char timeout[WORD_MAX];
+    char since[WORD_MAX];
+    char blocker[WORD_MAX];
+    char token[WORD_MAX];
+    char thread[300];
+    char queued[WORD_MAX];
+    char node[1200];
+};
+
+static const char *state_of(const struct contender *c)
+{
+    if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
+        return "foreign";
+    return c->node->holds ? "HELD" : "wait";
+}
+
+static void set_client(const struct view *v, const struct contender *c,
+                       struct cells *x, const char *cells[COLUMN_COUNT])
+{
+    const struct client *client = client_of(v, c);
+
+    cells[4] = c->node->session_id == 0 ? "(no session)" : "?";
+    cells[6] = "?";
+    if (client == NULL)
+        return;
+    (void)escape_text(client->address, strlen(client->address), x->client,
+                      sizeof(x->client));
+    cells[4] = x->client;
+    (void)snprintf(x->timeout, sizeof(x->timeout), "%gs",
+                   (double)client->timeout_ms / 1000);
+    cells[6] = x->timeout;
+}
+
+static void set_queue(const struct view *v, const struct contender *c,
+                      struct cells *x, const char *cells[COLUMN_COUNT])
+{
+    static const char *const words[] = {
+        [ANSWER_UNKNOWN] = "?",
+        [ANSWER_NO] = "MISSING",
+        [ANSWER_YES] = "ok",
+    };
+    char age[WORD_MAX];
+
+    (void)snprintf(x->since, sizeof(x->since), "%s%.30s",
+                   c->node->holds ? "<=" : "", word_age(c->age_ms, age));
+    cells[7] = c->age_ms < 0 ? "?" : x->since;
+    if (!contender_waits(c) || c->node->waits_for >= v->lock.listed)
+        return;
+    (void)snprintf(x->blocker, sizeof(x->blocker), "pos %zu",
+                   c->node->waits_for);
+    cells[8] = x->blocker;
+    cells[9] = words[watches(v, c)];
+}
+
+static bool print_row(struct table *table, const struct view *v, size_t i)
+{
+    const struct contender *c = &v->lock.items[i];
+    const struct zkr_participant *p = c->node;
+    bool is_foreign = p->kind == ZKR_PARTICIPANT_FOREIGN;
+    const char *cells[COLUMN_COUNT] = { NULL };
+    struct cells x;
+
+    (void)snprintf(x.position, sizeof(x.position), "%zu", i);
+    (void)escape_text(c->owner.label, strlen(c->owner.label), x.label,
+                      sizeof(x.label));
+    (void)escape_text(c->owner.thread, strlen(c->owner.thread), x.thread,
+                      sizeof(x.thread));
+    (void)escape_text(p->name, strlen(p->name), x.node, sizeof(x.node));
+    cells[0] = is_foreign ? "" : x.position;
+    cells[1] = state_of(c);
+    cells[2] = contender_who(c, x.owner);
+    cells[3] = x.label;
+    set_client(v, c, &x, cells);
+    if (p->session_id != 0)
+        cells[5] = word_id(p->session_id, x.session);
+    set_queue(v, c, &x, cells);
+    if (p->token != 0)
+        cells[10] = word_token(p->token, x.token);
+    cells[11] = p->kind == ZKR_PARTICIPANT_SHARED ? "shared"
+                : is_foreign                      ? ""
+                                                  : "exclusive";
+    cells[12] = dialect_name(c->dialect);
+    cells[13] = x.thread;
+    cells[14] = p->error == ZKR_OK ? word_time(p->since_ms, x.queued) : "?";
+    cells[15] = x.node;
+    return table_row(table, cells,
+                     is_foreign                   ? STYLE_DIM
+                     : p->holds                   ? STYLE_GOOD
+                     : watches(v, c) == ANSWER_NO ? STYLE_BAD
+                                                  : STYLE_PLAIN);
+}
+
+static void print_title(const struct view *v)
+{
+    const struct lock *lock = &v->lock;
+    char path[ZKR_PATH_MAX * 4 + 1];
+    char plain[ZKR_PATH_MAX * 16 + 1];
+
+    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    (void)printf("%s  %s (%s)  %s  %zu in the queue",
+                 plain_text(path, plain, sizeof(plain)), kind_name(lock->kind),
+                 dialect_name(lock->dialect), lock_state_name(lock->state),
+                 lock->count);
+    if (v->queue < lock->count)
+        (void)printf(", %zu shown", v->queue);
+    if (lock->listed > lock->count)
+        (void)printf(", %zu foreign", lock->listed - lock->count);
+    (void)putchar('\n');
+}
+
+static int print_table(const struct lockctl *ctl, const struct view *v)
+{
+    struct table *table;
+    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
+
+    if (code != 0)
+        return code;
+    if (ctl->format != FORMAT_CSV)
+        print_title(v);
+    for (size_t i = 0; i < v->shown; i++) {
+        if (!print_row(table, v, i)) {
+            (void)table_end(table);
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        }
+    }
+    return table_end(table);
+}
+
+/* --- JSON --- */
+
+static json_t *json_answer(enum answer answer)
+{
+    return answer == ANSWER_UNKNOWN ? json_null()
+                                    : json_boolean(answer == ANSWER_YES);
+}
+
+static json_t *describe(const struct view *v, const struct contender *c)
+{
+    json_t *all = describe_contender(&v->lock, c);
+    const struct client *client = client_of(v, c);
+
+    if (all == NULL)
+        return NULL;
+    (void)json_object_set_new(
+        all, "client",
+        client == NULL ? json_null()
+                       : json_text(client->address, strlen(client->address)));
+    (void)json_object_set_new(
+        all, "server",
+        client == NULL ? json_null()
+                       : json_text(client->server, strlen(client->server)));
+    (void)json_object_set_new(
+        all, "session_timeout_ms",
+        client == NULL ? json_null() : json_integer(client->timeout_ms));
+    (void)json_object_set_new(all, "session_alive", json_answer(lives(v, c)));
+    (void)json_object_set_new(all, "watches",
+                              contender_waits(c) ? json_answer(watches(v, c))
+                                                 : json_null());
+    return all;
+}
+
+static json_t *describe_some(const struct view *v, size_t from, size_t to)
+{
+    json_t *some = json_array();
+
+    for (size_t i = from; i < to; i++) {
+        if (json_array_append_new(some, describe(v, &v->lock.items[i])) != 0) {
+            json_decref(some);
+            return NULL;
+        }
+    }
+    return some;
+}
+
+static int print_json(const struct lockctl *ctl, const struct view *v)
+{
+    json_t *lock = describe_lock(&v->lock);
+    json_t *queue = describe_some(v, 0, v->queue);
+    json_t *foreign = describe_some(v, v->queue, v->shown);
+    json_t *items = json_array();
+
+    /* each takes its value, also when it fails */
+    if (json_object_set_new(lock, "queue", queue) != 0 ||
+        json_object_set_new(lock, "foreign_children", foreign) != 0 ||
+        json_array_append(items, lock) != 0) {
+        json_decref(lock);
+        json_decref(items);
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    }
+    json_decref(lock);
+    return output_json(ctl, "LockQueue", v->lock.at_ms, items, &v->notes);
+}
+
+/* --- what is worth a word --- */
+
+static void note_deaf(struct view *v)
+{
+    for (size_t i = 0; i < v->queue; i++) {
+        const struct contender *c = &v->lock.items[i];
+
+        if (contender_waits(c) && watches(v, c) == ANSWER_NO)
+            notes_add(
+                &v->notes,
+                "pos %zu watches nobody ahead of it: it will not wake up, "
+                "unless it was just about to look again",
+                i);
+    }
+}
+
+static void note_lock(struct view *v)
+{
+    const struct lock *lock = &v->lock;
+
+    if (lock->kind == KIND_MIXED)
+        notes_add(&v->notes, "several recipes are used on this path; they do "
+                             "not exclude each other");
+    if (lock->kind == KIND_UNFAIR)
+        notes_add(&v->notes, "who waits for an unfair mutex has no node, and "
+                             "is not shown");
+    if (lock->listed > lock->count &&
+        (lock->dialect == DIALECT_CURATOR || lock->dialect == DIALECT_MIXED))
+        notes_add(&v->notes,
+                  "Curator counts foreign children (%zu) as contenders, "
+                  "and may wait for them",
+                  lock->listed - lock->count);
+    if (lock->cut)
+        notes_add(&v->notes, "only %zu of %zu children are listed", v->shown,
+                  lock->total);
+}
+
+static int print(const struct lockctl *ctl, struct view *v)
+{
+    int code;
+
+    note_lock(v);
+    note_deaf(v);
+    code = output_is_json(ctl) ? print_json(ctl, v) : print_table(ctl, v);
+    (void)fflush(stdout);
+    notes_say(&v->notes, ctl);
+    return code;
+}
+
+/* What is seen now. 0, or an exit code. */
+static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
+                struct view *v)
+{
+    struct lock *lock = &v->lock;
+    int code = scan_lock(ctl->session, path, limit, NULL, lock);
+
+    if (code != 0)
+        return code;
+    v->shown = lock->listed < limit ? lock->listed : limit;
+    v->queue = lock->count < v->shown ? lock->count : v->shown;
+    lock->cut = v->shown < lock->listed || lock->cut;
+    v->watching.lock = lock;
+    if (!ask)
+        return 0;
+    v->servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
+                             path, &v->notes);
+    return v->servers != NULL &&
+                   watching_read(&v->watching, lock, v->servers, path)
+               ? 0
+               : lockctl_fail_error(ZKR_ENOMEM, "");
+}
+
+static void forget(struct view *v)
+{
+    watching_done(&v->watching);
+    servers_free(v->servers);
+    v->servers = NULL;
+    lock_done(&v->lock);
+    notes_done(&v->notes);
+}
+
+/* How many waiters are deaf; they are kept for the second look. */
+static size_t keep_deaf(struct view *v)
+{
+    v->deaf = calloc(v->lock.count + 1, sizeof(*v->deaf));
+    for (size_t i = 0; i < v->lock.count && v->deaf != NULL; i++) {
+        const struct contender *c = &v->lock.items[i];
+
+        if (contender_waits(c) && watching_wakes(&v->watching, c) == ANSWER_NO)
+            v->deaf[v->deaf_count++] = c->node->token;
+    }
+    return v->deaf_count;
+}
+
+static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
+                     bool ask)
+{
+    struct view v = { .servers = NULL };
+    int code = lockctl_connect(ctl);
+
+    if (code == 0)
+        code = look(ctl, path, limit, ask, &v);
+    if (code == 0 && keep_deaf(&v) > 0) {
+        forget(&v);
+        clock_sleep_ms(200);
+        code = look(ctl, path, limit, ask, &v);
+    }
+    if (code == 0)
+        code = print(ctl, &v);
+    forget(&v);
+    free(v.deaf);
+    return code;
+}
+
+static int show(struct lockctl *ctl, int argc, char **argv)
+{
+    char path[ZKR_PATH_MAX + 1];
+    int64_t limit = DEFAULT_LIMIT;
+    bool ask = true;
+    int option;
+
+    while ((option = lockctl_option(ctl, &verb_show, argc, argv, "",
+                                    options)) != -1) {
+        if (option == OPTION_NO_4LW)
+            ask = false;
+        else if (option != OPTION_LIMIT)
+            return EX_USAGE;
+        else if (!lockctl_parse_count(optarg, &limit))
+            return lockctl_fail(EX_USAGE, "--limit: '%s' is not a number",
+                                optarg);
+    }
+    if (argc - optind != 1)
+        return lockctl_fail(EX_USAGE, "show: which lock?");
+    if (!lockctl_parse_path(argv[optind], path, sizeof(path)))
+        return EX_USAGE;
+    return show_lock(ctl, path, (uint32_t)limit, ask);
+}
+
+const struct verb verb_show = {
+    .name = "show",
+    .usage = "[OPTION]... LOCK",
+    .summary = "Show one queue, and why each in it waits",
+    .help = "  --limit N  show no more than the first N children (10000)\n"
+            "  --no-4lw   do not ask the servers for cons, dump and wchp\n",
+    .run = show,
+};

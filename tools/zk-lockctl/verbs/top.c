@@ -1,0 +1,271 @@
+/* top: locks as they are now, on a screen, or as tables. */
+#include "verbs/verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/stop.h"
+#include "top/live.h"
+#include "top/looker.h"
+#include "top/print.h"
+
+enum {
+    OPTION_INTERVAL = OPTION_FIRST,
+    OPTION_COUNT,
+    OPTION_ONCE,
+    OPTION_SORT,
+    OPTION_REVERSE,
+    OPTION_MATCH,
+};
+
+enum { RETRY_MS = 100 };
+
+static const struct option options[] = {
+    { "interval", required_argument, NULL, OPTION_INTERVAL },
+    { "count", required_argument, NULL, OPTION_COUNT },
+    { "once", no_argument, NULL, OPTION_ONCE },
+    { "sort", required_argument, NULL, OPTION_SORT },
+    { "reverse", no_argument, NULL, OPTION_REVERSE },
+    { "match", required_argument, NULL, OPTION_MATCH },
+    { NULL, 0, NULL, 0 },
+};
+
+struct top {
+    struct lockctl *ctl;
+    char root[ZKR_PATH_MAX + 1];
+    struct top_view view; /* as it is at the beginning */
+    uint32_t count;       /* of looks; 0: without end */
+    struct top_model model;
+    struct top_printer printer;
+    bool failing; /* that was said */
+};
+
+/* --- without a screen --- */
+
+static int flush(void)
+{
+    bool flushed = fflush(stdout) == 0 && ferror(stdout) == 0;
+
+    stop_printing(false);
+    return flushed ? 0 : EX_IOERR; /* main() says it */
+}
+
+static int print(struct top *t)
+{
+    const struct top_order order = { t->view.sort, t->view.reversed,
+                                     t->view.filter };
+    int code = top_model_arrange(&t->model, &order)
+                   ? 0
+                   : lockctl_fail_error(ZKR_ENOMEM, "");
+    int flushed;
+
+    stop_printing(true);
+    if (code == 0)
+        code = top_print(&t->printer, &t->model);
+    flushed = flush();
+    return flushed == 0 ? code : flushed;
+}
+
+/* A look that fails ends it only if it was the first. */
+static int look(struct top *t)
+{
+    struct top_look_result result;
+    bool taken;
+    int code;
+
+    top_look_once(t->ctl, t->root, &result);
+    if (result.error != ZKR_OK) {
+        if (t->failing)
+            return 0;
+        t->failing = true;
+        code = lockctl_fail_error(result.error, result.detail);
+        return t->model.at_ms == 0 ? code : 0;
+    }
+    t->failing = false;
+    taken = top_model_take(&t->model, &result.scan);
+    scan_done(&result.scan);
+    return taken ? print(t) : lockctl_fail_error(ZKR_ENOMEM, "");
+}
+
+static bool is_over(const struct top *t)
+{
+    enum zkr_session_state state = zkr_session_state(t->ctl->session);
+
+    return state == ZKR_SESSION_AUTH_FAILED || state == ZKR_SESSION_CLOSED;
+}
+
+/* False when it is time to end. */
+static bool wait_for_connection(struct top *t)
+{
+    while (!lockctl_is_connected(t->ctl) && !is_over(t)) {
+        if (!t->failing)
+            lockctl_say(t->ctl, "connection lost, waiting for it");
+        t->failing = true;
+        if (!stop_wait(RETRY_MS))
+            return false;
+    }
+    return true;
+}
+
+static int go_on(struct top *t)
+{
+    int code = look(t);
+
+    for (uint32_t n = 1; code == 0 && n != t->count; n++) {
+        if (!stop_wait(t->view.interval_ms) || !wait_for_connection(t))
+            break;
+        code = is_over(t) ? lockctl_fail_error(ZKR_ECLOSED, "") : look(t);
+    }
+    return code;
+}
+
+static int run_without_screen(struct top *t)
+{
+    int code = top_print_start(&t->printer, t->ctl);
+    int ended;
+
+    if (code == 0 && !stop_start()) {
+        (void)top_print_end(&t->printer);
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    }
+    if (code == 0) {
+        code = go_on(t);
+        lockctl_disconnect(t->ctl);
+        stop_end();
+    }
+    ended = top_print_end(&t->printer);
+    top_model_done(&t->model);
+    return code != 0 ? code : ended;
+}
+
+/* --- options --- */
+
+static bool take_interval(struct top *t, const char *text)
+{
+    if (lockctl_parse_duration(text, &t->view.interval_ms) &&
+        t->view.interval_ms >= TOP_INTERVAL_MIN_MS &&
+        t->view.interval_ms <= TOP_INTERVAL_MAX_MS)
+        return true;
+    (void)lockctl_fail(EX_USAGE,
+                       "--interval: '%s' is not a duration from %dms to 1h",
+                       text, TOP_INTERVAL_MIN_MS);
+    return false;
+}
+
+static bool take_sort(struct top *t, const char *text)
+{
+    if (top_key_read(text, &t->view.sort))
+        return true;
+    (void)lockctl_fail(EX_USAGE,
+                       "--sort: choose from lock, kind, state, holder, held, "
+                       "wait, longest, grants, token");
+    return false;
+}
+
+static bool take_match(struct top *t, const char *text)
+{
+    int len = snprintf(t->view.filter, sizeof(t->view.filter), "%s", text);
+
+    if (len >= 0 && (size_t)len < sizeof(t->view.filter))
+        return true;
+    (void)lockctl_fail(EX_USAGE, "--match: the text is too long");
+    return false;
+}
+
+static bool take(struct top *t, int option)
+{
+    switch (option) {
+    case OPTION_INTERVAL:
+        return take_interval(t, optarg);
+    case OPTION_COUNT:
+        return lockctl_take_count("--count", &t->count);
+    case OPTION_ONCE:
+        t->count = 1;
+        return true;
+    case OPTION_SORT:
+        return take_sort(t, optarg);
+    case OPTION_REVERSE:
+        t->view.reversed = true;
+        return true;
+    case OPTION_MATCH:
+        return take_match(t, optarg);
+    default:
+        return false;
+    }
+}
+
+static int read_options(struct top *t, int argc, char **argv)
+{
+    int option;
+
+    while ((option = lockctl_option(t->ctl, &verb_top, argc, argv, "",
+                                    options)) != -1) {
+        if (!take(t, option))
+            return EX_USAGE;
+    }
+    if (t->ctl->format == FORMAT_DOT)
+        return lockctl_fail(EX_USAGE, "top: -o dot is for graph");
+    if (t->ctl->format == FORMAT_JSON && t->count != 1)
+        return lockctl_fail(EX_USAGE, "top: -o json is for --once; without "
+                                      "end there is -o jsonl");
+    if (argc - optind > 1)
+        return lockctl_fail(EX_USAGE,
+                            "top: one path; see zk-lockctl top --help");
+    if (argc > optind &&
+        !lockctl_parse_path(argv[optind], t->root, sizeof(t->root)))
+        return EX_USAGE;
+    return 0;
+}
+
+/* Who asks for a number of looks, for columns or for a format of programs wants
+ * tables, also on a terminal. */
+static bool wants_screen(const struct top *t)
+{
+    return t->count == 0 && t->ctl->columns == NULL &&
+           (t->ctl->format == FORMAT_TABLE || t->ctl->format == FORMAT_WIDE) &&
+           isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+}
+
+static int top(struct lockctl *ctl, int argc, char **argv)
+{
+    struct top t = {
+        .ctl = ctl,
+        .root = "/",
+        .view = { .sort = TOP_LONGEST, .interval_ms = 2000 },
+    };
+    bool on_screen = false;
+    int code = read_options(&t, argc, argv);
+
+    if (code == 0)
+        code = lockctl_connect(ctl);
+    if (code != 0)
+        return code;
+    if (wants_screen(&t)) {
+        code = top_live(ctl, t.root, &t.view, &on_screen);
+        if (!on_screen)
+            lockctl_say(ctl, "this terminal has no screen for it");
+    }
+    return on_screen ? code : run_without_screen(&t);
+}
+
+const struct verb verb_top = {
+    .name = "top",
+    .usage = "[OPTION]... [PATH]",
+    .summary = "Watch the locks at and below a path on a screen",
+    .help = "  --interval DURATION  look so often (2s)\n"
+            "  --sort COLUMN        lock, kind, state, holder, held, wait,\n"
+            "                       longest, grants, token (longest)\n"
+            "  --reverse            the other way round\n"
+            "  --match TEXT         locks and holders with this text\n"
+            "  --once               one table, and the end\n"
+            "  --count N            N tables\n"
+            "\n"
+            "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
+            "reverses, Space looks now, + and - change the interval, ? is the\n"
+            "help, q goes back and at last ends it.\n"
+            "\n"
+            "Without a terminal, and with --once, --count, --columns, -o csv,\n"
+            "json or jsonl, it prints one table after the other.\n",
+    .run = top,
+};

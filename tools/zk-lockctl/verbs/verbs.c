@@ -1,0 +1,35 @@
+/* The table of all verbs. */
+#include "verbs/verbs.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct verb *const verbs[] = {
+    &verb_run,
+    &verb_ls,
+    &verb_show,
+    &verb_check,
+    &verb_wait,
+    &verb_watch,
+    &verb_top,
+    &verb_metrics,
+    &verb_revoke,
+    &verb_break,
+    &verb_deadlocks,
+    &verb_graph,
+    &verb_doctor,
+    &verb_completion,
+    &verb_help,
+    &verb_version,
+    NULL,
+};
+/* clang-format on */
+
+const struct verb *verbs_find(const char *name)
+{
+    for (const struct verb *const *v = verbs; *v != NULL; v++) {
+        if (strcmp((*v)->name, name) == 0)
+            return *v;
+    }
+    return NULL;
+}

@@ -1,0 +1,30 @@
+/* All verbs; each has a file of its name. */
+#ifndef VERBS_VERBS_H
+#define VERBS_VERBS_H
+
+#include "common/lockctl.h"
+
+extern const struct verb verb_break;
+extern const struct verb verb_check;
+extern const struct verb verb_deadlocks;
+extern const struct verb verb_doctor;
+extern const struct verb verb_graph;
+extern const struct verb verb_completion;
+extern const struct verb verb_help;
+extern const struct verb verb_run;
+extern const struct verb verb_ls;
+extern const struct verb verb_metrics;
+extern const struct verb verb_revoke;
+extern const struct verb verb_show;
+extern const struct verb verb_top;
+extern const struct verb verb_version;
+extern const struct verb verb_wait;
+extern const struct verb verb_watch;
+
+/* In the order in which help lists them; ends with NULL. */
+extern const struct verb *const verbs[];
+
+/* NULL: there is none of that name. */
+const struct verb *verbs_find(const char *name);
+
+#endif

@@ -1,0 +1,350 @@
+/* watch: what happens to locks, as it happens. */
+#include "verbs/verbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/plain.h"
+#include "common/stop.h"
+#include "common/words.h"
+#include "model/looks.h"
+#include "text/describe.h"
+#include "text/output.h"
+#include "text/rows.h"
+#include "text/table.h"
+
+enum { OPTION_INTERVAL = OPTION_FIRST, OPTION_INITIAL };
+
+/* How often to see whether the connection is back. */
+enum { RETRY_MS = 100, INTERVAL_MIN_MS = 10 };
+
+static const struct option options[] = {
+    { "interval", required_argument, NULL, OPTION_INTERVAL },
+    { "initial", no_argument, NULL, OPTION_INITIAL },
+    { NULL, 0, NULL, 0 },
+};
+
+struct watch {
+    struct lockctl *ctl;
+    int64_t interval_ms;
+    bool initial;
+    struct table *csv;
+    int code; /* of the output */
+};
+
+/* --- one event --- */
+
+static const struct column columns[] = {
+    { .name = "TIME" },    { .name = "EVENT" },     { .name = "LOCK" },
+    { .name = "OWNER" },   { .name = "TOKEN" },     { .name = "WAITED_MS" },
+    { .name = "HELD_MS" }, { .name = "SESSION" },   { .name = "NODE" },
+    { .name = "LABEL" },   { .name = "LAST_LOOK" },
+};
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+struct texts {
+    char time[WORD_MAX];
+    char last_look[WORD_MAX];
+    char path[ZKR_PATH_MAX * 4 + 1];
+    char owner[WHO_MAX];
+    char node[1024];
+    char label[ZKR_LABEL_MAX * 4 + 1];
+    char token[WORD_MAX];
+    char session[WORD_MAX];
+    char waited[WORD_MAX];
+    char held[WORD_MAX];
+};
+
+static void escape(const char *text, char *out, size_t size)
+{
+    (void)escape_text(text, strlen(text), out, size);
+}
+
+static void write_texts(const struct event *e, struct texts *t)
+{
+    memset(t, 0, sizeof(*t));
+    (void)word_time(e->at_ms, t->time);
+    if (e->kind == EVENT_RESYNC) {
+        (void)word_time(e->since_ms, t->last_look);
+        return;
+    }
+    escape(e->lock->path, t->path, sizeof(t->path));
+    escape(e->of->node->name, t->node, sizeof(t->node));
+    escape(e->of->owner.label, t->label, sizeof(t->label));
+    (void)contender_who(e->of, t->owner);
+    if (e->of->node->token != 0)
+        (void)word_token(e->of->node->token, t->token);
+    if (e->of->node->session_id != 0)
+        (void)word_id(e->of->node->session_id, t->session);
+}
+
+static void print_pair(const char *name, const char *text)
+{
+    char plain[ZKR_PATH_MAX * 16 + 1];
+
+    if (text[0] != '\0')
+        (void)printf(" %s%s", name, plain_text(text, plain, sizeof(plain)));
+}
+
+static void print_line(const struct watch *w, const struct event *e)
+{
+    struct texts t;
+    bool wide = w->ctl->format == FORMAT_WIDE;
+
+    write_texts(e, &t);
+    if (e->waited_ms >= 0)
+        (void)word_age(e->waited_ms, t.waited);
+    if (e->held_ms >= 0)
+        (void)word_age(e->held_ms, t.held);
+    (void)printf("%s %-8s", t.time, event_name(e->kind));
+    print_pair("", t.path);
+    print_pair("", t.owner);
+    print_pair("token=", t.token);
+    print_pair("waited<=", t.waited);
+    print_pair("held<=", t.held);
+    print_pair("session=", wide ? t.session : "");
+    print_pair("node=", wide ? t.node : "");
+    print_pair("label=", wide ? t.label : "");
+    print_pair("more may have happened since ", t.last_look);
+    (void)putchar('\n');
+}
+
+static void print_csv(struct watch *w, const struct event *e)
+{
+    struct texts t;
+    const char *cells[COLUMN_COUNT] = {
+        t.time, event_name(e->kind), t.path, t.owner, t.token,    t.waited,
+        t.held, t.session,           t.node, t.label, t.last_look
+    };
+
+    write_texts(e, &t);
+    if (e->waited_ms >= 0)
+        (void)snprintf(t.waited, WORD_MAX, "%lld", (long long)e->waited_ms);
+    if (e->held_ms >= 0)
+        (void)snprintf(t.held, WORD_MAX, "%lld", (long long)e->held_ms);
+    (void)table_row(w->csv, cells, STYLE_PLAIN);
+}
+
+static json_t *ms_or_null(int64_t ms)
+{
+    return ms < 0 ? json_null() : json_integer(ms);
+}
+
+static json_t *describe_event(const struct event *e)
+{
+    if (e->kind == EVENT_RESYNC)
+        return json_pack("{s:o, s:s, s:o}", "at", json_time(e->at_ms), "event",
+                         event_name(e->kind), "last_look",
+                         json_time(e->since_ms));
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "at",
+                     json_time(e->at_ms), "event", event_name(e->kind), "path",
+                     json_text(e->lock->path, strlen(e->lock->path)),
+                     "waited_ms_max", ms_or_null(e->waited_ms), "held_ms_max",
+                     ms_or_null(e->held_ms), "contender",
+                     describe_contender(e->lock, e->of));
+}
+
+static int print_json(const struct watch *w, const struct event *e)
+{
+    struct notes none = { .texts = NULL };
+    json_t *items = json_array();
+
+    if (json_array_append_new(items, describe_event(e)) != 0) {
+        json_decref(items);
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    }
+    return output_json(w->ctl, "EventList", e->at_ms, items, &none);
+}
+
+static void print_event(const struct event *e, void *user)
+{
+    struct watch *w = user;
+
+    stop_printing(true);
+    if (w->csv != NULL)
+        print_csv(w, e);
+    else if (w->ctl->format != FORMAT_JSONL)
+        print_line(w, e);
+    else if (w->code == 0)
+        w->code = print_json(w, e);
+}
+
+/* --- looking --- */
+
+static int flush(void)
+{
+    bool flushed = fflush(stdout) == 0 && ferror(stdout) == 0;
+
+    stop_printing(false);
+    return flushed ? 0 : EX_IOERR; /* main() says it */
+}
+
+static int look(struct watch *w, struct looks *looks)
+{
+    int code = looks_next(looks, w->initial, print_event, w);
+    int flushed = flush();
+
+    if (code == 0)
+        code = w->code;
+    return flushed == 0 ? code : flushed;
+}
+
+/* False when it is time to end. */
+static bool wait_for_connection(const struct lockctl *ctl, struct looks *looks)
+{
+    while (!lockctl_is_connected(ctl)) {
+        if (looks_are_over(looks, 0))
+            return true;
+        if (!looks->failing)
+            lockctl_say(ctl, "connection lost, waiting for it");
+        looks->failing = true;
+        if (!stop_wait(RETRY_MS))
+            return false;
+    }
+    return true;
+}
+
+static int go_on(struct watch *w, struct looks *looks)
+{
+    int code = look(w, looks);
+
+    while (code == 0 && stop_wait(w->interval_ms)) {
+        if (!wait_for_connection(w->ctl, looks))
+            break;
+        code = look(w, looks);
+        if (code != 0 && code != EX_IOERR && !looks_are_over(looks, code))
+            code = 0; /* the next look tells of a resync */
+    }
+    return code;
+}
+
+static int start(struct watch *w, struct looks *looks)
+{
+    int code = lockctl_connect(w->ctl);
+
+    if (code == 0 && w->ctl->format == FORMAT_CSV)
+        code = table_new(w->ctl, columns, COLUMN_COUNT, &w->csv);
+    if (code != 0)
+        return code;
+    if (!stop_start())
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    code = flush(); /* the names of the columns */
+    if (code == 0)
+        code = go_on(w, looks);
+    lockctl_disconnect(w->ctl);
+    stop_end();
+    if (w->csv != NULL)
+        (void)table_end(w->csv);
+    return code;
+}
+
+/* --- options --- */
+
+static int read_options(struct watch *w, int argc, char **argv)
+{
+    int option;
+
+    while ((option = lockctl_option(w->ctl, &verb_watch, argc, argv, "",
+                                    options)) != -1) {
+        if (option == OPTION_INITIAL)
+            w->initial = true;
+        else if (option != OPTION_INTERVAL)
+            return EX_USAGE;
+        else if (!lockctl_parse_duration(optarg, &w->interval_ms) ||
+                 w->interval_ms < INTERVAL_MIN_MS)
+            return lockctl_fail(
+                EX_USAGE, "--interval: '%s' is not a duration from %dms on",
+                optarg, INTERVAL_MIN_MS);
+    }
+    if (w->ctl->format == FORMAT_JSON || w->ctl->format == FORMAT_DOT)
+        return lockctl_fail(EX_USAGE,
+                            "watch: events have no end; choose -o jsonl, csv, "
+                            "table or wide");
+    if (w->ctl->columns != NULL && w->ctl->format != FORMAT_CSV)
+        return lockctl_fail(EX_USAGE, "watch: --columns goes with -o csv");
+    return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Each path once. */
+static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
+{
+    size_t count = 0;
+
+    for (int i = optind; i < argc; i++) {
+        char path[ZKR_PATH_MAX + 1];
+
+        if (!lockctl_parse_path(argv[i], path, sizeof(path)))
+            return EX_USAGE;
+        paths[count] = strdup(path);
+        if (paths[count] == NULL)
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        count++;
+    }
+    qsort(paths, count, sizeof(*paths), by_text);
+    for (size_t i = 0; i < count; i++) {
+        char *path = paths[i];
+
+        paths[i] = NULL;
+        if (*ret_count > 0 && strcmp(paths[*ret_count - 1], path) == 0)
+            free(path);
+        else
+            paths[(*ret_count)++] = path;
+    }
+    return 0;
+}
+
+static int watch(struct lockctl *ctl, int argc, char **argv)
+{
+    struct watch w = { .ctl = ctl, .interval_ms = 1000 };
+    struct looks looks = { .ctl = ctl };
+    char **paths;
+    int code = read_options(&w, argc, argv);
+
+    if (code != 0)
+        return code;
+    paths = calloc((size_t)argc + 1, sizeof(*paths));
+    if (paths == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    code = read_paths(argc, argv, paths, &looks.path_count);
+    if (looks.path_count > 0)
+        looks.paths = (const char *const *)paths;
+    if (code == 0)
+        code = start(&w, &looks);
+    looks_done(&looks);
+    for (int i = 0; i < argc; i++)
+        free(paths[i]);
+    free(paths);
+    return code;
+}
+
+const struct verb verb_watch = {
+    .name = "watch",
+    .usage = "[OPTION]... [LOCK]...",
+    .summary = "Tell what happens to locks, until SIGINT or SIGTERM",
+    .help =
+        "  --interval DURATION  look so often (1s)\n"
+        "  --initial            begin with who holds and who waits\n"
+        "\n"
+        "Without LOCK: all locks. Events:\n"
+        "  queued    somebody has a node in the queue now\n"
+        "  acquired  it holds the lock now\n"
+        "  revoked   it was asked to give the lock back\n"
+        "  gone      the node of a holder has gone: released, its session\n"
+        "            lost, or the lock broken; the servers do not say which\n"
+        "  left      somebody gave up waiting\n"
+        "  resync    looks have failed; what happened meanwhile may be "
+        "missing\n"
+        "\n"
+        "The queue is looked at again and again. What comes and goes\n"
+        "between two looks is not seen. The events of one look are in the\n"
+        "order of the queue, those who have gone first. Times are those of\n"
+        "the looks, durations are upper bounds.\n",
+    .run = watch,
+};
