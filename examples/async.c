@@ -1,4 +1,5 @@
-/* A mutex in an event loop of your own: five claims wait, and no thread does.
+/* A mutex in an event loop of the program's own: five claims wait, and no
+ * thread blocks.
  *
  *   ./async 127.0.0.1:2181 /locks/orders */
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void on_release(int error, void *user)
     ++*(int *)user;
 }
 
-/* Told once for each claim, inside our loop. Must not wait. */
+/* Called once for each claim, inside our loop. It must not wait. */
 static void on_outcome(int error, zkr_grant *grant, void *user)
 {
     int number = (int)((zkr_request **)user - requests);
@@ -37,15 +38,17 @@ static void on_outcome(int error, zkr_grant *grant, void *user)
     }
     (void)printf("claim %d: token %lld\n", number,
                  (long long)zkr_grant_token(grant));
-    if (granted++ == 0) /* all others wait for us: one of them gives up */
+    if (granted++ == 0) /* all other claims wait for ours: one of them gives
+                           up */
         check("cancel", zkr_request_cancel(requests[(number + 1) % CLAIMS]));
     check("release", zkr_grant_release_async(grant, on_release, &released));
-    zkr_grant_free(grant); /* on_release is told all the same */
+    zkr_grant_free(grant); /* on_release is called all the same */
 }
 
 static void run_loop(zkr_session *session)
 {
-    struct pollfd ours = { .events = POLLIN }; /* yours go next to it */
+    struct pollfd ours = { .events = POLLIN }; /* descriptors of the program go
+                                                  next to it */
     check("loop", zkr_session_fd(session, &ours.fd));
     while (released + refused < CLAIMS && failed == 0) {
         (void)poll(&ours, 1, -1);

@@ -1,4 +1,5 @@
-/* Write, then go on reading what was written, with no writer in between.
+/* A downgrade: write, then read what was written, with no other writer in
+ * between.
  *
  *   ./downgrade 127.0.0.1:2181 /locks/catalogue */
 #include <stdio.h>
@@ -29,8 +30,8 @@ static int update_and_read(zkr_rwlock *lock)
         return fail("downgrade", rc);
     }
     zkr_grant_free(writing);
-    /* The same place in the queue, and the same token: who waits to write
-     * stays behind us and will have a higher one. */
+    /* The read grant has the same place in the queue and the same token: a
+     * writer that waits stays behind us and will have a higher token. */
     (void)printf("reading: %s, token %lld\n", zkr_grant_node(reading),
                  (long long)zkr_grant_token(reading));
     rc = zkr_grant_release(reading);

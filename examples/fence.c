@@ -1,5 +1,5 @@
-/* A fenced file: a line is added only by the newest holder of the lock, and by
- * nobody who has lost it and does not know.
+/* A fenced file: only the newest holder of the lock adds a line. A holder that
+ * has lost the lock and does not know it is refused.
  *
  *   ./fence 127.0.0.1:2181 /locks/orders orders.log */
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A guarded write: data in ZooKeeper that only the holder of the lock changes,
- * however late its write arrives.
+/* A guarded write: only the holder of the lock changes data in ZooKeeper, even
+ * when a write arrives late.
  *
  *   ./guarded 127.0.0.1:2181 /locks/orders */
 #include <stdio.h>
@@ -15,13 +15,13 @@ static int fail(const char *what, int rc)
     return 1;
 }
 
-/* Each of these is made only while the lock is held. */
+/* The servers make each of these writes only while the lock is held. */
 static int work(zkr_grant *grant, const char *data)
 {
     struct zkr_guarded_stat stat;
     int rc = zkr_grant_guarded_create(grant, data, "0", 1, 5000);
 
-    if (rc == ZKR_EUNKNOWN) /* made or not: once more */
+    if (rc == ZKR_EUNKNOWN) /* it was made or not: try once more */
         rc = zkr_grant_guarded_create(grant, data, "0", 1, 5000);
     if (rc != ZKR_OK && rc != NODE_EXISTS)
         return fail("create", rc);

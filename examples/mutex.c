@@ -12,8 +12,9 @@ static int fail(const char *what, int rc)
     return 1;
 }
 
-/* What the lock protects. Ask before each step whether it is still ours, and
- * hand the token to the resource, so that it can refuse a late write. */
+/* Do the work that the lock protects. Before each step check that the lock is
+ * still held, and give the token to the resource, so that it can refuse a late
+ * write. */
 static int work(zkr_grant *grant)
 {
     for (int step = 1; step <= 3; step++) {
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
 
     if (rc != ZKR_OK)
         return fail("open", rc);
-    opts.label = "the example"; /* shown to whoever waits for us */
+    opts.label = "the example"; /* shown to those who wait for us */
     rc = zkr_mutex_new(session, path, &opts, &mutex);
     if (rc != ZKR_OK)
         status = fail("new", rc);

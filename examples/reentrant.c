@@ -1,4 +1,4 @@
-/* A mutex that its owner may acquire again: functions that lock by themselves
+/* A mutex that its owner may acquire again, so that functions which lock it can
  * call each other.
  *
  *   ./reentrant 127.0.0.1:2181 /locks/accounts */
@@ -13,7 +13,7 @@ static int fail(const char *what, int rc)
     return rc;
 }
 
-/* Correct alone, and when the caller holds the lock already. */
+/* This is correct alone, and when the caller holds the lock already. */
 static int book(zkr_reentrant_mutex *mutex, const char *account, int amount)
 {
     int rc = zkr_reentrant_mutex_acquire(mutex, 10000);
@@ -26,7 +26,7 @@ static int book(zkr_reentrant_mutex *mutex, const char *account, int amount)
     return zkr_reentrant_mutex_release(mutex);
 }
 
-/* Both bookings under one grant: nobody sees the one without the other. */
+/* Make both bookings under one grant: nobody sees one without the other. */
 static int transfer(zkr_reentrant_mutex *mutex, int amount)
 {
     int rc = zkr_reentrant_mutex_acquire(mutex, 10000);

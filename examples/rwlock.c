@@ -1,4 +1,4 @@
-/* A read/write lock: readers together, a writer alone.
+/* A read/write lock: readers share it, a writer has it alone.
  *
  *   ./rwlock 127.0.0.1:2181 /locks/catalogue */
 #include <stdio.h>

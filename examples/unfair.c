@@ -1,4 +1,4 @@
-/* A guard against two instances of one job: whoever comes second leaves.
+/* A guard against two instances of one job: the second one exits.
  *
  *   ./unfair 127.0.0.1:2181 /locks/nightly-export */
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Every code there is, what each means for a retry, and the sentence behind. */
+/* Error codes: what each means for a retry, and the sentence that explains the
+ * last one. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -70,7 +71,7 @@ bool zkr_error_is_unsure(int code)
            code == ZKR_EPENDING || code == ZKR_EUNKNOWN;
 }
 
-/* A long sentence is cut, the code of ZooKeeper never. */
+/* A long sentence is cut, but never the code of ZooKeeper. */
 static void format_detail(char detail[ZKR__DETAIL_MAX], int code,
                           const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));

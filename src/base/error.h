@@ -1,4 +1,5 @@
-/* Every code there is, what each means for a retry, and the sentence behind. */
+/* Error codes: what each means for a retry, and the sentence that explains the
+ * last one. */
 #ifndef ZKR__ERROR_H
 #define ZKR__ERROR_H
 
@@ -62,8 +63,8 @@ enum zkr__outcome {
     ZKR__OVER,
 };
 
-/* What a request that ended with `code` has done. Unknown codes are DONE: they
- * are reported as they came, never retried. */
+/* Returns what a request that ended with `code` has done. Unknown codes are
+ * DONE: they are reported as they came, and never retried. */
 enum zkr__outcome zkr__error_outcome(int code);
 
 /* Sets the sentence of zkr_error_detail() and returns `code`, so that an error
@@ -74,7 +75,8 @@ int zkr__fail(int code, const char *format, ...)
 
 #define ZKR__DETAIL_MAX 512
 
-/* The same for another thread to hand out later. */
+/* The same in two steps: one thread formats the sentence, another sets it
+ * later. */
 void zkr__error_set_detail(const char *detail);
 
 void zkr__error_format(char detail[ZKR__DETAIL_MAX], int code,

@@ -1,4 +1,4 @@
-/* Formatting for the log hook; nothing is formatted that nobody reads. */
+/* The log hook: formats a line only when a hook wants to read it. */
 #include "base/log.h"
 
 #include <pthread.h>
@@ -15,8 +15,8 @@ static zkr_log_fn hook_fn; /* under hook_lock */
 static void *hook_user;    /* under hook_lock */
 static void (*_Atomic follower)(void);
 
-/* It asks for the level itself: the last to do so gets the last level, in
- * whatever order two threads come here. */
+/* The callee reads the level itself: so the last one to be called gets the
+ * latest level, in any order of two threads. */
 static void tell_follower(void)
 {
     void (*fn)(void) = atomic_load(&follower);
@@ -64,7 +64,8 @@ void zkr__log_line(enum zkr_log_level level, const char *line)
     user = hook_user;
     (void)pthread_rwlock_unlock(&hook_lock);
     if (fn != NULL) {
-        int cancel = zkr__cancel_disable(); /* what prints may be cancelled */
+        int cancel = zkr__cancel_disable(); /* the hook may reach a cancellation
+                                               point */
 
         fn(level, line, user);
         zkr__cancel_restore(cancel);

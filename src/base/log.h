@@ -1,4 +1,4 @@
-/* Formatting for the log hook; nothing is formatted that nobody reads. */
+/* The log hook: formats a line only when a hook wants to read it. */
 #ifndef ZKR__LOG_H
 #define ZKR__LOG_H
 

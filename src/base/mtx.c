@@ -1,4 +1,5 @@
-/* A mutex that knows whether we hold it, and its condition variable. */
+/* A mutex that knows whether the calling thread holds it, and its condition
+ * variable. */
 #include "base/mtx.h"
 
 #include <assert.h>
@@ -25,7 +26,7 @@ static void note_taken(struct zkr__mtx *mtx, int cancel)
     mtx->held = true;
 }
 
-/* A thread that is cancelled with the lock would take it along. */
+/* A thread that is cancelled while it has the lock would never unlock it. */
 void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
     int cancel = zkr__cancel_disable();

@@ -1,4 +1,5 @@
-/* A mutex that knows whether we hold it, and its condition variable. */
+/* A mutex that knows whether the calling thread holds it, and its condition
+ * variable. */
 #ifndef ZKR__MTX_H
 #define ZKR__MTX_H
 
@@ -8,8 +9,8 @@
 
 struct zkr__mtx {
     pthread_mutex_t m;
-    pthread_t owner; /* under m, with what follows */
-    int cancel;      /* whether it may be cancelled otherwise */
+    pthread_t owner; /* under m, as the next member */
+    int cancel;      /* whether the thread may be cancelled otherwise */
     bool held;
 };
 

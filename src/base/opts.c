@@ -1,4 +1,4 @@
-/* Size-versioned option structs: older and newer callers than ourselves. */
+/* Option structs with a size, so that older and newer callers work. */
 #include "base/opts.h"
 
 #include <string.h>

@@ -43,7 +43,8 @@ const char *zkr__text_fault(const char *text)
             return "is not valid UTF-8";
         if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
             return "contains a control character";
-        /* What ZooKeeper refuses: private use and the specials. */
+        /* ZooKeeper refuses characters of the private use areas and the
+         * specials. */
         if ((c >= 0xe000 && c <= 0xf8ff) || (c >= 0xfff0 && c <= 0xffff))
             return "contains a character that ZooKeeper refuses";
     }
@@ -55,7 +56,7 @@ static bool is_component(const char *start, size_t len, const char *name)
     return strlen(name) == len && memcmp(start, name, len) == 0;
 }
 
-/* A character behind U+FFFF, in valid UTF-8. */
+/* A character after U+FFFF, in valid UTF-8. */
 static bool has_astral(const char *text)
 {
     for (; *text != '\0'; text++) {

@@ -6,21 +6,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Why `path` is no valid absolute path, or NULL when it is. The client and the
- * server check different things; this is the stricter of both. */
+/* Returns why `path` is not a valid absolute path, or NULL when it is. The
+ * client and the server check different things; this function checks both. */
 const char *zkr__path_fault(const char *path);
 
-/* Why `text` may not be shown to people: not UTF-8, or control characters.
- * NULL when it may. */
+/* Returns why `text` may not be shown to people (not UTF-8, or control
+ * characters), or NULL when it may. */
 const char *zkr__text_fault(const char *text);
 
 /* "/a" + "b" -> "/a/b"; "/" + "b" -> "/b". NULL when out of memory. */
 char *zkr__path_join(const char *parent, const char *child);
 
-/* A child's name as a server may send it: one component, not empty. */
+/* Tells whether `name` is one component and not empty, as the name of a child
+ * from a server must be. */
 bool zkr__path_is_child_name(const char *name);
 
-/* The last component. */
+/* Returns the last component. */
 const char *zkr__path_name(const char *path);
 
 #endif

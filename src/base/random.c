@@ -1,4 +1,5 @@
-/* Random numbers from the kernel: the client re-seeds the process's own. */
+/* Random numbers from the kernel, because the client re-seeds the generator of
+ * the process. */
 #include "base/random.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The last few events for a listener: bounded, without allocation. */
+/* A ring of the latest events for a listener: bounded, without allocation. */
 #ifndef ZKR__RING_H
 #define ZKR__RING_H
 
@@ -20,7 +20,8 @@ struct zkr__ring {
     unsigned count;
 };
 
-/* When it is full, the oldest goes: what counts is the latest. */
+/* When the ring is full, the oldest event is dropped, because the latest one
+ * counts. */
 static inline void zkr__ring_push(struct zkr__ring *ring, struct zkr__event e)
 {
     if (ring->count == ZKR__RING_MAX) {

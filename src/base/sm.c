@@ -1,5 +1,5 @@
-/* State machines by table: which moves are legal, and the one that makes them.
- */
+/* State machines by table: which moves are legal, and the function that makes
+ them. */
 #include "base/sm.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@ void zkr__sm_move(struct zkr__sm *sm, int to, const char *why)
 {
     const struct zkr__sm_state *from = &sm->table[sm->state];
 
-    /* Not an assert: a claim in a state that it cannot be in would be free to
-     * say "held", so stop in release builds too. */
+    /* This is not an assert: a claim in an impossible state could report
+     * "held", so release builds stop here too. */
     if ((from->next & ZKR__BIT(to)) == 0) {
         zkr__log(ZKR_LOG_ERROR, "%s %p: illegal move %s -> %s (%s)", sm->what,
                  (void *)sm, from->name, sm->table[to].name, why);

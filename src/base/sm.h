@@ -1,5 +1,5 @@
-/* State machines by table: which moves are legal, and the one that makes them.
- */
+/* State machines by table: which moves are legal, and the function that makes
+ them. */
 #ifndef ZKR__SM_H
 #define ZKR__SM_H
 
@@ -9,7 +9,7 @@
 
 struct zkr__sm_state {
     const char *name;
-    uint32_t next; /* ZKR__BIT() of each state that may follow */
+    uint32_t next; /* the ZKR__BIT() of each state that may follow */
 };
 
 struct zkr__sm {

@@ -1,4 +1,4 @@
-/* Threads of ours: with all signals blocked. */
+/* The library's own threads, which block all signals. */
 #include "base/thread.h"
 
 #include <signal.h>

@@ -26,7 +26,8 @@ static struct zkr__timer *merge(struct zkr__timer *a, struct zkr__timer *b)
     return a;
 }
 
-/* One heap of all siblings: pairs from the left, then all from the right. */
+/* Makes one heap of all siblings: merges pairs from the left, then the pairs
+ * from the right. */
 static struct zkr__timer *merge_siblings(struct zkr__timer *first)
 {
     struct zkr__timer *pairs = NULL;

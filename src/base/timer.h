@@ -9,8 +9,8 @@ struct zkr__timer {
     int64_t instant;
     void (*fn)(struct zkr__timer *);
     bool armed;
-    /* A pairing heap: first child, next sibling, and the link that points at
-     * us, by which we can be taken out. */
+    /* A node of a pairing heap: first child, next sibling, and the link that
+     * points at this node, which lets it be taken out. */
     struct zkr__timer *child;
     struct zkr__timer *sibling;
     struct zkr__timer **link;
@@ -24,13 +24,14 @@ struct zkr__timers {
 void zkr__timer_arm(struct zkr__timers *timers, struct zkr__timer *timer,
                     int64_t instant, void (*fn)(struct zkr__timer *));
 
-/* Harmless when it is not armed. */
+/* Disarming a timer that is not armed does nothing. */
 void zkr__timer_disarm(struct zkr__timers *timers, struct zkr__timer *timer);
 
-/* When the first is due; ZKR__NEVER without one. */
+/* Returns when the first timer is due, or ZKR__NEVER without one. */
 int64_t zkr__timers_next(const struct zkr__timers *timers);
 
-/* Take out the first that is due; NULL when none is. */
+/* Takes out the first timer that is due and returns it, or NULL when none
+ * is. */
 struct zkr__timer *zkr__timers_pop(struct zkr__timers *timers, int64_t now);
 
 #endif

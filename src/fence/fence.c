@@ -1,4 +1,5 @@
-/* A fence: the threads of this process one at a time, then other processes. */
+/* A fence: it excludes the other threads of this process first, then other
+ * processes. */
 #include <zkrecipes/fence.h>
 
 #include <errno.h>
@@ -17,7 +18,7 @@ struct zkr_fence {
     pthread_mutex_t lock;            /* of type errorcheck */
     struct zkr__fence_file *file;    /* NULL: in memory */
     struct zkr__fence_record record; /* in memory; under the lock */
-    struct zkr__fence_record synced; /* the last that we have written */
+    struct zkr__fence_record synced; /* the last record that we have written */
 };
 
 static int new_fence(zkr_fence **ret_fence)
@@ -113,7 +114,7 @@ static int enter(zkr_fence *f, int64_t deadline)
 
     if (f == NULL)
         return zkr__fail(ZKR_EINVAL, "fence is NULL");
-    if (f->pid != getpid()) /* the child has the lock of its parent */
+    if (f->pid != getpid()) /* the child has inherited the lock of its parent */
         return zkr__fail(ZKR_EFORKED, "fence: opened by the parent process");
     rc = lock_thread(f, deadline);
     if (rc != ZKR_OK || f->file == NULL)
@@ -134,8 +135,9 @@ static bool is_same(const struct zkr__fence_record *a,
     return a->highest == b->highest && a->exclusive == b->exclusive;
 }
 
-/* What we have read may be gone after a crash, if who wrote it did not come to
- * sync it: then it is written once more before anything is accepted by it. */
+/* The record that we have read may be gone after a crash, when its writer died
+ * before it could sync it. So it is written once more before any token is
+ * accepted by it. */
 static int put_on_disk(zkr_fence *f, const struct zkr__fence_record *next)
 {
     int rc;

@@ -1,8 +1,8 @@
 /* The file of a fence: locked, read, and replaced as a whole.
  *
- * The lock is on a file of its own, which stays when the other is replaced.
- * There is text in it from when the fence was first there: without it, a fence
- * that has gone could not be told from one that is new. */
+ * The lock is on a file of its own, which stays when the fence is replaced. It
+ * has text in it once the fence has been created: without this text, a fence
+ * that is missing could not be told from one that is new. */
 #include "fence/fence_file.h"
 
 #include <errno.h>
@@ -163,7 +163,8 @@ static bool wait_flock(int fd, int64_t deadline)
     return true;
 }
 
-/* Is what we have locked what others will lock? */
+/* Tells whether the file that we have locked is the one that others will
+ * lock. */
 static int check_place(const struct zkr__fence_file *f)
 {
     struct stat ours;
@@ -223,7 +224,7 @@ static char *with_suffix(const char *name, const char *suffix)
     return asprintf(&text, "%s%s", name, suffix) < 0 ? NULL : text;
 }
 
-/* Where the file is, and what it is called there. */
+/* Finds the directory of the file, and its name there. */
 static int split(struct zkr__fence_file *f, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -256,7 +257,7 @@ static bool is_prepared(const struct zkr__fence_file *f)
     return fstat(f->lock, &lock) == 0 && lock.st_size > 0;
 }
 
-/* The text goes into the lock file last: from then on the other is there. */
+/* The text goes into the lock file last, when the fence file exists. */
 static int prepare(struct zkr__fence_file *f)
 {
     static const char text[] = "lock of a fence of zkrecipes, do not remove\n";
@@ -264,7 +265,7 @@ static int prepare(struct zkr__fence_file *f)
     struct stat there;
     int rc;
 
-    if (is_prepared(f)) /* by somebody else, just now */
+    if (is_prepared(f)) /* somebody else has just created it */
         return ZKR_OK;
     if (fstatat(f->dir, f->name, &there, 0) == 0)
         rc = zkr__fence_file_read(f, &record);

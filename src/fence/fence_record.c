@@ -1,4 +1,5 @@
-/* What a fence remembers, the rule by which it accepts, and its text. Pure. */
+/* The record of a fence: the highest tokens, the rule that accepts a token, and
+ * the text form. Pure. */
 #include "fence/fence_record.h"
 
 #include <inttypes.h>

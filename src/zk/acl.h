@@ -7,7 +7,7 @@
 
 struct zkr__acl_entry {
     int32_t perms; /* bits as on the wire: r 1, w 2, c 4, d 8, a 16 */
-    char *scheme;  /* points into text, as does id */
+    char *scheme;  /* points into the text, as id does */
     char *id;
 };
 

@@ -1,4 +1,5 @@
-/* "host:port[,host:port...][/chroot]": checking and splitting. Pure. */
+/* Checks and splits the list of servers, "host:port[,host:port...][/chroot]".
+ * Pure. */
 #include "zk/hosts.h"
 
 #include <ctype.h>
@@ -14,7 +15,7 @@
 #include "base/error.h"
 #include "base/path.h"
 
-/* Is it "[::1]", or "[fe80::1%eth0]"? */
+/* Tells whether it is an address such as "[::1]" or "[fe80::1%eth0]". */
 static bool is_bracketed_address(const char *host, size_t len)
 {
     char address[INET6_ADDRSTRLEN];
@@ -34,7 +35,8 @@ static bool is_bracketed_address(const char *host, size_t len)
     return inet_pton(AF_INET6, address, binary) == 1;
 }
 
-/* Why "host:port" is wrong, or NULL. The client takes port 99999 for 34463. */
+/* Returns why "host:port" is wrong, or NULL. The client would take port 99999
+ * for 34463. */
 static const char *server_fault(const char *server, size_t len)
 {
     bool brackets =
@@ -82,7 +84,7 @@ static int check_servers(const char *servers)
     }
 }
 
-/* Whoever writes one means something that there is not. */
+/* A user who writes "zk://host" expects a feature that does not exist. */
 static int refuse_url(const char *text)
 {
     const char *mark = strstr(text, "://");

@@ -1,4 +1,5 @@
-/* "host:port[,host:port...][/chroot]": checking and splitting. Pure. */
+/* Checks and splits the list of servers, "host:port[,host:port...][/chroot]".
+ * Pure. */
 #ifndef ZKR__HOSTS_H
 #define ZKR__HOSTS_H
 
@@ -8,7 +9,8 @@ struct zkr__hosts {
     char *chroot;  /* "" or "/app" */
 };
 
-/* `chroot` is given apart (may be NULL) or behind the hosts, not both. */
+/* The chroot is given as `chroot` (may be NULL) or behind the hosts, not
+ * both. */
 int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
                      const char *chroot);
 

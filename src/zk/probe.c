@@ -1,4 +1,5 @@
-/* Why no server answered: one TCP connection per server, for the error text. */
+/* The probe: finds out why no server answered, by one TCP connection per
+ * server, for the error text. */
 #include "zk/probe.h"
 
 #include <errno.h>
@@ -17,12 +18,12 @@
 
 struct target {
     char name[128]; /* "host:port" */
-    int fd;         /* connecting; -1 when it is known: */
+    int fd;         /* connecting; -1 when the result is known: */
     int error;      /* errno; 0 is connected */
 };
 
-/* Names were resolved when the handle was made: numbers only here, so that a
- * name server that does not answer cannot hold us up. */
+/* Names were resolved when the handle was made. Here only addresses are used,
+ * so that a name server that does not answer cannot delay the caller. */
 static int start_connect(const char *name)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
@@ -87,7 +88,8 @@ static void await(struct target *t, int64_t deadline)
     (void)close(t->fd);
 }
 
-/* Also one that hung up at once, as a server does that has enough clients. */
+/* This also counts a server that hung up at once, as a server does that has too
+ * many clients. */
 static bool has_accepted(const struct target *t)
 {
     return t->error == 0 || t->error == ECONNRESET || t->error == EPIPE;

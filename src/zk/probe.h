@@ -1,4 +1,5 @@
-/* Why no server answered: one TCP connection per server, for the error text. */
+/* The probe: finds out why no server answered, by one TCP connection per
+ * server, for the error text. */
 #ifndef ZKR__PROBE_H
 #define ZKR__PROBE_H
 

@@ -1,5 +1,5 @@
-/* The reaper: what may never return is called on a thread of its own, and
- * waited for no longer than the caller likes. */
+/* The reaper: runs a call that may never return on a thread of its own, and
+ * waits for it no longer than the caller allows. */
 #include "zk/reaper.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "base/mtx.h"
 #include "base/thread.h"
 
-/* Freed by the one of the two threads that looks at it last. */
+/* The last of the two threads that uses it frees it. */
 struct job {
     bool (*call)(void *);
     void *arg;
@@ -19,7 +19,7 @@ struct job {
     pthread_cond_t changed;
     bool returned;  /* under lock, as all below */
     bool result;    /* if it has */
-    bool abandoned; /* by the thread that asked for it */
+    bool abandoned; /* the thread that asked for it has given up */
 };
 
 static atomic_uint stuck;
@@ -65,7 +65,7 @@ static void *reaper_main(void *arg)
     return NULL;
 }
 
-/* False when it is abandoned. */
+/* Returns false when the caller has abandoned it. */
 static bool await(struct job *job, int64_t deadline)
 {
     bool returned;

@@ -1,10 +1,11 @@
-/* The seam: everything that we ask of a ZooKeeper client, asynchronously.
+/* The seam: the asynchronous interface to a ZooKeeper client, with everything
+ * that the library asks of one.
  *
  * zk_mt.c implements it on libzookeeper_mt; the tests can put a simulated
- * ensemble in its place. Calls go down by zkr__zk_...(), answers come up by the
- * table of upcalls that a handle is opened with. They come on the client's
- * completion thread, one at a time and in the order of the server for one
- * handle. */
+ * ensemble in its place. Calls go down through zkr__zk_...(); answers come up
+ * through the table of upcalls that a handle is opened with. For one handle
+ * they come on the client's completion thread, one at a time, in the order of
+ * the server. */
 #ifndef ZKR__ZK_H
 #define ZKR__ZK_H
 
@@ -30,21 +31,21 @@ enum zkr__zk_type {
     ZKR__ZK_GET,      /* path, watch or NULL */
     ZKR__ZK_SET,      /* path, data; whatever the version */
     ZKR__ZK_CHILDREN, /* path */
-    ZKR__ZK_SURVEY,   /* path: its children, and what EXISTS says of it */
-    ZKR__ZK_GET_ACL,  /* path: what everybody may do with it */
+    ZKR__ZK_SURVEY,   /* path: its children, and the result of EXISTS */
+    ZKR__ZK_GET_ACL,  /* path: the permissions of everybody */
     ZKR__ZK_SYNC,     /* path */
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
-    ZKR__ZK_UNWATCH,  /* path, watch: forget this one; NULL: remove all data
+    ZKR__ZK_UNWATCH,  /* path, watch: forget this watch; NULL: remove all data
                        * watches of this handle on it, on the server too */
     ZKR__ZK_GUARDED,  /* guard, write, path, version; see below */
 };
 
-/* GUARDED is one transaction: if the node `guard` exists, then `write`, which
- * is CREATE (data, acl, mode: PERSISTENT), DELETE (version) or SET (data,
- * version); all of it, or nothing. A version of -1 is any. Refused by the
- * server, `guard_failed` tells whether it was for the guard: ZNONODE, or
- * ZNOAUTH when it may not be read; else the error is that of the write.
- * A client may be unable to take it at the moment: then it is not sent. */
+/* GUARDED is one transaction: if the node `guard` exists, the server makes the
+ * write `write`, which is CREATE (data, acl, mode: PERSISTENT), DELETE
+ * (version) or SET (data, version). A version of -1 is any. When the server
+ * refuses it, `guard_failed` tells whether the guard was the reason: ZNONODE,
+ * or ZNOAUTH when it may not be read; otherwise the error is that of the write.
+ * A client may be unable to take it at the moment; then it is not sent. */
 #define ZKR__ZK_NOT_NOW ZKR_EBUSY
 
 enum zkr__zk_mode {
@@ -67,7 +68,8 @@ struct zkr__zk_request {
     int32_t version;
 };
 
-/* Valid during the upcall. What does not belong to the request is zero. */
+/* A reply is valid during the upcall. Members that do not belong to the request
+ * are zero. */
 struct zkr__zk_reply {
     int rc;
     const char *path;         /* CREATE: with the sequence number */
@@ -90,7 +92,7 @@ enum zkr__zk_event {
     ZKR__ZK_DISCONNECTED,
     ZKR__ZK_EXPIRED,
     ZKR__ZK_AUTH_FAILED,
-    ZKR__ZK_READ_ONLY, /* which nobody has asked for: the handle must go */
+    ZKR__ZK_READ_ONLY, /* nobody has asked for it: the handle must be closed */
 };
 
 struct zkr__zk_config {
@@ -100,7 +102,7 @@ struct zkr__zk_config {
     const char *auth;
 };
 
-/* What a handle tells. None of them comes from inside a call down. */
+/* The upcalls of a handle. None of them comes from inside a call down. */
 struct zkr__zk_upcalls {
     void (*on_event)(struct zkr_session *session, enum zkr__zk_event event);
     /* NULL for a handle to which nothing is submitted. */
@@ -109,30 +111,32 @@ struct zkr__zk_upcalls {
     void (*on_watch)(struct zkr__watch *watch, bool deleted);
 };
 
-/* Blocks for name resolution; the connection follows in the background.
- * ZKR_EHOSTS, ZKR_ENOMEM; ZKR_ESYSTEM: too many handles are stuck. */
+/* Opens a handle. Blocks for name resolution; the connection follows in the
+ * background. Errors: ZKR_EHOSTS, ZKR_ENOMEM; ZKR_ESYSTEM when too many handles
+ * are stuck. */
 int zkr__zk_open(const struct zkr__zk_config *config,
                  const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk);
 
-/* Blocks until the client has closed the handle, at most up to the deadline;
- * then it is stuck, and the client closes it when it can. In either case no
- * upcall comes afterwards; those of requests that were under way may never have
- * come. True when the server has been told to end the session. */
+/* Closes a handle. Blocks until the client has closed it, or until the
+ * deadline: then the handle is stuck, and the client closes it when it can. In
+ * either case no upcall comes afterwards, and requests that were under way may
+ * never get one. Returns true when the server has been told to end the
+ * session. */
 bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline);
 
-/* Whenever it is connected, before anything is submitted. False when it is not
- * any more. */
+/* Sends the credentials. To be called whenever the handle is connected, before
+ * any request is submitted. Returns false when it is not connected any more. */
 bool zkr__zk_log_in(struct zkr__zk *zk);
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 
-/* Which server it is connected to, for people. */
+/* Names the server that the handle is connected to, for people. */
 #define ZKR__ZK_SERVER_MAX 64
 void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
 
-/* Never blocks. An error here means that no answer will come. */
+/* Sends a request. Never blocks. An error means that no answer will come. */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    struct zkr__op *op);
 

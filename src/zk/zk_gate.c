@@ -10,7 +10,7 @@ static bool works;                          /* under lock */
 static _Thread_local struct zkr__gate *own; /* on an io thread */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Who had shut it is not there to open it. */
+/* The thread that had shut the gate does not exist in the child. */
 static void open_in_child(void)
 {
     (void)pthread_mutex_init(&lock, NULL);

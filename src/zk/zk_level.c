@@ -1,5 +1,6 @@
-/* The client's log level, which is one for the process: raised while the
- * library needs more than the program has asked for, and then put back. */
+/* The client's log level, of which the process has one: it is raised while the
+ * library needs more lines than the program has asked for, and then
+ * restored. */
 #include "zk/zk_level.h"
 
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
 extern ZOOAPI ZooLogLevel logLevel;
 
-/* All behind the gate. */
+/* All of it is under the gate. */
 static unsigned holders;
 static ZooLogLevel hook_wants;
 static bool raised;
@@ -20,7 +21,7 @@ static ZooLogLevel found; /* ... from that */
 static void set(ZooLogLevel level)
 {
     zoo_set_debug_level(level);
-    __sync_synchronize(); /* whoever connects from now on tells */
+    __sync_synchronize(); /* a handle that connects from now on logs it */
 }
 
 static void adapt(void)
@@ -28,7 +29,7 @@ static void adapt(void)
     ZooLogLevel wanted = holders > 0 ? ZOO_LOG_LEVEL_INFO : hook_wants;
 
     if (!raised || logLevel != raised_to)
-        found = logLevel; /* that of the program */
+        found = logLevel; /* the level that the program has set */
     raised = found < wanted;
     raised_to = raised ? wanted : found;
     if (logLevel != raised_to)

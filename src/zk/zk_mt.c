@@ -1,8 +1,8 @@
-/* The seam, on libzookeeper_mt: the only file that includes its header.
+/* The seam on libzookeeper_mt: the only file that includes its header.
  *
- * What it relies on, in 3.8.0: completions and watch events come from one FIFO
- * on one thread; after zookeeper_close() has returned none comes. What it works
- * around is said where it does. */
+ * It relies on two properties of 3.8.0: completions and watch events come from
+ * one FIFO on one thread, and none comes after zookeeper_close() has returned.
+ * Comments at each workaround say what it works around. */
 #include "zk/zk.h"
 
 #include <errno.h>
@@ -24,9 +24,9 @@
 #include "zk/zk_gate.h"
 #include "zk/zk_level.h"
 
-/* Without it the client resolves names on every turn of its loop. */
+/* Without this delay the client resolves names on every turn of its loop. */
 #define RESOLUTION_DELAY_MS 60000
-/* How long zookeeper_close() waits for its answer. */
+/* The time that zookeeper_close() waits for its answer. */
 #define CLOSE_REPLY_MS 1500
 /* More handles that the client has not given back are a leak: each has two
  * threads and four descriptors. */
@@ -36,22 +36,24 @@ struct zkr__zk {
     zhandle_t *zh;
     const struct zkr__zk_upcalls *upcalls;
     struct zkr_session *session;
-    pthread_mutex_t upcall; /* held during each; taken before the session's */
-    bool muted;             /* under upcall: the session has gone its way */
+    pthread_mutex_t upcall; /* held during each upcall; taken before the
+                               session's */
+    bool muted;             /* under upcall: the session does not listen any
+                               more */
     pthread_mutex_t lock;   /* a leaf: */
     struct zkr__list transactions; /* under way */
-    const char *auth_scheme;       /* NULL when the client has got them: */
+    const char *auth_scheme;       /* NULL when the client has them: */
     const char *auth;
     bool has_auth;
     bool learning; /* under the gate, as all below: it holds the log level */
-    /* Only with credentials, and from its first guarded write on: */
-    bool counting; /* each connection is seen; holds the log level */
+    /* Used only with credentials, and from the first guarded write on: */
+    bool counting; /* every connection is counted; holds the log level */
     struct zkr__gate gate;
     bool probing;    /* a request finds out whether ... */
     unsigned probed; /* ... this connection answers */
 };
 
-/* What the client writes to until it has answered, or is closed. */
+/* Memory that the client writes to until it has answered, or is closed. */
 struct transaction {
     struct zkr__list link;
     struct zkr__zk *zk;
@@ -61,11 +63,12 @@ struct transaction {
     zoo_op_result_t results[2];
 };
 
-/* The handle whose completion thread this is: its first word is an event, which
- * carries the handle; answers do not. */
+/* The handle whose completion thread this is. The thread learns it from its
+ * first event, because an event carries the handle and an answer does not. */
 static _Thread_local struct zkr__zk *mine;
 
-/* May the session be told anything? Then upcall_done() follows. */
+/* Tells whether the session still wants upcalls. If so, upcall_done() must
+ * follow. */
 static bool upcall_begun(struct zkr__zk *zk)
 {
     if (zk == NULL)
@@ -82,7 +85,7 @@ static void upcall_done(struct zkr__zk *zk)
     (void)pthread_mutex_unlock(&zk->upcall);
 }
 
-/* As long as the client's lines can be. */
+/* The longest line of the client. */
 #define LINE_MAX_BYTES 4096
 
 /* "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_ERROR@fn@1335: text" */
@@ -97,7 +100,7 @@ static enum zkr_log_level level_of(const char *line)
     return ZKR_LOG_DEBUG;
 }
 
-/* Some end with a newline, which is no part of a line. */
+/* Some lines end with a newline, which is not part of the message. */
 static void on_log(const char *text)
 {
     enum zkr_log_level level = level_of(text);
@@ -119,7 +122,8 @@ static void follow_log(void)
     zkr__gate_open();
 }
 
-/* Until the first connection of the process has been seen at the gate. */
+/* Raises the level until the first connection of the process has been seen at
+ * the gate. */
 static void begin_learning(struct zkr__zk *zk)
 {
     zkr__gate_shut();
@@ -165,8 +169,8 @@ static void on_session_event(zhandle_t *zh, int type, int state,
     upcall_done(mine);
 }
 
-/* Session events go to every watch, again and again; the session has its own
- * way to learn of them. */
+/* The client reports session events to every watch, again and again. The
+ * session learns of them in its own way. */
 static void on_watch_event(zhandle_t *zh, int type, int state, const char *path,
                            void *context)
 {
@@ -276,8 +280,9 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     return ZKR_OK;
 }
 
-/* Not before: while an attempt to connect has just failed, the client refuses
- * credentials. Those it has accepted it repeats after every reconnect. */
+/* Credentials cannot be given earlier: when an attempt to connect has just
+ * failed, the client refuses them. It repeats those that it has accepted after
+ * every reconnect. */
 bool zkr__zk_log_in(struct zkr__zk *zk)
 {
     if (zk->auth_scheme == NULL)
@@ -289,8 +294,8 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     return true;
 }
 
-/* Until it returns the client may use the handle, and what is in transactions:
- * it fills in their results as it gives them up. */
+/* Until it returns the client may use the handle and the transactions: it fills
+ * in their results as it gives them up. */
 static bool close_handle(void *arg)
 {
     struct zkr__zk *zk = arg;
@@ -300,7 +305,7 @@ static bool close_handle(void *arg)
     int64_t took = zkr__clock_now() - started;
 
     free_zk(zk);
-    /* ZOK also when it has waited for the answer in vain. */
+    /* The client returns ZOK also when it has waited for the answer in vain. */
     return connected && rc == ZOK && took < CLOSE_REPLY_MS * ZKR__MS;
 }
 
@@ -324,7 +329,8 @@ uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
     return timeout_ms < 0 ? 0 : (uint32_t)timeout_ms;
 }
 
-/* The client's own text of it is in a buffer that all handles share. */
+/* The client's own text of the address is in a buffer that all handles
+ * share. */
 void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 {
     struct sockaddr_storage address;
@@ -343,8 +349,8 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
                        port);
 }
 
-/* The completions that the client knows, all turned into one kind of reply.
- * The operation is ours: the client only carries the pointer. */
+/* Completions of all types of the client are turned into one kind of reply. The
+ * operation is ours: the client only carries the pointer. */
 
 static void answer(const void *data, struct zkr__zk_reply *reply)
 {
@@ -354,8 +360,8 @@ static void answer(const void *data, struct zkr__zk_reply *reply)
     upcall_done(mine);
 }
 
-/* A server can send any code. What ours mean, it does not know; and what is not
- * one at all says nothing of the request. */
+/* A server can send any code. It cannot know the library's own codes, and a
+ * number that is no code says nothing about the request. */
 static struct zkr__zk_reply reply_of(int rc)
 {
     bool possible = rc <= ZOK && rc > ZKR_EINVAL;
@@ -363,7 +369,7 @@ static struct zkr__zk_reply reply_of(int rc)
     return (struct zkr__zk_reply){ .rc = possible ? rc : ZMARSHALLINGERROR };
 }
 
-/* A success that lacks a part: nothing of it counts. */
+/* A success that lacks a part: no part of it counts. */
 static void spoil(struct zkr__zk_reply *reply)
 {
     *reply = reply_of(ZMARSHALLINGERROR);
@@ -428,7 +434,8 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
     answer(data, &reply);
 }
 
-/* Where a reply is cut short, or memory, the client leaves holes. */
+/* Where a reply is cut short, or memory is short, the client leaves NULL
+ * pointers. */
 static bool is_whole(const struct String_vector *names)
 {
     if (names == NULL || names->count < 0 ||
@@ -495,7 +502,8 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
     answer(data, &reply);
 }
 
-/* It ends when the client has answered it, or cannot be submitted. */
+/* A transaction ends when the client has answered it, or when it cannot be
+ * submitted. */
 static struct transaction *begin_transaction(struct zkr__zk *zk,
                                              struct zkr__op *op)
 {
@@ -558,7 +566,7 @@ static int32_t mode_of(enum zkr__zk_mode mode)
     abort();
 }
 
-/* The strings are borrowed: free() the data. */
+/* The strings are borrowed, so the caller frees only the array with free(). */
 static bool borrow_acl(struct ACL_vector *to, const struct zkr__acl *acl)
 {
     if (allocate_ACL_vector(to, (int32_t)acl->count) != 0 || to->data == NULL)
@@ -627,7 +635,8 @@ static void on_probed(int rc, const struct Stat *stat, const void *data)
     zkr__gate_open();
 }
 
-/* Behind the gate, connected: are our credentials accepted for certain? */
+/* With the gate shut and the handle connected: tells whether our credentials
+ * are accepted for certain. */
 static bool is_accepted(struct zkr__zk *zk)
 {
     if (!zk->has_auth)
@@ -646,8 +655,8 @@ static bool is_accepted(struct zkr__zk *zk)
     return false;
 }
 
-/* Whoever connects during it must tell, so the state is asked for behind the
- * level. */
+/* A handle that connects during the call must log it, so the level is raised
+ * before the state is read. */
 static int gated_multi(struct zkr__zk *zk, struct transaction *t)
 {
     int rc = ZKR__ZK_NOT_NOW;
@@ -661,8 +670,8 @@ static int gated_multi(struct zkr__zk *zk, struct transaction *t)
     return rc;
 }
 
-/* The check first; only behind the gate. With two operations the client is safe
- * once it has encoded the first. */
+/* Submits the check and the write, with the gate shut. With two operations the
+ * client is safe once it has encoded the first. */
 static int submit_guarded(struct zkr__zk *zk, const struct zkr__zk_request *r,
                           struct zkr__op *op)
 {
@@ -690,7 +699,8 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
 {
     zhandle_t *zh = zk->zh;
     watcher_fn watcher = r->watch == NULL ? NULL : on_watch_event;
-    /* Declared by mistake as a pointer to a function pointer. */
+    /* The header declares the parameter by mistake as a pointer to a function
+     * pointer. */
     void_completion_t *unwatched = (void_completion_t *)(uintptr_t)on_void;
 
     switch (r->type) {
@@ -732,7 +742,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
 {
     int rc = submit(zk, r, op);
 
-    /* The client has one code for all handles that are beyond use. */
+    /* The client has one code for all handles that are not usable any more. */
     if (rc == ZINVALIDSTATE && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE)
         return ZAUTHFAILED;
     return rc;
