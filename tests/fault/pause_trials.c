@@ -27,7 +27,7 @@
 #define TICK_MS    2000 /* of the servers */
 #define MS         1000000LL
 #define TIMEOUT_MS 4000
-#define SOON_MS    20000
+#define SOON_MS    60000
 #define HEALTHY_MS 90000
 #define LONG_RUN   20 /* trials from which the negative control must show */
 #define PATH_SIZE  64

@@ -326,13 +326,13 @@ static void a_lost_request_is_an_unknown_outcome_too(void **state)
 static void a_silent_server_costs_no_more_than_the_deadline(void **state)
 {
     zkr_grant *g = acquire(m);
-    int64_t start = now_ms();
+    struct stopwatch *w = stopwatch_start();
 
     (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
                      ZKR_EUNKNOWN);
-    assert_true(now_ms() - start < LONG_MS / 4);
+    assert_true(stopwatch_says(w, 300, LONG_MS / 4));
     assert_non_null(strstr(zkr_error_detail(), "deadline"));
     proxy_release(proxy);
     ok(set(g, "newer"));
@@ -479,13 +479,14 @@ static void a_callback_is_told_at_the_deadline(void **state)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
-    int64_t start = now_ms();
+    struct stopwatch *w = stopwatch_start();
 
     (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, 300, on_told, &t));
     told_is(&t, 0, ZKR_EUNKNOWN, false);
-    assert_true(now_ms() - start < LONG_MS / 4); /* the connection is there */
+    assert_true(
+        stopwatch_says(w, 300, LONG_MS / 4)); /* the connection is there */
     proxy_release(proxy);
     release(g);
     recorder_free(t.recorder);

@@ -25,8 +25,8 @@
 #include "wait.h"
 
 enum {
-    SESSION_MS = 10000,
-    WAIT_MS = 10000, /* for what must happen */
+    SESSION_MS = 30000,
+    WAIT_MS = 60000, /* for what must happen */
     QUIET_MS = 200,  /* for what must not */
     LATENCY_MS = 100,
     BIG_SIZE = 2000000,

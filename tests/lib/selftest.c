@@ -20,7 +20,10 @@
 #include "expire.h"
 #include "recorder.h"
 #include "server.h"
+#include "stopwatch.h"
 #include "wait.h"
+
+enum { SOON_MS = 60000 }; /* only ends a hang */
 
 /* One server and one admin client for all tests that do not need their own. */
 struct fixture {
@@ -185,7 +188,7 @@ static void ignore_log(const char *line)
 static void test_server_counts(void **state)
 {
     struct fixture *f = *state;
-    zhandle_t *zh = zookeeper_init2(server_hosts(f->server), NULL, 5000, NULL,
+    zhandle_t *zh = zookeeper_init2(server_hosts(f->server), NULL, 30000, NULL,
                                     NULL, ZOO_NO_LOG_CLIENTENV, ignore_log);
 
     assert_non_null(zh);
@@ -257,8 +260,8 @@ static void assert_death_cleans_up(int signal_number)
     kill(o.pid, signal_number);
     assert_int_equal(waitpid(o.pid, &status, 0), o.pid);
     assert_true(WIFSIGNALED(status));
-    assert_true(wait_until(is_gone, process, 5000));
-    assert_true(wait_until(is_gone, o.dir, 5000));
+    assert_true(wait_until(is_gone, process, SOON_MS));
+    assert_true(wait_until(is_gone, o.dir, SOON_MS));
 }
 
 /* Servers and directories go with the test process, however it ends. */
@@ -290,7 +293,7 @@ static void test_ensemble(void **state)
     assert_int_equal(admin_create(a, "/agreed", NULL), ZOK);
 
     server_kill9(ensemble_server(e, first));
-    assert_true(wait_until(has_leader, e, 20000));
+    assert_true(wait_until(has_leader, e, SOON_MS));
     assert_int_not_equal(ensemble_leader(e), first);
     assert_int_equal(admin_exists(a, "/agreed", NULL), ZOK);
     assert_int_equal(server_restart(ensemble_server(e, first)), SERVER_OK);
@@ -335,10 +338,10 @@ static void open_victim(struct victim *v, const struct server *s)
 {
     v->events = recorder_new();
     assert_non_null(v->events);
-    v->zh = zookeeper_init2(server_hosts(s), on_session_event, 10000, NULL,
+    v->zh = zookeeper_init2(server_hosts(s), on_session_event, 30000, NULL,
                             v->events, ZOO_NO_LOG_CLIENTENV, ignore_log);
     assert_non_null(v->zh);
-    assert_true(wait_until(is_connected, v->zh, 5000));
+    assert_true(wait_until(is_connected, v->zh, SOON_MS));
     assert_int_equal(zoo_create(v->zh, "/victim", NULL, -1,
                                 &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0),
                      ZOK);
@@ -353,11 +356,11 @@ static void close_victim(struct victim *v)
 static void assert_expired(struct victim *v, struct fixture *f)
 {
     assert_int_equal(admin_exists(f->admin, "/victim", NULL), ZNONODE);
-    assert_true(wait_until(was_told_expired, v->events, 1000));
+    assert_true(wait_until(was_told_expired, v->events, SOON_MS));
     assert_int_equal(zoo_state(v->zh), ZOO_EXPIRED_SESSION_STATE);
 }
 
-/* A real client learns within a second that its session is over. */
+/* A real client learns soon that its session is over. */
 static void test_expire_by_id(void **state)
 {
     struct fixture *f = *state;
@@ -540,14 +543,14 @@ static void test_recorder_threads(void **state)
 static void test_recorder_times_out(void **state)
 {
     struct recorder *r = recorder_new();
-    int64_t start_ms = now_ms();
+    struct stopwatch *w = stopwatch_start();
     int code = 99;
 
     (void)state;
     assert_non_null(r);
     recorder_add(r, 1, 2);
     assert_false(recorder_wait(r, 2, 50));
-    assert_in_range(now_ms() - start_ms, 49, 2000);
+    assert_true(stopwatch_says(w, 49, 2000));
     assert_false(recorder_get(r, 1, &code, NULL));
     assert_int_equal(code, 99);
     recorder_clear(r);
@@ -569,14 +572,63 @@ static bool is_never(void *arg)
 /* A condition is asked until it holds, or until the time is up. */
 static void test_wait_until(void **state)
 {
-    int64_t start_ms = now_ms();
+    struct stopwatch *w = stopwatch_start();
     int asked = 0;
 
     (void)state;
-    assert_true(wait_until(is_third_time, &asked, 5000));
+    assert_true(wait_until(is_third_time, &asked, SOON_MS));
     assert_int_equal(asked, 3);
     assert_false(wait_until(is_never, NULL, 30));
-    assert_in_range(now_ms() - start_ms, 30, 3000);
+    assert_true(stopwatch_says(w, 30, 3000));
+}
+
+/* A lap is as long as it was, and may be longer than the bound by the lateness,
+ * not more. */
+static void test_stopwatch(void **state)
+{
+    struct stopwatch *w = stopwatch_start();
+    struct lap first, second;
+
+    (void)state;
+    sleep_ms(40);
+    first = stopwatch_lap(w);
+    sleep_ms(10);
+    second = stopwatch_stop(w);
+    assert_true(first.took_ns >= 40000000);
+    assert_true(second.took_ns >= first.took_ns + 10000000);
+    assert_true(second.late_ns >= first.late_ns);
+    assert_true(second.late_ns <= second.took_ns);
+
+    first = (struct lap){ .took_ns = 43000000, .late_ns = 3000000 };
+    assert_true(lap_is_within(first, 40, 40));
+    assert_false(lap_is_within(first, 44, 50));
+    first.took_ns++;
+    assert_false(lap_is_within(first, 40, 40));
+}
+
+/* Says by its exit status whether the time that it was stopped is lateness. */
+static _Noreturn void be_stopped(void)
+{
+    struct stopwatch *w = stopwatch_start();
+
+    raise(SIGSTOP);
+    _exit(stopwatch_says(w, 300, 100) ? 0 : 1);
+}
+
+static void test_stopwatch_counts_a_stop(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0)
+        be_stopped();
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    sleep_ms(300);
+    kill(child, SIGCONT);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static void *wait_for_hangup(void *arg)
@@ -628,6 +680,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_recorder_threads),
         cmocka_unit_test(test_recorder_times_out),
         cmocka_unit_test(test_wait_until),
+        cmocka_unit_test(test_stopwatch),
+        cmocka_unit_test(test_stopwatch_counts_a_stop),
         cmocka_unit_test(test_counts),
     };
 

@@ -10,7 +10,7 @@
 enum {
     /* A server uses this many ports in a row: client, quorum, election. */
     SERVER_PORTS = 3,
-    SERVER_DEADLINE_MS = 30000,
+    SERVER_DEADLINE_MS = 120000,
     SERVER_ATTEMPTS = 10,
 
     /* Further results, never seen by a test. */

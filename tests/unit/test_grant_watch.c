@@ -15,7 +15,7 @@
 #include "client.h"
 
 /* What hangs is killed. */
-enum { PATIENCE_S = 20 };
+enum { PATIENCE_S = 60 };
 
 enum { ZCONNECTIONLOSS = -4, ZNOAUTH = -102 };
 

@@ -18,7 +18,7 @@
 #include "opened.h"
 
 /* What hangs is killed. */
-enum { PATIENCE_S = 20 };
+enum { PATIENCE_S = 60 };
 
 enum { ZNOAUTH = -102 };
 

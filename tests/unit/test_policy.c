@@ -12,7 +12,7 @@
 #include "client.h"
 
 /* What hangs is killed. */
-enum { PATIENCE_S = 20 };
+enum { PATIENCE_S = 60 };
 
 enum { ZTHROTTLEDOP = -127 };
 

@@ -16,7 +16,7 @@
 #include "opened.h"
 
 /* What hangs is killed. */
-enum { PATIENCE_S = 20 };
+enum { PATIENCE_S = 60 };
 
 /* -- a thread that is cancelled ------------------------------------------- */
 

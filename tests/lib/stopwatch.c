@@ -1,0 +1,128 @@
+/* A thread that knows how long each of its turns should take. */
+#include "stopwatch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define MS 1000000LL
+
+/* One turn. What is measured sleeps mostly, and also works: on a machine that
+ * is full, work is delayed more than a wake-up is. */
+enum { SLEEP_NS = 2000000, WORK_NS = 100000, TURN_NS = SLEEP_NS + WORK_NS };
+
+struct stopwatch {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    bool stop;
+    int64_t start_ns;
+    int64_t turn_ns; /* when the turn that goes on has begun */
+    int64_t late_ns; /* of all turns before it */
+};
+
+static int64_t read_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t later_than_due(const struct stopwatch *w, int64_t now)
+{
+    int64_t late = now - w->turn_ns - TURN_NS;
+
+    return late > 0 ? late : 0;
+}
+
+static void take_turn(void)
+{
+    struct timespec pause = { .tv_nsec = SLEEP_NS };
+    int64_t end;
+
+    (void)nanosleep(&pause, NULL);
+    end = read_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
+    while (read_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        ;
+}
+
+static bool end_turn(struct stopwatch *w)
+{
+    int64_t now = read_ns(CLOCK_MONOTONIC);
+    bool stop;
+
+    (void)pthread_mutex_lock(&w->lock);
+    w->late_ns += later_than_due(w, now);
+    w->turn_ns = now;
+    stop = w->stop;
+    (void)pthread_mutex_unlock(&w->lock);
+    return stop;
+}
+
+static void *stopwatch_main(void *arg)
+{
+    do
+        take_turn();
+    while (!end_turn(arg));
+    return NULL;
+}
+
+struct stopwatch *stopwatch_start(void)
+{
+    struct stopwatch *w = calloc(1, sizeof(*w));
+
+    if (w == NULL || pthread_mutex_init(&w->lock, NULL) != 0)
+        abort();
+    w->start_ns = read_ns(CLOCK_MONOTONIC);
+    w->turn_ns = w->start_ns;
+    if (pthread_create(&w->thread, NULL, stopwatch_main, w) != 0)
+        abort();
+    return w;
+}
+
+/* A turn that is overdue counts: who reads may have been woken before it. */
+struct lap stopwatch_lap(struct stopwatch *w)
+{
+    struct lap lap;
+    int64_t now;
+
+    (void)pthread_mutex_lock(&w->lock);
+    now = read_ns(CLOCK_MONOTONIC);
+    lap.took_ns = now - w->start_ns;
+    lap.late_ns = w->late_ns + later_than_due(w, now);
+    (void)pthread_mutex_unlock(&w->lock);
+    return lap;
+}
+
+struct lap stopwatch_stop(struct stopwatch *w)
+{
+    struct lap last = stopwatch_lap(w);
+
+    (void)pthread_mutex_lock(&w->lock);
+    w->stop = true;
+    (void)pthread_mutex_unlock(&w->lock);
+    (void)pthread_join(w->thread, NULL);
+    (void)pthread_mutex_destroy(&w->lock);
+    free(w);
+    return last;
+}
+
+bool lap_is_within(struct lap lap, int64_t least_ms, int64_t most_ms)
+{
+    bool within = lap.took_ns >= least_ms * MS &&
+                  lap.took_ns <= most_ms * MS + lap.late_ns;
+
+    if (!within)
+        (void)fprintf(stderr,
+                      "took %.1f ms, the machine was late by %.1f ms of that; "
+                      "expected %lld to %lld ms\n",
+                      (double)lap.took_ns / MS, (double)lap.late_ns / MS,
+                      (long long)least_ms, (long long)most_ms);
+    return within;
+}
+
+bool stopwatch_says(struct stopwatch *w, int64_t least_ms, int64_t most_ms)
+{
+    return lap_is_within(stopwatch_stop(w), least_ms, most_ms);
+}
