@@ -22,67 +22,40 @@ struct zkr_unfair_mutex {
     struct zkr__lock lock;
 };
 
-static void taken_locked(struct zkr__claim *c)
+static void exists_locked(struct zkr__claim *c)
 {
-    switch (zkr__error_outcome(c->create_rc)) {
-    case ZKR__UNKNOWN:
-        zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
-        return;
-    case ZKR__NOT_DONE:
-        zkr__claim_pause_locked(c);
-        return;
-    case ZKR__OVER: /* zkr__claim_is_over() */
-        return;
-    case ZKR__DONE:
-        break;
-    }
-    if (c->create_rc == ZKR_OK)
-        zkr__claim_turn_locked(c, "created");
-    else if (c->create_rc == ZKR__ZNONODE)
-        zkr__claim_make_parents_locked(c);
-    else if (c->create_rc != ZKR__ZNODEEXISTS)
-        zkr__claim_give_up_locked(c, c->create_rc, "cannot create our node");
-    else if (c->is_try && !c->thorough)
+    if (c->is_try && !c->thorough)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
     else
         zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
 }
 
-static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void created_locked(struct zkr__claim *c)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create);
-
-    c->create_rc = reply->rc;
-    if (reply->rc == ZKR_OK)
-        c->create_rc = zkr__claim_adopt(c, reply->path, reply);
-    if (c->create_rc == ZKR_EPROTO ||
-        zkr__error_outcome(c->create_rc) == ZKR__UNKNOWN)
-        c->thorough = true;
-    if (!zkr__claim_is_over(c)) {
-        if (c->decided)
-            zkr__claim_withdraw_locked(c);
-        else
-            taken_locked(c);
+    switch (zkr__claim_judge_create_locked(c)) {
+    case ZKR__CREATE_SEEN_TO:
+        break;
+    case ZKR__CREATED:
+        zkr__claim_turn_locked(c, "created");
+        break;
+    case ZKR__CREATE_EXISTS:
+        exists_locked(c);
+        break;
+    case ZKR__CREATE_UNKNOWN:
+        zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
+        break;
     }
-    zkr__claim_unref(c);
 }
 
 static void take_locked(struct zkr__claim *c, const char *why)
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
     c->thorough = c->thorough && c->epoch == c->session->epoch;
     c->epoch = c->session->epoch;
     c->complete = true;
-    c->node[0] = '\0';
     (void)strcpy(c->name, ZKR__UNFAIR_NAME);
     (void)snprintf(c->request_path, c->path_size, "%s/%s", c->lock->dir,
                    ZKR__UNFAIR_NAME);
-    c->create.request.mode = ZKR__ZK_EPHEMERAL;
-    c->create.request.data = c->data;
-    c->create.request.data_len = c->data_len;
-    c->create.request.acl = &c->session->acl;
-    zkr__claim_ask_locked(c, &c->create, ZKR__ZK_CREATE, c->request_path,
-                          ZKR__RETRY_NEVER, on_create);
+    zkr__claim_create_locked(c, why);
 }
 
 static bool is_ours(const struct zkr__claim *c,
@@ -99,7 +72,7 @@ static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
     if (is_ours(c, reply) &&
         zkr__claim_adopt(c, c->request_path, reply) == ZKR_OK) {
         zkr__claim_stop_watching_locked(c);
-        zkr__claim_confirm_locked(c, "found, and ours");
+        zkr__claim_prove_locked(c, "found, and ours");
     } else if (c->is_try) {
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
     }
@@ -107,6 +80,7 @@ static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
 
 static const struct zkr__way by_creating_it = {
     .enter = take_locked,
+    .created = created_locked,
     .go_on = take_locked,
     .met = met_locked,
     .same_name = true,

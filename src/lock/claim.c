@@ -109,14 +109,15 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     zkr__list_init(&c->hold);
     zkr__op_init(&c->create, s);
     zkr__op_init(&c->list, s);
-    zkr__op_init(&c->guard, s);
+    zkr__op_init(&c->exists, s);
+    zkr__confirm_init(&c->confirm, c);
     zkr__op_init(&c->get, s);
     zkr__ghosts_init(&c->ghosts, s);
     zkr__parents_init(&c->parents, s);
     zkr__search_init(&c->search, s);
     zkr__sweep_init(&c->sweep, s);
     zkr__notice_init(&c->notice, run_outcome);
-    zkr__grant_init(&c->grant, s);
+    zkr__grant_init(&c->grant);
     (void)zkr__cond_init(&c->changed);
     rc = allocate(c);
     if (rc != ZKR_OK) {

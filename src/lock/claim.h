@@ -20,6 +20,7 @@
 #define ZKR__CLAIM_H
 
 #include "base/error.h"
+#include "lock/confirm.h"
 #include "lock/ghost.h"
 #include "lock/grant.h"
 #include "lock/lock.h"
@@ -78,9 +79,10 @@ struct zkr__claim {
     bool thorough;     /* the create has been sent more than once */
 
     /* requests under way */
-    struct zkr__op create; /* or the look at a node that was found */
+    struct zkr__op create;
+    struct zkr__op exists; /* of a node that a search has found */
     struct zkr__op list;
-    struct zkr__op guard; /* a write that finds our node */
+    struct zkr__confirm confirm;
     struct zkr__op get;
     struct zkr__watch *watch; /* on whom we wait for */
     struct zkr__timer relist; /* when the watch may keep silent; or PROVING */

@@ -33,15 +33,29 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
 
 /* enroll.c */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why);
-void zkr__claim_pause_locked(struct zkr__claim *c);
-void zkr__claim_make_parents_locked(struct zkr__claim *c);
+void zkr__claim_enrolled_locked(struct zkr__claim *c);
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
 
-/* recover.c: can a node of that name be of a create of ours? */
+/* create.c: ask for c->request_path. way->created() runs when that has been
+ * answered, and can ask how it went. */
+void zkr__claim_create_locked(struct zkr__claim *c, const char *why);
+enum zkr__create_outcome {
+    ZKR__CREATED,        /* it is c->node */
+    ZKR__CREATE_EXISTS,  /* there is a node of that name */
+    ZKR__CREATE_UNKNOWN, /* it may have been carried out, or may be yet */
+    ZKR__CREATE_SEEN_TO, /* the claim has ended, or tries again later */
+};
+enum zkr__create_outcome zkr__claim_judge_create_locked(struct zkr__claim *c);
+/* Our node certainly does not exist, and another attempt may help. */
+void zkr__claim_pause_locked(struct zkr__claim *c);
+
+/* adopt.c: can a node of that name be of a create of ours? */
 bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name);
 /* Take a node as ours if it is what we asked for, or ZKR_EPROTO. */
 int zkr__claim_adopt(struct zkr__claim *c, const char *path,
                      const struct zkr__zk_reply *reply);
+
+/* recover.c */
 void zkr__claim_recover_locked(struct zkr__claim *c, const char *why);
 
 /* survey.c */
@@ -52,7 +66,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
 /* prove.c: nobody is ahead of us any more. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why);
 /* ... if our node is still there: a server that is behind has shown it. */
-void zkr__claim_confirm_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_prove_locked(struct zkr__claim *c, const char *why);
 
 /* wait.c */
 void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name);

@@ -71,11 +71,13 @@ static void move_locked(struct zkr_grant *g, enum zkr_grant_state state,
     zkr__grant_tell_locked(g, ZKR_GRANT_STATE_CHANGED);
 }
 
-void zkr__grant_init(struct zkr_grant *g, struct zkr_session *s)
+void zkr__grant_init(struct zkr_grant *g)
 {
+    struct zkr__claim *c = zkr__grant_claim(g);
+
     g->sm = (struct zkr__sm){ 0, table, "grant" };
-    zkr__op_init(&g->look, s);
-    zkr__op_init(&g->check, s);
+    zkr__op_init(&g->look, c->session);
+    zkr__confirm_init(&g->confirm, c);
     zkr__notice_init(&g->notice, run_listener);
     zkr__release_init(g);
 }
@@ -120,7 +122,7 @@ static bool is_over_doubt(const struct zkr_grant *g,
 }
 
 /* A committed write found our node: nobody else was granted in between. */
-static void checked_locked(struct zkr_grant *g, int rc)
+static void found_locked(struct zkr_grant *g, int rc)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
@@ -138,50 +140,24 @@ static void checked_locked(struct zkr_grant *g, int rc)
     }
 }
 
-static void check_done_locked(struct zkr_grant *g, int rc)
+static void on_confirmed(struct zkr__claim *c, int rc)
 {
-    g->checks++;
-    g->checked = rc;
-    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
-    checked_locked(g, rc);
-    zkr__claim_unref(zkr__grant_claim(g));
-}
-
-static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, check);
-    enum zkr__outcome outcome = zkr__error_outcome(reply->rc);
-    bool ours = reply->czxid == zkr__grant_claim(g)->czxid;
+    struct zkr_grant *g = &c->grant;
+    enum zkr__outcome outcome = zkr__error_outcome(rc);
 
     if (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE)
         zkr__grant_resume_locked(g); /* by another write */
-    check_done_locked(g,
-                      reply->rc == ZKR_OK && !ours ? ZKR__ZNONODE : reply->rc);
-}
-
-/* Where others may have the same name, a read after the write tells whose node
- * it found. */
-static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, check);
-    struct zkr__claim *c = zkr__grant_claim(g);
-
-    if (reply->rc == ZKR_OK && c->recipe->way->same_name &&
-        zkr__grant_is_ours(g))
-        zkr__op_start_locked(op, ZKR__ZK_EXISTS, c->node, ZKR__RETRY_NEVER,
-                             on_seen);
-    else
-        check_done_locked(g, reply->rc);
+    g->confirms++;
+    g->confirmed = rc;
+    (void)pthread_cond_broadcast(&c->changed);
+    found_locked(g, rc);
 }
 
 /* Sends a write that finds our node, unless one is under way. */
 static void ask_locked(struct zkr_grant *g)
 {
-    if (g->check.where != ZKR__OP_IDLE)
-        return;
-    zkr__claim_ref(zkr__grant_claim(g));
-    zkr__op_start_locked(&g->check, ZKR__ZK_CHECK, zkr__grant_claim(g)->node,
-                         ZKR__RETRY_ALWAYS, on_checked);
+    if (!zkr__confirm_is_under_way(&g->confirm))
+        zkr__confirm_start_locked(&g->confirm, ZKR__RETRY_ALWAYS, on_confirmed);
 }
 
 void zkr__grant_resume_locked(struct zkr_grant *g)
@@ -199,7 +175,7 @@ void zkr__grant_found_locked(struct zkr_grant *g, int rc)
     if (rc == ZKR_OK && c->recipe->way->same_name)
         zkr__heartbeat_good_locked(c->session);
     else
-        checked_locked(g, rc);
+        found_locked(g, rc);
 }
 
 int zkr__grant_enter(struct zkr_grant *g)
@@ -284,15 +260,16 @@ int64_t zkr_grant_valid_until(zkr_grant *g)
 static int verify_unlocks(struct zkr_grant *g, int64_t deadline)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
-    uint64_t first = g->checks + (g->check.where != ZKR__OP_IDLE);
+    uint64_t first = g->confirms + zkr__confirm_is_under_way(&g->confirm);
 
     for (;;) {
         if (!zkr__grant_is_ours(g))
             return judge_locked(g);
-        if (g->checks > first && g->checked == ZKR_OK)
+        if (g->confirms > first && g->confirmed == ZKR_OK)
             return judge_locked(g);
-        if (g->checks > first && zkr__error_outcome(g->checked) == ZKR__DONE)
-            return zkr__grant_explain(g, g->checked);
+        if (g->confirms > first &&
+            zkr__error_outcome(g->confirmed) == ZKR__DONE)
+            return zkr__grant_explain(g, g->confirmed);
         ask_locked(g);
         if (!zkr__cond_wait(&c->changed, &c->session->lock, deadline))
             return zkr__grant_explain(g, ZKR_EUNSURE);

@@ -6,6 +6,7 @@
 
 #include "base/ring.h"
 #include "base/sm.h"
+#include "lock/confirm.h"
 #include "session/dispatch.h"
 #include "session/op.h"
 #include "session/watch.h"
@@ -17,9 +18,9 @@ struct zkr_grant {     /* under the session lock; part of its claim */
     struct zkr__op look;      /* at our own node, setting the watch */
     struct zkr__watch *watch; /* on our own node */
     struct zkr__timer look_later;
-    struct zkr__op check; /* a write that finds our node */
-    uint64_t checks;      /* how many were answered, */
-    int checked;          /* ... and how the last one was */
+    struct zkr__confirm confirm;
+    uint64_t confirms; /* how many were answered, */
+    int confirmed;     /* ... and how the last one was */
 
     struct zkr__notice notice; /* of the listener: */
     struct zkr__ring events;
@@ -34,7 +35,7 @@ struct zkr_grant {     /* under the session lock; part of its claim */
     void *release_user;
 };
 
-void zkr__grant_init(struct zkr_grant *g, struct zkr_session *s);
+void zkr__grant_init(struct zkr_grant *g);
 
 /* The claim is HELD now. */
 void zkr__grant_begin_locked(struct zkr_grant *g);

@@ -102,8 +102,7 @@ void zkr__grant_watch_stop_locked(struct zkr_grant *g)
     struct zkr__claim *c = zkr__grant_claim(g);
 
     zkr__timer_thread_disarm_locked(c->session, &g->look_later);
-    if (zkr__op_cancel_locked(&g->check))
-        zkr__claim_unref(c);
+    zkr__confirm_take_back_locked(&g->confirm);
     if (g->watch == NULL)
         return;
     if (zkr__op_cancel_locked(&g->look)) {

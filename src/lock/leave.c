@@ -31,7 +31,8 @@ void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
     zkr__sm_move(&c->sm, ZKR__CLAIM_LEAVING, why);
     (void)zkr__claim_take_back_locked(c, &c->create);
     (void)zkr__claim_take_back_locked(c, &c->list);
-    (void)zkr__claim_take_back_locked(c, &c->guard);
+    (void)zkr__claim_take_back_locked(c, &c->exists);
+    zkr__confirm_take_back_locked(&c->confirm);
     (void)zkr__claim_take_back_locked(c, &c->search.op);
     zkr__claim_stop_watching_locked(c);
     zkr__ghosts_leave_locked(c);

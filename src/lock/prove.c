@@ -46,7 +46,8 @@ static void ask_later_locked(struct zkr__claim *c)
 static bool is_fresh(const struct zkr__claim *c, int rc)
 {
     return zkr__error_outcome(rc) == ZKR__DONE && rc != ZKR_ENOMEM &&
-           zkr__clock_boot() - c->guard.sent < c->session->lease.timeout / 2;
+           zkr__clock_boot() - c->confirm.op.sent <
+               c->session->lease.timeout / 2;
 }
 
 static bool patience_is_over(const struct zkr__claim *c)
@@ -73,28 +74,10 @@ static void judge_locked(struct zkr__claim *c, int rc)
         ask_later_locked(c);
 }
 
-static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void on_confirmed(struct zkr__claim *c, int rc)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
-    bool another = reply->rc == ZKR_OK && reply->czxid != c->czxid;
-
     if (is_proving(c))
-        judge_locked(c, another ? ZKR__ZNONODE : reply->rc);
-    zkr__claim_unref(c);
-}
-
-/* Where others may have the same name, a read after the write tells whose node
- * it found. */
-static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, guard);
-
-    if (is_proving(c) && reply->rc == ZKR_OK && c->recipe->way->same_name)
-        zkr__claim_ask_locked(c, op, ZKR__ZK_EXISTS, c->node, ZKR__RETRY_NEVER,
-                              on_seen);
-    else if (is_proving(c))
-        judge_locked(c, reply->rc);
-    zkr__claim_unref(c);
+        judge_locked(c, rc);
 }
 
 /* A question of ours may still be under way: one that travelled with a list, or
@@ -103,11 +86,10 @@ static void on_checked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 static void ask_locked(struct zkr__claim *c)
 {
     ask_later_locked(c);
-    if (c->guard.where == ZKR__OP_IDLE)
-        zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
-                              ZKR__RETRY_NEVER, on_checked);
-    else
+    if (zkr__confirm_is_under_way(&c->confirm))
         zkr__heartbeat_start_locked(c->session);
+    else
+        zkr__confirm_start_locked(&c->confirm, ZKR__RETRY_NEVER, on_confirmed);
 }
 
 /* First of those who conflict, in a list that is younger than our node: nobody
@@ -118,10 +100,10 @@ void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
     if (zkr__heartbeat_is_good(c->session))
         grant_locked(c, why);
     else
-        zkr__claim_confirm_locked(c, why);
+        zkr__claim_prove_locked(c, why);
 }
 
-void zkr__claim_confirm_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_prove_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_PROVING, why);
     c->turn = zkr__clock_now();

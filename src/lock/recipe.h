@@ -11,6 +11,8 @@ struct zkr__zk_reply;
 struct zkr__way {
     /* Make a node of ours, or another attempt at it. */
     void (*enter)(struct zkr__claim *c, const char *why);
+    /* The create of our node has been answered; see create.c. */
+    void (*created)(struct zkr__claim *c);
     /* The node that we waited for has changed, or gone. */
     void (*go_on)(struct zkr__claim *c, const char *why);
     /* What the node is that we wait for; NULL: no matter. */

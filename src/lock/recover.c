@@ -2,53 +2,12 @@
 #include "lock/claim_steps.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 
-bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name)
+static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    size_t len = strlen(c->name);
-    size_t digits;
-
-    if (strncmp(name, c->name, len) != 0)
-        return false;
-    digits = strlen(name + len);
-    if (c->complete)
-        return digits == 0;
-    return digits > 0 && digits <= ZKR__SEQ_DIGITS &&
-           strspn(name + len, "-0123456789") == digits;
-}
-
-static bool is_as_requested(const struct zkr__claim *c, const char *path)
-{
-    size_t len = strlen(c->lock->dir);
-
-    return strncmp(path, c->lock->dir, len) == 0 && path[len] == '/' &&
-           zkr__claim_asked_for(c, path + len + 1);
-}
-
-/* Take the node as ours, if it is what we asked for. The token is that of the
- * place: who waits behind it already must come out higher. */
-int zkr__claim_adopt(struct zkr__claim *c, const char *path,
-                     const struct zkr__zk_reply *reply)
-{
-    if (path == NULL || !is_as_requested(c, path))
-        return ZKR_EPROTO;
-    if (reply->owner != c->session->id || reply->czxid <= 0)
-        return ZKR_EPROTO;
-    if (reply->czxid != c->czxid)
-        zkr__ghosts_forget(&c->ghosts);
-    if (path != c->node)
-        (void)strcpy(c->node, path);
-    c->czxid = reply->czxid;
-    c->token = c->beside == NULL ? reply->czxid : c->beside->token;
-    return ZKR_OK;
-}
-
-static void on_look(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, exists);
 
     if (zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
         !zkr__claim_is_over(c)) {
@@ -78,8 +37,8 @@ static void on_searched(struct zkr__search *search, int rc)
         } else {
             (void)snprintf(c->node, c->path_size, "%s/%s", c->lock->dir,
                            search->found);
-            zkr__claim_ask_locked(c, &c->create, ZKR__ZK_EXISTS, c->node,
-                                  ZKR__RETRY_POLICY, on_look);
+            zkr__claim_ask_locked(c, &c->exists, ZKR__ZK_EXISTS, c->node,
+                                  ZKR__RETRY_POLICY, on_read);
         }
     }
     zkr__claim_unref(c);

@@ -24,21 +24,20 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-static void on_guard(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void on_confirmed(struct zkr__claim *c, int rc)
 {
-    (void)reply; /* the lease has been told */
-    zkr__claim_unref(ZKR__CONTAINER(op, struct zkr__claim, guard));
+    (void)c; /* the lease has been told */
+    (void)rc;
 }
 
 /* Who has waited for long has sent no write for long, and so would be granted
  * the lock without a lease. The write travels with the list, and is answered
  * before it. */
-static void guard_locked(struct zkr__claim *c)
+static void confirm_locked(struct zkr__claim *c)
 {
-    if (c->guard.where == ZKR__OP_IDLE &&
+    if (!zkr__confirm_is_under_way(&c->confirm) &&
         zkr__heartbeat_wants_write(c->session))
-        zkr__claim_ask_locked(c, &c->guard, ZKR__ZK_CHECK, c->node,
-                              ZKR__RETRY_NEVER, on_guard);
+        zkr__confirm_start_locked(&c->confirm, ZKR__RETRY_NEVER, on_confirmed);
 }
 
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
@@ -46,7 +45,7 @@ void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
     zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
     zkr__timer_thread_disarm_locked(c->session, &c->relist);
     zkr__ghosts_rest_locked(c);
-    guard_locked(c);
+    confirm_locked(c);
     zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
                           ZKR__RETRY_POLICY, on_list);
 }
@@ -118,7 +117,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
     else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
         conflict_locked(c, queue.ahead[i].name);
     else if (ghosts)
-        zkr__claim_confirm_locked(c, "first, but for ghosts");
+        zkr__claim_prove_locked(c, "first, but for ghosts");
     else
         zkr__claim_turn_locked(c, "first");
     zkr__queue_done(&queue);
@@ -126,5 +125,6 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
 
 const struct zkr__way zkr__in_a_queue = {
     .enter = zkr__claim_enter_locked,
+    .created = zkr__claim_enrolled_locked,
     .go_on = zkr__claim_list_locked,
 };

@@ -1,0 +1,46 @@
+/* Is a node ours? It must be what the claim asked for, and of this session. */
+#include "lock/claim_steps.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name)
+{
+    size_t len = strlen(c->name);
+    size_t digits;
+
+    if (strncmp(name, c->name, len) != 0)
+        return false;
+    digits = strlen(name + len);
+    if (c->complete)
+        return digits == 0;
+    return digits > 0 && digits <= ZKR__SEQ_DIGITS &&
+           strspn(name + len, "-0123456789") == digits;
+}
+
+static bool is_as_requested(const struct zkr__claim *c, const char *path)
+{
+    size_t len = strlen(c->lock->dir);
+
+    return strncmp(path, c->lock->dir, len) == 0 && path[len] == '/' &&
+           zkr__claim_asked_for(c, path + len + 1);
+}
+
+/* Take the node as ours, if it is what we asked for. The token is that of the
+ * place: who waits behind it already must come out higher. */
+int zkr__claim_adopt(struct zkr__claim *c, const char *path,
+                     const struct zkr__zk_reply *reply)
+{
+    if (path == NULL || !is_as_requested(c, path))
+        return ZKR_EPROTO;
+    if (reply->owner != c->session->id || reply->czxid <= 0)
+        return ZKR_EPROTO;
+    if (reply->czxid != c->czxid)
+        zkr__ghosts_forget(&c->ghosts);
+    if (path != c->node)
+        (void)strcpy(c->node, path);
+    c->czxid = reply->czxid;
+    c->token = c->beside == NULL ? reply->czxid : c->beside->token;
+    return ZKR_OK;
+}

@@ -1,0 +1,31 @@
+/* A write that finds our node: then nobody else was granted before it. */
+#ifndef ZKR__CONFIRM_H
+#define ZKR__CONFIRM_H
+
+#include "session/op.h"
+
+struct zkr__claim;
+
+struct zkr__confirm {
+    struct zkr__op op; /* op.sent: how old the answer is */
+    struct zkr__claim *claim;
+    /* Under the lock. ZKR_OK: it is there. ZKR__ZNONODE: it is not, or the
+     * name is another's. Else what the servers, or the client, have said. */
+    void (*done)(struct zkr__claim *c, int rc);
+};
+
+void zkr__confirm_init(struct zkr__confirm *f, struct zkr__claim *c);
+
+/* One is under way: another cannot be started. */
+static inline bool zkr__confirm_is_under_way(const struct zkr__confirm *f)
+{
+    return f->op.where != ZKR__OP_IDLE;
+}
+
+void zkr__confirm_start_locked(struct zkr__confirm *f, enum zkr__op_retry retry,
+                               void (*done)(struct zkr__claim *c, int rc));
+
+/* Unless it is in flight. */
+void zkr__confirm_take_back_locked(struct zkr__confirm *f);
+
+#endif

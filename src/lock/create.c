@@ -1,0 +1,121 @@
+/* Creating our node: the one request of every way in, and what its answer
+ * means. */
+#include "lock/claim_steps.h"
+
+#include "base/error.h"
+#include "session/retry.h"
+#include "session/timer_thread.h"
+
+static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create);
+
+    c->create_rc = reply->rc;
+    if (reply->rc == ZKR_OK)
+        c->create_rc = zkr__claim_adopt(c, reply->path, reply);
+    if (c->create_rc == ZKR_EPROTO ||
+        zkr__error_outcome(c->create_rc) == ZKR__UNKNOWN)
+        c->thorough = true;
+    c->recipe->way->created(c);
+    zkr__claim_unref(c);
+}
+
+void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
+{
+    zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
+    c->node[0] = '\0';
+    c->create.request.mode =
+        c->complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    c->create.request.data = c->data;
+    c->create.request.data_len = c->data_len;
+    c->create.request.acl = &c->session->acl;
+    zkr__claim_ask_locked(c, &c->create, ZKR__ZK_CREATE, c->request_path,
+                          ZKR__RETRY_NEVER, on_create);
+}
+
+static void on_pause_over(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, pause);
+
+    if (!zkr__claim_is_over(c))
+        c->recipe->way->enter(c, "next attempt");
+}
+
+/* Our node certainly does not exist, and another attempt may help. */
+void zkr__claim_pause_locked(struct zkr__claim *c)
+{
+    int64_t now = zkr__clock_now();
+    uint32_t delay_ms;
+
+    if (!zkr__retry_next(&c->session->opts.retry, c->retries,
+                         (uint64_t)((now - c->started) / ZKR__MS),
+                         zkr__random(), &delay_ms)) {
+        zkr__claim_give_up_locked(c, c->create_rc, "cannot create our node");
+        return;
+    }
+    c->retries++;
+    zkr__timer_thread_arm_locked(c->session, &c->pause,
+                                 now + delay_ms * ZKR__MS, on_pause_over);
+}
+
+static void on_parents(struct zkr__parents *parents, int rc)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(parents, struct zkr__claim, parents);
+
+    if (!zkr__claim_is_over(c)) {
+        if (c->decided)
+            zkr__claim_withdraw_locked(c);
+        else if (rc == ZKR_OK)
+            c->recipe->way->enter(c, "parents made");
+        else
+            zkr__claim_give_up_locked(c, rc, "cannot create '%s'",
+                                      parents->path);
+    }
+    zkr__claim_unref(c);
+}
+
+static void make_parents_locked(struct zkr__claim *c)
+{
+    zkr__claim_ref(c);
+    if (zkr__parents_start_locked(&c->parents, c->lock->dir, c->lock->parents,
+                                  on_parents) == ZKR_OK)
+        return;
+    zkr__claim_unref(c);
+    zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+}
+
+/* It has been answered, and not with success. */
+static void not_created_locked(struct zkr__claim *c)
+{
+    if (c->create_rc == ZKR__ZNONODE)
+        make_parents_locked(c);
+    else
+        zkr__claim_give_up_locked(c, c->create_rc, "cannot create our node");
+}
+
+enum zkr__create_outcome zkr__claim_judge_create_locked(struct zkr__claim *c)
+{
+    if (zkr__claim_is_over(c))
+        return ZKR__CREATE_SEEN_TO;
+    if (c->decided) {
+        zkr__claim_withdraw_locked(c);
+        return ZKR__CREATE_SEEN_TO;
+    }
+    switch (zkr__error_outcome(c->create_rc)) {
+    case ZKR__UNKNOWN:
+        return ZKR__CREATE_UNKNOWN;
+    case ZKR__NOT_DONE:
+        zkr__claim_pause_locked(c);
+        return ZKR__CREATE_SEEN_TO;
+    case ZKR__OVER: /* zkr__claim_is_over() */
+        return ZKR__CREATE_SEEN_TO;
+    case ZKR__DONE:
+        break;
+    }
+    if (c->create_rc == ZKR_OK)
+        return ZKR__CREATED;
+    if (c->create_rc == ZKR__ZNODEEXISTS)
+        return ZKR__CREATE_EXISTS;
+    not_created_locked(c);
+    return ZKR__CREATE_SEEN_TO;
+}
