@@ -7,16 +7,14 @@ struct zkr_mutex {
     struct zkr__lock lock;
 };
 
-static const char *const exclusive[] = { "lock-", "__lock__", NULL };
-static const char *const shared[] = { NULL };
-
 const struct zkr__recipe zkr__mutex_recipe = {
     .noun = "mutex",
     .way = &zkr__in_a_queue,
-    .marker = { [ZKR__LAYOUT_CURATOR] = "lock-",
-                [ZKR__LAYOUT_KAZOO] = "__lock__" },
-    .markers = { exclusive, shared },
-    .waits_for = zkr__queue_last,
+    .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LOCK,
+                [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
+    .markers =
+        ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
+    .waits_for = zkr__nearest_any,
 };
 
 static struct zkr__lock *lock_of(zkr_mutex *mutex)

@@ -19,27 +19,28 @@ ZKR__LOCK_OPTS_FIT(struct zkr_rwlock_opts);
 
 /* A kazoo Lock or a mutex of ours on this path waits for nobody here, but is
  * waited for. */
-static const char *const exclusive[] = { "__WRIT__", "__lock__", "lock-",
-                                         NULL };
-static const char *const shared[] = { "__READ__", "__rlock__", NULL };
+#define MARKERS                                                                \
+    (ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) |                                     \
+     ZKR__MARKER_BIT(ZKR__CURATOR_READ) | ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | \
+     ZKR__MARKER_BIT(ZKR__KAZOO_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_READ))
 
 const struct zkr__recipe zkr__writing_recipe = {
     .noun = "write lock",
     .way = &zkr__in_a_queue,
-    .marker = { [ZKR__LAYOUT_CURATOR] = "__WRIT__",
-                [ZKR__LAYOUT_KAZOO] = "__lock__" },
-    .markers = { exclusive, shared },
-    .waits_for = zkr__queue_last,
+    .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_WRITE,
+                [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
+    .markers = MARKERS,
+    .waits_for = zkr__nearest_any,
     .deadlocks_with = &zkr__reading_recipe,
 };
 
 const struct zkr__recipe zkr__reading_recipe = {
     .noun = "read lock",
     .way = &zkr__in_a_queue,
-    .marker = { [ZKR__LAYOUT_CURATOR] = "__READ__",
-                [ZKR__LAYOUT_KAZOO] = "__rlock__" },
-    .markers = { exclusive, shared },
-    .waits_for = zkr__queue_last_exclusive,
+    .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_READ,
+                [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_READ },
+    .markers = MARKERS,
+    .waits_for = zkr__nearest_exclusive,
     .granted_beside = &zkr__writing_recipe,
 };
 

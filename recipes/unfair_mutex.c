@@ -86,12 +86,9 @@ static const struct zkr__way by_creating_it = {
     .same_name = true,
 };
 
-static const char *const none[] = { NULL };
-
 static const struct zkr__recipe recipe = {
     .noun = "unfair mutex",
     .way = &by_creating_it,
-    .markers = { none, none },
 };
 
 static struct zkr__lock *lock_of(zkr_unfair_mutex *mutex)

@@ -1,5 +1,5 @@
-/* Who stands where in the queue of a lock, seen by one who only looks on. Pure,
- * but for one array. */
+/* The children of a lock path in the order of the queue, and whom each of them
+ * waits for, by the rules of lock/queue.h. Pure, but for one array. */
 #include "inspect/roster.h"
 
 #include <stdlib.h>
@@ -14,6 +14,7 @@ static bool is_foreign(const struct zkr_participant *p)
     return p->kind == ZKR_PARTICIPANT_FOREIGN;
 }
 
+/* It holds without a place in the queue. */
 static bool is_unfair(const struct zkr_participant *p)
 {
     return strcmp(p->marker, ZKR__UNFAIR_NAME) == 0;
@@ -26,22 +27,17 @@ void zkr__roster_read(struct zkr_participant *p)
         [ZKR__EXCLUSIVE] = ZKR_PARTICIPANT_EXCLUSIVE,
         [ZKR__SHARED] = ZKR_PARTICIPANT_SHARED,
     };
-    const struct zkr__markers *all = &zkr__known_markers;
+    const struct zkr__marker_row *marker;
 
     p->sequence = 0;
-    p->marker = "";
-    p->kind = kinds[zkr__node_name_parse(p->name, all, &p->sequence)];
-    if (!is_foreign(p)) {
-        p->marker = zkr__node_name_marker(p->name, all);
-        return;
-    }
-    p->kind = kinds[zkr__node_name_other(p->name, &p->marker, &p->sequence)];
-    if (is_foreign(p))
-        p->marker = "";
-    if (strcmp(p->name, ZKR__UNFAIR_NAME) == 0) {
-        p->kind = ZKR_PARTICIPANT_EXCLUSIVE;
-        p->marker = ZKR__UNFAIR_NAME;
-    }
+    marker = zkr__node_name_marker(p->name, ZKR__ALL_MARKERS, &p->sequence);
+    p->marker = marker == NULL ? "" : marker->text;
+    p->kind = kinds[marker == NULL ? ZKR__FOREIGN : marker->kind];
+}
+
+static enum zkr__kind kind_of(const struct zkr_participant *p)
+{
+    return p->kind == ZKR_PARTICIPANT_SHARED ? ZKR__SHARED : ZKR__EXCLUSIVE;
 }
 
 static struct zkr__contender contender(const struct zkr_participant *p)
@@ -49,8 +45,7 @@ static struct zkr__contender contender(const struct zkr_participant *p)
     return (struct zkr__contender){
         .name = p->name,
         .seq = p->sequence,
-        .kind =
-            p->kind == ZKR_PARTICIPANT_SHARED ? ZKR__SHARED : ZKR__EXCLUSIVE,
+        .kind = kind_of(p),
     };
 }
 
@@ -93,78 +88,56 @@ static bool is_downgrade(const struct zkr_participant *a,
            a->session_id == b->session_id && a->session_id != 0;
 }
 
-static bool excludes(const struct zkr_participant *a,
-                     const struct zkr_participant *b)
-{
-    if (a->kind == ZKR_PARTICIPANT_SHARED && b->kind == ZKR_PARTICIPANT_SHARED)
-        return false;
-    return !is_unfair(a) && !is_unfair(b) && !is_downgrade(a, b);
-}
-
+/* Of contenders in order, those with the number of the first: where they end.
+ * Each of them counts as ahead of the others. */
 static size_t end_of_equals(const struct zkr_participant *items, size_t count,
-                            size_t i)
+                            size_t start)
 {
-    size_t end = i;
+    const struct zkr__contender first = contender(&items[start]);
+    size_t end = start + 1;
 
-    while (end < count && !is_foreign(&items[end]) &&
-           items[end].sequence == items[i].sequence)
-        end++;
+    for (; end < count && !is_foreign(&items[end]); end++) {
+        const struct zkr__contender next = contender(&items[end]);
+
+        if (!zkr__queue_is_ahead(&next, &first))
+            break;
+    }
     return end;
 }
 
-/* Among those with its own number, who count as ahead: see queue.h. */
-static size_t nearest_equal(const struct zkr_participant *items, size_t start,
-                            size_t end, size_t self)
+/* What `self` sees: those with lower numbers, and those with its own. */
+static void settle(struct zkr_participant *items, size_t start, size_t end,
+                   size_t self, struct zkr__nearest ahead)
 {
-    for (size_t i = end; i-- > start;) {
-        if (i != self && excludes(&items[i], &items[self]))
-            return i;
-    }
-    return ZKR__NOBODY;
-}
+    struct zkr_participant *p = &items[self];
 
-/* The last of those with lower numbers: of all, and of the exclusive ones. */
-struct before {
-    size_t any;
-    size_t exclusive;
-};
-
-static void settle_equals(struct zkr_participant *items, size_t start,
-                          size_t end, const struct before *before)
-{
     for (size_t i = start; i < end; i++) {
-        struct zkr_participant *p = &items[i];
-
-        p->waits_for = nearest_equal(items, start, end, i);
-        if (p->waits_for == ZKR__NOBODY && !is_unfair(p))
-            p->waits_for = p->kind == ZKR_PARTICIPANT_SHARED ? before->exclusive
-                                                             : before->any;
-        p->holds = p->waits_for == ZKR__NOBODY;
+        if (i != self && !is_unfair(&items[i]) && !is_downgrade(&items[i], p))
+            zkr__nearest_pass(&ahead, i, kind_of(&items[i]));
     }
-}
-
-static void move_on(struct before *before, const struct zkr_participant *items,
-                    size_t start, size_t end)
-{
-    for (size_t i = start; i < end; i++) {
-        if (is_unfair(&items[i]))
-            continue;
-        before->any = i;
-        if (items[i].kind == ZKR_PARTICIPANT_EXCLUSIVE)
-            before->exclusive = i;
-    }
+    if (is_unfair(p))
+        p->waits_for = ZKR__NOBODY;
+    else
+        p->waits_for = p->kind == ZKR_PARTICIPANT_SHARED
+                           ? zkr__nearest_exclusive(&ahead)
+                           : zkr__nearest_any(&ahead);
+    p->holds = p->waits_for == ZKR__NOBODY;
 }
 
 void zkr__roster_settle(struct zkr_participant *items, size_t count)
 {
-    struct before before = { ZKR__NOBODY, ZKR__NOBODY };
+    struct zkr__nearest lower = ZKR__NEAREST_INIT;
     size_t start = 0;
     size_t end;
 
     for (; start < count && !is_foreign(&items[start]); start = end) {
         end = end_of_equals(items, count, start);
-        settle_equals(items, start, end, &before);
-        move_on(&before, items, start, end);
+        for (size_t i = start; i < end; i++)
+            settle(items, start, end, i, lower);
+        for (size_t i = start; i < end; i++) {
+            if (!is_unfair(&items[i]))
+                zkr__nearest_pass(&lower, i, kind_of(&items[i]));
+        }
     }
     for (; start < count; start++) {
         items[start].holds = false;

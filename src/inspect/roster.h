@@ -1,5 +1,5 @@
-/* Who stands where in the queue of a lock, seen by one who only looks on. Pure,
- * but for one array. */
+/* The children of a lock path in the order of the queue, and whom each of them
+ * waits for, by the rules of lock/queue.h. Pure, but for one array. */
 #ifndef ZKR__ROSTER_H
 #define ZKR__ROSTER_H
 

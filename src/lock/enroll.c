@@ -20,8 +20,8 @@ static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (zkr__claim_in_state(c, ZKR__CLAIM_PROBING) && !zkr__claim_is_over(c)) {
         if (rc == ZKR_OK)
             rc = zkr__queue_parse(&queue, reply->names, reply->name_count,
-                                  &c->recipe->markers, NULL);
-        if (rc == ZKR_OK && c->recipe->waits_for(&queue) != ZKR__NOBODY)
+                                  c->recipe->markers, NULL);
+        if (rc == ZKR_OK && c->recipe->waits_for(&queue.nearest) != ZKR__NOBODY)
             zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
         else if (rc == ZKR_OK || rc == ZKR__ZNONODE)
             zkr__claim_enter_locked(c, "free");
@@ -51,9 +51,8 @@ static void name_node(struct zkr__claim *c)
                          c->recipe->marker[lock->layout]);
     len = strlen(c->name);
     c->complete = c->beside != NULL;
-    if (c->complete &&
-        zkr__node_name_parse(c->beside->node, &c->recipe->markers, &seq) !=
-            ZKR__FOREIGN)
+    if (c->complete && zkr__node_name_parse(c->beside->node, c->recipe->markers,
+                                            &seq) != ZKR__FOREIGN)
         (void)snprintf(c->name + len, sizeof(c->name) - len, "%010" PRId64,
                        seq);
     (void)snprintf(c->request_path, c->path_size, "%s/%s", lock->dir, c->name);

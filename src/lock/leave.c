@@ -39,7 +39,7 @@ void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
     sweep->search.dir = c->lock->dir;
     sweep->search.tag = c->name;
     sweep->search.tag_len = zkr__node_name_tag_len(c->lock->layout);
-    sweep->search.markers = &c->recipe->markers;
+    sweep->search.markers = c->recipe->markers;
     sweep->search.path = c->request_path;
     sweep->search.czxid = c->node[0] == '\0' ? 0 : c->czxid;
     sweep->search.data = c->recipe->way->same_name ? c->data : NULL;

@@ -112,7 +112,7 @@ static struct leftover *new_leftover(struct zkr__claim *c)
     l->sweep.search.dir = l->lock->dir;
     l->sweep.search.tag = l->name;
     l->sweep.search.tag_len = zkr__node_name_tag_len(l->lock->layout);
-    l->sweep.search.markers = &c->recipe->markers;
+    l->sweep.search.markers = c->recipe->markers;
     l->sweep.node = l->node;
     l->sweep.node_size = c->path_size;
     l->sweep.thorough = c->thorough;

@@ -1,4 +1,4 @@
-/* Names of contender nodes, in every dialect: building and parsing. Pure. */
+/* Names of contender nodes, in every layout: building and parsing. Pure. */
 #include "lock/node_name.h"
 
 #include <stdio.h>
@@ -6,19 +6,20 @@
 
 void zkr__node_name_build(char name[ZKR__NAME_MAX], enum zkr__layout layout,
                           const char uuid[ZKR__UUID_LEN + 1],
-                          const char *marker)
+                          enum zkr__marker marker)
 {
+    const char *text = zkr__markers[marker].text;
     char *p = name;
 
     if (layout == ZKR__LAYOUT_CURATOR) {
-        (void)snprintf(name, ZKR__NAME_MAX, "_c_%s-%s", uuid, marker);
+        (void)snprintf(name, ZKR__NAME_MAX, "_c_%s-%s", uuid, text);
         return;
     }
     for (const char *u = uuid; *u != '\0'; u++) {
         if (*u != '-')
             *p++ = *u;
     }
-    (void)snprintf(p, (size_t)(name + ZKR__NAME_MAX - p), "%s", marker);
+    (void)snprintf(p, (size_t)(name + ZKR__NAME_MAX - p), "%s", text);
 }
 
 size_t zkr__node_name_tag_len(enum zkr__layout layout)
@@ -27,34 +28,22 @@ size_t zkr__node_name_tag_len(enum zkr__layout layout)
                                          : ZKR__UUID_LEN - 4;
 }
 
-static bool ends_with(const char *name, size_t len, const char *marker)
+static size_t digits_at_end(const char *name, size_t len)
 {
-    size_t marker_len = strlen(marker);
+    size_t digits = 0;
 
-    return len >= marker_len &&
-           memcmp(name + len - marker_len, marker, marker_len) == 0;
+    while (digits < len && name[len - 1 - digits] >= '0' &&
+           name[len - 1 - digits] <= '9')
+        digits++;
+    return digits;
 }
 
-static enum zkr__kind kind_of(const char *name, size_t len,
-                              const struct zkr__markers *markers,
-                              const char **ret_marker)
-{
-    for (const char *const *m = markers->exclusive; *m != NULL; m++) {
-        *ret_marker = *m;
-        if (ends_with(name, len, *m))
-            return ZKR__EXCLUSIVE;
-    }
-    for (const char *const *m = markers->shared; *m != NULL; m++) {
-        *ret_marker = *m;
-        if (ends_with(name, len, *m))
-            return ZKR__SHARED;
-    }
-    return ZKR__FOREIGN;
-}
+/* Of "%010d", until the number has wrapped far around. */
+#define DIGITS 10
 
-static bool is_digit(char c)
+bool zkr__node_name_is_numbered(const char *name)
 {
-    return c >= '0' && c <= '9';
+    return digits_at_end(name, strlen(name)) == DIGITS;
 }
 
 static bool read_number(const char *digits, int64_t *ret_value)
@@ -72,77 +61,37 @@ static bool read_number(const char *digits, int64_t *ret_value)
     return true;
 }
 
-static enum zkr__kind parse(const char *name,
-                            const struct zkr__markers *markers,
-                            const char **ret_marker, int64_t *ret_seq)
+static bool ends_with(const char *name, size_t len, const char *marker)
+{
+    size_t marker_len = strlen(marker);
+
+    return len >= marker_len &&
+           memcmp(name + len - marker_len, marker, marker_len) == 0;
+}
+
+/* "<anything><marker><number>". A '-' before the digits is the end of a marker
+ * such as "lock-", or else the sign of an overflown counter:
+ * "lock--2147483648". */
+static bool is_marked(const char *name, const char *marker, int64_t *ret_seq)
 {
     size_t len = strlen(name);
-    size_t start = len;
-    enum zkr__kind kind;
+    size_t start = len - digits_at_end(name, len);
     int64_t value;
 
-    while (start > 0 && is_digit(name[start - 1]))
-        start--;
     if (start == len || !read_number(name + start, &value))
-        return ZKR__FOREIGN;
-
-    /* A '-' before the digits is the end of a marker such as "lock-", or else
-     * the sign of an overflown counter: "lock--2147483648". */
-    kind = kind_of(name, start, markers, ret_marker);
-    if (kind == ZKR__FOREIGN && start > 0 && name[start - 1] == '-') {
-        kind = kind_of(name, start - 1, markers, ret_marker);
-        value = -value;
-    }
-    if (kind != ZKR__FOREIGN)
+        return false;
+    if (ends_with(name, start, marker)) {
         *ret_seq = value;
-    return kind;
+        return true;
+    }
+    if (start == 0 || name[start - 1] != '-' ||
+        !ends_with(name, start - 1, marker))
+        return false;
+    *ret_seq = -value;
+    return true;
 }
 
-enum zkr__kind zkr__node_name_parse(const char *name,
-                                    const struct zkr__markers *markers,
-                                    int64_t *ret_seq)
-{
-    const char *marker;
-
-    return parse(name, markers, &marker, ret_seq);
-}
-
-static const char *const known_exclusive[] = { "lock-", "__lock__", "__WRIT__",
-                                               NULL };
-static const char *const known_shared[] = { "__READ__", "__rlock__", NULL };
-
-const struct zkr__markers zkr__known_markers = { known_exclusive,
-                                                 known_shared };
-
-const char *zkr__node_name_marker(const char *name,
-                                  const struct zkr__markers *markers)
-{
-    const char *marker;
-    int64_t seq;
-
-    return parse(name, markers, &marker, &seq) == ZKR__FOREIGN ? NULL : marker;
-}
-
-/* Of "%010d", until the number has wrapped far around. */
-#define DIGITS 10
-
-bool zkr__node_name_is_numbered(const char *name)
-{
-    size_t len = strlen(name);
-    size_t digits = 0;
-
-    while (digits < len && is_digit(name[len - 1 - digits]))
-        digits++;
-    return digits == DIGITS;
-}
-
-static bool is_numbered_by(const char *name, size_t prefix)
-{
-    return strspn(name + prefix, "0123456789") == DIGITS &&
-           name[prefix + DIGITS] == '\0';
-}
-
-/* A session, as the recipe in C writes it, or as the one in Java does. */
+/* In hexadecimal, or a decimal number of Java: how long it is, or 0. */
 static size_t session_len(const char *text)
 {
     size_t sign = text[0] == '-';
@@ -154,34 +103,67 @@ static size_t session_len(const char *text)
     return decimal >= 1 && decimal <= 19 ? sign + decimal : 0;
 }
 
-/* "x-<session>-": its length, or 0. */
-static size_t zookeeper_prefix(const char *name)
+/* The rest of the text behind the prefix, or NULL. */
+static const char *skip(const char *text, const char *prefix)
 {
-    size_t session = strncmp(name, "x-", 2) == 0 ? session_len(name + 2) : 0;
+    size_t len = strlen(prefix);
 
-    return session > 0 && name[2 + session] == '-' ? 2 + session + 1 : 0;
+    return strncmp(text, prefix, len) == 0 ? text + len : NULL;
 }
 
-enum zkr__kind zkr__node_name_other(const char *name, const char **ret_marker,
+/* "<marker><session>-": what is behind it, or NULL. */
+static const char *skip_session(const char *name, const char *marker)
+{
+    const char *session = skip(name, marker);
+    size_t len = session == NULL ? 0 : session_len(session);
+
+    return len == 0 ? NULL : skip(session + len, "-");
+}
+
+static bool is_ten_digits(const char *text, int64_t *ret_seq)
+{
+    return text != NULL && strlen(text) == DIGITS &&
+           digits_at_end(text, DIGITS) == DIGITS && read_number(text, ret_seq);
+}
+
+static bool is_of(const char *name, const struct zkr__marker_row *marker,
+                  int64_t *ret_seq)
+{
+    switch (marker->layout) {
+    case ZKR__LAYOUT_CURATOR:
+    case ZKR__LAYOUT_KAZOO:
+        return is_marked(name, marker->text, ret_seq);
+    case ZKR__LAYOUT_C_RECIPE:
+        return is_ten_digits(skip_session(name, marker->text), ret_seq);
+    case ZKR__LAYOUT_ZK_RUBY:
+        return is_ten_digits(skip(name, marker->text), ret_seq);
+    case ZKR__LAYOUT_UNFAIR:
+        *ret_seq = 0;
+        return strcmp(name, marker->text) == 0;
+    }
+    return false;
+}
+
+const struct zkr__marker_row *
+zkr__node_name_marker(const char *name, uint32_t markers, int64_t *ret_seq)
+{
+    int64_t seq;
+
+    for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
+        if ((markers & ZKR__MARKER_BIT(i)) == 0 ||
+            !is_of(name, &zkr__markers[i], &seq))
+            continue;
+        *ret_seq = seq;
+        return &zkr__markers[i];
+    }
+    return NULL;
+}
+
+enum zkr__kind zkr__node_name_parse(const char *name, uint32_t markers,
                                     int64_t *ret_seq)
 {
-    static const struct {
-        const char *marker;
-        enum zkr__kind kind;
-    } ruby[] = { { "ex", ZKR__EXCLUSIVE }, { "sh", ZKR__SHARED } };
-    size_t prefix = zookeeper_prefix(name);
-    enum zkr__kind kind = ZKR__EXCLUSIVE;
+    const struct zkr__marker_row *marker =
+        zkr__node_name_marker(name, markers, ret_seq);
 
-    *ret_marker = "x-";
-    for (size_t i = 0; i < 2 && prefix == 0; i++) {
-        if (strncmp(name, ruby[i].marker, 2) != 0)
-            continue;
-        prefix = 2;
-        *ret_marker = ruby[i].marker;
-        kind = ruby[i].kind;
-    }
-    if (prefix == 0 || !is_numbered_by(name, prefix) ||
-        !read_number(name + prefix, ret_seq))
-        return ZKR__FOREIGN;
-    return kind;
+    return marker == NULL ? ZKR__FOREIGN : marker->kind;
 }

@@ -1,4 +1,4 @@
-/* Names of contender nodes, in every dialect: building and parsing. Pure. */
+/* Names of contender nodes, in every layout: building and parsing. Pure. */
 #ifndef ZKR__NODE_NAME_H
 #define ZKR__NODE_NAME_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/random.h"
+#include "lock/markers.h"
 
 /* The sequence number that the server appends is "%010d" of an int32. */
 #define ZKR__SEQ_DIGITS 11
@@ -16,56 +17,30 @@
 /* "_c_" + UUID + "-" + the longest marker, without the sequence number. */
 #define ZKR__NAME_MAX 64
 
-enum zkr__layout {
-    ZKR__LAYOUT_CURATOR, /* _c_<uuid36>-<marker><seq> */
-    ZKR__LAYOUT_KAZOO,   /* <hex32><marker><seq> */
-};
-
-/* The name to ask of the server, which appends the sequence number. */
+/* The name to ask of the server, which appends the sequence number: of the
+ * layout of Curator or of kazoo. */
 void zkr__node_name_build(char name[ZKR__NAME_MAX], enum zkr__layout layout,
                           const char uuid[ZKR__UUID_LEN + 1],
-                          const char *marker);
+                          enum zkr__marker marker);
 
 /* The part of the name that only our attempt has: "_c_<uuid>-" or "<hex32>". */
 size_t zkr__node_name_tag_len(enum zkr__layout layout);
 
-/* How a contender wants the lock. */
-enum zkr__kind {
-    ZKR__FOREIGN, /* not a contender: ignored by locks, shown by tools */
-    ZKR__EXCLUSIVE,
-    ZKR__SHARED,
-};
+/* Which marker of the set `markers` makes `name` a contender, written in the
+ * layout of that marker; NULL when none does. Total: every byte string has an
+ * answer. Sets the sequence number (0 of an unfair holder) unless NULL.
+ *
+ * The number is `-?[0-9]+` in the layouts of Curator and kazoo, and ten digits
+ * in those of others. A session is written in hexadecimal by the recipe in C,
+ * and in decimal by the one in Java. */
+const struct zkr__marker_row *
+zkr__node_name_marker(const char *name, uint32_t markers, int64_t *ret_seq);
 
-/* Which endings make a child of a lock path a contender; NULL-terminated. */
-struct zkr__markers {
-    const char *const *exclusive;
-    const char *const *shared;
-};
-
-/* What kind of contender `name` is: it must end in a marker and `-?[0-9]+`.
- * Total: every byte string has an answer. Sets the sequence number unless
- * FOREIGN. */
-enum zkr__kind zkr__node_name_parse(const char *name,
-                                    const struct zkr__markers *markers,
-                                    int64_t *ret_seq);
-
-/* Names of clients whose nodes our locks ignore, with the number of the server:
- * "x-<session, hexadecimal>-<10 digits>" of ZooKeeper's own C recipe, and
- * "ex<10 digits>", "sh<10 digits>" of zk-ruby. */
-enum zkr__kind zkr__node_name_other(const char *name, const char **ret_marker,
+/* The kind of that marker; ZKR__FOREIGN without one. */
+enum zkr__kind zkr__node_name_parse(const char *name, uint32_t markers,
                                     int64_t *ret_seq);
 
 /* It ends in ten digits, as a server appends them. */
 bool zkr__node_name_is_numbered(const char *name);
-
-/* The node of an unfair mutex: no marker, no number, no queue. */
-#define ZKR__UNFAIR_NAME "holder"
-
-/* All that we know, of whatever recipe and client: for those who look on. */
-extern const struct zkr__markers zkr__known_markers;
-
-/* The marker in the name of a contender; NULL when it is none. */
-const char *zkr__node_name_marker(const char *name,
-                                  const struct zkr__markers *markers);
 
 #endif

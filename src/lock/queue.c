@@ -1,5 +1,6 @@
-/* The queue of a lock: who is ahead of us, in order. Pure, but for one array.
- */
+/* The queue of a lock: the order of its contenders, which of them count as
+ * ahead of another, and which one of those it waits for. Pure, but for one
+ * array. */
 #include "lock/queue.h"
 
 #include <stdlib.h>
@@ -17,6 +18,30 @@ int zkr__queue_compare(const struct zkr__contender *a,
     return strcmp(a->name, b->name);
 }
 
+bool zkr__queue_is_ahead(const struct zkr__contender *a,
+                         const struct zkr__contender *b)
+{
+    return a->seq <= b->seq;
+}
+
+void zkr__nearest_pass(struct zkr__nearest *nearest, size_t index,
+                       enum zkr__kind kind)
+{
+    nearest->any = index;
+    if (kind == ZKR__EXCLUSIVE)
+        nearest->exclusive = index;
+}
+
+size_t zkr__nearest_any(const struct zkr__nearest *nearest)
+{
+    return nearest->any;
+}
+
+size_t zkr__nearest_exclusive(const struct zkr__nearest *nearest)
+{
+    return nearest->exclusive;
+}
+
 static int in_order(const void *a, const void *b)
 {
     return zkr__queue_compare(a, b);
@@ -31,9 +56,10 @@ static bool find_self(const char *const *names, size_t count, const char *self)
     return false;
 }
 
+/* Those ahead of `self`, in any order: how many they are. */
 static size_t collect(struct zkr__contender *ahead, const char *const *names,
-                      size_t count, const struct zkr__markers *markers,
-                      const char *self, int64_t limit)
+                      size_t count, uint32_t markers,
+                      const struct zkr__contender *self)
 {
     size_t n = 0;
 
@@ -41,27 +67,33 @@ static size_t collect(struct zkr__contender *ahead, const char *const *names,
         struct zkr__contender c = { .name = names[i] };
 
         c.kind = zkr__node_name_parse(c.name, markers, &c.seq);
-        if (c.kind == ZKR__FOREIGN || c.seq > limit)
+        if (c.kind == ZKR__FOREIGN || !zkr__queue_is_ahead(&c, self))
             continue;
-        if (self != NULL && strcmp(c.name, self) == 0)
+        if (self->name != NULL && strcmp(c.name, self->name) == 0)
             continue;
         ahead[n++] = c;
     }
     return n;
 }
 
-int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
-                     size_t count, const struct zkr__markers *markers,
-                     const char *self)
+static void find_nearest(struct zkr__queue *queue)
 {
-    int64_t limit = INT64_MAX;
+    queue->nearest = (struct zkr__nearest)ZKR__NEAREST_INIT;
+    for (size_t i = 0; i < queue->count; i++)
+        zkr__nearest_pass(&queue->nearest, i, queue->ahead[i].kind);
+}
 
-    *queue = (struct zkr__queue){ 0 };
+int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
+                     size_t count, uint32_t markers, const char *self)
+{
+    struct zkr__contender us = { .name = self, .seq = INT64_MAX };
+
+    *queue = (struct zkr__queue){ .nearest = ZKR__NEAREST_INIT };
     if (self != NULL) {
         queue->listed = find_self(names, count, self);
         if (!queue->listed)
             return ZKR_OK;
-        (void)zkr__node_name_parse(self, markers, &limit);
+        (void)zkr__node_name_parse(self, markers, &us.seq);
     }
     if (count == 0)
         return ZKR_OK;
@@ -69,8 +101,9 @@ int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
     queue->ahead = calloc(count, sizeof(*queue->ahead));
     if (queue->ahead == NULL)
         return ZKR_ENOMEM;
-    queue->count = collect(queue->ahead, names, count, markers, self, limit);
+    queue->count = collect(queue->ahead, names, count, markers, &us);
     qsort(queue->ahead, queue->count, sizeof(*queue->ahead), in_order);
+    find_nearest(queue);
     return ZKR_OK;
 }
 
@@ -82,27 +115,14 @@ bool zkr__queue_leave_out(struct zkr__queue *queue, const char *name)
         queue->count--;
         memmove(&queue->ahead[i], &queue->ahead[i + 1],
                 (queue->count - i) * sizeof(*queue->ahead));
+        find_nearest(queue);
         return true;
     }
     return false;
 }
 
-size_t zkr__queue_last(const struct zkr__queue *queue)
-{
-    return queue->count == 0 ? ZKR__NOBODY : queue->count - 1;
-}
-
-size_t zkr__queue_last_exclusive(const struct zkr__queue *queue)
-{
-    for (size_t i = queue->count; i > 0; i--) {
-        if (queue->ahead[i - 1].kind == ZKR__EXCLUSIVE)
-            return i - 1;
-    }
-    return ZKR__NOBODY;
-}
-
 void zkr__queue_done(struct zkr__queue *queue)
 {
     free(queue->ahead);
-    *queue = (struct zkr__queue){ 0 };
+    *queue = (struct zkr__queue){ .nearest = ZKR__NEAREST_INIT };
 }

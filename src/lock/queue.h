@@ -1,5 +1,6 @@
-/* The queue of a lock: who is ahead of us, in order. Pure, but for one array.
- */
+/* The queue of a lock: the order of its contenders, which of them count as
+ * ahead of another, and which one of those it waits for. The library and those
+ * who only look on take these rules from here. Pure, but for one array. */
 #ifndef ZKR__QUEUE_H
 #define ZKR__QUEUE_H
 
@@ -15,12 +16,6 @@ struct zkr__contender {
     enum zkr__kind kind;
 };
 
-struct zkr__queue {
-    struct zkr__contender *ahead; /* in order; the last is right before us */
-    size_t count;
-    bool listed; /* our own node is in the list */
-};
-
 #define ZKR__NOBODY SIZE_MAX
 
 /* The order of every queue, as qsort() wants it: by number; of those with the
@@ -28,23 +23,49 @@ struct zkr__queue {
 int zkr__queue_compare(const struct zkr__contender *a,
                        const struct zkr__contender *b);
 
+/* Whether `a` counts as ahead of `b`, another contender. With the same number
+ * each counts as ahead of the other: such nodes are made on purpose (a
+ * downgraded write lock) or by an exhausted counter, and both must be waited
+ * for. The exclusive ones of them are waited for first, because they are last
+ * in order: a reader that replaces a writer is on its own when the writer has
+ * gone. */
+bool zkr__queue_is_ahead(const struct zkr__contender *a,
+                         const struct zkr__contender *b);
+
+/* Of those ahead of a contender, the indexes of the last in order, and of the
+ * last that is exclusive; ZKR__NOBODY without. Gathered in order. */
+struct zkr__nearest {
+    size_t any;
+    size_t exclusive;
+};
+
+#define ZKR__NEAREST_INIT                                                      \
+    {                                                                          \
+        ZKR__NOBODY, ZKR__NOBODY                                               \
+    }
+
+void zkr__nearest_pass(struct zkr__nearest *nearest, size_t index,
+                       enum zkr__kind kind);
+
+/* Which one to wait for: the nearest ahead for an exclusive contender; the
+ * nearest exclusive one for a contender that shares. */
+size_t zkr__nearest_any(const struct zkr__nearest *nearest);
+size_t zkr__nearest_exclusive(const struct zkr__nearest *nearest);
+
+struct zkr__queue {
+    struct zkr__contender *ahead; /* in order; the last is right before us */
+    size_t count;
+    struct zkr__nearest nearest; /* of them */
+    bool listed;                 /* our own node is in the list */
+};
+
 /* Sort the contenders ahead of the node `self`; all of them when `self` is
- * NULL. A contender with our own sequence number counts as ahead of us: such
- * nodes are made on purpose (a downgraded write lock) or by an exhausted
- * counter, and both must be waited for. The exclusive ones of them are waited
- * for first, because they are last in order: a reader that replaces a writer is
- * on its own when the writer has gone. ZKR_OK or ZKR_ENOMEM. */
+ * NULL. ZKR_OK or ZKR_ENOMEM. */
 int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
-                     size_t count, const struct zkr__markers *markers,
-                     const char *self);
+                     size_t count, uint32_t markers, const char *self);
 
 /* Leave one contender out of those ahead of us. False: it is not there. */
 bool zkr__queue_leave_out(struct zkr__queue *queue, const char *name);
-
-/* Whom to wait for: the contender right before us; or, of those who share, the
- * nearest who does not. ZKR__NOBODY without. */
-size_t zkr__queue_last(const struct zkr__queue *queue);
-size_t zkr__queue_last_exclusive(const struct zkr__queue *queue);
 
 void zkr__queue_done(struct zkr__queue *queue);
 

@@ -26,10 +26,10 @@ extern const struct zkr__way zkr__in_a_queue;
 struct zkr__recipe {
     const char *noun; /* for people: "mutex" */
     const struct zkr__way *way;
-    const char *marker[2];       /* of our own nodes, by enum zkr__layout */
-    struct zkr__markers markers; /* of all who contend */
+    enum zkr__marker marker[2]; /* of our own nodes, by the first layouts */
+    uint32_t markers;           /* of all who contend, as bits */
     /* Index of the contender to wait for, or ZKR__NOBODY. Pure. */
-    size_t (*waits_for)(const struct zkr__queue *queue);
+    size_t (*waits_for)(const struct zkr__nearest *nearest);
     /* What an owner of one grant cannot have besides it (it would wait for
      * itself), and what it has at once, beside that grant; NULL without. */
     const struct zkr__recipe *deadlocks_with;

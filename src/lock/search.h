@@ -13,7 +13,7 @@ struct zkr__search {
     /* The ensemble has answered that this one is not there: a server that shows
      * it all the same has a ghost. NULL or "": none. */
     const char *gone;
-    const struct zkr__markers *markers;
+    uint32_t markers;
     /* Or, with `data`: our only node can be this one, if it is that one, or if
      * it has that data, which others may have replaced. */
     const char *path;

@@ -56,7 +56,7 @@ static bool is_exhausted(const struct zkr__claim *c)
 {
     int64_t seq = -1;
 
-    (void)zkr__node_name_parse(c->node, &c->recipe->markers, &seq);
+    (void)zkr__node_name_parse(c->node, c->recipe->markers, &seq);
     if (seq >= ZKR__SEQ_WARN && seq < ZKR__SEQ_MAX)
         zkr__log(ZKR_LOG_WARNING,
                  "%s '%s': sequence number %lld of at most %lld; let the "
@@ -100,7 +100,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
     size_t i;
 
     if (zkr__queue_parse(&queue, reply->names, reply->name_count,
-                         &c->recipe->markers,
+                         c->recipe->markers,
                          zkr__path_name(c->node)) != ZKR_OK) {
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
         return;
@@ -114,7 +114,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
         zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
                                   "node '%s' has no usable sequence number",
                                   c->node);
-    else if ((i = c->recipe->waits_for(&queue)) != ZKR__NOBODY)
+    else if ((i = c->recipe->waits_for(&queue.nearest)) != ZKR__NOBODY)
         conflict_locked(c, queue.ahead[i].name);
     else if (ghosts)
         zkr__claim_prove_locked(c, "first, but for ghosts");

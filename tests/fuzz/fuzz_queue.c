@@ -3,13 +3,16 @@
 #include "fuzz.h"
 #include "lock/queue.h"
 
+/* Of all who stand in a queue: the unfair mutex has none. */
+static const uint32_t markers =
+    ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER);
 static const char *self; /* NULL: of one who only looks */
 static int64_t own_seq;
 
 static bool is_ahead(const char *name, struct zkr__contender *c)
 {
     c->name = name;
-    c->kind = zkr__node_name_parse(name, &zkr__known_markers, &c->seq);
+    c->kind = zkr__node_name_parse(name, markers, &c->seq);
     if (c->kind == ZKR__FOREIGN)
         return false;
     return self == NULL || (strcmp(name, self) != 0 && c->seq <= own_seq);
@@ -47,8 +50,8 @@ static bool nearest(const struct fuzz_names *list, bool exclusive,
 static void check_wait(const struct zkr__queue *queue,
                        const struct fuzz_names *list, bool exclusive)
 {
-    size_t i =
-        exclusive ? zkr__queue_last_exclusive(queue) : zkr__queue_last(queue);
+    size_t i = exclusive ? zkr__nearest_exclusive(&queue->nearest)
+                         : zkr__nearest_any(&queue->nearest);
     struct zkr__contender want = { .name = NULL };
     bool waits = queue->listed || self == NULL;
 
@@ -95,10 +98,10 @@ static void check_queue(const struct fuzz_names *list)
     for (size_t i = 0; self != NULL && i < list->count; i++)
         listed = listed || strcmp(list->names[i], self) == 0;
     if (self != NULL)
-        (void)zkr__node_name_parse(self, &zkr__known_markers, &own_seq);
+        (void)zkr__node_name_parse(self, markers, &own_seq);
 
-    CHECK(zkr__queue_parse(&queue, list->names, list->count,
-                           &zkr__known_markers, self) == ZKR_OK);
+    CHECK(zkr__queue_parse(&queue, list->names, list->count, markers, self) ==
+          ZKR_OK);
     CHECK(queue.listed == listed);
     check_all_there(&queue, list);
     check_wait(&queue, list, false);

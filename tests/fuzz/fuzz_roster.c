@@ -1,9 +1,11 @@
-/* Who waits for whom, against looking at every pair, and against what the
- * contenders themselves would do. */
+/* Whom each contender waits for, against looking at every pair, and against the
+ * node that a claim of the recipe would watch. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "inspect/roster.h"
 #include "lock/queue.h"
+#include "mutex_recipe.h"
+#include "rwlock_recipe.h"
 
 static struct zkr_participant *items;
 static size_t count;
@@ -13,14 +15,19 @@ static bool is(const struct zkr_participant *p, const char *marker)
     return strcmp(p->marker, marker) == 0;
 }
 
+/* A writer and the reader that it is being turned into. */
+static bool is_downgrade(const struct zkr_participant *a,
+                         const struct zkr_participant *b)
+{
+    return a->kind != b->kind && a->sequence == b->sequence &&
+           a->session_id == b->session_id && a->session_id != 0;
+}
+
 /* A later one of the order stands in the way only with the same number. */
 static bool blocks(const struct zkr_participant *a,
                    const struct zkr_participant *b)
 {
-    bool downgrade = a->kind != b->kind && a->sequence == b->sequence &&
-                     a->session_id == b->session_id && a->session_id != 0;
-
-    if (a == b || a->sequence > b->sequence || downgrade)
+    if (a == b || a->sequence > b->sequence || is_downgrade(a, b))
         return false;
     if (a->kind == ZKR_PARTICIPANT_FOREIGN ||
         b->kind == ZKR_PARTICIPANT_FOREIGN || is(a, ZKR__UNFAIR_NAME) ||
@@ -57,41 +64,88 @@ static void check_order(void)
     }
 }
 
-/* One with a name that our locks know sees it as the queue of a claim does. */
-static void check_against_queue(const struct zkr_participant *p)
+/* --- against the recipes --- */
+
+/* Of all who stand in a queue: the unfair mutex has none. */
+static const uint32_t queued =
+    ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER);
+
+/* The queue as a claim with the node of `p` lists it. The partners of a
+ * downgrade leave each other out. */
+static void parse(struct zkr__queue *queue, const struct zkr_participant *p,
+                  uint32_t markers)
 {
     const char *names[FUZZ_NAMES];
-    struct zkr__queue queue;
-    int64_t seq;
-    size_t n = 0;
-    size_t ahead;
 
+    for (size_t i = 0; i < count; i++)
+        names[i] = items[i].name;
+    CHECK(zkr__queue_parse(queue, names, count, markers, p->name) == ZKR_OK);
     for (size_t i = 0; i < count; i++) {
-        names[n++] = items[i].name;
-        if (strcmp(names[n - 1], p->name) == 0 && &items[i] != p)
-            return; /* listed twice: no server does */
+        if (is_downgrade(&items[i], p))
+            (void)zkr__queue_leave_out(queue, items[i].name);
     }
-    if (zkr__node_name_parse(p->name, &zkr__known_markers, &seq) ==
-        ZKR__FOREIGN)
-        return;
-    CHECK(zkr__queue_parse(&queue, names, n, &zkr__known_markers, p->name) ==
-          ZKR_OK);
-    ahead = p->kind == ZKR_PARTICIPANT_SHARED
-                ? zkr__queue_last_exclusive(&queue)
-                : zkr__queue_last(&queue);
-    CHECK((ahead == ZKR__NOBODY) == p->holds);
-    CHECK(p->holds ||
-          strcmp(queue.ahead[ahead].name, items[p->waits_for].name) == 0);
+}
+
+/* A claim of that recipe watches the node that the roster says. */
+static void check_watched(const struct zkr_participant *p,
+                          const struct zkr__recipe *recipe, uint32_t markers)
+{
+    struct zkr__queue queue;
+    size_t watched;
+
+    parse(&queue, p, markers);
+    watched = recipe->waits_for(&queue.nearest);
+    CHECK((watched == ZKR__NOBODY) == (p->waits_for == ZKR__NOBODY));
+    CHECK(watched == ZKR__NOBODY ||
+          strcmp(queue.ahead[watched].name, items[p->waits_for].name) == 0);
     zkr__queue_done(&queue);
 }
 
-static bool has_dialects_only_we_know(void)
+/* No server lists a name twice. */
+static bool is_listed_once(const struct zkr_participant *p)
 {
     for (size_t i = 0; i < count; i++) {
-        if (is(&items[i], "x-") || is(&items[i], "ex") || is(&items[i], "sh"))
-            return true;
+        if (&items[i] != p && strcmp(items[i].name, p->name) == 0)
+            return false;
     }
-    return false;
+    return true;
+}
+
+/* The markers of the list, as bits. */
+static uint32_t markers_seen(void)
+{
+    uint32_t seen = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned k = 0; k < ZKR__MARKER_COUNT; k++) {
+            if (is(&items[i], zkr__markers[k].text))
+                seen |= ZKR__MARKER_BIT(k);
+        }
+    }
+    return seen & queued;
+}
+
+/* Whatever the markers, by the rule of the kind; and as the recipes are, where
+ * they know all markers of the list. */
+static void check_all_watched(void)
+{
+    uint32_t seen = markers_seen();
+
+    for (size_t i = 0; i < count; i++) {
+        const struct zkr_participant *p = &items[i];
+        const struct zkr__recipe *recipe = p->kind == ZKR_PARTICIPANT_SHARED
+                                               ? &zkr__reading_recipe
+                                               : &zkr__writing_recipe;
+
+        if (p->kind == ZKR_PARTICIPANT_FOREIGN || is(p, ZKR__UNFAIR_NAME) ||
+            !is_listed_once(p))
+            continue;
+        check_watched(p, recipe, queued);
+        if ((seen & ~recipe->markers) == 0)
+            check_watched(p, recipe, recipe->markers);
+        if ((seen & ~zkr__mutex_recipe.markers) == 0)
+            check_watched(p, &zkr__mutex_recipe, zkr__mutex_recipe.markers);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -108,13 +162,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     zkr__roster_settle(items, count);
     check_order();
     check_waits();
-    for (size_t i = 0; i < count && !has_dialects_only_we_know(); i++)
-        check_against_queue(&items[i]);
+    check_all_watched();
 
     for (size_t i = 0; i < count; i++, sessions >>= 2)
         items[i].session_id = (int64_t)(sessions & 3);
     zkr__roster_settle(items, count);
     check_waits();
+    check_all_watched();
     free(items);
     free(list.text);
     return 0;

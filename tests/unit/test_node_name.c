@@ -18,13 +18,19 @@
 
 #define UNTOUCHED INT64_C(-77777)
 
+/* Those of the recipes. */
+static const uint32_t mutex_markers =
+    ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK);
+static const uint32_t rw_markers =
+    ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK) |
+    ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) | ZKR__MARKER_BIT(ZKR__CURATOR_READ) |
+    ZKR__MARKER_BIT(ZKR__KAZOO_READ);
+/* Written once more, for the slow parser. */
 static const char *const none[] = { NULL };
 static const char *const mutex_exclusive[] = { "lock-", "__lock__", NULL };
 static const char *const rw_exclusive[] = { "__WRIT__", "__lock__", "lock-",
                                             NULL };
 static const char *const rw_shared[] = { "__READ__", "__rlock__", NULL };
-static const struct zkr__markers mutex_markers = { mutex_exclusive, none };
-static const struct zkr__markers rw_markers = { rw_exclusive, rw_shared };
 
 struct vector {
     const char *name;
@@ -85,7 +91,7 @@ static const struct vector rw_vectors[] = {
 
 /* The name goes to the heap, in a block of exactly its size, so that a read
  * before or behind it is seen. */
-static void assert_parses(const char *name, const struct zkr__markers *markers,
+static void assert_parses(const char *name, uint32_t markers,
                           enum zkr__kind kind, int64_t seq)
 {
     int64_t got_seq = UNTOUCHED;
@@ -103,16 +109,16 @@ static void assert_parses(const char *name, const struct zkr__markers *markers,
 
 static void assert_exclusive(const char *name, int64_t seq)
 {
-    assert_parses(name, &mutex_markers, ZKR__EXCLUSIVE, seq);
+    assert_parses(name, mutex_markers, ZKR__EXCLUSIVE, seq);
 }
 
 static void assert_foreign(const char *name)
 {
-    assert_parses(name, &mutex_markers, ZKR__FOREIGN, UNTOUCHED);
+    assert_parses(name, mutex_markers, ZKR__FOREIGN, UNTOUCHED);
 }
 
 static void assert_vectors(const struct vector *v, size_t count,
-                           const struct zkr__markers *markers)
+                           uint32_t markers)
 {
     for (size_t i = 0; i < count; i++)
         assert_parses(v[i].name, markers, v[i].kind, v[i].seq);
@@ -136,8 +142,7 @@ static size_t place_of(const struct zkr__queue *queue, const char *name)
     return ZKR__NOBODY;
 }
 
-static void assert_order(const struct vector *v, size_t count,
-                         const struct zkr__markers *markers)
+static void assert_order(const struct vector *v, size_t count, uint32_t markers)
 {
     const char *names[32];
     struct zkr__queue queue;
@@ -197,31 +202,54 @@ static bool has_marker(const char *name, const char *const *markers,
     return false;
 }
 
-static enum zkr__kind slow_parse(const char *name,
-                                 const struct zkr__markers *markers,
-                                 int64_t *ret_seq)
+static enum zkr__kind slow_parse(const char *name, const char *const *exclusive,
+                                 const char *const *shared, int64_t *ret_seq)
 {
-    if (has_marker(name, markers->exclusive, ret_seq))
+    if (has_marker(name, exclusive, ret_seq))
         return ZKR__EXCLUSIVE;
-    return has_marker(name, markers->shared, ret_seq) ? ZKR__SHARED
-                                                      : ZKR__FOREIGN;
+    return has_marker(name, shared, ret_seq) ? ZKR__SHARED : ZKR__FOREIGN;
 }
 
 /* Up to seven pieces that come near to the grammar. */
 static void random_name(char name[256], uint64_t *random)
 {
     static const char *const pieces[] = {
-        "lock-",      "__lock__",   "__rlock__",
-        "__READ__",   "__WRIT__",   "_c_" UUID "-",
-        HEX,          "-",          "-",
-        "0",          "7",          "0000000012",
-        "2147483647", "2147483648", "9223372036854775807",
-        "00",         "l",          "ock-",
-        "k-",         "_",          "__",
-        "x",          "/",          ":",
-        ".",          "+",          "9999999999999999999",
-        " ",          "\x80",       "\xff",
-        "\xd9\xa3",   "\n",
+        "lock-",
+        "__lock__",
+        "__rlock__",
+        "x-",
+        "ex",
+        "sh",
+        "holder",
+        "__READ__",
+        "__WRIT__",
+        "_c_" UUID "-",
+        HEX,
+        "-",
+        "-",
+        "0",
+        "7",
+        "0000000012",
+        "2147483647",
+        "2147483648",
+        "9223372036854775807",
+        "00",
+        "l",
+        "ock-",
+        "k-",
+        "_",
+        "__",
+        "x",
+        "/",
+        ":",
+        ".",
+        "+",
+        "9999999999999999999",
+        " ",
+        "\x80",
+        "\xff",
+        "\xd9\xa3",
+        "\n",
     };
     size_t count = unit_random(random) % 8;
     size_t len = 0;
@@ -238,28 +266,28 @@ static void random_name(char name[256], uint64_t *random)
 static void curators_mutex_vectors_are_read(void **state)
 {
     (void)state;
-    assert_vectors(mutex_vectors, COUNT(mutex_vectors), &mutex_markers);
+    assert_vectors(mutex_vectors, COUNT(mutex_vectors), mutex_markers);
 }
 
 static void curators_rw_vectors_are_read(void **state)
 {
     (void)state;
-    assert_vectors(rw_vectors, COUNT(rw_vectors), &rw_markers);
+    assert_vectors(rw_vectors, COUNT(rw_vectors), rw_markers);
 }
 
 static void our_order_is_curators_where_both_number(void **state)
 {
     (void)state;
-    assert_order(mutex_vectors, COUNT(mutex_vectors), &mutex_markers);
-    assert_order(rw_vectors, COUNT(rw_vectors), &rw_markers);
+    assert_order(mutex_vectors, COUNT(mutex_vectors), mutex_markers);
+    assert_order(rw_vectors, COUNT(rw_vectors), rw_markers);
 }
 
 static void kazoo_names_are_contenders(void **state)
 {
     (void)state;
     assert_exclusive(HEX "__lock__0000000003", 3);
-    assert_parses(HEX "__rlock__0000000004", &rw_markers, ZKR__SHARED, 4);
-    assert_parses(HEX "__lock__0000000005", &rw_markers, ZKR__EXCLUSIVE, 5);
+    assert_parses(HEX "__rlock__0000000004", rw_markers, ZKR__SHARED, 4);
+    assert_parses(HEX "__lock__0000000005", rw_markers, ZKR__EXCLUSIVE, 5);
     assert_exclusive(HEX "__lock__-2147483648", INT64_C(-2147483648));
     /* A lease of its semaphore has no sequence number. */
     assert_foreign(HEX);
@@ -283,9 +311,9 @@ static void sequence_is_read_with_its_sign(void **state)
     assert_exclusive("lock--0000000001", -1);
     assert_exclusive("lock--999999999", -999999999);
     assert_exclusive("lock-2147483647", 2147483647);
-    assert_parses("__READ__-2147483648", &rw_markers, ZKR__SHARED,
+    assert_parses("__READ__-2147483648", rw_markers, ZKR__SHARED,
                   INT64_C(-2147483648));
-    assert_parses("__WRIT__-17", &rw_markers, ZKR__EXCLUSIVE, -17);
+    assert_parses("__WRIT__-17", rw_markers, ZKR__EXCLUSIVE, -17);
 }
 
 static void only_one_sign_is_read(void **state)
@@ -338,9 +366,9 @@ static void only_the_last_marker_counts(void **state)
     assert_exclusive("__READ__lock-4", 4);
     assert_foreign("lock-0000000007-other-0000000020");
     assert_foreign("lock-5__READ__6");
-    assert_parses("__WRIT__0000000001__READ__0000000002", &rw_markers,
+    assert_parses("__WRIT__0000000001__READ__0000000002", rw_markers,
                   ZKR__SHARED, 2);
-    assert_parses("__READ__0000000001__WRIT__0000000002", &rw_markers,
+    assert_parses("__READ__0000000001__WRIT__0000000002", rw_markers,
                   ZKR__EXCLUSIVE, 2);
 }
 
@@ -396,11 +424,9 @@ static void very_long_names_are_read(void **state)
 
 static void nothing_contends_without_markers(void **state)
 {
-    static const struct zkr__markers markers = { none, none };
-
     (void)state;
-    assert_parses("lock-0000000001", &markers, ZKR__FOREIGN, UNTOUCHED);
-    assert_parses("0000000001", &markers, ZKR__FOREIGN, UNTOUCHED);
+    assert_parses("lock-0000000001", 0, ZKR__FOREIGN, UNTOUCHED);
+    assert_parses("0000000001", 0, ZKR__FOREIGN, UNTOUCHED);
 }
 
 static void curator_layout_is_built(void **state)
@@ -408,9 +434,9 @@ static void curator_layout_is_built(void **state)
     char name[ZKR__NAME_MAX];
 
     (void)state;
-    zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, "lock-");
+    zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, ZKR__CURATOR_LOCK);
     assert_string_equal(name, "_c_" UUID "-lock-");
-    zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, "__WRIT__");
+    zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, ZKR__CURATOR_WRITE);
     assert_string_equal(name, "_c_" UUID "-__WRIT__");
 }
 
@@ -419,9 +445,9 @@ static void kazoo_layout_is_built(void **state)
     char name[ZKR__NAME_MAX];
 
     (void)state;
-    zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, "__lock__");
+    zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, ZKR__KAZOO_LOCK);
     assert_string_equal(name, HEX "__lock__");
-    zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, "__rlock__");
+    zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, ZKR__KAZOO_READ);
     assert_string_equal(name, HEX "__rlock__");
 }
 
@@ -432,31 +458,26 @@ static void built_names_are_tag_and_marker(void **state)
 {
     static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
                                                 ZKR__LAYOUT_KAZOO };
-    static const struct {
-        const char *marker;
-        enum zkr__kind kind;
-    } endings[] = {
-        { "lock-", ZKR__EXCLUSIVE },    { "__lock__", ZKR__EXCLUSIVE },
-        { "__WRIT__", ZKR__EXCLUSIVE }, { "__READ__", ZKR__SHARED },
-        { "__rlock__", ZKR__SHARED },
-    };
 
     (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++) {
         size_t tag_len = zkr__node_name_tag_len(layouts[i]);
 
-        for (size_t j = 0; j < COUNT(endings); j++) {
+        for (size_t j = 0; j < ZKR__MARKER_COUNT; j++) {
+            const struct zkr__marker_row *marker = &zkr__markers[j];
             char name[ZKR__NAME_MAX];
             char numbered[ZKR__NAME_MAX + ZKR__SEQ_DIGITS];
 
+            if (marker->layout != layouts[0] && marker->layout != layouts[1])
+                continue;
             memset(name, '#', sizeof(name));
-            zkr__node_name_build(name, layouts[i], UUID, endings[j].marker);
-            assert_string_equal(name + tag_len, endings[j].marker);
+            zkr__node_name_build(name, layouts[i], UUID, (enum zkr__marker)j);
+            assert_string_equal(name + tag_len, marker->text);
             (void)snprintf(numbered, sizeof(numbered), "%s%010d", name,
                            INT32_MIN);
-            assert_parses(numbered, &rw_markers, endings[j].kind, INT32_MIN);
+            assert_parses(numbered, rw_markers, marker->kind, INT32_MIN);
             (void)snprintf(numbered, sizeof(numbered), "%s%010d", name, 7);
-            assert_parses(numbered, &rw_markers, endings[j].kind, 7);
+            assert_parses(numbered, rw_markers, marker->kind, 7);
         }
     }
 }
@@ -473,15 +494,23 @@ static void tag_is_of_one_attempt_only(void **state)
         char other[ZKR__NAME_MAX];
 
         /* UUIDs that differ in the last digit only. */
-        zkr__node_name_build(one, layouts[i], UUID, "lock-");
+        zkr__node_name_build(one, layouts[i], UUID, ZKR__CURATOR_LOCK);
         zkr__node_name_build(other, layouts[i],
-                             "16176773-7d6f-4686-ab55-f4bd6230b746", "lock-");
+                             "16176773-7d6f-4686-ab55-f4bd6230b746",
+                             ZKR__CURATOR_LOCK);
         assert_int_not_equal(strncmp(one, other, tag_len), 0);
     }
 }
 
-/* The parser is total, and is the grammar: compared with a slow reading of the
- * same grammar. */
+static const char *marker_of(const char *name, uint32_t markers)
+{
+    int64_t seq;
+    const struct zkr__marker_row *marker =
+        zkr__node_name_marker(name, markers, &seq);
+
+    return marker == NULL ? "none" : marker->text;
+}
+
 static void markers_of_contenders_are_told(void **state)
 {
     static const struct {
@@ -498,26 +527,38 @@ static void markers_of_contenders_are_told(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
-        const char *marker =
-            zkr__node_name_marker(vectors[i].name, &zkr__known_markers);
-
-        assert_non_null(marker);
-        assert_string_equal(marker, vectors[i].marker);
+        assert_string_equal(marker_of(vectors[i].name, ZKR__ALL_MARKERS),
+                            vectors[i].marker);
     }
-    assert_null(zkr__node_name_marker("lock-", &zkr__known_markers));
-    assert_null(zkr__node_name_marker("x-__READ__1", &mutex_markers));
+    assert_string_equal(marker_of("lock-", ZKR__ALL_MARKERS), "none");
+    assert_string_equal(marker_of("x-__READ__1", mutex_markers), "none");
+}
+
+/* Each name has one reading, whatever the order of the table. */
+static void no_name_has_two_markers(void **state)
+{
+    uint64_t random = UINT64_C(0x0dd);
+
+    (void)state;
+    for (size_t i = 0; i < 200000; i++) {
+        size_t found = 0;
+        char name[256];
+        int64_t seq;
+
+        random_name(name, &random);
+        for (unsigned k = 0; k < ZKR__MARKER_COUNT; k++)
+            found += zkr__node_name_parse(name, ZKR__MARKER_BIT(k), &seq) !=
+                     ZKR__FOREIGN;
+        assert_true(found <= 1);
+    }
 }
 
 static void assert_other(const char *name, enum zkr__kind kind,
                          const char *marker, int64_t seq)
 {
-    const char *got_marker = NULL;
-    int64_t got_seq = UNTOUCHED;
-
-    assert_int_equal(zkr__node_name_other(name, &got_marker, &got_seq), kind);
-    assert_int_equal(got_seq, seq);
-    if (kind != ZKR__FOREIGN)
-        assert_string_equal(got_marker, marker);
+    assert_parses(name, rw_markers, ZKR__FOREIGN, UNTOUCHED);
+    assert_parses(name, ZKR__ALL_MARKERS, kind, seq);
+    assert_string_equal(marker_of(name, ZKR__ALL_MARKERS), marker);
 }
 
 static void names_that_our_locks_ignore_are_known(void **state)
@@ -541,6 +582,8 @@ static void names_that_our_locks_ignore_are_known(void **state)
         "index0000000001",
         "sh000000000x",
         "SH0000000001",
+        "holder0000000001",
+        "a-holder",
     };
 
     (void)state;
@@ -551,8 +594,9 @@ static void names_that_our_locks_ignore_are_known(void **state)
                  INT64_C(2147483647));
     assert_other("ex0000000000", ZKR__EXCLUSIVE, "ex", 0);
     assert_other("sh0000000012", ZKR__SHARED, "sh", 12);
+    assert_other("holder", ZKR__EXCLUSIVE, "holder", 0);
     for (size_t i = 0; i < COUNT(foreign); i++)
-        assert_other(foreign[i], ZKR__FOREIGN, NULL, UNTOUCHED);
+        assert_other(foreign[i], ZKR__FOREIGN, "none", UNTOUCHED);
 }
 
 static void servers_number_with_ten_digits(void **state)
@@ -567,10 +611,10 @@ static void servers_number_with_ten_digits(void **state)
     assert_false(zkr__node_name_is_numbered(""));
 }
 
+/* The parser is total, and is the grammar: compared with a slow reading of the
+ * same grammar. */
 static void a_million_random_names_agree_with_the_grammar(void **state)
 {
-    static const struct zkr__markers *const markers[] = { &mutex_markers,
-                                                          &rw_markers };
     uint64_t random = UINT64_C(0x5eed);
     size_t seen[3] = { 0 };
 
@@ -581,10 +625,11 @@ static void a_million_random_names_agree_with_the_grammar(void **state)
         enum zkr__kind kind;
 
         random_name(name, &random);
-        kind = slow_parse(name, markers[i % 2], &seq);
+        kind = i % 2 == 0 ? slow_parse(name, mutex_exclusive, none, &seq)
+                          : slow_parse(name, rw_exclusive, rw_shared, &seq);
         if (kind == ZKR__FOREIGN)
             seq = UNTOUCHED;
-        assert_parses(name, markers[i % 2], kind, seq);
+        assert_parses(name, i % 2 == 0 ? mutex_markers : rw_markers, kind, seq);
         seen[kind]++;
     }
     /* Every answer has been tried often. */
@@ -617,6 +662,7 @@ int main(void)
         cmocka_unit_test(built_names_are_tag_and_marker),
         cmocka_unit_test(tag_is_of_one_attempt_only),
         cmocka_unit_test(markers_of_contenders_are_told),
+        cmocka_unit_test(no_name_has_two_markers),
         cmocka_unit_test(names_that_our_locks_ignore_are_known),
         cmocka_unit_test(servers_number_with_ten_digits),
         cmocka_unit_test(a_million_random_names_agree_with_the_grammar),

@@ -7,9 +7,12 @@
 #include "lock/queue.h"
 #include "unit.h"
 
-static const char *const exclusive[] = { "w-", NULL };
-static const char *const shared[] = { "r-", NULL };
-static const struct zkr__markers markers = { exclusive, shared };
+/* Two markers that are short here. */
+#define W "lock-"
+#define R "__READ__"
+
+static const uint32_t markers =
+    ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__CURATOR_READ);
 
 #define PARSE(queue, names, self) parse(queue, names, COUNT(names), self)
 
@@ -17,7 +20,7 @@ static void parse(struct zkr__queue *queue, const char *const *names,
                   size_t count, const char *self)
 {
     memset(queue, 0x5a, sizeof(*queue)); /* whatever was there before */
-    assert_int_equal(zkr__queue_parse(queue, names, count, &markers, self),
+    assert_int_equal(zkr__queue_parse(queue, names, count, markers, self),
                      ZKR_OK);
 }
 
@@ -33,11 +36,11 @@ static void assert_ahead(struct zkr__queue *queue, const char *const *names,
 
 static void order_is_by_number_not_by_text(void **state)
 {
-    static const char *const names[] = { "w-100", "zzz-w-0000000009", "w-20",
-                                         "aaa-w-0000000011", "w-3" };
-    static const char *const expected[] = { "w-3", "zzz-w-0000000009",
-                                            "aaa-w-0000000011", "w-20",
-                                            "w-100" };
+    static const char *const names[] = { W "100", "zzz-" W "0000000009", W "20",
+                                         "aaa-" W "0000000011", W "3" };
+    static const char *const expected[] = { W "3", "zzz-" W "0000000009",
+                                            "aaa-" W "0000000011", W "20",
+                                            W "100" };
     struct zkr__queue queue;
 
     (void)state;
@@ -47,31 +50,31 @@ static void order_is_by_number_not_by_text(void **state)
 
 static void nearest_before_us_is_last(void **state)
 {
-    static const char *const names[] = { "w-7", "w-1", "me-w-5",
-                                         "r-4", "w-6", "w-2" };
-    static const char *const expected[] = { "w-1", "w-2", "r-4" };
+    static const char *const names[] = { W "7", W "1", "me-" W "5",
+                                         R "4", W "6", W "2" };
+    static const char *const expected[] = { W "1", W "2", R "4" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w-5");
+    PARSE(&queue, names, "me-" W "5");
     assert_true(queue.listed);
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
 static void the_first_has_nobody_ahead(void **state)
 {
-    static const char *const names[] = { "w-3", "me-w-1", "w-2" };
+    static const char *const names[] = { W "3", "me-" W "1", W "2" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w-1");
+    PARSE(&queue, names, "me-" W "1");
     assert_true(queue.listed);
     assert_ahead(&queue, NULL, 0);
 }
 
 static void kind_and_sequence_are_told(void **state)
 {
-    static const char *const names[] = { "r-2", "w--3" };
+    static const char *const names[] = { R "2", W "-3" };
     struct zkr__queue queue;
 
     (void)state;
@@ -86,32 +89,34 @@ static void kind_and_sequence_are_told(void **state)
 
 static void equal_sequence_counts_as_ahead(void **state)
 {
-    static const char *const names[] = { "b-w-5", "me-w-5", "z-r-5", "w-6" };
-    static const char *const expected[] = { "z-r-5", "b-w-5" };
+    static const char *const names[] = { "b-" W "5", "me-" W "5", "z-" R "5",
+                                         W "6" };
+    static const char *const expected[] = { "z-" R "5", "b-" W "5" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w-5");
+    PARSE(&queue, names, "me-" W "5");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
 /* Two nodes with our number in another width, from an exhausted counter. */
 static void the_same_number_is_equal_in_any_width(void **state)
 {
-    static const char *const names[] = { "x-w-5", "w-0000000005" };
-    static const char *const expected[] = { "x-w-5" };
+    static const char *const names[] = { "x-" W "5", W "0000000005" };
+    static const char *const expected[] = { "x-" W "5" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "w-0000000005");
+    PARSE(&queue, names, W "0000000005");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
 static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
 {
-    static const char *const one[] = { "c-w-5", "a-w-5", "b-w-5" };
-    static const char *const other[] = { "b-w-5", "c-w-5", "a-w-5" };
-    static const char *const expected[] = { "a-w-5", "b-w-5", "c-w-5" };
+    static const char *const one[] = { "c-" W "5", "a-" W "5", "b-" W "5" };
+    static const char *const other[] = { "b-" W "5", "c-" W "5", "a-" W "5" };
+    static const char *const expected[] = { "a-" W "5", "b-" W "5",
+                                            "c-" W "5" };
     struct zkr__queue queue;
 
     (void)state;
@@ -124,21 +129,23 @@ static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
 /* A reader that replaces a writer has the same number. */
 static void of_equal_sequences_the_exclusive_ones_are_last(void **state)
 {
-    static const char *const names[] = { "a-w-5", "b-r-5", "z-r-5", "me-w-6" };
-    static const char *const expected[] = { "b-r-5", "z-r-5", "a-w-5" };
+    static const char *const names[] = { "a-" W "5", "b-" R "5", "z-" R "5",
+                                         "me-" W "6" };
+    static const char *const expected[] = { "b-" R "5", "z-" R "5",
+                                            "a-" W "5" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w-6");
+    PARSE(&queue, names, "me-" W "6");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
 static void foreign_children_are_ignored(void **state)
 {
     static const char *const names[] = {
-        "0", "", "-", "lock-1", "w-", "w-1x", "w-2", "w-99999999999999999999"
+        "0", "", "-", "latch-1", W, W "1x", W "2", W "99999999999999999999"
     };
-    static const char *const expected[] = { "w-2" };
+    static const char *const expected[] = { W "2" };
     struct zkr__queue queue;
 
     (void)state;
@@ -151,21 +158,21 @@ static void foreign_children_are_ignored(void **state)
 
 static void missing_self_is_not_listed(void **state)
 {
-    static const char *const names[] = { "w-1", "me-w-50", "e-w-5" };
+    static const char *const names[] = { W "1", "me-" W "50", "e-" W "5" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w-5");
+    PARSE(&queue, names, "me-" W "5");
     assert_false(queue.listed);
     assert_ahead(&queue, NULL, 0);
 }
 
 static void without_self_all_are_listed(void **state)
 {
-    static const char *const names[] = { "w-2147483647", "r-0",
-                                         "w--2147483648" };
-    static const char *const expected[] = { "w--2147483648", "r-0",
-                                            "w-2147483647" };
+    static const char *const names[] = { W "2147483647", R "0",
+                                         W "-2147483648" };
+    static const char *const expected[] = { W "-2147483648", R "0",
+                                            W "2147483647" };
     struct zkr__queue queue;
 
     (void)state;
@@ -182,120 +189,121 @@ static void empty_list_is_an_empty_queue(void **state)
     parse(&queue, NULL, 0, NULL);
     assert_false(queue.listed);
     assert_ahead(&queue, NULL, 0);
-    parse(&queue, NULL, 0, "w-1");
+    parse(&queue, NULL, 0, W "1");
     assert_false(queue.listed);
     assert_ahead(&queue, NULL, 0);
 }
 
 static void negative_sequences_come_first(void **state)
 {
-    static const char *const names[] = { "w-0000000000", "w--2147483647",
-                                         "me-w--0000000005", "w--2147483648",
-                                         "w--0000000004" };
-    static const char *const expected[] = { "w--2147483648", "w--2147483647" };
+    static const char *const names[] = { W "0000000000", W "-2147483647",
+                                         "me-" W "-0000000005", W "-2147483648",
+                                         W "-0000000004" };
+    static const char *const expected[] = { W "-2147483648", W "-2147483647" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w--0000000005");
+    PARSE(&queue, names, "me-" W "-0000000005");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
 static void the_last_ahead_is_waited_for(void **state)
 {
-    static const char *const names[] = { "w-3", "r-7", "me-w-9", "w-12" };
+    static const char *const names[] = { W "3", R "7", "me-" W "9", W "12" };
     struct zkr__queue queue;
     size_t last;
 
     (void)state;
-    PARSE(&queue, names, "me-w-9");
-    last = zkr__queue_last(&queue);
+    PARSE(&queue, names, "me-" W "9");
+    last = zkr__nearest_any(&queue.nearest);
     assert_int_equal(last, 1);
-    assert_string_equal(queue.ahead[last].name, "r-7");
+    assert_string_equal(queue.ahead[last].name, R "7");
     zkr__queue_done(&queue);
 }
 
 static void the_nearest_exclusive_is_behind_those_who_share(void **state)
 {
-    static const char *const names[] = { "r-8", "w-5", "r-7",   "w-3",
-                                         "r-1", "w-9", "me-r-9" };
-    static const char *const without_us[] = { "r-8", "w-5", "r-9" };
+    static const char *const names[] = { R "8", W "5", R "7",      W "3",
+                                         R "1", W "9", "me-" R "9" };
+    static const char *const without_us[] = { R "8", W "5", R "9" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-r-9"); /* r1 w3 w5 r7 r8 w9 */
-    assert_int_equal(zkr__queue_last_exclusive(&queue), 5);
-    assert_true(zkr__queue_leave_out(&queue, "w-9"));
-    assert_int_equal(zkr__queue_last_exclusive(&queue), 2);
-    assert_string_equal(queue.ahead[2].name, "w-5");
+    PARSE(&queue, names, "me-" R "9"); /* r1 w3 w5 r7 r8 w9 */
+    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 5);
+    assert_true(zkr__queue_leave_out(&queue, W "9"));
+    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 2);
+    assert_string_equal(queue.ahead[2].name, W "5");
     zkr__queue_done(&queue);
 
     PARSE(&queue, without_us, NULL); /* a try */
-    assert_int_equal(zkr__queue_last_exclusive(&queue), 0);
-    assert_int_equal(zkr__queue_last(&queue), 2);
+    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 0);
+    assert_int_equal(zkr__nearest_any(&queue.nearest), 2);
     zkr__queue_done(&queue);
 }
 
 /* The first place must be found too: it is number 0, not nobody. */
 static void the_first_place_is_not_nobody(void **state)
 {
-    static const char *const names[] = { "w-1", "r-2", "r-3" };
+    static const char *const names[] = { W "1", R "2", R "3" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "r-3");
-    assert_int_equal(zkr__queue_last_exclusive(&queue), 0);
+    PARSE(&queue, names, R "3");
+    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 0);
     zkr__queue_done(&queue);
-    PARSE(&queue, names, "r-2");
-    assert_int_equal(zkr__queue_last(&queue), 0);
+    PARSE(&queue, names, R "2");
+    assert_int_equal(zkr__nearest_any(&queue.nearest), 0);
     zkr__queue_done(&queue);
 }
 
 static void nobody_is_waited_for_without_one_ahead(void **state)
 {
-    static const char *const names[] = { "r-2", "r-3", "me-w-1", "w-9" };
+    static const char *const names[] = { R "2", R "3", "me-" W "1", W "9" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w-1");
-    assert_true(zkr__queue_last(&queue) == ZKR__NOBODY);
-    assert_true(zkr__queue_last_exclusive(&queue) == ZKR__NOBODY);
+    PARSE(&queue, names, "me-" W "1");
+    assert_true(zkr__nearest_any(&queue.nearest) == ZKR__NOBODY);
+    assert_true(zkr__nearest_exclusive(&queue.nearest) == ZKR__NOBODY);
     zkr__queue_done(&queue);
 
-    PARSE(&queue, names, "r-3"); /* readers ahead, and one writer more */
-    assert_true(zkr__queue_leave_out(&queue, "me-w-1"));
-    assert_true(zkr__queue_last_exclusive(&queue) == ZKR__NOBODY);
-    assert_int_equal(zkr__queue_last(&queue), 0);
+    PARSE(&queue, names, R "3"); /* readers ahead, and one writer more */
+    assert_true(zkr__queue_leave_out(&queue, "me-" W "1"));
+    assert_true(zkr__nearest_exclusive(&queue.nearest) == ZKR__NOBODY);
+    assert_int_equal(zkr__nearest_any(&queue.nearest), 0);
     zkr__queue_done(&queue);
 }
 
 static void who_is_left_out_leaves_the_others_in_order(void **state)
 {
-    static const char *const names[] = { "w-1", "w-2", "w-3", "w-4", "me-w-5" };
-    static const char *const no_middle[] = { "w-1", "w-3", "w-4" };
-    static const char *const no_ends[] = { "w-2", "w-3" };
+    static const char *const names[] = { W "1", W "2", W "3", W "4",
+                                         "me-" W "5" };
+    static const char *const no_middle[] = { W "1", W "3", W "4" };
+    static const char *const no_ends[] = { W "2", W "3" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-w-5");
-    assert_true(zkr__queue_leave_out(&queue, "w-2"));
+    PARSE(&queue, names, "me-" W "5");
+    assert_true(zkr__queue_leave_out(&queue, W "2"));
     assert_ahead(&queue, no_middle, COUNT(no_middle));
 
-    PARSE(&queue, names, "me-w-5");
-    assert_true(zkr__queue_leave_out(&queue, "w-1"));
-    assert_true(zkr__queue_leave_out(&queue, "w-4"));
+    PARSE(&queue, names, "me-" W "5");
+    assert_true(zkr__queue_leave_out(&queue, W "1"));
+    assert_true(zkr__queue_leave_out(&queue, W "4"));
     assert_ahead(&queue, no_ends, COUNT(no_ends));
 }
 
 static void all_can_be_left_out(void **state)
 {
-    static const char *const names[] = { "w-1", "me-r-1" };
+    static const char *const names[] = { W "1", "me-" R "1" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-r-1");
-    assert_true(zkr__queue_leave_out(&queue, "w-1"));
-    assert_true(zkr__queue_last(&queue) == ZKR__NOBODY);
-    assert_false(zkr__queue_leave_out(&queue, "w-1"));
+    PARSE(&queue, names, "me-" R "1");
+    assert_true(zkr__queue_leave_out(&queue, W "1"));
+    assert_true(zkr__nearest_any(&queue.nearest) == ZKR__NOBODY);
+    assert_false(zkr__queue_leave_out(&queue, W "1"));
     assert_true(queue.listed); /* we are still there */
     assert_ahead(&queue, NULL, 0);
 }
@@ -303,26 +311,27 @@ static void all_can_be_left_out(void **state)
 /* A name is compared as a whole: one with the same number is somebody else. */
 static void who_is_not_ahead_cannot_be_left_out(void **state)
 {
-    static const char *const names[] = { "aw-5", "w-5", "me-r-5", "w-6", "0" };
-    static const char *const ahead[] = { "aw-5", "w-5" };
-    static const char *const others[] = { "me-r-5", "w-6", "w-", "w-05",
-                                          "bw-5",   "0",   "" };
+    static const char *const names[] = { "a" W "5", W "5", "me-" R "5", W "6",
+                                         "0" };
+    static const char *const ahead[] = { "a" W "5", W "5" };
+    static const char *const others[] = { "me-" R "5", W "6", W, W "05",
+                                          "b" W "5",   "0",   "" };
     struct zkr__queue queue;
 
     (void)state;
-    PARSE(&queue, names, "me-r-5");
+    PARSE(&queue, names, "me-" R "5");
     for (size_t i = 0; i < COUNT(others); i++)
         assert_false(zkr__queue_leave_out(&queue, others[i]));
     assert_ahead(&queue, ahead, COUNT(ahead));
 
     parse(&queue, NULL, 0, NULL);
-    assert_false(zkr__queue_leave_out(&queue, "w-5"));
+    assert_false(zkr__queue_leave_out(&queue, W "5"));
     zkr__queue_done(&queue);
 }
 
 static void queue_can_be_freed_twice(void **state)
 {
-    static const char *const names[] = { "w-1" };
+    static const char *const names[] = { W "1" };
     struct zkr__queue queue;
 
     (void)state;
@@ -343,7 +352,7 @@ static void five_thousand_contenders_are_in_order(void **state)
 
     (void)state;
     for (size_t i = 0; i < NAMES; i++) {
-        (void)snprintf(texts[i], sizeof(texts[i]), "w-%010zu", i);
+        (void)snprintf(texts[i], sizeof(texts[i]), W "%010zu", i);
         names[i] = texts[i];
     }
     for (size_t i = NAMES - 1; i > 0; i--) {

@@ -1,4 +1,4 @@
-/* Tests of the queue as one sees it who only looks on. */
+/* Tests of the order of contenders, and of whom each of them waits for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,10 +341,10 @@ static const char *watched(const struct zkr__recipe *recipe,
     size_t i;
 
     assert_int_equal(
-        zkr__queue_parse(&queue, names, n, &recipe->markers, p->name), ZKR_OK);
+        zkr__queue_parse(&queue, names, n, recipe->markers, p->name), ZKR_OK);
     if (partner != NULL)
         (void)zkr__queue_leave_out(&queue, partner->name);
-    i = recipe->waits_for(&queue);
+    i = recipe->waits_for(&queue.nearest);
     if (i != NOBODY)
         name = queue.ahead[i].name;
     zkr__queue_done(&queue);

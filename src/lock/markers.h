@@ -1,0 +1,53 @@
+/* Markers: the text in a node's name that says what kind of contender it is.
+ * The only table of them. */
+#ifndef ZKR__MARKERS_H
+#define ZKR__MARKERS_H
+
+#include <stdint.h>
+
+/* How a contender wants the lock. */
+enum zkr__kind {
+    ZKR__FOREIGN, /* not a contender: ignored by locks, shown by tools */
+    ZKR__EXCLUSIVE,
+    ZKR__SHARED,
+};
+
+/* How a name is written. We write the first two, and read a marker of theirs
+ * after any text. <seq> is the number that the server appends. */
+enum zkr__layout {
+    ZKR__LAYOUT_CURATOR,  /* _c_<uuid36>-<marker><seq> */
+    ZKR__LAYOUT_KAZOO,    /* <hex32><marker><seq> */
+    ZKR__LAYOUT_C_RECIPE, /* <marker><session>-<seq> */
+    ZKR__LAYOUT_ZK_RUBY,  /* <marker><seq> */
+    ZKR__LAYOUT_UNFAIR,   /* <marker>: no number, and no queue */
+};
+
+/* The node of an unfair mutex is this marker and nothing else. */
+#define ZKR__UNFAIR_NAME "holder"
+
+enum zkr__marker {
+    ZKR__CURATOR_LOCK,
+    ZKR__CURATOR_WRITE,
+    ZKR__CURATOR_READ,
+    ZKR__KAZOO_LOCK,
+    ZKR__KAZOO_READ,
+    ZKR__C_RECIPE_LOCK,
+    ZKR__ZK_RUBY_LOCK,
+    ZKR__ZK_RUBY_READ,
+    ZKR__UNFAIR_HOLDER,
+    ZKR__MARKER_COUNT,
+};
+
+struct zkr__marker_row {
+    const char *text;
+    enum zkr__kind kind;
+    enum zkr__layout layout;
+};
+
+extern const struct zkr__marker_row zkr__markers[ZKR__MARKER_COUNT];
+
+/* A set of markers: bits. A recipe says with it which nodes contend. */
+#define ZKR__MARKER_BIT(marker) (UINT32_C(1) << (marker))
+#define ZKR__ALL_MARKERS        (ZKR__MARKER_BIT(ZKR__MARKER_COUNT) - 1)
+
+#endif
