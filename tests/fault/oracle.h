@@ -25,12 +25,10 @@ struct verdict {
     int64_t longest; /* life of a node that was not granted, in ms */
 };
 
-/* Fails the test unless
- *
- * - each token is the czxid of a node of this directory, and of one grant only;
- * - each grant came when all nodes created before its own had gone: nobody
- *   else held it then, and it was its turn;
- * - no node is left. */
+/* Fails the test when the judge (judge.h) finds something: a token that is not
+ * the czxid of a node of this directory, or belongs to two grants; a grant that
+ * came when a node created before its own was still there; a node that is left.
+ */
 struct verdict oracle_judge(struct oracle *o, const struct server *s);
 
 /* The number that the environment gives, or `otherwise`. */

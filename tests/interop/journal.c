@@ -1,4 +1,4 @@
-/* The journal of a mix, read while it grows and replayed at the end. */
+/* The journal of a mix is read while it grows, and judged at the end. */
 #include "journal.h"
 
 #include <inttypes.h>
@@ -107,14 +107,10 @@ bool journal_has_enter(const struct journal *j, size_t from, bool only_writers)
 
 /* Replay */
 
-enum { INSIDE_MAX = 32 };
-
 struct replay {
-    const struct entry *inside[INSIDE_MAX];
+    struct judge_grant *grants; /* one for each ENTER so far */
     size_t count;
     int64_t counter;
-    int64_t highest;       /* token of anybody */
-    int64_t highest_write; /* of a writer */
     struct verdict *verdict;
 };
 
@@ -138,59 +134,67 @@ bool journal_same_kind(const char *worker, const char *other)
     return length == kind_length(other) && memcmp(worker, other, length) == 0;
 }
 
-static void count_readers(struct replay *r, const struct entry *e)
+static bool is_inside(const struct judge_grant *g)
 {
-    if (r->count > r->verdict->readers)
-        r->verdict->readers = r->count;
-    for (size_t i = 0; i < r->count; i++) {
-        if (!journal_same_kind(r->inside[i]->worker, e->worker))
-            r->verdict->readers_differ = true;
-    }
+    return g->end == JUDGE_NEVER;
 }
 
-static void on_enter(struct replay *r, const struct entry *e)
+static void count_readers(struct replay *r, const struct entry *e)
 {
-    if (r->count > 0 && (e->writes || r->inside[0]->writes))
-        blame(e, "overlaps");
-    if (e->token <= (e->writes ? r->highest : r->highest_write))
-        blame(e, "out of turn");
+    size_t inside = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        const struct judge_grant *g = &r->grants[i];
+
+        inside += is_inside(g);
+        if (is_inside(g) && !journal_same_kind(g->who, e->worker))
+            r->verdict->readers_differ = true;
+    }
+    if (inside > r->verdict->readers)
+        r->verdict->readers = inside;
+}
+
+static void on_enter(struct replay *r, const struct entry *e, int64_t line)
+{
+    struct judge_grant *g = &r->grants[r->count++];
+
     if (e->value != r->counter)
         blame(e, "does not find what was written");
-    assert_true(r->count < INSIDE_MAX);
-    r->inside[r->count++] = e;
-    if (e->token > r->highest)
-        r->highest = e->token;
-    if (e->writes)
-        r->highest_write = e->token;
-    else
+    *g = (struct judge_grant){ .shared = !e->writes,
+                               .token = e->token,
+                               .node = e->node,
+                               .begin = line,
+                               .end = JUDGE_NEVER };
+    (void)snprintf(g->who, sizeof(g->who), "%s", e->worker);
+    if (!e->writes)
         count_readers(r, e);
 }
 
-/* The section of that worker, taken out; NULL when it is in none. */
-static const struct entry *take_out(struct replay *r, const char *worker)
+/* End the section of that worker; false when it is in none. */
+static bool end_section(struct replay *r, const char *worker, int64_t line)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        const struct entry *e = r->inside[i];
+    for (size_t i = r->count; i-- > 0;) {
+        struct judge_grant *g = &r->grants[i];
 
-        if (strcmp(e->worker, worker) == 0) {
-            r->inside[i] = r->inside[--r->count];
-            return e;
+        if (is_inside(g) && strcmp(g->who, worker) == 0) {
+            g->end = line;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
-static void on_leave(struct replay *r, const struct entry *e)
+static void on_leave(struct replay *r, const struct entry *e, int64_t line)
 {
-    const struct entry *began = take_out(r, e->worker);
+    bool began = end_section(r, e->worker, line);
 
     if (e->value < 0) {
         r->verdict->refused++;
-        if (began != NULL)
+        if (began)
             blame(e, "refused though its session lives");
         return;
     }
-    if (began == NULL)
+    if (!began)
         blame(e, "accepted though its lock had gone");
     if (e->value != r->counter + e->writes)
         blame(e, "an update is lost");
@@ -198,60 +202,40 @@ static void on_leave(struct replay *r, const struct entry *e)
     r->verdict->writes += e->writes;
 }
 
-void journal_replay(const struct journal *j, struct verdict *ret_verdict)
+static void replay(const struct journal *j, struct replay *r)
 {
-    struct replay r = { .verdict = ret_verdict };
-
-    *ret_verdict = (struct verdict){ .writes = 0 };
     for (size_t i = 0; i < j->count; i++) {
         const struct entry *e = &j->entries[i];
+        int64_t line = (int64_t)i + 1;
 
         if (strcmp(e->what, "ENTER") == 0)
-            on_enter(&r, e);
+            on_enter(r, e, line);
         else if (strcmp(e->what, "LEAVE") == 0)
-            on_leave(&r, e);
+            on_leave(r, e, line);
         else if (strcmp(e->what, "ENDED") == 0)
-            (void)take_out(&r, e->worker);
+            (void)end_section(r, e->worker, line);
         else if (strcmp(e->what, "REFUSED") == 0)
-            ret_verdict->refused++;
+            r->verdict->refused++;
     }
 }
 
-/* Comparison with the server */
-
-static int by_name(const void *a, const void *b)
+void journal_judge(const struct journal *j, const struct life *lives,
+                   size_t count, struct verdict *ret_verdict)
 {
-    return strcmp(((const struct life *)a)->name,
-                  ((const struct life *)b)->name);
-}
+    struct judge_node *nodes = history_nodes(lives, count);
+    struct replay r = { .verdict = ret_verdict };
+    struct judge_records records = { .nodes = nodes, .node_count = count };
+    struct judgement judgement;
 
-void journal_compare(const struct journal *j, const struct life *lives,
-                     size_t count)
-{
-    struct life *sorted = calloc(count, sizeof(*sorted));
-    int64_t end = 0;       /* the last of all that came before */
-    int64_t write_end = 0; /* ... of the writers */
-
-    assert_non_null(sorted);
-    memcpy(sorted, lives, count * sizeof(*sorted));
-    qsort(sorted, count, sizeof(*sorted), by_name);
-    for (size_t i = 0; i < j->count; i++) {
-        const struct entry *e = &j->entries[i];
-        struct life key;
-        const struct life *life;
-
-        if (strcmp(e->what, "ENTER") != 0)
-            continue;
-        (void)snprintf(key.name, sizeof(key.name), "%s", e->node);
-        life = bsearch(&key, sorted, count, sizeof(key), by_name);
-        if (life == NULL || life->begin != e->token)
-            blame(e, "the server has no such node");
-        if (life->end <= (e->writes ? end : write_end))
-            blame(e, "its node went before one that was first");
-        if (life->end > end)
-            end = life->end;
-        if (e->writes && life->end > write_end)
-            write_end = life->end;
-    }
-    free(sorted);
+    *ret_verdict = (struct verdict){ .writes = 0 };
+    r.grants = calloc(j->sections + 1, sizeof(*r.grants));
+    assert_non_null(r.grants);
+    replay(j, &r);
+    records.grants = r.grants;
+    records.grant_count = r.count;
+    judge_lock(&records, &judgement);
+    free(r.grants);
+    free(nodes);
+    if (judgement.violations > 0)
+        fail_msg("%s", judgement.first);
 }

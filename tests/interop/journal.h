@@ -1,4 +1,4 @@
-/* The journal of a mix, read while it grows and replayed at the end.
+/* The journal of a mix is read while it grows, and judged at the end.
  *
  * section.h says what the workers write.  The test itself adds "ENDED WORKER
  * - - 0 0" when it has killed a worker, or is about to end its session: from
@@ -58,19 +58,18 @@ struct verdict {
     bool readers_differ; /* ... of different kinds, at some time */
 };
 
-/* Go through it in the order in which it was written:
+/* Judge the mix by its journal and by the lives of the nodes in the log of the
+ * server; fail the test when something is wrong.
  *
- * no overlap      no section of a writer together with any other;
- * no lost update  each accepted write is one more than the one before it, and
- *                 a reader finds the same at its end as at its beginning;
- * FIFO            the token of a writer is higher than all before it, that of
- *                 a reader higher than all of writers before it. */
-void journal_replay(const struct journal *j, struct verdict *ret_verdict);
-
-/* The same by the log of the server: each section had the node that it says,
- * with that token as its czxid; and of two that conflict, the node that was
- * created first also went first. */
-void journal_compare(const struct journal *j, const struct life *lives,
-                     size_t count);
+ * judge.h   has the rules for exclusion, order and tokens. The lines of the
+ *           journal are the instants; the server has another clock, so that
+ *           only the order of its deletions counts.
+ * values    Each accepted write is one more than the one before it, and a
+ *           section finds what was written. At its end, a reader finds the
+ *           same again.
+ * fence     It refuses no section whose session lives, and accepts none whose
+ *           session has ended. */
+void journal_judge(const struct journal *j, const struct life *lives,
+                   size_t count, struct verdict *ret_verdict);
 
 #endif

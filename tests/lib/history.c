@@ -93,3 +93,22 @@ struct life *history_read(const struct server *s, const char *directory,
     *ret_count = h.count;
     return h.lives;
 }
+
+struct judge_node *history_nodes(const struct life *lives, size_t count)
+{
+    struct judge_node *nodes = calloc(count + 1, sizeof(*nodes));
+
+    if (nodes == NULL)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        const struct life *l = &lives[i];
+
+        nodes[i] =
+            (struct judge_node){ .name = l->name,
+                                 .shared = strstr(l->name, "__READ__") != NULL,
+                                 .token = l->begin,
+                                 .gone = l->end,
+                                 .gone_at = l->end_ms };
+    }
+    return nodes;
+}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "judge.h"
 #include "server.h"
 #include "txn_log.h"
 
@@ -35,5 +36,9 @@ bool history_add(void *history, const struct txn *t);
  * read. */
 struct life *history_read(const struct server *s, const char *directory,
                           size_t *ret_count);
+
+/* The same lives as places in the queue, to be freed; never NULL. They are
+ * shared where the name says "__READ__", and `gone_at` is `end_ms`. */
+struct judge_node *history_nodes(const struct life *lives, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* Judging a soak: one rule after the other, each over sorted arrays. */
+/* A soak is judged: what was claimed, for the judge, and then orphans. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ enum {
     MARGIN_NONE = INT32_MAX,
 };
 
-/* What somebody believed to have, from an instant to another. */
+/* A client believed to hold the lock, from an instant to another. */
 struct claim {
     const struct attempt *attempt;
     const struct life *life; /* NULL: unknown */
@@ -41,6 +41,15 @@ static void blame(const struct evidence *e, const struct attempt *a,
                       (uint64_t)a->token, a->granted, other);
 }
 
+static void *new_array(size_t count, size_t size)
+{
+    void *array = calloc(count + 1, size);
+
+    if (array == NULL)
+        abort();
+    return array;
+}
+
 static int64_t to_boot(const struct evidence *e, int64_t real_ms)
 {
     return real_ms == INT64_MAX ? NEVER : real_ms * MS + e->boot_minus_real;
@@ -50,11 +59,6 @@ static int64_t to_boot(const struct evidence *e, int64_t real_ms)
 static int64_t slack(const struct evidence *e)
 {
     return CLOCK_SLACK_MS * MS + e->drift;
-}
-
-static bool is_reader(const struct life *life)
-{
-    return strstr(life->name, "__READ__") != NULL;
 }
 
 /* Claims */
@@ -118,15 +122,7 @@ static struct claim make_claim(const struct evidence *e,
     return c;
 }
 
-static int claim_by_begin(const void *a, const void *b)
-{
-    const struct claim *x = a;
-    const struct claim *y = b;
-
-    return compare(x->begin, y->begin);
-}
-
-/* Those of a lock that are not empty, in the order in which they began. */
+/* Those of a lock that are not empty. */
 static size_t collect(const struct evidence *e, int lock, struct claim *claims,
                       struct verdict *v)
 {
@@ -147,134 +143,108 @@ static size_t collect(const struct evidence *e, int lock, struct claim *claims,
         else
             v->empty++;
     }
-    qsort(claims, count, sizeof(*claims), claim_by_begin);
     return count;
 }
 
-/* The rules */
+/* The records of the judge */
 
-static void check_overlaps(const struct evidence *e, const struct claim *claims,
-                           size_t count, struct verdict *v)
+static void complain(void *complaints, const char *sentence)
 {
-    int64_t end = 0;       /* of all that began before */
-    int64_t write_end = 0; /* ... of the writers */
-
-    for (size_t i = 0; i < count; i++) {
-        const struct claim *c = &claims[i];
-        bool writes = c->attempt->writes;
-        int64_t until = writes ? end : write_end;
-
-        if (c->begin < until) {
-            v->overlaps++;
-            blame(e, c->attempt, "overlap, in ns", until - c->begin);
-        }
-        end = max(end, c->end);
-        if (writes)
-            write_end = max(write_end, c->end);
-    }
+    if (complaints != NULL)
+        (void)fprintf(complaints, "%s\n", sentence);
 }
 
-static void check_tokens(const struct evidence *e, const struct claim *claims,
-                         size_t count, struct verdict *v)
+static struct judge_grant *new_grants(const struct claim *claims, size_t count)
 {
-    int64_t highest = 0;
-    int64_t written = 0;
+    struct judge_grant *grants = new_array(count, sizeof(*grants));
 
     for (size_t i = 0; i < count; i++) {
         const struct attempt *a = claims[i].attempt;
-        int64_t before = a->writes ? highest : written;
 
-        if (a->token <= before) {
-            v->disorder++;
-            blame(e, a, "token not above", before);
-        }
-        highest = max(highest, a->token);
-        if (a->writes)
-            written = max(written, a->token);
+        grants[i] = (struct judge_grant){ .shared = !a->writes,
+                                          .token = a->token,
+                                          .begin = claims[i].begin,
+                                          .end = claims[i].end };
+        (void)snprintf(grants[i].who, sizeof(grants[i].who), "run %d lock %d",
+                       a->run, a->lock);
     }
+    return grants;
 }
 
-static void check_ends(const struct evidence *e, const struct claim *claims,
-                       size_t count, struct verdict *v)
+static struct judge_node *new_nodes(const struct evidence *e,
+                                    const struct history *h)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct claim *c = &claims[i];
-        int64_t left;
+    struct judge_node *nodes = history_nodes(h->lives, h->count);
 
-        if (c->life == NULL) {
-            v->unknown++;
-            blame(e, c->attempt, "no server knows it", 0);
-            continue;
-        }
-        if (c->life->end_ms == INT64_MAX || c->end == NEVER)
-            continue;
-        left = to_boot(e, c->life->end_ms) - c->end;
-        if (left < -slack(e)) {
-            v->late++;
-            blame(e, c->attempt, "claimed after its node had gone, ns", -left);
-        }
-        if (c->by_lease && c->life->by_session)
-            v->margin_ms = (long)min(v->margin_ms, left / MS);
-    }
+    for (size_t i = 0; i < h->count; i++)
+        nodes[i].gone_at = to_boot(e, nodes[i].gone_at);
+    return nodes;
 }
 
-/* When the last node that conflicts with number `i` and is before it went: for
- * all of a lock. */
-static int64_t *ends_before(const struct history *h)
+static struct judge_access *new_accesses(const struct evidence *e, int lock)
 {
-    int64_t *ends = malloc((h->count + 1) * sizeof(*ends));
-    int64_t end = 0;
-    int64_t write_end = 0;
-
-    if (ends == NULL)
-        abort();
-    for (size_t i = 0; i < h->count; i++) {
-        const struct life *life = &h->lives[i];
-
-        ends[i] = is_reader(life) ? write_end : end;
-        end = max(end, life->end_ms);
-        if (!is_reader(life))
-            write_end = max(write_end, life->end_ms);
-    }
-    return ends;
-}
-
-static void check_turns(const struct evidence *e, int lock,
-                        const struct claim *claims, size_t count,
-                        struct verdict *v)
-{
-    const struct history *h = &e->truth[lock];
-    int64_t *ends = ends_before(h);
+    size_t count = e->accepted_count[lock];
+    struct judge_access *accesses = new_array(count, sizeof(*accesses));
 
     for (size_t i = 0; i < count; i++) {
-        const struct claim *c = &claims[i];
-        int64_t before;
-
-        if (c->life == NULL)
-            continue;
-        before = to_boot(e, ends[c->life - h->lives]);
-        if (before > c->begin + slack(e)) {
-            v->out_of_turn++;
-            blame(e, c->attempt, "one ahead went later, ns", before - c->begin);
-        }
-    }
-    free(ends);
-}
-
-static void check_store(const struct evidence *e, int lock, struct verdict *v)
-{
-    int64_t seen = 0;
-    int64_t written = 0;
-
-    for (size_t i = 0; i < e->accepted_count[lock]; i++) {
         const struct access *a = &e->accepted[lock][i];
 
-        v->stale += a->token < (a->writes != 0 ? seen : written);
-        seen = max(seen, a->token);
-        if (a->writes != 0)
-            written = max(written, a->token);
+        accesses[i] = (struct judge_access){ a->writes == 0, a->token };
+    }
+    return accesses;
+}
+
+static void add_judgement(struct judgement *sum, const struct judgement *j)
+{
+    if (sum->violations == 0)
+        memcpy(sum->first, j->first, sizeof(sum->first));
+    sum->violations += j->violations;
+    for (int i = 0; i < JUDGE_RULES; i++)
+        sum->counts[i] += j->counts[i];
+}
+
+static void check_lock(const struct evidence *e, int lock,
+                       const struct claim *claims, size_t count,
+                       struct verdict *v)
+{
+    const struct history *h = e->truth != NULL ? &e->truth[lock] : NULL;
+    struct judge_grant *grants = new_grants(claims, count);
+    struct judge_node *nodes = h != NULL ? new_nodes(e, h) : NULL;
+    struct judge_access *accesses = new_accesses(e, lock);
+    const struct judge_records records = {
+        .grants = grants,
+        .grant_count = count,
+        .nodes = nodes,
+        .node_count = h != NULL ? h->count : 0,
+        .accesses = accesses,
+        .access_count = e->accepted_count[lock],
+        .timed = true,
+        .slack = slack(e),
+        .tell = complain,
+        .user = e->complaints,
+    };
+    struct judgement j;
+
+    judge_lock(&records, &j);
+    add_judgement(&v->broken, &j);
+    free(grants);
+    free(nodes);
+    free(accesses);
+}
+
+static void measure_margin(const struct evidence *e, const struct claim *claims,
+                           size_t count, struct verdict *v)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct claim *c = &claims[i];
+
+        if (c->by_lease && c->life != NULL && c->life->by_session)
+            v->margin_ms = (long)min(
+                v->margin_ms, (to_boot(e, c->life->end_ms) - c->end) / MS);
     }
 }
+
+/* Updates */
 
 static int update_by_value(const void *a, const void *b)
 {
@@ -360,11 +330,6 @@ static void check_orphan(const struct evidence *e, const struct life *life,
     int64_t at = a != NULL ? given_up(a) : NEVER;
 
     v->nodes++;
-    if (end == NEVER) {
-        v->left++;
-        if (a != NULL)
-            blame(e, a, "node left", life->begin);
-    }
     if (at == NEVER || end < at + ORPHAN_MS * MS)
         return;
     if (end > due(e, max(at, begin))) {
@@ -375,22 +340,17 @@ static void check_orphan(const struct evidence *e, const struct life *life,
 
 void check(const struct evidence *e, struct verdict *ret)
 {
-    struct claim *claims = calloc(e->attempt_count + 1, sizeof(*claims));
+    struct claim *claims = new_array(e->attempt_count, sizeof(*claims));
 
-    if (claims == NULL)
-        abort();
     *ret = (struct verdict){ .margin_ms = MARGIN_NONE };
     qsort(e->owners, e->owner_count, sizeof(*e->owners), owner_by_session);
     for (int lock = 0; lock < LOCKS; lock++) {
         size_t count = collect(e, lock, claims, ret);
 
-        check_overlaps(e, claims, count, ret);
-        check_tokens(e, claims, count, ret);
-        check_store(e, lock, ret);
+        check_lock(e, lock, claims, count, ret);
         if (e->truth == NULL)
             continue;
-        check_ends(e, claims, count, ret);
-        check_turns(e, lock, claims, count, ret);
+        measure_margin(e, claims, count, ret);
         for (size_t i = 0; i < e->truth[lock].count; i++)
             check_orphan(e, &e->truth[lock].lives[i], ret);
     }

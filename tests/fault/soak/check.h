@@ -1,5 +1,6 @@
-/* Judging a soak by what the clients wrote down and what the servers logged.
- * Pure: it reads no file and no clock.
+/* A soak is judged by what the clients wrote down and what the servers logged.
+ * This turns both into the records of the judge (judge.h), and finds orphans
+ * and lost updates itself. It reads no file and no clock.
  *
  * All instants are ns of CLOCK_BOOTTIME, those of lives excepted; NEVER is one
  * that did not come. */
@@ -13,6 +14,7 @@
 
 #include "history.h"
 #include "journal.h"
+#include "judge.h"
 #include "resource.h"
 #include "soak.h"
 
@@ -76,18 +78,12 @@ struct evidence {
 };
 
 struct verdict {
+    struct judgement broken; /* exclusion, order and tokens, of all locks */
     long grants;
     long writes;
     long empty;        /* granted when their lease was over: claim nothing */
-    long overlaps;     /* claims of a lock that conflict, at the same time */
-    long late;         /* claimed beyond the end of the node */
-    long unknown;      /* tokens that no server knows */
-    long disorder;     /* tokens that are not higher than the ones before */
-    long out_of_turn;  /* granted while one ahead was there */
-    long stale;        /* accepted by a store after a higher token */
     long lost_updates; /* of the counters */
     long orphans;      /* nodes there 2T after they had been given up */
-    long left;         /* nodes still there */
     long nodes;
     long asked;     /* by holders: do we hold it? */
     long sure;      /* the answer was yes */

@@ -1,4 +1,4 @@
-/* What a soak found, for people. */
+/* The report of a soak: its outcome, line by line. */
 #include "report.h"
 
 #include <stdio.h>
@@ -46,15 +46,22 @@ static void print_recovery(const struct nemesis *n)
 
 static void print_verdict(const struct verdict *v)
 {
-    printf("%-44s %8ld\n", "overlaps of claims", v->overlaps);
-    printf("%-44s %8ld\n", "claims beyond the end of their node", v->late);
-    printf("%-44s %8ld\n", "tokens not above those before", v->disorder);
-    printf("%-44s %8ld\n", "tokens that no server knows", v->unknown);
-    printf("%-44s %8ld\n", "grants out of turn", v->out_of_turn);
-    printf("%-44s %8ld\n", "stale accesses accepted", v->stale);
+    static const char *const rules[JUDGE_RULES] = {
+        [JUDGE_OVERLAP] = "overlaps of claims",
+        [JUDGE_LATE] = "claims beyond the end of their node",
+        [JUDGE_DISORDER] = "tokens not above those before",
+        [JUDGE_TWICE] = "tokens of two grants",
+        [JUDGE_UNKNOWN] = "tokens that no server knows",
+        [JUDGE_EARLY] = "grants out of turn",
+        [JUDGE_PASSED] = "nodes that went before one ahead",
+        [JUDGE_STALE] = "stale accesses accepted",
+        [JUDGE_LEFT] = "nodes left at the end",
+    };
+
+    for (int i = 0; i < JUDGE_RULES; i++)
+        printf("%-44s %8ld\n", rules[i], v->broken.counts[i]);
     printf("%-44s %8ld\n", "nodes there 2T after they were given up",
            v->orphans);
-    printf("%-44s %8ld\n", "nodes left at the end", v->left);
     printf("%-44s %8ld\n", "updates lost (nothing promised)", v->lost_updates);
 }
 

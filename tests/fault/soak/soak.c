@@ -21,8 +21,8 @@
 #include "cluster.h"
 #include "crew.h"
 #include "journal.h"
-#include "judge.h"
 #include "nemesis.h"
+#include "outcome.h"
 #include "proxy.h"
 #include "resource.h"
 #include "scratch.h"
@@ -195,9 +195,7 @@ static bool is_good(const struct outcome *o, const struct nemesis *n)
 {
     const struct verdict *v = &o->verdict;
 
-    return v->overlaps == 0 && v->late == 0 && v->disorder == 0 &&
-           v->unknown == 0 && v->out_of_turn == 0 && v->stale == 0 &&
-           v->orphans == 0 && v->left == 0 && o->late_calls == 0 &&
+    return v->broken.violations == 0 && v->orphans == 0 && o->late_calls == 0 &&
            o->broken_promises == 0 && o->leaks == 0 && o->stuck_clients == 0 &&
            o->refused > 0 && n->stuck == 0 && !n->broken &&
            (o->seconds < LONG_RUN_S ||
@@ -236,7 +234,7 @@ static bool soak(long seconds)
         die("transaction logs");
     o.transactions = truth.transactions;
     o.disputed = truth.disputed;
-    judge(&p.crew, &truth, &o);
+    outcome_find(&p.crew, &truth, &o);
     truth_free(&truth);
     report(&o, &p.nemesis);
     free(p.nemesis.recoveries);
@@ -256,6 +254,7 @@ static bool control(void)
     static struct part p;
     struct outcome o = { .runs = 0 };
     const struct verdict *v = &o.verdict;
+    const long *broken = v->broken.counts;
     int kind = nemesis_find("clients stopped, > T");
 
     printf("\nnegative control: no lease, no fence\n");
@@ -263,12 +262,14 @@ static bool control(void)
     for (int i = 0; i < CONTROL_FAULTS; i++)
         strike(&p, kind);
     (void)finish(&p);
-    judge(&p.crew, NULL, &o);
+    outcome_find(&p.crew, NULL, &o);
     free(p.nemesis.recoveries);
     printf("%ld grants, %ld overlaps, %ld stale accesses accepted, %ld updates "
            "lost\n",
-           v->grants, v->overlaps, v->stale, v->lost_updates);
-    if (v->overlaps > 0 && v->stale > 0 && v->lost_updates > 0)
+           v->grants, broken[JUDGE_OVERLAP], broken[JUDGE_STALE],
+           v->lost_updates);
+    if (broken[JUDGE_OVERLAP] > 0 && broken[JUDGE_STALE] > 0 &&
+        v->lost_updates > 0)
         return true;
     printf("soak: the negative control shows nothing\n");
     return false;

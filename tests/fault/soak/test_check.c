@@ -1,4 +1,4 @@
-/* The judge of the soak: hand-made histories, each of which breaks one rule. */
+/* A soak is judged: hand-made histories, each of which breaks a rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,8 @@ enum { MUTEX = 0, RW = 2, ALICE = 101, BOB = 102 };
 
 /* Instants and lives are in ms here; a lease is longer than anything. */
 #define LEASE_MS 1000000
+
+#define BROKEN(rule) .broken.counts[JUDGE_##rule]
 
 static struct evidence evidence;
 static struct history truth[LOCKS];
@@ -50,11 +52,12 @@ static void add_life(int lock, const char *name, int64_t owner, int64_t token,
 
     h->lives = realloc(h->lives, (h->count + 1) * sizeof(*h->lives));
     assert_non_null(h->lives);
-    h->lives[h->count] = (struct life){ .owner = owner,
-                                        .begin = token,
-                                        .end = token + 1,
-                                        .begin_ms = begin_ms,
-                                        .end_ms = end_ms };
+    h->lives[h->count] =
+        (struct life){ .owner = owner,
+                       .begin = token,
+                       .end = end_ms == INT64_MAX ? INT64_MAX : token + 1,
+                       .begin_ms = begin_ms,
+                       .end_ms = end_ms };
     (void)snprintf(h->lives[h->count++].name, sizeof(h->lives->name), "%s",
                    name);
 }
@@ -83,15 +86,14 @@ static void judge(void)
 static void assert_broken(const struct verdict *expected)
 {
     judge();
-    assert_int_equal(verdict.overlaps, expected->overlaps);
-    assert_int_equal(verdict.late, expected->late);
-    assert_int_equal(verdict.unknown, expected->unknown);
-    assert_int_equal(verdict.disorder, expected->disorder);
-    assert_int_equal(verdict.out_of_turn, expected->out_of_turn);
-    assert_int_equal(verdict.stale, expected->stale);
+    for (int i = 0; i < JUDGE_RULES; i++) {
+        if (verdict.broken.counts[i] != expected->broken.counts[i])
+            fail_msg("rule %d is broken %ld times, not %ld; the first: %s", i,
+                     verdict.broken.counts[i], expected->broken.counts[i],
+                     verdict.broken.first);
+    }
     assert_int_equal(verdict.lost_updates, expected->lost_updates);
     assert_int_equal(verdict.orphans, expected->orphans);
-    assert_int_equal(verdict.left, expected->left);
 }
 
 static void turns_are_good(void **state)
@@ -124,7 +126,7 @@ static void claims_overlap(void **state)
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
     add_grant(1, MUTEX, true, 20, 1110, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ .overlaps = 1, .late = 1 });
+    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 });
 }
 
 static void a_writer_overlaps_a_reader(void **state)
@@ -134,7 +136,7 @@ static void a_writer_overlaps_a_reader(void **state)
     add_life(RW, "__WRIT__2", BOB, 20, 1000, 1201);
     add_grant(0, RW, false, 10, 1000, 1150, LEASE_MS);
     add_grant(1, RW, true, 20, 1110, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ .overlaps = 1, .late = 1 });
+    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 });
 }
 
 /* Alice sleeps through the end of her session; her lease ended before. */
@@ -157,7 +159,7 @@ static void without_a_lease_it_does_not(void **state)
     evidence.truth = NULL;
     add_grant(0, MUTEX, true, 10, 1000, 1300, 0);
     add_grant(1, MUTEX, true, 20, 1102, 1200, 0);
-    assert_broken(&(struct verdict){ .overlaps = 1 });
+    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1 });
 }
 
 /* Nobody else was granted it, so only the log tells. */
@@ -166,7 +168,7 @@ static void a_lease_outlives_its_node(void **state)
     (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_grant(0, MUTEX, true, 10, 1000, 1300, 1110);
-    assert_broken(&(struct verdict){ .late = 1 });
+    assert_broken(&(struct verdict){ BROKEN(LATE) = 1 });
 }
 
 static void what_an_operator_ends_is_excused(void **state)
@@ -200,7 +202,7 @@ static void an_excuse_is_for_one(void **state)
                                                     .token = 20,
                                                     .lock = RW,
                                                     .until = 2000 * MS });
-    assert_broken(&(struct verdict){ .late = 1 });
+    assert_broken(&(struct verdict){ BROKEN(LATE) = 1 });
 }
 
 static void a_token_goes_back(void **state)
@@ -210,7 +212,8 @@ static void a_token_goes_back(void **state)
     add_life(MUTEX, "lock-1", ALICE, 20, 995, 1101);
     add_grant(0, MUTEX, true, 20, 1000, 1100, LEASE_MS);
     add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ .disorder = 1, .out_of_turn = 1 });
+    assert_broken(&(struct verdict){ BROKEN(DISORDER) = 1, BROKEN(EARLY) = 1,
+                                     BROKEN(PASSED) = 1 });
 }
 
 static void a_token_comes_twice(void **state)
@@ -219,14 +222,15 @@ static void a_token_comes_twice(void **state)
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
     add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ .disorder = 1 });
+    assert_broken(&(struct verdict){ BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1,
+                                     BROKEN(PASSED) = 1 });
 }
 
 static void nobody_knows_the_token(void **state)
 {
     (void)state;
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
-    assert_broken(&(struct verdict){ .unknown = 1 });
+    assert_broken(&(struct verdict){ BROKEN(UNKNOWN) = 1 });
 }
 
 /* The first never claimed anything, and was still there. */
@@ -236,7 +240,7 @@ static void one_ahead_is_passed(void **state)
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1150);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ .out_of_turn = 1 });
+    assert_broken(&(struct verdict){ BROKEN(EARLY) = 1 });
 }
 
 static void a_reader_passes_readers(void **state)
@@ -255,7 +259,7 @@ static void a_store_accepts_what_is_stale(void **state)
     (void)state;
     evidence.accepted[MUTEX] = accepted;
     evidence.accepted_count[MUTEX] = 3;
-    assert_broken(&(struct verdict){ .stale = 1 });
+    assert_broken(&(struct verdict){ BROKEN(STALE) = 1 });
 }
 
 /* An older reader is stale only behind a writer. */
@@ -329,7 +333,7 @@ static void a_node_is_left(void **state)
 {
     (void)state;
     give_up(INT64_MAX);
-    assert_broken(&(struct verdict){ .orphans = 1, .left = 1 });
+    assert_broken(&(struct verdict){ .orphans = 1, BROKEN(LEFT) = 1 });
 }
 
 /* Told of a grant when its lease was over: nothing is claimed. */

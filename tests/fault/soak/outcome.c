@@ -1,5 +1,5 @@
 /* From journals and resources to a verdict. */
-#include "judge.h"
+#include "outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void add_journal_of_nemesis(const struct crew *crew, struct evidence *e)
     free(notes);
 }
 
-/* Who may have been stopped in between comes late, and it is no wonder. */
+/* A client that may have been stopped in between may come late. */
 static bool may_be_stopped(const struct evidence *e, int64_t from, int64_t to)
 {
     for (size_t i = 0; i < e->fault_count; i++) {
@@ -122,8 +122,8 @@ static void add_resources(const struct crew *crew, struct evidence *e)
     }
 }
 
-void judge(const struct crew *crew, const struct truth *truth,
-           struct outcome *o)
+void outcome_find(const struct crew *crew, const struct truth *truth,
+                  struct outcome *o)
 {
     struct evidence e = {
         .truth = truth != NULL ? truth->locks : NULL,

@@ -1,6 +1,6 @@
 /* From journals and resources to a verdict. */
-#ifndef SOAK_JUDGE_H
-#define SOAK_JUDGE_H
+#ifndef SOAK_OUTCOME_H
+#define SOAK_OUTCOME_H
 
 #include "crew.h"
 #include "report.h"
@@ -8,8 +8,8 @@
 
 /* What a crew wrote down, and the test with it, is in its directory. Without
  * `truth` only what needs no log is judged. */
-void judge(const struct crew *crew, const struct truth *truth,
-           struct outcome *o);
+void outcome_find(const struct crew *crew, const struct truth *truth,
+                  struct outcome *o);
 
 int64_t real_ms(void); /* CLOCK_REALTIME */
 

@@ -1,0 +1,278 @@
+/* The judge of a lock: one rule after the other, each over a sorted array. */
+#include "judge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number of a violation follows its sentence. */
+static const char *const sentences[JUDGE_RULES] = {
+    [JUDGE_OVERLAP] = "it overlaps an earlier grant, by",
+    [JUDGE_DISORDER] = "its token is not above an earlier one,",
+    [JUDGE_TWICE] = "another grant has its token,",
+    [JUDGE_UNKNOWN] = "the server has no such node,",
+    [JUDGE_EARLY] = "it was granted before a node ahead had gone, by",
+    [JUDGE_LATE] = "it was held after its node had gone, by",
+    [JUDGE_PASSED] = "its node went before that of an earlier grant,",
+    [JUDGE_LEFT] = "the node is still there, token",
+    [JUDGE_STALE] = "it was accepted after a higher token,",
+};
+
+struct trial {
+    const struct judge_records *records;
+    struct judge_grant *grants; /* in the order in which they began */
+    int64_t *ahead; /* for each node: when the last that it waits for went */
+    struct judgement *ret;
+};
+
+static void *new_array(size_t count, size_t size)
+{
+    void *array = calloc(count + 1, size);
+
+    if (array == NULL)
+        abort();
+    return array;
+}
+
+static void find(const struct trial *t, enum judge_rule rule, const char *who,
+                 bool shared, int64_t token, int64_t number)
+{
+    char sentence[sizeof(t->ret->first)];
+
+    (void)snprintf(sentence, sizeof(sentence),
+                   "%s, %s, token 0x%" PRIx64 ": %s %" PRId64, who,
+                   shared ? "shared" : "exclusive", (uint64_t)token,
+                   sentences[rule], number);
+    t->ret->counts[rule]++;
+    if (t->ret->violations++ == 0)
+        memcpy(t->ret->first, sentence, sizeof(sentence));
+    if (t->records->tell != NULL)
+        t->records->tell(t->records->user, sentence);
+}
+
+static void blame(const struct trial *t, enum judge_rule rule,
+                  const struct judge_grant *g, int64_t number)
+{
+    find(t, rule, g->who, g->shared, g->token, number);
+}
+
+/* The highest number so far. */
+struct highest {
+    int64_t of_all;
+    int64_t of_exclusive;
+};
+
+static int64_t highest_in_conflict(const struct highest *h, bool shared)
+{
+    return shared ? h->of_exclusive : h->of_all;
+}
+
+static void raise_highest(struct highest *h, bool shared, int64_t number)
+{
+    if (number > h->of_all)
+        h->of_all = number;
+    if (!shared && number > h->of_exclusive)
+        h->of_exclusive = number;
+}
+
+static bool is_instant(const struct judge_grant *g)
+{
+    return g->begin == g->end;
+}
+
+/* Grants among themselves */
+
+static void judge_overlaps(const struct trial *t)
+{
+    struct highest end = { INT64_MIN, INT64_MIN };
+
+    for (size_t i = 0; i < t->records->grant_count; i++) {
+        const struct judge_grant *g = &t->grants[i];
+        int64_t before = highest_in_conflict(&end, g->shared);
+
+        if (is_instant(g))
+            continue;
+        if (g->begin < before)
+            blame(t, JUDGE_OVERLAP, g, before - g->begin);
+        raise_highest(&end, g->shared, g->end);
+    }
+}
+
+static void judge_order(const struct trial *t)
+{
+    struct highest token = { 0, 0 };
+
+    for (size_t i = 0; i < t->records->grant_count; i++) {
+        const struct judge_grant *g = &t->grants[i];
+        int64_t before = highest_in_conflict(&token, g->shared);
+
+        if (is_instant(g))
+            continue;
+        if (g->token <= before)
+            blame(t, JUDGE_DISORDER, g, before);
+        raise_highest(&token, g->shared, g->token);
+    }
+}
+
+/* Of grants by token. */
+static void judge_twice(const struct trial *t)
+{
+    for (size_t i = 1; i < t->records->grant_count; i++) {
+        const struct judge_grant *g = &t->grants[i];
+
+        if (g->token == g[-1].token)
+            blame(t, JUDGE_TWICE, g, g[-1].begin);
+    }
+}
+
+/* Grants and nodes */
+
+static int node_by_token(const void *key, const void *element)
+{
+    int64_t token = *(const int64_t *)key;
+    const struct judge_node *n = element;
+
+    return (token > n->token) - (token < n->token);
+}
+
+/* The node that a grant says it has; NULL when there was none. */
+static const struct judge_node *node_of(const struct trial *t,
+                                        const struct judge_grant *g)
+{
+    const struct judge_records *r = t->records;
+    const struct judge_node *n;
+
+    if (r->node_count == 0)
+        return NULL;
+    n = bsearch(&g->token, r->nodes, r->node_count, sizeof(*n), node_by_token);
+    if (n != NULL && g->node != NULL && strcmp(g->node, n->name) != 0)
+        return NULL;
+    return n;
+}
+
+static void judge_times(const struct trial *t, const struct judge_grant *g,
+                        const struct judge_node *n)
+{
+    int64_t slack = t->records->slack;
+    int64_t ahead = t->ahead[n - t->records->nodes];
+
+    if (ahead > g->begin + slack)
+        blame(t, JUDGE_EARLY, g, ahead - g->begin);
+    if (!is_instant(g) && n->gone_at != JUDGE_NEVER && g->end != JUDGE_NEVER &&
+        g->end > n->gone_at + slack)
+        blame(t, JUDGE_LATE, g, g->end - n->gone_at);
+}
+
+/* The nodes went in the order in which their grants began. */
+static void judge_going(const struct trial *t, const struct judge_grant *g,
+                        const struct judge_node *n, struct highest *gone)
+{
+    int64_t before = highest_in_conflict(gone, g->shared);
+
+    if (is_instant(g))
+        return;
+    if (n->gone <= before)
+        blame(t, JUDGE_PASSED, g, before);
+    raise_highest(gone, g->shared, n->gone);
+}
+
+static void find_ahead(struct trial *t)
+{
+    struct highest gone_at = { INT64_MIN, INT64_MIN };
+
+    for (size_t i = 0; i < t->records->node_count; i++) {
+        const struct judge_node *n = &t->records->nodes[i];
+
+        t->ahead[i] = highest_in_conflict(&gone_at, n->shared);
+        raise_highest(&gone_at, n->shared, n->gone_at);
+    }
+}
+
+static void judge_nodes(struct trial *t)
+{
+    const struct judge_records *r = t->records;
+    struct highest gone = { INT64_MIN, INT64_MIN };
+
+    find_ahead(t);
+    for (size_t i = 0; i < r->grant_count; i++) {
+        const struct judge_grant *g = &t->grants[i];
+        const struct judge_node *n = node_of(t, g);
+
+        if (n == NULL) {
+            blame(t, JUDGE_UNKNOWN, g, g->begin);
+            continue;
+        }
+        judge_going(t, g, n, &gone);
+        if (r->timed)
+            judge_times(t, g, n);
+    }
+    for (size_t i = 0; i < r->node_count; i++) {
+        const struct judge_node *n = &r->nodes[i];
+
+        if (n->gone == JUDGE_NEVER)
+            find(t, JUDGE_LEFT, n->name, n->shared, n->token, n->token);
+    }
+}
+
+/* Accesses */
+
+static void judge_accesses(const struct trial *t)
+{
+    struct highest token = { 0, 0 };
+
+    for (size_t i = 0; i < t->records->access_count; i++) {
+        const struct judge_access *a = &t->records->accesses[i];
+        int64_t before = highest_in_conflict(&token, a->shared);
+
+        if (a->token < before)
+            find(t, JUDGE_STALE, "an access", a->shared, a->token, before);
+        raise_highest(&token, a->shared, a->token);
+    }
+}
+
+/* The whole trial */
+
+static int by_begin(const void *a, const void *b)
+{
+    int64_t x = ((const struct judge_grant *)a)->begin;
+    int64_t y = ((const struct judge_grant *)b)->begin;
+
+    return (x > y) - (x < y);
+}
+
+static int by_token(const void *a, const void *b)
+{
+    int64_t x = ((const struct judge_grant *)a)->token;
+    int64_t y = ((const struct judge_grant *)b)->token;
+
+    return x != y ? (x > y) - (x < y) : by_begin(a, b);
+}
+
+static void judge_grants(struct trial *t)
+{
+    size_t count = t->records->grant_count;
+
+    if (count > 0)
+        memcpy(t->grants, t->records->grants, count * sizeof(*t->grants));
+    qsort(t->grants, count, sizeof(*t->grants), by_begin);
+    judge_overlaps(t);
+    judge_order(t);
+    if (t->records->nodes != NULL)
+        judge_nodes(t);
+    qsort(t->grants, count, sizeof(*t->grants), by_token);
+    judge_twice(t);
+}
+
+void judge_lock(const struct judge_records *records, struct judgement *ret)
+{
+    struct trial t = { .records = records, .ret = ret };
+
+    *ret = (struct judgement){ .violations = 0 };
+    t.grants = new_array(records->grant_count, sizeof(*t.grants));
+    t.ahead = new_array(records->node_count, sizeof(*t.ahead));
+    judge_grants(&t);
+    judge_accesses(&t);
+    free(t.grants);
+    free(t.ahead);
+}

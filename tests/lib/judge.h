@@ -1,0 +1,79 @@
+/* The judge of a lock: it finds what breaks exclusion, order or tokens.
+ *
+ * The judge is pure: it reads no file and no clock. A test turns its own
+ * records into grants, nodes and accesses, and hands them over. Two of these
+ * conflict unless both are shared.
+ *
+ * The unit of instants is that of the caller. */
+#ifndef TEST_JUDGE_H
+#define TEST_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JUDGE_NEVER INT64_MAX
+
+enum judge_rule {
+    JUDGE_OVERLAP,  /* grants that conflict were held at the same time */
+    JUDGE_DISORDER, /* a token is not above those of earlier grants */
+    JUDGE_TWICE,    /* two grants have one token */
+    JUDGE_UNKNOWN,  /* no node has the token and the name of a grant */
+    JUDGE_EARLY,    /* a node ahead was still there when it was granted */
+    JUDGE_LATE,     /* it was held when its node had gone */
+    JUDGE_PASSED,   /* its node went before that of an earlier grant */
+    JUDGE_LEFT,     /* a node is still there */
+    JUDGE_STALE,    /* an access was accepted after one of a higher token */
+    JUDGE_RULES,
+};
+
+/* The holder believed that it had the lock from `begin` until just before
+ * `end`. Where both are the same, the record only says that it was granted by
+ * then: OVERLAP, DISORDER, LATE and PASSED do not judge it. */
+struct judge_grant {
+    char who[32];
+    bool shared;
+    int64_t token;
+    const char *node; /* its name, or NULL where the record does not say */
+    int64_t begin, end;
+};
+
+/* A place in the queue, by the log of the server. */
+struct judge_node {
+    const char *name;
+    bool shared;
+    int64_t token;   /* its czxid */
+    int64_t gone;    /* zxid, or JUDGE_NEVER */
+    int64_t gone_at; /* the same on the clock of the grants */
+};
+
+/* What the lock protects has accepted this. */
+struct judge_access {
+    bool shared;
+    int64_t token;
+};
+
+struct judge_records {
+    const struct judge_grant *grants;
+    size_t grant_count;
+    const struct judge_node *nodes; /* by token; NULL: no log to compare with */
+    size_t node_count;
+    const struct judge_access *accesses; /* in the order of their acceptance */
+    size_t access_count;
+    bool timed;    /* `gone_at` is known: EARLY and LATE are judged */
+    int64_t slack; /* how far `gone_at` may be off */
+
+    /* If not NULL, it is called with the sentence of each violation. */
+    void (*tell)(void *user, const char *sentence);
+    void *user;
+};
+
+struct judgement {
+    long counts[JUDGE_RULES];
+    long violations; /* all of them */
+    char first[256]; /* the first that was found, in a sentence, or "" */
+};
+
+void judge_lock(const struct judge_records *records, struct judgement *ret);
+
+#endif

@@ -1,0 +1,415 @@
+/* The judge of a lock: for each rule, records that break it and no other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge.h"
+
+enum { MOST = 8 };
+
+static struct judge_grant grants[MOST];
+static struct judge_node nodes[MOST];
+static struct judge_access accesses[MOST];
+static struct judge_records records;
+static struct judgement judgement;
+
+static int set_up(void **state)
+{
+    (void)state;
+    records = (struct judge_records){
+        .grants = grants, .nodes = nodes, .accesses = accesses, .timed = true
+    };
+    return 0;
+}
+
+static void add_node(const char *name, bool shared, int64_t token,
+                     int64_t gone_at)
+{
+    bool stays = gone_at == JUDGE_NEVER;
+
+    assert_true(records.node_count < MOST);
+    nodes[records.node_count++] =
+        (struct judge_node){ .name = name,
+                             .shared = shared,
+                             .token = token,
+                             .gone = stays ? JUDGE_NEVER : 100 + gone_at,
+                             .gone_at = gone_at };
+}
+
+static void add_grant(const char *who, bool shared, int64_t token,
+                      int64_t begin, int64_t end)
+{
+    struct judge_grant *g = &grants[records.grant_count];
+
+    assert_true(records.grant_count < MOST);
+    records.grant_count++;
+    *g = (struct judge_grant){
+        .shared = shared, .token = token, .begin = begin, .end = end
+    };
+    (void)snprintf(g->who, sizeof(g->who), "%s", who);
+}
+
+/* A grant and its node, which goes when the grant ends. */
+static void add(const char *who, bool shared, int64_t token, int64_t begin,
+                int64_t end)
+{
+    add_node(who, shared, token, end);
+    add_grant(who, shared, token, begin, end);
+}
+
+static void add_access(bool shared, int64_t token)
+{
+    assert_true(records.access_count < MOST);
+    accesses[records.access_count++] =
+        (struct judge_access){ .shared = shared, .token = token };
+}
+
+/* This rule is broken once, which the sentence says; no other is. */
+static void finds(enum judge_rule rule, const char *sentence)
+{
+    judge_lock(&records, &judgement);
+    if (judgement.counts[rule] != 1 || judgement.violations != 1)
+        fail_msg("%ld of this kind among %ld violations; the first: %s",
+                 judgement.counts[rule], judgement.violations, judgement.first);
+    assert_string_equal(judgement.first, sentence);
+}
+
+static void finds_nothing(void)
+{
+    judge_lock(&records, &judgement);
+    assert_string_equal(judgement.first, "");
+    assert_int_equal(judgement.violations, 0);
+}
+
+/* What is right */
+
+static void nothing_is_right(void **state)
+{
+    (void)state;
+    finds_nothing();
+}
+
+static void turns_are_right(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    add("b", false, 2, 20, 30);
+    add("c", false, 3, 31, 40);
+    finds_nothing();
+}
+
+static void shared_grants_may_be_held_together(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    add("b", true, 2, 20, 50);
+    add("c", true, 3, 20, 40);
+    add("d", false, 4, 50, 60);
+    finds_nothing();
+}
+
+/* Shared grants may come in any order, and end in any. */
+static void shared_grants_have_no_order(void **state)
+{
+    (void)state;
+    add_node("a", true, 1, 40);
+    add_node("b", true, 2, 30);
+    add_grant("b", true, 2, 10, 30);
+    add_grant("a", true, 1, 20, 40);
+    add_access(true, 2);
+    add_access(true, 1);
+    finds_nothing();
+}
+
+static void the_order_of_the_records_does_not_matter(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 20);
+    add_node("b", false, 2, 30);
+    add_grant("b", false, 2, 20, 30);
+    add_grant("a", false, 1, 10, 20);
+    finds_nothing();
+}
+
+/* The record of "a" was late: its lock had gone to "b" by then. */
+static void an_instant_says_only_that_it_was_granted(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 20);
+    add_node("b", false, 2, 30);
+    add_grant("a", false, 1, 26, 26);
+    add_grant("b", false, 2, 25, 25);
+    finds_nothing();
+}
+
+/* What is wrong */
+
+static void two_hold_it_together(void **state)
+{
+    (void)state;
+    records.nodes = NULL;
+    add_grant("a", false, 1, 10, 20);
+    add_grant("b", false, 2, 18, 30);
+    finds(JUDGE_OVERLAP, "b, exclusive, token 0x2: it overlaps an earlier "
+                         "grant, by 2");
+}
+
+static void a_shared_grant_overlaps_an_exclusive_one(void **state)
+{
+    (void)state;
+    records.nodes = NULL;
+    add_grant("a", false, 1, 10, 20);
+    add_grant("b", true, 2, 17, 30);
+    finds(JUDGE_OVERLAP, "b, shared, token 0x2: it overlaps an earlier "
+                         "grant, by 3");
+}
+
+static void an_exclusive_grant_overlaps_a_shared_one(void **state)
+{
+    (void)state;
+    records.nodes = NULL;
+    add_grant("a", true, 1, 10, 40);
+    add_grant("b", true, 2, 11, 20);
+    add_grant("c", false, 3, 39, 50);
+    finds(JUDGE_OVERLAP, "c, exclusive, token 0x3: it overlaps an earlier "
+                         "grant, by 1");
+}
+
+static void a_grant_that_does_not_end_overlaps_the_next(void **state)
+{
+    (void)state;
+    records.nodes = NULL;
+    add_grant("a", false, 1, 10, JUDGE_NEVER);
+    add_grant("b", false, 2, 20, 30);
+    judge_lock(&records, &judgement);
+    assert_int_equal(judgement.counts[JUDGE_OVERLAP], 1);
+    assert_int_equal(judgement.violations, 1);
+}
+
+static void a_token_goes_back(void **state)
+{
+    (void)state;
+    records.nodes = NULL;
+    add_grant("b", false, 2, 10, 20);
+    add_grant("a", false, 1, 20, 30);
+    finds(JUDGE_DISORDER, "a, exclusive, token 0x1: its token is not above an "
+                          "earlier one, 2");
+}
+
+static void a_shared_token_goes_back_behind_an_exclusive_one(void **state)
+{
+    (void)state;
+    records.nodes = NULL;
+    add_grant("b", false, 2, 10, 20);
+    add_grant("c", true, 3, 20, 30);
+    add_grant("a", true, 1, 20, 30);
+    finds(JUDGE_DISORDER, "a, shared, token 0x1: its token is not above an "
+                          "earlier one, 2");
+}
+
+static void two_grants_have_one_token(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 20);
+    add_grant("a", false, 1, 10, 10);
+    add_grant("b", false, 1, 11, 11);
+    finds(JUDGE_TWICE, "b, exclusive, token 0x1: another grant has its token, "
+                       "10");
+}
+
+static void no_node_has_the_token(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    add_grant("b", false, 2, 20, 30);
+    finds(JUDGE_UNKNOWN, "b, exclusive, token 0x2: the server has no such "
+                         "node, 20");
+}
+
+static void the_server_has_no_node_at_all(void **state)
+{
+    (void)state;
+    add_grant("b", false, 2, 20, 30);
+    finds(JUDGE_UNKNOWN, "b, exclusive, token 0x2: the server has no such "
+                         "node, 20");
+}
+
+static void the_node_with_the_token_has_another_name(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    grants[0].node = "a";
+    finds_nothing();
+    grants[0].node = "b";
+    finds(JUDGE_UNKNOWN, "a, exclusive, token 0x1: the server has no such "
+                         "node, 10");
+}
+
+/* "a" was never granted, or nobody wrote it down. */
+static void a_node_ahead_is_still_there(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 25);
+    add("b", false, 2, 20, 30);
+    finds(JUDGE_EARLY, "b, exclusive, token 0x2: it was granted before a node "
+                       "ahead had gone, by 5");
+}
+
+static void a_shared_node_ahead_is_still_there(void **state)
+{
+    (void)state;
+    add_node("a", true, 1, 25);
+    add("b", true, 2, 20, 30);
+    finds_nothing();
+    add("c", false, 3, 29, 40);
+    grants[1].begin = grants[1].end = 29;
+    finds(JUDGE_EARLY, "c, exclusive, token 0x3: it was granted before a node "
+                       "ahead had gone, by 1");
+}
+
+static void it_is_held_when_its_node_has_gone(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 20);
+    add_grant("a", false, 1, 10, 24);
+    finds(JUDGE_LATE, "a, exclusive, token 0x1: it was held after its node had "
+                      "gone, by 4");
+}
+
+static void clocks_may_be_off_by_the_slack(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 20);
+    add_node("b", false, 2, 30);
+    add_grant("a", false, 1, 10, 16);
+    add_grant("b", false, 2, 16, 34);
+    records.slack = 4;
+    finds_nothing();
+    records.slack = 3;
+    judge_lock(&records, &judgement);
+    assert_int_equal(judgement.counts[JUDGE_EARLY], 1);
+    assert_int_equal(judgement.counts[JUDGE_LATE], 1);
+    assert_int_equal(judgement.violations, 2);
+}
+
+/* The clocks have nothing in common; the order alone tells. */
+static void its_node_goes_before_that_of_an_earlier_grant(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    add("b", false, 2, 20, 30);
+    nodes[0].gone = nodes[1].gone + 1;
+    nodes[0].gone_at = nodes[1].gone_at = 0;
+    records.timed = false;
+    finds(JUDGE_PASSED, "b, exclusive, token 0x2: its node went before that of "
+                        "an earlier grant, 131");
+}
+
+static void a_node_is_left(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    add_node("b", true, 2, JUDGE_NEVER);
+    finds(JUDGE_LEFT, "b, shared, token 0x2: the node is still there, token 2");
+}
+
+static void an_access_is_stale(void **state)
+{
+    (void)state;
+    add_access(false, 1);
+    add_access(false, 3);
+    add_access(false, 3);
+    add_access(false, 2);
+    finds(JUDGE_STALE, "an access, exclusive, token 0x2: it was accepted after "
+                       "a higher token, 3");
+}
+
+static void a_shared_access_is_stale_behind_an_exclusive_one(void **state)
+{
+    (void)state;
+    add_access(false, 2);
+    add_access(true, 4);
+    add_access(true, 3);
+    finds_nothing();
+    add_access(true, 1);
+    finds(JUDGE_STALE, "an access, shared, token 0x1: it was accepted after a "
+                       "higher token, 2");
+}
+
+static void an_exclusive_access_is_stale_behind_a_shared_one(void **state)
+{
+    (void)state;
+    add_access(true, 4);
+    add_access(false, 3);
+    finds(JUDGE_STALE, "an access, exclusive, token 0x3: it was accepted after "
+                       "a higher token, 4");
+}
+
+/* How it tells */
+
+static void count_sentence(void *user, const char *sentence)
+{
+    assert_true(strlen(sentence) > 0);
+    ++*(long *)user;
+}
+
+static void each_violation_is_told(void **state)
+{
+    long told = 0;
+
+    (void)state;
+    records.nodes = NULL;
+    records.tell = count_sentence;
+    records.user = &told;
+    add_grant("a", false, 3, 10, 20);
+    add_grant("b", false, 2, 15, 40);
+    add_grant("c", false, 1, 30, 50);
+    judge_lock(&records, &judgement);
+    assert_int_equal(told, 4);
+    assert_int_equal(judgement.violations, 4);
+    assert_int_equal(judgement.counts[JUDGE_OVERLAP], 2);
+    assert_int_equal(judgement.counts[JUDGE_DISORDER], 2);
+    assert_string_equal(judgement.first, "b, exclusive, token 0x2: it overlaps "
+                                         "an earlier grant, by 5");
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_right),
+        TEST(turns_are_right),
+        TEST(shared_grants_may_be_held_together),
+        TEST(shared_grants_have_no_order),
+        TEST(the_order_of_the_records_does_not_matter),
+        TEST(an_instant_says_only_that_it_was_granted),
+        TEST(two_hold_it_together),
+        TEST(a_shared_grant_overlaps_an_exclusive_one),
+        TEST(an_exclusive_grant_overlaps_a_shared_one),
+        TEST(a_grant_that_does_not_end_overlaps_the_next),
+        TEST(a_token_goes_back),
+        TEST(a_shared_token_goes_back_behind_an_exclusive_one),
+        TEST(two_grants_have_one_token),
+        TEST(no_node_has_the_token),
+        TEST(the_server_has_no_node_at_all),
+        TEST(the_node_with_the_token_has_another_name),
+        TEST(a_node_ahead_is_still_there),
+        TEST(a_shared_node_ahead_is_still_there),
+        TEST(it_is_held_when_its_node_has_gone),
+        TEST(clocks_may_be_off_by_the_slack),
+        TEST(its_node_goes_before_that_of_an_earlier_grant),
+        TEST(a_node_is_left),
+        TEST(an_access_is_stale),
+        TEST(a_shared_access_is_stale_behind_an_exclusive_one),
+        TEST(an_exclusive_access_is_stale_behind_a_shared_one),
+        TEST(each_violation_is_told),
+    };
+
+    return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
+}
