@@ -1,5 +1,5 @@
 /* The recipes that the contract is for: one adapter each. */
-#include "contract.h"
+#include "adapter.h"
 
 /* The calls of a recipe whose acquire gives a grant. `mode` is "" or the end of
  * the name of its acquire. */

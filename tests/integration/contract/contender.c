@@ -1,5 +1,5 @@
 /* Contenders: threads that acquire and release on command. */
-#include "contract.h"
+#include "contender.h"
 
 #include <stdio.h>
 #include <stdlib.h>

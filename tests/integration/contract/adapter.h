@@ -1,0 +1,40 @@
+/* Every exclusive recipe behind one interface. */
+#ifndef CONTRACT_ADAPTER_H
+#define CONTRACT_ADAPTER_H
+
+#include "fixture.h"
+
+/* What a recipe promises beyond exclusion. */
+enum trait {
+    FAIR = 1u << 0,         /* granted in the order of the queue */
+    QUEUES = 1u << 1,       /* a waiter has a node; else only the holder has */
+    REENTRANT = 1u << 2,    /* its owner may acquire it again */
+    THREAD_OWNED = 1u << 3, /* only the thread that acquired may release */
+    KEEPS_GRANTS = 1u << 4, /* grants are its own, not those of the caller */
+    ASYNC = 1u << 5,        /* it has acquire_async */
+};
+
+/* One recipe. `lock` is its handle, NULL included where the recipe allows it.
+ */
+struct adapter {
+    const char *name;
+    unsigned traits;
+    uint32_t flags;                /* of its options */
+    uint32_t fail_on_session_loss; /* the flag with that meaning */
+    int (*make)(zkr_session *s, const char *path, uint32_t flags,
+                void **ret_lock);
+    void (*free)(void *lock);
+    int (*acquire)(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
+    int (*acquire_async)(void *lock, int64_t timeout_ms, zkr_acquire_fn fn,
+                         void *user, zkr_request **ret_request);
+    int (*cancel)(void *lock);
+    /* Give back one acquire. The grant stays readable until it is forgotten,
+     * unless the recipe owns it. */
+    int (*release)(void *lock, zkr_grant *grant);
+    void (*forget)(void *lock, zkr_grant *grant);
+};
+
+extern const struct adapter adapters[];
+extern const size_t adapter_count;
+
+#endif

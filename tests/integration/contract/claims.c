@@ -1,0 +1,113 @@
+/* The contract: a claim needs no thread that waits. */
+#include "stage.h"
+
+static void claims_are_granted_one_after_the_other(void **state)
+{
+    enum { N = 20 };
+    void *lock = new_lock(ours);
+    struct recorder *r = new_recorder();
+    int64_t last = 0;
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
+    for (size_t i = 0; i < N; i++) {
+        zkr_grant *g;
+
+        assert_int_equal(recorded(r, i), ZKR_OK);
+        g = recorded_grant(r, i);
+        assert_int_equal(recorder_count(r), i + 1);
+        assert_int_equal(zkr_grant_check(g), ZKR_OK);
+        assert_true(zkr_grant_token(g) > last);
+        last = zkr_grant_token(g);
+        ok(zkr_grant_release_async(g, NULL, NULL));
+        zkr_grant_free(g);
+    }
+    wait_children(path, 0);
+}
+
+static void a_claim_can_be_cancelled(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    void *lock = new_lock(ours);
+    struct recorder *r = new_recorder();
+    zkr_request *request = NULL;
+
+    (void)state;
+    hold(holder);
+    ok(recipe->acquire_async(lock, -1, record_acquire, r, &request));
+    wait_waiting(1);
+    ok(zkr_request_cancel(request));
+    ok(zkr_request_cancel(request));
+    zkr_request_free(request);
+    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
+    wait_children(path, 1);
+    give_back(holder);
+    /* A cancel is for one attempt, not for the next (kazoo's poison). */
+    ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
+    assert_int_equal(recorded(r, 1), ZKR_OK);
+    assert_int_equal(recorder_count(r), 2);
+    zkr_grant_free(recorded_grant(r, 1));
+    wait_children(path, 0);
+}
+
+static void a_claim_times_out(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    void *lock = new_lock(ours);
+    struct recorder *waits = new_recorder();
+    struct recorder *tries = new_recorder();
+
+    (void)state;
+    hold(holder);
+    ok(recipe->acquire_async(lock, 100, record_acquire, waits, NULL));
+    ok(recipe->acquire_async(lock, 0, record_acquire, tries, NULL));
+    assert_int_equal(recorded(tries, 0), ZKR_EBUSY);
+    assert_int_equal(recorded(waits, 0), ZKR_ETIMEDOUT);
+    wait_children(path, 1);
+    give_back(holder);
+}
+
+struct inside {
+    void *lock;
+    struct recorder *results;
+};
+
+static void call_what_waits(int error, zkr_grant *g, void *user)
+{
+    struct inside *in = user;
+    zkr_grant *none = NULL;
+
+    recorder_add(in->results, error, 0);
+    recorder_add(in->results, recipe->acquire(in->lock, -1, &none), 0);
+    recorder_add(in->results, zkr_grant_release(g), 0);
+    recorder_add(in->results, zkr_session_close(ours), 0);
+    recorder_add(in->results, zkr_grant_check(g), 0);
+    recorder_add(in->results, zkr_grant_release_async(g, NULL, NULL), 0);
+    zkr_grant_free(g);
+    recorder_add(in->results, 0, 0);
+}
+
+static void calls_that_wait_are_refused_in_callbacks(void **state)
+{
+    static const int expected[] = {
+        ZKR_OK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_OK, ZKR_OK, 0
+    };
+    static struct inside in;
+
+    (void)state;
+    in = (struct inside){ new_lock(ours), new_recorder() };
+    ok(recipe->acquire_async(in.lock, -1, call_what_waits, &in, NULL));
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        assert_int_equal(recorded(in.results, i), expected[i]);
+    wait_children(path, 0);
+}
+
+static const struct statement statements[] = {
+    FOR(ASYNC, claims_are_granted_one_after_the_other),
+    FOR(ASYNC, a_claim_can_be_cancelled),
+    FOR(ASYNC, a_claim_times_out),
+    FOR(ASYNC, calls_that_wait_are_refused_in_callbacks),
+};
+
+const struct subject claims = SUBJECT("claims", statements);

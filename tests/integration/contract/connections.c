@@ -1,0 +1,184 @@
+/* The contract: connections may break, and servers be silent. */
+#include "stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zookeeper/proto.h>
+
+static void cut_off(void)
+{
+    proxy_cut(proxy);
+    wait_session_state(ours, ZKR_SESSION_SUSPENDED);
+}
+
+static void is_left_pending_in_time(struct contender *c)
+{
+    struct stopwatch *w = stopwatch_start();
+
+    assert_int_equal(release_by(c), ZKR_EPENDING);
+    assert_true(stopwatch_says(w, REPLY_MS, REPLY_MS + 2000));
+}
+
+static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *waiting[] = { one_of(ours), one_of(theirs) };
+    struct recorder *r;
+    char *place;
+    int64_t token;
+
+    (void)state;
+    r = hold_listening(holder);
+    token = zkr_grant_token(holder->grant);
+    let_wait(waiting[0]);
+    let_wait(waiting[1]);
+    place = nth_child(path, nodes(1, 1) - 1);
+    proxy_reset_counts(proxy);
+    proxy_cut(proxy);
+    wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
+    proxy_heal(proxy);
+    wait_grant_state(holder->grant, ZKR_GRANT_HELD);
+    assert_true(zkr_grant_token(holder->grant) == token);
+    assert_int_equal(recorded(r, 0), ZKR_GRANT_SUSPENDED);
+    assert_int_equal(recorded(r, 1), ZKR_GRANT_HELD);
+    assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1); /* a write */
+    keeps_place(place, nodes(1, 1) - 1);
+    assert_int_equal(count_children(path), nodes(1, 2));
+    ok(zkr_grant_listen(holder->grant, NULL, NULL));
+    give_back(holder);
+    take_turns(waiting, 2);
+}
+
+/* RECONNECTED proves nothing: its node may have been deleted meanwhile. */
+static void a_holder_replaced_while_cut_off_is_not_held_again(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *next = one_of(theirs);
+    struct recorder *r;
+
+    (void)state;
+    r = hold_listening(c);
+    let_wait(next);
+    cut_off();
+    delete_nth_child(path, 0);
+    succeeds(next);
+    proxy_heal(proxy);
+    wait_grant_state(c->grant, ZKR_GRANT_LOST);
+    assert_int_equal(recorded(r, 0), ZKR_GRANT_SUSPENDED);
+    assert_int_equal(recorded(r, 1), ZKR_GRANT_LOST);
+    assert_int_equal(release_by(c), ZKR_ELOST);
+    assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
+    give_back(next);
+}
+
+/* The client sets its watches again, and the server tells what was missed. */
+static void a_wake_up_missed_while_cut_off_comes_later(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(holder);
+    let_wait(c);
+    cut_off();
+    give_back(holder);
+    proxy_heal(proxy);
+    takes_its_turn(c);
+}
+
+static void a_wait_that_ends_while_cut_off_leaves_nothing(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(holder);
+    let_wait(c);
+    cut_off();
+    gives_up(c);
+    gives_up_in_time(c);
+    assert_non_null(strstr(c->detail, "connection"));
+    assert_int_equal(try_for(c, 0), ZCONNECTIONLOSS);
+    proxy_heal(proxy);
+    wait_children(path, 1);
+    give_back(holder);
+    works(c);
+}
+
+/* CURATOR-678: it forgets the node when the delete fails, and then queues
+ * behind itself. */
+static void a_release_while_cut_off_is_made_up_for(void **state)
+{
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(c);
+    cut_off();
+    is_left_pending_in_time(c);
+    assert_int_equal(release_by(c), ZKR_ENOTHELD);
+    contender_forget(c);
+    contender_acquire(c, SOON_MS); /* begins before it is connected again */
+    proxy_heal(proxy);
+    succeeds(c);
+    assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
+    wait_children(path, 1);
+    give_back(c);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void deadlines_hold_while_the_server_is_silent(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(holder);
+    proxy_freeze(proxy);
+    gives_up_in_time(c);
+    is_left_pending_in_time(holder);
+    proxy_heal(proxy);
+    wait_children(path, 0);
+}
+
+/* A server forgets clients that connect while it starts, and their sessions may
+ * end before they try again. */
+static void restart_alone(void)
+{
+    proxy_cut(proxy);
+    proxy_cut(their_proxy);
+    restart_server();
+    proxy_heal(proxy);
+    proxy_heal(their_proxy);
+}
+
+/* Curator testWaitingProcessKilledServer, and the official WriteLockTest */
+static void a_server_restart_costs_neither_the_lock_nor_the_place(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *waiting[] = { one_of(theirs), one_of(ours) };
+
+    (void)state;
+    hold(holder);
+    let_wait(waiting[0]);
+    let_wait(waiting[1]);
+    server_kill9(the_server);
+    wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
+    restart_alone();
+    wait_grant_state(holder->grant, ZKR_GRANT_HELD);
+    assert_true(contender_is_busy(waiting[0]));
+    assert_true(contender_is_busy(waiting[1]));
+    give_back(holder);
+    take_turns(waiting, 2);
+}
+
+static const struct statement statements[] = {
+    ALL(a_disconnect_costs_neither_the_lock_nor_the_place),
+    ALL(a_holder_replaced_while_cut_off_is_not_held_again),
+    ALL(a_wake_up_missed_while_cut_off_comes_later),
+    ALL(a_wait_that_ends_while_cut_off_leaves_nothing),
+    ALL(a_release_while_cut_off_is_made_up_for),
+    ALL(deadlines_hold_while_the_server_is_silent),
+    ALL(a_server_restart_costs_neither_the_lock_nor_the_place),
+};
+
+const struct subject broken_connections = SUBJECT("connections", statements);

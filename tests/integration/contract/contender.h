@@ -1,0 +1,44 @@
+/* Contenders: threads that acquire and release on command. */
+#ifndef CONTRACT_CONTENDER_H
+#define CONTRACT_CONTENDER_H
+
+#include "adapter.h"
+
+/* A thread that acquires and releases on command. Commands are given, and
+ * outcomes read, on the main thread. */
+struct contender {
+    const struct adapter *recipe;
+    void *lock;
+
+    zkr_grant *grant; /* of the last acquire, until it is forgotten */
+    int rc;           /* of the last command, once it has ended */
+    int64_t took_ms;
+    char detail[256];
+
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards the rest, and hands over what is above */
+    pthread_cond_t changed;
+    int command;
+    int64_t timeout_ms;
+    zkr_grant *target;
+    bool busy;
+};
+
+struct contender *contender_start(const struct adapter *recipe, void *lock);
+/* Forgets what it has, and frees the contender. */
+void contender_stop(struct contender *c);
+
+/* Begin; contender_rc() waits for the outcome. */
+void contender_acquire(struct contender *c, int64_t timeout_ms);
+/* A grant, its own or that of another. */
+void contender_release(struct contender *c, zkr_grant *grant);
+void contender_forget(struct contender *c);
+
+bool contender_is_busy(struct contender *c);
+/* Wait for the outcome; fails the test when it does not come soon. */
+int contender_rc(struct contender *c);
+
+/* Claims of that path that have set their watch and wait for its event. */
+size_t count_waiting(zkr_session *s, const char *path);
+
+#endif

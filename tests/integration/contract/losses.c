@@ -1,0 +1,231 @@
+/* The contract: nodes and sessions may end under their owners. */
+#include "stage.h"
+
+#include <zookeeper/proto.h>
+
+/* After an operator's delete, kazoo and Curator go on believing. */
+static void a_holder_whose_node_is_deleted_is_told(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *next = one_of(theirs);
+    struct recorder *r;
+
+    (void)state;
+    r = hold_listening(c);
+    let_wait(next);
+    delete_nth_child(path, 0);
+    succeeds(next);
+    assert_int_equal(recorded(r, 0), ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_check(c->grant), ZKR_ELOST);
+    assert_int_equal(release_by(c), ZKR_ELOST);
+    contender_forget(c);
+    assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
+    give_back(next);
+    works(c);
+}
+
+static void a_holder_that_does_not_listen_learns_it_too(void **state)
+{
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(c);
+    delete_nth_child(path, 0);
+    wait_grant_state(c->grant, ZKR_GRANT_LOST);
+}
+
+static void a_waiter_whose_node_is_deleted_queues_again(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *first = one_of(ours);
+    struct contender *second = one_of(theirs);
+
+    (void)state;
+    hold(holder);
+    let_wait(first);
+    let_wait(second);
+    delete_nth_child(path, 1);
+    give_back(holder); /* the first notices at its turn */
+    succeeds(second);
+    assert_true(contender_is_busy(first));
+    give_back(second);
+    succeeds(first);
+    assert_int_equal(zkr_grant_check(first->grant), ZKR_OK);
+    give_back(first);
+}
+
+static void a_directory_emptied_under_everybody_costs_no_progress(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *c = one_of(theirs);
+
+    (void)state;
+    hold(holder);
+    let_wait(c);
+    for (size_t i = nodes(1, 1); i > 0; i--)
+        delete_nth_child(path, i - 1);
+    succeeds(c);
+    wait_grant_state(holder->grant, ZKR_GRANT_LOST);
+    give_back(c);
+}
+
+static size_t count_lost(struct recorder *r)
+{
+    size_t lost = 0;
+
+    for (size_t i = 0; i < recorder_count(r); i++)
+        lost += recorded(r, i) == ZKR_GRANT_LOST;
+    return lost;
+}
+
+/* By the dispatcher, a little after the state has changed. */
+static bool has_been_told_lost(void *r)
+{
+    return count_lost(r) > 0;
+}
+
+static void
+a_holder_whose_session_ends_is_told_and_the_next_is_granted(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *next = one_of(theirs);
+    struct recorder *r;
+
+    (void)state;
+    r = hold_listening(c);
+    let_wait(next);
+    expire(ours);
+    succeeds(next);
+    wait_grant_state(c->grant, ZKR_GRANT_LOST);
+    assert_true(wait_until(has_been_told_lost, r, SOON_MS));
+    wait_session_state(ours, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(zkr_grant_check(c->grant), ZKR_ELOST);
+    assert_int_equal(release_by(c), ZKR_ELOST);
+    assert_int_equal(count_lost(r), 1);
+    contender_forget(c);
+    assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
+    give_back(next);
+    works(c);
+}
+
+/* Curator says "acquired" here, while another client holds the lock. */
+static void
+after_a_loss_it_is_released_as_often_before_it_is_held_anew(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *same = contender_of(c->lock);
+    zkr_grant *g;
+
+    (void)state;
+    hold(c);
+    hold(c);
+    g = c->grant;
+    delete_nth_child(path, 0);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    hold(same); /* others may */
+    assert_int_equal(try_for(c, SOON_MS), ZKR_ELOST);
+    assert_int_equal(zkr_grant_depth(g), 2);
+    assert_int_equal(release_by(c), ZKR_ELOST);
+    contender_forget(c);
+    assert_int_equal(try_for(c, SOON_MS), ZKR_ELOST);
+    c->grant = g;
+    assert_int_equal(release_by(c), ZKR_ELOST);
+    contender_forget(c);
+    assert_int_equal(try_for(c, 0), ZKR_EBUSY);
+    give_back(same);
+    assert_int_equal(try_for(c, 0), ZKR_OK);
+    give_back(c);
+}
+
+/* kazoo test_lock_reconnect; Curator testKilledSession */
+static void a_waiter_whose_session_ends_queues_again(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *first = one_of(ours);
+    struct contender *second = one_of(theirs);
+    struct contender *new_order[] = { second, first };
+
+    (void)state;
+    hold(holder);
+    let_wait(first);
+    let_wait(second);
+    expire(ours);
+    wait_session_state(ours, ZKR_SESSION_RECONNECTED);
+    wait_waiting(2);
+    wait_children(path, nodes(1, 2));
+    give_back(holder);
+    take_turns(new_order, 2);
+}
+
+static void a_waiter_may_ask_to_fail_when_its_session_ends(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *c =
+        contender_of(new_lock_with(ours, recipe->fail_on_session_loss));
+
+    (void)state;
+    hold(holder);
+    let_wait(c);
+    expire(ours);
+    assert_int_equal(contender_rc(c), ZKR_ELOST);
+    assert_int_equal(count_children(path), 1);
+    wait_session_state(ours, ZKR_SESSION_RECONNECTED);
+    give_back(holder);
+    works(c);
+}
+
+/* CURATOR-498, -604: the node of the session before was taken for ours. */
+static void a_session_that_ends_while_creating_leaves_one_node(void **state)
+{
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    make_directory();
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+    contender_acquire(c, SOON_MS);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    expire(ours);
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    succeeds(c);
+    assert_int_equal(zkr_session_epoch(ours), 2);
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
+    give_back(c);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_session_that_ends_while_releasing_has_released(void **state)
+{
+    struct contender *c = one_of(ours);
+    int rc;
+
+    (void)state;
+    hold(c);
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
+    contender_release(c, c->grant);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    expire(ours);
+    proxy_cut(proxy);
+    proxy_heal(proxy);
+    rc = contender_rc(c);
+    assert_true(rc == ZKR_OK || rc == ZKR_EPENDING);
+    contender_forget(c);
+    assert_int_equal(count_children(path), 0);
+    works(c);
+}
+
+static const struct statement statements[] = {
+    ALL(a_holder_whose_node_is_deleted_is_told),
+    ALL(a_holder_that_does_not_listen_learns_it_too),
+    FOR(QUEUES, a_waiter_whose_node_is_deleted_queues_again),
+    ALL(a_directory_emptied_under_everybody_costs_no_progress),
+    ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted),
+    FOR(REENTRANT, after_a_loss_it_is_released_as_often_before_it_is_held_anew),
+    ALL(a_waiter_whose_session_ends_queues_again),
+    ALL(a_waiter_may_ask_to_fail_when_its_session_ends),
+    ALL(a_session_that_ends_while_creating_leaves_one_node),
+    ALL(a_session_that_ends_while_releasing_has_released),
+};
+
+const struct subject losses = SUBJECT("losses", statements);

@@ -1,0 +1,164 @@
+/* The contract: what is held is released, and nothing else. */
+#include "stage.h"
+
+#include <zookeeper/proto.h>
+
+static void a_grant_outlives_the_lock_object(void **state)
+{
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(c);
+    free_lock(c->lock);
+    assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
+    assert_int_equal(count_children(path), 1);
+    give_back(c);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void freeing_the_lock_object_releases_what_is_held(void **state)
+{
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(c);
+    free_lock(c->lock);
+    c->grant = NULL;
+    wait_children(path, 0);
+}
+
+static void freeing_a_held_grant_releases_it(void **state)
+{
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(c);
+    contender_forget(c);
+    wait_children(path, 0);
+    works(c);
+}
+
+static void a_second_release_is_refused_and_harms_nobody(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *next = one_of(ours);
+
+    (void)state;
+    hold(c);
+    contender_release(c, c->grant);
+    assert_true(has_released(c));
+    assert_int_equal(release_by(c), ZKR_ENOTHELD);
+    hold(next);
+    assert_int_equal(release_by(c), ZKR_ENOTHELD);
+    if (!has(KEEPS_GRANTS)) {
+        assert_int_equal(zkr_grant_check(c->grant), ZKR_ENOTHELD);
+        assert_int_equal(zkr_grant_release_async(c->grant, NULL, NULL),
+                         has(THREAD_OWNED) ? ZKR_ENOTOWNER : ZKR_ENOTHELD);
+    }
+    assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
+    assert_int_equal(count_children(path), 1);
+    give_back(next);
+}
+
+static void null_is_refused(void **state)
+{
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_int_equal(recipe->acquire(NULL, 0, &none), ZKR_EINVAL);
+    assert_null(none);
+    assert_int_equal(recipe->release(NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(recipe->cancel(NULL), ZKR_EINVAL);
+    recipe->forget(NULL, NULL);
+    recipe->free(NULL);
+}
+
+static void only_the_owner_releases(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *thief = contender_of(c->lock);
+
+    (void)state;
+    hold(c);
+    proxy_reset_counts(proxy);
+    contender_release(thief, c->grant);
+    assert_int_equal(contender_rc(thief), ZKR_ENOTOWNER);
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
+    assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
+    assert_int_equal(zkr_grant_depth(c->grant), 1);
+    give_back(c);
+}
+
+static void any_thread_releases(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *helper = one_of(theirs);
+
+    (void)state;
+    hold(c);
+    contender_release(helper, c->grant);
+    assert_true(has_released(helper));
+    wait_children(path, 0);
+    assert_int_equal(release_by(c), ZKR_ENOTHELD);
+}
+
+static void its_owner_waits_for_itself_like_for_anybody(void **state)
+{
+    struct contender *c = one_of(ours);
+    zkr_grant *first;
+
+    (void)state;
+    hold(c);
+    first = c->grant;
+    assert_int_equal(try_for(c, 0), ZKR_EBUSY);
+    assert_int_equal(try_for(c, 50), ZKR_ETIMEDOUT);
+    assert_ptr_equal(c->grant, first);
+    assert_int_equal(zkr_grant_check(first), ZKR_OK);
+    give_back(c);
+}
+
+static void it_is_held_until_released_as_often_as_acquired(void **state)
+{
+    enum { DEPTH = 3 };
+    struct contender *c = one_of(ours);
+    struct contender *same = contender_of(c->lock);
+    struct contender *waiter = one_of(theirs);
+
+    (void)state;
+    hold(c);
+    let_wait(waiter);
+    proxy_reset_counts(proxy);
+    for (uint32_t i = 2; i <= DEPTH; i++) {
+        assert_int_equal(try_for(c, 0), ZKR_OK);
+        assert_int_equal(zkr_grant_depth(c->grant), i);
+    }
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN_OP), 0);
+    for (uint32_t i = DEPTH; i > 1; i--) {
+        zkr_grant *g = c->grant;
+
+        assert_int_equal(try_for(same, 0), ZKR_EBUSY);
+        give_back(c); /* one handle of several */
+        c->grant = g;
+        assert_int_equal(zkr_grant_depth(g), i - 1);
+        assert_int_equal(zkr_grant_check(g), ZKR_OK);
+        assert_true(contender_is_busy(waiter));
+    }
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
+    give_back(c);
+    takes_its_turn(waiter);
+}
+
+static const struct statement statements[] = {
+    NOT_FOR(KEEPS_GRANTS, a_grant_outlives_the_lock_object),
+    NOT_FOR(KEEPS_GRANTS, freeing_a_held_grant_releases_it),
+    FOR(KEEPS_GRANTS, freeing_the_lock_object_releases_what_is_held),
+    ALL(a_second_release_is_refused_and_harms_nobody),
+    ALL(null_is_refused),
+    FOR(THREAD_OWNED, only_the_owner_releases),
+    NOT_FOR(THREAD_OWNED, any_thread_releases),
+    NOT_FOR(REENTRANT, its_owner_waits_for_itself_like_for_anybody),
+    FOR(REENTRANT, it_is_held_until_released_as_often_as_acquired),
+};
+
+const struct subject releases = SUBJECT("releases", statements);

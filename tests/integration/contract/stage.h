@@ -1,0 +1,111 @@
+/* The stage of the contract: two sessions, each behind a proxy of its own, and
+ * the contenders that a test puts there. */
+#ifndef CONTRACT_STAGE_H
+#define CONTRACT_STAGE_H
+
+#include "contender.h"
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+/* How long our session waits for the answer to a release. */
+enum { REPLY_MS = 1000 };
+
+extern const struct adapter *recipe; /* under test */
+extern struct proxy *proxy;
+extern struct proxy *their_proxy;
+extern zkr_session *ours;   /* through `proxy` */
+extern zkr_session *theirs; /* through `their_proxy` */
+extern char path[64];
+
+/* One promise of the contract. */
+struct statement {
+    const char *name;
+    void (*test)(void **state);
+    unsigned for_those; /* recipes that have these traits, */
+    unsigned not_for;   /* and none of these */
+};
+
+/* clang-format off */
+#define ALL(test) { #test, test, 0, 0 }
+#define FOR(traits, test) { #test, test, traits, 0 }
+#define NOT_FOR(traits, test) { #test, test, 0, traits }
+/* clang-format on */
+
+/* The promises of one file. */
+struct subject {
+    const char *name;
+    const struct statement *statements;
+    size_t count;
+};
+
+#define SUBJECT(name, list)                                                    \
+    {                                                                          \
+        name, list, sizeof(list) / sizeof((list)[0])                           \
+    }
+
+extern const struct subject taking_turns, waits_that_end, releases,
+    lost_requests, broken_connections, losses, claims;
+
+/* The recipe is the initial state of the test. */
+int stage_set_up(void **state);
+int stage_tear_down(void **state);
+
+bool has(unsigned traits); /* the recipe under test */
+
+/* The teardown frees what these make. */
+void *new_lock(zkr_session *s);
+void *new_lock_with(zkr_session *s, uint32_t flags);
+struct contender *contender_of(void *lock);
+struct contender *one_of(zkr_session *s); /* with a lock object of its own */
+struct recorder *new_recorder(void);
+
+/* A test may end these before. */
+void free_lock(void *lock);
+void close_ours(void);
+
+int recorded(struct recorder *r, size_t i);
+
+/* The directory exists from here on. */
+void make_directory(void);
+
+/* The last command of the contender must succeed. */
+void succeeds(struct contender *c);
+
+int try_for(struct contender *c, int64_t timeout_ms);
+void hold(struct contender *c);
+struct recorder *hold_listening(struct contender *c); /* to its grant */
+/* Until the rule of the proxy has done its work. */
+void acquire_until_rule(struct contender *c);
+
+int release_by(struct contender *c);
+/* Has the release that it was asked for ended well, maybe late? */
+bool has_released(struct contender *c);
+void give_back(struct contender *c);
+
+/* It can hold the lock, and give it back. */
+void works(struct contender *c);
+/* What it waits for succeeds, and it gives the lock back. */
+void takes_its_turn(struct contender *c);
+
+/* The lock is free now: the contenders that wait are granted, one at a time,
+ * and each gives it back. `waiting` is in order; it is empty afterwards. */
+void take_turns(struct contender **waiting, size_t count);
+
+/* Returns when it has its place in the queue and its watch. */
+void let_wait(struct contender *c);
+void wait_waiting(size_t count);
+
+/* It waits for 100 ms at the most. */
+void gives_up_in_time(struct contender *c);
+/* Through a lock object that no other has. */
+void gives_up(struct contender *c);
+
+/* How many nodes so many contenders have. */
+size_t nodes(size_t holders, size_t waiters);
+/* The n-th node is still the one of that name, which this frees. */
+void keeps_place(char *place, size_t n);
+
+#endif

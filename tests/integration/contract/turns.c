@@ -1,0 +1,233 @@
+/* The contract: one holder at a time, in the order of the queue. */
+#include "stage.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+struct crowd {
+    pthread_t thread;
+    void *lock;
+    atomic_int *counter;
+    int rounds;
+    int failed;
+};
+
+/* Two steps, so that a second holder would lose a count. Relaxed, for the order
+ * is to come from the lock alone. */
+static void count_up(atomic_int *counter)
+{
+    int n = atomic_load_explicit(counter, memory_order_relaxed);
+
+    (void)sched_yield();
+    atomic_store_explicit(counter, n + 1, memory_order_relaxed);
+}
+
+static int enter_again(void *lock)
+{
+    zkr_grant *g = NULL;
+    int rc = recipe->acquire(lock, 0, &g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    rc = recipe->release(lock, g);
+    recipe->forget(lock, g);
+    return rc;
+}
+
+static void *crowd_main(void *arg)
+{
+    struct crowd *c = arg;
+
+    for (int i = 0; i < c->rounds; i++) {
+        zkr_grant *g = NULL;
+        int64_t began_ms;
+        int rc;
+
+        if (recipe->acquire(c->lock, SOON_MS, &g) != ZKR_OK) {
+            c->failed++;
+            continue;
+        }
+        rc = zkr_grant_check(g); /* on a busy machine a proof may be late */
+        c->failed += rc != ZKR_OK && rc != ZKR_EUNSURE;
+        if (has(REENTRANT))
+            c->failed += enter_again(c->lock) != ZKR_OK;
+        count_up(c->counter);
+        began_ms = now_ms();
+        rc = recipe->release(c->lock, g);
+        c->failed += !is_released(rc, now_ms() - began_ms, REPLY_MS);
+        recipe->forget(c->lock, g);
+    }
+    return NULL;
+}
+
+static void holders_never_overlap(void **state)
+{
+    enum { THREADS = 9, ROUNDS = 10 };
+    struct crowd crowd[THREADS];
+    void *shared[] = { new_lock(ours), new_lock(theirs) };
+    atomic_int counter = 0;
+    int failed = 0;
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++) {
+        crowd[i] = (struct crowd){
+            .lock = i % 3 == 2 ? new_lock(ours) : shared[i % 3],
+            .counter = &counter,
+            .rounds = ROUNDS,
+        };
+        assert_int_equal(
+            pthread_create(&crowd[i].thread, NULL, crowd_main, &crowd[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(crowd[i].thread, NULL), 0);
+        failed += crowd[i].failed;
+    }
+    assert_int_equal(failed, 0);
+    assert_int_equal(counter, THREADS * ROUNDS);
+    wait_children(path, 0);
+}
+
+/* The recipe shipped with ZooKeeper takes the session for the owner: two
+ * mutexes of one session both held the lock. */
+static void a_holder_excludes_everybody_else(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *others[] = { contender_of(holder->lock), one_of(ours),
+                                   one_of(theirs) };
+
+    (void)state;
+    hold(holder);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(try_for(others[i], 0), ZKR_EBUSY);
+    for (size_t i = 0; i < 3; i++)
+        let_wait(others[i]);
+    assert_int_equal(count_children(path), nodes(1, 3));
+    give_back(holder);
+    take_turns(others, 3);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void waiters_are_granted_in_the_order_of_their_nodes(void **state)
+{
+    enum { N = 5 };
+    struct contender *holder = one_of(ours);
+    struct contender *w[N];
+    int64_t last;
+
+    (void)state;
+    hold(holder);
+    last = zkr_grant_token(holder->grant);
+    for (size_t i = 0; i < N; i++) {
+        w[i] = one_of(i % 2 == 0 ? ours : theirs);
+        let_wait(w[i]);
+    }
+    give_back(holder);
+    for (size_t i = 0; i < N; i++) {
+        succeeds(w[i]);
+        for (size_t later = i + 1; later < N; later++)
+            assert_true(contender_is_busy(w[later]));
+        assert_true(zkr_grant_token(w[i]->grant) > last);
+        last = zkr_grant_token(w[i]->grant);
+        assert_int_equal(count_children(path), N - i);
+        give_back(w[i]);
+    }
+}
+
+static void of_many_that_try_at_once_one_succeeds(void **state)
+{
+    enum { N = 10 };
+    struct contender *c[N];
+    size_t won = 0;
+
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        c[i] = one_of(i % 2 == 0 ? ours : theirs);
+    for (size_t i = 0; i < N; i++)
+        contender_acquire(c[i], 0);
+    for (size_t i = 0; i < N; i++) {
+        if (contender_rc(c[i]) == ZKR_OK)
+            won++;
+        else
+            assert_int_equal(c[i]->rc, ZKR_EBUSY);
+    }
+    assert_int_equal(won, 1);
+    wait_children(path, 1);
+}
+
+static void a_try_of_a_held_lock_writes_nothing(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *c = one_of(ours);
+    struct Stat before;
+    struct Stat after;
+
+    (void)state;
+    hold(holder);
+    assert_int_equal(admin_exists(admin, path, &before), ZOK);
+    assert_int_equal(try_for(c, 0), ZKR_EBUSY);
+    assert_int_equal(admin_exists(admin, path, &after), ZOK);
+    assert_int_equal(before.cversion, after.cversion);
+    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
+    give_back(holder);
+    assert_int_equal(try_for(c, 0), ZKR_OK);
+    give_back(c);
+}
+
+static void tokens_grow_also_when_the_directory_is_created_anew(void **state)
+{
+    struct contender *c = one_of(ours);
+    int64_t last = 0;
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        hold(c);
+        assert_true(zkr_grant_token(c->grant) > last);
+        last = zkr_grant_token(c->grant);
+        if (has(QUEUES)) /* the number in the name starts again */
+            assert_non_null(strstr(zkr_grant_node(c->grant),
+                                   i % 2 == 0 ? "0000000000" : "0000000001"));
+        give_back(c);
+        assert_int_equal(count_children(path), 0);
+        if (i % 2 == 1)
+            assert_int_equal(admin_delete(admin, path), ZOK);
+    }
+}
+
+/* A foreign child crashed the official recipe, and blocks Curator for ever. */
+static void foreign_children_disturb_nobody(void **state)
+{
+    static const char *const foreign[] = { "0",     "-x",
+                                           "notes", "lock-",
+                                           "zzz",   "_c_-latch-0000000000" };
+    const size_t count = sizeof(foreign) / sizeof(foreign[0]);
+    struct contender *c = one_of(ours);
+    struct contender *next = one_of(theirs);
+    char child[128];
+
+    (void)state;
+    make_directory();
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(child, sizeof(child), "%s/%s", path, foreign[i]);
+        assert_int_equal(admin_create(admin, child, NULL), ZOK);
+    }
+    assert_int_equal(try_for(c, 0), ZKR_OK);
+    let_wait(next);
+    assert_int_equal(count_children(path), count + nodes(1, 1));
+    give_back(c);
+    takes_its_turn(next);
+    assert_int_equal(count_children(path), count);
+    assert_int_equal(admin_delete_tree(admin, path), ZOK);
+}
+
+static const struct statement statements[] = {
+    ALL(holders_never_overlap),
+    ALL(a_holder_excludes_everybody_else),
+    FOR(FAIR, waiters_are_granted_in_the_order_of_their_nodes),
+    ALL(of_many_that_try_at_once_one_succeeds),
+    ALL(a_try_of_a_held_lock_writes_nothing),
+    ALL(tokens_grow_also_when_the_directory_is_created_anew),
+    ALL(foreign_children_disturb_nobody),
+};
+
+const struct subject taking_turns = SUBJECT("turns", statements);

@@ -1,0 +1,208 @@
+/* The contract: a wait that ends leaves nothing. */
+#include "stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of all sessions, on nodes of this lock: "path\n\tsession\n\tsession\n..." */
+static size_t count_watches(void)
+{
+    char *wchp = server_4lw(the_server, "wchp");
+    size_t len = strlen(path);
+    size_t count = 0;
+    bool here = false;
+    char *rest = NULL;
+
+    for (char *line = wchp == NULL ? NULL : strtok_r(wchp, "\n", &rest);
+         line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        if (line[0] == '\t')
+            count += here;
+        else
+            here = strncmp(line, path, len) == 0 && line[len] == '/';
+    }
+    free(wchp);
+    return count;
+}
+
+static bool as_many_watch(void *count)
+{
+    return count_watches() == *(size_t *)count;
+}
+
+static void wait_watches(size_t count)
+{
+    if (!wait_until(as_many_watch, &count, SOON_MS))
+        fail_msg("%zu watches, not %zu", count_watches(), count);
+}
+
+static void many_rounds_leave_no_node_and_no_watch(void **state)
+{
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        hold(c);
+        assert_int_equal(count_children(path), 1);
+        give_back(c);
+    }
+    assert_int_equal(count_children(path), 0);
+    wait_watches(0);
+}
+
+/* The deletion of the holder's node would hide what they leave. */
+static void many_waits_given_up_leave_no_node_and_no_watch(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *others[] = { one_of(ours), one_of(theirs) };
+
+    (void)state;
+    hold(holder);
+    ok(zkr_grant_listen(holder->grant, record_grant, new_recorder()));
+    wait_watches(1);
+    for (int i = 0; i < 10; i++) {
+        let_wait(others[i % 2]); /* watches the node of the holder */
+        let_wait(others[1 - i % 2]);
+        gives_up(others[1 - i % 2]);
+        gives_up(others[i % 2]);
+    }
+    wait_children(path, 1);
+    wait_watches(1);
+    delete_nth_child(path, 0); /* the holder's own watch is still there */
+    wait_grant_state(holder->grant, ZKR_GRANT_LOST);
+    ok(zkr_grant_listen(holder->grant, NULL, NULL));
+}
+
+static void a_wait_that_times_out_leaves_nothing(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *c = one_of(ours);
+
+    (void)state;
+    hold(holder);
+    gives_up_in_time(c);
+    assert_non_null(strstr(c->detail, path));
+    wait_children(path, 1);
+    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
+    give_back(holder);
+    works(c);
+}
+
+/* A dead waiter in the middle: the one behind it must neither be granted nor
+ * forgotten. */
+static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *middle = one_of(ours);
+    struct contender *last = one_of(theirs);
+
+    (void)state;
+    hold(holder);
+    let_wait(middle);
+    let_wait(last);
+    gives_up(middle);
+    wait_children(path, nodes(1, 1));
+    wait_waiting(1); /* for the holder now */
+    assert_true(contender_is_busy(last));
+    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
+    give_back(holder);
+    takes_its_turn(last);
+}
+
+static void a_cancelled_wait_leaves_nothing_and_later_ones_work(void **state)
+{
+    struct contender *holder = one_of(theirs);
+    struct contender *c = one_of(ours);
+    struct contender *same = contender_of(c->lock);
+    struct contender *bystander = one_of(ours);
+
+    (void)state;
+    hold(holder);
+    let_wait(c);
+    let_wait(same);
+    let_wait(bystander);
+    ok(recipe->cancel(c->lock));
+    assert_int_equal(contender_rc(c), ZKR_ECANCELED);
+    assert_int_equal(contender_rc(same), ZKR_ECANCELED);
+    wait_children(path, nodes(1, 1));
+    assert_true(contender_is_busy(bystander));
+    give_back(holder);
+    takes_its_turn(bystander);
+    ok(recipe->cancel(c->lock)); /* nobody waits */
+    hold(c);
+    ok(recipe->cancel(c->lock)); /* it does not wait any more */
+    assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
+    give_back(c);
+}
+
+static void freeing_the_lock_ends_the_waits_through_it(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *c = one_of(ours);
+    struct contender *same = contender_of(c->lock);
+    struct recorder *r = new_recorder();
+
+    (void)state;
+    hold(holder);
+    let_wait(c);
+    let_wait(same);
+    if (has(ASYNC)) {
+        ok(recipe->acquire_async(c->lock, -1, record_acquire, r, NULL));
+        wait_waiting(3);
+    }
+    free_lock(c->lock);
+    assert_int_equal(contender_rc(c), ZKR_ECANCELED);
+    assert_int_equal(contender_rc(same), ZKR_ECANCELED);
+    if (has(ASYNC))
+        assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
+    wait_children(path, 1);
+    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
+    give_back(holder);
+}
+
+static void closing_the_session_ends_waits_and_grants(void **state)
+{
+    struct contender *holder = one_of(ours);
+    struct contender *c = one_of(ours);
+    struct contender *next = one_of(theirs);
+    struct recorder *events = new_recorder();
+    struct recorder *r = new_recorder();
+
+    (void)state;
+    hold(holder);
+    ok(zkr_grant_listen(holder->grant, record_grant, events));
+    let_wait(c);
+    let_wait(next);
+    if (has(ASYNC)) {
+        ok(recipe->acquire_async(c->lock, -1, record_acquire, r, NULL));
+        wait_waiting(3);
+    }
+    close_ours();
+    assert_int_equal(contender_rc(c), ZKR_ECLOSED);
+    assert_int_equal(recorder_count(events), 1); /* before close returns */
+    assert_int_equal(recorded(events, 0), ZKR_GRANT_LOST);
+    if (has(ASYNC)) {
+        assert_int_equal(recorder_count(r), 1);
+        assert_int_equal(recorded(r, 0), ZKR_ECLOSED);
+        assert_int_equal(
+            recipe->acquire_async(c->lock, -1, record_acquire, r, NULL),
+            ZKR_ECLOSED);
+    }
+    assert_int_equal(zkr_grant_check(holder->grant), ZKR_ELOST);
+    assert_int_equal(release_by(holder), ZKR_ELOST);
+    assert_int_equal(try_for(c, -1), ZKR_ECLOSED);
+    succeeds(next);
+    assert_int_equal(count_children(path), 1);
+    give_back(next);
+}
+
+static const struct statement statements[] = {
+    ALL(many_rounds_leave_no_node_and_no_watch),
+    ALL(many_waits_given_up_leave_no_node_and_no_watch),
+    ALL(a_wait_that_times_out_leaves_nothing),
+    ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain),
+    ALL(a_cancelled_wait_leaves_nothing_and_later_ones_work),
+    ALL(freeing_the_lock_ends_the_waits_through_it),
+    ALL(closing_the_session_ends_waits_and_grants),
+};
+
+const struct subject waits_that_end = SUBJECT("waits", statements);
