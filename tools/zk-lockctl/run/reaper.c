@@ -81,7 +81,7 @@ static _Noreturn void become_reaper(struct reaper *g, int fd)
     (void)setsid();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
-    (void)prctl(PR_SET_NAME, "zk-lockctl reaper");
+    (void)prctl(PR_SET_NAME, "zk-lockctl guard");
     if (fd > 0)
         (void)close_range(0, (unsigned)fd - 1, 0);
     (void)close_range((unsigned)fd + 1, ~0U, 0);
