@@ -42,8 +42,8 @@ if [ "$count" -lt 9 ]; then
     failed=1
 fi
 
-# Without -Werror: the initializers are of C11 and C++20, which compilers take
-# in C++11 with a remark.
+# This is compiled without -Werror: the initializers are of C11 and C++20, which
+# compilers accept in C++11 with a warning.
 init='\(ZKR_[A-Z_]*_INIT\) *{ \.size = sizeof(struct \([a-z_]*\)).*'
 sed -n "s/^#define $init/struct \\2 made_\\2 = \\1;/p" "$dir"/*.h >"$tmp/made"
 if ! grep -q zkr_mutex_opts "$tmp/made"; then
@@ -60,7 +60,8 @@ struct zkr_retry exponential = ZKR_RETRY_EXPONENTIAL_INIT(20, 2000, 9);
 struct zkr_retry none = ZKR_RETRY_NONE_INIT;
 END
 
-# A policy is written into options that exist more often than into new ones.
+# A policy is assigned to existing options more often than it initializes new
+# ones.
 compile 'use of retry policies' "$@" -Wpedantic -Werror <<END
 #include <zkrecipes/zkrecipes.h>
 void set(struct zkr_session_opts *opts, unsigned ms);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Documents that name tests: is each of them there?
+# Checks that each test that a document names exists.
 #   named_tests.sh TESTS DOCUMENT...
 set -eu
 root=$1

@@ -1,6 +1,7 @@
-/* In the place of libFuzzer, for other compilers than clang: every seed, and
- * then seeds with random changes, the same in each run. Knows of its options
- * -runs=N, -max_total_time=SECONDS, -seed=N and -max_len=N. */
+/* A driver that takes the place of libFuzzer for compilers other than clang: it
+ * runs every seed, and then seeds with random changes, the same in each run. It
+ * knows the options -runs=N, -max_total_time=SECONDS, -seed=N and
+ * -max_len=N. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <time.h>
@@ -44,7 +45,7 @@ static void load(const char *dir, const char *name)
     (void)fclose(f);
 }
 
-/* In the order of their names: readdir() has none. */
+/* Seeds are sorted by name, because readdir() gives no order. */
 static void load_all(const char *dir)
 {
     struct dirent **entries = NULL;

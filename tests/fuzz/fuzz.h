@@ -1,4 +1,4 @@
-/* What all fuzz targets share: a promise that must hold, and reading input. */
+/* Helpers of all fuzz targets: they check a promise, and read the input. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Aborts, which is what a fuzzer takes for a find. */
+/* Aborts, which a fuzzer reports as a finding. */
 #define CHECK(promise)                                                         \
     do {                                                                       \
         if (!(promise)) {                                                      \
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                      \
     } while (0)
 
-/* The input up to its first NUL, in a block of exactly that size. */
+/* Returns the input up to its first NUL, in a block of exactly that size. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     char *text = size == 0 ? strdup("") : strndup((const char *)data, size);
@@ -30,13 +30,13 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     return text;
 }
 
-/* What is left of the input. */
+/* The rest of the input. */
 struct fuzz_input {
     const uint8_t *data;
     size_t size;
 };
 
-/* A number of `width` bytes; 0 at the end of the input. */
+/* Reads a number of `width` bytes; 0 at the end of the input. */
 static inline uint64_t fuzz_number(struct fuzz_input *in, size_t width)
 {
     uint64_t value = 0;
@@ -46,7 +46,7 @@ static inline uint64_t fuzz_number(struct fuzz_input *in, size_t width)
     return value;
 }
 
-/* Names as a server might list them. */
+/* Reads names as a server might list them. */
 #define FUZZ_NAMES 64
 
 struct fuzz_names {
@@ -55,7 +55,7 @@ struct fuzz_names {
     size_t count;
 };
 
-/* Between slashes, the one byte that is in no name. */
+/* The names are between slashes, because no name has a slash. */
 static inline void fuzz_names_read(struct fuzz_names *list, const uint8_t *data,
                                    size_t size)
 {

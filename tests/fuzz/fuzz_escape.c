@@ -1,12 +1,13 @@
-/* Text of others on its way to a terminal, to JSON and to Prometheus. */
+/* Fuzzes the escaping of foreign text for a terminal, for JSON and for
+ * Prometheus. */
 #include "common/escape.h"
 #include "safe.h"
 #include "text/output.h"
 
-/* As output.c dumps it. */
+/* Dumps JSON as output.c does. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_COMPACT)
 
-/* Of the tool, and not reached from here. */
+/* A function of the tool that is not reached from here. */
 int lockctl_fail(int exit_code, const char *format, ...)
 {
     (void)format;
@@ -36,7 +37,7 @@ static int hex(char c)
     return c <= '9' ? c - '0' : c - 'A' + 10;
 }
 
-/* Nothing is lost: what was done can be undone. */
+/* Nothing is lost: the escaping can be undone. */
 static void check_undone(const char *out, const uint8_t *data, size_t size)
 {
     size_t i = 0;

@@ -1,4 +1,5 @@
-/* Lists of servers: what is accepted is whole, what is not is explained. */
+/* Fuzzes lists of servers: an accepted list is complete, and a refused one is
+ * explained. */
 #include <ctype.h>
 
 #include <arpa/inet.h>
@@ -11,7 +12,7 @@
 #include "fuzz.h"
 #include "zk/hosts.h"
 
-/* Those around an IPv6 address are the only ones. */
+/* Only brackets around an IPv6 address are left. */
 static bool are_good_brackets(const char *server, const char *colon)
 {
     char address[INET6_ADDRSTRLEN] = "";

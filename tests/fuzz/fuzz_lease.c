@@ -1,4 +1,4 @@
-/* The lease, against a proof that remembers every request there was. */
+/* Fuzzes the lease, against a proof that remembers every request. */
 #include "fuzz.h"
 #include "session/lease.h"
 
@@ -24,7 +24,7 @@ static int64_t gap(void)
     return ping_gap != 0 ? ping_gap : timeout * 3 / 10;
 }
 
-/* What lease.h wants of j, for the write k: an m in between. */
+/* The condition of lease.h on j for the write k: an m in between. */
 static bool proves(const struct request *j, const struct request *k)
 {
     for (size_t m = 0; m < count; m++) {
@@ -55,7 +55,7 @@ static bool was_sent_at(int64_t sent)
     return found;
 }
 
-/* What is over before the clock began says as much as no proof. */
+/* A lease that ended before the clock began says as much as no proof. */
 static int64_t until(const struct zkr__lease *lease)
 {
     int64_t end = zkr__lease_until(lease);
@@ -71,8 +71,8 @@ static void remember(struct request r)
     requests[count++] = r;
 }
 
-/* Evidence only grows, is of a request that there was, and never better than
- * what somebody could prove who forgets nothing. */
+/* Evidence only grows, belongs to a request that was sent, and is never better
+ * than a proof that forgets nothing. */
 static void check_write(struct zkr__lease *lease, struct request k)
 {
     int64_t before = lease->alive;
@@ -135,7 +135,7 @@ static void begin(struct zkr__lease *lease, struct fuzz_input *in)
     ping_gap = (int64_t)fuzz_number(in, 1) * 100000000;
     zkr__lease_reset(lease, ping_gap, margin);
     CHECK(zkr__lease_until(lease) == 0);
-    /* As a server says it: milliseconds in 32 bits. */
+    /* A timeout as a server reports it: milliseconds in 32 bits. */
     shorten(lease, (int64_t)(fuzz_number(in, 4) & INT32_MAX) * 1000000);
     begun = 1 + (int64_t)(fuzz_number(in, 8) % (CLOCK_MAX / 2));
     zkr__lease_begin(lease, begun);

@@ -1,4 +1,4 @@
-/* Node names, against a parser that reads them from the left. */
+/* Fuzzes node names, against a parser that reads them from the left. */
 #include "fuzz.h"
 #include "lock/node_name.h"
 
@@ -138,7 +138,8 @@ static void check_numbered(const char *name)
     CHECK(zkr__node_name_is_numbered(name) == want);
 }
 
-/* What we ask for and the server completes is read as what it was. */
+/* A name that we ask for, and the server completes, is parsed as what it
+ * was. */
 static void check_built(struct fuzz_input in)
 {
     static const char uuid[] = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";

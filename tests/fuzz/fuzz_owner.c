@@ -1,4 +1,5 @@
-/* The data of a node, which anybody may have written, as the tool reads it. */
+/* Fuzzes the data of a node, which anybody may have written, as the tool reads
+ * it. */
 #include "model/owner.h"
 #include "safe.h"
 

@@ -1,4 +1,5 @@
-/* Paths and text, against jansson's idea of UTF-8 and a walk by components. */
+/* Fuzzes paths and text, against jansson's idea of UTF-8 and a walk by
+ * components. */
 #include "base/path.h"
 #include "utf8.h"
 

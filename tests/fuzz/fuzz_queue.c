@@ -1,4 +1,5 @@
-/* The queue made of a list of hostile names, against looking at every pair. */
+/* Fuzzes the queue that is made of a list of hostile names, against a
+ * comparison of every pair. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "lock/queue.h"
@@ -6,7 +7,7 @@
 /* Of all who stand in a queue: the unfair mutex has none. */
 static const uint32_t markers =
     ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER);
-static const char *self; /* NULL: of one who only looks */
+static const char *self; /* NULL: the queue of an observer */
 static int64_t own_seq;
 
 static bool is_ahead(const char *name, struct zkr__contender *c)
@@ -28,7 +29,8 @@ static bool is_behind(const struct zkr__contender *a,
     return strcmp(a->name, b->name) > 0;
 }
 
-/* The nearest one ahead; of those who are exclusive, if only they matter. */
+/* Returns the nearest contender ahead; only exclusive ones count if `exclusive`
+ * says so. */
 static bool nearest(const struct fuzz_names *list, bool exclusive,
                     struct zkr__contender *ret_nearest)
 {

@@ -1,4 +1,5 @@
-/* The record that we write into our nodes, and what the tool reads in it. */
+/* Fuzzes the record that we write into our nodes, and reads it back with the
+ * tool's parser. */
 #include <errno.h>
 #include <pthread.h>
 
@@ -19,7 +20,7 @@ int __wrap_gethostname(char *name, size_t len)
     return strlen(host) < len ? 0 : -1;
 }
 
-/* Escapes in every name may leave no room for one. */
+/* Escapes in every name may leave no room for a name. */
 static void check_name(const char *name, const char *read, size_t max)
 {
     size_t len = strnlen(name, max);
@@ -47,7 +48,7 @@ static void check_read(const char *data, size_t len, const char *label)
     CHECK(strlen(owner.thread) < 16);
 }
 
-/* What the library takes as a label: see lock.c. */
+/* A text that the library takes as a label: see lock.c. */
 static bool is_label(const char *text)
 {
     return strlen(text) <= ZKR_LABEL_MAX && zkr__text_fault(text) == NULL;

@@ -1,4 +1,5 @@
-/* Delays between retries: within the bounds of the policy, whatever it says. */
+/* Fuzzes the delays between retries: they stay within the bounds of any
+ * policy. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "session/retry.h"

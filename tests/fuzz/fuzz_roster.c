@@ -23,7 +23,7 @@ static bool is_downgrade(const struct zkr_participant *a,
            a->session_id == b->session_id && a->session_id != 0;
 }
 
-/* A later one of the order stands in the way only with the same number. */
+/* A later contender is in the way only with the same number. */
 static bool blocks(const struct zkr_participant *a,
                    const struct zkr_participant *b)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run fuzz targets, each from its seeds, and say how it went.
+# Runs fuzz targets, each from its seeds, and reports the results.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 

@@ -1,10 +1,11 @@
-/* What may reach a terminal. */
+/* Tells which text may reach a terminal. */
 #ifndef FUZZ_SAFE_H
 #define FUZZ_SAFE_H
 
 #include "utf8.h"
 
-/* Shows nothing, or turns what is behind it. */
+/* A character that shows nothing, or changes the direction of the text after
+ * it. */
 static inline bool is_invisible(uint32_t c)
 {
     return c == 0xad || c == 0x61c || (c >= 0x200b && c < 0x2010) ||
@@ -12,7 +13,8 @@ static inline bool is_invisible(uint32_t c)
            c == 0xfeff;
 }
 
-/* One line of UTF-8 that moves no cursor and turns no direction. */
+/* Tells whether it is one line of UTF-8 that moves no cursor and changes no
+ * direction. */
 static inline bool is_safe(const char *text)
 {
     bool safe = is_utf8(text);

@@ -1,4 +1,4 @@
-/* UTF-8 as jansson sees it, to compare our own reading with. */
+/* Reads UTF-8 as jansson does, to compare with our own reading. */
 #ifndef FUZZ_UTF8_H
 #define FUZZ_UTF8_H
 

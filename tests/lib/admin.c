@@ -11,8 +11,8 @@
 
 enum {
     SESSION_MS = 30000,
-    /* A server that starts may forget a client that connects then, which waits
-     * in vain for two thirds of its session timeout. */
+    /* A server that is starting may forget a client that connects at that time;
+     * the client then waits in vain for two thirds of its session timeout. */
     CONNECT_WAIT_MS = 2 * SESSION_MS,
     ANY_VERSION = -1,
     READ_TRIES = 3
@@ -220,7 +220,7 @@ static void ignore_answer(int rc, const char *value, const void *data)
     (void)data;
 }
 
-/* A follower may lag behind: the list is answered after the sync. */
+/* A follower may lag behind, so the list is preceded by a sync. */
 int admin_children(struct admin *a, const char *path, char ***ret_names,
                    size_t *ret_count)
 {
@@ -237,7 +237,7 @@ int admin_children(struct admin *a, const char *path, char ***ret_names,
     } while (rc == ZCONNECTIONLOSS && --tries > 0);
     if (rc != ZOK)
         return rc;
-    /* The vector's strings become the caller's. */
+    /* The caller takes over the strings of the vector. */
     *ret_names = list.data;
     *ret_count = (size_t)list.count;
     if (list.count > 0)

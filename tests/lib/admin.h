@@ -1,4 +1,4 @@
-/* A second opinion: the test's own plain ZooKeeper client.
+/* A plain ZooKeeper client of the test's own, which serves as a second opinion.
  *
  * It shares no code with the library under test.  All calls wait, on the
  * calling thread, and return a ZooKeeper code (ZOK is 0).  A call first waits
@@ -34,7 +34,7 @@ int admin_create_flags(struct admin *a, const char *path, const char *data,
 int admin_create_bytes(struct admin *a, const char *path, const char *data,
                        size_t size, int flags);
 
-/* Whatever the version is. */
+/* Does so at any version. */
 int admin_delete(struct admin *a, const char *path);
 int admin_set(struct admin *a, const char *path, const char *data);
 int admin_set_acl(struct admin *a, const char *path,
@@ -44,7 +44,8 @@ int admin_set_acl(struct admin *a, const char *path,
  * the sum of ZOO_PERM_*. */
 int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len);
 
-/* Delete the node with all below it.  ZOK also when it was not there. */
+/* Deletes the node with all below it. Returns ZOK also when it was not
+ * there. */
 int admin_delete_tree(struct admin *a, const char *path);
 
 /* `ret_stat` may be NULL. */
@@ -53,9 +54,10 @@ int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat);
 /* Copy the data into `buf` as a string, cut at `len` - 1 bytes. */
 int admin_get(struct admin *a, const char *path, char *buf, int len);
 
-/* Names of the children by the sequence number at their end (its last ten
- * digits); names without one come first.  What was committed before is in it.
- * Free with admin_children_free(). */
+/* Lists the children in the order of the sequence number at the end of their
+ * names (the last ten digits); names without one come first. The list has
+ * everything that was committed before the call. Free it with
+ * admin_children_free(). */
 int admin_children(struct admin *a, const char *path, char ***ret_names,
                    size_t *ret_count);
 void admin_children_free(char **names, size_t count);

@@ -1,4 +1,5 @@
-/* Ending somebody else's session on a real server, at once and for certain. */
+/* Ends the session of another client on a real server, at once and for
+ * certain. */
 #ifndef TEST_EXPIRE_H
 #define TEST_EXPIRE_H
 
@@ -9,8 +10,8 @@
  * ZOO_EXPIRED_SESSION_STATE when it has reconnected: mostly at once, at times
  * after one or two pauses of 1/60 of its session timeout.
  *
- * That holds for servers of server.h, which read with one thread; elsewhere one
- * client in fifty may be deaf for 2/3 of its session timeout first.
+ * That holds for servers of server.h, which read with one thread; with others,
+ * one client in fifty may first hear nothing for 2/3 of its session timeout.
  *
  * Even a failing attempt with the wrong password breaks the connection of the
  * client, which then reconnects and keeps its session.
@@ -24,7 +25,7 @@ int session_kill(const char *host_port, int64_t session_id,
 /* The same without the password, which ZooKeeper 3.8 derives from the id. */
 int session_kill_by_id(const char *host_port, int64_t session_id);
 
-/* That password. */
+/* Computes that password. */
 void session_passwd(int64_t session_id, char passwd[16]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lives of nodes, from transactions. */
+/* Computes the lives of nodes from transactions. */
 #include "history.h"
 
 #include <stdio.h>

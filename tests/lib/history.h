@@ -1,4 +1,5 @@
-/* What the servers did to the nodes of a lock, from their transaction logs. */
+/* Reads from the servers' transaction logs when each node of a lock was created
+ * and deleted. */
 #ifndef TEST_HISTORY_H
 #define TEST_HISTORY_H
 
@@ -22,18 +23,19 @@ struct life {
 };
 
 /* The children that a directory has had, in the order of their creation. Begin
- * with zeros but for the directory; free `lives`. */
+ * with zeros except for the directory; free `lives`. */
 struct history {
     const char *directory;
     struct life *lives;
     size_t count;
 };
 
-/* Give it all transactions, in order. A txn_fn; false: no memory. */
+/* Takes all transactions, in order. It is a txn_fn; it returns false without
+ * memory. */
 bool history_add(void *history, const struct txn *t);
 
-/* The lives by the log of one server, to be freed; NULL when it cannot be
- * read. */
+/* Returns the lives by the log of one server, to be freed, or NULL when the log
+ * cannot be read. */
 struct life *history_read(const struct server *s, const char *directory,
                           size_t *ret_count);
 

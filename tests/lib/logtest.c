@@ -1,4 +1,4 @@
-/* The reader of transaction logs, on logs made by hand. */
+/* Tests of the reader of transaction logs, on logs made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,9 +117,9 @@ static void records_come_in_order(void **state)
     assert_reads(12);
 }
 
-/* A server whose disk was full goes on behind a torn record in the same file.
- * The reader stopped there, and a committed transaction seemed to be in no
- * log but one. */
+/* A server whose disk was full writes on after a torn record in the same file.
+ * The reader once stopped there, and a committed transaction seemed to be in
+ * only one log. */
 static void what_follows_a_torn_record_is_read(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void a_torn_record_may_be_the_last(void **state)
     assert_reads(1);
 }
 
-/* All there but for a byte. */
+/* The record is complete except for one byte. */
 static void a_wrong_checksum_is_no_record(void **state)
 {
     unsigned char bytes[RECORD_SIZE];

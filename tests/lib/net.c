@@ -66,7 +66,8 @@ int net_connect(const char *host_port, int timeout_ms)
 
 bool net_send(int fd, const void *bytes, size_t size)
 {
-    /* One call for all of it: the caller may depend on a single segment. */
+    /* All bytes are sent in one call, because the caller may depend on a single
+     * segment. */
     return send(fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size;
 }
 

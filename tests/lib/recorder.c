@@ -1,4 +1,4 @@
-/* The event list behind a mutex and a condition variable. */
+/* A list of events with a mutex and a condition variable. */
 #include "recorder.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Making a server believe that a directory has seen many children. */
+/* Makes a server believe that a directory has had many children. */
 #include "seed.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Making a server believe that a directory has seen many children. */
+/* Makes a server believe that a directory has had many children. */
 #ifndef TEST_SEED_H
 #define TEST_SEED_H
 
@@ -14,11 +14,11 @@
 int seed_sequence(const struct server *s, int64_t zxid, const char *child,
                   int32_t counter);
 
-/* The one after the last in the log of a server that has been killed; 0 when
- * the log cannot be read. */
+/* Returns the zxid after the last one in the log of a server that has been
+ * killed, or 0 when the log cannot be read. */
 int64_t seed_next_zxid(const struct server *s);
 
-/* The last transaction of a running server; -1 on failure. */
+/* Returns the last zxid of a running server, or -1 on failure. */
 int64_t seed_last_zxid(const struct server *s);
 
 #endif

@@ -207,7 +207,7 @@ static void test_server_counts(void **state)
     zookeeper_close(zh);
 }
 
-/* What the re-executed test program says about its server. */
+/* The report of the re-executed test program about its server. */
 struct offspring {
     pid_t pid;
     int server_pid;
@@ -391,8 +391,8 @@ static void test_expire_by_password(void **state)
     close_victim(&v);
 }
 
-/* A session that does not exist, a wrong password, a server that is not
- * there: each is told apart, and nobody loses a session. */
+/* The errors for a session that does not exist, a wrong password, and a server
+ * that is not there differ, and nobody loses a session. */
 static void test_expire_fails(void **state)
 {
     static const char wrong[16];
@@ -473,7 +473,7 @@ static void test_admin_children_sorted(void **state)
     assert_int_equal(admin_delete_tree(a, "/list"), ZOK);
 }
 
-/* A whole tree goes, and an absent one is no error. */
+/* A whole tree is deleted, and an absent one is no error. */
 static void test_admin_delete_tree(void **state)
 {
     struct admin *a = ((struct fixture *)*state)->admin;
@@ -539,7 +539,8 @@ static void test_recorder_threads(void **state)
     recorder_free(r);
 }
 
-/* Waiting for what does not come ends; what is not there is not given. */
+/* Waiting for an event that does not come ends, and reading one that does not
+ * exist fails. */
 static void test_recorder_times_out(void **state)
 {
     struct recorder *r = recorder_new();

@@ -70,8 +70,8 @@ struct server {
     const char *const *more_opts; /* of the next start */
 };
 
-/* Of another version than the installed one: its jute first, as the manifest of
- * zookeeper.jar names the installed one (tools/versions.sh). */
+/* For a version other than the installed one its jute comes first, because the
+ * manifest of zookeeper.jar names the installed one (tools/versions.sh). */
 static char *class_path(void)
 {
     char *other = getenv("ZKR_SERVER_CLASS_PATH");
@@ -186,8 +186,8 @@ static bool port_is_free(int port)
     int on = 1;
     bool is_free;
 
-    /* As java does; without it a port would be refused that is only waiting
-     * for the remains of an old connection. */
+    /* Java sets it, too. Without it, a port would be refused that is only
+     * waiting for the remains of an old connection. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     is_free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
               listen(fd, 1) == 0;
@@ -210,7 +210,8 @@ int server_find_ports(int count)
         unsigned int random = 0;
         int first;
 
-        /* Below the range from which the kernel takes ports of clients. */
+        /* These ports are below the range from which the kernel takes ports of
+         * clients. */
         (void)!getrandom(&random, sizeof(random), 0);
         first = 20000 + (int)(random % 12000);
         if (ports_are_free(first, count))

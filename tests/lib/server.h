@@ -1,10 +1,10 @@
-/* Real ZooKeeper servers, started and tormented from a test.
+/* Real ZooKeeper servers that a test starts, stops, pauses and kills.
  *
  * Call everything here from the main thread: a server is tied to the thread
  * that started (or restarted) it and dies with it.  Each server has a
  * directory of its own, ${TMPDIR:-/tmp}/zkrecipes-test-XXXXXX, which goes away
  * at server_stop() and also when the test process ends, however it ends.
- * What went wrong is said on stderr, with the end of the server's log. */
+ * Failures are reported on stderr, with the end of the server's log. */
 #ifndef TEST_SERVER_H
 #define TEST_SERVER_H
 
@@ -32,7 +32,7 @@ struct server_opts {
 
 struct server;
 
-/* False where server_start() would answer SERVER_MISSING. */
+/* Returns false where server_start() would return SERVER_MISSING. */
 bool server_installed(void);
 
 /* Start a server on a free port of 127.0.0.1 and wait, up to 30 s, until it
@@ -67,7 +67,7 @@ void server_resume(struct server *s);
 /* The answer to a four letter word, to be freed, or NULL after 1 s. */
 char *server_4lw(const struct server *s, const char *word);
 
-/* Its version is that, or a later one. */
+/* Tells whether its version is that one, or a later one. */
 bool server_is_since(const struct server *s, int major, int minor);
 
 /* A number from `mntr`, such as "zk_znode_count", or -1. */

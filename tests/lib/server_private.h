@@ -1,5 +1,5 @@
-/* What server.c shares with those who start several: ensemble.c, and cluster.c
- * of the fault tests. */
+/* Functions that server.c shares with the files that start several servers:
+ * ensemble.c, and cluster.c of the fault tests. */
 #ifndef TEST_SERVER_PRIVATE_H
 #define TEST_SERVER_PRIVATE_H
 
@@ -39,7 +39,7 @@ int server_await(struct server *s, int64_t deadline_ms);
 /* Say on stderr what happened to this server, and show the end of its log. */
 void server_complain(const struct server *s, const char *what);
 
-/* Does `srvr` say "Mode: <mode>"? */
+/* Tells whether `srvr` says "Mode: <mode>". */
 bool server_has_mode(const struct server *s, const char *mode);
 
 #endif

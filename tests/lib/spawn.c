@@ -1,4 +1,5 @@
-/* fork and exec with a clean slate, and the guard of a temporary directory. */
+/* Starts child processes that inherit nothing, and guards a temporary
+ * directory. */
 #include "spawn.h"
 
 #include <signal.h>
@@ -83,7 +84,7 @@ int guard_start(struct guard *g, const char *dir)
 
 void guard_finish(struct guard *g)
 {
-    /* If the guard is gone already there is nothing left to ask of it. */
+    /* If the guard is gone already, nothing can be asked of it. */
     (void)!write(g->fd, "\n", 1);
     close(g->fd);
     waitpid(g->pid, NULL, 0);

@@ -1,4 +1,5 @@
-/* Starting child processes that inherit nothing and outlive nobody. */
+/* Starts child processes that inherit nothing and do not outlive their
+ * parent. */
 #ifndef TEST_SPAWN_H
 #define TEST_SPAWN_H
 
@@ -17,7 +18,7 @@ pid_t spawn_bound(char *const argv[], int in, int out);
  * process ends, in whatever way: exit, signal, abort, SIGKILL. */
 struct guard {
     pid_t pid;
-    int fd; /* closing it, or dying, is the message */
+    int fd; /* closing it, or dying, tells the guard */
 };
 
 /* 0, or -1. */

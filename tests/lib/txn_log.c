@@ -1,6 +1,6 @@
-/* Reading transaction logs while they are written: a file ends with zeros, or
- * in the middle of a record. A server whose disk was full leaves a torn record,
- * and goes on behind it. */
+/* Reads transaction logs while they are written: a file ends with zeros, or in
+ * the middle of a record. A server whose disk was full leaves a torn record,
+ * and writes on after it. */
 #include "txn_log.h"
 
 #include <limits.h>
@@ -51,7 +51,7 @@ static void get_text(struct record *r, char *text, size_t size)
     r->at += (size_t)length;
 }
 
-/* TxnHeader, then what belongs to its type. */
+/* A TxnHeader, then the fields of its type. */
 static void parse(struct record *r, struct txn *t)
 {
     t->session = get_number(r, 8);
@@ -78,7 +78,7 @@ static uint32_t checksum(const unsigned char *data, size_t size)
     return b << 16 | a;
 }
 
-/* The record that begins here, or false. */
+/* Reads the record that begins here, or returns false. */
 static bool read_here(FILE *file, unsigned char *data, struct record *ret)
 {
     unsigned char head[RECORD_HEADER];
@@ -94,7 +94,7 @@ static bool read_here(FILE *file, unsigned char *data, struct record *ret)
            checksum(data, ret->size) == sum;
 }
 
-/* The first within a page behind a torn one, or false. */
+/* Finds the first record within a page after a torn one, or returns false. */
 static bool read_behind(FILE *file, long at, unsigned char *data,
                         struct record *ret)
 {
@@ -112,7 +112,7 @@ static bool read_behind(FILE *file, long at, unsigned char *data,
     return false;
 }
 
-/* The next whole record, or false. */
+/* Reads the next whole record, or returns false. */
 static bool read_record(FILE *file, unsigned char *data, struct record *ret)
 {
     long at = ftell(file);
@@ -137,7 +137,7 @@ static bool read_file(FILE *file, txn_fn fn, void *user)
     return good;
 }
 
-/* In the order of the numbers in their names. */
+/* Sorts files by the numbers in their names. */
 static int by_number(const void *a, const void *b)
 {
     const char *x = strrchr(*(char *const *)a, '.') + 1;

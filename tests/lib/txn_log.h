@@ -1,4 +1,4 @@
-/* What a server's transaction log says: the opinion of nobody's client. */
+/* Reads a server's transaction log: evidence that depends on no client. */
 #ifndef TEST_TXN_LOG_H
 #define TEST_TXN_LOG_H
 
@@ -16,27 +16,28 @@ enum {
 };
 
 struct txn {
-    int64_t session; /* whose request it was */
+    int64_t session; /* the session that made the request */
     int64_t zxid;
     int64_t time_ms; /* CLOCK_REALTIME of the leader when it made it */
     int32_t type;
     char path[512]; /* of TXN_CREATE, TXN_DELETE and TXN_CREATE2, else "" */
 };
 
-/* False: go no further. */
+/* Returns false to stop. */
 typedef bool (*txn_fn)(void *user, const struct txn *t);
 
-/* All transactions in the order in which this server logged them; it may be
- * running. False when there are none, a file cannot be read, or `fn` said so.
+/* Calls `fn` with all transactions in the order in which this server logged
+ * them; it may be running. Returns false when there are none, a file cannot be
+ * read, or `fn` returned false.
  */
 bool txn_log_read(const struct server *s, txn_fn fn, void *user);
 
-/* The same for what is in `dir`/version-2. */
+/* The same for the log in `dir`/version-2. */
 bool txn_log_read_dir(const char *dir, txn_fn fn, void *user);
 
-/* When the leader made the transaction that closes the session: milliseconds
- * of CLOCK_REALTIME, rounded down; no server deletes its nodes earlier. 0 when
- * this server's log has no such transaction. */
+/* Returns when the leader made the transaction that closes the session, in
+ * milliseconds of CLOCK_REALTIME, rounded down; no server deletes its nodes
+ * earlier. Returns 0 when this server's log has no such transaction. */
 int64_t txn_log_session_closed(const struct server *s, int64_t session_id);
 
 #endif

@@ -1,4 +1,4 @@
-/* Polling on the monotonic clock, and counters read from /proc/self. */
+/* Polls on the monotonic clock, and reads counters from /proc/self. */
 #include "wait.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Waiting for a condition, and counting what a test may have leaked. */
+/* Waits for a condition, and counts the threads and descriptors that a test may
+ * have leaked. */
 #ifndef TEST_WAIT_H
 #define TEST_WAIT_H
 

@@ -1,5 +1,5 @@
-/* A client in place of libzookeeper_mt: connects and answers at once, from a
- * thread of its own, unless it is told otherwise. */
+/* A fake client in place of libzookeeper_mt: it connects and answers at once,
+ * from a thread of its own, unless a test says otherwise. */
 #include "client.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 enum { ROOM = 64, TYPES = ZKR__ZK_GUARDED + 1, WATCHES = 8 };
 
-/* What the thread is to tell. */
+/* An upcall that the thread is to make. */
 struct item {
     enum { REPLY, EVENT, WATCH } kind;
     struct zkr__op *op;
@@ -37,7 +37,7 @@ struct zkr__zk {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-/* All of it under the lock. */
+/* All members are under the lock. */
 static struct zkr__zk *present;
 static int64_t sessions;
 static int64_t zxid;
@@ -52,7 +52,7 @@ static struct {
     int64_t opened;
     int handles;
     int rcs[TYPES];
-    int times[TYPES]; /* that each of them is given; < 0: always */
+    int times[TYPES]; /* the next so many of them; < 0: always */
     int requests[TYPES];
     int refusal;
     int stop_at;

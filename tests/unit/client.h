@@ -1,6 +1,7 @@
-/* A client in place of libzookeeper_mt: connects and answers at once, from a
- * thread of its own, unless it is told otherwise. It knows one lock node, of
- * the lock "/lock". For what needs a session, and no server; one at a time. */
+/* A fake client in place of libzookeeper_mt: it connects and answers at once,
+ * from a thread of its own, unless a test says otherwise. It knows one lock
+ * node, of the lock "/lock". It serves tests that need a session but no server,
+ * one session at a time. */
 #ifndef UNIT_CLIENT_H
 #define UNIT_CLIENT_H
 
@@ -9,30 +10,30 @@
 
 #include "zk/zk.h"
 
-/* All as it was in the beginning. */
+/* Resets everything to the initial state. */
 void client_reset(void);
 
 /* For the next session. */
 void client_grants_timeout(uint32_t timeout_ms);
-/* How many of the next handles cannot be made, and why. */
+/* The next so many handles cannot be made, for this reason. */
 void client_makes_no_handle(int count, int rc);
 /* Until it is let go, a handle does not connect. */
 void client_connects(bool it_does);
-/* How many of the next connections break while credentials are given. */
+/* The next so many connections break while credentials are given. */
 void client_refuses_login(int count);
 /* How many of the next handles that are scouts are served; how many there
  * were. */
 void client_serves_scouts(int count);
 int client_scouts(void);
-/* By CLOCK_BOOTTIME: when the last handle was made. */
+/* Returns when the last handle was made, by CLOCK_BOOTTIME. */
 int64_t client_opened_ms(void);
 int client_handles(void);
 
-/* How requests of a type are answered from here on. */
+/* Sets how requests of a type are answered from now on. */
 void client_answers(enum zkr__zk_type type, int rc);
 /* ... the next so many of them; then they succeed. */
 void client_answers_times(enum zkr__zk_type type, int rc, int times);
-/* The next request is not taken. */
+/* Makes the client refuse the next request. */
 void client_refuses(int rc);
 /* It stops before an answer to such a request, and tells nothing more, ... */
 enum { CLIENT_NEVER = -1, CLIENT_AT_ONCE = -2 };
@@ -41,25 +42,25 @@ void client_stops_at(int type);
 void client_await_stop(void);
 /* ... and goes on. */
 void client_goes_on(void);
-/* All that there was to tell has been told. */
+/* All upcalls that were due have been made. */
 void client_await_rest(void);
 /* Of that type, since the beginning. */
 int client_requests(enum zkr__zk_type type);
 
-/* The session event comes behind all that was asked for before; between two
- * handles there is nobody to say it. */
+/* The session event comes after the answers to all earlier requests; between
+ * two handles there is nobody to report it. */
 void client_says(enum zkr__zk_event event);
-/* What is not answered when the handle is closed is answered then, or is lost;
- * the server is told of the close, or not. */
+/* Requests that are not answered when the handle is closed are answered then,
+ * or are lost; the server is told of the close, or not. */
 void client_closes(bool answers, bool told);
 
 /* Somebody else sets the data of the node, or deletes it (NULL). */
 void client_changes_node(const char *data);
 /* Nodes of others that are ahead in the queue; the last may be one that the
- * leader denies. */
+ * leader does not have. */
 enum { CLIENT_OTHERS = 2 };
 void client_shows(const char *const names[CLIENT_OTHERS], bool denied);
-/* The node that it shows is one that was created later. */
+/* The client shows a node that was created later. */
 void client_replaces_node(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Calls of the library that fail when a test says so. Each of them is one that
- * may fail: the linker sends those of the library here, --wrap. */
+/* Makes calls of the library fail when a test says so. The linker sends all
+ * calls of the library that may fail here (--wrap). */
 #include "failing.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 static struct {
     bool counts;
     int calls;
-    int next; /* that is to fail; 0: none */
+    int next; /* the call that is to fail; 0: none */
     int apart;
     int error;
     const char *last;
@@ -116,7 +116,7 @@ WRAP(char *, strndup, (const char *text, size_t len))
 int __wrap_asprintf(char **text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What it leaves in `text` then is not to be used. */
+/* In that case the contents of `text` must not be used. */
 int __wrap_asprintf(char **text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int __wrap_asprintf(char **text, const char *format, ...)
@@ -174,7 +174,7 @@ WRAP(int, socket, (int domain, int type, int protocol))
     return fails("socket") ? -1 : __real_socket(domain, type, protocol);
 }
 
-/* The descriptor has gone all the same. */
+/* The descriptor is closed all the same. */
 WRAP(int, close, (int fd))
 {
     int rc = __real_close(fd);
@@ -197,7 +197,7 @@ WRAP(ssize_t, read, (int fd, void *data, size_t size))
     return fails("read") ? -1 : __real_read(fd, data, size > 7 ? 7 : size);
 }
 
-/* Never all at once. */
+/* It never takes all bytes at once. */
 WRAP(ssize_t, write, (int fd, const void *data, size_t size))
 {
     return fails("write") ? -1 : __real_write(fd, data, size > 7 ? 7 : size);
@@ -208,7 +208,7 @@ WRAP(char *, fgets, (char *line, int size, FILE *f))
     return fails("fgets") ? NULL : __real_fgets(line, size, f);
 }
 
-/* Disks are slow, and no machine crashes here. */
+/* Syncing is skipped: disks are slow, and no machine crashes here. */
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
@@ -283,7 +283,8 @@ WRAP(int, gethostname, (char *name, size_t size))
     return fails("gethostname") ? -1 : __real_gethostname(name, size);
 }
 
-/* Interrupted it must be called again; there is no other error to mend. */
+/* When it is interrupted it must be called again; the caller can mend no other
+ * error. */
 WRAP(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
 {
     if (failing.error == EINTR && fails("getrandom"))

@@ -1,5 +1,4 @@
-/* Calls of the library that fail when a test says so: the n-th of all that it
- * makes, whichever that is. */
+/* Makes the n-th call of the library that may fail do so. */
 #ifndef UNIT_FAILING_H
 #define UNIT_FAILING_H
 
@@ -11,12 +10,13 @@
 void failing_start(int first, int apart, int error);
 /* Returns how many calls there were. */
 int failing_stop(void);
-/* The name of the last that has failed; "nothing" if none. */
+/* Returns the name of the last call that has failed, or "nothing". */
 const char *failing_last(void);
 
-/* Memory and address lists that the library has and has not given back. */
+/* Counts the blocks of memory and the address lists that the library has not
+ * freed. */
 long failing_blocks(void);
-/* Descriptors of this process. */
+/* Counts the descriptors of this process. */
 int failing_descriptors(void);
 
 #endif

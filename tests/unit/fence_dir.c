@@ -1,4 +1,4 @@
-/* Making and removing the directory of fences. */
+/* Makes and removes the directory of fences. */
 #include "fence_dir.h"
 
 #include <dirent.h>

@@ -10,7 +10,7 @@ extern char file[128];
 int make_dir(void);
 int remove_dir(void);
 
-/* Until the next call. */
+/* The result is valid until the next call. */
 const char *in_dir(const char *name);
 
 zkr_fence *open_fence(void);

@@ -1,4 +1,5 @@
-/* Opening what the tests use; the client grants it. */
+/* Opens the session and the mutex that the tests use; the fake client grants
+ * it. */
 #include "opened.h"
 
 #include "unit.h"

@@ -1,4 +1,4 @@
-/* A session and a mutex on the client of the unit tests. */
+/* A session and a mutex on the fake client of the unit tests. */
 #ifndef UNIT_OPENED_H
 #define UNIT_OPENED_H
 

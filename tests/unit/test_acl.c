@@ -66,7 +66,7 @@ static void bad_texts_are_refused_by_entry(void **state)
 {
     static const struct {
         const char *text;
-        unsigned entry; /* the first that is wrong, from 1 */
+        unsigned entry; /* the number of the first wrong entry, from 1 */
     } rows[] = {
         { "", 1 },
         { ",", 1 },
@@ -97,7 +97,8 @@ static void bad_texts_are_refused_by_entry(void **state)
         memset(&acl, 0x5a, sizeof(acl));
         if (zkr__acl_parse(&acl, rows[i].text) != ZKR_EINVAL)
             fail_msg("'%s' is not refused", rows[i].text);
-        /* Not the text: it may hold the digest of a password. */
+        /* The error must not show the text: it may hold the digest of a
+         * password. */
         (void)snprintf(expected, sizeof(expected), "acl: entry %u ",
                        rows[i].entry);
         assert_ptr_equal(strstr(zkr_error_detail(), expected),

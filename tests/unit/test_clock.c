@@ -15,8 +15,8 @@ static int64_t monotonic(void)
     return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
-/* Which clock is asked cannot be seen in what it says, on a machine that has
- * not been asleep. */
+/* On a machine that has not been asleep the clocks agree, so their values do
+ * not show which one was read. */
 static clockid_t asked;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
@@ -28,7 +28,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
     return __real_clock_gettime(clock, ts);
 }
 
-/* The server has counted on while we were asleep. */
+/* The server went on counting while we were asleep. */
 static void only_the_lease_counts_time_asleep(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Tests of the error codes, of what each says about a request, and of details.
- */
+/* Tests of the error codes, of the outcome that each means for a request, and
+ of details. */
 #include <stdio.h>
 #include <string.h>
 
@@ -150,8 +150,9 @@ static void unknown_code_is_done_and_unknown(void **state)
     }
 }
 
-/* What is UNKNOWN is searched for, what is NOT_DONE only sent again: a code in
- * the wrong column leaves a node behind, or makes two. */
+/* After UNKNOWN the library searches for the node, after NOT_DONE it only sends
+ * the request again: a code in the wrong column leaves a node behind, or makes
+ * two. */
 static void outcome_says_what_may_have_happened(void **state)
 {
     static const int unknown[] = { -1, -2, -4, -5, -7, -15, -116, -118 };

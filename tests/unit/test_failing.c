@@ -1,6 +1,7 @@
-/* Every call that can fail does so in turn, one alone and with others behind
- * it: nothing stays open or allocated, what was accepted stays so, and the next
- * try succeeds. For what reads files, asks the system, or parses text. */
+/* Tests that make every call fail in turn, one alone and with others after it:
+ * nothing stays open or allocated, an accepted token stays accepted, and the
+ * next try succeeds. They cover code that reads files, calls the system, or
+ * parses text. */
 #include "unit.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "zk/hosts.h"
 #include "zk/probe.h"
 
-/* More than any of them makes. */
+/* More calls than any of them makes. */
 #define CALLS_MAX 400
 
 static int setup(void **state)
@@ -67,7 +68,7 @@ static bool once(void (*run)(void), int first, int apart, int error)
     return calls < first;
 }
 
-/* Until it makes fewer. */
+/* Repeats it until it makes fewer calls. */
 static void each_call(void (*run)(void), int apart, int error)
 {
     int first = 1;
@@ -81,7 +82,7 @@ static void any_call(void (*run)(void))
 {
     for (int apart = 0; apart < 4; apart++) {
         each_call(run, apart, EIO);
-        if (apart != 1) /* or it would be repeated for ever */
+        if (apart != 1) /* otherwise it would be repeated for ever */
             each_call(run, apart, EINTR);
     }
 }
@@ -90,8 +91,8 @@ static void any_call(void (*run)(void))
  */
 
 static int64_t accepted; /* the highest so far, */
-static int64_t tried;    /* ... and of those that may have been: also after an
-                            error it may be there */
+static int64_t tried;    /* ... and of the tokens that may have been accepted:
+                            also after an error a token may be in the file */
 
 static void forget(void)
 {
@@ -141,7 +142,7 @@ static void open_and_use(void)
     zkr_fence_free(f);
 }
 
-/* Others must not find it locked, or without what was accepted. */
+/* Others must not find the fence locked, or without an accepted token. */
 static void is_well(void)
 {
     zkr_fence *f = open_fence();
@@ -177,7 +178,7 @@ static void a_fence_whose_calls_fail_stays_a_fence(void **state)
     is_well();
 }
 
-/* That is not what was written, or has gone. */
+/* A file that is damaged or missing. */
 static void a_damaged_fence(void)
 {
     zkr_fence *f = NULL;
@@ -200,7 +201,7 @@ static void a_damaged_fence_leaves_nothing_open(void **state)
     any_call(a_damaged_fence);
 }
 
-/* One that is open, and whose files have gone. */
+/* A fence that is open, and whose files have been removed. */
 static void use_what_has_gone(void)
 {
     zkr_fence *f = NULL;
@@ -306,7 +307,7 @@ static void parse(void)
     free(path);
 }
 
-/* What is wrong with it is found behind what was allocated. */
+/* The error is found after memory was allocated. */
 static void parse_nonsense(void)
 {
     struct zkr__hosts hosts = { 0 };

@@ -96,7 +96,7 @@ static void refuses_what_is_old(zkr_fence *f)
     assert_int_equal(zkr_fence_begin(f, 20, 0), ZKR_EDEADLK);
     assert_int_equal(zkr_fence_accept(f, 21), ZKR_EDEADLK);
     zkr_fence_end(f);
-    /* Now it is a writer's, though no higher than it was. */
+    /* Now the token is a writer's, though it is no higher than before. */
     assert_int_equal(zkr_fence_accept_shared(f, 10), ZKR_ESTALE);
     assert_true(highest(f) == 20);
 }
@@ -180,7 +180,7 @@ static void what_cannot_be_opened_says_why(void **state)
 
 struct counter {
     zkr_fence *fence;
-    long count;   /* in sections only: TSan watches */
+    long count;   /* accessed in sections only: TSan checks it */
     int64_t last; /* the token of the last section */
     bool back;    /* a section with a lower one */
 };
@@ -293,8 +293,8 @@ static void *cancelled_main(void *arg)
     return NULL;
 }
 
-/* It ended in the middle, and left the fence locked for as long as the process
- * lived. */
+/* Regression: the thread ended in the middle, and left the fence locked for as
+ * long as the process lived. */
 static void a_thread_that_is_cancelled_in_a_call_ends_it_first(void **state)
 {
     static int (*const calls[])(zkr_fence *) = {
@@ -320,7 +320,7 @@ static void a_thread_that_is_cancelled_in_a_call_ends_it_first(void **state)
 
 /* -- processes ------------------------------------------------------------ */
 
-/* A child dies with its parent, and tells by its exit status. */
+/* A child dies with its parent, and reports by its exit status. */
 static pid_t start(int (*run)(int out), int out)
 {
     pid_t pid = fork();
@@ -343,7 +343,8 @@ static void ends_well(pid_t pid)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Fences of a child are static: they end with it, and are no leaks. */
+/* Fences of a child are static: they end with it, and are not reported as
+ * leaks. */
 
 static zkr_fence *of_the_parent;
 
@@ -372,7 +373,7 @@ static int try_another(int out)
     return zkr_fence_begin(f, 9, 50) == ZKR_ETIMEDOUT ? 0 : 3;
 }
 
-/* The lock of a file belongs to both sides of a fork. */
+/* Parent and child share the lock of a file after a fork. */
 static void a_child_opens_a_fence_of_its_own(void **state)
 {
     (void)state;
@@ -425,8 +426,8 @@ static void who_dies_in_a_section_leaves_it(void **state)
 #define PROCESSES 4
 #define SECTIONS  100
 
-/* The tokens of all, mixed; and in sections, "token count" is read and written
- * in place, which loses counts if two do it at once. */
+/* Processes present their tokens in mixed order. In sections they read "token
+ * count" and write it in place, which loses counts if two do so at once. */
 static int count_in_file(int out)
 {
     static zkr_fence *f;
@@ -496,7 +497,7 @@ static int climb(int out)
     }
 }
 
-/* What was accepted stays accepted, whenever the process dies. */
+/* An accepted token stays accepted, whenever the process dies. */
 static void kill_9_in_the_middle_loses_nothing(void **state)
 {
     int64_t accepted = 0;
@@ -515,7 +516,8 @@ static void kill_9_in_the_middle_loses_nothing(void **state)
         if (round % 4 != 0)
             assert_int_equal(read(pipes[0], &accepted, sizeof(accepted)),
                              sizeof(accepted));
-        (void)nanosleep(&some, NULL); /* where it is then, is chance */
+        (void)nanosleep(&some, NULL); /* the child is killed at a random
+                                         place */
         assert_int_equal(kill(pid, SIGKILL), 0);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         while (read(pipes[0], &accepted, sizeof(accepted)) > 0)
@@ -530,7 +532,8 @@ static void kill_9_in_the_middle_loses_nothing(void **state)
         accepted = token;
         zkr_fence_free(f);
     }
-    assert_true(accepted >= 45); /* who was waited for has accepted one */
+    assert_true(accepted >= 45); /* the child that was waited for has accepted
+                                    one */
 }
 
 /* -- disks and damage ----------------------------------------------------- */
@@ -578,7 +581,7 @@ static void a_full_disk_is_an_error_and_changes_nothing(void **state)
     zkr_fence_free(f);
 }
 
-/* Both of one that is open and of one that is opened then. */
+/* This holds for a fence that is open and for one that is opened later. */
 static void is_damaged(zkr_fence *f)
 {
     zkr_fence *again = NULL;
@@ -628,12 +631,12 @@ static void a_file_that_has_gone_is_not_a_new_one(void **state)
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
     assert_int_equal(zkr_fence_accept(f, 99), ZKR_EDAMAGED);
     zkr_fence_free(f);
-    f = open_fence(); /* both removed: that is how to begin anew */
+    f = open_fence(); /* both are removed: this begins anew */
     assert_true(highest(f) == 0);
     zkr_fence_free(f);
 }
 
-/* Two that lock different files would not exclude each other. */
+/* Two fences that lock different files would not exclude each other. */
 static void a_lock_file_that_was_replaced_is_noticed(void **state)
 {
     zkr_fence *f = open_fence();

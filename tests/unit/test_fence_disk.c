@@ -1,5 +1,6 @@
-/* Tests of what a fence leaves on the disk: in which order, for the case that
- * the machine crashes, and what it makes of what it finds there. */
+/* Tests of the files of a fence: the order in which it writes them, for the
+ * case that the machine crashes, and its reaction to the files that it
+ * finds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 
 #include "fence_dir.h"
 
-/* The calls that count, "sync fence.new, rename, ...", since start_log(). */
+/* The logged calls, "sync fence.new, rename, ...", since start_log(). */
 static char calls[512];
 static int calls_left; /* until one fails; < 0: none does */
 
@@ -106,7 +107,7 @@ static void write_text(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-/* A name that shows a file must not be there before what it shows. */
+/* A file must not have its name before its contents are on the disk. */
 static void what_is_accepted_is_on_the_disk(void **state)
 {
     zkr_fence *f = open_fence();
@@ -121,8 +122,8 @@ static void what_is_accepted_is_on_the_disk(void **state)
     zkr_fence_free(f);
 }
 
-/* Who wrote it has failed, or was killed, before it was on the disk. A fence
- * that finds it there cannot tell. */
+/* The writer has failed, or was killed, before the record was on the disk. A
+ * fence that finds the record cannot tell. */
 static void what_another_has_written_is_written_once_more(void **state)
 {
     static const char written[] = "sync fence.new, rename, sync dir";
@@ -148,7 +149,8 @@ static void what_another_has_written_is_written_once_more(void **state)
     zkr_fence_free(other);
 }
 
-/* The lock file says that there was a fence: not before there is one. */
+/* The lock file says that there was a fence, so it must not say so before there
+ * is one. */
 static void a_fence_is_on_the_disk_before_it_must_be_there(void **state)
 {
     zkr_fence *f = open_fence();
@@ -174,7 +176,8 @@ static void a_disk_that_fails_is_an_error(void **state)
         assert_non_null(strstr(zkr_error_detail(), strerror(EIO)));
         assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
         start_log(-1);
-        /* Renamed it may be there, or not after a crash: nobody was told. */
+        /* After the rename the record may or may not survive a crash: no caller
+         * was told that it was accepted. */
         assert_true(highest(f) == (good < 2 ? 0 : 7));
     }
     zkr_fence_free(f);
@@ -194,7 +197,7 @@ static void a_set_up_that_fails_is_an_error(void **state)
     }
 }
 
-/* What a crash has left is longer than what is written now. */
+/* The file that a crash has left is longer than the one that is written now. */
 static void a_new_file_that_was_left_is_overwritten(void **state)
 {
     zkr_fence *f = open_fence();
@@ -208,7 +211,8 @@ static void a_new_file_that_was_left_is_overwritten(void **state)
     zkr_fence_free(f);
 }
 
-/* Where others may write, a link must not make us write elsewhere. */
+/* In a directory where others may write, a link must not make us write
+ * elsewhere. */
 static void links_are_not_followed(void **state)
 {
     zkr_fence *f = open_fence();

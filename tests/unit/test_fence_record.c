@@ -1,4 +1,5 @@
-/* Tests of the rule of a fence, and of its text. */
+/* Tests of the record of a fence: the rule that accepts a token, and the text
+ * form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ static void writers_never_go_back(void **state)
     assert_true(r.highest == INT64_MAX && r.exclusive == INT64_MAX);
 }
 
-/* The counter of an election's epoch begins again below it. */
+/* The counter begins again at 0 in each epoch. */
 static void tokens_grow_from_one_epoch_to_the_next(void **state)
 {
     struct zkr__fence_record r = { 0, 0 };
@@ -114,7 +115,8 @@ static void anything_else_is_refused(void **state)
     assert_true(r.highest == -1 && r.exclusive == -1);
 }
 
-/* More writers than all is no record of ours, whatever its sum says. */
+/* A writer's token above the highest of all is no record of ours, even with a
+ * correct checksum. */
 static void a_record_that_contradicts_itself_is_refused(void **state)
 {
     static const struct zkr__fence_record wrong[] = { { 1, 2 }, { 1, -1 } };

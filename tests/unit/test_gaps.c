@@ -1,8 +1,8 @@
-/* Tests of the gaps: where a call, or a thread of ours, lets go of the lock of
- * its session, another thread does something to what it works on. Each gap of
- * each of them is tried with each intruder. What must hold is asserted by the
- * library itself, and by the sanitizers: ThreadSanitizer sees what is touched
- * in a gap, as the two threads are not put in order by the test. */
+/* Tests of the gaps: in each place where a call, or a thread of the library,
+ * releases the lock of its session, another thread (an intruder) changes an
+ * object that it works on. Each gap is tried with each intruder. The library's
+ * own assertions and the sanitizers judge: ThreadSanitizer sees every access in
+ * a gap, because the test does not order the two threads. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -21,14 +21,14 @@
 
 /* What hangs is killed. */
 enum { PATIENCE_S = 60 };
-/* Of one call. */
+/* The number of gaps of one call. */
 enum { GAPS_MAX = 8 };
 enum { REPLY_MS = 300 };
 
 /* -- the gaps ---------------------------------------------------------------
  */
 
-/* Relaxed, so that they order nothing. */
+/* These are relaxed, so that they order nothing. */
 static _Atomic(const char *) thread_with_gaps; /* its name */
 static atomic_int gaps_left;
 static atomic_bool go;
@@ -67,7 +67,7 @@ bool __real_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
 bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                            int64_t deadline);
 
-/* The intruder may have to wait for us: not for ever. */
+/* The intruder may have to wait for us, so we wait for it only for a while. */
 void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
 {
     __real_zkr__mtx_unlock(mtx);
@@ -147,8 +147,8 @@ static void end(void)
 /* -- intruders --------------------------------------------------------------
  */
 
-/* One look at a time, in this gap and for a while after it: what a look touches
- * without the lock is not put in order by the next. */
+/* One look at a time, in this gap and for a while after it: the accesses of a
+ * look without the lock are not ordered by the next look. */
 enum { LOOKS = 40 };
 
 static void look_at_session(int i)
@@ -280,7 +280,8 @@ struct play {
     bool keeps_grant; /* the call does not free it */
 };
 
-/* At a gap, or shortly before the call (0). False: the call has fewer gaps. */
+/* Intrudes at a gap, or shortly before the call (0). Returns false when the
+ * call has fewer gaps. */
 static bool play_once(const struct play *p, void (*const *intruder)(void),
                       int gap)
 {

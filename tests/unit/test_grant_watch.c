@@ -1,6 +1,6 @@
-/* Tests of what a holder hears of its own node, and of what listeners hear that
- * come late, or go, or take their time. Without a lease: no heartbeat finds out
- * instead. */
+/* Tests of the watch on the holder's own node, and of listeners that are
+ * registered late, removed, or slow. The sessions have no lease, so that no
+ * heartbeat finds the loss first. */
 #include "unit.h"
 
 #include <poll.h>
@@ -21,7 +21,7 @@ enum { ZCONNECTIONLOSS = -4, ZNOAUTH = -102 };
 
 enum { REVOKE = 100, EVENTS_MAX = 16 };
 
-/* What a listener has heard: states, or REVOKE. */
+/* The events that a listener has received: states, or REVOKE. */
 struct heard {
     int events[EVENTS_MAX];
     int count;
@@ -44,7 +44,7 @@ static int setup_free(void **state)
     return zkr_mutex_new(s, "/lock", NULL, &m);
 }
 
-/* It looks at its node a little later, if nobody listens before. */
+/* Without a listener, the grant begins to watch its node a little later. */
 static int hold(void)
 {
     return zkr_mutex_acquire(m, -1, &g);
@@ -178,7 +178,7 @@ static void without_the_permission_to_read_its_end_is_heard(void **state)
     hears(&h, 1, ZKR_GRANT_LOST);
 }
 
-/* Not by the listener: there is none. */
+/* The listener does not report it: there is none. */
 static void a_lost_look_is_repeated(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void the_node_of_another_confirms_nothing(void **state)
     zkr_unfair_mutex_free(unfair);
 }
 
-/* The servers would refuse it, too; here nobody asks them. */
+/* The servers would refuse it, too; here no request is sent. */
 static void who_has_lost_its_node_writes_nothing(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void who_has_lost_its_node_writes_nothing(void **state)
     assert_int_equal(client_requests(ZKR__ZK_GUARDED), 1);
 }
 
-/* It stays, for the delete is refused, and whose it was is freed. */
+/* The node stays, because the delete is refused, and its owner is freed. */
 static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
 {
     struct heard h = { .count = 0 };
@@ -273,8 +273,8 @@ static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
     hears(&h, 0);
 }
 
-/* Who may not read may not see that there is nothing, and the client watches
- * that, too. */
+/* A client that may not read cannot see that the node does not exist, and it
+ * watches that, too. */
 static void a_node_that_comes_after_the_look_is_for_nobody(void **state)
 {
     struct heard h = { .count = 0 };
@@ -356,7 +356,7 @@ static void all_that_happens_meanwhile_is_told(void **state)
     zkr_listener_free(l);
 }
 
-/* Not what was due to the listener before it. */
+/* It does not get the events that were due to the listener before it. */
 static void the_next_listener_hears_what_is_its_own(void **state)
 {
     struct heard first = { .count = 0 };
@@ -422,7 +422,7 @@ static void stay_inside(zkr_session *session,
     while (!atomic_load(&may_leave) &&
            zkr_session_state(s) != ZKR_SESSION_CLOSED)
         pass_a_moment();
-    for (int i = 0; i < 50; i++) /* somebody may be too quick for it */
+    for (int i = 0; i < 50; i++) /* another thread may be faster */
         pass_a_moment();
     atomic_store(&has_left, true);
 }
@@ -461,7 +461,7 @@ static void only_one_thread_dispatches(void **state)
     zkr_listener_free(l);
 }
 
-/* Its memory would go under the callback. */
+/* The memory would be freed while the callback runs. */
 static void a_close_waits_for_the_callback_of_another_thread(void **state)
 {
     zkr_listener *l = NULL;
@@ -498,8 +498,8 @@ static void release_twice(zkr_session *session,
     }
 }
 
-/* Counting needs no answer; giving back does, and what is refused has not
- * happened. */
+/* A counted release needs no answer; the last release does, and a refused one
+ * changes nothing. */
 static void a_callback_counts_down_and_does_not_give_back(void **state)
 {
     struct counting c = { .mutex = NULL };

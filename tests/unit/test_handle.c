@@ -1,5 +1,5 @@
-/* Tests of what a session makes of its handles: when they connect, end, cannot
- * be made, and say something too late. */
+/* Tests of a session and its handles: when handles connect, end, cannot be
+ * made, and report something too late. */
 #include "unit.h"
 
 #include <dirent.h>
@@ -17,12 +17,12 @@
 #include "client.h"
 #include "opened.h"
 
-/* What hangs is killed. */
+/* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 
 enum { ZNOAUTH = -102 };
 
-/* Threads that can still be made: --wrap. */
+/* The number of threads that can still be made (--wrap). */
 static atomic_int threads_left = -1;
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -58,7 +58,7 @@ static void await_state(zkr_session *s, enum zkr_session_state state)
         pass_a_moment();
 }
 
-/* An acquire that goes on beside. */
+/* An acquire on another thread. */
 struct outcome {
     atomic_bool told;
     int rc;
@@ -111,7 +111,8 @@ static void *connect_late(void *unused)
     return unused;
 }
 
-/* The server may have made the session at once, and its answer been late. */
+/* The server may have made the session at once, and its answer may have been
+ * late. */
 static void a_lease_begins_before_the_session_is_asked_for(void **state)
 {
     zkr_grant *g = NULL;
@@ -180,7 +181,7 @@ static void an_open_without_a_thread_fails_and_leaves_none(void **state)
 
 /* -- connections ---------------------------------------------------------- */
 
-/* Without a lease nothing else is sent, and would take it along. */
+/* Without a lease no other request is sent that would do the same. */
 static void what_waits_for_a_connection_is_sent_by_it(void **state)
 {
     zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
@@ -232,7 +233,7 @@ static void without_its_credentials_it_is_not_connected(void **state)
 
 /* -- the end -------------------------------------------------------------- */
 
-/* Its lease is that of its own handle, and it has no number before. */
+/* Its lease is that of its own handle, and it has no session id before. */
 static void the_next_session_begins_anew(void **state)
 {
     zkr_session *s = open_session(0);
@@ -260,7 +261,8 @@ static void the_next_session_begins_anew(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
-/* The client has found the session ended before it can tell. */
+/* The client has found that the session is over, but has not reported it
+ * yet. */
 static void finds_it_ended(zkr_mutex *m)
 {
     zkr_grant *g = NULL;
@@ -308,7 +310,7 @@ static void a_handle_that_is_given_up_is_not_heard(void **state)
     client_stops_at(CLIENT_AT_ONCE);
     client_says(ZKR__ZK_CONNECTED);
     client_await_stop();
-    begin(m, &o); /* for whose answers it is kept a little */
+    begin(m, &o); /* it is kept a little while for their answers */
     assert_int_equal(pthread_create(&thread, NULL, go_on_when_lost, s), 0);
     finds_it_ended(m);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -329,7 +331,7 @@ static void await_scouts(int count)
 }
 
 /* As after a restore from an older copy: a server that has seen less than we
- * have hangs up, whatever has become of our session. */
+ * have hangs up, whether or not our session lives. */
 static void a_session_that_is_served_no_more_is_given_up(void **state)
 {
     zkr_session *s;
@@ -357,7 +359,8 @@ static void a_session_that_is_served_no_more_is_given_up(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
-/* Servers without a quorum hang up just so, and the session survives. */
+/* Servers without a quorum hang up in the same way, and the session
+ * survives. */
 static void a_session_outlives_servers_that_serve_nobody(void **state)
 {
     zkr_session *s;
@@ -421,7 +424,7 @@ static void what_cannot_be_opened_is_not_tried_again_at_once(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
-/* There is nothing that a server could keep. */
+/* There is no session that a server could keep. */
 static void a_close_without_a_session_is_done(void **state)
 {
     zkr_session *s = open_session(0);
@@ -484,7 +487,8 @@ static void *delete_meanwhile(void *unused)
     return unused;
 }
 
-/* It was not done for certain, so whoever has done it was somebody else. */
+/* The request was not carried out for certain, so the node was deleted by
+ * somebody else. */
 static void a_break_that_was_put_off_has_broken_nothing(void **state)
 {
     zkr_session *s = open_session(0);
@@ -509,7 +513,7 @@ static void a_break_that_was_put_off_has_broken_nothing(void **state)
 
 /* -- ghosts --------------------------------------------------------------- */
 
-/* Its server may find out one day, when the claim is no more. */
+/* Its server may find out later, when the claim does not exist any more. */
 static void a_ghost_is_not_watched_any_more(void **state)
 {
     static const char *const names[] = { "one-lock-0000000001",
@@ -535,8 +539,8 @@ static void a_ghost_is_not_watched_any_more(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
-/* Where names have no UUID, one may come back when the directory has been made
- * anew; but our own node has gone with it then. */
+/* A name without a UUID may come back when the directory has been made anew;
+ * but then our own node has gone, too. */
 static void a_ghost_is_one_for_one_node_of_ours(void **state)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };

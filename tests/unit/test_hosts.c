@@ -1,4 +1,4 @@
-/* Tests of host lists: what is accepted, and how each mistake is told. */
+/* Tests of host lists: which are accepted, and how each mistake is reported. */
 #include <stdlib.h>
 #include <string.h>
 

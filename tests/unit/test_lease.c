@@ -1,4 +1,4 @@
-/* Tests of the lease: what three requests prove, and what fewer do not. */
+/* Tests of the lease: three requests prove it, fewer do not. */
 #include "session/lease.h"
 #include "unit.h"
 
@@ -67,7 +67,7 @@ static void nothing_is_proven_without_a_timeout(void **state)
     assert_int_equal(zkr__lease_until(&lease), 0);
 }
 
-/* The leader itself made the session then. */
+/* The leader itself made the session at that time. */
 static void the_beginning_of_the_session_needs_no_proof(void **state)
 {
     (void)state;
@@ -75,10 +75,10 @@ static void the_beginning_of_the_session_needs_no_proof(void **state)
     assert_int_equal(until(), T_LOW);
 }
 
-/* They did count: the first as if the client had pinged T/3 before, and a
- * process that was stopped had not ("waiter stopped", tests/fault); the second
- * when it was answered quickly, and it may have come as a stall of the link
- * ended, which broke then ("granted as a stall ends"). */
+/* Both once counted: the first as if the client had pinged T/3 before, although
+ * a stopped process had not ("waiter stopped", tests/fault); the second when it
+ * was answered quickly, although it may have come as a stall of the link ended,
+ * which then broke ("granted as a stall ends"). */
 static void a_first_write_without_a_round_before_it_proves_nothing(void **state)
 {
     (void)state;
@@ -101,8 +101,8 @@ static void the_first_write_after_two_syncs_proves_the_first(void **state)
     assert_int_equal(until(), T_LOW);
 }
 
-/* How long the lease runs at least when a write is answered that came after
- * some pulses, at any time up to the answer to the next. */
+/* Returns how long the lease runs at least after the answer to a write that
+ * follows some pulses, at any time up to the answer to the next. */
 static int64_t worst_after_pulses(int64_t took)
 {
     int64_t pulse = zkr__lease_pulse(&lease);
@@ -150,7 +150,7 @@ static void three_requests_with_the_gap_between_prove_the_first(void **state)
     assert_int_equal(until(), T_LOW);
 }
 
-/* It tells nothing of what the leader and the follower have said. */
+/* It proves nothing about the exchange of the leader and the follower. */
 static void a_read_is_no_round(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void a_second_request_within_the_gap_proves_nothing(void **state)
     assert_int_equal(until(), T_LOW);
 }
 
-/* Sent before m was answered, k may have overtaken it. */
+/* k was sent before m was answered, so it may have overtaken m. */
 static void a_third_write_sent_too_early_proves_nothing(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void a_third_write_sent_too_early_proves_nothing(void **state)
 }
 
 /* The time of the answer must not count: it may have been under way for long.
- * etcd's client takes that. */
+ * etcd's client counts it. */
 static void a_slow_answer_does_not_extend_the_lease(void **state)
 {
     (void)state;
@@ -192,9 +192,10 @@ static void a_slow_answer_does_not_extend_the_lease(void **state)
     assert_int_equal(until(), T_LOW);
 }
 
-/* A stall of a link may be why: then the leader has not heard of us for longer
- * than the answer took. It did count, and a lock granted in a stall of 2 s was
- * believed 0.3 s after the session's end (tests/fault, T = 4 s). */
+/* The cause may be a stall of a link: then the leader has not heard from us for
+ * longer than the answer took. Such an answer once counted, and a lock that was
+ * granted in a stall of 2 s was still reported as held 0.3 s after the
+ * session's end (tests/fault, T = 4 s). */
 static void a_slow_write_counts_when_the_next_is_answered(void **state)
 {
     (void)state;
@@ -207,7 +208,7 @@ static void a_slow_write_counts_when_the_next_is_answered(void **state)
     assert_int_equal(until(), -5 * S + T_LOW);
 }
 
-/* Every T/6: E is T/2 behind the last write. */
+/* With a beat every T/6, E is T/2 behind the last write. */
 static void a_steady_beat_proves_half_a_timeout_ahead(void **state)
 {
     (void)state;
@@ -217,8 +218,9 @@ static void a_steady_beat_proves_half_a_timeout_ahead(void **state)
     assert_int_equal(zkr__lease_late(&lease), 4 * S);
 }
 
-/* With a beat of T/6 the third write after j would be m, and hardly T/10 be
- * left as the next proof comes. The guard of zk-lockctl wants up to T/6. */
+/* With a beat of T/6 the third write after j would be m, and hardly T/10 would
+ * be left when the next proof comes. The guard of zk-lockctl wants up to
+ * T/6. */
 static void
 slow_answers_make_the_beat_quicker_not_the_lease_shorter(void **state)
 {
@@ -258,7 +260,7 @@ static void answer_before(int64_t now)
     }
 }
 
-/* Asked as each answer comes, and before it counts. */
+/* Reads the lease when an answer comes, before the answer counts. */
 static int64_t worst_of_a_stream(int64_t took)
 {
     int64_t at = 0;
@@ -367,7 +369,8 @@ static void a_long_silence_while_held_does_not_bring_it_back(void **state)
     assert_int_equal(until(), 14 * S + T_LOW);
 }
 
-/* A server that grants less after a reconnect: what was promised shrinks. */
+/* A server grants a shorter timeout after a reconnect, so the lease becomes
+ * shorter. */
 static void a_smaller_timeout_counts_for_all(void **state)
 {
     (void)state;

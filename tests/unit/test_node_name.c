@@ -34,7 +34,7 @@ static const char *const rw_shared[] = { "__READ__", "__rlock__", NULL };
 
 struct vector {
     const char *name;
-    const char *key; /* what Curator 5.4.0 sorts by */
+    const char *key; /* the sort key of Curator 5.4.0 */
     enum zkr__kind kind;
     int64_t seq;
 };
@@ -90,7 +90,7 @@ static const struct vector rw_vectors[] = {
 /* clang-format on */
 
 /* The name goes to the heap, in a block of exactly its size, so that a read
- * before or behind it is seen. */
+ * before or after it is detected. */
 static void assert_parses(const char *name, uint32_t markers,
                           enum zkr__kind kind, int64_t seq)
 {
@@ -124,8 +124,8 @@ static void assert_vectors(const struct vector *v, size_t count,
         assert_parses(v[i].name, markers, v[i].kind, v[i].seq);
 }
 
-/* Where Curator's text order is an order of numbers, and ours is meant to be
- * the same. */
+/* Tells whether Curator's order of texts is an order of numbers, so that ours
+ * must be the same. */
 static bool is_comparable(const struct vector *v)
 {
     return v->kind != ZKR__FOREIGN && strlen(v->key) == 10 &&
@@ -176,8 +176,8 @@ static char *long_name(const char *head, char c, size_t len, const char *tail)
     return name;
 }
 
-/* The grammar once more, read from the other side: some marker somewhere, after
- * it one optional sign, digits and the end. */
+/* The same grammar, read from the left: a marker anywhere, then an optional
+ * sign, digits and the end. */
 static bool is_number_to_the_end(const char *text, int64_t *ret_value)
 {
     const char *digits = text + (*text == '-');
@@ -210,7 +210,7 @@ static enum zkr__kind slow_parse(const char *name, const char *const *exclusive,
     return has_marker(name, shared, ret_seq) ? ZKR__SHARED : ZKR__FOREIGN;
 }
 
-/* Up to seven pieces that come near to the grammar. */
+/* Builds a name of up to seven pieces that comes near to the grammar. */
 static void random_name(char name[256], uint64_t *random)
 {
     static const char *const pieces[] = {
@@ -451,9 +451,9 @@ static void kazoo_layout_is_built(void **state)
     assert_string_equal(name, HEX "__rlock__");
 }
 
-/* In every layout, with every marker: nothing is cut off, the tag is all but
- * the marker, and what the server makes of the name is read as the contender
- * that it is. */
+/* In every layout, with every marker: nothing is cut off, the tag is the name
+ * without the marker, and the name that the server makes of it is parsed as the
+ * same contender. */
 static void built_names_are_tag_and_marker(void **state)
 {
     static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
@@ -632,7 +632,7 @@ static void a_million_random_names_agree_with_the_grammar(void **state)
         assert_parses(name, i % 2 == 0 ? mutex_markers : rw_markers, kind, seq);
         seen[kind]++;
     }
-    /* Every answer has been tried often. */
+    /* Every answer has occurred often. */
     assert_true(seen[ZKR__FOREIGN] > 10000);
     assert_true(seen[ZKR__EXCLUSIVE] > 10000);
     assert_true(seen[ZKR__SHARED] > 1000);

@@ -76,7 +76,7 @@ static void caller_of_the_same_version_is_copied(void **state)
 
 static void older_caller_leaves_new_fields_unset(void **state)
 {
-    /* What is behind it is something else, and not zero. */
+    /* The memory after it belongs to something else, and is not zero. */
     struct {
         struct v1 caller;
         unsigned char beyond[sizeof(struct v2)];

@@ -15,8 +15,8 @@
 #include "lock/owner.h"
 #include "unit.h"
 
-/* The linker sends the library's calls here (--wrap): the host and the clocks
- * are what a test wants, or else the real ones. */
+/* The linker sends the library's calls here (--wrap): a test sets the host and
+ * the clocks, or they are the real ones. */
 static const char *fake_host;
 static struct timespec fake_wall;
 static struct timespec fake_boot;
@@ -195,9 +195,10 @@ static void start_is_when_this_process_started(void **state)
     json_decref(json);
 }
 
-/* With its start, a process id means one process: so all records of a process
- * have to agree. The seconds of the two clocks were once subtracted, and the
- * difference depended on which of them had just turned. */
+/* A process id together with the start names one process, so all records of a
+ * process have to agree. The seconds of the two clocks were once subtracted,
+ * and the difference depended on which clock had just reached the next
+ * second. */
 static void start_does_not_depend_on_when_it_is_asked(void **state)
 {
     json_t *one;
@@ -234,8 +235,8 @@ static void longest_label_fits(void **state)
     json_decref(json);
 }
 
-/* Each character of each name becomes two in JSON. What says who holds the lock
- * is kept. */
+/* Each character of each name becomes two in JSON. The members that identify
+ * the holder are kept. */
 static void nastiest_names_fit(void **state)
 {
     static char program[200];
@@ -376,8 +377,8 @@ static void record_is_of_the_calling_thread(void **state)
     json_decref(json);
 }
 
-/* An event loop starts many claims from one thread, which waits for none: to
- * look like one owner made them a deadlock. */
+/* An event loop starts many claims from one thread, which waits for none of
+ * them. When they looked like one owner, tools reported a deadlock. */
 static void record_of_no_thread_names_none(void **state)
 {
     json_t *json = written_of((struct zkr__owner){ .of_thread = false });

@@ -1,4 +1,4 @@
-/* Tests of paths, and of the text that people are shown. */
+/* Tests of paths, and of text that is shown to people. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct row {
 };
 
 /* The input goes to the heap, in a block of exactly its size, so that a read
- * behind its end is seen. */
+ * after its end is detected. */
 static void assert_faults(const char *(*fault_of)(const char *),
                           const struct row *rows, size_t count)
 {
@@ -36,7 +36,7 @@ static void assert_faults(const char *(*fault_of)(const char *),
     }
 }
 
-/* As UTF-8 would be, for surrogates too. */
+/* Encodes it as UTF-8 would be, surrogates too. */
 static void encode(uint32_t c, char text[5])
 {
     size_t len = 0;
@@ -176,8 +176,8 @@ static void private_use_and_specials_are_refused(void **state)
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-/* Source: PathUtils.validatePath of the Java server, for what is one UTF-16
- * unit. */
+/* Source: PathUtils.validatePath of the Java server, for characters of one
+ * UTF-16 unit. */
 static void every_character_is_judged_as_the_server_does(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void bad_paths_are_told_why(void **state)
     assert_faults(zkr__path_fault, rows, COUNT(rows));
 }
 
-/* The server is written in Java: a character behind U+FFFF is two surrogates to
+/* The server is written in Java: a character after U+FFFF is two surrogates to
  * it, and PathUtils.validatePath refuses those. A label may have such a
  * character, a path may not. */
 static void a_path_has_no_character_behind_ffff(void **state)

@@ -1,5 +1,5 @@
-/* Tests of how often, and until when, a policy lets repeat what a server puts
- * off: the create of a claim, which is an attempt of its own, and single
+/* Tests of how often, and until when, a policy repeats requests that a server
+ * throttles: the create of a claim, which is an attempt of its own, and single
  * requests. */
 #include "unit.h"
 
@@ -11,7 +11,7 @@
 
 #include "client.h"
 
-/* What hangs is killed. */
+/* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 
 enum { ZTHROTTLEDOP = -127 };
@@ -79,7 +79,7 @@ static void await_outcome(const atomic_int *outcome)
     assert_int_equal(atomic_load(outcome), ZKR_OK);
 }
 
-/* The time is in milliseconds: in nanoseconds it would be over at once. */
+/* The time is in milliseconds: in nanoseconds it would have passed at once. */
 static void until_then_it_is_repeated(void **state)
 {
     atomic_int outcome = 1;

@@ -24,7 +24,7 @@ static void parse(struct zkr__queue *queue, const char *const *names,
                      ZKR_OK);
 }
 
-/* Who is ahead, by name, and frees the queue. */
+/* Returns the name of the contender ahead, and frees the queue. */
 static void assert_ahead(struct zkr__queue *queue, const char *const *names,
                          size_t count)
 {
@@ -242,7 +242,7 @@ static void the_nearest_exclusive_is_behind_those_who_share(void **state)
     zkr__queue_done(&queue);
 }
 
-/* The first place must be found too: it is number 0, not nobody. */
+/* The first place must be found, too: index 0 does not mean nobody. */
 static void the_first_place_is_not_nobody(void **state)
 {
     static const char *const names[] = { W "1", R "2", R "3" };
@@ -308,7 +308,8 @@ static void all_can_be_left_out(void **state)
     assert_ahead(&queue, NULL, 0);
 }
 
-/* A name is compared as a whole: one with the same number is somebody else. */
+/* A name is compared as a whole: another name with the same number is another
+ * contender. */
 static void who_is_not_ahead_cannot_be_left_out(void **state)
 {
     static const char *const names[] = { "a" W "5", W "5", "me-" R "5", W "6",

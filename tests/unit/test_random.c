@@ -65,7 +65,7 @@ static void every_digit_takes_every_value(void **state)
     }
 }
 
-/* No byte is written in two places. */
+/* Every byte is random, and appears in one place only. */
 static void no_two_digits_are_always_equal(void **state)
 {
     (void)state;

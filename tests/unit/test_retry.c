@@ -161,7 +161,7 @@ static void the_largest_numbers_do_not_overflow(void **state)
                     UINT32_MAX);
 }
 
-/* Every delay from half to whole is drawn, and no other. */
+/* Every delay between half and the whole is drawn, and no other. */
 static void jitter_is_between_half_and_whole(void **state)
 {
     struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(25, 25, 0));

@@ -1,5 +1,5 @@
-/* Tests of the ring of events: in order, and the oldest goes when it is full.
- */
+/* Tests of the ring of events: it keeps the order, and drops the oldest when it
+ is full. */
 #include "base/ring.h"
 #include "unit.h"
 
@@ -81,7 +81,7 @@ static void overflow_drops_the_oldest(void **state)
     assert_empty(&ring);
 }
 
-/* From every position of the first event, so that each one wraps. */
+/* Starts at every position of the first event, so that each one wraps. */
 static void order_is_kept_around_the_end(void **state)
 {
     struct zkr__ring ring = { 0 };

@@ -12,7 +12,7 @@
 
 #define NOBODY SIZE_MAX
 
-/* Of the node with that name. */
+/* Returns the entry of the node with that name. */
 struct owned {
     const char *name;
     int64_t session_id;
@@ -151,9 +151,9 @@ static void a_downgrade_stands_side_by_side(void **state)
     assert_waits((const size_t[]){ NOBODY, NOBODY, 1, 2 });
 }
 
-/* The roster had its own order of equal numbers, the other way round: behind a
- * writer that also reads, it named the reader's node, and the library watched
- * the writer's. */
+/* The roster once ordered equal numbers the other way round: behind a writer
+ * that also reads, it named the reader's node, while the library watched the
+ * writer's. */
 static void behind_a_downgrade_the_writer_is_waited_for(void **state)
 {
     static const char *const names[] = { "a-__READ__5", "b-__WRIT__5",
@@ -228,7 +228,7 @@ static void nobody_is_an_empty_list(void **state)
     assert_int_equal(count, 0);
 }
 
-/* A server that lies could make us ask for other nodes than children. */
+/* A server that lies could make us request nodes that are no children. */
 static void what_is_no_child_is_left_out(void **state)
 {
     static const char *const names[] = { "",    ".",       "..",
@@ -252,7 +252,7 @@ static void any_byte_may_be_in_a_name(void **state)
     assert_waits((const size_t[]){ NOBODY, 0, 0 });
 }
 
-/* The rules, word for word. */
+/* A direct implementation of the rules. */
 static bool waits(const struct zkr_participant *p,
                   const struct zkr_participant *ahead)
 {
@@ -316,8 +316,8 @@ static void random_queues_follow_the_rules(void **state)
 
 /* --- against the recipes --- */
 
-/* The partner in a downgrade, with whom the recipe is not asked whom it waits
- * for: NULL. */
+/* Returns the partner in a downgrade, or NULL. With a partner the recipe is not
+ * asked whom it waits for. */
 static const struct zkr_participant *beside(const struct zkr_participant *p)
 {
     for (size_t i = 0; i < count; i++) {
@@ -330,7 +330,7 @@ static const struct zkr_participant *beside(const struct zkr_participant *p)
     return NULL;
 }
 
-/* Whom a claim with that node would watch. */
+/* Returns the node that a claim with that node would watch. */
 static const char *watched(const struct zkr__recipe *recipe,
                            const char *const *names, size_t n,
                            const struct zkr_participant *p)
@@ -370,8 +370,8 @@ static void assert_watched(const struct zkr__recipe *exclusive,
     }
 }
 
-/* Numbers are few, so that many are equal. Of one number at most one of each
- * kind belongs to a session, as clients make them. */
+/* There are few numbers, so that many are equal. A session has at most one node
+ * of each kind with the same number, as real clients do. */
 static void claims_watch_whom_the_roster_names(void **state)
 {
     static const char *const markers[] = { "lock-", "__lock__", "__WRIT__",

@@ -15,7 +15,7 @@
 #include "client.h"
 #include "opened.h"
 
-/* What hangs is killed. */
+/* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 
 /* -- a thread that is cancelled ------------------------------------------- */
@@ -90,7 +90,7 @@ static void dispatch(struct cancelled *c)
     (void)zkr_session_dispatch(c->session);
 }
 
-/* A session of which a callback has not come back can never be closed. */
+/* A session can never be closed while one of its callbacks has not returned. */
 static void a_callback_that_is_cancelled_in_our_loop_goes_on(void **state)
 {
     zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
@@ -118,7 +118,7 @@ static void print(enum zkr_log_level level, const char *message, void *user)
     (void)level;
     (void)message;
     (void)user;
-    pthread_testcancel(); /* as what prints may */
+    pthread_testcancel(); /* as a function that prints may */
 }
 
 static void check_nothing(struct cancelled *c)
@@ -189,7 +189,7 @@ static void how_a_release_ended_is_explained_to_its_callback(void **state)
 
 /* -- what a server says --------------------------------------------------- */
 
-/* Timers of no length never let go of the lock of the session. */
+/* Timers without a delay never release the lock of the session. */
 static void a_session_that_is_granted_no_time_does_not_hang(void **state)
 {
     zkr_session *s;

@@ -1,4 +1,4 @@
-/* Tests of state machines: legal moves are made and told, others abort. */
+/* Tests of state machines: legal moves are made and logged, others abort. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static void move_is_logged_for_debugging(void **state)
     assert_int_equal(lines.count, 1);
 }
 
-/* In the child, and so seen through a pipe. */
+/* The move is made in a child, so its log is read through a pipe. */
 static void log_to_pipe(enum zkr_log_level level, const char *message,
                         void *user)
 {

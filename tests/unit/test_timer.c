@@ -1,4 +1,5 @@
-/* Tests of the timers: the first due comes first, whatever was taken out. */
+/* Tests of the timers: the timer that is due first comes first, also after
+ * others were taken out. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -39,7 +40,7 @@ static void arm_all(struct fixture *f)
                        10 * (int64_t)(order[i] + 1), on_time);
 }
 
-/* All that are armed are popped in order, but for the one that is left out. */
+/* All armed timers are popped in order, except the one that is left out. */
 static void assert_pops_all_but(struct fixture *f, size_t left_out)
 {
     for (size_t i = 0; i < COUNT(f->t); i++) {
@@ -178,7 +179,8 @@ static void extreme_instants_are_in_order(void **state)
         assert_ptr_equal(zkr__timers_pop(&f.timers, INT64_MAX), &f.t[order[i]]);
 }
 
-/* The model: the instants of what is armed, sorted. Equal ones are equal. */
+/* The model is the sorted list of the instants of all armed timers. Timers of
+ * the same instant have no order. */
 enum { TIMERS = 64 };
 
 struct model {

@@ -17,7 +17,7 @@
 
 #include "zk/zk_gate.h"
 
-/* As the client writes it, in both of its places. */
+/* The line as the client writes it, in both places. */
 static const char connects[] =
     "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_INFO@check_events@2999: "
     "initiated connection to server 127.0.0.1:2181";
@@ -142,7 +142,7 @@ static void *shut_and_wait(void *forked)
     return NULL;
 }
 
-/* Else no session that it opens would ever connect. */
+/* Otherwise no session that it opens would ever connect. */
 static void a_child_finds_the_gate_open(void **state)
 {
     atomic_bool forked = false;

@@ -1,5 +1,6 @@
-/* Tests of what the seam makes of the client's words, and of when it gives it
- * anything: the calls of the client are answered here. */
+/* Tests of the seam on the client: how it translates the client's answers, and
+ * when it calls the client. Fake functions here take the place of the
+ * client's. */
 #include "unit.h"
 
 #include <malloc.h>
@@ -27,13 +28,13 @@ static char handle; /* what stands for the client's */
 static struct zkr__zk *zk;
 static struct zkr__op op;
 
-/* What the client was asked for, and how it is. */
+/* The state of the fake client, and the requests that it was given. */
 static struct {
     watcher_fn watcher;
     void *context;
     log_callback_fn log;
     ZooLogLevel level; /* of the log, as something was asked for */
-    atomic_int state;  /* whoever closes a handle looks */
+    atomic_int state;  /* read by the thread that closes a handle */
     sigset_t blocked;  /* when its threads were made */
     int rc;
     strings_completion_t list;
@@ -47,14 +48,14 @@ static struct {
     void_completion_t auth;
     const void *auth_data;
     int pairs;
-    int mode; /* of a node that is to be created */
+    int mode; /* ACL of a node that is to be created */
     const zoo_op_t *ops;
     zoo_op_result_t *results;
     void_completion_t multi;
     const void *multi_data;
 } client;
 
-/* Calls that close a handle hang. */
+/* Whether calls that close a handle hang. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -69,7 +70,7 @@ static void let_closes_hang(bool hang)
     (void)pthread_mutex_unlock(&closes.lock);
 }
 
-/* What the library was told. */
+/* The upcalls that the library has received. */
 static struct {
     int events;
     enum zkr__zk_event event;
@@ -264,7 +265,7 @@ static void on_reply(struct zkr__op *o, const struct zkr__zk_reply *reply)
 static const struct zkr__zk_upcalls upcalls = { .on_event = on_event,
                                                 .on_reply = on_reply };
 
-/* The test is the thread that the client tells everything on. */
+/* The test runs as the thread on which the client makes all its calls. */
 static void client_is(int state)
 {
     client.state = state;
@@ -368,8 +369,8 @@ static void a_handle_tells_by_its_own_upcalls(void **state)
     assert_int_equal(told.events, events);
 }
 
-/* Nobody has asked for a session that can only read. The client would go on to
- * ask all servers, and wait for the answers for ever. */
+/* The library does not ask for a session that can only read. The client would
+ * go on to ask all servers, and wait for the answers for ever. */
 static void a_server_that_only_reads_is_told_of(void **state)
 {
     (void)state;
@@ -380,7 +381,7 @@ static void a_server_that_only_reads_is_told_of(void **state)
     assert_int_equal(told.event, ZKR__ZK_DISCONNECTED);
 }
 
-/* What hangs is killed. */
+/* Ends a test that hangs. */
 static void let_go(void)
 {
     let_closes_hang(false);
@@ -406,7 +407,7 @@ static void a_handle_that_is_stuck_tells_nothing(void **state)
     open_with(NULL);
 }
 
-/* Its memory is the client's until then. */
+/* Until then the client uses its memory. */
 static void a_transaction_lives_as_long_as_its_handle(void **state)
 {
     zoo_op_result_t *results;
@@ -424,7 +425,7 @@ static void a_transaction_lives_as_long_as_its_handle(void **state)
     open_with(NULL);
 }
 
-/* A server could have us make one after the other. */
+/* Otherwise a server could make us open one after the other. */
 static void handles_that_are_stuck_have_an_end(void **state)
 {
     (void)state;
@@ -457,7 +458,7 @@ static void is_told(const struct String_vector *names, int rc, size_t count)
     assert_int_equal(told.name_count, count);
 }
 
-/* Who is missing in a list may be the one to wait for. */
+/* A contender that is missing in a list may be the one to wait for. */
 static void a_list_with_a_hole_is_no_list(void **state)
 {
     char a[] = "a";
@@ -568,7 +569,7 @@ static void be_refused(void)
     assert_int_equal(pair(), client.rc);
 }
 
-/* Nor later, when its handle is closed, but at once. */
+/* It is answered at once, not later when its handle is closed. */
 static void what_the_client_refuses_leaves_nothing(void **state)
 {
     size_t before;
@@ -612,7 +613,7 @@ static void is_damaged(void)
     assert_int_equal(told.name_count, 0);
 }
 
-/* A success that comes without what was asked for is none. */
+/* A success without the requested data is no success. */
 static void an_answer_without_its_parts_is_no_answer(void **state)
 {
     static const struct Stat stat = { .czxid = 5, .dataLength = -1 };
@@ -640,7 +641,7 @@ static void an_answer_without_its_parts_is_no_answer(void **state)
     assert_int_equal(told.rc, ZMARSHALLINGERROR);
 }
 
-/* Lengths and counts are what the server says. */
+/* The server chooses lengths and counts. */
 static void no_length_is_taken_on_trust(void **state)
 {
     static const struct Stat stat = { .czxid = 5, .dataLength = -1 };
@@ -667,7 +668,8 @@ static void no_length_is_taken_on_trust(void **state)
     assert_int_equal(told.reply.anyone, 0);
 }
 
-/* Ours mean what only we can know: that a request was not sent, for one. */
+/* The library's own codes mean things that a server cannot know, for example
+ * that a request was not sent. */
 static void a_code_that_no_server_has_is_no_answer(void **state)
 {
     static const int codes[] = { 1,         INT32_MAX,   ZKR_EINVAL, ZKR_ENOMEM,
@@ -723,7 +725,8 @@ static void connect_anew(void)
     zkr__gate_on_log("ZOO_INFO@check_events: initiated connection to server");
 }
 
-/* Before any that sees a connection: the gate is one for the process. */
+/* This test runs before any that shows a connection, because the process has
+ * one gate. */
 static void no_pair_without_a_gate(void **state)
 {
     (void)state;
@@ -750,7 +753,7 @@ static void no_pair_without_a_connection(void **state)
     assert_int_equal(pair(), ZOK);
 }
 
-/* The level is one for the process, so it is put back at once. */
+/* The process has one level, so the library restores it at once. */
 static void a_pair_finds_the_level_that_the_gate_needs(void **state)
 {
     static const ZooLogLevel levels[] = { ZOO_LOG_LEVEL_ERROR,
@@ -785,7 +788,7 @@ static void no_pair_before_credentials_are_accepted(void **state)
     assert_int_equal(pair(), ZOK);
 }
 
-/* An answer says it of its own connection, and not of the present one. */
+/* An answer proves it for its own connection, not for the present one. */
 static void no_pair_before_this_connection_has_answered(void **state)
 {
     (void)state;
@@ -808,7 +811,8 @@ static void no_pair_before_this_connection_has_answered(void **state)
     assert_int_equal(pair(), ZOK);
 }
 
-/* From the first pair on each connection counts, until the handle is closed. */
+/* From the first transaction on every connection is counted, until the handle
+ * is closed. */
 static void with_credentials_the_level_is_kept(void **state)
 {
     (void)state;
@@ -829,7 +833,8 @@ static void with_credentials_the_level_is_kept(void **state)
 
 /* -- the log -------------------------------------------------------------- */
 
-/* The first of all: once one connection has been seen, none has to be. */
+/* This test is the first: once one connection has been seen, the level need not
+ * be raised for another. */
 static void the_first_connection_is_to_be_seen(void **state)
 {
     (void)state;
@@ -893,7 +898,7 @@ static void a_hook_gets_what_it_wants(void **state)
     zkr_log_set(ZKR_LOG_INFO, NULL, NULL);
 }
 
-/* Some of the client's end with one. */
+/* Some lines of the client end with a newline. */
 static void a_line_has_no_newline(void **state)
 {
     char line[64] = "";
