@@ -1,0 +1,179 @@
+/* What the files of the proxy share.
+ *
+ *   proxy.c           starts and stops it, and breaks the network
+ *   proxy_thread.c    poll()
+ *   proxy_conns.c     sockets
+ *   proxy_requests.c  what passes, and what is done to it
+ *   proxy_rules.c     rules and counts
+ *   proxy_frames.c    bytes
+ *
+ * Bytes of one direction are read into `in`, taken frame by frame, and written
+ * from `out`. */
+#ifndef TEST_PROXY_PRIVATE_H
+#define TEST_PROXY_PRIVATE_H
+
+#include "proxy.h"
+
+#include <stddef.h>
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+
+enum {
+    CONNS_MAX = 256,
+    SERVERS_MAX = 16,
+    RULES_MAX = 16,
+    READ_SIZE = 64 * 1024,
+    FRAME_MAX = 4 * 1024 * 1024,  /* longer is taken for garbage */
+    QUEUE_MAX = 16 * 1024 * 1024, /* no reading while more is waiting */
+
+    LENGTH_SIZE = 4,
+    CONNECT_ZXID = 8,    /* where in a connect frame lastZxidSeen begins */
+    CONNECT_SIZE = 16,   /* a connect frame up to there */
+    REQUEST_HEADER = 12, /* length, xid, type */
+    REPLY_HEADER = 20,   /* length, xid, zxid, err */
+    REPLY_ZXID = 8,
+    CONNECT_XID = INT32_MIN, /* connect frames have none; no other has this */
+
+    PING_OP = 11,
+    AUTH_OP = 100,
+    SASL_OP = 102,
+    TYPE_MIN = -16,
+    TYPES = 144, /* counted are TYPE_MIN to TYPE_MIN + TYPES - 1 */
+
+    /* Places in the array for poll(); the connections follow, two each. */
+    POLL_WAKE = 0,
+    POLL_LISTENER = 1,
+    POLL_CONNS = 2,
+};
+
+enum mode { MODE_OPEN, MODE_CUT, MODE_FROZEN };
+
+/* A queue of bytes. */
+struct bytes {
+    unsigned char *data;
+    size_t begin;
+    size_t size;
+    size_t capacity;
+};
+
+/* A whole frame, with its length in front. */
+struct frame {
+    const unsigned char *data;
+    size_t size;
+};
+
+/* One direction of a connection. */
+struct flow {
+    struct bytes in;
+    struct bytes out;
+    bool greeted; /* the connect frame has been taken */
+    bool eof;     /* nothing more to read */
+    bool shut;    /* told the receiver so */
+    bool held;
+    size_t held_at; /* requests: so many bytes of `out` may still leave */
+};
+
+/* A request without its reply. */
+struct request {
+    struct request *next;
+    int32_t xid;
+    int32_t err;
+    enum proxy_action action; /* of the rule for it, until done */
+    bool awaited;             /* the rule counts in `undone` */
+    bool counted;
+    int64_t seen_ms;
+};
+
+struct conn {
+    int client; /* -1 when closed, as is `server` */
+    int server;
+    struct flow up;   /* requests */
+    struct flow down; /* replies */
+    struct request *first;
+    struct request **tail;
+    int in_flight;
+    int64_t zxid;    /* the last one the client knows */
+    int64_t wake_ms; /* when a delayed reply may leave, or 0 */
+};
+
+struct rule {
+    int32_t type;
+    int nth;
+    enum proxy_action action;
+    int32_t err;
+};
+
+struct proxy {
+    /* Of the thread, or constant. */
+    pthread_t thread;
+    int wake;
+    int listener;
+    char hosts[32];
+    struct sockaddr_in servers[SERVERS_MAX];
+    unsigned int server_count;
+    unsigned int next_server;
+    struct pollfd fds[POLL_CONNS + 2 * CONNS_MAX];
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* Everything below under lock. */
+    struct conn *conns[CONNS_MAX];
+    int conn_count;
+    enum mode mode;
+    bool stopping;
+    unsigned long asked; /* changes of mode and the like, and */
+    unsigned long seen;  /* how many of them the thread has seen */
+    int latency_ms;
+    struct rule rules[RULES_MAX]; /* those that wait for their request */
+    int rule_count;
+    int undone; /* those, and those that wait, or wait in vain, for a reply */
+    long total;
+    long counts[TYPES];
+    long flights;
+    int max_in_flight;
+};
+
+void *proxy_must(void *memory); /* ends the test without memory */
+void proxy_close_fd(int *fd, bool reset);
+void *proxy_run(void *proxy);
+
+unsigned char *bytes_at(const struct bytes *b);
+/* Room for `size` more at the end. */
+void bytes_reserve(struct bytes *b, size_t size);
+void bytes_add(struct bytes *b, const unsigned char *data, size_t size);
+/* What is skipped stays readable until the next bytes_reserve(). */
+void bytes_skip(struct bytes *b, size_t size);
+void bytes_clear(struct bytes *b);
+
+int64_t frame_number(const unsigned char *data, int width);
+void frame_put_number(unsigned char *data, int64_t number, int width);
+/* Look at the frame in front: 1, 0 while it is not complete, or -1 for
+ * garbage.  `least` is the size that the shortest one has. */
+int frame_first(const struct bytes *b, size_t least, struct frame *ret);
+
+void conn_add(struct proxy *p, int client);
+void conn_free(struct conn *c, bool reset);
+/* What it sent before goes on to the server. */
+void conn_drop_client(struct conn *c);
+/* What it sent before goes on to the client. */
+void conn_drop_server(struct conn *c);
+void conn_read_client(struct conn *c);
+void conn_read_server(struct conn *c);
+void conn_step(struct proxy *p, struct conn *c);
+bool conn_is_over(const struct conn *c);
+size_t flow_sendable(const struct flow *f);
+
+void conn_take_requests(struct proxy *p, struct conn *c);
+void conn_take_replies(struct proxy *p, struct conn *c);
+
+/* Is this type one that PROXY_ANY means? */
+bool rules_any_covers(int32_t type);
+void rules_count(struct proxy *p, struct conn *c, int32_t type);
+/* Every rule for this type gets one nearer; the first that has arrived is
+ * taken out and put into the request. */
+void rules_apply(struct proxy *p, int32_t type, struct request *r);
+void rules_finish(struct proxy *p, struct request *r);
+
+#endif
