@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "lock/leftover.h"
+#include "lock/locks.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
 
@@ -208,7 +209,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     struct zkr_session *s = c->session;
 
     zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
-    zkr__list_append(&s->claims, &c->link);
+    zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
     c->started = zkr__clock_now();
     c->epoch = s->epoch;
     if (c->fn != NULL && c->deadline != ZKR__NEVER)
@@ -266,7 +267,9 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
 
 void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
 {
-    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+    struct zkr__list *claims = &zkr__locks_of(s)->claims;
+
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
         struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
 
         if (!c->decided)
@@ -285,17 +288,22 @@ static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 
 void zkr__claims_left_locked(struct zkr_session *s, int64_t czxid)
 {
-    s->left_behind[s->left_count++ % ZKR__LEFT_BEHIND] = czxid;
+    struct zkr__locks *locks = zkr__locks_of(s);
+
+    locks->left_behind[locks->left_count++ % ZKR__LEFT_BEHIND] = czxid;
 }
 
 bool zkr__claims_know_locked(const struct zkr_session *s,
                              const struct zkr__zk_reply *node)
 {
+    const struct zkr__locks *locks = zkr__locks_of(s);
+    const struct zkr__list *claims = &locks->claims;
+
     for (unsigned i = 0; i < ZKR__LEFT_BEHIND; i++) {
-        if (s->left_behind[i] == node->czxid)
+        if (locks->left_behind[i] == node->czxid)
             return true;
     }
-    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
         if (knows(ZKR__CONTAINER(l, struct zkr__claim, link), node))
             return true;
     }

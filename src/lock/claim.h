@@ -61,7 +61,7 @@ struct zkr__claim {
 
     atomic_uint refs;
     /* under the session lock, from here on */
-    struct zkr__list link; /* in session->claims, unless IDLE or LOST */
+    struct zkr__list link; /* in locks->claims, unless IDLE or LOST */
     struct zkr__sm sm;
     uint64_t epoch;
 

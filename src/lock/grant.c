@@ -212,10 +212,10 @@ static int judge_locked(struct zkr_grant *g)
     switch ((enum zkr_grant_state)g->sm.state) {
     case ZKR_GRANT_HELD:
     case ZKR_GRANT_SUSPENDED:
-        if (zkr__heartbeat_has_lease(s) ? zkr__heartbeat_is_proven_for(s, 0)
-                                        : g->sm.state == ZKR_GRANT_HELD)
+        if (zkr__session_has_lease(s) ? zkr__heartbeat_is_proven_for(s, 0)
+                                      : g->sm.state == ZKR_GRANT_HELD)
             return ZKR_OK;
-        if (zkr__heartbeat_has_lease(s))
+        if (zkr__session_has_lease(s))
             zkr__grant_doubt_locked(g, ZKR_GRANT_UNSURE,
                                     "the lease has run out");
         return zkr__grant_explain(g, ZKR_EUNSURE);
@@ -249,7 +249,7 @@ int64_t zkr_grant_valid_until(zkr_grant *g)
         return 0;
     s = zkr__grant_claim(g)->session;
     if (zkr__grant_is_ours(g) && g->sm.state != ZKR_GRANT_UNSURE &&
-        zkr__heartbeat_has_lease(s))
+        zkr__session_has_lease(s))
         until = zkr__lease_until(&s->lease) / ZKR__MS;
     zkr__grant_leave(g);
     return until;

@@ -5,29 +5,26 @@
 #include "base/clock.h"
 #include "lock/claim.h"
 #include "lock/grant_parts.h"
+#include "lock/locks.h"
 #include "session/timer_thread.h"
-
-bool zkr__heartbeat_has_lease(const struct zkr_session *s)
-{
-    return (s->opts.flags & ZKR_SESSION_NO_LEASE) == 0;
-}
 
 bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
 {
-    return !zkr__heartbeat_has_lease(s) ||
+    return !zkr__session_has_lease(s) ||
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
 /* For how long the oldest write of the heartbeat has been under way. */
 static int64_t under_way(const struct zkr_session *s)
 {
+    const struct zkr__beat *beats = zkr__locks_of(s)->beats;
     int64_t now = zkr__clock_boot();
     int64_t oldest = 0;
 
     for (int i = 0; i < ZKR__BEATS; i++) {
-        const struct zkr__op *op = &s->beats[i].op;
+        const struct zkr__op *op = &beats[i].op;
 
-        if (op->where == ZKR__OP_IN_FLIGHT && s->beats[i].claim != NULL &&
+        if (op->where == ZKR__OP_IN_FLIGHT && beats[i].claim != NULL &&
             now - op->sent > oldest)
             oldest = now - op->sent;
     }
@@ -36,7 +33,7 @@ static int64_t under_way(const struct zkr_session *s)
 
 bool zkr__heartbeat_is_good(const struct zkr_session *s)
 {
-    return !zkr__heartbeat_has_lease(s) ||
+    return !zkr__session_has_lease(s) ||
            zkr__lease_lasts(&s->lease, zkr__clock_boot(), under_way(s));
 }
 
@@ -47,7 +44,7 @@ static int64_t late_at(const struct zkr_session *s)
 
 bool zkr__heartbeat_is_late(const struct zkr_session *s)
 {
-    return zkr__heartbeat_has_lease(s) &&
+    return zkr__session_has_lease(s) &&
            zkr__clock_boot() + zkr__lease_ahead(&s->lease, under_way(s)) >=
                late_at(s);
 }
@@ -58,13 +55,16 @@ static struct zkr_grant *grant_of(struct zkr__list *link)
 }
 
 /* The first claim that needs a lease: it holds, or waits for a proof. */
-static struct zkr__claim *first_locked(struct zkr_session *s)
+static struct zkr__claim *first_locked(struct zkr__locks *locks)
 {
-    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+    struct zkr__list *claims = &locks->claims;
+
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
         struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
 
         if (zkr__grant_is_ours(&c->grant) ||
-            (c->sm.state == ZKR__CLAIM_PROVING && c->epoch == s->epoch))
+            (c->sm.state == ZKR__CLAIM_PROVING &&
+             c->epoch == c->session->epoch))
             return c;
     }
     return NULL;
@@ -81,7 +81,7 @@ bool zkr__heartbeat_wants_write(const struct zkr_session *s)
 {
     int64_t beat = zkr__lease_beat(&s->lease);
 
-    return zkr__heartbeat_has_lease(s) &&
+    return zkr__session_has_lease(s) &&
            (!zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ||
             zkr__clock_boot() + beat >= late_at(s));
 }
@@ -96,17 +96,13 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-void zkr__heartbeat_init(struct zkr_session *s)
-{
-    for (int i = 0; i < ZKR__BEATS; i++)
-        zkr__op_init(&s->beats[i].op, s);
-}
-
 static struct zkr__beat *idle_beat_locked(struct zkr_session *s)
 {
+    struct zkr__beat *beats = zkr__locks_of(s)->beats;
+
     for (int i = 0; i < ZKR__BEATS; i++) {
-        if (s->beats[i].op.where == ZKR__OP_IDLE)
-            return &s->beats[i];
+        if (beats[i].op.where == ZKR__OP_IDLE)
+            return &beats[i];
     }
     return NULL;
 }
@@ -142,19 +138,22 @@ static void sync_locked(struct zkr_session *s)
 
 /* With slow answers a hole in the beat would be a hole in the lease of what is
  * acquired again soon. */
-static bool goes_on(const struct zkr_session *s)
+static bool goes_on(const struct zkr__locks *locks)
 {
-    return zkr__lease_is_slow(&s->lease) &&
-           zkr__clock_boot() < s->held_at + s->lease.timeout;
+    const struct zkr__lease *lease = &locks->tenant.session->lease;
+
+    return zkr__lease_is_slow(lease) &&
+           zkr__clock_boot() < locks->held_at + lease->timeout;
 }
 
 /* Sessions that hold nothing write nothing. */
 static void on_beat(struct zkr__timer *timer)
 {
-    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, beat);
-    struct zkr__claim *c = first_locked(s);
+    struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
+    struct zkr_session *s = locks->tenant.session;
+    struct zkr__claim *c = first_locked(locks);
 
-    if (c == NULL && !goes_on(s))
+    if (c == NULL && !goes_on(locks))
         return;
     zkr__timer_thread_arm_locked(
         s, timer, zkr__clock_now() + zkr__heartbeat_pace(s), on_beat);
@@ -162,25 +161,28 @@ static void on_beat(struct zkr__timer *timer)
         sync_locked(s);
         return;
     }
-    s->held_at = zkr__clock_boot();
+    locks->held_at = zkr__clock_boot();
     write_locked(c);
     /* Another one next time: an ACL may refuse us this one. */
     zkr__list_remove(&c->link);
-    zkr__list_append(&s->claims, &c->link);
+    zkr__list_append(&locks->claims, &c->link);
 }
 
 /* What is held is in doubt from the one instant on, and unknown from the other.
  */
 static void on_watch(struct zkr__timer *timer)
 {
-    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, watchdog);
+    struct zkr__locks *locks =
+        ZKR__CONTAINER(timer, struct zkr__locks, watchdog);
+    struct zkr_session *s = locks->tenant.session;
     int64_t now = zkr__clock_boot();
     int64_t until = zkr__lease_until(&s->lease);
     int64_t late = late_at(s);
     int64_t next = late > now ? late : until;
     bool any = false;
 
-    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next) {
+    for (struct zkr__list *l = locks->claims.next; l != &locks->claims;
+         l = l->next) {
         if (!zkr__grant_is_ours(grant_of(l)))
             continue;
         any = true;
@@ -200,31 +202,37 @@ static void on_watch(struct zkr__timer *timer)
 
 void zkr__heartbeat_start_locked(struct zkr_session *s)
 {
+    struct zkr__locks *locks = zkr__locks_of(s);
     int64_t now = zkr__clock_now();
 
-    if (!zkr__heartbeat_has_lease(s))
+    if (!zkr__session_has_lease(s))
         return;
-    if (!s->beat.armed)
+    if (!locks->beat.armed)
         zkr__timer_thread_arm_locked(
-            s, &s->beat,
+            s, &locks->beat,
             now + zkr__lease_first_pace(&s->lease, zkr__clock_boot()), on_beat);
-    if (!s->watchdog.armed)
-        zkr__timer_thread_arm_locked(s, &s->watchdog, now, on_watch);
+    if (!locks->watchdog.armed)
+        zkr__timer_thread_arm_locked(s, &locks->watchdog, now, on_watch);
 }
 
 void zkr__heartbeat_recheck_locked(struct zkr_session *s)
 {
-    if (!s->watchdog.armed)
+    struct zkr__locks *locks = zkr__locks_of(s);
+
+    if (!locks->watchdog.armed)
         return;
-    zkr__timer_thread_disarm_locked(s, &s->watchdog);
-    zkr__timer_thread_arm_locked(s, &s->watchdog, zkr__clock_now(), on_watch);
+    zkr__timer_thread_disarm_locked(s, &locks->watchdog);
+    zkr__timer_thread_arm_locked(s, &locks->watchdog, zkr__clock_now(),
+                                 on_watch);
 }
 
 void zkr__heartbeat_good_locked(struct zkr_session *s)
 {
+    struct zkr__list *claims = &zkr__locks_of(s)->claims;
+
     zkr__heartbeat_start_locked(s);
     if (!zkr__session_connected(s) || !zkr__heartbeat_is_good(s))
         return;
-    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next)
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next)
         zkr__grant_resume_locked(grant_of(l));
 }

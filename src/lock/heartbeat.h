@@ -5,8 +5,6 @@
 
 #include "session/session.h"
 
-void zkr__heartbeat_init(struct zkr_session *s);
-
 /* Something is held, or cannot be proven fast enough by one question after the
  * other: beat, and watch the clock, while that lasts. */
 void zkr__heartbeat_start_locked(struct zkr_session *s);
@@ -25,9 +23,6 @@ bool zkr__heartbeat_wants_write(const struct zkr_session *s);
 
 /* How long to wait before the next write that is to prove it. */
 int64_t zkr__heartbeat_pace(const struct zkr_session *s);
-
-/* Not with ZKR_SESSION_NO_LEASE. */
-bool zkr__heartbeat_has_lease(const struct zkr_session *s);
 
 /* Does the lease run, and for that many nanoseconds on? Without one always. */
 bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead);

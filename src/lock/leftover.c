@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "lock/locks.h"
 #include "session/timer_thread.h"
 
 struct leftover {
-    struct zkr__list link;   /* in session->leftovers, unless it is swept */
+    struct zkr__list link;   /* in locks->leftovers, unless it is swept */
     struct zkr__timer timer; /* armed while the lease is promised */
     struct zkr__sweep sweep;
     struct zkr__lock *lock;
@@ -34,30 +35,30 @@ static void free_locked(struct leftover *l)
 static void on_swept(struct zkr__sweep *sweep, int rc);
 
 /* At most `count` that nothing was promised of any more. */
-static void sweep_some_locked(struct zkr_session *s, int count)
+static void sweep_some_locked(struct zkr__locks *locks, int count)
 {
     struct zkr__list *next;
 
-    if (s->over != 0)
+    if (locks->tenant.session->over != 0)
         return;
-    for (struct zkr__list *i = s->leftovers.next;
-         i != &s->leftovers && count > 0; i = next) {
+    for (struct zkr__list *i = locks->leftovers.next;
+         i != &locks->leftovers && count > 0; i = next) {
         next = i->next;
         if (of(i)->timer.armed)
             continue;
         zkr__list_remove(i);
-        s->leftovers_swept++;
+        locks->leftovers_swept++;
         count--;
         zkr__sweep_start_locked(&of(i)->sweep, on_swept);
     }
 }
 
 /* One tells whether the session of all has ended: they go together. */
-static void forget_epoch_locked(struct zkr_session *s, uint64_t epoch)
+static void forget_epoch_locked(struct zkr__locks *locks, uint64_t epoch)
 {
     struct zkr__list *next;
 
-    for (struct zkr__list *i = s->leftovers.next; i != &s->leftovers;
+    for (struct zkr__list *i = locks->leftovers.next; i != &locks->leftovers;
          i = next) {
         next = i->next;
         if (of(i)->epoch <= epoch)
@@ -70,29 +71,30 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
 {
     struct leftover *l = ZKR__CONTAINER(sweep, struct leftover, sweep);
     struct zkr_session *s = l->lock->session;
+    struct zkr__locks *locks = zkr__locks_of(s);
     bool alive = sweep->deleted;
 
     if (zkr__error_outcome(rc) == ZKR__OVER && s->over == 0) {
         zkr__sweep_start_locked(sweep, on_swept);
         return;
     }
-    s->leftovers_swept--;
+    locks->leftovers_swept--;
     if (rc == ZKR_OK && l->was_there && !alive)
-        forget_epoch_locked(s, l->epoch);
+        forget_epoch_locked(locks, l->epoch);
     free_locked(l);
     if (alive)
-        sweep_some_locked(s, INT32_MAX);
-    else if (s->leftovers_swept == 0)
-        sweep_some_locked(s, 1);
+        sweep_some_locked(locks, INT32_MAX);
+    else if (locks->leftovers_swept == 0)
+        sweep_some_locked(locks, 1);
 }
 
 static void on_promise_over(struct zkr__timer *timer)
 {
     struct leftover *l = ZKR__CONTAINER(timer, struct leftover, timer);
-    struct zkr_session *s = l->lock->session;
+    struct zkr__locks *locks = zkr__locks_of(l->lock->session);
 
-    if (s->leftovers_swept == 0)
-        sweep_some_locked(s, 1);
+    if (locks->leftovers_swept == 0)
+        sweep_some_locked(locks, 1);
 }
 
 static struct leftover *new_leftover(struct zkr__claim *c)
@@ -129,6 +131,7 @@ static bool may_have_a_node(const struct zkr__claim *c)
 void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
 {
     struct zkr_session *s = c->session;
+    struct zkr__locks *locks = zkr__locks_of(s);
     int64_t now = zkr__clock_boot();
     struct leftover *l;
 
@@ -139,18 +142,19 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
         zkr__log(ZKR_LOG_WARNING, "no memory to see to %s", c->request_path);
         return;
     }
-    zkr__list_append(&s->leftovers, &l->link);
+    zkr__list_append(&locks->leftovers, &l->link);
     if (not_before > now)
         zkr__timer_thread_arm_locked(
             s, &l->timer, zkr__clock_now() + not_before - now, on_promise_over);
-    else if (s->leftovers_swept == 0)
-        sweep_some_locked(s, 1);
+    else if (locks->leftovers_swept == 0)
+        sweep_some_locked(locks, 1);
 }
 
 void zkr__leftovers_end_locked(struct zkr_session *s)
 {
+    struct zkr__locks *locks = zkr__locks_of(s);
     struct zkr__list *link;
 
-    while ((link = zkr__list_pop(&s->leftovers)) != NULL)
+    while ((link = zkr__list_pop(&locks->leftovers)) != NULL)
         free_locked(of(link));
 }

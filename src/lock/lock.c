@@ -8,6 +8,7 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "lock/claim.h"
+#include "lock/locks.h"
 
 static int check_options(const char *noun, const char *path,
                          const struct zkr__lock_opts *opts, uint32_t known)
@@ -91,7 +92,7 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
         rc = check_options(noun, path, &o, flags);
     if (rc != ZKR_OK)
         return rc;
-    lock = make(s, noun, path, &o);
+    lock = zkr__locks_open(s) == ZKR_OK ? make(s, noun, path, &o) : NULL;
     if (lock == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
     lock->layout = (o.flags & ZKR__LOCK_KAZOO_LAYOUT) != 0
@@ -124,7 +125,7 @@ void zkr__lock_unref(struct zkr__lock *lock)
 
 void zkr__lock_cancel_locked(struct zkr__lock *lock)
 {
-    struct zkr__list *claims = &lock->session->claims;
+    struct zkr__list *claims = &zkr__locks_of(lock->session)->claims;
     struct zkr__list *next;
 
     for (struct zkr__list *l = claims->next; l != claims; l = next) {

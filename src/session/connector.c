@@ -18,11 +18,6 @@
  * and 1.5 s for the answer. Then it is left behind. */
 #define CLOSE_MS 4750
 
-void zkr__connector_wake_locked(struct zkr_session *s)
-{
-    (void)pthread_cond_signal(&s->connector_wake);
-}
-
 const char *zkr__connector_fault(int rc)
 {
     if (rc == ZKR_EHOSTS)

@@ -8,7 +8,10 @@
 int zkr__connector_start(struct zkr_session *s);
 
 /* The handle is dead, the session closed, or a last answer has come. */
-void zkr__connector_wake_locked(struct zkr_session *s);
+static inline void zkr__connector_wake_locked(struct zkr_session *s)
+{
+    (void)pthread_cond_signal(&s->connector_wake);
+}
 
 /* Close the handle, if there is one, and end all that depended on it. If
  * another thread is closing it, wait for that thread. */

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "lock/heartbeat.h"
 #include "session/connector.h"
 #include "session/retry.h"
 #include "session/session.h"
@@ -167,6 +166,26 @@ void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__mtx_unlock(&s->lock);
 }
 
+static void end_refused(struct zkr__timer *timer)
+{
+    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, ending);
+    struct zkr__list *link;
+
+    while ((link = zkr__list_pop(&s->refused)) != NULL) {
+        struct zkr__op *op = ZKR__CONTAINER(link, struct zkr__op, link);
+
+        finish_locked(op, &(struct zkr__zk_reply){ .rc = op->refusal });
+    }
+    zkr__op_pump_locked(s);
+}
+
+/* `done` never runs inside the call that starts an operation. */
+static void end_refused_later_locked(struct zkr_session *s)
+{
+    if (!s->ending.armed)
+        zkr__timer_thread_arm_locked(s, &s->ending, 0, end_refused);
+}
+
 /* After a refusal nothing more is sent until the timer thread has completed it.
  * What was sent before may still be in flight then. */
 void zkr__op_pump_locked(struct zkr_session *s)
@@ -183,21 +202,9 @@ void zkr__op_pump_locked(struct zkr_session *s)
             if (op->refusal == ZKR__ZK_NOT_NOW)
                 op->sent = 0;
             move_locked(op, ZKR__OP_REFUSED);
-            zkr__timer_thread_wake_locked(s);
+            end_refused_later_locked(s);
         }
     }
-}
-
-void zkr__op_end_refused_locked(struct zkr_session *s)
-{
-    struct zkr__list *link;
-
-    while ((link = zkr__list_pop(&s->refused)) != NULL) {
-        struct zkr__op *op = ZKR__CONTAINER(link, struct zkr__op, link);
-
-        finish_locked(op, &(struct zkr__zk_reply){ .rc = op->refusal });
-    }
-    zkr__op_pump_locked(s);
 }
 
 static void flush_list_locked(struct zkr_session *s, struct zkr__list *list,

@@ -61,9 +61,6 @@ void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
 /* Send what is queued. */
 void zkr__op_pump_locked(struct zkr_session *s);
 
-/* Complete what the client has refused. */
-void zkr__op_end_refused_locked(struct zkr_session *s);
-
 /* The handle is closed and no answer can come any more: end with `rc` what is
  * in flight and what belongs to a past epoch; everything if `all`. */
 void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc);

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
-#include "lock/heartbeat.h"
 #include "session/connector.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
@@ -79,8 +78,6 @@ static void init_lists(struct zkr_session *s)
     zkr__list_init(&s->in_flight);
     zkr__list_init(&s->refused);
     zkr__list_init(&s->calls);
-    zkr__list_init(&s->claims);
-    zkr__list_init(&s->leftovers);
     zkr__list_init(&s->watches);
     zkr__list_init(&s->listeners);
 }
@@ -98,7 +95,6 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     init_lists(s);
     zkr__op_init(&s->hello, s);
     zkr__op_init(&s->touch, s);
-    zkr__heartbeat_init(s);
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->timers_wake);
     (void)zkr__cond_init(&s->connector_wake);

@@ -2,7 +2,6 @@
 #include "session/pulse.h"
 
 #include "base/clock.h"
-#include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 
 static void on_touched(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -29,6 +28,6 @@ static void on_pulse(struct zkr__timer *timer)
 
 void zkr__pulse_start_locked(struct zkr_session *s)
 {
-    if (zkr__heartbeat_has_lease(s) && !s->pulse.armed)
+    if (zkr__session_has_lease(s) && !s->pulse.armed)
         zkr__timer_thread_arm_locked(s, &s->pulse, zkr__clock_now(), on_pulse);
 }

@@ -19,20 +19,7 @@
 #include "zk/hosts.h"
 #include "zk/zk.h"
 
-/* Nodes that cannot be deleted, in one session: more than anybody should have.
- */
-#define ZKR__LEFT_BEHIND 8
-
-/* Writes of the heartbeat that may be under way at once: at the quickest beat,
- * more than one for each T/50 in a round trip of T/5. */
-#define ZKR__BEATS 16
-
-struct zkr__beat {
-    struct zkr__op op;
-    struct zkr__claim *claim; /* whose node it finds; NULL of a sync */
-};
-
-struct zkr__claim;
+struct zkr__tenant;
 
 struct zkr_session {
     /* set once */
@@ -56,7 +43,8 @@ struct zkr_session {
     struct zkr__list queued;    /* operations waiting for the connection */
     struct zkr__list delayed;   /* ... for their next attempt */
     struct zkr__list in_flight; /* ... for an answer */
-    struct zkr__list refused;   /* ... for the timer thread to end them */
+    struct zkr__list refused;   /* ... for the timer thread to end them: */
+    struct zkr__timer ending;
     size_t in_flight_count;
     struct zkr__op hello; /* the first request of an open */
     bool greeted;         /* it has been answered: */
@@ -64,21 +52,13 @@ struct zkr_session {
 
     struct zkr__lease lease; /* of this epoch */
     int64_t promised_until;  /* by that of the last one */
-    struct zkr__timer beat;
-    struct zkr__beat beats[ZKR__BEATS];
-    int64_t held_at; /* the last beat with anything held */
-    struct zkr__timer watchdog;
     struct zkr__timer pulse;
     struct zkr__op touch;
 
     struct zkr__list calls; /* whose callers wait */
-    struct zkr__list claims;
-    struct zkr__list leftovers; /* leftover.h: those that wait, */
-    int leftovers_swept;        /* ... and how many are being swept */
-    int64_t left_behind[ZKR__LEFT_BEHIND]; /* see claim.h: the last of them */
-    unsigned left_count;
     struct zkr__list watches;
     struct zkr__list listeners;
+    struct zkr__tenant *tenant; /* tenant.h; NULL before there is one */
 
     /* the connector */
     struct zkr__zk *zk; /* NULL between handles */
@@ -122,6 +102,9 @@ void zkr__session_ref(struct zkr_session *s);
 void zkr__session_unref(struct zkr_session *s);
 
 bool zkr__session_connected(const struct zkr_session *s);
+
+/* Not with ZKR_SESSION_NO_LEASE. */
+bool zkr__session_has_lease(const struct zkr_session *s);
 
 /* The path that stands for "/" when the session has a chroot. */
 const char *zkr__session_root(const struct zkr_session *s);

@@ -41,13 +41,8 @@ static void sleep_until(struct zkr_session *s, int64_t instant)
 
 static void turn_unlocks(struct zkr_session *s)
 {
-    struct zkr__timer *timer;
+    struct zkr__timer *timer = zkr__timers_pop(&s->timers, zkr__clock_now());
 
-    if (!zkr__list_empty(&s->refused)) {
-        zkr__op_end_refused_locked(s);
-        return;
-    }
-    timer = zkr__timers_pop(&s->timers, zkr__clock_now());
     if (timer != NULL)
         timer->fn(timer);
     else

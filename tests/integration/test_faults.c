@@ -9,6 +9,7 @@
 #include <zookeeper/proto.h>
 
 #include "lock/claim.h"
+#include "lock/locks.h"
 #include "proxy.h"
 #include "session/session.h"
 
@@ -126,8 +127,9 @@ static bool pauses(void *session)
     bool paused = false;
 
     zkr__mtx_lock(&of->lock);
-    if (!zkr__list_empty(&of->claims))
-        paused = ZKR__CONTAINER(of->claims.next, struct zkr__claim, link)
+    if (!zkr__list_empty(&zkr__locks_of(of)->claims))
+        paused = ZKR__CONTAINER(zkr__locks_of(of)->claims.next,
+                                struct zkr__claim, link)
                      ->pause.armed;
     zkr__mtx_unlock(&of->lock);
     return paused;
@@ -150,7 +152,8 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
     op->request.acl = &of->acl;
     zkr__op_start_locked(
         op, ZKR__ZK_CREATE,
-        ZKR__CONTAINER(of->claims.next, struct zkr__claim, link)->request_path,
+        ZKR__CONTAINER(zkr__locks_of(of)->claims.next, struct zkr__claim, link)
+            ->request_path,
         ZKR__RETRY_NEVER, on_late_create);
     zkr__mtx_unlock(&of->lock);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lock/claim.h"
+#include "lock/locks.h"
 
 static zkr_session *s;
 static zkr_reentrant_mutex *m;
@@ -140,11 +141,12 @@ static bool is_true(void *flag)
 
 static bool is_granted(void *unused)
 {
+    struct zkr__list *claims = &zkr__locks_of(s)->claims;
     bool any = false;
 
     (void)unused;
     zkr__mtx_lock(&s->lock);
-    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next)
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next)
         any |= ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state ==
                ZKR__CLAIM_HELD;
     zkr__mtx_unlock(&s->lock);

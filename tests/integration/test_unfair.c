@@ -9,6 +9,7 @@
 #include <zookeeper/proto.h>
 
 #include "lock/claim.h"
+#include "lock/locks.h"
 #include "proxy.h"
 #include "session/session.h"
 
@@ -170,7 +171,7 @@ static bool has_claim(void *session)
     bool any;
 
     zkr__mtx_lock(&of->lock);
-    any = !zkr__list_empty(&of->claims);
+    any = !zkr__list_empty(&zkr__locks_of(of)->claims);
     zkr__mtx_unlock(&of->lock);
     return any;
 }
@@ -206,8 +207,9 @@ static void what_another_session_made_is_not_ours(void **state)
     waiter_start_by(&w, acquire_unfair, m, SESSION_MS / 2);
     assert_true(wait_until(has_claim, s, SOON_MS));
     zkr__mtx_lock(&s->lock);
-    (void)strcpy(data,
-                 ZKR__CONTAINER(s->claims.next, struct zkr__claim, link)->data);
+    (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,
+                                      struct zkr__claim, link)
+                           ->data);
     zkr__mtx_unlock(&s->lock);
     assert_int_equal(admin_create(admin, node, data), ZOK);
     proxy_heal(proxy);

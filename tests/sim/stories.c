@@ -10,6 +10,7 @@
 #include "arena.h"
 #include "base/error.h"
 #include "heap.h"
+#include "lock/locks.h"
 #include "session/session.h"
 
 static void delay_answers(void)
@@ -33,9 +34,10 @@ static void come_to_prove(void)
 
 static void operator_deletes_the_node(void)
 {
-    operator_deletes(ZKR__CONTAINER(users[WAITER].session->claims.next,
-                                    struct zkr__claim, link)
-                         ->node);
+    operator_deletes(
+        ZKR__CONTAINER(zkr__locks_of(users[WAITER].session)->claims.next,
+                       struct zkr__claim, link)
+            ->node);
 }
 
 static void has_a_node(void)
@@ -192,8 +194,9 @@ static void a_write_that_was_not_sent_begins_no_search(void **state)
 /* A node ahead of it under its own name, as no server makes one. */
 static void operator_makes_a_twin(void)
 {
-    const struct zkr__claim *c = ZKR__CONTAINER(
-        users[WAITER].session->claims.next, struct zkr__claim, link);
+    const struct zkr__claim *c =
+        ZKR__CONTAINER(zkr__locks_of(users[WAITER].session)->claims.next,
+                       struct zkr__claim, link);
     char *path = arena_copy(c->node, strlen(c->node));
     struct request *r = arena_new(sizeof(*r));
 

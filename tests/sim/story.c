@@ -7,6 +7,7 @@
 #include "arena.h"
 #include "base/error.h"
 #include "client.h"
+#include "lock/locks.h"
 #include "oracle.h"
 #include "runs.h"
 #include "session/session.h"
@@ -324,7 +325,7 @@ void connect_waiter_to(int replica)
 
 const struct zkr__claim *await_state(enum zkr__claim_state state)
 {
-    struct zkr__list *claims = &users[WAITER].session->claims;
+    struct zkr__list *claims = &zkr__locks_of(users[WAITER].session)->claims;
 
     for (;; fiber_sleep(MS / 10)) {
         for (struct zkr__list *l = claims->next; l != claims; l = l->next) {

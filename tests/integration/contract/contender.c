@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lock/claim.h"
+#include "lock/locks.h"
 
 enum { NOTHING, ACQUIRE, RELEASE, FORGET, STOP };
 
@@ -157,10 +158,11 @@ static bool is_waiting(const struct zkr__claim *c, const char *path)
 
 size_t count_waiting(zkr_session *s, const char *path)
 {
+    struct zkr__list *claims = &zkr__locks_of(s)->claims;
     size_t count = 0;
 
     zkr__mtx_lock(&s->lock);
-    for (struct zkr__list *l = s->claims.next; l != &s->claims; l = l->next)
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next)
         count += is_waiting(ZKR__CONTAINER(l, struct zkr__claim, link), path);
     zkr__mtx_unlock(&s->lock);
     return count;

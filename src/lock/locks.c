@@ -1,0 +1,127 @@
+/* The locks of one session: what the session tells them. */
+#include "lock/locks.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "lock/claim.h"
+#include "lock/heartbeat.h"
+#include "lock/leftover.h"
+
+struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
+{
+    return ZKR__CONTAINER(s->tenant, struct zkr__locks, tenant);
+}
+
+static void each_claim_locked(struct zkr__tenant *t,
+                              void (*fn)(struct zkr__claim *))
+{
+    struct zkr__list *claims = &zkr__locks_of(t->session)->claims;
+    struct zkr__list *next;
+
+    for (struct zkr__list *l = claims->next; l != claims; l = next) {
+        next = l->next;
+        fn(ZKR__CONTAINER(l, struct zkr__claim, link));
+    }
+}
+
+static void suspend_claim(struct zkr__claim *c)
+{
+    zkr__grant_doubt_locked(&c->grant, ZKR_GRANT_SUSPENDED, "connection lost");
+}
+
+static void on_suspended(struct zkr__tenant *t)
+{
+    each_claim_locked(t, suspend_claim);
+}
+
+static void resume_claim(struct zkr__claim *c)
+{
+    zkr__grant_resume_locked(&c->grant);
+}
+
+static void on_resumed(struct zkr__tenant *t)
+{
+    zkr__heartbeat_recheck_locked(t->session);
+    each_claim_locked(t, resume_claim);
+}
+
+/* What was promised of the lease of a past epoch still counts. */
+static void lose_claim(struct zkr__claim *c)
+{
+    if (c->sm.state == ZKR__CLAIM_HELD)
+        zkr__leftover_add_locked(c, c->session->promised_until);
+    zkr__claim_lost_locked(c, "the session is over");
+}
+
+static void on_lost(struct zkr__tenant *t)
+{
+    each_claim_locked(t, lose_claim);
+}
+
+static void on_failed(struct zkr__tenant *t, int code, const char *why)
+{
+    zkr__claims_fail_locked(t->session, code, why);
+}
+
+static void end_claim_of_past_epoch(struct zkr__claim *c)
+{
+    if (c->epoch != c->session->epoch || c->session->over != 0)
+        zkr__claim_epoch_over_locked(c);
+}
+
+static void on_flushed(struct zkr__tenant *t)
+{
+    if (t->session->over != 0)
+        zkr__leftovers_end_locked(t->session);
+    each_claim_locked(t, end_claim_of_past_epoch);
+}
+
+static void on_freed(struct zkr__tenant *t)
+{
+    struct zkr__locks *locks = zkr__locks_of(t->session);
+
+    assert(zkr__list_empty(&locks->claims));
+    free(locks);
+}
+
+static const struct zkr__tenant_upcalls upcalls = {
+    .suspended = on_suspended,
+    .resumed = on_resumed,
+    .lost = on_lost,
+    .failed = on_failed,
+    .flushed = on_flushed,
+    .freed = on_freed,
+};
+
+static struct zkr__locks *new_locks(struct zkr_session *s)
+{
+    struct zkr__locks *locks = calloc(1, sizeof(*locks));
+
+    if (locks == NULL)
+        return NULL;
+    locks->tenant = (struct zkr__tenant){ &upcalls, s };
+    zkr__list_init(&locks->claims);
+    zkr__list_init(&locks->leftovers);
+    for (int i = 0; i < ZKR__BEATS; i++)
+        zkr__op_init(&locks->beats[i].op, s);
+    return locks;
+}
+
+int zkr__locks_open(struct zkr_session *s)
+{
+    int rc = ZKR_OK;
+
+    zkr__mtx_lock(&s->lock);
+    if (s->tenant == NULL) {
+        struct zkr__locks *locks = new_locks(s);
+
+        if (locks != NULL)
+            s->tenant = &locks->tenant;
+        else
+            rc = ZKR_ENOMEM;
+    }
+    zkr__mtx_unlock(&s->lock);
+    return rc;
+}

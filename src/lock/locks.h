@@ -1,0 +1,45 @@
+/* The locks of one session: what their claims share. */
+#ifndef ZKR__LOCKS_H
+#define ZKR__LOCKS_H
+
+#include "session/session.h"
+#include "session/tenant.h"
+
+/* Nodes that cannot be deleted, in one session: more than anybody should have.
+ */
+#define ZKR__LEFT_BEHIND 8
+
+/* Writes of the heartbeat that may be under way at once: at the quickest beat,
+ * more than one for each T/50 in a round trip of T/5. */
+#define ZKR__BEATS 16
+
+struct zkr__claim;
+
+struct zkr__beat {
+    struct zkr__op op;
+    struct zkr__claim *claim; /* whose node it finds; NULL of a sync */
+};
+
+/* Under the session lock. */
+struct zkr__locks {
+    struct zkr__tenant tenant;
+    struct zkr__list claims;
+    struct zkr__list leftovers; /* leftover.h: those that wait, */
+    int leftovers_swept;        /* ... and how many are being swept */
+    int64_t left_behind[ZKR__LEFT_BEHIND]; /* see claim.h: the last of them */
+    unsigned left_count;
+    /* heartbeat.h */
+    struct zkr__timer beat;
+    struct zkr__beat beats[ZKR__BEATS];
+    int64_t held_at; /* the last beat with anything held */
+    struct zkr__timer watchdog;
+};
+
+/* Before the first lock of a session is opened, and harmless later. ZKR_OK or
+ * ZKR_ENOMEM. */
+int zkr__locks_open(struct zkr_session *s);
+
+/* Of a session on which one was. */
+struct zkr__locks *zkr__locks_of(const struct zkr_session *s);
+
+#endif

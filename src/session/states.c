@@ -1,0 +1,205 @@
+/* The states of a session, and what each change means for all that is on it. */
+#include "session/session.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "session/call.h"
+#include "session/connector.h"
+#include "session/listener.h"
+#include "session/pulse.h"
+#include "session/scout.h"
+#include "session/tenant.h"
+#include "session/watch.h"
+
+#define TO(state)        ZKR__BIT(ZKR_SESSION_##state)
+#define ROW(state, next) [ZKR_SESSION_##state] = { #state, next }
+#define TO_AN_END        (TO(LOST) | TO(AUTH_FAILED) | TO(CLOSED))
+
+/* clang-format off */
+static const struct zkr__sm_state table[] = {
+    ROW(CONNECTING,  TO(CONNECTED) | TO_AN_END),
+    ROW(CONNECTED,   TO(SUSPENDED) | TO_AN_END),
+    ROW(SUSPENDED,   TO(RECONNECTED) | TO_AN_END),
+    ROW(RECONNECTED, TO(SUSPENDED) | TO_AN_END),
+    ROW(LOST,        TO(RECONNECTED) | TO_AN_END),
+    ROW(AUTH_FAILED, TO(CLOSED)),
+    ROW(CLOSED,      0),
+};
+/* clang-format on */
+
+static void move_locked(struct zkr_session *s, enum zkr_session_state state,
+                        const char *why)
+{
+    zkr__sm_move(&s->sm, (int)state, why);
+    zkr__listeners_tell_locked(s);
+    (void)pthread_cond_broadcast(&s->changed);
+}
+
+static void reset_lease_locked(struct zkr_session *s)
+{
+    zkr__lease_reset(&s->lease, s->opts.lease_ping_gap_ms * ZKR__MS,
+                     s->opts.lease_margin_ms * ZKR__MS);
+}
+
+void zkr__session_init_states(struct zkr_session *s)
+{
+    s->epoch = 1;
+    s->scout.due = ZKR__NEVER;
+    reset_lease_locked(s);
+    s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session" };
+}
+
+/* Timers of no length would never let go of the lock. */
+static uint32_t granted_timeout_ms(struct zkr_session *s)
+{
+    uint32_t timeout_ms = zkr__zk_timeout_ms(s->zk);
+
+    return timeout_ms == 0 ? 1 : timeout_ms;
+}
+
+static void connected_locked(struct zkr_session *s)
+{
+    if (zkr__session_connected(s))
+        return;
+    if (!zkr__zk_log_in(s->zk)) /* it is gone again; the next one will do */
+        return;
+    if (s->id == 0)
+        zkr__lease_begin(&s->lease, s->opened_at);
+    s->id = zkr__zk_session_id(s->zk);
+    s->timeout_ms = granted_timeout_ms(s); /* may differ every time */
+    zkr__lease_set_timeout(&s->lease, s->timeout_ms * ZKR__MS);
+    move_locked(s,
+                s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED
+                                                      : ZKR_SESSION_RECONNECTED,
+                "established");
+    zkr__scout_rest_locked(s);
+    if (s->tenant != NULL)
+        s->tenant->upcalls->resumed(s->tenant);
+    zkr__op_pump_locked(s);
+    zkr__pulse_start_locked(s);
+}
+
+static void disconnected_locked(struct zkr_session *s)
+{
+    if (!zkr__session_connected(s))
+        return;
+    move_locked(s, ZKR_SESSION_SUSPENDED, "connection lost");
+    zkr__scout_wait_locked(s);
+    if (s->tenant != NULL)
+        s->tenant->upcalls->suspended(s->tenant);
+}
+
+/* Whatever was held is lost at once. Those who wait enter again when the
+ * connector has closed the handle. */
+static void lost_locked(struct zkr_session *s, const char *why)
+{
+    s->epoch++;
+    s->id = 0;
+    s->promised_until =
+        zkr__session_has_lease(s) ? zkr__lease_until(&s->lease) : 0;
+    reset_lease_locked(s);
+    zkr__scout_rest_locked(s);
+    move_locked(s, ZKR_SESSION_LOST, why);
+    if (s->tenant != NULL)
+        s->tenant->upcalls->lost(s->tenant);
+}
+
+void zkr__session_end_locked(struct zkr_session *s, int code,
+                             enum zkr_session_state state, const char *why)
+{
+    s->over = code;
+    move_locked(s, state, why);
+    if (s->tenant != NULL) {
+        s->tenant->upcalls->lost(s->tenant);
+        s->tenant->upcalls->failed(s->tenant, code, why);
+    }
+    zkr__calls_wake_locked(s);
+}
+
+static void handle_dead_locked(struct zkr_session *s)
+{
+    s->handle_dead = true;
+    zkr__connector_wake_locked(s);
+}
+
+void zkr__session_lost_locked(struct zkr_session *s, int code)
+{
+    if (s->handle_dead || s->over != 0 || s->zk == NULL)
+        return;
+    if (code == ZKR__ZAUTHFAILED)
+        zkr__session_end_locked(s, code, ZKR_SESSION_AUTH_FAILED,
+                                "authentication failed");
+    else
+        lost_locked(s, "expired");
+    handle_dead_locked(s);
+}
+
+void zkr__session_give_up_locked(struct zkr_session *s, const char *why)
+{
+    zkr__log(ZKR_LOG_WARNING, "session to %s: given up: %s", s->hosts.servers,
+             why);
+    lost_locked(s, why);
+    handle_dead_locked(s);
+}
+
+/* Whatever is wrong may be so again: the next handle is made after a pause. */
+static void read_only_locked(struct zkr_session *s)
+{
+    s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
+    zkr__session_give_up_locked(s, "a server says that it is read-only");
+}
+
+void zkr__session_handle_locked(struct zkr_session *s, enum zkr__zk_event event)
+{
+    if (s->handle_dead || s->over != 0)
+        return;
+    switch (event) {
+    case ZKR__ZK_CONNECTED:
+        connected_locked(s);
+        break;
+    case ZKR__ZK_DISCONNECTED:
+        disconnected_locked(s);
+        break;
+    case ZKR__ZK_EXPIRED:
+        zkr__session_lost_locked(s, ZKR__ZSESSIONEXPIRED);
+        break;
+    case ZKR__ZK_AUTH_FAILED:
+        zkr__session_lost_locked(s, ZKR__ZAUTHFAILED);
+        break;
+    case ZKR__ZK_READ_ONLY:
+        read_only_locked(s);
+        break;
+    }
+}
+
+void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event)
+{
+    zkr__mtx_lock(&s->lock);
+    if (s->zk != NULL) {
+        zkr__session_handle_locked(s, event);
+    } else if (s->opening) { /* the connector has not got the handle yet */
+        s->early = true;
+        s->early_event = event;
+    }
+    zkr__mtx_unlock(&s->lock);
+}
+
+void zkr__session_flush_locked(struct zkr_session *s)
+{
+    int rc = s->over == 0             ? ZKR__ZSESSIONEXPIRED
+             : s->over == ZKR_ECLOSED ? ZKR__ZCLOSING
+                                      : s->over;
+
+    zkr__op_flush_locked(s, s->over != 0, rc);
+    if (s->tenant != NULL)
+        s->tenant->upcalls->flushed(s->tenant);
+    zkr__watch_flush_locked(s);
+}
+
+const char *zkr_session_state_name(enum zkr_session_state state)
+{
+    if ((unsigned)state > ZKR_SESSION_CLOSED)
+        return "UNKNOWN";
+    return table[state].name;
+}
