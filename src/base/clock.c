@@ -1,5 +1,5 @@
 /* The clocks: one for waiting, one for the lease. No other file reads a
- clock. */
+ * clock. */
 #include "base/clock.h"
 
 static int64_t read_clock(clockid_t clock)

@@ -1,5 +1,5 @@
 /* The clocks: one for waiting, one for the lease. No other file reads a
- clock. */
+ * clock. */
 #ifndef ZKR__CLOCK_H
 #define ZKR__CLOCK_H
 

@@ -1,5 +1,5 @@
 /* State machines by table: which moves are legal, and the function that makes
- them. */
+ * them. */
 #ifndef ZKR__SM_H
 #define ZKR__SM_H
 

@@ -1,6 +1,6 @@
-/* Included first by every file of the library, for test_alloc.c: what allocates
- * gets another name, and only what the library itself calls. A thread and a
- * descriptor count as well. */
+/* Renames functions that allocate, in the library's own calls only, for
+ * test_alloc.c. Every file of the library includes it first. Threads and
+ * descriptors count as allocations, too. */
 #ifndef ALLOC_NAMES_H
 #define ALLOC_NAMES_H
 

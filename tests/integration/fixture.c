@@ -1,4 +1,5 @@
-/* What the integration tests share: one server, sessions, waiting threads. */
+/* The fixture of the integration tests: one server, sessions, waiting
+ * threads. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -136,7 +137,8 @@ int by_writing(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
     return zkr_rwlock_acquire_write(lock, timeout_ms, ret_grant);
 }
 
-/* Not on the stack of a test: one that fails leaves its threads behind. */
+/* It is not on the stack of a test, because a test that fails leaves its
+ * threads behind. */
 struct waiting {
     acquire_call *call;
     void *lock;

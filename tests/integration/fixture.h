@@ -1,4 +1,5 @@
-/* What the integration tests share: one server, sessions, waiting threads. */
+/* The fixture of the integration tests: one server, sessions, waiting
+ * threads. */
 #ifndef TEST_FIXTURE_H
 #define TEST_FIXTURE_H
 
@@ -22,16 +23,17 @@
 #include "wait.h"
 
 #define SESSION_MS 2000
-/* For what should happen at once: it only ends a hang. */
+/* The deadline for events that should happen at once: it only ends a hang. */
 #define SOON_MS 60000
 
 extern struct server *the_server;
 extern struct admin *admin;
 
-/* The main() of every program here: 77 without a server installed. */
+/* The main() of every program here. It returns 77 when no server is
+ * installed. */
 int run_with_server(const struct server_opts *opts, int (*run_group)(void));
 
-/* An error fails the test with the sentence behind it. */
+/* An error fails the test and prints its sentence. */
 void ok(int rc);
 
 zkr_session *open_session(void);
@@ -44,11 +46,12 @@ zkr_mutex *new_mutex(zkr_session *s, const char *path);
 
 zkr_grant *acquire(zkr_mutex *m);
 void release(zkr_grant *g);
-/* Is what a release has returned a success? Also that the deletion goes on, if
- * it has waited for the answer of a busy server as long as the session says. */
+/* Tells whether the result of a release is a success. It is also one that the
+ * deletion goes on, if the release has waited for the answer of a busy server
+ * as long as the session says. */
 bool is_released(int rc, int64_t took_ms, int64_t reply_timeout_ms);
-/* The servers say that it is held. When their answer has come too late to prove
- * it, on a busy machine, they are asked again. */
+/* Checks with the servers that the lock is held. On a busy machine their answer
+ * may come too late to prove it; then they are asked again. */
 void wait_verified(zkr_grant *g);
 
 /* A way to acquire: one of these. `lock` is what its name says. */
@@ -70,8 +73,9 @@ void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
 int waiter_join(struct waiter *w);
 bool waiter_is_done(void *w);
 
-/* When it returns, all that the server had to tell this session has been acted
- * on: answers and events come in one order. For what must not happen. */
+/* When it returns, the session has handled everything that the server had to
+ * report: answers and events come in one order. Use it before checking that
+ * something has not happened. */
 void settle(zkr_session *s);
 
 /* Wait until the lock directory has that many children. */
@@ -85,13 +89,13 @@ void wait_session_state(zkr_session *s, enum zkr_session_state state);
 void wait_grant_state(zkr_grant *g, enum zkr_grant_state state);
 
 /* After server_kill9(). A server forgets clients that connect while it starts,
- * and leaves them without an answer for 2/3 of their session timeout, so the
- * admin, who has a long one, keeps away. */
+ * and leaves them without an answer for 2/3 of their session timeout. So the
+ * admin client, which has a long timeout, does not connect meanwhile. */
 void restart_server(void);
 
 /* Make the server end the session now. */
 void expire(zkr_session *s);
-/* And wait until the next one is there. */
+/* Does so, and waits until the next session is connected. */
 void expire_and_wait(zkr_session *s);
 
 /* Callbacks that write to a recorder: code is the error or state. */

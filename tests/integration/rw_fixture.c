@@ -1,4 +1,4 @@
-/* What the tests of the read/write lock share. */
+/* The fixture of the tests of the read/write lock. */
 #include "rw_fixture.h"
 
 #include <stdio.h>
@@ -133,7 +133,7 @@ int64_t sequence_of(zkr_grant *g)
     return strtoll(node + strlen(node) - 10, NULL, 10);
 }
 
-/* Has our session a watch on it, says the server? */
+/* Asks the server whether our session has a watch on it. */
 static bool is_watched(void *node)
 {
     char *wchp = server_4lw(the_server, "wchp"); /* "path\n\tsession\n..." */

@@ -1,4 +1,4 @@
-/* What the tests of the read/write lock share: two sessions, one of them
+/* The fixture of the tests of the read/write lock: two sessions, one of them
  * through a proxy, and three lock objects at one path. */
 #ifndef TEST_RW_FIXTURE_H
 #define TEST_RW_FIXTURE_H
@@ -38,14 +38,16 @@ void queue_up(struct waiter *w, acquire_call *call, zkr_rwlock *l);
 /* It is granted soon, or fails the test. */
 zkr_grant *granted(struct waiter *w);
 
-/* It is not granted, although all had time to see what has happened. */
+/* Checks that it is not granted, although all clients had time to see the
+ * change. */
 void still_waits(struct waiter *w);
 
-/* The visitor gets it in that mode neither by a try, which writes nothing, nor
- * by waiting for a moment, which leaves nothing. */
+/* Checks that the visitor gets the lock in that mode neither by a try, which
+ * writes nothing, nor by a short wait, which leaves nothing. */
 void is_refused(acquire_call *call);
 
-/* Where the admin finds the node of a grant; valid until the next call. */
+/* Returns the path by which the admin finds the node of a grant; valid until
+ * the next call. */
 const char *node_of(zkr_grant *g);
 int64_t sequence_of(zkr_grant *g);
 

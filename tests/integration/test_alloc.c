@@ -1,11 +1,11 @@
-/* Every allocation of the library, and of jansson for it, fails once, as does
- * each thread and descriptor: what is asked for succeeds or fails with
- * ZKR_ENOMEM or ZKR_ESYSTEM, and nothing is left behind.
+/* Tests that make every allocation of the library, and of jansson for it, fail
+ * once, as well as each thread and descriptor: every call succeeds or fails
+ * with ZKR_ENOMEM or ZKR_ESYSTEM, and leaves nothing behind.
  *
  * The scenario runs again and again, and in each run the next allocation fails,
- * until a run has had no more. By default it is every 13th only;
- * ZKR_ALLOC_STEP=1 for all, ZKR_ALLOC_FIRST=n to begin with the n-th. What
- * libzookeeper allocates is its own matter. */
+ * until a run has no more. By default only every 13th fails; use
+ * ZKR_ALLOC_STEP=1 for all, ZKR_ALLOC_FIRST=n to begin with the n-th.
+ * Allocations of libzookeeper itself never fail here. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     return fails() ? EAGAIN : pthread_create(thread, attr, start, arg);
 }
 
-/* The client allocates, and does not look whether it could. */
+/* The client allocates, and does not check the result. */
 int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len)
 {
     if (!fails())
@@ -103,7 +103,7 @@ static bool is_for_want(int rc)
     return rc == ZKR_ENOMEM || rc == ZKR_ESYSTEM;
 }
 
-/* One failure explains one refusal. */
+/* One failed allocation explains one refused call. */
 static bool can(int rc, const char *what)
 {
     if (rc == ZKR_OK)

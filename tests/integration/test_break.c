@@ -1,4 +1,4 @@
-/* Deleting the node of a contender: exactly that one, never a newer. */
+/* Tests of a break: it deletes exactly the given node, never a newer one. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -242,8 +242,8 @@ static int breaker_join(struct breaker *b)
     return b->rc;
 }
 
-/* The answer to the delete is lost, and somebody is granted before the server
- * can be asked again. */
+/* The answer to the delete is lost, and another contender is granted before the
+ * server can be asked again. */
 static void who_comes_after_is_left_alone(void **state)
 {
     struct breaker b = { .rc = 0 };

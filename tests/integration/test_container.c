@@ -1,5 +1,5 @@
-/* Lock directories are containers: the server removes them when they are empty,
- * at any moment, also between our list and our create. */
+/* Tests of lock directories as containers: the server removes them when they
+ * are empty, at any moment, also between our list and our create. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What Curator's own lock tests do, test by test, where no other file has it.
- * docs/tests.md says where the others are. */
+/* Curator's own lock tests, one by one, unless another file has them;
+ * docs/tests.md says which. */
 #include "rw_fixture.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static zkr_reentrant_mutex *new_reentrant(zkr_session *session)
     return m;
 }
 
-/* One who acquires, says so, and releases when told to. */
+/* A thread that acquires, reports it, and releases on command. */
 struct client {
     zkr_reentrant_mutex *mutex;
     pthread_t thread;
@@ -197,7 +197,7 @@ static void a_holder_that_is_asked_gives_the_lock_back(void **state)
 
 /* -- InterProcessReadWriteLock -------------------------------------------- */
 
-/* So many readers that hold, and then so many writers that wait. */
+/* Starts so many readers that hold, and then so many writers that wait. */
 static void expect_participants(size_t readers, size_t writers)
 {
     struct zkr_participants *list = NULL;
@@ -345,8 +345,8 @@ static void eight_clients_read_together_and_write_alone(void **state)
     }
 }
 
-/* TestInterProcessReadWriteLock.testSetNodeData: what the caller does to its
- * text afterwards does not matter. */
+/* TestInterProcessReadWriteLock.testSetNodeData: the caller may change its text
+ * afterwards. */
 static void the_label_in_the_node_is_a_copy(void **state)
 {
     static acquire_call *const modes[] = { by_reading, by_writing };
@@ -413,7 +413,7 @@ static void all_that_a_session_creates_has_its_acl(void **state)
     (void)snprintf(dir, sizeof(dir), "/tests/acl%s", zkr_grant_node(g));
     assert_int_equal(admin_get_acl(admin, dir, acl, sizeof(acl)), ZOK);
     assert_string_equal(acl, "ip:127.0.0.1:31");
-    /* Not what was there before. */
+    /* The ACL of existing nodes does not change. */
     assert_int_equal(admin_get_acl(admin, "/tests/acl", acl, sizeof(acl)), ZOK);
     assert_string_equal(acl, "world:anyone:31");
     release(g);

@@ -1,12 +1,13 @@
-/* From write to read with no writer in between: as it should go, and with every
- * request of it lost, late, or overtaken by an operator. */
+/* Tests of the downgrade from write to read with no writer in between: as it
+ * should go, and with each of its requests lost, late, or overtaken by an
+ * operator. */
 #include "rw_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* For tests in which answers are late on purpose. */
+/* A deadline for tests in which answers are late on purpose. */
 static int hasty_setup(void **state)
 {
     int rc;
@@ -185,7 +186,8 @@ static void it_costs_a_flight_and_a_request(void **state)
     zkr_grant_free(writing);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
-    /* Held for 50 ms or more, the reader has been looked at, too. */
+    /* When the read lock is held for 50 ms or more, its node is watched,
+     * too. */
     assert_in_range(count_requests(), 3, 4);
     release(reading);
 }
@@ -272,8 +274,8 @@ static void downgrade_inside(zkr_session *session,
     c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
 }
 
-/* The read is only counted there. But the write could not be given back, and
- * nobody would be told. */
+/* The read grant is only counted there. But the write grant could not be given
+ * back, and no error would be reported. */
 static void a_callback_does_not_downgrade(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -325,8 +327,8 @@ static void only_the_owner_downgrades_a_reentrant_lock(void **state)
     zkr_rwlock_free(l);
 }
 
-/* The read grant belongs to who has downgraded, and so does the refusal of an
- * upgrade. */
+/* The read grant belongs to the thread that has downgraded, and an upgrade is
+ * refused to that thread. */
 static void any_thread_downgrades_a_plain_lock(void **state)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
@@ -467,8 +469,8 @@ static void a_refused_create_leaves_the_write_as_it_was(void **state)
 
 /* -- requests lost and late ----------------------------------------------- */
 
-/* In whatever way it goes wrong, there is one reader in the end, and the writer
- * that waits is not let in. */
+/* Whatever goes wrong, there is one reader in the end, and the waiting writer
+ * is not granted. */
 static void downgrade_with(int32_t type, enum proxy_action action)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
@@ -651,7 +653,8 @@ a_write_deleted_before_the_reader_was_there_is_not_downgraded(void **state)
     }
 }
 
-/* The reader's list had shown it, and the write grant still said HELD. */
+/* Regression: the reader's list had shown the loss, and the write grant was
+ * still HELD. */
 static void a_write_found_deleted_is_lost_at_once(void **state)
 {
     zkr_grant *writing = write_lock(lock); /* not watched yet */

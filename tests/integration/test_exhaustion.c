@@ -1,5 +1,6 @@
-/* Numbers that come to an end. At 2^31-1 the server's counter sticks, and with
- * it the order of all clients: nobody may be granted a lock there. */
+/* Tests of sequence numbers that are used up. At 2^31-1 the server's counter
+ * sticks, and clients have no order any more: then nobody may be granted a
+ * lock. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -60,7 +61,7 @@ static void no_lock_is_granted_when_the_counter_sticks(void **state)
         assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_EEXHAUSTED);
     wait_children(DIRECTORY, 0);
 
-    /* The cure: let the directory go, and start anew. */
+    /* The remedy is to let the directory be removed, and to start anew. */
     assert_int_equal(admin_delete(admin, DIRECTORY), ZOK);
     release(acquire(m));
     recorder_free(warnings);

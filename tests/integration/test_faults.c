@@ -1,5 +1,5 @@
-/* The mutex while servers, replies and sessions fail, beyond the contract:
- * which requests are sent then, and what the asynchronous calls tell. */
+/* Tests of the mutex while servers, replies and sessions fail, beyond the
+ * contract: which requests are sent, and what the asynchronous calls report. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -68,7 +68,8 @@ an_acquire_is_one_flight_of_two_and_a_release_one_request(void **state)
     ok(zkr_grant_release(g));
     zkr_grant_free(g);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
-    /* Held for 50 ms or more, it has also begun to watch its own node. */
+    /* When the lock is held for 50 ms or more, the holder watches its own node,
+     * too. */
     assert_in_range(proxy_requests(proxy, PROXY_ANY), 1, 2);
 }
 
@@ -142,7 +143,8 @@ static void on_late_create(struct zkr__op *op,
     (void)reply;
 }
 
-/* What the claim asked for and a search has not found, carried out now. */
+/* The create that the claim sent, and that a search has not found, is carried
+ * out now. */
 static void create_late(struct zkr_session *of, struct zkr__op *op)
 {
     zkr__mtx_lock(&of->lock);
@@ -158,8 +160,8 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
     zkr__mtx_unlock(&of->lock);
 }
 
-/* No server of one ensemble does that, as far as we know; but who waited for
- * the first of its two nodes would wait for itself. */
+/* No server of one ensemble does that, as far as we know; but a claim that
+ * waited for the first of its two nodes would wait for itself. */
 static void a_node_that_turns_up_after_the_search_is_ours_too(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -234,9 +236,10 @@ static void a_create_of_a_session_that_moved_is_searched_for(void **state)
     release(g);
 }
 
-/* What a single server says (-12, which is in no header of the client) to a
- * request that comes when the session has just ended. It was reported as it
- * came: by an acquire that should have gone on, by a release that was done. */
+/* A single server answers -12, which is in no header of the client, to a
+ * request that comes when the session has just ended. The code was once
+ * reported unchanged: by an acquire that should have gone on, and by a release
+ * that was done. */
 static void a_session_that_the_server_does_not_know_is_over(void **state)
 {
     uint64_t epoch = zkr_session_epoch(s);
@@ -313,7 +316,7 @@ static void the_policy_none_sends_a_create_only_once(void **state)
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     assert_int_equal(zkr_mutex_acquire(mutex, -1, &g), ZCONNECTIONLOSS);
     wait_children(path, 0);
-    /* To look whether it was carried out is not another attempt. */
+    /* A search for the node is not another attempt. */
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     ok(zkr_mutex_acquire(mutex, -1, &g));
     release(g);
@@ -352,8 +355,8 @@ static bool has_looked(void *unused)
     return proxy_requests(proxy, ZOO_GETDATA_OP) == 1;
 }
 
-/* The event alone says that the node is gone. The holder used to look first,
- * and to say "held" until that was answered, while somebody else held the lock.
+/* The event alone means that the node is gone. The holder once read the node
+ * first, and was HELD until the answer came, while somebody else held the lock.
  */
 static void a_holder_believes_the_event_that_its_node_is_deleted(void **state)
 {
@@ -374,7 +377,7 @@ static void a_holder_believes_the_event_that_its_node_is_deleted(void **state)
     recorder_free(r);
 }
 
-/* It used to be told to a listener of the moment only. */
+/* Regression: only a listener that was registered at that moment was told. */
 static void a_revocation_request_waits_for_its_listener(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -410,7 +413,7 @@ static bool has_few_watches(void *unused)
     return count_watches() <= 2;
 }
 
-/* Each of them used to leave a context behind when the holder, in the same
+/* Regression: each of them left a context behind when the holder, in the same
  * session, watched the same node. */
 static void waits_given_up_leave_no_watch_in_the_client(void **state)
 {
@@ -448,7 +451,7 @@ static void closing_without_a_connection_says_what_stays(void **state)
     wait_children(path, 0); /* after the session timeout */
 }
 
-/* The client says ZOK also when it has waited for the server in vain. */
+/* The client returns ZOK also when it has waited for the server in vain. */
 static void closing_with_a_silent_server_does_not_claim_success(void **state)
 {
     zkr_session *lonely = NULL;

@@ -1,4 +1,4 @@
-/* Finding locks, of whatever client, wherever they are. */
+/* Tests of the search for locks, of any client and at any depth. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ static const char *below(const char *name)
     return path;
 }
 
-/* With what is missing above it. */
+/* Creates the node and its missing parents. */
 static void make_with(const char *name, const char *data, int flags)
 {
     char path[1400];
@@ -154,7 +154,8 @@ static void the_root_may_be_the_lock(void **state)
     zkr_mutex_free(m);
 }
 
-/* Its name looks like a contender, to a lock too; but no server numbers so. */
+/* Its name looks like a contender, to a lock too; but no server makes such
+ * numbers. */
 static void a_directory_with_a_number_is_looked_into(void **state)
 {
     struct zkr_locks *list;
@@ -274,7 +275,7 @@ static void what_may_not_be_read_is_counted(void **state)
     forbid(below("closed"), ZOO_PERM_ALL);
 }
 
-/* What ZooKeeper lets through, made by hand. */
+/* Names that ZooKeeper accepts, made by hand. */
 static void hostile_names_are_walked_or_counted(void **state)
 {
     char longest[900];

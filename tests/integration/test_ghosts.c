@@ -1,6 +1,7 @@
-/* A server that has kept nodes of a session which is over: it was down when the
- * session ended, and its log says that it has seen all that happened meanwhile.
- * So it joins the others, and nobody tells it of what it has missed. */
+/* Tests with a server that has kept nodes of a session which is over (ghosts):
+ * it was down when the session ended, and its log says that it has seen every
+ * transaction since. So it joins the others, and never receives the ones that
+ * it has missed. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -64,7 +65,8 @@ static void record_warning(enum zkr_log_level level, const char *line,
         recorder_add(recorder, 0, 0);
 }
 
-/* Acquire through the odd server, and have waited for so many ghosts. */
+/* Acquires through the odd server, and checks that the claim has waited for so
+ * many ghosts. */
 static zkr_grant *acquire_behind(int ghosts, acquire_call *call, void *lock)
 {
     struct recorder *warnings = recorder_new();
@@ -109,7 +111,7 @@ static void a_ghost_is_waited_for_and_then_left_out(void **state)
     close_session(healthy);
 }
 
-/* Also those without a UUID in their names. */
+/* This holds also for ghosts without a UUID in their names. */
 static void several_ghosts_are_left_out_one_by_one(void **state)
 {
     zkr_session *s = open_at(odd, 0);
@@ -160,8 +162,8 @@ static bool has_moved_on(void *zxid)
     return seed_last_zxid(the_server) > *(int64_t *)zxid;
 }
 
-/* When the next transaction is committed; while nobody but a waiter has a
- * reason to write, it is a question. */
+/* Waits until the next transaction is committed. While only a waiter has a
+ * reason to write, it is a question of that waiter. */
 static int64_t next_question(void)
 {
     int64_t zxid = seed_last_zxid(the_server);

@@ -1,5 +1,6 @@
-/* Guarded writes on a real server: made while the lock is held, refused with
- * nothing changed when it is not, and honest when nobody can tell. */
+/* Tests of guarded writes on a real server: they are made while the lock is
+ * held, refused with nothing changed when it is not, and reported as unknown
+ * when nobody can tell. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #include "proxy.h"
 #include "zk/zk.h"
 
-/* Of the sessions without a lease: the only transactions are those of a test.
- */
+/* The timeout of sessions without a lease, in which the test makes all
+ * transactions. */
 #define LONG_MS 12000
 
 /* Of the client. */
@@ -25,7 +26,8 @@ static zkr_mutex *m;
 static char path[64];
 static char data[96]; /* a node with the text "old", as the admin knows it */
 
-/* What the client meets when it gets a transaction of two; see meson.build. */
+/* Events that the client meets when it gets a transaction of two operations;
+ * see meson.build. */
 static _Atomic int64_t victim_id; /* this session ends; 0: none */
 static atomic_int not_now;        /* so many are not taken */
 
@@ -50,7 +52,8 @@ static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
 {
     atomic_store(&victim_id, 0);
     atomic_store(&not_now, 0);
-    /* The gate lives on the client's log, and a program may want less of it. */
+    /* The gate depends on the client's log, and a program may set a lower
+     * level. */
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
@@ -302,7 +305,8 @@ static void a_lost_answer_is_an_unknown_outcome(void **state)
                      ZKR_EUNKNOWN);
     assert_true(zkr_error_is_unsure(ZKR_EUNKNOWN));
     data_is("new");
-    /* The recipe of the header: the same again, and the version tells. */
+    /* As the header advises: repeat the set, and the version tells whether it
+     * was made. */
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
                      ZBADVERSION);
     ok(zkr_grant_guarded_set(g, data, "more", 4, 1, SOON_MS, &stat));
@@ -340,8 +344,8 @@ static void a_silent_server_costs_no_more_than_the_deadline(void **state)
     release(g);
 }
 
-/* The answer that says "not now" comes when the caller has gone: it was told
- * that nobody knows, and a write much later would be one too many. */
+/* The answer that says "not now" comes when the caller has gone. The caller was
+ * told that the result is unknown, so the write must not be made much later. */
 static void a_write_given_up_is_not_sent_again(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -444,7 +448,8 @@ static void in_doubt_the_servers_decide(void **state)
 
 /* -- without waiting ------------------------------------------------------ */
 
-/* Put off by the server, and taken back: nothing is unknown about it. */
+/* A write that the server throttles, and that is then cancelled, was not made
+ * for certain. */
 static void a_write_that_is_put_off_can_be_taken_back(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -492,7 +497,7 @@ static void a_callback_is_told_at_the_deadline(void **state)
     recorder_free(t.recorder);
 }
 
-/* Our node may not be read, so nothing can be guarded by it; it is held. */
+/* Our node may not be read, so it can guard nothing; but the lock is held. */
 static void a_guard_that_may_not_be_read_is_no_loss(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -516,7 +521,7 @@ static void a_guard_that_may_not_be_read_is_no_loss(void **state)
     close_session(closed);
 }
 
-/* More of them than that, and the client would run into its own pipe. */
+/* With more of them, the client's own pipe would be full. */
 #define MANY             5000
 #define AT_THE_SAME_TIME 4096
 
@@ -581,7 +586,7 @@ static void callbacks_tell_the_outcome(void **state)
     recorder_free(t.recorder);
 }
 
-/* The grant may go before its writes have been answered. */
+/* The grant may be freed before its writes have been answered. */
 static void a_write_before_a_release_is_made_before_it(void **state)
 {
     struct told t = { .recorder = recorder_new() };
@@ -601,7 +606,8 @@ static void a_write_before_a_release_is_made_before_it(void **state)
     recorder_free(t.recorder);
 }
 
-/* What is under way at the end is told before the close returns. */
+/* Writes that are under way at the end are reported before the close
+ * returns. */
 static void a_close_ends_what_is_under_way(void **state)
 {
     struct told t = { .recorder = recorder_new() };
@@ -640,7 +646,8 @@ static void a_read_write_lock_guards_in_each_mode(void **state)
     zkr_grant_free(writing);
     ok(set(reading, "read"));
     data_is("read");
-    /* Guarded by the node of the reader, not by that of the writer. */
+    /* The write is guarded by the node of the reader, not by that of the
+     * writer. */
     assert_int_equal(admin_delete(admin, zkr_grant_node(reading)), ZOK);
     assert_int_equal(set(reading, "late"), ZKR_ELOST);
     data_is("read");
@@ -679,8 +686,8 @@ static void paths_are_below_the_chroot(void **state)
     close_session(inner);
 }
 
-/* After a reconnect the credentials may be refused, until something has been
- * answered: a write waits for that. */
+/* After a reconnect the credentials may be refused until a request has been
+ * answered; a write waits for that. */
 static void credentials_are_waited_for_after_a_reconnect(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -704,7 +711,8 @@ static void credentials_are_waited_for_after_a_reconnect(void **state)
     assert_int_equal(proxy_requests(proxy, ZOO_SETAUTH_OP), 5);
 }
 
-/* Or else nothing would be asked any more, nor ever written. */
+/* Otherwise no request would be sent any more, and the write would never be
+ * made. */
 static void
 a_question_about_credentials_that_is_lost_is_asked_again(void **state)
 {
@@ -791,7 +799,7 @@ static void what_is_not_taken_now_is_sent_later(void **state)
     release(g);
 }
 
-/* What was never sent is not unknown. */
+/* The result of a request that was never sent is known. */
 static void what_is_never_taken_was_not_made(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -805,8 +813,8 @@ static void what_is_never_taken_was_not_made(void **state)
     zkr_grant_free(g);
 }
 
-/* The handle expired between the look at its state and the call: the client
- * freed what it did not own, and aborted the process. */
+/* Regression: the handle expired between the check of its state and the call;
+ * the client freed memory that it did not own, and aborted the process. */
 static void a_session_that_ends_at_the_worst_moment_does_no_harm(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -825,8 +833,8 @@ static void a_session_that_ends_at_the_worst_moment_does_no_harm(void **state)
     release(g);
 }
 
-/* The same by chance, and often. Threads write as fast as they can while their
- * sessions end, and the tokens written never go back. */
+/* The same at random, and often: threads write as fast as they can while their
+ * sessions end, and the tokens that they write never decrease. */
 #define STORM_SESSIONS 3
 #define STORM_BURST    40
 
@@ -849,7 +857,7 @@ static void on_storm(int error, const struct zkr_guarded_stat *stat, void *user)
     (void)atomic_fetch_add(&storm->made, error == ZKR_OK);
 }
 
-/* Until the lock is lost; how many of the callbacks will come. */
+/* Writes until the lock is lost; returns how many callbacks will come. */
 static long write_on(struct storm *storm, zkr_grant *g)
 {
     char token[32];

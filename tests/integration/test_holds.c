@@ -1,5 +1,5 @@
-/* Who in this process has a lock, by thread, and how often: what the recipes
- * with owners build on. */
+/* Tests of holds: which thread of this process has a lock, and how often. The
+ * recipes with owners build on them. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ static zkr_grant *write_lock(void)
     return g;
 }
 
-/* Deleted by an operator, and not yet released. */
+/* The node was deleted by an operator, and the lock is not released yet. */
 static zkr_grant *lose(zkr_grant *g)
 {
     delete_nth_child(path, 0);
@@ -65,8 +65,8 @@ static zkr_grant *lose(zkr_grant *g)
 
 /* -- several grants of one thread ----------------------------------------- */
 
-/* The search for what the thread has ended at a grant that it had lost: the
- * writer waited for its own reader. */
+/* Regression: the search for the grants of a thread ended at one that it had
+ * lost, so the writer waited for its own reader. */
 static void a_lost_read_grant_does_not_hide_another(void **state)
 {
     zkr_grant *lost = lose(read_lock());
@@ -80,7 +80,7 @@ static void a_lost_read_grant_does_not_hide_another(void **state)
     release(write_lock());
 }
 
-/* The same: the reader waited for its own writer. */
+/* Regression of the same kind: the reader waited for its own writer. */
 static void a_lost_write_grant_does_not_hide_another(void **state)
 {
     zkr_grant *lost = lose(write_lock());
@@ -96,7 +96,7 @@ static void a_lost_write_grant_does_not_hide_another(void **state)
     zkr_grant_free(lost);
 }
 
-/* Each read is a grant of its own; the last of them still forbids to write. */
+/* Each read is a grant of its own; the last one still forbids a write. */
 static void a_read_grant_counts_until_it_is_released(void **state)
 {
     zkr_grant *first = read_lock();
@@ -122,7 +122,8 @@ static void a_lost_read_grant_forbids_nothing(void **state)
 
 /* -- counted -------------------------------------------------------------- */
 
-/* What is freed without a release is released with its last handle only. */
+/* A lock that is freed without a release is released with its last handle
+ * only. */
 static void freeing_the_last_handle_releases_what_is_left(void **state)
 {
     zkr_grant *g = write_lock();
@@ -176,8 +177,8 @@ static void freeing_a_lost_grant_as_often_ends_the_loss(void **state)
     release(write_lock());
 }
 
-/* Both modes are counted, each for itself, and a claim without a thread is
- * neither. */
+/* Both modes are counted separately, and a claim without a thread is not
+ * counted. */
 static void modes_and_claims_without_a_thread_are_apart(void **state)
 {
     zkr_grant *writer = write_lock();

@@ -1,5 +1,6 @@
-/* What no server should send: names that lead elsewhere, nodes that cannot be
- * ours. And what some do not send: events of a node that may not be read. */
+/* Tests with answers that no server should send (names that lead elsewhere,
+ * nodes that cannot be ours), and without events that some servers do not send
+ * (those of a node that may not be read). */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #define ZOO_REMOVE_WATCHES 18
 #endif
 
-/* How often a node that may not be read is looked for is 1000 ms. */
+/* The library looks for a node that may not be read every 1000 ms. */
 #define SLOWER_THAN_THAT_MS 1100
 
 static struct proxy *proxy;
@@ -25,7 +26,7 @@ static zkr_session *s;
 static zkr_mutex *m;
 static char path[64];
 
-/* The next answer that fits is changed; see meson.build. */
+/* The next matching answer is changed; see meson.build. */
 static atomic_int wrong_path, wrong_czxid, wrong_child, no_events;
 
 void __real_zkr__op_on_reply(struct zkr__op *op,
@@ -105,7 +106,7 @@ static void is_refused_and_leaves_nothing(void)
     release(acquire(m));
 }
 
-/* A path put together with it would be that of a node of somebody else. */
+/* A path made with this name would be that of somebody else's node. */
 static void a_child_that_is_a_path_is_not_followed(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void a_node_of_another_name_is_not_ours(void **state)
     is_refused_and_leaves_nothing();
 }
 
-/* It would be a token that every fence accepts, or none. */
+/* The czxid would be a token that every fence accepts, or that none does. */
 static void a_node_that_nothing_created_is_not_ours(void **state)
 {
     (void)state;
@@ -156,7 +157,8 @@ static void without_events_a_node_is_looked_for_again(void **state)
     atomic_store(&no_events, 1);
     proxy_reset_counts(proxy);
     proxy_set_latency(proxy, SLOWER_THAN_THAT_MS);
-    /* Not before the server has seen it: there would be nothing to watch. */
+    /* The server must have seen the request first; otherwise there would be
+     * nothing to watch. */
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REPLY);
     waiter_start(&w, m, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -164,7 +166,7 @@ static void without_events_a_node_is_looked_for_again(void **state)
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     proxy_set_latency(proxy, 0);
-    /* What it had watched in vain it does not go on watching. */
+    /* It does not go on watching a node that it had watched in vain. */
     if (watched)
         assert_true(wait_until(has_stopped_watching, NULL, SOON_MS));
     release(w.grant);
@@ -178,7 +180,7 @@ static bool has_looked(void *unused)
     return proxy_requests(proxy, ZOO_GETDATA_OP) > 0;
 }
 
-/* Then the next write that keeps the lease finds out. */
+/* Then the next write that keeps the lease detects it. */
 static void without_events_a_holder_learns_that_its_node_has_gone(void **state)
 {
     zkr_grant *g = acquire(m);

@@ -1,4 +1,4 @@
-/* The lease on a real server: what a holder may believe, and until when. */
+/* Tests of the lease on a real server: how long a grant is reported as held. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -180,7 +180,8 @@ static bool is_held_or_lost(void *grant)
     return state == ZKR_GRANT_HELD || state == ZKR_GRANT_LOST;
 }
 
-/* False: on a busy machine the client came back after the session had ended. */
+/* Returns false when, on a busy machine, the client came back after the session
+ * had ended. */
 static bool comes_back_in_time(void)
 {
     zkr_grant *g = acquire(m);
@@ -215,8 +216,8 @@ static void a_lost_connection_leaves_the_lease_running(void **state)
     assert_true(tries < 10);
 }
 
-/* The rule for a single write was off once the session had a proof from a time
- * at which it held nothing: claims that failed, or a wait. */
+/* Regression: the rule for a single write did not apply once the session had a
+ * proof from a time at which it held nothing, after failed claims or a wait. */
 static void failed_claims_do_not_take_the_first_lease_away(void **state)
 {
     zkr_session *other = open_session();
@@ -255,7 +256,8 @@ static void a_lease_after_a_wait_has_no_hole(void **state)
     proxy_reset_counts(proxy);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    /* It has sent no write for long, and still begins with a lease. */
+    /* The session has sent no write for long, and the grant still begins with a
+     * lease. */
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
     end = boot_ms() + 4 * LEASE_MS / 3;
     while (boot_ms() < end) {
@@ -311,7 +313,8 @@ static void expect_no_doubt(int for_ms)
     release(g);
 }
 
-/* However old the j of the first proof is when the lock is asked for. */
+/* This holds for every age of the j of the first proof when the lock is asked
+ * for. */
 static void where_answers_are_slow_no_new_grant_is_in_doubt(void **state)
 {
     (void)state;
@@ -367,8 +370,9 @@ static void without_a_proof_a_grant_waits_for_one(void **state)
     release(g);
 }
 
-/* Each answer that proved nothing yet was followed by the next question. Here
- * the session lives by its reconnects, but no write comes through. */
+/* Regression: each answer that proved nothing yet was followed at once by the
+ * next request. Here the session lives by its reconnects, but no write comes
+ * through. */
 static void a_lease_is_won_back_without_a_storm_of_writes(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -424,7 +428,8 @@ static bool is_asking(void *unused)
     return proxy_rule_done(proxy);
 }
 
-/* The release takes the question back, and so nobody answered who asked it. */
+/* Regression: the release cancelled the request, so its caller never got an
+ * answer. */
 static void verify_ends_when_the_grant_does(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -496,10 +501,10 @@ static int child_main(const char *hosts, const char *lock, int64_t stopped_ms)
     }
 }
 
-/* Not even one check may say yes: the clock is read in it, before any event of
- * the client can have come. */
-/* What a holder says first when it has been stopped for that long: 'y' or 'n'.
- */
+/* Not even one check may say yes: it reads the clock, before any event of the
+ * client can have come. */
+/* Returns the first answer of a holder that has been stopped for that long: 'y'
+ * or 'n'. */
 static char answer_after(int stopped_ms)
 {
     char hosts[64];

@@ -1,8 +1,8 @@
-/* A session that is said to be over, and that the ensemble has kept: its nodes
- * are deleted through the next one.
+/* Tests with a session that was reported as over, but that the ensemble has
+ * kept: its nodes are deleted through the next session.
  *
- * A leader that the others have deserted says so. Here the proxy does, and
- * keeps the client's farewell from the server. */
+ * A leader that the others have left reports this. Here the proxy does, and
+ * drops the client's request to close the session. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -87,8 +87,8 @@ static void await_deletes(long count)
     assert_true(wait_until(has_deleted, &count, SOON_MS));
 }
 
-/* Its node stayed for as long as the ensemble kept the session, and everybody
- * behind it waited: 9.8 s in a trial with T = 6 s. */
+/* Regression: its node stayed for as long as the ensemble kept the session, and
+ * all contenders behind it waited: 9.8 s in a trial with T = 6 s. */
 static void a_waiter_leaves_nothing_that_blocks(void **state)
 {
     zkr_grant *g = acquire(rival);
@@ -111,7 +111,8 @@ static void a_waiter_leaves_nothing_that_blocks(void **state)
     release(w.grant);
 }
 
-/* The delete is answered so as well: the session after that sees to it. */
+/* The delete gets the same answer, so the session after that deletes the
+ * node. */
 static void two_sessions_in_a_row_leave_nothing(void **state)
 {
     zkr_grant *g = acquire(rival);
@@ -160,8 +161,8 @@ static void all_nodes_of_a_session_go(void **state)
     release(g);
 }
 
-/* The lease was promised for longer: nobody else may be granted the lock before
- * that, though the holder knows that it is lost. */
+/* The lease runs longer: nobody else may be granted the lock before its end,
+ * though the holder knows that the lock is lost. */
 static void a_holder_is_given_what_was_promised(void **state)
 {
     (void)state;

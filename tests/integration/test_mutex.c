@@ -1,5 +1,5 @@
-/* The mutex on a real server, beyond the contract: what is in its nodes, whom
- * it waits for, and who need not wait. */
+/* Tests of the mutex on a real server, beyond the contract: the contents of its
+ * nodes, whom a claim waits for, and which nodes it ignores. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Servers that are not as one hopes: they refuse, forget, are behind, change
- * their mind, or are no ZooKeeper at all. */
+/* Tests with odd servers, which refuse, forget, lag behind, change their
+ * settings, or are not ZooKeeper at all. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -122,7 +122,7 @@ static bool has_short_timeout(void *s)
     return zkr_session_timeout_ms(s) == 1000;
 }
 
-/* The lease goes by the least that this session has had. */
+/* The lease depends on the shortest timeout that this session has had. */
 static void a_timeout_that_shrinks_at_a_reconnect_is_seen(void **state)
 {
     struct server *fickle;
@@ -147,7 +147,7 @@ static void a_timeout_that_shrinks_at_a_reconnect_is_seen(void **state)
     server_stop(fickle);
 }
 
-/* A server that has not seen what we have seen sends us away. */
+/* A server that has not seen a transaction that we have seen refuses us. */
 static void a_server_that_is_behind_costs_nothing(void **state)
 {
     struct server *behind;

@@ -1,4 +1,5 @@
-/* Who takes part in a lock, and asking its holder to give it back. */
+/* Tests of the list of participants, and of asking a holder to give the lock
+ * back. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #include "proxy.h"
 
-/* What record_grant() writes for it. */
+/* The text that record_grant() writes for it. */
 #define REVOKED 100
 
 static zkr_session *s;
@@ -143,7 +144,7 @@ static void asking_needs_the_permission_to_write(void **state)
                      ZNOAUTH);
 }
 
-/* A waiter that has been asked hears it when it holds. */
+/* A waiter that has been asked is told when it holds. */
 static void a_waiter_hears_it_when_it_holds(void **state)
 {
     struct recorder *r = recorder_new();
@@ -216,7 +217,7 @@ static int64_t wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Of a grant in the place `i` of a list that was taken before. */
+/* The entry of a grant at index `i` of an earlier list. */
 static void assert_is(const struct zkr_participant *p, zkr_grant *g)
 {
     char id[32];
@@ -371,7 +372,7 @@ static void names_of_other_clients_are_known(void **state)
     zkr_participants_free(list);
 }
 
-/* Somebody who makes nodes by hand, with what ZooKeeper lets through. */
+/* Nodes that somebody makes by hand, with names that ZooKeeper accepts. */
 static void hostile_nodes_are_told_as_they_are(void **state)
 {
     static const char rtl[] = "\xe2\x80\xae"
@@ -807,7 +808,7 @@ static void a_revoke_without_an_answer_ends_in_time(void **state)
     assert_true(stopwatch_says(w, 500, 500 + 1000));
 }
 
-/* Answers that come when the caller has gone belong to nobody. */
+/* Answers that come when the caller has gone are dropped. */
 static void answers_after_the_deadline_mean_nothing(void **state)
 {
     static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
@@ -826,7 +827,7 @@ static void answers_after_the_deadline_mean_nothing(void **state)
     zkr_participants_free(list);
 }
 
-/* After whatever the session has sent before. */
+/* After everything that the session has sent before. */
 static void assert_nobody_was_asked(void)
 {
     struct zkr_participants *list = list_with(ps, NULL);

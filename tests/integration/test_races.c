@@ -1,6 +1,7 @@
-/* Races: giving up against being granted, and sessions that end under many
- * threads. Whatever happens first, there is one outcome, and nobody hangs.
- * ZKR_RACE_SECONDS makes each of the first two last at least so long. */
+/* Tests of races: a claim that is given up while it is granted, and sessions
+ * that end under many threads. Whichever happens first, there is one outcome,
+ * and no thread hangs. ZKR_RACE_SECONDS makes each of the first two last at
+ * least so long. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -141,7 +142,7 @@ static void giving_up_and_being_granted_at_once_has_one_outcome(void **state)
     close_session(a);
     close_session(b);
     assert_int_equal(granted + given_up, rounds);
-    /* Else it was no race. */
+    /* Otherwise it was no race. */
     assert_true(granted > 50);
     assert_true(given_up > 50);
 }

@@ -1,4 +1,4 @@
-/* The reentrant mutex, beyond the contract: its owner is a thread. */
+/* Tests of the reentrant mutex, beyond the contract: a thread owns it. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -153,8 +153,8 @@ static bool is_granted(void *unused)
     return any;
 }
 
-/* The thread that waited was woken, but had not returned yet, when its grant
- * was freed under it: it read freed memory, and then said that it held the
+/* Regression: the waiting thread was woken, but had not returned yet, when its
+ * grant was freed: it read freed memory, and then reported that it held the
  * lock. */
 static void freeing_it_cancels_an_acquire_that_is_about_to_return(void **state)
 {

@@ -1,5 +1,6 @@
-/* The client refuses requests when it has no memory. They end in their order,
- * and what has been sent before is neither forgotten nor taken for undone. */
+/* Tests in which the client refuses requests because it has no memory. The
+ * requests end in their order, and those that were sent before are neither
+ * forgotten nor taken for undone. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -68,8 +69,9 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The list ended before the create was answered, and the claim went on with
- * what it did not know: an illegal move, or a node left behind. */
+/* Regression: the list ended before the create was answered, and the claim went
+ * on without knowing its result: it made an illegal move, or left a node
+ * behind. */
 static void a_refused_list_waits_for_the_create(void **state)
 {
     struct waiter w;
@@ -100,8 +102,8 @@ static void a_refused_list_and_a_lost_create_leave_one_node(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-/* What one attempt has had refused counts for that one: the next, when the
- * directory has been made, waits for its own list. */
+/* A refused request counts for its own attempt only: the next attempt, after
+ * the directory has been made, waits for its own list. */
 static void a_refused_list_is_forgotten_by_the_next_attempt(void **state)
 {
     struct waiter w;

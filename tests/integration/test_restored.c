@@ -1,6 +1,6 @@
-/* Servers that are restored from an older copy of their data. A client tells
- * them what it has seen last, and they hang up on one that has seen more: for
- * ever, if nobody gives its session up. */
+/* Tests with servers that are restored from an older copy of their data. A
+ * client sends them the last transaction that it has seen, and they hang up on
+ * a client that has seen more: for ever, if it does not give its session up. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -70,7 +70,8 @@ static zkr_session *open_at_server(void)
     return s;
 }
 
-/* They used to be UNSURE, and to wait, until the process was restarted. */
+/* Regression: grants were UNSURE, and claims waited, until the process was
+ * restarted. */
 static void who_has_lived_through_a_restore_comes_back(void **state)
 {
     zkr_session *holding = open_at_server();

@@ -1,5 +1,5 @@
-/* The read/write lock under load: readers, writers, downgrades and those who
- * give up, all at once; then with sessions that end under them. */
+/* Tests of the read/write lock under load: readers, writers, downgrades and
+ * cancelled claims at the same time; then with sessions that end under them. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -79,7 +79,7 @@ static bool went_well(struct crowd *c, int rc)
     return rc == ZKR_OK;
 }
 
-/* Nobody can tell by counting who overlaps whom when grants may be lost. */
+/* When grants may be lost, counting cannot tell which holders overlap. */
 static void expect_none(struct crowd *c, atomic_int *others)
 {
     c->wrong += !c->sessions_end && atomic_load(others) != 0;
@@ -122,7 +122,7 @@ static void end_writing(struct crowd *c, zkr_grant *g)
     give_back(c, g);
 }
 
-/* A reader from here on, whatever way it becomes one. */
+/* From here on it is a reader, whichever way it became one. */
 static void end_writing_reading(struct member *m, zkr_grant *writing)
 {
     struct crowd *c = m->crowd;

@@ -1,5 +1,6 @@
-/* The read/write lock on a real server: who shares, who waits for whom, and
- * what belongs to a thread. Everything twice: with and without a chroot. */
+/* Tests of the read/write lock on a real server: who shares it, who waits for
+ * whom, and what belongs to a thread. Each test runs twice, with and without a
+ * chroot. */
 #include "rw_fixture.h"
 
 #include <stdio.h>
@@ -466,7 +467,7 @@ static struct call elsewhere(acquire_call *by, zkr_rwlock *l,
     return c;
 }
 
-/* Only the thread that reads would wait for itself. */
+/* Only the thread that holds read would wait for itself. */
 static void another_thread_or_object_just_waits_for_the_reader(void **state)
 {
     zkr_grant *reading = read_lock(lock);
@@ -480,8 +481,8 @@ static void another_thread_or_object_just_waits_for_the_reader(void **state)
     assert_int_equal(elsewhere(by_writing, lock, SOON_MS).acquired, ZKR_OK);
 }
 
-/* The first grant that was found decided, and a lost one hid the other: the
- * thread then waited for itself. */
+/* Regression: the first grant that was found decided, and a lost one hid the
+ * other: the thread then waited for itself. */
 static void an_upgrade_is_refused_also_after_an_earlier_loss(void **state)
 {
     zkr_grant *lost = read_lock(lock);
@@ -705,7 +706,8 @@ static void write_read_write_nests_and_is_released_in_any_order(void **state)
     zkr_rwlock_free(l);
 }
 
-/* When the write is given up, the read under it makes a new one an upgrade. */
+/* When the write is released, the read grant under it makes a new write an
+ * upgrade. */
 static void after_write_and_read_only_the_read_is_left(void **state)
 {
     zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
@@ -804,7 +806,7 @@ static void after_a_loss_a_mode_is_released_before_it_is_acquired(void **state)
         theft = (struct theft){ .grant = g };
         on_thread(steal, &theft);
         assert_int_equal(theft.released, ZKR_ENOTOWNER);
-        /* Others may, and this thread in the other mode. */
+        /* Other threads may acquire it, and this thread in the other mode. */
         assert_int_equal(elsewhere(modes[i], l, SOON_MS).acquired, ZKR_OK);
         ok(modes[1 - i](l, SOON_MS, &again));
         release(again);

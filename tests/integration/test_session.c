@@ -1,4 +1,5 @@
-/* The session on a real server: opening, states, callbacks, closing, leaks. */
+/* Tests of the session on a real server: opening, states, callbacks, closing,
+ * leaks. */
 #include "fixture.h"
 
 #include <arpa/inet.h>
@@ -50,7 +51,8 @@ static void bad_hosts_are_refused_by_name(void **state)
     expect_refusal("127.0.0.1:99999", ZKR_EINVAL, "127.0.0.1:99999");
     expect_refusal("127.0.0.1:1/a//b", ZKR_EPATH, "/a//b");
     expect_refusal("127.0.0.1:1/a/", ZKR_EPATH, "/a/");
-    /* No name server is asked, which may be slow: no name begins so. */
+    /* No name begins like this, so no name server, which may be slow, is
+     * asked. */
     expect_refusal("-no-such-host:2181", ZKR_EHOSTS, "-no-such-host");
     expect_refusal("127.0.0.1:1", ZKR_EREFUSED, "127.0.0.1:1");
 }
@@ -81,7 +83,8 @@ a_port_that_is_not_zookeeper_is_told_from_a_refused_one(void **state)
     (void)close(fd);
 }
 
-/* It said that the session is over, and left the caller to open another. */
+/* Regression: the call reported that the session is over, and the caller had to
+ * open another. */
 static void
 a_session_that_ends_before_it_is_open_is_followed_by_another(void **state)
 {
@@ -313,8 +316,8 @@ static void with_credentials_only_their_owner_gets_at_the_nodes(void **state)
     close_session(stranger);
 }
 
-/* The client refuses credentials while an attempt to connect has just failed;
- * the session then went on without them. */
+/* Regression: the client refuses credentials when an attempt to connect has
+ * just failed; the session then went on without them. */
 static void credentials_survive_servers_that_refuse_the_connection(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -338,8 +341,8 @@ static void credentials_survive_servers_that_refuse_the_connection(void **state)
     }
 }
 
-/* A waiter that may not read the node before it has to use exists, and lists
- * from time to time where that is refused, too: since 3.8.4 and 3.9.2. */
+/* A waiter that may not read the node before it has to use EXISTS; where that
+ * is refused, too (since 3.8.4 and 3.9.2), it lists from time to time. */
 static void
 a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
 {
@@ -394,7 +397,7 @@ static void a_chroot_is_a_prefix_that_nobody_sees(void **state)
     (void)snprintf(full, sizeof(full), "/app%s", zkr_grant_node(g));
     assert_int_equal(admin_exists(admin, full, NULL), ZOK);
     release(g);
-    /* Removed behind our back, it is not created by us. */
+    /* When somebody else removes it, we do not create it again. */
     assert_int_equal(admin_delete_tree(admin, "/app"), ZOK);
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ENOCHROOT);
     assert_int_equal(admin_exists(admin, "/app", NULL), ZNONODE);
@@ -642,7 +645,7 @@ static void callbacks_run_where_the_caller_dispatches(void **state)
     assert_int_equal(code, ZKR_EDEADLK); /* dispatching inside a callback */
     assert_false(is_readable(fd, 0));
 
-    /* What is due at close runs in close. */
+    /* Callbacks that are due at close run in close. */
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     close_session(s);
     assert_int_equal(recorder_count(r), 3);
@@ -834,7 +837,7 @@ static void count_line(enum zkr_log_level level, const char *message,
     recorder_add(user, (int)level, 0);
 }
 
-/* What is printed until end_capture(). */
+/* Captures everything that is printed until end_capture(). */
 static FILE *captured;
 static int real_stderr;
 
@@ -892,8 +895,9 @@ static bool is_set(void *flag)
     return atomic_load((atomic_bool *)flag);
 }
 
-/* A program that has a client of its own, and wants to see warnings of it, used
- * to get all that the library needs: the level is one for the process. */
+/* Regression: a program with a client of its own, which wanted to see its
+ * warnings, got all lines that the library needs, because the process has one
+ * level. */
 static void what_the_program_wants_of_the_client_is_left_alone(void **state)
 {
     zkr_session *s;

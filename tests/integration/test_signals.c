@@ -1,5 +1,5 @@
-/* Signals reach the program's own threads only, and neither they nor a thread
- * that is cancelled disturb a call. */
+/* Tests with signals and cancelled threads: signals reach the program's own
+ * threads only, and neither a signal nor a cancelled thread disturbs a call. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -52,7 +52,8 @@ static bool is_one_of(long tid, const long *tids, int count)
     return false;
 }
 
-/* All but those that nobody can block, and the two of the C library. */
+/* All signals except those that nobody can block, and the two of the C
+ * library. */
 static bool blocks_all(long tid)
 {
     uint64_t mask = blocked_by(tid);
@@ -172,7 +173,8 @@ static void *acquire_and_end(void *arg)
     return NULL;
 }
 
-/* It used to take the lock of the session along, and all calls hung. */
+/* Regression: the cancelled thread kept the lock of the session, and all calls
+ * hung. */
 static void a_thread_that_is_cancelled_takes_no_lock_of_ours_along(void **state)
 {
     zkr_session *s = open_session();

@@ -1,5 +1,5 @@
-/* A name server that does not answer holds up the opening of a connection, and
- * nothing else: deadlines used to wait for it. */
+/* Tests with a name server that does not answer: it delays the opening of a
+ * connection, and nothing else. Deadlines once waited for it. */
 #include "fixture.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ enum {
     LATE_MS = 1500,
 };
 
-/* For one thread, or for all but one. */
+/* It is slow for one thread, or for all but one. */
 static enum { NOBODY, ONE, OTHERS } slow_for;
 static pthread_t slow_thread;
 static int slow_ms = SLOW_MS;
@@ -92,7 +92,7 @@ static void deadlines_do_not_wait_for_a_name_server(void **state)
     recorder_free(r);
 }
 
-/* What was left behind ends when the name server has answered. */
+/* The thread that was left behind ends when the name server has answered. */
 static bool is_alone(void *threads)
 {
     return count_threads() <= *(int *)threads;
@@ -126,7 +126,7 @@ static bool has_asked(void *unused)
     return atomic_load(&asked) > 0;
 }
 
-/* The connector is asking when the session is closed. */
+/* The connector is waiting for the name server when the session is closed. */
 static void a_close_does_not_wait_for_a_name_server(void **state)
 {
     int threads = count_threads();
@@ -162,9 +162,9 @@ static void a_close_does_not_wait_for_a_name_server(void **state)
     recorder_free(r);
 }
 
-/* The connector had gone to the name server for a scout, and the close of a
- * session that was suspended waited for both. The second time the old handle is
- * connected again when the session is closed: the server is told. */
+/* Regression: the connector asked the name server for a scout, and the close of
+ * a suspended session waited for both. The second time the old handle is
+ * connected again when the session is closed, so the server is told. */
 static void a_close_does_not_wait_for_a_scout(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Servers that fall silent where the client waits for them without an end, and
- * a client that does not give back what it is given to close: neither a close
- * nor an open may wait for it. */
+/* Tests with servers that fall silent where the client waits for them without a
+ * limit, and with a client that never finishes to close a handle: neither a
+ * close nor an open may wait for it. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -103,9 +103,9 @@ static void a_session_goes_on_when_a_handle_is_stuck(void **state)
 
 /* -- a server that says that it only reads, and then nothing -------------- */
 
-/* To such a server the client makes a second connection, asks whether others
- * are better, and waits for the answer with no end, on the thread that a close
- * waits for. */
+/* The client makes a second connection to such a server, asks whether others
+ * are better, and waits for the answer without a limit, on the thread that a
+ * close waits for. */
 struct mute {
     int fd;
     int clients[CLIENTS];
@@ -189,7 +189,7 @@ static void an_open_leaves_nothing_at_a_server_that_falls_silent(void **state)
         assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_ENOTZK);
         assert_true(stopwatch_says(w, 0, CONNECT_MS + 500 + LATE_MS));
     }
-    /* While the server still has all connections. */
+    /* The server still has all connections at that time. */
     assert_true(wait_until(is_alone, &threads, SOON_MS));
     assert_int_equal(zkr_session_stuck_handles(), 0);
     stop_mute(&m);
@@ -219,7 +219,7 @@ static void turn_read_only(struct proxy *proxy)
     assert_true(proxy_wait_rule(proxy, SOON_MS));
 }
 
-/* It used to be taken for a connection that was lost, and no other came. */
+/* Regression: it was taken for a lost connection, and no other one was made. */
 static void a_session_does_not_stay_with_a_server_that_only_reads(void **state)
 {
     bool (*const is_back[])(void *) = { is_in_second, is_in_third };

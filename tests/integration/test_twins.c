@@ -1,6 +1,6 @@
-/* A create that was carried out twice, so that one claim has two nodes. Servers
- * do that when a leader that was cut off had the first one; here a second
- * client in the same session makes the twin. */
+/* Tests with a create that was carried out twice, so that one claim has two
+ * nodes (twins). Servers do that when a leader that was cut off had the first
+ * one; here a second client in the same session makes the twin. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -78,7 +78,8 @@ static void ignore_line(const char *line)
     (void)line;
 }
 
-/* It hangs up without a word, for the session is not its own to close. */
+/* It disconnects without closing the session, because the session is not its
+ * own. */
 static void create_as_session(int64_t session_id, const char *node)
 {
     clientid_t id = { .client_id = session_id };
@@ -225,7 +226,7 @@ static void waits_for_an_imitation(const char *fill)
     release(w.grant);
 }
 
-/* Who knows our name could make us search for ever, or give up. */
+/* A client that knows our name could make us search for ever, or give up. */
 static void a_node_that_only_begins_as_ours_is_waited_for(void **state)
 {
     char lengthy[101] = "";

@@ -1,5 +1,5 @@
-/* The unfair mutex: one request to take it, and a name that says nothing, so
- * that every unknown outcome must be settled by what is in the node. */
+/* Tests of the unfair mutex: one request takes it, and all holders use the same
+ * name, so that only the contents of the node settle an unknown outcome. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -143,7 +143,7 @@ static void all_who_wait_watch_the_one_node(void **state)
     recorder_free(r);
 }
 
-/* Two claims of one session cannot be told by the owner of the node. */
+/* The owner of the node does not tell two claims of one session apart. */
 static void a_lost_create_reply_is_settled_by_the_data(void **state)
 {
     zkr_unfair_mutex *same_session = new_unfair(s);
@@ -181,7 +181,7 @@ static int acquire_unfair(void *um, int64_t timeout_ms, zkr_grant **ret_grant)
     return zkr_unfair_mutex_acquire(um, timeout_ms, ret_grant);
 }
 
-/* The answer that it is taken is lost, and found out by reading. */
+/* The answer that the lock is taken is lost, so the library reads the node. */
 static void a_try_whose_answer_is_lost_does_not_wait(void **state)
 {
     zkr_grant *held = take(other);
@@ -218,9 +218,8 @@ static void what_another_session_made_is_not_ours(void **state)
     release(take(m));
 }
 
-/* The danger of a name that is the same for everybody: when the answer to a
- * delete is lost, the next holder has the node, and a repeated delete would
- * take it away from it. */
+/* When the answer to a delete is lost, the next holder may have made a node of
+ * the same name, and a repeated delete would delete that one. */
 static void
 a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
 {
@@ -249,8 +248,9 @@ a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
     recorder_free(r);
 }
 
-/* A holder that was asked for the lock: its data is not ours any more, and the
- * look at whose node it is took it for somebody else's. */
+/* Regression: a holder was asked to give the lock back, which replaces the data
+ * of its node; the check of the owner then took the node for somebody
+ * else's. */
 static void a_release_on_request_that_is_lost_still_happens(void **state)
 {
     zkr_grant *g = take(m);
@@ -265,8 +265,8 @@ static void a_release_on_request_that_is_lost_still_happens(void **state)
     release(take(other));
 }
 
-/* The same before its creator knows that it has it: nobody took the node for
- * theirs, and all waited for it, its creator too. */
+/* The same before the creator knows that it holds the lock: nobody took the
+ * node for its own, and all waited for it, the creator too. */
 static void a_node_written_to_before_it_is_found_is_found(void **state)
 {
     struct recorder *r = recorder_new();
@@ -291,8 +291,8 @@ static bool has_asked_twice(void *type)
     return proxy_requests(proxy, *(int32_t *)type) >= 2;
 }
 
-/* Both took it for theirs, and the second delete hit whoever held the lock by
- * then: the simulator saw it, once in a million schedules. */
+/* Regression: both took the node for their own, and the second delete hit the
+ * holder at that time. The simulator found it, once in a million schedules. */
 static void a_node_that_two_may_have_made_is_deleted_once(void **state)
 {
     int32_t create = ZOO_CREATE2_OP;
@@ -317,8 +317,9 @@ static void a_node_that_two_may_have_made_is_deleted_once(void **state)
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 2);
 }
 
-/* Who may not read the holder's node looks again by a timer. It was armed a
- * second time, and the process aborted, when another was quicker meanwhile. */
+/* A waiter that may not read the holder's node lists again by a timer.
+ * Regression: when another claim was faster, the timer was armed a second time,
+ * and the process aborted. */
 static void a_node_that_may_not_be_read_is_waited_for_again(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -352,7 +353,7 @@ static void a_node_that_may_not_be_read_is_waited_for_again(void **state)
     close_session(theirs);
 }
 
-/* The name comes again, so its presence is no proof. */
+/* The same name is used again, so its presence proves nothing. */
 static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
 {
     zkr_grant *g = take(m);

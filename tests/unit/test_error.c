@@ -1,5 +1,5 @@
 /* Tests of the error codes, of the outcome that each means for a request, and
- of details. */
+ * of details. */
 #include <stdio.h>
 #include <string.h>
 

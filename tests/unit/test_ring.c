@@ -1,5 +1,5 @@
 /* Tests of the ring of events: it keeps the order, and drops the oldest when it
- is full. */
+ * is full. */
 #include "base/ring.h"
 #include "unit.h"
 

@@ -1,16 +1,17 @@
-/* Every exclusive recipe behind one interface. */
+/* Adapters: one interface to every exclusive recipe. */
 #ifndef CONTRACT_ADAPTER_H
 #define CONTRACT_ADAPTER_H
 
 #include "fixture.h"
 
-/* What a recipe promises beyond exclusion. */
+/* Traits: promises of a recipe beyond exclusion. */
 enum trait {
-    FAIR = 1u << 0,         /* granted in the order of the queue */
-    QUEUES = 1u << 1,       /* a waiter has a node; else only the holder has */
+    FAIR = 1u << 0,         /* it grants in the order of the queue */
+    QUEUES = 1u << 1,       /* a waiter has a node; otherwise only the holder
+                               has one */
     REENTRANT = 1u << 2,    /* its owner may acquire it again */
     THREAD_OWNED = 1u << 3, /* only the thread that acquired may release */
-    KEEPS_GRANTS = 1u << 4, /* grants are its own, not those of the caller */
+    KEEPS_GRANTS = 1u << 4, /* the recipe owns the grants, not the caller */
     ASYNC = 1u << 5,        /* it has acquire_async */
 };
 

@@ -1,4 +1,4 @@
-/* The contract: a claim needs no thread that waits. */
+/* The contract for asynchronous claims: a claim needs no waiting thread. */
 #include "stage.h"
 
 static void claims_are_granted_one_after_the_other(void **state)
@@ -43,7 +43,7 @@ static void a_claim_can_be_cancelled(void **state)
     assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
     wait_children(path, 1);
     give_back(holder);
-    /* A cancel is for one attempt, not for the next (kazoo's poison). */
+    /* A cancel ends one attempt, not the next (kazoo's poison). */
     ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
     assert_int_equal(recorded(r, 1), ZKR_OK);
     assert_int_equal(recorder_count(r), 2);

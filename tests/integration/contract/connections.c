@@ -1,4 +1,4 @@
-/* The contract: connections may break, and servers be silent. */
+/* The contract when connections break and servers are silent. */
 #include "stage.h"
 
 #include <stdlib.h>
@@ -71,7 +71,8 @@ static void a_holder_replaced_while_cut_off_is_not_held_again(void **state)
     give_back(next);
 }
 
-/* The client sets its watches again, and the server tells what was missed. */
+/* The client sets its watches again, and the server reports the events that it
+ * missed. */
 static void a_wake_up_missed_while_cut_off_comes_later(void **state)
 {
     struct contender *holder = one_of(theirs);
@@ -105,7 +106,7 @@ static void a_wait_that_ends_while_cut_off_leaves_nothing(void **state)
     works(c);
 }
 
-/* CURATOR-678: it forgets the node when the delete fails, and then queues
+/* CURATOR-678: Curator forgets the node when the delete fails, and then queues
  * behind itself. */
 static void a_release_while_cut_off_is_made_up_for(void **state)
 {

@@ -1,9 +1,10 @@
-/* The contract: nodes and sessions may end under their owners. */
+/* The contract when nodes and sessions end under their owners. */
 #include "stage.h"
 
 #include <zookeeper/proto.h>
 
-/* After an operator's delete, kazoo and Curator go on believing. */
+/* After an operator's delete, kazoo and Curator go on as if they held the
+ * lock. */
 static void a_holder_whose_node_is_deleted_is_told(void **state)
 {
     struct contender *c = one_of(ours);
@@ -78,7 +79,7 @@ static size_t count_lost(struct recorder *r)
     return lost;
 }
 
-/* By the dispatcher, a little after the state has changed. */
+/* The dispatcher calls it a little after the state has changed. */
 static bool has_been_told_lost(void *r)
 {
     return count_lost(r) > 0;

@@ -1,4 +1,5 @@
-/* The contract: what is held is released, and nothing else. */
+/* The contract for releases: a release gives back the lock that is held, and no
+ * other. */
 #include "stage.h"
 
 #include <zookeeper/proto.h>

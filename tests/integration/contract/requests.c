@@ -1,10 +1,10 @@
-/* The contract: requests and replies may be lost. */
+/* The contract when requests and replies are lost. */
 #include "stage.h"
 
 #include <stdlib.h>
 #include <zookeeper/proto.h>
 
-/* The rules have done their work, and there is no second node. */
+/* The rules of the proxy have been applied, and there is no second node. */
 static void one_node_is_made(void)
 {
     struct contender *c = one_of(ours);
@@ -16,7 +16,7 @@ static void one_node_is_made(void)
     assert_int_equal(count_children(path), 0);
 }
 
-/* The classic: the node exists, and we do not know. */
+/* The classic case: the node exists, and we do not know it. */
 static void a_lost_create_reply_makes_no_second_node(void **state)
 {
     (void)state;
@@ -64,7 +64,8 @@ static void a_create_lost_twice_makes_one_node(void **state)
     one_node_is_made();
 }
 
-/* Given up while nobody knows whether the node exists: it must not stay. */
+/* A claim is given up while nobody knows whether its node exists: the node must
+ * not stay. */
 static void
 a_wait_that_ends_before_its_create_is_known_leaves_nothing(void **state)
 {
@@ -112,7 +113,7 @@ static void a_lost_delete_request_is_sent_again(void **state)
     release_without(PROXY_DROP_REQUEST);
 }
 
-/* The recipe shipped with ZooKeeper takes this for a failure. */
+/* The recipe that ships with ZooKeeper takes this for a failure. */
 static void a_holder_that_leaves_before_it_is_watched_is_seen(void **state)
 {
     struct contender *holder = one_of(theirs);

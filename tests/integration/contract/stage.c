@@ -15,7 +15,7 @@ zkr_session *ours;
 zkr_session *theirs;
 char path[64];
 
-/* All that a test has made: the teardown frees it. */
+/* Everything that a test has made; the teardown frees it. */
 static struct contender *contenders[MAX_THINGS];
 static size_t contender_count;
 static void *locks[MAX_THINGS];
@@ -48,8 +48,8 @@ void close_ours(void)
     ok(zkr_session_close(s));
 }
 
-/* In this order a test that has failed leaves nothing either: the end of the
- * sessions ends every wait. */
+/* In this order a failed test leaves nothing either: the end of the sessions
+ * ends every wait. */
 int stage_tear_down(void **state)
 {
     (void)state;

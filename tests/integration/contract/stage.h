@@ -10,7 +10,7 @@
 #define ZOO_CREATE2_OP 15
 #endif
 
-/* How long our session waits for the answer to a release. */
+/* The time that our session waits for the answer to a release. */
 enum { REPLY_MS = 1000 };
 
 extern const struct adapter *recipe; /* under test */
@@ -20,7 +20,7 @@ extern zkr_session *ours;   /* through `proxy` */
 extern zkr_session *theirs; /* through `their_proxy` */
 extern char path[64];
 
-/* One promise of the contract. */
+/* A test of one promise of the contract. */
 struct statement {
     const char *name;
     void (*test)(void **state);
@@ -81,13 +81,13 @@ struct recorder *hold_listening(struct contender *c); /* to its grant */
 void acquire_until_rule(struct contender *c);
 
 int release_by(struct contender *c);
-/* Has the release that it was asked for ended well, maybe late? */
+/* Tells whether the release that it was asked for has succeeded, maybe late. */
 bool has_released(struct contender *c);
 void give_back(struct contender *c);
 
-/* It can hold the lock, and give it back. */
+/* Checks that it can hold the lock and give it back. */
 void works(struct contender *c);
-/* What it waits for succeeds, and it gives the lock back. */
+/* Checks that its acquire succeeds, and that it gives the lock back. */
 void takes_its_turn(struct contender *c);
 
 /* The lock is free now: the contenders that wait are granted, one at a time,
@@ -103,9 +103,9 @@ void gives_up_in_time(struct contender *c);
 /* Through a lock object that no other has. */
 void gives_up(struct contender *c);
 
-/* How many nodes so many contenders have. */
+/* Returns how many nodes so many contenders have. */
 size_t nodes(size_t holders, size_t waiters);
-/* The n-th node is still the one of that name, which this frees. */
+/* Checks that the n-th node still has that name, and frees the name. */
 void keeps_place(char *place, size_t n);
 
 #endif

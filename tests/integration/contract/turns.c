@@ -1,4 +1,4 @@
-/* The contract: one holder at a time, in the order of the queue. */
+/* The contract for turns: one holder at a time, in the order of the queue. */
 #include "stage.h"
 
 #include <sched.h>
@@ -13,8 +13,8 @@ struct crowd {
     int failed;
 };
 
-/* Two steps, so that a second holder would lose a count. Relaxed, for the order
- * is to come from the lock alone. */
+/* The count takes two steps, so that a second holder would lose one. They are
+ * relaxed, because the order must come from the lock alone. */
 static void count_up(atomic_int *counter)
 {
     int n = atomic_load_explicit(counter, memory_order_relaxed);
@@ -88,7 +88,7 @@ static void holders_never_overlap(void **state)
     wait_children(path, 0);
 }
 
-/* The recipe shipped with ZooKeeper takes the session for the owner: two
+/* The recipe that ships with ZooKeeper takes the session for the owner: two
  * mutexes of one session both held the lock. */
 static void a_holder_excludes_everybody_else(void **state)
 {

@@ -1,10 +1,11 @@
-/* The contract: a wait that ends leaves nothing. */
+/* The contract for waits: a wait that ends leaves nothing. */
 #include "stage.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all sessions, on nodes of this lock: "path\n\tsession\n\tsession\n..." */
+/* Returns the watches of all sessions on nodes of this lock:
+ * "path\n\tsession\n\tsession\n..." */
 static size_t count_watches(void)
 {
     char *wchp = server_4lw(the_server, "wchp");
@@ -49,7 +50,7 @@ static void many_rounds_leave_no_node_and_no_watch(void **state)
     wait_watches(0);
 }
 
-/* The deletion of the holder's node would hide what they leave. */
+/* The deletion of the holder's node would hide watches that they leave. */
 static void many_waits_given_up_leave_no_node_and_no_watch(void **state)
 {
     struct contender *holder = one_of(ours);
