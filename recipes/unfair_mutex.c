@@ -58,18 +58,9 @@ static void take_locked(struct zkr__claim *c, const char *why)
     zkr__claim_create_locked(c, why);
 }
 
-static bool is_ours(const struct zkr__claim *c,
-                    const struct zkr__zk_reply *reply)
-{
-    if (reply->data_len == c->data_len &&
-        memcmp(reply->data, c->data, c->data_len) == 0)
-        return true;
-    return c->thorough && !zkr__claims_know_locked(c->session, reply);
-}
-
 static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
 {
-    if (is_ours(c, reply) &&
+    if (zkr__by_data_is_ours_locked(c, reply) &&
         zkr__claim_adopt(c, c->request_path, reply) == ZKR_OK) {
         zkr__claim_stop_watching_locked(c);
         zkr__claim_prove_locked(c, "found, and ours");
@@ -83,7 +74,7 @@ static const struct zkr__way by_creating_it = {
     .created = created_locked,
     .go_on = take_locked,
     .met = met_locked,
-    .same_name = true,
+    .identity = &zkr__by_data,
 };
 
 static const struct zkr__recipe recipe = {

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "lock/leftover.h"
 #include "lock/locks.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
@@ -41,17 +40,16 @@ static const struct zkr__sm_state table[] = {
 /* Asks the system, where a thread could be cancelled. */
 static int describe(struct zkr__claim *c)
 {
-    char uuid[ZKR__UUID_LEN + 1];
+    char number[ZKR__UUID_LEN + 1];
     struct zkr__owner owner = {
         .label = c->lock->label,
-        .claim = c->recipe->way->same_name ? uuid : NULL,
         .within = c->lock->session->opts.within,
         .of_thread = c->thread != 0,
     };
     int cancel = zkr__cancel_disable();
     int rc;
 
-    zkr__random_uuid(uuid);
+    zkr__claim_identity(c)->sign(&owner, number);
     rc = zkr__owner_write(&owner, c->data, &c->data_len);
     zkr__cancel_restore(cancel);
     return rc;
@@ -277,39 +275,6 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
     }
 }
 
-static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
-{
-    if ((c->node[0] != '\0' && c->czxid == node->czxid) ||
-        c->sweep.search.czxid == node->czxid)
-        return true;
-    return c->data_len == node->data_len &&
-           memcmp(c->data, node->data, c->data_len) == 0;
-}
-
-void zkr__claims_left_locked(struct zkr_session *s, int64_t czxid)
-{
-    struct zkr__locks *locks = zkr__locks_of(s);
-
-    locks->left_behind[locks->left_count++ % ZKR__LEFT_BEHIND] = czxid;
-}
-
-bool zkr__claims_know_locked(const struct zkr_session *s,
-                             const struct zkr__zk_reply *node)
-{
-    const struct zkr__locks *locks = zkr__locks_of(s);
-    const struct zkr__list *claims = &locks->claims;
-
-    for (unsigned i = 0; i < ZKR__LEFT_BEHIND; i++) {
-        if (locks->left_behind[i] == node->czxid)
-            return true;
-    }
-    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-        if (knows(ZKR__CONTAINER(l, struct zkr__claim, link), node))
-            return true;
-    }
-    return false;
-}
-
 void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
@@ -342,7 +307,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     zkr__timer_thread_disarm_locked(s, &c->relist);
     zkr__ghosts_rest_locked(c);
     c->watch = NULL; /* all watches of the handle are freed */
-    zkr__leftover_add_locked(c, 0);
+    zkr__claim_identity(c)->look_after(c, 0);
     if (!c->decided && s->over != 0)
         fail_locked(c, s->over, "the session is over");
     else if (!c->decided && (c->is_try || c->lock->fail_on_session_loss))

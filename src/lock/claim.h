@@ -137,15 +137,6 @@ void zkr__claim_time_out_locked(struct zkr__claim *c);
  * claims when it has closed the handle. */
 void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why);
 
-/* A node of the session stays, as an ACL forbids to delete it. Under a name
- * that others may have too, another claim must not take it for its own. */
-void zkr__claims_left_locked(struct zkr_session *s, int64_t czxid);
-
-/* A node that was read: is it, by its czxid or its data, of a claim of this
- * session, or of one that has left it behind? */
-bool zkr__claims_know_locked(const struct zkr_session *s,
-                             const struct zkr__zk_reply *node);
-
 /* HELD -> LEAVING */
 void zkr__claim_release_locked(struct zkr__claim *c);
 

@@ -10,6 +10,12 @@ static inline bool zkr__claim_in_state(const struct zkr__claim *c,
     return c->sm.state == (int)state;
 }
 
+static inline const struct zkr__identity *
+zkr__claim_identity(const struct zkr__claim *c)
+{
+    return c->recipe->way->identity;
+}
+
 /* After the session has ended, answers mean nothing: the connector closes the
  * handle and then calls zkr__claim_epoch_over_locked(). */
 static inline bool zkr__claim_is_over(const struct zkr__claim *c)

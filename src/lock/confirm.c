@@ -34,18 +34,21 @@ static bool is_wanted(struct zkr__claim *c)
             !zkr__claim_is_over(c));
 }
 
-/* Where others may have the same name, a read after the write tells whose node
- * it found. */
+void zkr__confirm_read_locked(struct zkr__confirm *f)
+{
+    zkr__op_start_locked(&f->op, ZKR__ZK_EXISTS, f->claim->node,
+                         ZKR__RETRY_NEVER, on_seen);
+}
+
 static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__confirm *f = ZKR__CONTAINER(op, struct zkr__confirm, op);
     struct zkr__claim *c = f->claim;
 
-    if (reply->rc == ZKR_OK && c->recipe->way->same_name && is_wanted(c))
-        zkr__op_start_locked(op, ZKR__ZK_EXISTS, c->node, ZKR__RETRY_NEVER,
-                             on_seen);
-    else
-        end_locked(f, reply->rc);
+    if (reply->rc == ZKR_OK && is_wanted(c) &&
+        zkr__claim_identity(c)->ask_whose(f))
+        return;
+    end_locked(f, reply->rc);
 }
 
 void zkr__confirm_start_locked(struct zkr__confirm *f, enum zkr__op_retry retry,

@@ -22,6 +22,10 @@ static inline bool zkr__confirm_is_under_way(const struct zkr__confirm *f)
     return f->op.where != ZKR__OP_IDLE;
 }
 
+/* For zkr__identity.ask_whose(): a read tells whose node the write has found.
+ */
+void zkr__confirm_read_locked(struct zkr__confirm *f);
+
 void zkr__confirm_start_locked(struct zkr__confirm *f, enum zkr__op_retry retry,
                                void (*done)(struct zkr__claim *c, int rc));
 

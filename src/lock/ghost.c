@@ -178,8 +178,6 @@ bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
 {
     struct zkr__ghosts *g = &c->ghosts;
 
-    if (c->recipe->waits_for == NULL) /* not by a list: nothing to leave out */
-        return true;
     if (g->waited == NULL || strcmp(g->waited, name) != 0) {
         free(g->waited);
         g->waited = strdup(name);

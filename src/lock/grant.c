@@ -122,7 +122,7 @@ static bool is_over_doubt(const struct zkr_grant *g,
 }
 
 /* A committed write found our node: nobody else was granted in between. */
-static void found_locked(struct zkr_grant *g, int rc)
+void zkr__grant_found_locked(struct zkr_grant *g, int rc)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
@@ -150,7 +150,7 @@ static void on_confirmed(struct zkr__claim *c, int rc)
     g->confirms++;
     g->confirmed = rc;
     (void)pthread_cond_broadcast(&c->changed);
-    found_locked(g, rc);
+    zkr__grant_found_locked(g, rc);
 }
 
 /* Sends a write that finds our node, unless one is under way. */
@@ -164,18 +164,6 @@ void zkr__grant_resume_locked(struct zkr_grant *g)
 {
     if (is_in_doubt(g))
         ask_locked(g);
-}
-
-/* Where others may have the same name, it may have found the node of another.
- */
-void zkr__grant_found_locked(struct zkr_grant *g, int rc)
-{
-    const struct zkr__claim *c = zkr__grant_claim(g);
-
-    if (rc == ZKR_OK && c->recipe->way->same_name)
-        zkr__heartbeat_good_locked(c->session);
-    else
-        found_locked(g, rc);
 }
 
 int zkr__grant_enter(struct zkr_grant *g)

@@ -53,7 +53,7 @@ void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
 /* There is a connection: ask about what is in doubt. */
 void zkr__grant_resume_locked(struct zkr_grant *g);
 
-/* The answer to a write of the heartbeat that was to find our node. */
+/* The answer to a write that was to find our node: ZKR_OK when it has. */
 void zkr__grant_found_locked(struct zkr_grant *g, int rc);
 
 #endif

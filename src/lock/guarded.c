@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
@@ -175,11 +176,9 @@ static int check_write(const struct zkr__claim *c, const struct write *w)
     if (w->version < -1)
         return zkr__fail(ZKR_EINVAL, "guarded write: version is %d",
                          w->version);
-    if (c->recipe->way->same_name)
-        return zkr__fail(ZKR_EINVAL,
-                         "%s '%.200s': its node has the same name for every "
-                         "holder, so it cannot guard a write",
-                         c->recipe->noun, c->lock->path);
+    if (zkr__claim_identity(c)->cannot_guard != NULL)
+        return zkr__fail(ZKR_EINVAL, "%s '%.200s': %s", c->recipe->noun,
+                         c->lock->path, zkr__claim_identity(c)->cannot_guard);
     return ZKR_OK;
 }
 

@@ -3,7 +3,7 @@
 #include "lock/heartbeat.h"
 
 #include "base/clock.h"
-#include "lock/claim.h"
+#include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
@@ -92,7 +92,10 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__claim *c = beat->claim;
 
     beat->claim = NULL;
-    zkr__grant_found_locked(&c->grant, reply->rc);
+    if (reply->rc == ZKR_OK)
+        zkr__claim_identity(c)->found_by_beat(c);
+    else
+        zkr__grant_found_locked(&c->grant, reply->rc);
     zkr__claim_unref(c);
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lock/leftover.h"
 #include "session/timer_thread.h"
 
 /* On a session that is over the node is gone, or the server will see to it. */
@@ -13,14 +12,15 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
     struct zkr__claim *c = ZKR__CONTAINER(sweep, struct zkr__claim, sweep);
 
     if (zkr__error_outcome(rc) == ZKR__OVER) {
-        zkr__leftover_add_locked(c, 0);
+        zkr__claim_identity(c)->look_after(c, 0);
         rc = ZKR_OK;
     } else if (rc == ZKR__ZCLOSING)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
-    if (c->recipe->way->same_name && rc != ZKR_OK && sweep->search.czxid != 0)
-        zkr__claims_left_locked(c->session, sweep->search.czxid);
     zkr__grant_left_locked(&c->grant, rc);
-    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
+    if (rc != ZKR_OK && c->session->over == 0)
+        zkr__claim_identity(c)->stays(c);
+    else
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
 }
 
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
@@ -36,14 +36,8 @@ void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
     (void)zkr__claim_take_back_locked(c, &c->search.op);
     zkr__claim_stop_watching_locked(c);
     zkr__ghosts_leave_locked(c);
-    sweep->search.dir = c->lock->dir;
-    sweep->search.tag = c->name;
-    sweep->search.tag_len = zkr__node_name_tag_len(c->lock->layout);
-    sweep->search.markers = c->recipe->markers;
-    sweep->search.path = c->request_path;
-    sweep->search.czxid = c->node[0] == '\0' ? 0 : c->czxid;
-    sweep->search.data = c->recipe->way->same_name ? c->data : NULL;
-    sweep->search.data_len = c->data_len;
+    zkr__claim_identity(c)->seek(c, &sweep->search);
+    sweep->retry = zkr__claim_identity(c)->delete_retry;
     sweep->node = strcpy(c->sweep_node, c->node);
     sweep->node_size = c->path_size;
     sweep->thorough = c->thorough;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "lock/claim_steps.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -111,10 +112,9 @@ static struct leftover *new_leftover(struct zkr__claim *c)
     l->was_there = c->node[0] != '\0' && c->sm.state != ZKR__CLAIM_LEAVING;
     (void)strcpy(l->name, c->name);
     (void)strcpy(l->node, c->node);
-    l->sweep.search.dir = l->lock->dir;
-    l->sweep.search.tag = l->name;
-    l->sweep.search.tag_len = zkr__node_name_tag_len(l->lock->layout);
-    l->sweep.search.markers = c->recipe->markers;
+    zkr__claim_identity(c)->seek(c, &l->sweep.search);
+    l->sweep.search.tag = l->name; /* the claim draws another */
+    l->sweep.retry = zkr__claim_identity(c)->delete_retry;
     l->sweep.node = l->node;
     l->sweep.node_size = c->path_size;
     l->sweep.thorough = c->thorough;
@@ -135,7 +135,7 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
     int64_t now = zkr__clock_boot();
     struct leftover *l;
 
-    if (s->over != 0 || c->recipe->way->same_name || !may_have_a_node(c))
+    if (s->over != 0 || !may_have_a_node(c))
         return;
     l = new_leftover(c);
     if (l == NULL) {

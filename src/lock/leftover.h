@@ -8,9 +8,8 @@
  * so one request is enough; if it finds a node, all are deleted.
  *
  * A holder was promised that nobody else is granted the lock before
- * zkr_grant_valid_until(): its node is left alone until then. A node that
- * others may have made anew under the same name (the unfair mutex) is left to
- * the servers: between the look and the delete it could become theirs. */
+ * zkr_grant_valid_until(): its node is left alone until then. Only a node that
+ * is known by its name can be seen to so: see by_data.c. */
 #ifndef ZKR__LEFTOVER_H
 #define ZKR__LEFTOVER_H
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "lock/claim.h"
+#include "lock/claim_steps.h"
 #include "lock/heartbeat.h"
 #include "lock/leftover.h"
 
@@ -51,7 +51,7 @@ static void on_resumed(struct zkr__tenant *t)
 static void lose_claim(struct zkr__claim *c)
 {
     if (c->sm.state == ZKR__CLAIM_HELD)
-        zkr__leftover_add_locked(c, c->session->promised_until);
+        zkr__claim_identity(c)->look_after(c, c->session->promised_until);
     zkr__claim_lost_locked(c, "the session is over");
 }
 

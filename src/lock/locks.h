@@ -5,10 +5,6 @@
 #include "session/session.h"
 #include "session/tenant.h"
 
-/* Nodes that cannot be deleted, in one session: more than anybody should have.
- */
-#define ZKR__LEFT_BEHIND 8
-
 /* Writes of the heartbeat that may be under way at once: at the quickest beat,
  * more than one for each T/50 in a round trip of T/5. */
 #define ZKR__BEATS 16
@@ -26,8 +22,6 @@ struct zkr__locks {
     struct zkr__list claims;
     struct zkr__list leftovers; /* leftover.h: those that wait, */
     int leftovers_swept;        /* ... and how many are being swept */
-    int64_t left_behind[ZKR__LEFT_BEHIND]; /* see claim.h: the last of them */
-    unsigned left_count;
     /* heartbeat.h */
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];

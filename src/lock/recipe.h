@@ -2,6 +2,7 @@
 #ifndef ZKR__RECIPE_H
 #define ZKR__RECIPE_H
 
+#include "lock/identity.h"
 #include "lock/queue.h"
 
 struct zkr__claim;
@@ -17,8 +18,7 @@ struct zkr__way {
     void (*go_on)(struct zkr__claim *c, const char *why);
     /* What the node is that we wait for; NULL: no matter. */
     void (*met)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
-    /* Our node is known by its data, not by its name. */
-    bool same_name;
+    const struct zkr__identity *identity; /* of our node */
 };
 
 extern const struct zkr__way zkr__in_a_queue;

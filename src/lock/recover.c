@@ -51,10 +51,7 @@ void zkr__claim_recover_locked(struct zkr__claim *c, const char *why)
     zkr__sm_move(&c->sm, ZKR__CLAIM_RECOVERING, why);
     c->thorough = true;
     c->node[0] = '\0';
-    c->search.dir = c->lock->dir;
-    c->search.tag = c->name;
-    c->search.tag_len = zkr__node_name_tag_len(c->lock->layout);
-    c->search.markers = c->recipe->markers;
+    zkr__claim_identity(c)->seek(c, &c->search);
     zkr__claim_ref(c);
     zkr__search_start_locked(&c->search, ZKR__RETRY_POLICY, on_searched);
 }

@@ -1,4 +1,4 @@
-/* Finding our own nodes by their tag, when a reply did not come. */
+/* Finding our own node, when a reply did not come. */
 #ifndef ZKR__SEARCH_H
 #define ZKR__SEARCH_H
 
@@ -7,19 +7,24 @@
 
 struct zkr__search {
     struct zkr__op op;
+    /* What and how, as zkr__identity.seek() says: */
     const char *dir;
+    enum zkr__zk_type read; /* the children of dir, or the one node, */
+    const char *path;       /* ... at this path */
+    /* Put the name into `found`, if our node is in the answer. */
+    void (*find)(struct zkr__search *search, const struct zkr__zk_reply *reply);
+    /* By name: */
     const char *tag; /* what our nodes begin with, tag_len bytes */
     size_t tag_len;
+    uint32_t markers;
     /* The ensemble has answered that this one is not there: a server that shows
      * it all the same has a ghost. NULL or "": none. */
     const char *gone;
-    uint32_t markers;
-    /* Or, with `data`: our only node can be this one, if it is that one, or if
-     * it has that data, which others may have replaced. */
-    const char *path;
+    /* By data, which others may have replaced: */
     int64_t czxid; /* 0: not known */
     const char *data;
     size_t data_len;
+
     char found[ZKR__NAME_MAX + ZKR__SEQ_DIGITS]; /* lowest; "" when none is */
     /* Under the lock. ZKR_OK, or the answer that ended the search. No node, or
      * no directory, is an answer too: ZKR_OK with nothing found. */

@@ -74,6 +74,9 @@ static void conflict_locked(struct zkr__claim *c, const char *name)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);
     else
         zkr__claim_wait_for_locked(c, name);
+    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
+        !zkr__ghosts_suspect_locked(c, name))
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
 }
 
 /* A node at the place of another that we have: it counts only if the other was
@@ -127,4 +130,5 @@ const struct zkr__way zkr__in_a_queue = {
     .enter = zkr__claim_enter_locked,
     .created = zkr__claim_enrolled_locked,
     .go_on = zkr__claim_list_locked,
+    .identity = &zkr__by_name,
 };

@@ -27,11 +27,12 @@ static void end_locked(struct zkr__sweep *sweep, int rc)
 
 static void on_found(struct zkr__search *search, int rc);
 
-static bool is_worth_a_look(const struct zkr__sweep *sweep, int rc)
+/* And not repeated: then it must be known first whose node it is now. */
+static bool is_unknown(const struct zkr__sweep *sweep, int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);
 
-    return sweep->search.data != NULL && sweep->delete_op.session->over == 0 &&
+    return sweep->delete_op.session->over == 0 &&
            (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE ||
             rc == ZKR_ENOMEM);
 }
@@ -41,7 +42,7 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__sweep *sweep = ZKR__CONTAINER(op, struct zkr__sweep, delete_op);
 
     sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
-    if (is_worth_a_look(sweep, reply->rc))
+    if (is_unknown(sweep, reply->rc))
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
     else if (reply->rc != ZKR_OK && reply->rc != ZKR__ZNONODE)
         end_locked(sweep, reply->rc);
@@ -53,15 +54,10 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
     }
 }
 
-/* A name that others may have too must not be deleted twice: after an unknown
- * outcome look first whose it is now. */
 static void delete_locked(struct zkr__sweep *sweep)
 {
-    enum zkr__op_retry retry =
-        sweep->search.data == NULL ? ZKR__RETRY_ALWAYS : ZKR__RETRY_NEVER;
-
-    zkr__op_start_locked(&sweep->delete_op, ZKR__ZK_DELETE, sweep->node, retry,
-                         on_deleted);
+    zkr__op_start_locked(&sweep->delete_op, ZKR__ZK_DELETE, sweep->node,
+                         sweep->retry, on_deleted);
 }
 
 static void on_found(struct zkr__search *search, int rc)

@@ -5,11 +5,12 @@
 #include "lock/search.h"
 
 struct zkr__sweep {
-    struct zkr__search search; /* its fields say what is ours */
+    struct zkr__search search; /* filled by zkr__identity.seek() */
+    enum zkr__op_retry retry;  /* of the delete: zkr__identity.delete_retry */
     struct zkr__op delete_op;
     char *node; /* the path, or ""; with room for dir and any name of ours */
     size_t node_size;
-    bool thorough; /* there may be more nodes with our tag */
+    bool thorough; /* there may be more nodes of ours */
     bool deleted;  /* one was there, and is deleted */
     /* Under the lock. ZKR_OK: all gone. Else the answer that forbids it, or
      * that the session is over. */
@@ -18,8 +19,8 @@ struct zkr__sweep {
 
 void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s);
 
-/* Delete `node`; when it is empty or we are thorough, search for what has our
- * tag and delete that. Needs no memory and knows no deadline. */
+/* Delete `node`; when it is empty or we are thorough, search for what is ours
+ * and delete that. Needs no memory and knows no deadline. */
 void zkr__sweep_start_locked(struct zkr__sweep *sweep,
                              void (*done)(struct zkr__sweep *, int rc));
 

@@ -85,9 +85,6 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
     else
         watch_locked(c, ZKR__ZK_GET, path);
     free(path);
-    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
-        !zkr__ghosts_suspect_locked(c, name))
-        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
 }
 
 static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)

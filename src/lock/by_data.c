@@ -1,0 +1,129 @@
+/* A node that is known by its data, or its czxid: others use the same name. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "lock/claim_steps.h"
+#include "lock/heartbeat.h"
+#include "lock/locks.h"
+
+static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])
+{
+    zkr__random_uuid(number);
+    owner->claim = number;
+}
+
+static bool has_data(const struct zkr__zk_reply *node, const char *data,
+                     size_t len)
+{
+    return node->data_len == len && memcmp(node->data, data, len) == 0;
+}
+
+static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
+{
+    return (c->node[0] != '\0' && c->czxid == node->czxid) ||
+           c->sweep.search.czxid == node->czxid ||
+           has_data(node, c->data, c->data_len);
+}
+
+/* Is it of a claim of this session, which may have left and not have been able
+ * to delete it? */
+static bool is_known_locked(const struct zkr_session *s,
+                            const struct zkr__zk_reply *node)
+{
+    const struct zkr__list *claims = &zkr__locks_of(s)->claims;
+
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
+        if (knows(ZKR__CONTAINER(l, struct zkr__claim, link), node))
+            return true;
+    }
+    return false;
+}
+
+/* After an unknown outcome it may be ours with the words of somebody else, if
+ * no claim of the session knows it. */
+bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
+                                 const struct zkr__zk_reply *node)
+{
+    return has_data(node, c->data, c->data_len) ||
+           (c->thorough && !is_known_locked(c->session, node));
+}
+
+/* A node of our session that no claim knows has been written to by others. If
+ * it is not ours, it is of another claim that is looking for it, and is better
+ * off without it than without an end. */
+static bool matches(const struct zkr__search *search,
+                    const struct zkr__zk_reply *node)
+{
+    if (search->czxid != 0 && node->czxid == search->czxid)
+        return true;
+    if (node->owner != search->op.session->id)
+        return false;
+    return has_data(node, search->data, search->data_len) ||
+           (search->czxid == 0 && !is_known_locked(search->op.session, node));
+}
+
+static void find_ours(struct zkr__search *search,
+                      const struct zkr__zk_reply *node)
+{
+    if (!matches(search, node))
+        return;
+    search->czxid = node->czxid; /* and nobody else's from here on */
+    (void)snprintf(search->found, sizeof(search->found), "%s",
+                   zkr__path_name(search->path));
+}
+
+static void seek(const struct zkr__claim *c, struct zkr__search *search)
+{
+    search->dir = c->lock->dir;
+    search->read = ZKR__ZK_GET;
+    search->path = c->request_path;
+    search->find = find_ours;
+    search->czxid = c->node[0] == '\0' ? 0 : c->czxid;
+    search->data = c->data;
+    search->data_len = c->data_len;
+}
+
+static bool ask_whose(struct zkr__confirm *f)
+{
+    zkr__confirm_read_locked(f);
+    return true;
+}
+
+/* It may be the node of another: a grant in doubt has to ask for itself. */
+static void found_by_beat(struct zkr__claim *c)
+{
+    zkr__heartbeat_good_locked(c->session);
+}
+
+/* The claim is LEAVING until the session is over: other claims must not take
+ * the node for theirs, and ask whether it is known. */
+static void stays(struct zkr__claim *c)
+{
+    if (c->sweep.search.czxid == 0)
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node was not found");
+    else
+        (void)pthread_cond_broadcast(&c->changed);
+}
+
+/* Others may have made it anew: between a look at it and its delete it could
+ * become theirs. The servers see to it. */
+static void look_after(struct zkr__claim *c, int64_t not_before)
+{
+    (void)c;
+    (void)not_before;
+}
+
+/* A name that others may have too must not be deleted twice: when the outcome
+ * is unknown, it is read first whose node it is now. */
+const struct zkr__identity zkr__by_data = {
+    .sign = sign,
+    .seek = seek,
+    .ask_whose = ask_whose,
+    .found_by_beat = found_by_beat,
+    .delete_retry = ZKR__RETRY_NEVER,
+    .stays = stays,
+    .look_after = look_after,
+    .cannot_guard = "its node has the same name for every holder, so it "
+                    "cannot guard a write",
+};

@@ -1,0 +1,78 @@
+/* A node that is known by its name: nobody else has drawn the same UUID. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lock/claim_steps.h"
+#include "lock/grant_parts.h"
+#include "lock/leftover.h"
+
+static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])
+{
+    (void)owner;
+    (void)number;
+}
+
+static bool matches(const struct zkr__search *search, const char *name,
+                    int64_t *ret_seq)
+{
+    return strncmp(name, search->tag, search->tag_len) == 0 &&
+           strlen(name) < sizeof(search->found) &&
+           (search->gone == NULL || strcmp(name, search->gone) != 0) &&
+           zkr__node_name_parse(name, search->markers, ret_seq) != ZKR__FOREIGN;
+}
+
+static void find_lowest(struct zkr__search *search,
+                        const struct zkr__zk_reply *list)
+{
+    int64_t lowest = 0;
+
+    for (size_t i = 0; i < list->name_count; i++) {
+        int64_t seq;
+
+        if (!matches(search, list->names[i], &seq) ||
+            (search->found[0] != '\0' && seq >= lowest))
+            continue;
+        lowest = seq;
+        (void)snprintf(search->found, sizeof(search->found), "%s",
+                       list->names[i]);
+    }
+}
+
+static void seek(const struct zkr__claim *c, struct zkr__search *search)
+{
+    search->dir = c->lock->dir;
+    search->read = ZKR__ZK_CHILDREN;
+    search->path = c->lock->dir;
+    search->find = find_lowest;
+    search->tag = c->name;
+    search->tag_len = zkr__node_name_tag_len(c->lock->layout);
+    search->markers = c->recipe->markers;
+}
+
+static bool ask_whose(struct zkr__confirm *f)
+{
+    (void)f;
+    return false;
+}
+
+static void found_by_beat(struct zkr__claim *c)
+{
+    zkr__grant_found_locked(&c->grant, ZKR_OK);
+}
+
+/* Other claims cannot take it for theirs: nothing is left to do. */
+static void stays(struct zkr__claim *c)
+{
+    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node stays");
+}
+
+const struct zkr__identity zkr__by_name = {
+    .sign = sign,
+    .seek = seek,
+    .ask_whose = ask_whose,
+    .found_by_beat = found_by_beat,
+    .delete_retry = ZKR__RETRY_ALWAYS,
+    .stays = stays,
+    .look_after = zkr__leftover_add_locked,
+};

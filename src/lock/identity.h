@@ -1,0 +1,46 @@
+/* How a claim knows its node among those of others.
+ *
+ * By name, in a queue: the name has a UUID that only this claim has drawn, so a
+ * node at its path is its node. By data, where all use one name: the record in
+ * the node has a number that only this claim has drawn, and once the node has
+ * been seen, its czxid tells it. */
+#ifndef ZKR__IDENTITY_H
+#define ZKR__IDENTITY_H
+
+#include "base/random.h"
+#include "session/op.h"
+
+struct zkr__claim;
+struct zkr__confirm;
+struct zkr__owner;
+struct zkr__search;
+
+struct zkr__identity { /* all that is called: under the lock, but for sign() */
+    /* Add to the record what tells the node; `number` has the room for it. */
+    void (*sign)(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1]);
+    /* Say where the node is searched, and how it is told there. */
+    void (*seek)(const struct zkr__claim *c, struct zkr__search *search);
+    /* A write has found a node at our path. True: whose it is must be asked,
+     * and is. False: ours. */
+    bool (*ask_whose)(struct zkr__confirm *f);
+    /* The same, of a write of the heartbeat. */
+    void (*found_by_beat)(struct zkr__claim *c);
+    /* How to repeat a delete whose outcome is not known. */
+    enum zkr__op_retry delete_retry;
+    /* The claim leaves, but its node stays: the servers refuse to delete it. */
+    void (*stays)(struct zkr__claim *c);
+    /* The session is said to be over: see to the node through the next one, but
+     * not before that instant, by the clock of the lease. */
+    void (*look_after)(struct zkr__claim *c, int64_t not_before);
+    /* Why the path of the node cannot guard a write; NULL: it can. */
+    const char *cannot_guard;
+};
+
+extern const struct zkr__identity zkr__by_name; /* by_name.c */
+extern const struct zkr__identity zkr__by_data; /* by_data.c */
+
+/* by_data.c: is a node that was read under our name ours? */
+bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
+                                 const struct zkr__zk_reply *node);
+
+#endif
