@@ -1,12 +1,8 @@
 /* Deleting the node of a contender, if it is the one that was seen. */
 #include <zkrecipes/participants.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
-#include "base/path.h"
-#include "inspect/contender_path.h"
+#include "inspect/roster.h"
 #include "session/call.h"
 #include "session/session.h"
 
@@ -15,41 +11,14 @@ struct breaking {
     struct zkr__ask ask;
     int64_t token;
     bool sent; /* a delete whose answer has not come */
-    char *node;
-    char *path; /* with the chroot */
 };
 
-static void free_breaking(struct zkr__call *call)
-{
-    struct breaking *b = ZKR__CONTAINER(call, struct breaking, call);
+static const struct zkr__call_type type = {
+    .noun = "break",
+    .size = sizeof(struct breaking),
+};
 
-    free(b->node);
-    free(b->path);
-    free(b);
-}
-
-static struct breaking *new_breaking(struct zkr_session *s, const char *node,
-                                     int64_t token)
-{
-    struct breaking *b = calloc(1, sizeof(*b));
-
-    if (b == NULL)
-        return NULL;
-    zkr__call_init(&b->call, s, free_breaking);
-    zkr__ask_init(&b->ask, &b->call);
-    b->token = token;
-    b->node = strdup(node);
-    b->path = zkr__path_join(s->hosts.chroot, node + 1);
-    if (b->node == NULL || b->path == NULL) {
-        zkr__call_unref(&b->call);
-        return NULL;
-    }
-    b->call.noun = "break";
-    b->call.path = b->node;
-    return b;
-}
-
-static void look_locked(struct breaking *b);
+static void look_locked(struct zkr__call *call);
 
 /* What was lost on the way, or belongs to a session that is over, may have been
  * done. */
@@ -67,7 +36,7 @@ static void on_delete(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 
     if (unsure || zkr__error_outcome(reply->rc) == ZKR__NOT_DONE) {
         b->sent = b->sent || unsure;
-        look_locked(b);
+        look_locked(ask->call);
         return;
     }
     if (reply->rc == ZKR__ZNONODE && b->sent)
@@ -95,33 +64,20 @@ static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         zkr__call_end_locked(ask->call, ZKR_ENOTHELD,
                              "another node has that name now");
     else
-        zkr__call_ask_once_locked(ask, ZKR__ZK_DELETE, b->path, on_delete);
+        zkr__call_ask_once_locked(ask, ZKR__ZK_DELETE, b->call.full_path,
+                                  on_delete);
 }
 
-static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+static void caught_up(struct zkr__ask *ask)
 {
-    struct breaking *b = ZKR__CONTAINER(ask, struct breaking, ask);
-
-    /* Sync of a missing node succeeds on some servers, not on others. */
-    if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
-        zkr__call_ask_locked(ask, ZKR__ZK_EXISTS, b->path, on_exists);
-    else
-        zkr__call_end_locked(ask->call, reply->rc, "cannot catch up");
+    zkr__call_ask_locked(ask, ZKR__ZK_EXISTS, ask->call->full_path, on_exists);
 }
 
-static void look_locked(struct breaking *b)
+static void look_locked(struct zkr__call *call)
 {
-    zkr__call_ask_locked(&b->ask, ZKR__ZK_SYNC, b->path, on_sync);
-}
+    struct breaking *b = ZKR__CONTAINER(call, struct breaking, call);
 
-static int break_unlocks(struct breaking *b, int64_t deadline)
-{
-    int rc = zkr__call_begin_locked(&b->call, deadline);
-
-    if (rc != ZKR_OK)
-        return rc;
-    look_locked(b);
-    return zkr__call_wait_unlocks(&b->call);
+    zkr__call_sync_locked(&b->ask, caught_up);
 }
 
 int zkr_participants_break(zkr_session *session, const char *node,
@@ -131,21 +87,18 @@ int zkr_participants_break(zkr_session *session, const char *node,
     int rc = zkr__session_check(session, "session");
 
     if (rc == ZKR_OK)
-        rc = zkr__contender_path_check(session, "break", node);
+        rc = zkr__roster_check_node(session, type.noun, node);
     if (rc == ZKR_OK && token == 0)
         rc = zkr__fail(ZKR_EINVAL, "break '%.300s': no node has the token 0",
                        node);
     if (rc != ZKR_OK)
         return rc;
-    if (timeout_ms == 0)
-        timeout_ms = session->opts.reply_timeout_ms;
-    b = new_breaking(session, node, token);
+    b = zkr__call_new(&type, session, node, timeout_ms);
     if (b == NULL)
-        return zkr__fail(ZKR_ENOMEM, "break: out of memory");
-    zkr__mtx_lock(&session->lock);
-    rc = break_unlocks(b, zkr__clock_deadline(timeout_ms));
-    zkr__call_leave_locked(&b->call);
-    zkr__mtx_unlock(&session->lock);
+        return ZKR_ENOMEM;
+    zkr__ask_init(&b->ask, &b->call);
+    b->token = token;
+    rc = zkr__call_run(&b->call, look_locked);
     zkr__call_unref(&b->call);
     return rc;
 }

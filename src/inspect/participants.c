@@ -13,8 +13,6 @@
 #include "session/call.h"
 #include "session/session.h"
 
-static const char noun[] = "participants";
-
 #define DEFAULT_LIMIT 10000
 /* How many nodes are read at once. */
 #define READERS 128
@@ -35,8 +33,6 @@ struct reader {
 
 struct listing {
     struct zkr__call call; /* first: see call.h */
-    char *path;
-    char *dir; /* with the chroot */
     size_t limit;
     size_t reads;
     uint32_t flags;
@@ -61,41 +57,40 @@ static void free_list(struct list *list)
     free(list);
 }
 
-static void free_listing(struct zkr__call *call)
+static void clear_listing(struct zkr__call *call)
 {
     struct listing *l = ZKR__CONTAINER(call, struct listing, call);
 
     for (size_t i = 0; i < READERS; i++)
         free(l->readers[i].path);
     free_list(l->list);
-    free(l->path);
-    free(l->dir);
-    free(l);
 }
+
+static const struct zkr__call_type type = {
+    .noun = "participants",
+    .size = sizeof(struct listing),
+    .clear = clear_listing,
+};
 
 static struct listing *new_listing(struct zkr_session *s, const char *path,
                                    const struct zkr_participants_opts *opts)
 {
-    struct listing *l = calloc(1, sizeof(*l));
+    struct listing *l = zkr__call_new(&type, s, path, opts->timeout_ms);
 
     if (l == NULL)
         return NULL;
-    zkr__call_init(&l->call, s, free_listing);
     zkr__ask_init(&l->ask, &l->call);
     for (size_t i = 0; i < READERS; i++)
         zkr__ask_init(&l->readers[i].ask, &l->call);
     l->limit = opts->limit;
     l->reads = opts->reads;
     l->flags = opts->flags;
-    l->path = strdup(path);
-    l->dir = zkr__path_join(s->hosts.chroot, path + 1);
     l->list = calloc(1, sizeof(*l->list));
-    if (l->path == NULL || l->dir == NULL || l->list == NULL) {
+    if (l->list == NULL) {
+        (void)zkr__fail(ZKR_ENOMEM, "%s: out of memory", type.noun);
         zkr__call_unref(&l->call);
         return NULL;
     }
-    l->call.noun = noun;
-    l->call.path = l->path;
     return l;
 }
 
@@ -133,15 +128,17 @@ static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
                          "out of memory");
 }
 
-static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+static void caught_up(struct zkr__ask *ask)
 {
-    struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
+    zkr__call_ask_locked(ask, ZKR__ZK_CHILDREN, ask->call->full_path,
+                         on_children);
+}
 
-    /* Sync of a missing directory succeeds on some servers, not on others. */
-    if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
-        zkr__call_ask_locked(ask, ZKR__ZK_CHILDREN, l->dir, on_children);
-    else
-        zkr__call_end_locked(&l->call, reply->rc, "cannot catch up");
+static void list_locked(struct zkr__call *call)
+{
+    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
+
+    zkr__call_sync_locked(&l->ask, caught_up);
 }
 
 static bool take(struct zkr_participant *p, const struct zkr__zk_reply *reply)
@@ -216,7 +213,7 @@ static void read_next_locked(struct listing *l, struct reader *r)
         return;
     }
     r->item = &l->list->items[l->next++];
-    r->path = zkr__path_join(l->dir, r->item->name);
+    r->path = zkr__path_join(l->call.full_path, r->item->name);
     if (r->path == NULL) {
         zkr__call_end_locked(&l->call, ZKR_ENOMEM, "out of memory");
         return;
@@ -237,11 +234,19 @@ static void on_acl(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         zkr__call_end_locked(&l->call, reply->rc, "cannot read the ACL");
 }
 
-static int read_nodes_unlocks(struct listing *l)
+static void ask_for_acl_locked(struct zkr__call *call)
 {
+    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
+
+    zkr__call_ask_locked(&l->ask, ZKR__ZK_GET_ACL, call->full_path, on_acl);
+}
+
+static void read_nodes_locked(struct zkr__call *call)
+{
+    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
+
     for (size_t i = 0; i < READERS; i++)
         read_next_locked(l, &l->readers[i]);
-    return zkr__call_wait_unlocks(&l->call);
 }
 
 /* In the order of the queue, still unread. */
@@ -252,34 +257,25 @@ static int arrange(struct listing *l)
                              &list->items, &list->count);
 
     if (rc != ZKR_OK)
-        return zkr__fail(rc, "%s: out of memory", noun);
+        return zkr__fail(rc, "%s: out of memory", type.noun);
     for (size_t i = 0; i < list->count; i++)
         list->items[i].data = "";
     return ZKR_OK;
 }
 
-static int list_unlocks(struct listing *l, int64_t deadline)
+static int run(struct listing *l)
 {
-    struct zkr__mtx *lock = &l->call.session->lock;
-    int rc = zkr__call_begin_locked(&l->call, deadline);
+    int rc = zkr__call_run(&l->call, list_locked);
 
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__call_ask_locked(&l->ask, ZKR__ZK_SYNC, l->dir, on_sync);
-    rc = zkr__call_wait_unlocks(&l->call);
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__mtx_unlock(lock);
-    rc = arrange(l);
-    zkr__mtx_lock(lock);
-    if (rc == ZKR_OK && (l->flags & ZKR_PARTICIPANTS_ACL) != 0) {
-        zkr__call_ask_locked(&l->ask, ZKR__ZK_GET_ACL, l->dir, on_acl);
-        rc = zkr__call_wait_unlocks(&l->call);
-    }
-    return rc == ZKR_OK ? read_nodes_unlocks(l) : rc;
+    if (rc == ZKR_OK)
+        rc = arrange(l);
+    if (rc == ZKR_OK && (l->flags & ZKR_PARTICIPANTS_ACL) != 0)
+        rc = zkr__call_run(&l->call, ask_for_acl_locked);
+    return rc == ZKR_OK ? zkr__call_run(&l->call, read_nodes_locked) : rc;
 }
 
-/* Who has gone since the directory was listed is not in the queue any more. */
+/* A node that has gone since the directory was listed is not in the queue any
+ * more. */
 static struct zkr_participants *finish(struct listing *l)
 {
     struct list *list = l->list;
@@ -297,8 +293,7 @@ static struct zkr_participants *finish(struct listing *l)
     return &list->public;
 }
 
-static int load_opts(const struct zkr_session *s,
-                     struct zkr_participants_opts *o,
+static int load_opts(struct zkr_participants_opts *o,
                      const struct zkr_participants_opts *opts)
 {
     int rc =
@@ -307,14 +302,12 @@ static int load_opts(const struct zkr_session *s,
     if (rc != ZKR_OK)
         return rc;
     if ((o->flags & ~(uint32_t)ZKR_PARTICIPANTS_ACL) != 0)
-        return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", noun,
+        return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", type.noun,
                          (unsigned)o->flags);
     if (o->limit == 0)
         o->limit = DEFAULT_LIMIT;
     if (o->reads == 0)
         o->reads = UINT32_MAX;
-    if (o->timeout_ms == 0)
-        o->timeout_ms = s->opts.reply_timeout_ms;
     return ZKR_OK;
 }
 
@@ -327,20 +320,17 @@ int zkr_participants_list(zkr_session *session, const char *path,
     int rc = zkr__session_check(session, "session");
 
     if (rc == ZKR_OK && ret_list == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "%s: ret_list is NULL", noun);
+        rc = zkr__fail(ZKR_EINVAL, "%s: ret_list is NULL", type.noun);
     if (rc == ZKR_OK)
-        rc = zkr__lock_check_path(session, noun, path);
+        rc = zkr__lock_check_path(session, type.noun, path);
     if (rc == ZKR_OK)
-        rc = load_opts(session, &o, opts);
+        rc = load_opts(&o, opts);
     if (rc != ZKR_OK)
         return rc;
     l = new_listing(session, path, &o);
     if (l == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s: out of memory", noun);
-    zkr__mtx_lock(&session->lock);
-    rc = list_unlocks(l, zkr__clock_deadline(o.timeout_ms));
-    zkr__call_leave_locked(&l->call);
-    zkr__mtx_unlock(&session->lock);
+        return ZKR_ENOMEM;
+    rc = run(l);
     if (rc == ZKR_OK)
         *ret_list = finish(l);
     zkr__call_unref(&l->call);

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/path.h"
 #include "lock/node_name.h"
 #include "lock/queue.h"
+#include "session/session.h"
 
 static bool is_foreign(const struct zkr_participant *p)
 {
@@ -33,6 +35,29 @@ void zkr__roster_read(struct zkr_participant *p)
     marker = zkr__node_name_marker(p->name, ZKR__ALL_MARKERS, &p->sequence);
     p->marker = marker == NULL ? "" : marker->text;
     p->kind = kinds[marker == NULL ? ZKR__FOREIGN : marker->kind];
+}
+
+bool zkr__roster_is_contender(const char *name)
+{
+    int64_t seq;
+
+    return zkr__node_name_marker(name, ZKR__ALL_MARKERS, &seq) != NULL;
+}
+
+/* A lock path of ZKR_PATH_MAX and the name of a node, ours or another's. */
+#define NODE_MAX (2 * ZKR_PATH_MAX)
+
+int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
+                           const char *node)
+{
+    int rc = zkr__session_check_path(s, noun, "node", node, NODE_MAX);
+
+    if (rc == ZKR_OK && !zkr__roster_is_contender(zkr__path_name(node)))
+        rc = zkr__fail(ZKR_EPATH,
+                       "%s '%.300s': the path does not end with the name of a "
+                       "contender",
+                       noun, node);
+    return rc;
 }
 
 static enum zkr__kind kind_of(const struct zkr_participant *p)

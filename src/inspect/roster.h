@@ -5,8 +5,17 @@
 
 #include <zkrecipes/participants.h>
 
+struct zkr_session;
+
 /* What its name says: marker, kind, sequence. */
 void zkr__roster_read(struct zkr_participant *p);
+
+bool zkr__roster_is_contender(const char *name);
+
+/* ZKR_OK, or the error of a call that does `noun` to this node: the full path
+ * of a contender. */
+int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
+                           const char *node);
 
 /* The children of a lock path in the order of the queue, foreign ones last, no
  * more than `limit`. They point to the names. What cannot be the name of a

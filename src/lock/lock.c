@@ -34,21 +34,12 @@ static int check_options(const char *noun, const char *path,
 int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
                          const char *path)
 {
-    const char *fault;
+    int rc = zkr__session_check_path(s, noun, "path", path, ZKR_PATH_MAX);
 
-    if (path == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s: path is NULL", noun);
-    fault = zkr__path_fault(path);
-    if (fault == NULL && strcmp(path, "/") == 0)
-        fault = "is the root, not a lock";
-    if (fault != NULL)
-        return zkr__fail(ZKR_EPATH, "%s '%.300s': the path %s", noun, path,
-                         fault);
-    if (strlen(s->hosts.chroot) + strlen(path) > ZKR_PATH_MAX)
-        return zkr__fail(ZKR_ETOOLONG,
-                         "%s '%.100s...': the path is longer than %d bytes",
-                         noun, path, ZKR_PATH_MAX);
-    return ZKR_OK;
+    if (rc == ZKR_OK && strcmp(path, "/") == 0)
+        rc = zkr__fail(ZKR_EPATH, "%s '/': the path is the root, not a lock",
+                       noun);
+    return rc;
 }
 
 static struct zkr__lock *make(struct zkr_session *s, const char *noun,

@@ -1,19 +1,43 @@
 /* A blocking call: its requests, and a caller who may leave before they end. */
 #include "session/call.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
+#include "base/path.h"
 #include "session/session.h"
 
-void zkr__call_init(struct zkr__call *call, struct zkr_session *s,
-                    void (*free)(struct zkr__call *))
+static char *full_path(const struct zkr_session *s, const char *path)
 {
+    if (strcmp(path, "/") == 0)
+        return strdup(zkr__session_root(s));
+    return zkr__path_join(s->hosts.chroot, path + 1);
+}
+
+void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
+                    const char *path, uint32_t timeout_ms)
+{
+    struct zkr__call *call = calloc(1, type->size);
+
+    if (call == NULL || (call->path = strdup(path)) == NULL ||
+        (call->full_path = full_path(s, path)) == NULL) {
+        if (call != NULL)
+            free(call->path);
+        free(call);
+        (void)zkr__fail(ZKR_ENOMEM, "%s: out of memory", type->noun);
+        return NULL;
+    }
     zkr__session_ref(s);
+    call->type = type;
     call->session = s;
-    call->free = free;
+    call->deadline = zkr__clock_deadline(
+        timeout_ms == 0 ? s->opts.reply_timeout_ms : timeout_ms);
     atomic_init(&call->refs, 1);
     zkr__list_init(&call->link);
     zkr__list_init(&call->asks);
     (void)zkr__cond_init(&call->changed);
+    return call;
 }
 
 void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call)
@@ -32,13 +56,18 @@ void zkr__call_unref(struct zkr__call *call)
     if (atomic_fetch_sub(&call->refs, 1) != 1)
         return;
     (void)pthread_cond_destroy(&call->changed);
-    call->free(call);
+    if (call->type->clear != NULL)
+        call->type->clear(call);
+    free(call->path);
+    free(call->full_path);
+    free(call);
     zkr__session_unref(s);
 }
 
 static int fail(const struct zkr__call *call, int rc, const char *reason)
 {
-    return zkr__fail(rc, "%s '%.300s': %s", call->noun, call->path, reason);
+    return zkr__fail(rc, "%s '%.300s': %s", call->type->noun, call->path,
+                     reason);
 }
 
 static int session_is_over(const struct zkr__call *call)
@@ -50,11 +79,10 @@ static int session_is_over(const struct zkr__call *call)
                                        : "the session is over");
 }
 
-int zkr__call_begin_locked(struct zkr__call *call, int64_t deadline)
+static int begin_locked(struct zkr__call *call)
 {
     struct zkr_session *s = call->session;
 
-    call->deadline = deadline;
     if (s->over != 0)
         return session_is_over(call);
     if (zkr__dispatch_inside_locked(s))
@@ -71,7 +99,7 @@ static int timed_out(const struct zkr__call *call)
                     : "deadline passed without a connection");
 }
 
-int zkr__call_wait_unlocks(struct zkr__call *call)
+static int wait_unlocks(struct zkr__call *call)
 {
     struct zkr_session *s = call->session;
 
@@ -84,7 +112,7 @@ int zkr__call_wait_unlocks(struct zkr__call *call)
     return call->rc == ZKR_OK ? ZKR_OK : fail(call, call->rc, call->reason);
 }
 
-void zkr__call_leave_locked(struct zkr__call *call)
+static void leave_locked(struct zkr__call *call)
 {
     struct zkr__list *next;
 
@@ -99,6 +127,23 @@ void zkr__call_leave_locked(struct zkr__call *call)
             zkr__call_unref(call); /* the caller still has one */
         }
     }
+}
+
+int zkr__call_run(struct zkr__call *call,
+                  void (*start_locked)(struct zkr__call *call))
+{
+    struct zkr__mtx *lock = &call->session->lock;
+    int rc;
+
+    zkr__mtx_lock(lock);
+    rc = begin_locked(call);
+    if (rc == ZKR_OK) {
+        start_locked(call);
+        rc = wait_unlocks(call);
+    }
+    leave_locked(call);
+    zkr__mtx_unlock(lock);
+    return rc;
 }
 
 /* When the session is over the caller leaves, and nothing may be started any
@@ -125,8 +170,8 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
 }
 
 static void
-start_locked(struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
-             void (*done)(struct zkr__ask *, const struct zkr__zk_reply *))
+send_locked(struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
+            void (*done)(struct zkr__ask *, const struct zkr__zk_reply *))
 {
     struct zkr__call *call = ask->call;
 
@@ -146,7 +191,7 @@ void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
                                        const struct zkr__zk_reply *))
 {
     ask->once = false;
-    start_locked(ask, type, path, done);
+    send_locked(ask, type, path, done);
 }
 
 void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
@@ -155,7 +200,23 @@ void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
                                             const struct zkr__zk_reply *))
 {
     ask->once = true;
-    start_locked(ask, type, path, done);
+    send_locked(ask, type, path, done);
+}
+
+static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+{
+    /* Sync of a missing node succeeds on some servers, not on others. */
+    if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
+        ask->then(ask);
+    else
+        zkr__call_end_locked(ask->call, reply->rc, "cannot catch up");
+}
+
+void zkr__call_sync_locked(struct zkr__ask *ask,
+                           void (*then)(struct zkr__ask *ask))
+{
+    ask->then = then;
+    zkr__call_ask_locked(ask, ZKR__ZK_SYNC, ask->call->full_path, on_sync);
 }
 
 void zkr__call_end_locked(struct zkr__call *call, int rc, const char *reason)

@@ -7,14 +7,23 @@
 
 #include "session/op.h"
 
+struct zkr__call;
+
+/* What all calls of one function have in common. */
+struct zkr__call_type {
+    const char *noun; /* for errors: "revoke" */
+    size_t size;      /* of the struct that begins with a struct zkr__call */
+    void (*clear)(struct zkr__call *call); /* frees its members; may be NULL */
+};
+
 /* The first member of what a call works on. That lives until the caller has
  * left and no request is under way any more. */
 struct zkr__call {
     /* set once */
+    const struct zkr__call_type *type;
     struct zkr_session *session;
-    const char *noun; /* for errors: "revoke", */
-    const char *path; /* ... and of what; both live as long */
-    void (*free)(struct zkr__call *);
+    char *path;      /* as the user gave it: for errors */
+    char *full_path; /* ... with the chroot: for requests */
     int64_t deadline;
 
     atomic_uint refs; /* the caller, and each request under way */
@@ -33,24 +42,29 @@ struct zkr__ask {
     struct zkr__call *call;
     struct zkr__list link;
     bool once;
+    void (*then)(struct zkr__ask *ask); /* after a sync */
     void (*done)(struct zkr__ask *ask, const struct zkr__zk_reply *reply);
 };
 
-/* With the caller's reference, which is dropped without the lock. */
-void zkr__call_init(struct zkr__call *call, struct zkr_session *s,
-                    void (*free)(struct zkr__call *));
+/* Memory of type->size, zeroed, that begins with the call, and with the
+ * caller's reference; NULL when out of memory, which is an error of the call. A
+ * timeout of 0 is reply_timeout_ms of the session. */
+void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
+                    const char *path, uint32_t timeout_ms);
 void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call);
+/* Without the lock. */
 void zkr__call_unref(struct zkr__call *call);
 
-/* The caller's side, in this order. What is certain to fail is refused before
- * anything is sent; then the call still has to be left. */
-int zkr__call_begin_locked(struct zkr__call *call, int64_t deadline);
-/* Until it has ended, or its deadline has passed, or the session is over. May
- * be repeated after an end, for the next requests. */
-int zkr__call_wait_unlocks(struct zkr__call *call);
-/* What has not been sent is taken back; what has been is not sent again, and
- * its answer means nothing any more. */
-void zkr__call_leave_locked(struct zkr__call *call);
+/* Let `start_locked` send the first requests, and wait until one of their
+ * answers ends the call, or its deadline has passed, or the session is over.
+ * Then the caller leaves: what has not been sent is taken back; what has been
+ * is not sent again, and its answer means nothing any more. What is certain to
+ * fail is refused before anything is sent.
+ *
+ * May be repeated after ZKR_OK, for the next requests, before the same
+ * deadline. */
+int zkr__call_run(struct zkr__call *call,
+                  void (*start_locked)(struct zkr__call *call));
 
 /* Send a request as the retry policy says. When the session ends meanwhile, it
  * is sent again in the next one: what is asked here belongs to no session.
@@ -66,6 +80,11 @@ void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
                                const char *path,
                                void (*done)(struct zkr__ask *,
                                             const struct zkr__zk_reply *));
+
+/* Let the server catch up with the leader before what `then` asks it: about the
+ * path of the call. An error ends the call. */
+void zkr__call_sync_locked(struct zkr__ask *ask,
+                           void (*then)(struct zkr__ask *ask));
 
 /* The outcome: wakes the caller. The first one stands. `reason` is a constant,
  * for an error. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "session/tenant.h"
 
 void zkr__session_ref(struct zkr_session *s)
@@ -56,6 +57,23 @@ bool zkr__session_connected(const struct zkr_session *s)
 bool zkr__session_has_lease(const struct zkr_session *s)
 {
     return (s->opts.flags & ZKR_SESSION_NO_LEASE) == 0;
+}
+
+int zkr__session_check_path(const struct zkr_session *s, const char *noun,
+                            const char *what, const char *path, size_t max)
+{
+    const char *fault = path == NULL ? NULL : zkr__path_fault(path);
+
+    if (path == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s: %s is NULL", noun, what);
+    if (fault != NULL)
+        return zkr__fail(ZKR_EPATH, "%s '%.300s': the path %s", noun, path,
+                         fault);
+    if (strlen(s->hosts.chroot) + strlen(path) > max)
+        return zkr__fail(ZKR_ETOOLONG,
+                         "%s '%.100s...': the path is longer than %zu bytes",
+                         noun, path, max);
+    return ZKR_OK;
 }
 
 const char *zkr__session_root(const struct zkr_session *s)

@@ -106,6 +106,11 @@ bool zkr__session_connected(const struct zkr_session *s);
 /* Not with ZKR_SESSION_NO_LEASE. */
 bool zkr__session_has_lease(const struct zkr_session *s);
 
+/* ZKR_OK, or the error of a call that does `noun`: its argument `what` is no
+ * path, or one that is longer than `max` bytes with the chroot. */
+int zkr__session_check_path(const struct zkr_session *s, const char *noun,
+                            const char *what, const char *path, size_t max);
+
 /* The path that stands for "/" when the session has a chroot. */
 const char *zkr__session_root(const struct zkr_session *s);
 

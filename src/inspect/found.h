@@ -1,0 +1,51 @@
+/* What a search for locks has found: which directories are locks, by their
+ * children. Pure, but for memory. */
+#ifndef ZKR__FOUND_H
+#define ZKR__FOUND_H
+
+#include <zkrecipes/participants.h>
+
+#include "zk/zk.h"
+
+#define ZKR__NO_ITEM SIZE_MAX
+
+struct zkr__found_item;
+
+struct zkr__found {
+    size_t chroot_len; /* which the user does not see of a path */
+    size_t limit;
+    uint32_t flags;
+    struct zkr_locks *answer; /* visited, skipped and cut, so far */
+    struct zkr__found_item *items;
+    size_t count;
+    size_t size;
+};
+
+/* The name that a server gives to the node of a contender. */
+bool zkr__found_is_contender(const char *name);
+
+/* The owner of a node is a session: the node is neither a container nor one
+ * with a time to live. */
+bool zkr__found_is_ephemeral(int64_t owner);
+
+/* In zeroed memory. False when out of memory; done() may follow all the same.
+ */
+bool zkr__found_init(struct zkr__found *found, size_t chroot_len,
+                     const struct zkr_locks_opts *opts);
+void zkr__found_done(struct zkr__found *found);
+
+/* Judge a directory by its children. The item is ZKR__NO_ITEM when it is no
+ * lock, or one too many. With a child "holder" it is a lock if that node turns
+ * out to be ephemeral. ZKR_OK or ZKR_ENOMEM. */
+int zkr__found_judge(struct zkr__found *found, const char *path,
+                     const struct zkr__zk_reply *reply, size_t *ret_item);
+void zkr__found_holder(struct zkr__found *found, size_t item);
+
+/* A node that could not be looked at. */
+void zkr__found_skip(struct zkr__found *found, const char *path, int error);
+
+/* The answer, in the order of the paths, which belongs to the caller then.
+ * ZKR_OK or ZKR_ENOMEM. */
+int zkr__found_finish(struct zkr__found *found, struct zkr_locks **ret_list);
+
+#endif
