@@ -1,68 +1,18 @@
 /* Tests of the search for locks, of any client and at any depth. */
-#include "fixture.h"
+#include "onlooker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <zookeeper/proto.h>
-
-#include "proxy.h"
-
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
 #define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
 
-static zkr_session *s;
-static char root[64];
-
 static int setup(void **state)
 {
-    (void)state;
-    s = open_session();
-    (void)snprintf(root, sizeof(root), "%s", new_path());
-    assert_int_equal(admin_create(admin, root, NULL), ZOK);
+    (void)onlooker_setup(state);
+    make_directory();
     return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    (void)zkr_session_close(s);
-    (void)admin_delete_tree(admin, root);
-    return 0;
-}
-
-static const char *below(const char *name)
-{
-    static char full[4][1400];
-    static size_t next;
-    char *path = full[next++ % 4];
-
-    (void)snprintf(path, sizeof(full[0]), "%s/%s", root, name);
-    return path;
-}
-
-/* Creates the node and its missing parents. */
-static void make_with(const char *name, const char *data, int flags)
-{
-    char path[1400];
-
-    (void)snprintf(path, sizeof(path), "%s", below(name));
-    for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
-        int rc;
-
-        *p = '\0';
-        rc = admin_create(admin, path, NULL);
-        assert_true(rc == ZOK || rc == ZNODEEXISTS);
-        *p = '/';
-    }
-    assert_int_equal(admin_create_flags(admin, path, data, flags, NULL, 0),
-                     ZOK);
-}
-
-static void make(const char *name)
-{
-    make_with(name, NULL, 0);
 }
 
 static struct zkr_locks *find_with(zkr_session *session, const char *from,
@@ -77,7 +27,7 @@ static struct zkr_locks *find_with(zkr_session *session, const char *from,
 
 static struct zkr_locks *find_all(void)
 {
-    return find_with(s, root, NULL);
+    return find_with(s, path, NULL);
 }
 
 static int find_fails(zkr_session *session, const char *from,
@@ -97,7 +47,7 @@ static void assert_found(const struct zkr_locks *list, size_t i,
                          const char *name, size_t contenders, size_t children)
 {
     assert_true(i < list->count);
-    assert_string_equal(list->items[i].path, below(name));
+    assert_string_equal(list->items[i].path, in_dir(name));
     assert_int_equal(list->items[i].contenders, contenders);
     assert_int_equal(list->items[i].children, children);
 }
@@ -123,13 +73,13 @@ static void locks_of_every_client_are_found(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-        make(nodes[i]);
-    make("curator/notes");
+        make(nodes[i], NULL);
+    make("curator/notes", NULL);
     list = find_all();
     assert_int_equal(list->count, sizeof(locks) / sizeof(locks[0]));
     for (size_t i = 0; i < list->count; i++)
         assert_found(list, i, locks[i], 1, i == 1 ? 2 : 1);
-    assert_int_equal(admin_exists(admin, below("curator"), &stat), ZOK);
+    assert_int_equal(admin_exists(admin, in_dir("curator"), &stat), ZOK);
     assert_int_equal(list->items[1].czxid, stat.czxid);
     assert_int_equal(list->items[1].created_ms, stat.ctime);
     assert_int_equal(list->cut, 0);
@@ -140,18 +90,16 @@ static void locks_of_every_client_are_found(void **state)
 
 static void the_root_may_be_the_lock(void **state)
 {
-    zkr_mutex *m = new_mutex(s, root);
     zkr_grant *g = acquire(m);
     struct zkr_locks *list = find_all();
 
     (void)state;
     assert_int_equal(list->count, 1);
-    assert_string_equal(list->items[0].path, root);
+    assert_string_equal(list->items[0].path, path);
     assert_int_equal(list->items[0].contenders, 1);
     assert_int_equal(list->visited, 1); /* contenders are not looked at */
     zkr_locks_free(list);
     release(g);
-    zkr_mutex_free(m);
 }
 
 /* Its name looks like a contender, to a lock too; but no server makes such
@@ -161,7 +109,7 @@ static void a_directory_with_a_number_is_looked_into(void **state)
     struct zkr_locks *list;
 
     (void)state;
-    make("my-lock-1/lock-0000000000");
+    make("my-lock-1/lock-0000000000", NULL);
     list = find_all();
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "my-lock-1", 1, 1);
@@ -174,19 +122,17 @@ static void a_holder_is_one_when_it_is_ephemeral(void **state)
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = NULL;
     struct zkr_locks *list;
-    char path[1400];
 
     (void)state;
-    (void)snprintf(path, sizeof(path), "%s", below("unfair"));
-    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
+    ok(zkr_unfair_mutex_new(s, in_dir("unfair"), NULL, &unfair));
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    make("settings/holder");
+    make("settings/holder", NULL);
     list = find_all();
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "unfair", 1, 1);
     zkr_locks_free(list);
     o.depth = 2; /* the holder itself lies deeper */
-    list = find_with(s, root, &o);
+    list = find_with(s, path, &o);
     assert_int_equal(list->count, 1);
     zkr_locks_free(list);
     release(g);
@@ -199,7 +145,7 @@ static void empty_directories_are_found_on_request(void **state)
     struct zkr_locks *list;
 
     (void)state;
-    make("app/idle");
+    make("app/idle", NULL);
     make_with("app/idle-container", NULL, ZOO_CONTAINER);
     make_with("app/setting", "value", 0);
     make_with("app/service", NULL, ZOO_EPHEMERAL);
@@ -207,7 +153,7 @@ static void empty_directories_are_found_on_request(void **state)
     assert_int_equal(list->count, 0);
     zkr_locks_free(list);
     o.flags = ZKR_LOCKS_EMPTY;
-    list = find_with(s, root, &o);
+    list = find_with(s, path, &o);
     assert_int_equal(list->count, 2);
     assert_found(list, 0, "app/idle", 0, 0);
     assert_found(list, 1, "app/idle-container", 0, 0);
@@ -220,40 +166,32 @@ static void limits_are_told(void **state)
     struct zkr_locks *list;
 
     (void)state;
-    make("a/lock-0000000000");
-    make("b/lock-0000000000");
-    make("b/c/lock-0000000000");
+    make("a/lock-0000000000", NULL);
+    make("b/lock-0000000000", NULL);
+    make("b/c/lock-0000000000", NULL);
     o.depth = 2;
-    list = find_with(s, root, &o);
+    list = find_with(s, path, &o);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->cut, ZKR_LOCKS_CUT_DEPTH);
     zkr_locks_free(list);
     o.depth = 0;
     o.limit = 2;
-    list = find_with(s, root, &o);
+    list = find_with(s, path, &o);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->cut, ZKR_LOCKS_CUT_LIMIT);
     zkr_locks_free(list);
     o.limit = 3;
-    list = find_with(s, root, &o);
+    list = find_with(s, path, &o);
     assert_int_equal(list->count, 3);
     assert_int_equal(list->cut, 0);
     assert_int_equal(list->visited, 4);
     zkr_locks_free(list);
     o.visits = 2;
-    list = find_with(s, root, &o);
+    list = find_with(s, path, &o);
     assert_int_equal(list->count, 1);
     assert_int_equal(list->visited, 2);
     assert_int_equal(list->cut, ZKR_LOCKS_CUT_VISITS);
     zkr_locks_free(list);
-}
-
-static void forbid(const char *full, int32_t perms)
-{
-    struct ACL acl = { perms, { "world", "anyone" } };
-    struct ACL_vector acls = { 1, &acl };
-
-    assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
 }
 
 static void what_may_not_be_read_is_counted(void **state)
@@ -261,18 +199,18 @@ static void what_may_not_be_read_is_counted(void **state)
     struct zkr_locks *list;
 
     (void)state;
-    make("closed/lock-0000000000");
-    make("open/lock-0000000000");
-    forbid(below("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    make("closed/lock-0000000000", NULL);
+    make("open/lock-0000000000", NULL);
+    forbid(in_dir("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     list = find_all();
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "open", 1, 1);
     assert_int_equal(list->skipped, 1);
-    assert_string_equal(list->skipped_path, below("closed"));
+    assert_string_equal(list->skipped_path, in_dir("closed"));
     assert_int_equal(list->skipped_error, ZNOAUTH);
     zkr_locks_free(list);
-    assert_int_equal(find_fails(s, below("closed"), 0), ZNOAUTH);
-    forbid(below("closed"), ZOO_PERM_ALL);
+    assert_int_equal(find_fails(s, in_dir("closed"), 0), ZNOAUTH);
+    forbid(in_dir("closed"), ZOO_PERM_ALL);
 }
 
 /* Names that ZooKeeper accepts, made by hand. */
@@ -284,14 +222,14 @@ static void hostile_names_are_walked_or_counted(void **state)
     (void)state;
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
-    make("\xe2\x80\xae%s%n\"'\\ /lock-0000000000");
-    make(longest);
+    make("\xe2\x80\xae%s%n\"'\\ /lock-0000000000", NULL);
+    make(longest, NULL);
     /* each name is fine, the path is longer than ours may be */
     {
         char deep[1100];
 
         (void)snprintf(deep, sizeof(deep), "%s/%.150s", longest, longest);
-        make(deep);
+        make(deep, NULL);
     }
     list = find_all();
     assert_int_equal(list->count, 1);
@@ -305,8 +243,8 @@ static void hostile_names_are_walked_or_counted(void **state)
 static void a_missing_root_is_an_error(void **state)
 {
     (void)state;
-    assert_int_equal(find_fails(s, below("nothing"), 0), ZNONODE);
-    assert_non_null(strstr(zkr_error_detail(), below("nothing")));
+    assert_int_equal(find_fails(s, in_dir("nothing"), 0), ZNONODE);
+    assert_non_null(strstr(zkr_error_detail(), in_dir("nothing")));
 }
 
 static void bad_arguments_of_find_are_refused(void **state)
@@ -326,12 +264,12 @@ static void bad_arguments_of_find_are_refused(void **state)
     too_long[sizeof(too_long) - 1] = '\0';
     assert_int_equal(find_fails(s, too_long, 0), ZKR_ETOOLONG);
     assert_int_equal(find_fails(s, NULL, 0), ZKR_EINVAL);
-    assert_int_equal(find_fails(NULL, root, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_locks_find(s, root, NULL, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_locks_find(s, root, &o, &list), ZKR_EINVAL);
+    assert_int_equal(find_fails(NULL, path, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_locks_find(s, path, NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_locks_find(s, path, &o, &list), ZKR_EINVAL);
     o = (struct zkr_locks_opts)ZKR_LOCKS_OPTS_INIT;
     o.flags = 8;
-    assert_int_equal(zkr_locks_find(s, root, &o, &list), ZKR_EINVAL);
+    assert_int_equal(zkr_locks_find(s, path, &o, &list), ZKR_EINVAL);
     assert_null(list);
     zkr_locks_free(NULL);
 }
@@ -343,9 +281,9 @@ static void paths_are_those_below_the_chroot(void **state)
     zkr_session *inside;
 
     (void)state;
-    make("zookeeper/lock-0000000000"); /* a name like any other here */
-    make("lock-0000000000");
-    opts.chroot = root;
+    make("zookeeper/lock-0000000000", NULL); /* a name like any other here */
+    make("lock-0000000000", NULL);
+    opts.chroot = path;
     inside = open_session_with(&opts);
     list = find_with(inside, "/", NULL);
     close_session(inside);
@@ -367,7 +305,7 @@ static void the_nodes_of_the_server_are_left_out(void **state)
     list = find_with(s, "/", &o);
     for (size_t i = 0; i < list->count; i++) {
         assert_null(strstr(list->items[i].path, "/zookeeper"));
-        own = own || strcmp(list->items[i].path, root) == 0;
+        own = own || strcmp(list->items[i].path, path) == 0;
     }
     assert_true(own);
     zkr_locks_free(list);
@@ -375,69 +313,32 @@ static void the_nodes_of_the_server_are_left_out(void **state)
 
 /* --- when something fails meanwhile --- */
 
-static struct proxy *proxy;
-static zkr_session *ps; /* through the proxy */
-
-static int proxy_setup(void **state)
+static int setup_with_locks(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+    if (proxied_setup(state) != 0)
         return -1;
-    (void)setup(state);
-    opts.session_timeout_ms = 2 * SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ps));
-    make("a/lock-0000000001");
-    make("b/lock-0000000002");
+    make("a/lock-0000000001", NULL);
+    make("b/lock-0000000002", NULL);
     return 0;
 }
 
-static int proxy_teardown(void **state)
+static int find_into(void *list)
 {
-    proxy_heal(proxy);
-    proxy_release(proxy);
-    (void)zkr_session_close(ps);
-    ps = NULL;
-    proxy_stop(proxy);
-    return teardown(state);
-}
-
-/* A thread that searches; the outcome is read after finder_join(). */
-struct finder {
-    pthread_t thread;
-    int rc;
-    struct zkr_locks *list;
-    atomic_bool done;
-};
-
-static void *finder_main(void *arg)
-{
-    struct finder *f = arg;
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
 
     o.timeout_ms = SOON_MS;
-    f->rc = zkr_locks_find(ps, root, &o, &f->list);
-    atomic_store(&f->done, true);
-    return NULL;
+    return zkr_locks_find(ps, path, &o, list);
 }
 
-static void finder_start(struct finder *f)
+/* What the call, which began before, has found in the end. */
+static struct zkr_locks *found(struct call *c, size_t count)
 {
-    *f = (struct finder){ .list = NULL };
-    assert_int_equal(pthread_create(&f->thread, NULL, finder_main, f), 0);
-}
+    struct zkr_locks *list;
 
-static bool finder_is_done(void *f)
-{
-    return atomic_load(&((struct finder *)f)->done);
-}
-
-static int finder_join(struct finder *f)
-{
-    if (!wait_until(finder_is_done, f, SOON_MS))
-        fail_msg("a searching thread hangs");
-    assert_int_equal(pthread_join(f->thread, NULL), 0);
-    return f->rc;
+    assert_int_equal(call_join(c), ZKR_OK);
+    list = *(struct zkr_locks **)c->arg;
+    assert_int_equal(list->count, count);
+    return list;
 }
 
 static void many_nodes_are_looked_at_at_once_but_not_all(void **state)
@@ -448,11 +349,11 @@ static void many_nodes_are_looked_at_at_once_but_not_all(void **state)
     (void)state;
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof(name), "n%03d", i);
-        make(name);
+        make(name, NULL);
     }
     proxy_set_latency(proxy, 20);
     proxy_reset_counts(proxy);
-    list = find_with(ps, root, NULL);
+    list = find_with(ps, path, NULL);
     assert_int_equal(list->visited, 303);
     assert_in_range(proxy_max_in_flight(proxy), 64, 128);
     proxy_set_latency(proxy, 0);
@@ -461,19 +362,18 @@ static void many_nodes_are_looked_at_at_once_but_not_all(void **state)
 
 static void a_node_that_goes_meanwhile_is_no_error(void **state)
 {
-    struct finder f;
+    struct zkr_locks *list = NULL;
+    struct call c;
 
     (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
-    finder_start(&f);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    assert_int_equal(admin_delete_tree(admin, below("a")), ZOK);
+    call_start_until_rule(&c, find_into, &list);
+    assert_int_equal(admin_delete_tree(admin, in_dir("a")), ZOK);
     proxy_release(proxy);
-    assert_int_equal(finder_join(&f), ZKR_OK);
-    assert_int_equal(f.list->count, 1);
-    assert_found(f.list, 0, "b", 1, 1);
-    assert_int_equal(f.list->skipped, 0);
-    zkr_locks_free(f.list);
+    list = found(&c, 1);
+    assert_found(list, 0, "b", 1, 1);
+    assert_int_equal(list->skipped, 0);
+    zkr_locks_free(list);
 }
 
 static void time_that_is_over_is_told(void **state)
@@ -484,28 +384,27 @@ static void time_that_is_over_is_told(void **state)
     (void)state;
     o.timeout_ms = 300;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 3, PROXY_HOLD_REPLY);
-    list = find_with(ps, root, &o);
+    list = find_with(ps, path, &o);
     assert_int_equal(list->cut, ZKR_LOCKS_CUT_TIME);
     assert_int_equal(list->count, 1);
     zkr_locks_free(list);
     proxy_release(proxy);
-    list = find_with(ps, root, NULL);
+    list = find_with(ps, path, NULL);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->cut, 0);
     zkr_locks_free(list);
 }
 
+static int find_for_300_ms(void *none)
+{
+    (void)none;
+    return find_fails(s, path, 300);
+}
+
 static void a_silent_server_does_not_delay_the_answer(void **state)
 {
-    struct stopwatch *w = stopwatch_start();
-    int rc;
-
     (void)state;
-    server_pause(the_server);
-    rc = find_fails(s, root, 300);
-    server_resume(the_server);
-    assert_int_equal(rc, ZOPERATIONTIMEOUT);
-    assert_true(stopwatch_says(w, 300, 300 + 1000));
+    times_out(find_for_300_ms, NULL, 300);
 }
 
 static void a_lost_answer_is_asked_for_again(void **state)
@@ -514,53 +413,49 @@ static void a_lost_answer_is_asked_for_again(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        struct finder f;
+        struct zkr_locks *list = NULL;
+        struct call c;
 
         proxy_rule(proxy, types[i], 1, PROXY_DROP_REPLY);
-        finder_start(&f);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        assert_int_equal(finder_join(&f), ZKR_OK);
-        assert_int_equal(f.list->count, 2);
-        zkr_locks_free(f.list);
+        call_start_until_rule(&c, find_into, &list);
+        zkr_locks_free(found(&c, 2));
     }
 }
 
 static void a_search_goes_on_in_the_next_session(void **state)
 {
-    struct finder f;
+    struct zkr_locks *list = NULL;
+    struct call c;
 
     (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REQUEST);
-    finder_start(&f);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    call_start_until_rule(&c, find_into, &list);
     expire(ps);
     proxy_release(proxy);
-    assert_int_equal(finder_join(&f), ZKR_OK);
-    assert_int_equal(f.list->count, 2);
-    zkr_locks_free(f.list);
+    zkr_locks_free(found(&c, 2));
 }
 
 static void a_close_ends_a_search(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct finder f;
+    struct zkr_locks *list = NULL;
+    struct call c;
 
     (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
-    finder_start(&f);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    call_start_until_rule(&c, find_into, &list);
     (void)zkr_session_close(ps);
-    assert_int_equal(finder_join(&f), ZKR_ECLOSED);
-    assert_null(f.list);
+    assert_int_equal(call_join(&c), ZKR_ECLOSED);
+    assert_null(list);
     proxy_release(proxy);
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ps));
+    open_proxied(NULL);
 }
 
 static int run_group(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, setup, onlooker_teardown)
 #define PROXIED(name)                                                          \
-    cmocka_unit_test_setup_teardown(name, proxy_setup, proxy_teardown)
+    cmocka_unit_test_setup_teardown(name, setup_with_locks, proxied_teardown)
     static const struct CMUnitTest tests[] = {
         TEST(locks_of_every_client_are_found),
         TEST(the_root_may_be_the_lock),

@@ -1,6 +1,6 @@
 /* Tests of the list of participants, and of asking a holder to give the lock
  * back. */
-#include "fixture.h"
+#include "onlooker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,70 +8,42 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <zookeeper/proto.h>
-
-#include "proxy.h"
-
 /* The text that record_grant() writes for it. */
 #define REVOKED 100
 
-static zkr_session *s;
-static zkr_mutex *m;
-static char path[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    s = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    m = new_mutex(s, path);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    zkr_mutex_free(m);
-    (void)zkr_session_close(s);
-    (void)admin_delete_tree(admin, path);
-    return 0;
-}
-
-static void make(const char *name, const char *data)
-{
-    char full[256];
-
-    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
-    assert_int_equal(admin_create(admin, full, data), ZOK);
-}
-
-static const char *in_dir(const char *name)
-{
-    static char full[256];
-
-    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
-    return full;
-}
+enum { REPLY_MS = 500 }; /* of the session behind the proxy */
 
 /* --- revoke --- */
+
+/* The holder is told, by its listener, which writes to `r`. */
+static void is_asked(struct recorder *r)
+{
+    int code = 0;
+
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, REVOKED);
+}
+
+static void assert_data(const char *node, const char *expected)
+{
+    char data[64];
+
+    assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
+    assert_string_equal(data, expected);
+}
 
 static void a_holder_hears_that_it_is_asked(void **state)
 {
     struct recorder *r = recorder_new();
     zkr_session *other = open_session();
     zkr_grant *g = acquire(m);
-    char data[64];
-    int code = 0;
 
     (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, REVOKED);
-    assert_int_equal(admin_get(admin, zkr_grant_node(g), data, sizeof(data)),
-                     ZOK);
-    assert_string_equal(data, "__REVOKE__");
+    is_asked(r);
+    assert_data(zkr_grant_node(g), "__REVOKE__");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     release(g);
     close_session(other);
@@ -114,30 +86,17 @@ static void only_contenders_are_asked(void **state)
 
 static void a_revoke_needs_no_directory_of_ours(void **state)
 {
-    char data[64];
-
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     make("_c_x-__READ__0000000004", "a reader of Curator");
     ok(zkr_participants_revoke(s, in_dir("_c_x-__READ__0000000004")));
-    assert_int_equal(
-        admin_get(admin, in_dir("_c_x-__READ__0000000004"), data, sizeof(data)),
-        ZOK);
-    assert_string_equal(data, "__REVOKE__");
-}
-
-static void forbid(const char *full, int32_t perms)
-{
-    struct ACL acl = { perms, { "world", "anyone" } };
-    struct ACL_vector acls = { 1, &acl };
-
-    assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
+    assert_data(in_dir("_c_x-__READ__0000000004"), "__REVOKE__");
 }
 
 static void asking_needs_the_permission_to_write(void **state)
 {
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     make("lock-0000000000", "somebody");
     forbid(in_dir("lock-0000000000"), ZOO_PERM_READ);
     assert_int_equal(zkr_participants_revoke(s, in_dir("lock-0000000000")),
@@ -151,7 +110,6 @@ static void a_waiter_hears_it_when_it_holds(void **state)
     zkr_grant *g = acquire(m);
     struct waiter w;
     char *name;
-    int code = 0;
 
     (void)state;
     waiter_start(&w, m, SOON_MS);
@@ -162,9 +120,7 @@ static void a_waiter_hears_it_when_it_holds(void **state)
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     ok(zkr_grant_listen(w.grant, record_grant, r));
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, REVOKED);
+    is_asked(r);
     release(w.grant);
     recorder_free(r);
 }
@@ -312,7 +268,6 @@ static void the_holder_of_an_unfair_mutex_is_listed_and_asked(void **state)
     struct zkr_participants *list;
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = NULL;
-    int code = 0;
 
     (void)state;
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
@@ -324,9 +279,7 @@ static void the_holder_of_an_unfair_mutex_is_listed_and_asked(void **state)
     zkr_participants_free(list);
     ok(zkr_grant_listen(g, record_grant, r));
     ok(zkr_participants_revoke(s, zkr_grant_node(g)));
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, REVOKED);
+    is_asked(r);
     release(g);
     assert_int_equal(count_children(path), 0);
     zkr_unfair_mutex_free(unfair);
@@ -357,7 +310,7 @@ static void names_of_other_clients_are_known(void **state)
     struct zkr_participants *list;
 
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make(names[i], NULL);
     make("0", NULL);
@@ -384,7 +337,7 @@ static void hostile_nodes_are_told_as_they_are(void **state)
     (void)state;
     assert_non_null(huge);
     memset(huge, 'x', 200000);
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     make("lock-0000000001", NULL);
     make("lock--0000000005", bytes);
     make("lock-99999999999999999999", "too long a number");
@@ -413,7 +366,7 @@ static void a_node_that_may_not_be_read_is_listed_without(void **state)
     struct zkr_participants *list;
 
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     make("lock-0000000001", "one");
     make("lock-0000000002", "two");
     make("lock-0000000003", "three");
@@ -441,7 +394,7 @@ static void a_limit_lists_the_head_of_the_queue(void **state)
     char name[32];
 
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     for (int i = 0; i < 300; i++) { /* more than are read at once */
         (void)snprintf(name, sizeof(name), "lock-%010d", i);
         make(name, name);
@@ -485,7 +438,7 @@ static void who_is_not_read_is_known_by_name(void **state)
     char name[32];
 
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof(name), "lock-%010d", i);
         make(name, name);
@@ -537,7 +490,7 @@ static void what_everybody_may_do_is_told(void **state)
     struct zkr_participants *list = NULL;
 
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     ok(zkr_participants_list(s, path, &o, &list));
     assert_int_equal(list->anyone, 0);
     zkr_participants_free(list);
@@ -583,7 +536,7 @@ static void a_chroot_is_in_front_of_every_path(void **state)
     zkr_session *below;
 
     (void)state;
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_directory();
     make("lock-0000000000", "mine");
     opts.chroot = "/tests";
     below = open_session_with(&opts);
@@ -634,132 +587,100 @@ static void a_callback_cannot_wait(void **state)
 
 /* --- when something fails meanwhile --- */
 
-static struct proxy *proxy;
-static zkr_session *ps; /* through the proxy */
-
-static int open_proxied(const struct zkr_retry *retry)
+static int setup_with_two(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = 2 * SESSION_MS;
-    opts.reply_timeout_ms = 500;
-    if (retry != NULL)
-        opts.retry = *retry;
-    return zkr_session_open(proxy_hosts(proxy), &opts, &ps);
-}
-
-static int proxy_setup(void **state)
-{
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+    if (proxied_setup(state) != 0)
         return -1;
-    (void)setup(state);
-    ok(open_proxied(NULL));
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
     make("lock-0000000001", "one");
     make("lock-0000000002", "two");
     return 0;
 }
 
-static int proxy_teardown(void **state)
-{
-    proxy_heal(proxy);
-    proxy_release(proxy);
-    (void)zkr_session_close(ps);
-    ps = NULL;
-    proxy_stop(proxy);
-    return teardown(state);
-}
-
-/* A thread that lists; the outcome is read after lister_join(). */
+/* A list that is read on a thread. */
 struct lister {
-    pthread_t thread;
-    zkr_session *session;
-    uint32_t timeout_ms;
+    struct call call;
     uint32_t reads;
-    int rc;
     struct zkr_participants *list;
-    int64_t ended; /* now_ms() */
-    atomic_bool done;
 };
 
-static void *lister_main(void *arg)
+static int list_into(void *lister)
 {
-    struct lister *l = arg;
+    struct lister *l = lister;
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
 
-    o.timeout_ms = l->timeout_ms;
+    o.timeout_ms = SOON_MS;
     o.reads = l->reads;
-    l->rc = zkr_participants_list(l->session, path, &o, &l->list);
-    l->ended = now_ms();
-    atomic_store(&l->done, true);
-    return NULL;
+    return zkr_participants_list(ps, path, &o, &l->list);
 }
 
-static void lister_start_reading(struct lister *l, uint32_t reads)
+/* Returns when the rule has done its work. */
+static void start_reading(struct lister *l, uint32_t reads, int32_t type,
+                          enum proxy_action action)
 {
-    *l = (struct lister){
-        .session = ps,
-        .timeout_ms = SOON_MS,
-        .reads = reads,
-    };
-    assert_int_equal(pthread_create(&l->thread, NULL, lister_main, l), 0);
+    *l = (struct lister){ .reads = reads };
+    proxy_rule(proxy, type, 1, action);
+    call_start_until_rule(&l->call, list_into, l);
 }
 
-static void lister_start(struct lister *l)
+static void start_list(struct lister *l, int32_t type, enum proxy_action action)
 {
-    lister_start_reading(l, 0);
+    start_reading(l, 0, type, action);
 }
 
-static bool lister_is_done(void *l)
+static struct zkr_participants *listed(struct lister *l, size_t count)
 {
-    return atomic_load(&((struct lister *)l)->done);
+    assert_int_equal(call_join(&l->call), ZKR_OK);
+    assert_int_equal(l->list->count, count);
+    return l->list;
 }
 
-static int lister_join(struct lister *l)
+/* Each request of a list. */
+enum { LIST_REQUESTS = 3 };
+static const int32_t list_requests[LIST_REQUESTS] = { ZOO_SYNC_OP,
+                                                      ZOO_GETCHILDREN_OP,
+                                                      ZOO_GETDATA_OP };
+
+static void two_are_listed(zkr_session *session)
 {
-    if (!wait_until(lister_is_done, l, SOON_MS))
-        fail_msg("a listing thread hangs");
-    assert_int_equal(pthread_join(l->thread, NULL), 0);
-    return l->rc;
+    struct zkr_participants *list = list_with(session, NULL);
+
+    assert_int_equal(list->count, 2);
+    zkr_participants_free(list);
 }
 
 static void a_node_that_goes_meanwhile_is_left_out(void **state)
 {
     struct lister l;
+    struct zkr_participants *list;
 
     (void)state;
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
-    lister_start(&l);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    start_list(&l, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     make("lock-0000000003", "three"); /* too late for this list */
     proxy_release(proxy);
-    assert_int_equal(lister_join(&l), ZKR_OK);
-    assert_int_equal(l.list->total, 2);
-    assert_int_equal(l.list->count, 1);
-    assert_place(l.list, 0, "lock-0000000002", SIZE_MAX);
-    zkr_participants_free(l.list);
+    list = listed(&l, 1);
+    assert_int_equal(list->total, 2);
+    assert_place(list, 0, "lock-0000000002", SIZE_MAX);
+    zkr_participants_free(list);
 }
 
 /* The first that is left holds now, and must be known. */
 static void for_a_node_that_goes_meanwhile_the_next_is_read(void **state)
 {
     struct lister l;
+    struct zkr_participants *list;
 
     (void)state;
     make("lock-0000000003", "three");
     proxy_reset_counts(proxy);
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
-    lister_start_reading(&l, 1);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    start_reading(&l, 1, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     proxy_release(proxy);
-    assert_int_equal(lister_join(&l), ZKR_OK);
-    assert_int_equal(l.list->count, 2);
-    assert_place(l.list, 0, "lock-0000000002", SIZE_MAX);
-    assert_read(l.list, 1);
+    list = listed(&l, 2);
+    assert_place(list, 0, "lock-0000000002", SIZE_MAX);
+    assert_read(list, 1);
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 2);
-    zkr_participants_free(l.list);
+    zkr_participants_free(list);
 }
 
 static void a_directory_that_goes_meanwhile_is_empty(void **state)
@@ -767,64 +688,49 @@ static void a_directory_that_goes_meanwhile_is_empty(void **state)
     struct lister l;
 
     (void)state;
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
-    lister_start(&l);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    start_list(&l, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     proxy_release(proxy);
-    assert_int_equal(lister_join(&l), ZKR_OK);
-    assert_int_equal(l.list->count, 0);
-    zkr_participants_free(l.list);
+    zkr_participants_free(listed(&l, 0));
+}
+
+static int list_for_300_ms(void *none)
+{
+    (void)none;
+    return list_fails(s, path, 300);
 }
 
 static void a_silent_server_does_not_delay_the_deadline(void **state)
 {
-    struct zkr_participants *list;
-    struct stopwatch *w = stopwatch_start();
-    int rc;
-
     (void)state;
-    server_pause(the_server);
-    rc = list_fails(s, path, 300);
-    server_resume(the_server);
-    assert_int_equal(rc, ZOPERATIONTIMEOUT);
-    assert_true(stopwatch_says(w, 300, 300 + 1000));
-    list = list_all();
-    assert_int_equal(list->count, 2);
-    zkr_participants_free(list);
+    times_out(list_for_300_ms, NULL, 300);
+    two_are_listed(s);
+}
+
+static int ask_first(void *none)
+{
+    (void)none;
+    return zkr_participants_revoke(ps, in_dir("lock-0000000001"));
 }
 
 static void a_revoke_without_an_answer_ends_in_time(void **state)
 {
-    struct stopwatch *w = stopwatch_start();
-    int rc;
-
     (void)state;
-    server_pause(the_server);
-    rc = zkr_participants_revoke(ps, in_dir("lock-0000000001"));
-    server_resume(the_server);
-    assert_int_equal(rc, ZOPERATIONTIMEOUT);
-    assert_true(zkr_error_is_unsure(rc));
-    assert_true(stopwatch_says(w, 500, 500 + 1000));
+    times_out(ask_first, NULL, REPLY_MS);
+    assert_true(zkr_error_is_unsure(ZOPERATIONTIMEOUT));
 }
 
 /* Answers that come when the caller has gone are dropped. */
 static void answers_after_the_deadline_mean_nothing(void **state)
 {
-    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
-                                     ZOO_GETDATA_OP };
-    struct zkr_participants *list;
-
     (void)state;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        proxy_rule(proxy, types[i], 1, PROXY_HOLD_REPLY);
+    for (size_t i = 0; i < LIST_REQUESTS; i++) {
+        proxy_rule(proxy, list_requests[i], 1, PROXY_HOLD_REPLY);
         assert_int_equal(list_fails(ps, path, 200), ZOPERATIONTIMEOUT);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         proxy_release(proxy);
     }
-    list = list_with(ps, NULL);
-    assert_int_equal(list->count, 2);
-    zkr_participants_free(list);
+    two_are_listed(ps);
 }
 
 /* After everything that the session has sent before. */
@@ -841,8 +747,7 @@ static void what_was_not_sent_is_not_sent_after_the_deadline(void **state)
     (void)state;
     proxy_cut(proxy);
     wait_session_state(ps, ZKR_SESSION_SUSPENDED);
-    assert_int_equal(zkr_participants_revoke(ps, in_dir("lock-0000000001")),
-                     ZOPERATIONTIMEOUT);
+    assert_int_equal(ask_first(NULL), ZOPERATIONTIMEOUT);
     proxy_heal(proxy);
     wait_session_state(ps, ZKR_SESSION_RECONNECTED);
     assert_nobody_was_asked();
@@ -852,8 +757,7 @@ static void what_was_lost_is_not_sent_again_after_the_deadline(void **state)
 {
     (void)state;
     proxy_freeze(proxy);
-    assert_int_equal(zkr_participants_revoke(ps, in_dir("lock-0000000001")),
-                     ZOPERATIONTIMEOUT);
+    assert_int_equal(ask_first(NULL), ZOPERATIONTIMEOUT);
     proxy_cut(proxy);
     wait_session_state(ps, ZKR_SESSION_SUSPENDED);
     proxy_heal(proxy);
@@ -863,19 +767,12 @@ static void what_was_lost_is_not_sent_again_after_the_deadline(void **state)
 
 static void a_lost_answer_is_asked_for_again(void **state)
 {
-    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
-                                     ZOO_GETDATA_OP };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < LIST_REQUESTS; i++) {
         struct lister l;
 
-        proxy_rule(proxy, types[i], 1, PROXY_DROP_REPLY);
-        lister_start(&l);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        assert_int_equal(lister_join(&l), ZKR_OK);
-        assert_int_equal(l.list->count, 2);
-        zkr_participants_free(l.list);
+        start_list(&l, list_requests[i], PROXY_DROP_REPLY);
+        zkr_participants_free(listed(&l, 2));
     }
 }
 
@@ -885,57 +782,44 @@ static void without_retries_a_lost_answer_is_an_error(void **state)
 
     (void)state;
     (void)zkr_session_close(ps);
-    ok(open_proxied(&none));
+    open_proxied(&none);
     proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
     assert_int_equal(list_fails(ps, path, SOON_MS), ZCONNECTIONLOSS);
     wait_session_state(ps, ZKR_SESSION_RECONNECTED);
     proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
-    assert_int_equal(zkr_participants_revoke(ps, in_dir("lock-0000000001")),
-                     ZCONNECTIONLOSS);
+    assert_int_equal(ask_first(NULL), ZCONNECTIONLOSS);
 }
 
 static void a_list_goes_on_in_the_next_session(void **state)
 {
-    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
-                                     ZOO_GETDATA_OP };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < LIST_REQUESTS; i++) {
         struct lister l;
 
-        proxy_rule(proxy, types[i], 1, PROXY_HOLD_REQUEST);
-        lister_start(&l);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        start_list(&l, list_requests[i], PROXY_HOLD_REQUEST);
         expire(ps);
         proxy_release(proxy);
-        assert_int_equal(lister_join(&l), ZKR_OK);
+        zkr_participants_free(listed(&l, 2));
         assert_int_equal(zkr_session_epoch(ps), i + 2);
-        assert_int_equal(l.list->count, 2);
-        zkr_participants_free(l.list);
     }
 }
 
 /* At once: the close itself waits a second for the answer that is held. */
 static void a_close_ends_a_list(void **state)
 {
-    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN_OP,
-                                     ZOO_GETDATA_OP };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < LIST_REQUESTS; i++) {
         struct lister l;
         int64_t closed;
 
-        proxy_rule(proxy, types[i], 1, PROXY_HOLD_REPLY);
-        lister_start(&l);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        start_list(&l, list_requests[i], PROXY_HOLD_REPLY);
         (void)zkr_session_close(ps);
         closed = now_ms();
-        assert_int_equal(lister_join(&l), ZKR_ECLOSED);
-        assert_true(l.ended + 200 < closed);
+        assert_int_equal(call_join(&l.call), ZKR_ECLOSED);
+        assert_true(l.call.ended_ms + 200 < closed);
         assert_null(l.list);
         proxy_release(proxy);
-        ok(open_proxied(NULL));
+        open_proxied(NULL);
     }
 }
 
@@ -1020,9 +904,10 @@ static void a_crowd_can_be_watched(void **state)
 
 static int run_group(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, onlooker_setup, onlooker_teardown)
 #define PROXIED(name)                                                          \
-    cmocka_unit_test_setup_teardown(name, proxy_setup, proxy_teardown)
+    cmocka_unit_test_setup_teardown(name, setup_with_two, proxied_teardown)
     static const struct CMUnitTest tests[] = {
         TEST(a_holder_hears_that_it_is_asked),
         TEST(a_waiter_hears_it_when_it_holds),
@@ -1064,5 +949,6 @@ static int run_group(void)
 
 int main(void)
 {
+    reply_ms = REPLY_MS;
     return run_with_server(NULL, run_group);
 }

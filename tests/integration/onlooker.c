@@ -1,0 +1,153 @@
+/* What the tests of participants, find and break share. */
+#include "onlooker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+zkr_session *s;
+zkr_mutex *m;
+char path[64];
+struct proxy *proxy;
+zkr_session *ps;
+uint32_t reply_ms;
+
+int onlooker_setup(void **state)
+{
+    (void)state;
+    s = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    return 0;
+}
+
+int onlooker_teardown(void **state)
+{
+    (void)state;
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    (void)admin_delete_tree(admin, path);
+    return 0;
+}
+
+void open_proxied(const struct zkr_retry *retry)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.reply_timeout_ms = reply_ms;
+    if (retry != NULL)
+        opts.retry = *retry;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ps));
+}
+
+int proxied_setup(void **state)
+{
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    (void)onlooker_setup(state);
+    open_proxied(NULL);
+    make_directory();
+    return 0;
+}
+
+int proxied_teardown(void **state)
+{
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    (void)zkr_session_close(ps);
+    ps = NULL;
+    proxy_stop(proxy);
+    return onlooker_teardown(state);
+}
+
+void make_directory(void)
+{
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+}
+
+const char *in_dir(const char *name)
+{
+    static char full[4][1400];
+    static size_t next;
+    char *one = full[next++ % 4];
+
+    (void)snprintf(one, sizeof(full[0]), "%s/%s", path, name);
+    return one;
+}
+
+void make_with(const char *name, const char *data, int flags)
+{
+    char full[1400];
+
+    (void)snprintf(full, sizeof(full), "%s", in_dir(name));
+    for (char *p = full + strlen(path) + 1; (p = strchr(p, '/')) != NULL; p++) {
+        int rc;
+
+        *p = '\0';
+        rc = admin_create(admin, full, NULL);
+        assert_true(rc == ZOK || rc == ZNODEEXISTS);
+        *p = '/';
+    }
+    assert_int_equal(admin_create_flags(admin, full, data, flags, NULL, 0),
+                     ZOK);
+}
+
+void make(const char *name, const char *data)
+{
+    make_with(name, data, 0);
+}
+
+void forbid(const char *full, int32_t perms)
+{
+    struct ACL acl = { perms, { "world", "anyone" } };
+    struct ACL_vector acls = { 1, &acl };
+
+    assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
+}
+
+static void *call_main(void *arg)
+{
+    struct call *c = arg;
+
+    c->rc = c->run(c->arg);
+    c->ended_ms = now_ms();
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+static bool call_is_done(void *c)
+{
+    return atomic_load(&((struct call *)c)->done);
+}
+
+void call_start(struct call *c, int (*run)(void *arg), void *arg)
+{
+    *c = (struct call){ .run = run, .arg = arg };
+    assert_int_equal(pthread_create(&c->thread, NULL, call_main, c), 0);
+}
+
+void call_start_until_rule(struct call *c, int (*run)(void *arg), void *arg)
+{
+    call_start(c, run, arg);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+}
+
+int call_join(struct call *c)
+{
+    if (!wait_until(call_is_done, c, SOON_MS))
+        fail_msg("a thread that calls hangs");
+    assert_int_equal(pthread_join(c->thread, NULL), 0);
+    return c->rc;
+}
+
+void times_out(int (*run)(void *arg), void *arg, int64_t timeout_ms)
+{
+    struct stopwatch *w = stopwatch_start();
+    int rc;
+
+    server_pause(the_server);
+    rc = run(arg);
+    server_resume(the_server);
+    assert_int_equal(rc, ZOPERATIONTIMEOUT);
+    assert_true(stopwatch_says(w, timeout_ms, timeout_ms + 1000));
+}

@@ -1,0 +1,55 @@
+/* What the tests of participants, find and break share: a session that looks on
+ * from outside, the same through a proxy, and calls on threads. */
+#ifndef TEST_ONLOOKER_H
+#define TEST_ONLOOKER_H
+
+#include "fixture.h"
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+extern zkr_session *s;
+extern zkr_mutex *m;  /* of s, at path */
+extern char path[64]; /* does not exist at first */
+extern struct proxy *proxy;
+extern zkr_session *ps;   /* through the proxy */
+extern uint32_t reply_ms; /* the reply timeout of ps, 0 for the default */
+
+int onlooker_setup(void **state);
+int onlooker_teardown(void **state);
+
+/* The same with a proxy, and with the directory. */
+int proxied_setup(void **state);
+int proxied_teardown(void **state);
+void open_proxied(const struct zkr_retry *retry); /* NULL: the default */
+
+void make_directory(void);
+/* Below the directory; the last four results are valid. */
+const char *in_dir(const char *name);
+/* A node, with what is missing above it. */
+void make(const char *name, const char *data);
+void make_with(const char *name, const char *data, int flags);
+/* Everybody has these permissions, and no others. */
+void forbid(const char *full, int32_t perms);
+
+/* A call on a thread of its own; `rc` is read after call_join(). */
+struct call {
+    pthread_t thread;
+    int (*run)(void *arg);
+    void *arg;
+    int rc;
+    int64_t ended_ms; /* now_ms() */
+    atomic_bool done;
+};
+
+void call_start(struct call *c, int (*run)(void *arg), void *arg);
+/* Returns when the rules of the proxy have done their work. */
+void call_start_until_rule(struct call *c, int (*run)(void *arg), void *arg);
+int call_join(struct call *c);
+
+/* The server is silent: the call has a deadline after so many ms, and says so.
+ */
+void times_out(int (*run)(void *arg), void *arg, int64_t timeout_ms);
+
+#endif
