@@ -1,5 +1,5 @@
-/* What ACLs permit: all, but for what an operator has taken away for a while.
- */
+/* ACLs of the simulated ensemble: everything is permitted, except what an
+ * operator has denied for a while. */
 #include "acls.h"
 
 #include <string.h>
@@ -88,7 +88,8 @@ static bool has_ended(const struct session *s)
            (s->closed != 0 && s->closed <= ensemble_committed());
 }
 
-/* Those who were refused; again, until the ensemble has agreed. */
+/* Ends the sessions that were refused something; repeated until the ensemble
+ * has agreed. */
 static void clean_up(void *arg, uint64_t tag)
 {
     bool any = false;

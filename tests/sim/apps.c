@@ -1,4 +1,5 @@
-/* What the threads of the processes do: open, acquire, close. */
+/* The applications: the threads of the processes open sessions, acquire locks,
+ * and close. */
 #include <stddef.h>
 
 #include "arena.h"
@@ -8,7 +9,7 @@
 #include "told.h"
 #include "users.h"
 
-/* An acquire that nobody waits for in the library. */
+/* An asynchronous acquire, for which no thread waits in the library. */
 struct async {
     struct thread *thread;
     struct attempt *attempt;
@@ -119,7 +120,7 @@ static void async_round(struct thread *t)
         (void)user_make_lock(t);
 }
 
-/* Its chroot is not there yet: without one, then. */
+/* Its chroot does not exist yet, so it opens without one. */
 static void without_chroot(struct process *p, bool was_there)
 {
     if (p->prefix[0] == '\0' || was_there)

@@ -1,4 +1,5 @@
-/* The memory of the simulated world: taken piece by piece, given back whole. */
+/* The memory of the simulated world: allocated piece by piece, freed as a
+ * whole. */
 #include "arena.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A process that was forked, as far as the library can tell. */
+/* Simulates a forked process, as far as the library can tell. */
 #include "child.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* A process that was forked, as far as the library can tell. */
+/* Simulates a forked process, as far as the library can tell. */
 #ifndef SIM_CHILD_H
 #define SIM_CHILD_H
 

@@ -1,4 +1,4 @@
-/* Choices: all that is random in a schedule, as a string of numbers. */
+/* Choices: everything random in a schedule, as a string of numbers. */
 #include "choices.h"
 
 static struct choices *record;

@@ -1,4 +1,4 @@
-/* Choices: all that is random in a schedule, as a string of numbers. */
+/* Choices: everything random in a schedule, as a string of numbers. */
 #ifndef SIM_CHOICES_H
 #define SIM_CHOICES_H
 
@@ -8,8 +8,8 @@
 
 #define CHOICES_MAX 65536
 
-/* What was chosen, in order. Zero is always the tamest: a string that is cut
- * short, or has more zeros, is a simpler schedule. */
+/* The numbers that were chosen, in order. Zero is always the simplest choice: a
+ * string that is cut short, or has more zeros, is a simpler schedule. */
 struct choices {
     uint32_t count;
     uint32_t made[CHOICES_MAX];
@@ -18,7 +18,7 @@ struct choices {
 /* Choose anew, from `seed`, and write it down. */
 void choices_begin(struct choices *record, uint64_t seed);
 
-/* Choose as in `script`, and zero behind its end; write that down too. */
+/* Choose as in `script`, and zero after its end; write that down, too. */
 void choices_replay(struct choices *record, const uint32_t *script,
                     size_t count, uint64_t seed);
 
@@ -31,7 +31,7 @@ bool one_in(uint32_t n);
 /* 0 seven times out of eight, else 0 to n - 1. */
 uint32_t mostly_first(uint32_t n);
 
-/* Not a choice: numbers whose value does not matter, but must repeat. */
+/* These are no choices: their values do not matter, but must repeat. */
 uint64_t noise(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The simulated client: what libzookeeper_mt does, behind the seam zk.h. */
+/* The simulated client, which behaves as libzookeeper_mt does behind the seam
+ * zk.h. */
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
 
@@ -7,29 +8,30 @@
 void clients_reset(void);
 void client_on_message(void *client, struct conn *c, const struct message *m);
 
-/* A process goes on after it stood still. */
+/* A process goes on after it was stopped. */
 void clients_resume(int process);
 
-/* Completion threads that have something to tell, as fibers_ready(). */
+/* Completion threads that have an upcall to make, like fibers_ready(). */
 int clients_ready(void);
 void clients_run(int which);
 
 int clients_open(void);
 
-/* How many requests they have been given, and how many answers of servers the
- * library in a process has been given. */
+/* Returns how many requests the clients have received, and how many answers of
+ * servers the library in a process has received. */
 uint64_t clients_requests(void);
 uint64_t client_answers(int process);
 
-/* What the client of a process has told the library. */
+/* The state that the client of a process has reported to the library. */
 enum client_knows {
-    CLIENT_IS_AWAY, /* there is none now, or it has still to tell something */
+    CLIENT_IS_AWAY, /* there is no client now, or it has still to report
+                       something */
     CLIENT_CONNECTS,
     CLIENT_IS_CONNECTED,
     CLIENT_IS_EXPIRED,
 };
 enum client_knows client_knows(int process);
-/* Since when it is connected, and to whom; or NO_REPLICA. */
+/* Returns since when it is connected, and to which replica, or NO_REPLICA. */
 int64_t client_connected_since(int process);
 int client_replica(int process);
 

@@ -1,5 +1,5 @@
-/* Clocks, random numbers and owner records that repeat. Takes the place of
- * clock.c, random.c and owner.c. */
+/* Clocks, random numbers and owner records that repeat. This file takes the
+ * place of clock.c, random.c and owner.c. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Whose nodes clients delete: never that of a lock which is held, and nobody
- * else's but by breaking it, or what they had in a session before. */
+/* The oracle of deletes: a client never deletes the node of a held lock, and
+ * never the node of another client, except by a break, or when it had made the
+ * node in an earlier session. */
 #include "deletes.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "arena.h"
 #include "fiber.h"
 
-/* A break, and all that may still come of it. */
+/* A break, with everything that it may still cause. */
 struct breaking {
     struct breaking *next;
     int process;
@@ -51,8 +52,8 @@ static void find_taken_away(struct node *n, void *arg)
         t->any = true;
 }
 
-/* Where all have one name, who releases a lock that somebody has taken away may
- * hit the next holder's node: unfair_mutex.h says so. */
+/* Where all holders have one name, a client that releases a lock which somebody
+ * has taken away may delete the next holder's node: unfair_mutex.h says so. */
 static bool may_be_mistaken(int process)
 {
     struct taken_away t = { process, false };
@@ -62,8 +63,8 @@ static bool may_be_mistaken(int process)
     return t.any;
 }
 
-/* Between the look at a node and its delete it may go by itself, and another
- * take its name: participants.h says so. */
+/* Between the read of a node and its delete the node may go by itself, and
+ * another may take its name: participants.h says so. */
 static bool went_meanwhile(const struct breaking *b)
 {
     const struct node *old = oracle_node(b->path, b->token);
@@ -95,7 +96,7 @@ static bool is_broken(const struct txn *txn)
         b = find_break(txn, false);
     if (b == NULL)
         return false;
-    if (txn->session != txn->node->session) /* else it may be its own */
+    if (txn->session != txn->node->session) /* otherwise it may be its own */
         b->done = true;
     return true;
 }
@@ -117,7 +118,7 @@ static bool is_lost(const struct attempt *a)
            a->promised <= sim_now;
 }
 
-/* What is wrong with it, or NULL. */
+/* Returns what is wrong with it, or NULL. */
 static const char *fault_of(const struct attempt *attempts,
                             const struct txn *txn)
 {

@@ -1,4 +1,4 @@
-/* Whose nodes clients delete. */
+/* The oracle of deletes: judges whose nodes clients delete. */
 #ifndef SIM_DELETES_H
 #define SIM_DELETES_H
 

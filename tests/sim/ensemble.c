@@ -142,7 +142,7 @@ static void answer_syncs(void)
     }
 }
 
-/* Whatever a follower has is what a majority has. */
+/* A transaction that a follower has is one that a majority has. */
 void leader_commit(void)
 {
     int64_t agreed = ensemble.committed;
@@ -204,8 +204,8 @@ static void at_leader(struct request *r)
         leader_prepare(r);
 }
 
-/* A leader that the others have left does not know it yet: it answers what
- * needs no majority. */
+/* A leader that the others have left does not know it yet: it answers requests
+ * that need no majority. */
 static void at_deserted_leader(struct replica *me, struct request *r)
 {
     const struct session *s =

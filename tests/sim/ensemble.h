@@ -2,8 +2,8 @@
  *
  * After ZooKeeper 3.8: a write goes from its replica to the leader, becomes a
  * transaction, is committed when a majority has it, and is answered when its
- * replica has applied it. The leader knows who is alive from its own clients
- * and from its followers' answers to its pings only. */
+ * replica has applied it. The leader knows which sessions are alive only from
+ * its own clients and from its followers' answers to its pings. */
 #ifndef SIM_ENSEMBLE_H
 #define SIM_ENSEMBLE_H
 
@@ -23,7 +23,7 @@ enum txn_kind {
     TXN_DELETE,
     TXN_SET,
     TXN_CHECK,
-    TXN_ERROR, /* refused: that, too, is agreed on */
+    TXN_ERROR, /* refused: the ensemble agrees on that, too */
     TXN_OPEN,
     TXN_CLOSE,
 };
@@ -52,13 +52,13 @@ struct session {
 };
 
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap);
-/* How often leases take it for granted that the leader pings. */
+/* The interval at which leases assume that the leader pings. */
 void ensemble_assume(int64_t gap);
 int ensemble_new_session(int process, int64_t timeout);
 struct session *ensemble_session(int session);
 int ensemble_sessions(void);
 
-/* What a replica makes of a timeout that it is asked for. */
+/* Returns the timeout that a replica grants when it is asked for this one. */
 void ensemble_bounds(int replica, int64_t least, int64_t most);
 int64_t ensemble_grants(int replica, int64_t timeout);
 
@@ -74,13 +74,13 @@ void ensemble_submit(int replica, struct request *r);
 /* A client of that replica has sent something. */
 void ensemble_touch(int replica, int session);
 
-/* What leases assume: since then the leader has pinged in time. */
+/* Returns since when the leader has pinged in time, as leases assume. */
 bool ensemble_pinged(int64_t since);
 
-/* Since then some leader did not know that there was another. */
+/* Returns since when a leader did not know that there was another. */
 bool ensemble_deserted(int64_t since);
 
-/* What can happen to it. */
+/* Faults of the ensemble. */
 void ensemble_stall(int from, int to, int64_t duration);
 void ensemble_isolate(int replica, int64_t detect, int64_t duration);
 void ensemble_crash(int replica, int64_t duration);

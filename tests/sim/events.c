@@ -1,4 +1,4 @@
-/* Virtual time, and what is to happen when. */
+/* Events: virtual time, and the actions that are due at each instant. */
 #include "events.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void grow(void)
         abort();
 }
 
-/* Room is taken once, and stays: see heap.h. */
+/* Memory is allocated once, and kept: see heap.h. */
 void events_reset(void)
 {
     count = 0;

@@ -1,4 +1,4 @@
-/* Virtual time, and what is to happen when. */
+/* Events: virtual time, and the actions that are due at each instant. */
 #ifndef SIM_EVENTS_H
 #define SIM_EVENTS_H
 
@@ -12,11 +12,11 @@ extern int64_t sim_now;
 
 void events_reset(void);
 
-/* Events of one instant happen in the order in which they were asked for. */
+/* Events of one instant happen in the order in which they were added. */
 void events_at(int64_t instant, void (*fn)(void *arg, uint64_t tag), void *arg,
                uint64_t tag);
 
-/* When the next is due; INT64_MAX without one. */
+/* Returns when the next event is due, or INT64_MAX without one. */
 int64_t events_next(void);
 void events_run_next(void);
 

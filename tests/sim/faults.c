@@ -1,4 +1,4 @@
-/* What happens to servers, links, processes and nodes, until the calm. */
+/* Faults of servers, links, processes and nodes, until the calm. */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ static void on_link_breaks(void *arg, uint64_t tag)
     ensemble_stall((int)tag / REPLICAS, (int)tag % REPLICAS, left());
 }
 
-/* What the leader has sent comes late, and what its follower says to that is
+/* Messages of the leader come late, and the follower's answers to them are
  * lost. */
 static void stall_and_break(void)
 {
@@ -347,7 +347,7 @@ static const struct {
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
-/* Of all, those that this schedule has: with fewer kinds each comes more often.
+/* The kinds of faults of this schedule: with fewer kinds each comes more often.
  * Source: Groce, Zhang, Eide, Chen, Regehr, "Swarm testing" (2012). */
 static uint32_t kinds;
 
@@ -376,7 +376,7 @@ static void on_fault(void *arg, uint64_t tag)
     }
 }
 
-/* Together with the one before it, or apart. */
+/* It comes together with the one before it, or later. */
 static uint32_t next_after(uint32_t before, uint32_t window)
 {
     static const uint32_t delays[] = { 0, 1, 5, 20, 100, 500, 2000 };

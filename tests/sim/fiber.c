@@ -25,7 +25,7 @@
 
 struct fiber {
     ucontext_t context;
-    jmp_buf where; /* it was left; quicker than the context */
+    jmp_buf where; /* where it was left; faster than the context */
     bool left;
     char *stack; /* kept for the next one with this number */
     bool begun;  /* the context has been made, for ever */
@@ -33,7 +33,7 @@ struct fiber {
     void *arg;
 };
 
-/* What all are asked for at every step: close together. */
+/* Members that every step reads for all fibers are close together. */
 struct turn {
     int process;
     enum { FREE, READY, WAITING, FINISHED } state;
@@ -49,7 +49,7 @@ static int self = FIBER_NOBODY;
 static int upcall_process;
 static bool stopped[PROCESSES_MAX];
 
-#ifdef WITH_ASAN /* wants to know which stack is in use */
+#ifdef WITH_ASAN /* the sanitizer must know which stack is in use */
 static ucontext_t scheduler;
 static const void *scheduler_stack;
 static size_t scheduler_stack_size;

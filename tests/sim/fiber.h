@@ -26,15 +26,15 @@ void fiber_sleep(int64_t duration);
 void fiber_yield(void);
 void fiber_join(int fiber);
 
-/* All fibers of the process stand still. */
+/* Stops all fibers of the process. */
 void fiber_stop_process(int process, bool stop);
 bool fiber_process_stopped(int process);
 
-/* Those that can run: their number, the next one to run, and running it until
- * it waits. */
+/* Fibers that can run: their number, the next one to run, and a call that runs
+ * it until it waits. */
 int fibers_ready(void);
 void fibers_run(int which);
-/* When the next one has waited long enough. */
+/* Returns when the next wait times out. */
 int64_t fibers_next(void);
 int fibers_alive(void);
 

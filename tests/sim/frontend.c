@@ -1,4 +1,5 @@
-/* A replica as its clients see it: connections, requests, reads, watches. */
+/* The frontend: a replica as its clients see it, with connections, requests,
+ * reads and watches. */
 #include "frontend.h"
 
 #include <string.h>
@@ -32,8 +33,8 @@ void server_reset(void)
 
 static void answer(struct conn *c, struct request *r);
 
-/* In order; a request of this session that is not agreed on holds up those
- * behind it. */
+/* Answers go out in order; a request of this session that is not agreed on
+ * delays those after it. */
 static void advance(struct conn *c)
 {
     while (c->server_open && c->welcome && c->first != NULL &&
@@ -47,7 +48,7 @@ static void advance(struct conn *c)
     }
 }
 
-/* What was sent before it is lost in some cases: the kernel of the client drops
+/* In some cases earlier messages are lost, too: the kernel of the client drops
  * what has not been read. */
 static void reset_conn(struct conn *c)
 {
@@ -90,7 +91,7 @@ static void tell(struct conn *c, const char *path, enum watch_event event)
         pipe_send(&c->down, TO_CLIENT_EVENT, event, (void *)(uintptr_t)path);
 }
 
-/* What has changed since the client looked the last time. */
+/* Sends the changes since the client's last read. */
 static void watch_again(struct conn *c, struct request *r)
 {
     for (const struct watched *w = r->watched; w != NULL; w = w->next) {
@@ -149,7 +150,7 @@ static void read_at(struct conn *c, struct request *r)
         watch(c, r->path, n == NULL);
 }
 
-/* An error of the connection: the server ends it, most often unsaid. */
+/* An error of the connection: the server ends it, mostly without a message. */
 static void send_answer(struct conn *c, struct request *r)
 {
     if (r->fate == FATE_ANSWER_LOST)
@@ -230,8 +231,8 @@ static void on_request(struct conn *c, struct request *r)
     advance(c);
 }
 
-/* A client that is back on the same server: nothing of its old connection is
- * read any more. */
+/* When a client is back on the same server, its old connection is not read any
+ * more. */
 static void close_other_conns(struct conn *c)
 {
     for (struct conn *o = conns; o != NULL; o = o->next) {
@@ -355,7 +356,7 @@ void server_send(struct conn *c, struct request *r)
     pipe_send(&c->up, TO_SERVER_REQUEST, 0, r);
 }
 
-/* What the client has sent may still arrive. */
+/* Requests that the client has sent may still arrive. */
 void server_hang_up(struct conn *c)
 {
     c->client_open = false;

@@ -1,4 +1,5 @@
-/* A replica as its clients see it: connections, requests, reads, watches. */
+/* The frontend: a replica as its clients see it, with connections, requests,
+ * reads and watches. */
 #ifndef SIM_FRONTEND_H
 #define SIM_FRONTEND_H
 
@@ -16,7 +17,7 @@ enum { /* besides enum zkr__zk_type */
        REQUEST_WATCHES, /* those of a client that is back */
 };
 
-/* What goes wrong with a request. */
+/* Faults of a request. */
 enum fate {
     FATE_NONE,
     FATE_REFUSED,      /* by the client */
@@ -120,11 +121,11 @@ enum direction {
     WAY_DOWN = 2,
 };
 void server_cut(int process, int replica, int directions, int64_t duration);
-/* All clients are that far from all servers: half of a round trip. */
+/* The latency between all clients and all servers: half of a round trip. */
 void server_far(int64_t distance);
 void server_reset_connections(int process);
 void server_stop_process(int process, bool stop);
-/* What happens to one message in so many, at any step of anything; 0: never. */
+/* Faults that happen to one message in so many; 0: never. */
 struct nerves {
     uint32_t throttle; /* the request is refused as too much */
     uint32_t cut;      /* the connection breaks, before or after it */
@@ -134,7 +135,7 @@ struct nerves {
 };
 extern struct nerves nerves;
 
-/* What happens to two requests of one process, counted from 0. */
+/* Faults of two requests of one process, counted from 0. */
 struct fates {
     int process;
     struct {

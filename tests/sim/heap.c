@@ -1,4 +1,4 @@
-/* What the library has allocated, counted, and what it is refused. */
+/* The heap of the library: counts its allocations, and makes some fail. */
 #include "heap.h"
 
 #include <stdlib.h>

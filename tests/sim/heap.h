@@ -1,16 +1,16 @@
-/* What the library has allocated, counted, and what it is refused. */
+/* The heap of the library: counts its allocations, and makes some fail. */
 #ifndef SIM_HEAP_H
 #define SIM_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One request in so many gets nothing; 0: all get what they ask for. */
+/* One allocation in so many fails; 0: none does. */
 extern uint32_t heap_scarce;
 
-/* That one, counted from now, gets nothing; 0: none. */
+/* The allocation with that number, counted from now, fails; 0: none does. */
 void heap_refuse(uint32_t nth);
-/* That has happened. */
+/* Tells whether that allocation has failed. */
 bool heap_has_refused(void);
 
 /* Blocks that have not been freed. */

@@ -1,4 +1,4 @@
-/* What users do with a grant, until they give it back. */
+/* Holding: the calls that users make with a grant, until they give it back. */
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"
@@ -6,7 +6,7 @@
 #include "told.h"
 #include "users.h"
 
-/* A lock that counts is given back by its thread only. */
+/* Only its own thread gives a counted lock back. */
 static bool counts(const struct thread *t)
 {
     return world.recipe == REENTRANT || (t->flags & ZKR_RWLOCK_REENTRANT) != 0;
@@ -19,7 +19,7 @@ static void on_released(int rc, void *user)
     world.releases--;
 }
 
-/* Of those that are only counted nothing is told. */
+/* Releases that are only counted are not reported. */
 static void release_async(const struct thread *t, zkr_grant *grant)
 {
     bool told = !counts(t);
@@ -55,7 +55,7 @@ static void give_back_reentrant(struct thread *t, zkr_grant *grant)
     told_ended(grant);
 }
 
-/* What has been given back, or was lost, cannot be once more. */
+/* A grant that has been released, or was lost, cannot be released once more. */
 static void release_again(const struct attempt *a, zkr_grant *grant)
 {
     enum zkr_grant_state state = zkr_grant_state(grant);
@@ -114,7 +114,8 @@ static void refused_inside(zkr_grant *grant)
         world_fail("a callback waits for an answer");
 }
 
-/* Asked for the lock back: gives it back, unless its thread has to do so. */
+/* The holder is asked for the lock: it gives it back, unless only its thread
+ * may. */
 static void on_revoke(const struct listening *l, zkr_grant *grant)
 {
     struct attempt *a = l->attempt;
@@ -162,7 +163,7 @@ static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
     oracle_in_time("a verify", t->process->number, began, stopped, 500 * MS);
 }
 
-/* Whichever node is left, the other one is not held any more. */
+/* Only one node is left, so the other one is not held any more. */
 static void judge_other_side(const struct attempt *a, zkr_grant *write, int rc)
 {
     enum zkr_grant_state state = zkr_grant_state(write);
@@ -185,7 +186,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
 
     down->beside = a;
     down->deadline = INT64_MAX - 1;
-    a->grant = NULL; /* whatever comes of it is told at the end only */
+    a->grant = NULL; /* its result is reported at the end only */
     rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
     judge_other_side(a, *grant, rc);
     oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
@@ -200,7 +201,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     return down;
 }
 
-/* What it says of itself. */
+/* Checks what the grant reports about itself. */
 static void ask_grant(const struct thread *t, const struct attempt *a,
                       zkr_grant *grant)
 {
@@ -214,7 +215,7 @@ static void ask_grant(const struct thread *t, const struct attempt *a,
     (void)zkr_grant_state_name(zkr_grant_state(grant));
 }
 
-/* Once more by its owner: counted, without a request. */
+/* Acquired once more by its owner: it is counted, without a request. */
 static void acquire_again(struct thread *t, const struct attempt *a,
                           zkr_grant *grant)
 {
@@ -235,8 +236,8 @@ static void acquire_again(struct thread *t, const struct attempt *a,
     zkr_grant_free(again);
 }
 
-/* A writer who waits for itself is told so; one that has lost what it read
- * waits like any other. */
+/* A writer that would wait for itself gets an error; one whose read grant is
+ * lost waits like any other. */
 static void upgrade(struct thread *t)
 {
     struct attempt *a = oracle_asked(t->process->number, false, 200);

@@ -1,5 +1,5 @@
-/* Lives: a client does all that a client can do, again and again; and each time
- * another of its requests goes wrong, and one that follows it. */
+/* Lives: a client makes all calls that a client can make, again and again; each
+ * time another of its requests fails, and one that follows it. */
 #include "story.h"
 
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 #include "writes.h"
 
 #define DEEP_PATH "/locks/deep/within/lock"
-/* More than there are. */
+/* More requests than a life has. */
 #define REQUESTS_MAX    400
 #define ALLOCATIONS_MAX 2000
 
-/* How far apart the two may be; the argument of the program. */
+/* The greatest distance of the two faults; the argument of the program. */
 static uint32_t most_apart = 2;
 
 static struct life {
@@ -42,7 +42,7 @@ static bool is_met(void)
                                 : fates.seen > fates.of[0].number;
 }
 
-/* What a request that went wrong may come to. */
+/* Results that are allowed after a request that failed. */
 static bool is_excused(int rc)
 {
     return is_met() && (rc == ZKR_ENOMEM || rc == ZKR__ZCONNECTIONLOSS ||
@@ -223,7 +223,7 @@ static void write_and_free(zkr_grant *grant)
     free_grant(grant);
 }
 
-/* Its own node: a break of the lock that it holds. */
+/* Breaks the lock that it holds, by its own node. */
 static void be_broken(zkr_grant *grant)
 {
     int64_t token = zkr_grant_token(grant);
@@ -357,7 +357,7 @@ static void close_session(void)
     (void)zkr_session_close(life.session); /* the connection may be broken */
 }
 
-/* What was given up goes while its session lives. */
+/* The node of a claim that was given up goes while its session lives. */
 static void leave_nothing(void)
 {
     int64_t end = sim_now + 2 * world.timeout;
@@ -396,7 +396,7 @@ static void nothing(void)
 {
 }
 
-/* Until a life ends before its turn comes. */
+/* Repeats lives until one ends before the fault comes. */
 static void live_with(enum fate fate, enum fate next, uint32_t apart)
 {
     for (uint32_t first = 0; first < REQUESTS_MAX; first++) {

@@ -1,5 +1,5 @@
-/* Users who look on: who takes part, where locks are; who ask for one back, and
- * who break it. */
+/* Users who look on: they list participants, find locks, ask for a lock, and
+ * break it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "deletes.h"
 #include "users.h"
 
-/* A call, and what may be said of it afterwards. */
+/* A call, and the results that are allowed for it. */
 struct look {
     const struct process *process;
     const char *what;
@@ -65,7 +65,7 @@ static void unexpected(const struct look *l, int rc)
                    zkr_error_detail());
 }
 
-/* A leader that the others have deserted answers what is old. */
+/* A leader that the others have left gives old answers. */
 static bool is_fresh(const struct look *l)
 {
     return !ensemble_deserted(l->began);
@@ -77,7 +77,7 @@ static bool was_there(const struct look *l, const struct node *n)
            tree_has(n, ensemble_committed());
 }
 
-/* Somewhen between then and now. */
+/* At some time between then and now. */
 static bool has_been(const struct look *l, const struct node *n)
 {
     return n->created <= ensemble_committed() && n->created < n->deleted &&
@@ -125,7 +125,7 @@ static void check_item(const struct look *l, const struct zkr_participant *p)
         world_fail("%s says of %s what is not so", l->what, n->path);
 }
 
-/* The first of the queue are read, as many as were asked for. */
+/* The first nodes of the queue are read, as many as requested. */
 static void check_items(const struct look *l,
                         const struct zkr_participants *list, uint32_t reads)
 {
@@ -216,7 +216,8 @@ static bool is_lock_node(const struct node *n)
     return n->session != NO_SESSION;
 }
 
-/* As the session sees it, and nothing that it does not see. */
+/* The result has the paths as the session sees them, and nothing outside its
+ * chroot. */
 static void check_paths(const struct look *l, const struct zkr_locks *locks)
 {
     char path[256];

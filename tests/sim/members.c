@@ -1,4 +1,5 @@
-/* Who leads and who follows: elections, and what makes them necessary. */
+/* Members: which replica leads and which follow, elections, and the faults that
+ * cause them. */
 #include "members.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static void clear_links(int number)
     }
 }
 
-/* It serves nobody any more, and what was under way to and from it is lost. */
+/* The replica serves nobody any more, and messages to and from it are lost. */
 static void lose_leader(int number, enum role role)
 {
     struct replica *r = &ensemble.replicas[number];
@@ -89,15 +90,16 @@ static void follow(int number)
     leader_commit();
 }
 
-/* What it has proposed keeps waiting for a majority. */
+/* Its proposals keep waiting for a majority. */
 static void desert(struct replica *old)
 {
     if (old->role == LEADING)
         old->proposes = old->logged > old->applied;
 }
 
-/* Who was not there has a log of an older epoch, which loses every election to
- * those of this one: what it has beyond this leader's log never counts. */
+/* A replica that was absent has a log of an older epoch, which loses every
+ * election to logs of this one: its transactions beyond this leader's log never
+ * count. */
 static void cut_logs(int64_t len)
 {
     for (int i = 0; i < REPLICAS; i++) {

@@ -1,5 +1,5 @@
-/* Inside the ensemble: who leads, who follows, and how they hear of each other.
- */
+/* Members, inside the ensemble: which replica leads, which follow, and how they
+ * exchange messages. */
 #ifndef SIM_MEMBERS_H
 #define SIM_MEMBERS_H
 
@@ -9,7 +9,7 @@
 #define LOG_MAX 8192
 
 enum role {
-    LOOKING, /* for a leader; serves nobody */
+    LOOKING, /* it looks for a leader, and serves nobody */
     LEADING,
     FOLLOWING,
     DOWN,
@@ -54,11 +54,11 @@ struct sync {
 struct ensemble {
     int64_t tick;
     int64_t sync_limit;
-    int64_t gap; /* what leases assume: pings come as often */
+    int64_t gap; /* leases assume that pings come at this interval */
     int64_t pinged;
     int64_t late_at;
     int leader;
-    int64_t deserted; /* until when a leader did not know of the next */
+    int64_t deserted; /* until this time a leader did not know of the next */
     uint32_t epoch;
     uint32_t counter; /* of the epoch's transactions */
     int64_t log_len;

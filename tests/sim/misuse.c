@@ -1,4 +1,5 @@
-/* Users who make mistakes: each is refused at once, and changes nothing. */
+/* Users who make mistakes: each wrong call is refused at once, and changes
+ * nothing. */
 #include <string.h>
 
 #include "base/error.h"
@@ -127,7 +128,7 @@ static void mistake_looks(zkr_session *s)
            ZKR_EINVAL);
 }
 
-/* Its thread does not have it. */
+/* The calling thread does not hold it. */
 static void mistake_reentrant(zkr_reentrant_mutex *m)
 {
     expect("not held", zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
@@ -173,7 +174,7 @@ static void mistake_writes(zkr_grant *g)
            ZKR_EINVAL);
 }
 
-/* In a child nothing is sent, and nothing is freed or ended. */
+/* In a child no call sends, frees or ends anything. */
 static void in_a_child(struct thread *t, zkr_grant *g)
 {
     zkr_session *s = t->process->session;

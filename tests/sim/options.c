@@ -16,7 +16,8 @@ static void draw_retry(struct process *p)
     p->gives_up = which >= 1 && which <= 4;
 }
 
-/* Assuming more than is so would be a mistake of the user; less is careful. */
+/* A user that assumes more pings than there are makes a mistake; one that
+ * assumes fewer is careful. */
 static void draw_lease(struct process *p)
 {
     static const uint32_t margins[] = { 0, 1, 200 };

@@ -4,10 +4,10 @@
 
 #include "world.h"
 
-/* Once for each process. Where an oracle must know, it is in `p`. */
+/* Called once for each process. Options that an oracle must know are in `p`. */
 void options_draw(struct process *p);
 
-/* Of a lock of world.recipe. */
+/* Options of a lock of world.recipe. */
 uint32_t options_lock_flags(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The oracle: what was promised, judged by what the leader has committed. */
+/* The oracle: judges the library's promises by the transactions that the leader
+ * has committed. */
 #include "oracle.h"
 
 #include <stdio.h>
@@ -14,12 +15,13 @@
 
 /* Timers are exact here. */
 #define SLACK_MS 1
-/* Of the policy that is the default. */
+/* Values of the default policy. */
 #define RETRY_CAP_MS 2000
 
 static struct attempt *attempts;
 static int attempt_count;
-static int64_t wanted_since; /* somebody waits, and nobody holds; or 0 */
+static int64_t wanted_since; /* since when somebody waits and nobody holds; or
+                                0 */
 
 void oracle_reset(void)
 {
@@ -137,7 +139,7 @@ static void check_exclusion(const struct attempt *a)
     }
 }
 
-/* Of kazoo's names and Curator's, the part that tells them apart. */
+/* The part that tells kazoo's names apart, and the same for Curator's. */
 static size_t tag_len(const struct node *n)
 {
     return strncmp(n->name, "_c_", 3) == 0 ? 39 : 32;
@@ -173,9 +175,10 @@ static bool same_tag(const struct node *a, const struct node *b)
     return strncmp(a->name, b->name, tag_len(a)) == 0;
 }
 
-/* Of those that were there before. A reader can come later to the place of a
- * writer: while that holds, nobody else is granted; when it has gone, the
- * reader is not. Numbers below zero come when they are used up. */
+/* Counts only contenders that were there before. A reader can come later to the
+ * place of a writer: while the writer holds, nobody else is granted; when it
+ * has gone, the reader is not. Numbers below zero come when they are used
+ * up. */
 static bool is_ahead(const struct node *n, int64_t seq, const struct attempt *a,
                      int64_t mine)
 {
@@ -232,7 +235,7 @@ static void granted(struct attempt *a, zkr_grant *grant)
         world_fail("attempt %d is granted %s, which never was", a->number,
                    path);
     check_token(a);
-    if (!there(a->node)) /* the lease and the session will tell it */
+    if (!there(a->node)) /* the lease and the session will report it */
         return;
     check_exclusion(a);
     check_order(a);
@@ -291,14 +294,14 @@ void oracle_in_time(const char *what, int process, int64_t began,
                    (long long)(late / MS));
 }
 
-/* Others may delete nodes at any time; but as long as we say that it is held,
- * the servers must not have ended its session by themselves. */
+/* Others may delete nodes at any time; but as long as the library says that a
+ * lock is held, the servers must not have ended its session by themselves. */
 static bool is_expired(const struct node *n)
 {
     return !there(n) && n->cause == BY_EXPIRY;
 }
 
-/* When the lease promises nothing: the leader has not pinged in time. */
+/* The leader has not pinged in time, so the lease promises nothing. */
 static bool is_exempt(const struct attempt *a)
 {
     return world.processes[a->process].no_lease ||
@@ -327,7 +330,7 @@ bool oracle_is_well(int process, int64_t since)
     return sim_now - since > world.timeout;
 }
 
-/* Answers to what was asked before say nothing. */
+/* Answers to earlier requests prove nothing. */
 void oracle_verified(const struct attempt *a, uint64_t requests)
 {
     for (int64_t v = ensemble_committed(); v > 0; v--) {
@@ -418,11 +421,11 @@ static bool is_wanted(void)
     return wanted;
 }
 
-/* From the calm, or from when nobody holds it any more, until somebody does. A
- * node of a session that nobody keeps goes when that ends: T after its last
- * sign, or after the election of a leader that counts anew, at the next tick.
- * Meanwhile who is next has made its last retry, and has waited for the proof
- * of its lease, which is over in about 2T/3 at the most. */
+/* The time from the calm, or from the end of the last hold, until somebody
+ * holds the lock. A node of an abandoned session goes when the session ends: T
+ * after its last sign of life, or after the election of a leader that counts
+ * anew, at the next tick. Meanwhile the next claim has made its last retry, and
+ * has waited for the proof of its lease, which takes about 2T/3 at the most. */
 static int64_t longest_wait(void)
 {
     int64_t others = world.timeout + 2 * world.tick;
@@ -431,9 +434,9 @@ static int64_t longest_wait(void)
     return others > ours ? others : ours;
 }
 
-/* For each ghost before a claim, and for one more when its own node has been
- * deleted meanwhile: the next question comes after as long as all before it, so
- * after a long wait it is far. */
+/* Time for each ghost before a claim, and for one more when its own node has
+ * been deleted meanwhile. The next question comes after as long a time as all
+ * before it, so after a long wait it is far. */
 static int64_t patience(void)
 {
     return world.ghosts == 0 ? 0 : (world.ghosts + 1) * 20 * world.timeout;

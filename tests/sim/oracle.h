@@ -1,11 +1,12 @@
-/* The oracle: what was promised, judged by what the leader has committed. */
+/* The oracle: judges the library's promises by the transactions that the leader
+ * has committed. */
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H
 
 #include "ensemble.h"
 #include "world.h"
 
-/* One acquire, by the user's side of it. */
+/* One acquire, as the user sees it. */
 struct attempt {
     struct attempt *next;
     int number;
@@ -23,39 +24,39 @@ struct attempt {
     int64_t promised; /* the latest zkr_grant_valid_until() that was seen */
     struct attempt *beside;
     bool over;    /* given back */
-    bool upgrade; /* to what its thread may have to wait for itself for */
+    bool upgrade; /* grants for which its thread may have to wait for itself */
 };
 
 void oracle_reset(void);
 
-/* What was there at any time, committed: NULL if nothing was. A czxid of 0 is
+/* Returns the node that was committed at any time, or NULL. A czxid of 0 is
  * any. */
 const struct node *oracle_node(const char *path, int64_t czxid);
-/* Somebody has written that after a version. */
+/* Tells whether somebody has written that after a version. */
 bool oracle_was_written(const char *path, const char *data, int64_t after);
 
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms);
 void oracle_told(struct attempt *a, int rc, zkr_grant *grant);
-/* zkr_grant_check() has said so. */
+/* zkr_grant_check() has returned this. */
 void oracle_checked(struct attempt *a, int rc);
-/* The user gives it back, or has lost interest. */
+/* The user gives it back, or does not need it any more. */
 void oracle_over(struct attempt *a);
 void oracle_over_with(const zkr_grant *grant);
 
 /* It has been well, and connected, for a session timeout since then. */
 bool oracle_is_well(int process, int64_t since);
 
-/* zkr_grant_verify() has said that it is held, and was called when the clients
- * had sent so many requests. */
+/* zkr_grant_verify() has confirmed it; it was called when the clients had sent
+ * so many requests. */
 void oracle_verified(const struct attempt *a, uint64_t requests);
 
 void oracle_committed(int64_t version, const struct txn *txn);
-/* After every event. */
+/* To be called after every event. */
 void oracle_step(void);
-/* Those whose grant has not been given back. */
+/* Acquires whose grant has not been given back. */
 void oracle_each_grant(void (*fn)(const struct attempt *a));
 
-/* Lock nodes that are there; to be none at the end. */
+/* Returns the lock nodes that exist; there must be none at the end. */
 int oracle_nodes_left(bool print);
 void oracle_end(void);
 

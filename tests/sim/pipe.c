@@ -1,5 +1,5 @@
-/* Pipes: one direction of a TCP connection. In order, after a while, or never.
- */
+/* Pipes: one direction of a TCP connection. Messages arrive in order, after a
+ * while, or never. */
 #include "pipe.h"
 
 #include <stddef.h>

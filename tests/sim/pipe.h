@@ -1,5 +1,5 @@
-/* Pipes: one direction of a TCP connection. In order, after a while, or never.
- */
+/* Pipes: one direction of a TCP connection. Messages arrive in order, after a
+ * while, or never. */
 #ifndef SIM_PIPE_H
 #define SIM_PIPE_H
 
@@ -28,14 +28,14 @@ struct pipe {
 void pipe_init(struct pipe *p, void (*deliver)(void *, const struct message *),
                void *owner);
 void pipe_send(struct pipe *p, int kind, int64_t number, void *body);
-/* What is under way waits, and goes on after as many pipe_resume(). */
+/* Messages under way wait, and go on after as many calls of pipe_resume(). */
 void pipe_stall(struct pipe *p);
 void pipe_resume(struct pipe *p);
-/* What is under way is lost. */
+/* Messages under way are lost. */
 void pipe_clear(struct pipe *p);
 
-/* Until then a message may take longer than a client waits; none that is sent
- * before comes long after. */
+/* Until then a message may take longer than a client waits; no earlier message
+ * arrives long after. */
 extern int64_t pipe_slow_until;
 
 #endif

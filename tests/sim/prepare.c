@@ -1,4 +1,4 @@
-/* The leader's side of requests and sessions: what each transaction does. */
+/* The leader's side of requests and sessions: makes a transaction of each. */
 #include "prepare.h"
 
 #include <stdio.h>

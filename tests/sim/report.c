@@ -1,4 +1,5 @@
-/* How a schedule ended, for the process that watches over this one. */
+/* The report of how a schedule ended, for the process that supervises this
+ * one. */
 #include "report.h"
 
 #include <signal.h>

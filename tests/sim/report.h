@@ -1,4 +1,5 @@
-/* How a schedule ended, for the process that watches over this one. */
+/* The report of how a schedule ended, for the process that supervises this
+ * one. */
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
 
@@ -17,7 +18,7 @@ struct report {
 extern struct report *report;
 
 struct report *report_new(void);
-/* Also for what ends a process by itself: signals are reported. */
+/* Signals that end the process are reported, too. */
 void report_begin(struct report *r);
 _Noreturn void report_failure(const char *text);
 

@@ -1,4 +1,4 @@
-/* Schedules, each run in a process that may come to grief. */
+/* Runs schedules, each in a process of its own that may crash. */
 #include "runs.h"
 
 #include <stdio.h>

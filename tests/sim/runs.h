@@ -1,4 +1,4 @@
-/* Schedules, each run in a process that may come to grief. */
+/* Runs schedules, each in a process of its own that may crash. */
 #ifndef SIM_RUNS_H
 #define SIM_RUNS_H
 
@@ -6,14 +6,14 @@
 
 #include "report.h"
 
-/* Run one in a process of its own: the schedule of `seed`, or of a script.
- * False: it fails, and `r` says how. */
+/* Runs the schedule of `seed`, or of a script, in a process of its own. Returns
+ * false when it fails; then `r` says how. */
 bool run_seed(struct report *r, uint64_t seed);
 bool run_script(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed);
 
-/* Make a failing schedule as simple as possible; `r` holds it, then the
- * simpler one. Returns how many choices it has but for zeros at its end. */
+/* Makes a failing schedule as simple as possible; `r` holds it, then the
+ * simpler one. Returns how many choices it has, without zeros at its end. */
 size_t shrink(struct report *r);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a client can see of ZooKeeper, step by step, through the seam: the same
- * on the simulated ensemble as on a real server. */
+/* Scripts: the steps of a client through the seam, which must have the same
+ * results on the simulated ensemble as on a real server. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void say(struct zkr_session *who, const char *format, ...)
     va_end(args);
 }
 
-/* Everything that the seam tells. */
+/* Every upcall of the seam. */
 
 static void on_event(struct zkr_session *who, enum zkr__zk_event event)
 {
@@ -155,7 +155,7 @@ static const struct zkr__zk_upcalls upcalls = {
     .on_watch = on_watch,
 };
 
-/* What the script says. */
+/* The steps of the script. */
 
 static bool nothing_pending(void)
 {

@@ -1,4 +1,4 @@
-/* Shrinking: the simplest schedule that fails in the same way. */
+/* Shrinking: finds the simplest schedule that fails in the same way. */
 #include "runs.h"
 
 #include <stdio.h>

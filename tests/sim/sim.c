@@ -1,4 +1,4 @@
-/* The simulator: random schedules from seeds, on as many cores as wanted. */
+/* The simulator: runs random schedules from seeds, on several cores. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,17 +1,18 @@
-/* Where scripts are played: on the simulated ensemble, or on a real server. */
+/* The stage on which scripts are played: the simulated ensemble, or a real
+ * server. */
 #ifndef SIM_STAGE_H
 #define SIM_STAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Play it to the end. 77 where that is not possible. */
+/* Plays it to the end. Returns 77 where that is not possible. */
 int stage_play(void (*script)(void));
 
-/* What the client's threads and the script share. */
+/* Data that the client's threads and the script share. */
 void stage_lock(void);
 void stage_unlock(void);
-/* Until it is true; a while without that ends the play. */
+/* Waits until it is true; a long time without that ends the play. */
 void stage_wait(bool (*done)(void));
 void stage_wake(void);
 

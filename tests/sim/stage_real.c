@@ -1,4 +1,4 @@
-/* Scripts on a real server, through libzookeeper_mt. */
+/* Plays scripts on a real server, through libzookeeper_mt. */
 #include "stage.h"
 
 #include <pthread.h>

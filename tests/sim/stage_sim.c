@@ -1,4 +1,5 @@
-/* Scripts on the simulated ensemble, without faults but those of the script. */
+/* Plays scripts on the simulated ensemble, without other faults than those of
+ * the script. */
 #include "stage.h"
 
 #include <stdarg.h>

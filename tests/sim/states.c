@@ -1,13 +1,13 @@
-/* What sessions and grants must say of themselves while nothing is under way:
- * they know what their client knows, and what the clock says. */
+/* The oracle of states: while nothing is under way, sessions and grants must
+ * report the state that follows from their client and from the clock. */
 #include "states.h"
 
 #include "client.h"
 #include "oracle.h"
 
-/* Timers are exact here; what a grant says of its lease is in milliseconds. */
+/* Timers are exact here; a grant reports its lease in milliseconds. */
 #define SLACK (2 * MS)
-/* Enough for what lasts. */
+/* This is enough for states that last. */
 #define OFTEN (5 * MS)
 
 static int64_t next;
@@ -41,7 +41,7 @@ static void judge_lease(const struct attempt *a, enum zkr_grant_state state)
         wrong(a, "and its lease has run out");
 }
 
-/* What may be done is what the state says. */
+/* The state decides which calls succeed. */
 static void judge_check(const struct attempt *a, enum zkr_grant_state state)
 {
     static const int codes[] = {
@@ -68,8 +68,8 @@ static void judge_connection(const struct attempt *a,
         wrong(a, "and the session has expired");
 }
 
-/* With all well for so long, a doubt has ended, one way or the other: there is
- * a proof, and before that is over there is the next. */
+/* When there were no faults for so long, a doubt has ended, one way or the
+ * other: there is a proof, and the next one comes before it ends. */
 static bool is_settled(const struct attempt *a)
 {
     const struct process *p = &world.processes[a->process];

@@ -1,5 +1,5 @@
-/* Stories: schedules that are told, not drawn. What once went wrong goes as it
- * went then, in virtual time, on the simulated ensemble without other faults.
+/* Stories: schedules that are written, not drawn. Each repeats a bug as it once
+ * happened, in virtual time, on the simulated ensemble without other faults.
  */
 #include "story.h"
 
@@ -18,8 +18,9 @@ static void delay_answers(void)
     cut(WAY_DOWN, world.timeout * 3 / 10);
 }
 
-/* It is the turn of the waiter, whose lease does not run: for longer than a
- * timeout it has heard nothing. The write that is to prove it is on its way. */
+/* It is the turn of the waiter, whose lease does not run: it has heard nothing
+ * for longer than a timeout. The write that is to prove the lease is under
+ * way. */
 static void come_to_prove(void)
 {
     int64_t silence = world.timeout * 6 / 5;
@@ -100,8 +101,8 @@ static void run_out_of_memory(void)
     refuse(ZKR__ZK_CHECK, NULL, 0);
 }
 
-/* ZKR_ENOMEM of the client was taken for a refusal by the servers, which have
- * an ACL against the proof, and the lock was granted without one. */
+/* Regression: ZKR_ENOMEM of the client was taken for a refusal by servers with
+ * an ACL that forbids the proof, and the lock was granted without one. */
 static void a_client_without_memory_says_nothing_of_the_node(void **state)
 {
     (void)state;
@@ -131,7 +132,7 @@ static void the_node_of_another_proves_nothing(void **state)
 }
 
 /* The answer to its create is lost, while its first lease runs. The next server
- * has the node, and keeps it for a little. */
+ * has the node, and keeps it for a little while. */
 static void read_from_the_past(void)
 {
     int leader = ensemble_leader();
@@ -180,8 +181,8 @@ static void has_no_memory(void)
         world_fail("it is told %s", zkr_strerror(u->rc));
 }
 
-/* The search went on without the write that it must begin with: the list of a
- * server that is behind does not have the node. */
+/* Regression: the search went on without the write that it must begin with, so
+ * the list of a server that is behind did not have the node. */
 static void a_write_that_was_not_sent_begins_no_search(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void a_write_that_was_not_sent_begins_no_search(void **state)
     succeeds(lose_the_create, has_no_memory);
 }
 
-/* A node ahead of it under its own name, as no server makes one. */
+/* A node ahead of it has its own name; no server makes such a node. */
 static void operator_makes_a_twin(void)
 {
     const struct zkr__claim *c =
@@ -241,7 +242,8 @@ static void is_told_of_a_stranger(void)
         world_fail("it is told %s", zkr_strerror(users[WAITER].rc));
 }
 
-/* Who finds one node too many under its name does not know which it has. */
+/* A claim that finds one node too many under its name does not know which one
+ * is its own. */
 static void who_meets_its_own_name_leaves_nothing(void **state)
 {
     (void)state;
@@ -278,7 +280,7 @@ static void leave_out_a_ghost(void)
     give_back(&users[HOLDER]);
 }
 
-/* It need not travel behind a write: its session has sent one lately. */
+/* It need not follow a write: its session has sent one lately. */
 static void a_list_without_its_ghosts_grants_nothing(void **state)
 {
     (void)state;
@@ -324,8 +326,8 @@ static void stays_held(void)
     }
 }
 
-/* What the open had proven was enough to be granted by, and over, or late,
- * before the first beat. */
+/* Regression: the proof of the open was enough for a grant, and had ended, or
+ * was late, before the first beat. */
 static void a_lease_lasts_until_its_first_beat(void **state)
 {
     (void)state;
@@ -373,8 +375,8 @@ static void is_held_through_a_stall(void)
                    (long long)(story.instant / MS));
 }
 
-/* The answers that had waited for the end of the stall came first, and ended
- * the doubt for as long as their old proof lasted: an instant. */
+/* Regression: the answers that had waited for the end of the stall came first,
+ * and ended the doubt for as long as their old proof lasted: an instant. */
 static void what_is_all_but_over_ends_no_doubt(void **state)
 {
     (void)state;
@@ -422,8 +424,8 @@ static void has_it_or_knows_why(void)
         world_fail("it is told %s", zkr_strerror(rc));
 }
 
-/* There was no room for the name of the node before it, and so nobody asked
- * whether the ensemble has that node. */
+/* Regression: there was no memory for the name of the node before it, so the
+ * claim did not ask whether the ensemble has that node. */
 static void who_waits_for_a_ghost_without_memory_is_told(void **state)
 {
     (void)state;
@@ -498,8 +500,8 @@ static void nothing(void)
 {
 }
 
-/* Nobody of the session knew the node any more, and the next one did not know
- * whether it had made it: two grants had one token. */
+/* Regression: the session did not know the node any more, and the next claim
+ * did not know whether it had made it: two grants had one token. */
 static void a_node_that_stays_is_not_the_next_claims(void **state)
 {
     (void)state;
@@ -539,8 +541,8 @@ static void hide_the_one_node(void)
     hide(true, true);
 }
 
-/* Since 3.8.4 and 3.9.2 servers refuse EXISTS too, and the wait failed at once.
- */
+/* Regression: since 3.8.4 and 3.9.2 servers refuse EXISTS too, and the wait
+ * failed at once. */
 static void a_node_that_may_not_be_read_is_waited_for(void **state)
 {
     (void)state;
@@ -568,7 +570,7 @@ static void doubt_two(void)
     are(ZKR_GRANT_HELD);
 }
 
-/* One write a beat is for all of them. */
+/* One write per beat serves all of them. */
 static void a_doubt_is_about_all_that_is_held(void **state)
 {
     (void)state;
@@ -609,8 +611,8 @@ static void acquire_with_a_long_timeout(void)
     acquire_at_once();
 }
 
-/* The connection is lost, and made again to servers that grant a tick less; and
- * then nothing comes for as long as that. */
+/* The connection is lost, and made again to servers that grant a tick less;
+ * then no message comes for as long as that. */
 static void grant_less(void)
 {
     zkr_grant *grant = users[WAITER].grant;
@@ -630,7 +632,8 @@ static void grant_less(void)
     fiber_sleep(2 * world.timeout);
 }
 
-/* Its listener was told when the lease would have ended before. */
+/* Regression: its listener was told at the time when the old lease would have
+ * ended. */
 static void a_shorter_timeout_ends_the_lease_in_time(void **state)
 {
     (void)state;
@@ -680,8 +683,9 @@ static void acquire_far_away(void)
                    (long long)((sim_now - asked) / MS));
 }
 
-/* Proofs came one after the other, and too seldom: with a round trip of T/10 to
- * T/5 a lock was UNSURE for half of the time, though no session was lost. */
+/* Regression: proofs came one after the other, and too seldom: with a round
+ * trip of T/10 to T/5 a lock was UNSURE for half of the time, though no session
+ * was lost. */
 static void a_steady_link_keeps_the_lease(void **state)
 {
     (void)state;

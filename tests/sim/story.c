@@ -1,4 +1,4 @@
-/* Stories: those who act in them, and how often. */
+/* Stories: the users that act in them, and the repetitions. */
 #include "story.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "session/session.h"
 #include "told.h"
 
-/* Each of them, and what strikes in it. */
+/* Each time, and the faults in it. */
 #define TIMES 2
 
 struct user users[2];
@@ -90,7 +90,7 @@ static void close_session(struct user *u)
     u->wanted = false;
 }
 
-/* From here on the oracle knows it. */
+/* From now on the oracle knows it. */
 static void note_granted(struct user *u, zkr_grant *grant, zkr_grant_fn fn)
 {
     struct attempt *a = oracle_asked(process_of(u), false, -1);
@@ -145,7 +145,7 @@ static void play_waiter(struct user *u)
         end_grant(&u->other);
 }
 
-/* The teller gives it back. */
+/* The fiber that tells the story gives it back. */
 static void play_holder(struct user *u)
 {
     acquire(u);
@@ -158,7 +158,7 @@ static bool is_over(void)
     return story.time == TIMES;
 }
 
-/* False: nobody will say so. */
+/* False: nobody will report it. */
 static bool await(struct user *u, const bool *said)
 {
     while (!*said && !is_over())
@@ -247,7 +247,7 @@ void apps_start(void)
     (void)fiber_start(TELLER, tell_main, NULL);
 }
 
-/* The tellers begin and end what goes wrong. */
+/* The fibers that tell the story begin and end the faults. */
 void faults_start(void)
 {
     world.calm = sim_now + 100 * world.timeout;

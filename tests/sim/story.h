@@ -1,6 +1,5 @@
-/* Stories: schedules that are told, not drawn. What goes wrong goes wrong
- * twice: each story is told again to the same sessions, and whatever strikes a
- * holder strikes it twice. */
+/* Stories: schedules that are written, not drawn. Each story is repeated with
+ * the same sessions, so that every fault of a holder happens twice. */
 #ifndef SIM_STORY_H
 #define SIM_STORY_H
 
@@ -39,7 +38,7 @@ extern struct story {
     void (*tell)(void);    /* runs beside the users, once for each time */
     void (*granted)(void); /* what happens to the waiter with its grant, or
                               without one: twice for each time */
-    zkr_grant_fn on_event; /* what its grants tell, or NULL */
+    zkr_grant_fn on_event; /* the listener of its grants, or NULL */
     struct zkr_retry retry;
     bool short_ticks; /* one second, not two */
     bool anew;        /* the second time with other sessions */
@@ -49,13 +48,13 @@ extern struct story {
     int time;        /* 0: the first */
 } story;
 
-/* Tell it, and fail unless all goes as it should. Returns what it reports. What
- * it has set in `story` is for this once. With SIM_VERBOSE in the environment
- * every step is shown. */
+/* Runs a story, and fails unless everything goes as it should. Returns its
+ * report. Values that it has set in `story` apply to this run only. With
+ * SIM_VERBOSE in the environment every step is shown. */
 const struct report *succeeds(void (*tell)(void), void (*granted)(void));
 
-/* The session of a user is opened, unless it is; it asks for its lock; it is
- * told; a holder, not the waiter, gives it back. */
+/* A user opens its session, unless it is open; it asks for its lock; it is
+ * told; a holder, not the waiter, gives the lock back. */
 void start(struct user *u);
 void ask(struct user *u);
 void await_told(struct user *u);
@@ -64,16 +63,17 @@ void give_back(struct user *u);
 /* The next requests of that type are refused by the client: those for one node,
  * or NULL: for all. */
 void refuse(enum zkr__zk_type type, const char *path, int count);
-/* That have not been refused yet. */
+/* How many of them have not been refused yet. */
 int still_to_refuse(void);
 
-/* The waiter hears nothing, is not heard, or both. */
+/* The waiter receives nothing, nobody receives its messages, or both. */
 void cut(int directions, int64_t duration);
-/* To which replica it is connected. */
+/* Returns the replica to which it is connected. */
 int replica_of_waiter(void);
-/* It moves there. */
+/* Makes it connect to that replica. */
 void connect_waiter_to(int replica);
-/* The first claim of the waiter in that state, as soon as there is one. */
+/* Waits until a claim of the waiter is in that state, and returns the first
+ * one. */
 const struct zkr__claim *await_state(enum zkr__claim_state state);
 void operator_deletes(const char *path);
 

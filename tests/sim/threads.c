@@ -1,5 +1,5 @@
-/* The library's threads, locks and condition variables, as fibers. Takes the
- * place of thread.c, cancel.c and mtx.c. */
+/* The library's threads, locks and condition variables, as fibers. This file
+ * takes the place of thread.c, cancel.c and mtx.c. */
 #include <pthread.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ uint64_t zkr__thread_number(void)
     return (uint64_t)__wrap_pthread_self();
 }
 
-/* Nobody cancels a fiber. */
+/* Fibers are never cancelled. */
 int zkr__cancel_disable(void)
 {
     return 0;
@@ -99,8 +99,9 @@ static bool is_interrupted(void)
     return world_may_preempt() && fiber_self() != FIBER_NOBODY && one_in(16);
 }
 
-/* A fiber is left only where it waits, before it takes a lock and after it has
- * given it back. So a lock is never taken: its holder goes on until then. */
+/* Another fiber runs only where this one waits, before it takes a lock and
+ * after it has released it. So a lock is never taken by another fiber: its
+ * holder runs until it releases it. */
 void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
     if (is_interrupted())
@@ -129,8 +130,8 @@ int zkr__cond_init(pthread_cond_t *cond)
     return 0;
 }
 
-/* POSIX lets a wait end though nobody has signalled; and others may have the
- * lock between the end of a wait and its return. */
+/* POSIX lets a wait end without a signal, and lets others take the lock between
+ * the end of a wait and its return. */
 bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                     int64_t deadline)
 {

@@ -1,4 +1,5 @@
-/* What listeners must be told: each change of a state, once, in order.
+/* The oracle of listeners: they must be told each change of a state, once, in
+ * order.
  *
  * The judge sees each change where the library makes it, in zkr__sm_move(), and
  * notes it for the listener that is registered at that moment. A listener that
@@ -29,7 +30,7 @@ struct told {
     const struct zkr__sm *sm;
     const struct attempt *attempt; /* of a grant: */
     zkr_grant *grant;
-    int64_t asked_since; /* its node says so; or 0 */
+    int64_t asked_since; /* its node has the request; or 0 */
     bool asked;
     zkr_session *session;    /* or of a session: */
     const zkr_session *of;   /* through which it is told */
@@ -244,7 +245,7 @@ void told_ended(const void *object)
         t->ended = t->ended || is_of(t, object);
 }
 
-/* It has got through what was left for it. */
+/* It has handled the events that were left for it. */
 static void catch_up(struct told *t)
 {
     struct change *last = t->due;
@@ -266,7 +267,8 @@ static bool is_asked(const struct attempt *a)
     return d != NULL && strcmp(d->bytes, REVOKE) == 0;
 }
 
-/* By its node, which it watches, unless it has not had the memory for that. */
+/* It learns of it by its node, which it watches, unless there was no memory for
+ * that. */
 static void judge_asked(struct told *t)
 {
     if (t->asked || world.scarce || !is_asked(t->attempt))

@@ -1,4 +1,5 @@
-/* What listeners must be told: each change of a state, once, in order. */
+/* The oracle of listeners: they must be told each change of a state, once, in
+ * order. */
 #ifndef SIM_TOLD_H
 #define SIM_TOLD_H
 
@@ -13,12 +14,13 @@ void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
 void told_of_session(int process, zkr_session *session, zkr_session_fn fn,
                      void *user, zkr_listener **ret_listener);
 
-/* The listener of that grant, or session, is about to be taken away, and then
- * it has been: from here on it must not be called. */
+/* The listener of that grant, or session, is about to be removed, and then it
+ * has been: from then on it must not be called. */
 void told_ends(const void *object);
 void told_ended(const void *object);
 
-/* Nothing is under way: all that has happened must have been told. */
+/* To be called when nothing is under way: every change must have been
+ * reported. */
 void told_quiet(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The tree: all nodes that ever were, as each version of it shows them. */
+/* The tree: all nodes that ever existed, as each version of the tree shows
+ * them. */
 #include "tree.h"
 
 #include <string.h>
@@ -148,8 +149,8 @@ static void truncate_node(struct node *n, void *arg)
     n->proposed = 0;
 }
 
-/* A node that never was stays behind with created == deleted: whatever gets
- * this version next does not show it. */
+/* A node that never existed stays in memory with created == deleted, so that
+ * the next transaction with this version does not show it. */
 void tree_truncate(int64_t version)
 {
     tree_each(truncate_node, &version);

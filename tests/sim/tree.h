@@ -1,7 +1,8 @@
-/* The tree: all nodes that ever were, as each version of it shows them.
+/* The tree: all nodes that ever existed, as each version of the tree shows
+ * them.
  *
- * A version is a position in the leader's log, so one tree is that of every
- * replica, however far behind, and of what has been proposed only. */
+ * A version is a position in the leader's log, so one tree serves every
+ * replica, however far behind, and also transactions that are only proposed. */
 #ifndef SIM_TREE_H
 #define SIM_TREE_H
 
@@ -20,10 +21,10 @@ struct node_data {
     size_t len;
 };
 
-/* Who deleted it. */
+/* The client that deleted it. */
 enum cause {
     BY_CLIENT,   /* that has the session which made it */
-    BY_OPERATOR, /* or whoever else */
+    BY_OPERATOR, /* or any other client */
     BY_CLOSE,    /* the client ended its session */
     BY_KILL,     /* an operator ended the session */
     BY_EXPIRY,
@@ -41,7 +42,7 @@ struct node {
     int64_t deleted; /* ... and that which does not have it any more */
     int64_t czxid;
     enum cause cause;
-    int session; /* whose ephemeral it is, or NO_SESSION */
+    int session; /* the session that owns it, or NO_SESSION */
     bool container;
     int haunts; /* 1 + the replica that keeps it when its session ends; or 0 */
     struct node_data *data;
@@ -54,10 +55,10 @@ struct node {
 void tree_reset(void);
 struct node *tree_root(void);
 
-/* NULL when that version does not have it. */
+/* Returns NULL when that version does not have it. */
 struct node *tree_find(const char *path, int64_t version);
 bool tree_has(const struct node *n, int64_t version);
-/* The same as a replica shows it, which may have kept it. */
+/* The same for a replica, which may have kept it. */
 bool tree_shows(const struct node *n, int replica, int64_t version);
 struct node *tree_find_shown(const char *path, int replica, int64_t version);
 size_t tree_count_children(const struct node *n, int64_t version);
@@ -67,7 +68,7 @@ struct node *tree_create(struct node *parent, const char *path, int64_t version,
                          int64_t czxid);
 void tree_set(struct node *n, int64_t version, const char *data, size_t len);
 
-/* Versions after this one never were. */
+/* Discards the versions after this one. */
 void tree_truncate(int64_t version);
 
 /* All nodes, of all times. */

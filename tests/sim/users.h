@@ -1,4 +1,4 @@
-/* What users do, thread by thread. */
+/* Users: the calls of the simulated programs, thread by thread. */
 #ifndef SIM_USERS_H
 #define SIM_USERS_H
 
@@ -24,8 +24,8 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
 int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
                        zkr_acquire_fn fn, void *user, zkr_request **request);
 
-/* holding.c: what is done with a grant, which is given back in the end.
- * `owned`: the thread has acquired it itself. */
+/* holding.c: the calls with a grant, until it is given back. `owned`: the
+ * thread has acquired it itself. */
 void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
                 bool owned);
 void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant);
@@ -38,8 +38,8 @@ void user_writes(const struct process *p, const struct attempt *a,
 void user_makes_mistakes(const struct thread *t);
 void user_mistakes_grant(struct thread *t, zkr_grant *grant);
 
-/* looking.c: who takes part, where locks are; asking for one, and breaking it.
- */
+/* looking.c: listing participants, finding locks, asking for one, and breaking
+ * it. */
 void user_looks_on(const struct process *p);
 
 #endif

@@ -100,7 +100,7 @@ void process_stop(int process, int64_t duration)
     events_at(sim_now + duration, on_continue, p, 0);
 }
 
-/* One task of all that could go on now; else the next thing in time. */
+/* Runs one of the tasks that are ready; otherwise the next event in time. */
 static void step(void)
 {
     int fibers = fibers_ready();
@@ -126,7 +126,7 @@ static void step(void)
     oracle_step();
 }
 
-/* False: it took too long. */
+/* Returns false when it took too long. */
 static bool run_until(bool (*done)(void), int64_t deadline)
 {
     while (!done()) {
@@ -166,7 +166,7 @@ static int64_t note_timeout(int64_t timeout)
     return timeout;
 }
 
-/* Most often all ask for the same. */
+/* In most schedules all ask for the same timeout. */
 static void choose_timeouts(void)
 {
     int64_t usual = world.timeout;
@@ -180,8 +180,8 @@ static void choose_timeouts(void)
     }
 }
 
-/* Servers that grant another timeout than the one before, to a client that
- * comes back to them, too. */
+/* Servers that grant another timeout than the server before, also to a client
+ * that comes back to them. */
 static void choose_bounds(void)
 {
     for (int r = 0; r < REPLICAS; r++) {
@@ -209,7 +209,7 @@ static void choose_ensemble(void)
         choose_bounds();
 }
 
-/* The lock of somebody else, beyond every chroot. */
+/* The lock of another program, outside every chroot. */
 static void make_elsewhere(void)
 {
     struct node *dir = tree_create(tree_root(), "/elsewhere", 0, 0);
@@ -217,7 +217,7 @@ static void make_elsewhere(void)
     (void)tree_create(dir, "/elsewhere/lock-0000000000", 0, 0);
 }
 
-/* The directory may be there already, with numbers that are nearly used up. */
+/* The directory may exist already, with numbers that are nearly used up. */
 static void make_directory(void)
 {
     struct node *locks;

@@ -58,7 +58,7 @@ struct world {
 
 extern struct world world;
 
-/* What the runs are about; set before. */
+/* Options of the runs; set before they begin. */
 extern struct world_limits {
     int recipe; /* or -1: any */
     bool verbose;
@@ -67,13 +67,14 @@ extern struct world_limits {
 
 #define WORLD_PATH "/locks/orders"
 
-/* One schedule, as choices.h says. Does not return when something is wrong. */
+/* Runs one schedule, as choices.h says. Does not return when something is
+ * wrong. */
 void world_run(void);
 
 bool world_may_preempt(void);
 void world_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Something is wrong: says so, and ends this process. */
+/* Reports that something is wrong, and ends this process. */
 _Noreturn void world_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void world_assert(bool condition, const char *text);
@@ -81,14 +82,14 @@ void world_assert(bool condition, const char *text);
 /* The path as its session has it. */
 const char *process_sees(const struct process *p, const char *path);
 
-/* Time for which a process has stood still until now. */
+/* Returns the time for which a process has been stopped until now. */
 int64_t process_stopped_for(int process);
 void process_stop(int process, int64_t duration);
 
-/* app.c: what the threads of the processes do. */
+/* apps.c: the threads of the processes. */
 void apps_start(void);
 
-/* faults.c: what happens to all of it, until the calm. */
+/* faults.c: the faults until the calm. */
 void faults_start(void);
 /* One of the nodes in the directory of the lock, or NULL. */
 const struct node *world_lock_node(void);

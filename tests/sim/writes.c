@@ -1,4 +1,5 @@
-/* Guarded writes: what was told of each, judged by what was committed. */
+/* The oracle of guarded writes: judges the reported result of each by the
+ * committed transactions. */
 #include "writes.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Guarded writes: what was told of each, judged by what was committed. */
+/* The oracle of guarded writes: judges the reported result of each by the
+ * committed transactions. */
 #ifndef SIM_WRITES_H
 #define SIM_WRITES_H
 
@@ -19,7 +20,7 @@ struct write {
 
 void writes_reset(void);
 
-/* Before it is asked for. No two deletes are of one path. */
+/* To be called before the write. No two deletes have the same path. */
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
                            const char *path);
 void writes_told(struct write *w, int rc, const struct zkr_guarded_stat *stat);

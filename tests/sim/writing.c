@@ -1,4 +1,4 @@
-/* Users who write what the lock protects, guarded by it. */
+/* Users who write the data that the lock protects, with guarded writes. */
 #include <stdio.h>
 #include <string.h>
 

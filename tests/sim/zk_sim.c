@@ -1,5 +1,5 @@
-/* The seam on the simulated ensemble: what libzookeeper_mt 3.8.0 does. Takes
- * the place of zk_mt.c. */
+/* The seam on the simulated ensemble, which behaves as libzookeeper_mt 3.8.0
+ * does. This file takes the place of zk_mt.c. */
 #include "zk/zk.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "world.h"
 
 #define HANDLES_MAX 256
-/* How long zookeeper_close() waits for its answer. */
+/* The time that zookeeper_close() waits for its answer. */
 #define CLOSE_REPLY_MS 1500
 
 enum state {
@@ -24,7 +24,7 @@ enum state {
     EXPIRED,
 };
 
-/* What the completion thread is to tell. */
+/* An upcall that the completion thread is to make. */
 struct upcall {
     struct upcall *next;
     enum { EVENT, REPLY, WATCH } kind;
@@ -313,7 +313,7 @@ static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
     *end = l;
 }
 
-/* All on the path, or that of one context. */
+/* Removes all watches on the path, or that of one context. */
 static void drop_watches(struct zkr__zk *zk, const char *path,
                          const struct zkr__watch *only)
 {
@@ -451,7 +451,7 @@ int clients_ready(void)
     return ready;
 }
 
-/* Of a write the server tells more than of a read. */
+/* A write returns more members than a read. */
 static void set_written(struct zkr__zk_reply *reply, const struct request *r)
 {
     reply->czxid = r->node->czxid;
@@ -524,7 +524,7 @@ void clients_run(int which)
     }
 }
 
-/* Slow names are a fault, too: they end with the others. */
+/* Slow name resolution is a fault, too: it ends with the others. */
 static int64_t resolving(void)
 {
     static const int64_t times[] = { 0, 1, 5, 30, 500, 4000 };
@@ -565,7 +565,7 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     return zk->logged_in;
 }
 
-/* Once it has begun nothing is told any more, and there is no io thread that
+/* Once the close has begun there are no upcalls any more, and no io thread that
  * would connect again. */
 bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
 {
