@@ -1,11 +1,5 @@
 /* The unfair mutex: one node, and whoever creates it holds the lock.
  *
- *   ENROLLING --- created ---------------> PROVING, HELD
- *    |     ^                                ^
- *    |     | it has gone                    | it is ours after all
- *    +--> WAITING (reads and watches it) ---+
- *   exists, or outcome unknown
- *
  * The name says nothing about the owner: a node is ours if our session made it
  * and its data has the number of our claim; or, after an unknown outcome, the
  * words of somebody else, and no claim of the session knows the node. */
@@ -17,6 +11,7 @@
 #include "base/error.h"
 #include "lock/claim_steps.h"
 #include "mutex_recipe.h"
+#include "unfair_recipe.h"
 
 struct zkr_unfair_mutex {
     struct zkr__lock lock;
@@ -69,17 +64,37 @@ static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
     }
 }
 
-static const struct zkr__way by_creating_it = {
+#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
+#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
+
+/* clang-format off */
+static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
+    ROW(IDLE,       TO(ENROLLING)),
+    ROW(PROBING,    0),
+    ROW(ENROLLING,  TO(ENROLLING) | TO(WAITING) | TO(PROVING) | TO(HELD) |
+                    TO(LEAVING) | TO(IDLE)),
+    ROW(RECOVERING, 0),
+    ROW(SURVEYING,  0),
+    ROW(WAITING,    TO(ENROLLING) | TO(PROVING) | TO(LEAVING) | TO(IDLE)),
+    ROW(PROVING,    TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
+    ROW(HELD,       TO(LEAVING) | TO(LOST)),
+    ROW(LEAVING,    TO(IDLE)),
+    ROW(LOST,       0),
+};
+/* clang-format on */
+
+const struct zkr__way zkr__by_creating_it = {
+    .moves = moves,
+    .identity = &zkr__by_data,
     .enter = take_locked,
     .created = created_locked,
     .go_on = take_locked,
     .met = met_locked,
-    .identity = &zkr__by_data,
 };
 
 static const struct zkr__recipe recipe = {
     .noun = "unfair mutex",
-    .way = &by_creating_it,
+    .way = &zkr__by_creating_it,
 };
 
 static struct zkr__lock *lock_of(zkr_unfair_mutex *mutex)

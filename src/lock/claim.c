@@ -15,28 +15,6 @@
 #include "session/retry.h"
 #include "session/timer_thread.h"
 
-#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
-#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
-
-/* clang-format off */
-static const struct zkr__sm_state table[] = {
-    ROW(IDLE,      TO(PROBING) | TO(ENROLLING)),
-    ROW(PROBING,   TO(ENROLLING) | TO(IDLE)),
-    ROW(ENROLLING, TO(ENROLLING) | TO(RECOVERING) | TO(SURVEYING) | TO(WAITING) |
-                   TO(PROVING) | TO(HELD) | TO(LEAVING) | TO(IDLE)),
-    ROW(RECOVERING,   TO(RECOVERING) | TO(ENROLLING) | TO(SURVEYING) | TO(LEAVING) |
-                   TO(IDLE)),
-    ROW(SURVEYING, TO(SURVEYING) | TO(WAITING) | TO(PROVING) | TO(HELD) |
-                   TO(ENROLLING) | TO(RECOVERING) | TO(LEAVING) | TO(IDLE)),
-    ROW(WAITING,   TO(SURVEYING) | TO(ENROLLING) | TO(PROVING) | TO(HELD) |
-                   TO(LEAVING) | TO(IDLE)),
-    ROW(PROVING,   TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
-    ROW(HELD,      TO(LEAVING) | TO(LOST)),
-    ROW(LEAVING,   TO(IDLE)),
-    ROW(LOST,      0),
-};
-/* clang-format on */
-
 /* Asks the system, where a thread could be cancelled. */
 static int describe(struct zkr__claim *c)
 {
@@ -102,7 +80,7 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     c->is_try = timeout_ms == 0 || beside != NULL;
     c->deadline = zkr__clock_deadline(
         c->is_try ? (int64_t)s->opts.reply_timeout_ms : timeout_ms);
-    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, table, "claim" };
+    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, recipe->way->moves, "claim" };
     c->request.claim = c;
     zkr__list_init(&c->link);
     zkr__list_init(&c->hold);
@@ -237,6 +215,7 @@ static void stop_locked(struct zkr__claim *c)
     case ZKR__CLAIM_HELD:
     case ZKR__CLAIM_LEAVING:
     case ZKR__CLAIM_LOST:
+    case ZKR__CLAIM_STATES:
         break;
     }
 }

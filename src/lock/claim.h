@@ -1,16 +1,8 @@
 /* One attempt to get a lock, from acquire to release: the state machine.
  *
- *            acquire           created+listed       not first
- *   IDLE ------------> ENROLLING ---------> SURVEYING <-----> WAITING
- *    |  try      free    |    ^                |    somebody left
- *    +---> PROBING ------+    | not there      | first ---> PROVING
- *                        |    |                v              | the lease
- *                outcome +-> RECOVERING     HELD <------------+ runs
- *                unknown      | found, ours    |
- *                             +-> SURVEYING    +---- release ---> LEAVING
- *                                              |                     |
- *                        node or session gone  +--> LOST             v
- *                                                                  IDLE
+ * From IDLE through the states of its way to HELD, and then through LEAVING to
+ * IDLE; or LOST, when the node or the session is gone. Each way has its own
+ * states and moves: in_a_queue.c, unfair_mutex.c. docs/design.md draws them.
  *
  * Whoever gives up, at any moment, has its answer at once; the claim goes on
  * through LEAVING in the background until its node is certainly gone, and is
@@ -40,6 +32,7 @@ enum zkr__claim_state {
     ZKR__CLAIM_HELD,
     ZKR__CLAIM_LEAVING, /* deleting our node */
     ZKR__CLAIM_LOST,
+    ZKR__CLAIM_STATES
 };
 
 struct zkr_request {

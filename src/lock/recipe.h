@@ -2,6 +2,7 @@
 #ifndef ZKR__RECIPE_H
 #define ZKR__RECIPE_H
 
+#include "base/sm.h"
 #include "lock/identity.h"
 #include "lock/queue.h"
 
@@ -10,6 +11,10 @@ struct zkr__zk_reply;
 
 /* How a claim goes. Those of a queue are zkr__in_a_queue. */
 struct zkr__way {
+    /* By enum zkr__claim_state. docs/design.md draws them; test_ways.c compares
+     * the two. */
+    const struct zkr__sm_state *moves;
+    const struct zkr__identity *identity; /* of our node */
     /* Make a node of ours, or another attempt at it. */
     void (*enter)(struct zkr__claim *c, const char *why);
     /* The create of our node has been answered; see create.c. */
@@ -18,7 +23,6 @@ struct zkr__way {
     void (*go_on)(struct zkr__claim *c, const char *why);
     /* What the node is that we wait for; NULL: no matter. */
     void (*met)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
-    const struct zkr__identity *identity; /* of our node */
 };
 
 extern const struct zkr__way zkr__in_a_queue;

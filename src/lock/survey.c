@@ -125,10 +125,3 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
         zkr__claim_turn_locked(c, "first");
     zkr__queue_done(&queue);
 }
-
-const struct zkr__way zkr__in_a_queue = {
-    .enter = zkr__claim_enter_locked,
-    .created = zkr__claim_enrolled_locked,
-    .go_on = zkr__claim_list_locked,
-    .identity = &zkr__by_name,
-};

@@ -1,0 +1,9 @@
+/* How an unfair mutex is claimed, for the test of its moves. */
+#ifndef ZKR__UNFAIR_RECIPE_H
+#define ZKR__UNFAIR_RECIPE_H
+
+#include "lock/recipe.h"
+
+extern const struct zkr__way zkr__by_creating_it;
+
+#endif
