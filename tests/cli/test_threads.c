@@ -18,8 +18,8 @@
 
 #include "common/lockctl.h"
 #include "common/stop.h"
+#include "model/looker.h"
 #include "model/scan.h"
-#include "top/looker.h"
 #include "unit.h"
 #include "wait.h"
 
@@ -222,16 +222,16 @@ int let_go_timedwait(pthread_cond_t *changed, pthread_mutex_t *mutex,
 /* -- the looker of top ---------------------------------------------------- */
 
 static struct lockctl ctl = { .timeout_ms = 1000 };
-static struct top_looker *looker;
+static struct looker *of_all;
 static atomic_int taken;
 static atomic_int looks_before; /* the call */
 static atomic_bool has_ended;
 
 static void take(void)
 {
-    struct top_look_result result;
+    struct look_result result;
 
-    if (!top_looker_take(looker, &result))
+    if (!looker_take(of_all, &result))
         return;
     if (result.error != ZKR_OK || result.scan.count != LOCKS)
         abort();
@@ -242,24 +242,24 @@ static void take(void)
 static void look_now(void)
 {
     atomic_store(&looks_before, atomic_load(&looks));
-    top_looker_now(looker);
+    looker_now(of_all);
 }
 
 static void look_often(void)
 {
     atomic_store(&looks_before, atomic_load(&looks));
-    top_looker_every(looker, 1);
+    looker_every(of_all, 1);
 }
 
 static void end(void)
 {
-    atomic_store(&has_ended, top_looker_end(looker, SOON_MS));
+    atomic_store(&has_ended, looker_end(of_all, SOON_MS));
 }
 
 /* Readable is what can be taken. */
 static void take_next(void)
 {
-    struct pollfd p = { .fd = top_looker_fd(looker), .events = POLLIN };
+    struct pollfd p = { .fd = looker_fd(of_all), .events = POLLIN };
 
     (void)poll(&p, 1, 5);
     take();
@@ -288,7 +288,7 @@ static void start_looker(void (*at_point)(void), int point, int64_t interval_ms)
     atomic_store(&looks, 0);
     atomic_store(&is_started, false);
     choose(point, at_point);
-    assert_true(top_looker_start(&ctl, "/", interval_ms, &looker));
+    assert_true(looker_start(&ctl, "/", interval_ms, &of_all));
     atomic_store(&is_started, true);
 }
 
@@ -309,12 +309,12 @@ static bool look_with(void (*at_point)(void), int point, bool asks)
         if (!wait_until(has_taken, &count, SOON_MS))
             fail_msg("point %d: look %d does not come", point, count);
         if (count == 1)
-            top_looker_now(looker);
+            looker_now(of_all);
     }
     was_called = await_call();
     if (was_called && asks && !wait_until(has_looked_again, NULL, SOON_MS))
         fail_msg("point %d: what was asked for is forgotten", point);
-    assert_true(top_looker_end(looker, SOON_MS));
+    assert_true(looker_end(of_all, SOON_MS));
     assert_all_is_given_back();
     return was_called;
 }

@@ -1,6 +1,6 @@
 /* Tests of what top makes of looks, of keys, and of the size of a screen:
  * without servers and without a terminal. */
-#include "top/draw.h"
+#include "top/picture.h"
 #include "unit.h"
 
 #include <locale.h>
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/lockctl.h"
 
 enum { T0 = 1000000, NODES_MAX = 256 };
 
@@ -37,7 +39,7 @@ static size_t node_count;
 
 static struct top_model model;
 static struct top_view view;
-static struct top_drawing drawing;
+static struct top_picture picture;
 static struct top_status status;
 
 /* Contenders are "a1H b2 c3F": a name, a token, and H holds, F foreign. They
@@ -132,16 +134,16 @@ static void look_in_part(int64_t after_ms, ...)
 
 static void resize(int width, int height)
 {
-    assert_true(top_drawing_resize(&drawing,
-                                   (struct top_screen_size){ width, height }));
+    assert_true(
+        top_picture_resize(&picture, (struct top_size){ width, height }));
 }
 
 static void draw(void)
 {
-    top_view_settle(&view, &model, top_drawing_page(&drawing));
-    top_draw(&drawing, &view, &model, &status);
-    for (int i = 0; i < drawing.size.height; i++)
-        assert_true(grid_width(drawing.lines[i].text) <= drawing.size.width);
+    top_view_settle(&view, &model, top_picture_page(&picture));
+    top_picture_draw(&picture, &view, &model, &status);
+    for (int i = 0; i < picture.size.height; i++)
+        assert_true(grid_width(picture.lines[i].text) <= picture.size.width);
 }
 
 static void press(const char *keys)
@@ -164,7 +166,7 @@ static void line_is(int i, const char *want)
     size_t n = 0;
 
     draw();
-    at = drawing.lines[i].text + strspn(drawing.lines[i].text, " ");
+    at = picture.lines[i].text + strspn(picture.lines[i].text, " ");
     for (; *at != '\0'; at++) {
         if (*at != ' ' || (at[1] != ' ' && at[1] != '\0'))
             text[n++] = *at;
@@ -223,7 +225,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    top_drawing_done(&drawing);
+    top_picture_done(&picture);
     top_view_done(&view);
     top_model_done(&model);
     return 0;
@@ -274,7 +276,7 @@ static void a_lock_without_users_is_free_for_a_minute(void **state)
     look(1000, "/a", "a1H", "/b", "b2H", NULL);
     look(2000, "/b", "b2H", NULL);
     line_is(4, "/a free - - 0 - 0");
-    assert_int_equal(drawing.lines[4].look, TOP_CURSOR);
+    assert_int_equal(picture.lines[4].style, TOP_CURSOR);
     look(60000, "/b", "b2H", NULL);
     shown_is("ab");
     look(61000, "/b", "b2H", NULL);
@@ -331,8 +333,8 @@ static void keys_change_the_order(void **state)
     line_is(2, "sorted by TOKEN");
     press(">");
     line_is(2, "sorted by LOCK");
-    assert_int_equal(drawing.lines[3].mark_x, 0);
-    assert_int_equal(drawing.lines[3].look, TOP_BAR);
+    assert_int_equal(picture.lines[3].mark_x, 0);
+    assert_int_equal(picture.lines[3].style, TOP_BAR);
 }
 
 static void the_filter_is_part_of_a_lock_or_holder(void **state)
@@ -411,7 +413,7 @@ static void the_list_scrolls_with_the_cursor(void **state)
     line_is(5, "/c");
     press_key(KEY_IS_END);
     line_is(5, "/e");
-    assert_int_equal(drawing.lines[5].look, TOP_CURSOR);
+    assert_int_equal(picture.lines[5].style, TOP_CURSOR);
     press("kk");
     line_is(4, "/c");
     press_key(KEY_IS_DOWN);
@@ -473,10 +475,10 @@ static void enter_shows_the_queue(void **state)
     line_is(4, "0 HELD host-d:43 job <=3.0s -");
     line_is(5, "1 wait host-e:44 job 3.0s pos 0");
     line_is(7, "- foreign");
-    assert_int_equal(drawing.lines[7].look, TOP_DIM);
+    assert_int_equal(picture.lines[7].style, TOP_DIM);
     press("jjjj");
     draw();
-    assert_int_equal(drawing.lines[7].look, TOP_CURSOR);
+    assert_int_equal(picture.lines[7].style, TOP_CURSOR);
     press("q");
     line_is(4, "/c held");
 }
@@ -509,7 +511,7 @@ static void an_old_picture_says_so(void **state)
     line_is(2, "STALE, 5.0s old: connection lost");
     status.error = "deadline passed";
     line_is(2, "STALE, 5.0s old: deadline passed");
-    assert_int_equal(drawing.lines[2].look, TOP_BAD);
+    assert_int_equal(picture.lines[2].style, TOP_BAD);
     line_is(4, "/a held");
     press_key(KEY_IS_ENTER);
     line_is(2, "STALE, 5.0s old: deadline passed");
@@ -565,9 +567,9 @@ static void what_others_wrote_is_escaped(void **state)
     line_is(4, "/\\x1B]0;x\\x07 mutex held");
     press_key(KEY_IS_ENTER);
     line_is(1, "/\\x1B]0;x\\x07 mutex");
-    for (int i = 0; i < drawing.size.height; i++)
-        assert_null(strchr(drawing.lines[i].text, '\033'));
-    assert_non_null(strstr(drawing.lines[4].text, "\\x1B[2J"));
+    for (int i = 0; i < picture.size.height; i++)
+        assert_null(strchr(picture.lines[i].text, '\033'));
+    assert_non_null(strstr(picture.lines[4].text, "\\x1B[2J"));
 }
 
 static void nobody_is_a_list_too(void **state)

@@ -175,3 +175,29 @@ bool lockctl_is_connected(const struct lockctl *ctl)
 
     return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
+
+const char *lockctl_connection(const struct lockctl *ctl)
+{
+    switch (zkr_session_state(ctl->session)) {
+    case ZKR_SESSION_CONNECTING:
+    case ZKR_SESSION_LOST:
+        return "connecting";
+    case ZKR_SESSION_CONNECTED:
+    case ZKR_SESSION_RECONNECTED:
+        return "connected";
+    case ZKR_SESSION_SUSPENDED:
+        return "connection lost";
+    case ZKR_SESSION_AUTH_FAILED:
+        return "credentials refused";
+    case ZKR_SESSION_CLOSED:
+        break;
+    }
+    return "closed";
+}
+
+bool lockctl_is_over(const struct lockctl *ctl)
+{
+    enum zkr_session_state state = zkr_session_state(ctl->session);
+
+    return state == ZKR_SESSION_AUTH_FAILED || state == ZKR_SESSION_CLOSED;
+}

@@ -117,5 +117,9 @@ bool lockctl_parse_path(const char *text, char *path, size_t size);
 int lockctl_connect(struct lockctl *ctl);
 void lockctl_disconnect(struct lockctl *ctl);
 bool lockctl_is_connected(const struct lockctl *ctl);
+/* "connected", "connection lost": the state of the session for people. */
+const char *lockctl_connection(const struct lockctl *ctl);
+/* The session will not come back. */
+bool lockctl_is_over(const struct lockctl *ctl);
 
 #endif

@@ -4,11 +4,17 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sysexits.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 1000 };
+#include "common/lockctl.h"
+#include "common/one_signal.h"
+
+enum {
+    PATIENCE_MS = 1000,
+    RETRY_MS = 100, /* to see whether the connection is back */
+};
 
 static struct {
     pthread_mutex_t mutex;
@@ -60,14 +66,6 @@ static void *listen(void *arg)
     return NULL;
 }
 
-static void add_signal(int sig)
-{
-    struct sigaction now;
-
-    if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-        (void)sigaddset(&stop.signals, sig);
-}
-
 bool stop_start(void)
 {
     pthread_condattr_t attr;
@@ -77,8 +75,8 @@ bool stop_start(void)
     (void)pthread_cond_init(&stop.changed, &attr);
     (void)pthread_condattr_destroy(&attr);
     (void)sigemptyset(&stop.signals);
-    add_signal(SIGINT);
-    add_signal(SIGTERM);
+    signal_add(&stop.signals, SIGINT);
+    signal_add(&stop.signals, SIGTERM);
     (void)sigaddset(&stop.signals, SIGUSR2); /* stop_end() wakes by it */
     (void)pthread_sigmask(SIG_BLOCK, &stop.signals, NULL);
     return pthread_create(&stop.thread, NULL, listen, NULL) == 0;
@@ -109,4 +107,24 @@ void stop_printing(bool printing)
     (void)pthread_mutex_lock(&stop.mutex);
     stop.printing = printing;
     (void)pthread_mutex_unlock(&stop.mutex);
+}
+
+int stop_flush(void)
+{
+    bool flushed = fflush(stdout) == 0 && ferror(stdout) == 0;
+
+    stop_printing(false);
+    return flushed ? 0 : EX_IOERR;
+}
+
+bool stop_wait_for_connection(const struct lockctl *ctl, bool *said)
+{
+    while (!lockctl_is_connected(ctl) && !lockctl_is_over(ctl)) {
+        if (!*said)
+            lockctl_say(ctl, "connection lost, waiting for it");
+        *said = true;
+        if (!stop_wait(RETRY_MS))
+            return false;
+    }
+    return true;
 }

@@ -38,6 +38,17 @@ const char *word_age(int64_t ms, char word[WORD_MAX])
     return word;
 }
 
+const char *word_duration(int64_t ms, char word[WORD_MAX])
+{
+    if (ms < 1000)
+        (void)snprintf(word, WORD_MAX, "%dms", (int)ms);
+    else if (ms < 60000)
+        (void)snprintf(word, WORD_MAX, "%.3gs", (double)ms / 1000);
+    else
+        (void)snprintf(word, WORD_MAX, "%.3gm", (double)ms / 60000);
+    return word;
+}
+
 const char *word_plural(size_t count)
 {
     return count == 1 ? "" : "s";
@@ -54,6 +65,16 @@ const char *word_time(int64_t ms, char word[WORD_MAX])
         return word;
     len = strftime(word, WORD_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
     (void)snprintf(word + len, WORD_MAX - len, ".%03dZ", (int)(ms % 1000));
+    return word;
+}
+
+const char *word_clock(int64_t ms, char word[WORD_MAX])
+{
+    char time[WORD_MAX];
+
+    (void)word_time(ms, time);
+    (void)snprintf(word, WORD_MAX, "%.8sZ",
+                   strlen(time) > 19 ? time + 11 : "--:--:--");
     return word;
 }
 

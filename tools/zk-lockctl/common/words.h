@@ -10,6 +10,12 @@ enum { WORD_MAX = 40 };
 /* "0.4s", "48.2s", "4m12s", "2h05m", "3d04h"; below zero counts as zero. */
 const char *word_age(int64_t ms, char word[WORD_MAX]);
 
+/* "250ms", "2s", "1.5m". */
+const char *word_duration(int64_t ms, char word[WORD_MAX]);
+
+/* "01:29:58Z", of a day that is known. */
+const char *word_clock(int64_t ms_since_1970, char word[WORD_MAX]);
+
 /* "1 lock", "2 locks": what stands behind the noun. */
 const char *word_plural(size_t count);
 

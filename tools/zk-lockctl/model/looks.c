@@ -224,10 +224,7 @@ int looks_next(struct looks *l, bool initial, event_fn *tell, void *user)
 
 bool looks_are_over(const struct looks *l, int code)
 {
-    enum zkr_session_state state = zkr_session_state(l->ctl->session);
-
-    return code == EX_SOFTWARE || state == ZKR_SESSION_AUTH_FAILED ||
-           state == ZKR_SESSION_CLOSED;
+    return code == EX_SOFTWARE || lockctl_is_over(l->ctl);
 }
 
 void looks_done(struct looks *l)

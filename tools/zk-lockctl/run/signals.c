@@ -6,16 +6,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "common/one_signal.h"
+
 static const int passed_on[] = { SIGINT,  SIGTERM, SIGHUP,   SIGQUIT,
                                  SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP,
                                  SIGCONT, SIGTTIN, SIGTTOU };
-
-static bool is_ignored(int sig)
-{
-    struct sigaction action;
-
-    return sigaction(sig, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
 
 int signals_take(struct signals *s)
 {
@@ -26,10 +21,8 @@ int signals_take(struct signals *s)
 
     (void)sigemptyset(&wanted);
     (void)sigaddset(&wanted, SIGCHLD);
-    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
-        if (!is_ignored(passed_on[i]))
-            (void)sigaddset(&wanted, passed_on[i]);
-    }
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        signal_add(&wanted, passed_on[i]);
     /* Handing over a terminal that is not ours must not stop us. */
     blocked = wanted;
     (void)sigaddset(&blocked, SIGTTOU);
@@ -65,17 +58,6 @@ void signals_collect(const struct signals *s, sigset_t *ret_arrived)
     (void)sigemptyset(ret_arrived);
     while ((sig = signals_next(s)) != 0)
         (void)sigaddset(ret_arrived, sig);
-}
-
-void signals_end_by(int sig)
-{
-    sigset_t set;
-
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, sig);
-    (void)signal(sig, SIG_DFL);
-    (void)raise(sig);
-    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 bool signals_is_fatal(int sig)

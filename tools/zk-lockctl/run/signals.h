@@ -26,10 +26,6 @@ int signals_next(const struct signals *s);
 /* All that have come. */
 void signals_collect(const struct signals *s, sigset_t *ret_arrived);
 
-/* End by that signal: a shell that runs a script goes on to its next line when
- * it sees an exit status instead. */
-void signals_end_by(int sig);
-
 /* Would it end a program that does nothing about it? */
 bool signals_is_fatal(int sig);
 

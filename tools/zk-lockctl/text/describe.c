@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "text/cells.h"
+
 static json_t *text_or_null(const char *text)
 {
     return text[0] == '\0' ? json_null() : json_text(text, strlen(text));
@@ -27,11 +29,6 @@ static json_t *describe_owner(const struct owner *o)
                      json_session(o->within));
 }
 
-static json_t *age_or_null(int64_t ms)
-{
-    return ms < 0 ? json_null() : json_integer(ms);
-}
-
 static json_t *waits_for(const struct lock *lock, const struct contender *c)
 {
     size_t i = c->node->waits_for;
@@ -43,30 +40,19 @@ static json_t *waits_for(const struct lock *lock, const struct contender *c)
     return json_text(name, strlen(name));
 }
 
-static const char *mode_of(const struct zkr_participant *p)
-{
-    switch (p->kind) {
-    case ZKR_PARTICIPANT_EXCLUSIVE:
-        return "exclusive";
-    case ZKR_PARTICIPANT_SHARED:
-        return "shared";
-    case ZKR_PARTICIPANT_FOREIGN:
-        break;
-    }
-    return "foreign";
-}
-
 json_t *describe_contender(const struct lock *lock, const struct contender *c)
 {
     const struct zkr_participant *p = c->node;
+    const char *mode = cell_mode(c);
     json_t *all = json_pack(
         "{s:o, s:s, s:b, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
-        "node", json_text(p->name, strlen(p->name)), "mode", mode_of(p),
-        "holds", (int)p->holds, "dialect", dialect_name(c->dialect), "sequence",
-        (json_int_t)p->sequence, "token", json_token(p->token), "session",
-        json_session(p->session_id), "queued_at", json_time(p->since_ms),
-        "age_ms", age_or_null(c->age_ms), "waits_for", waits_for(lock, c),
-        "owner", describe_owner(&c->owner), "data",
+        "node", json_text(p->name, strlen(p->name)), "mode",
+        mode == NULL ? "foreign" : mode, "holds", (int)p->holds, "dialect",
+        dialect_name(c->dialect), "sequence", (json_int_t)p->sequence, "token",
+        json_token(p->token), "session", json_session(p->session_id),
+        "queued_at", json_time(p->since_ms), "age_ms", json_ms(c->age_ms),
+        "waits_for", waits_for(lock, c), "owner", describe_owner(&c->owner),
+        "data",
         c->owner.is_record ? json_null() : json_text(p->data, p->data_size),
         "revoke_asked", (int)c->owner.is_asked);
 
@@ -102,7 +88,7 @@ json_t *describe_lock(const struct lock *lock)
             ? lock_state_name(lock->state)
             : "unknown",
         "holders", describe_holders(lock), "waiters", (json_int_t)lock->waiters,
-        "longest_wait_ms", age_or_null(lock->longest_wait_ms), "children",
+        "longest_wait_ms", json_ms(lock->longest_wait_ms), "children",
         (json_int_t)lock->total, "foreign",
         (json_int_t)(lock->listed - lock->count), "cut", (int)lock->cut);
 

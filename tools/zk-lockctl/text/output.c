@@ -132,6 +132,11 @@ json_t *json_text(const char *bytes, size_t size)
     return value;
 }
 
+json_t *json_ms(int64_t ms)
+{
+    return ms < 0 ? json_null() : json_integer(ms);
+}
+
 json_t *json_time(int64_t ms)
 {
     char word[WORD_MAX];

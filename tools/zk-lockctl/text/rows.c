@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/words.h"
+#include "text/cells.h"
 #include "text/describe.h"
 #include "text/table.h"
 
@@ -30,16 +30,6 @@ enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 /* A path is shown whole, whatever it is made of. */
 enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 
-static const char *age_at_most(int64_t ms, char word[WORD_MAX])
-{
-    char age[WORD_MAX];
-
-    if (ms < 0)
-        return "?";
-    (void)snprintf(word, WORD_MAX, "<=%.30s", word_age(ms, age));
-    return word;
-}
-
 struct cells {
     char path[PATH_TEXT_MAX];
     char holder[WHO_MAX];
@@ -60,22 +50,15 @@ static void set_holder(struct cells *c, const struct lock *lock,
 
     if (h == NULL)
         return;
-    if (lock->holders > 1)
-        (void)snprintf(c->holder, sizeof(c->holder), "%zu holders",
-                       lock->holders);
-    else
-        (void)contender_who(h, c->holder);
-    cells[4] = c->holder;
-    cells[5] = age_at_most(h->age_ms, c->held);
+    cells[4] = cell_holder(lock, c->holder);
+    cells[5] = cell_at_most(h->age_ms, c->held);
     if (lock->holders > 1)
         return;
-    if (h->node->token != 0)
-        cells[8] = word_token(h->node->token, c->token);
+    cells[8] = cell_token(h, c->token);
     (void)escape_text(h->owner.label, strlen(h->owner.label), c->label,
                       sizeof(c->label));
     cells[9] = c->label;
-    if (h->node->session_id != 0)
-        cells[10] = word_id(h->node->session_id, c->session);
+    cells[10] = cell_session(h, c->session);
     cells[11] = word_time(h->node->since_ms, c->since);
 }
 
@@ -86,16 +69,16 @@ static bool print_row(struct table *table, const struct lock *lock)
     enum style style = lock->state == LOCK_FREE ? STYLE_DIM : STYLE_PLAIN;
 
     (void)escape_text(lock->path, strlen(lock->path), c.path, sizeof(c.path));
-    (void)snprintf(c.waiters, sizeof(c.waiters), "%zu", lock->waiters);
-    (void)snprintf(c.children, sizeof(c.children), "%zu", lock->total);
     cells[0] = c.path;
     cells[1] = kind_name(lock->kind);
     cells[2] = dialect_name(lock->dialect);
     cells[3] = lock_state_name(lock->state);
-    cells[6] = lock->error == ZKR_OK ? c.waiters : "?";
+    cells[6] = lock->error == ZKR_OK
+                   ? cell_count(lock->waiters, false, c.waiters)
+                   : "?";
     if (lock->longest_wait_ms >= 0)
         cells[7] = word_age(lock->longest_wait_ms, c.longest);
-    cells[12] = c.children;
+    cells[12] = cell_count(lock->total, false, c.children);
     set_holder(&c, lock, cells);
     return table_row(table, cells, style);
 }

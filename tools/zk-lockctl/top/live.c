@@ -1,21 +1,18 @@
 /* top on a screen: looks, keys and signals, as they come. */
-#include "top/live.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/escape.h"
+#include "common/one_signal.h"
 #include "common/plain.h"
+#include "model/looker.h"
 #include "text/output.h"
-#include "top/looker.h"
 #include "top/screen.h"
+#include "top/top.h"
 
 enum {
     PATIENCE_MS = 1000, /* with servers, at the end */
@@ -26,8 +23,8 @@ struct live {
     struct lockctl *ctl;
     struct top_view *view;
     struct top_model model;
-    struct top_drawing drawing;
-    struct top_looker *looker;
+    struct top_picture picture;
+    struct looker *looker;
     int signals; /* a descriptor */
     sigset_t before;
     int64_t took_ms;
@@ -37,55 +34,35 @@ struct live {
     int code;
 };
 
-static const char *words_of(enum zkr_session_state state)
-{
-    switch (state) {
-    case ZKR_SESSION_CONNECTING:
-    case ZKR_SESSION_LOST:
-        return "connecting";
-    case ZKR_SESSION_CONNECTED:
-    case ZKR_SESSION_RECONNECTED:
-        return "connected";
-    case ZKR_SESSION_SUSPENDED:
-        return "connection lost";
-    case ZKR_SESSION_AUTH_FAILED:
-        return "credentials refused";
-    case ZKR_SESSION_CLOSED:
-        break;
-    }
-    return "closed";
-}
-
 static void draw(struct live *l)
 {
-    struct top_screen_size size = top_screen_size();
+    struct top_size size = top_screen_size();
     const struct top_status status = {
         .servers = l->servers,
-        .state = words_of(zkr_session_state(l->ctl->session)),
+        .state = lockctl_connection(l->ctl),
         .is_connected = lockctl_is_connected(l->ctl),
         .error = l->error,
         .now_ms = clock_wall_ms(),
         .took_ms = l->took_ms,
     };
 
-    if ((size.width != l->drawing.size.width ||
-         size.height != l->drawing.size.height) &&
-        !top_drawing_resize(&l->drawing, size)) {
+    if ((size.width != l->picture.size.width ||
+         size.height != l->picture.size.height) &&
+        !top_picture_resize(&l->picture, size)) {
         l->quit = true;
         l->code = EX_SOFTWARE;
         return;
     }
-    top_view_settle(l->view, &l->model, top_drawing_page(&l->drawing));
-    top_draw(&l->drawing, l->view, &l->model, &status);
-    top_screen_paint(&l->drawing);
+    top_view_settle(l->view, &l->model, top_picture_page(&l->picture));
+    top_picture_draw(&l->picture, l->view, &l->model, &status);
+    top_screen_paint(&l->picture);
 }
 
 static void on_look(struct live *l)
 {
-    struct top_look_result result;
-    char error[SCAN_DETAIL_MAX];
+    struct look_result result;
 
-    if (!top_looker_take(l->looker, &result))
+    if (!looker_take(l->looker, &result))
         return;
     l->error[0] = '\0';
     if (result.error == ZKR_OK) {
@@ -94,12 +71,10 @@ static void on_look(struct live *l)
             result.error = ZKR_ENOMEM;
         scan_done(&result.scan);
     }
-    if (result.error == ZKR_OK)
-        return;
-    (void)snprintf(error, sizeof(error), "%s",
-                   result.detail[0] == '\0' ? zkr_strerror(result.error)
-                                            : result.detail);
-    (void)plain_escape(error, l->error, sizeof(l->error));
+    if (result.error != ZKR_OK)
+        (void)plain_escape(result.detail[0] == '\0' ? zkr_strerror(result.error)
+                                                    : result.detail,
+                           l->error, sizeof(l->error));
 }
 
 static void on_keys(struct live *l)
@@ -112,10 +87,10 @@ static void on_keys(struct live *l)
             l->quit = true;
             break;
         case TOP_LOOK_NOW:
-            top_looker_now(l->looker);
+            looker_now(l->looker);
             break;
         case TOP_NEW_INTERVAL:
-            top_looker_every(l->looker, l->view->interval_ms);
+            looker_every(l->looker, l->view->interval_ms);
             break;
         case TOP_GO_ON:
             break;
@@ -150,7 +125,7 @@ static void go_on(struct live *l)
     struct pollfd fds[] = {
         { .fd = STDIN_FILENO, .events = POLLIN },
         { .fd = l->signals, .events = POLLIN },
-        { .fd = top_looker_fd(l->looker), .events = POLLIN },
+        { .fd = looker_fd(l->looker), .events = POLLIN },
     };
 
     while (!l->quit) {
@@ -168,25 +143,14 @@ static void go_on(struct live *l)
 
 /* --- beginning and end --- */
 
-/* Those that somebody has us ignore (nohup) stay ignored. */
-static void add_signal(sigset_t *set, int sig)
-{
-    struct sigaction now;
-
-    if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-        (void)sigaddset(set, sig);
-}
-
 static bool take_signals(struct live *l)
 {
+    static const int taken[] = { SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP };
     sigset_t set;
 
     (void)sigemptyset(&set);
-    add_signal(&set, SIGINT);
-    add_signal(&set, SIGTERM);
-    add_signal(&set, SIGQUIT);
-    add_signal(&set, SIGHUP);
-    add_signal(&set, SIGTSTP);
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        signal_add(&set, taken[i]);
     (void)sigaddset(&set, SIGCONT);
     (void)sigaddset(&set, SIGWINCH);
     (void)pthread_sigmask(SIG_BLOCK, &set, &l->before);
@@ -204,27 +168,28 @@ static void give_signals_back(struct live *l)
 static void done(struct live *l)
 {
     /* What others keep of it, they may still use. */
-    if (!top_looker_end(l->looker, PATIENCE_MS))
+    if (!looker_end(l->looker, PATIENCE_MS))
         _exit(l->code);
-    top_drawing_done(&l->drawing);
+    top_picture_done(&l->picture);
     top_model_done(&l->model);
     top_view_done(l->view);
     give_signals_back(l);
 }
 
-int top_live(struct lockctl *ctl, const char *root, struct top_view *view,
-             bool *ret_started)
+int top_live(struct top_opts *opts, bool *ret_started)
 {
-    struct live l = { .ctl = ctl, .view = view, .took_ms = -1, .signals = -1 };
+    struct live l = {
+        .ctl = opts->ctl, .view = &opts->view, .took_ms = -1, .signals = -1
+    };
 
     *ret_started =
-        take_signals(&l) && top_screen_start(output_wants_color(ctl));
+        take_signals(&l) && top_screen_start(output_wants_color(l.ctl));
     if (!*ret_started) {
         give_signals_back(&l);
         return 0;
     }
-    (void)plain_escape(ctl->servers, l.servers, sizeof(l.servers));
-    if (!top_looker_start(ctl, root, view->interval_ms, &l.looker)) {
+    (void)plain_escape(l.ctl->servers, l.servers, sizeof(l.servers));
+    if (!looker_start(l.ctl, opts->root, l.view->interval_ms, &l.looker)) {
         top_screen_end();
         give_signals_back(&l);
         return lockctl_fail_error(ZKR_ENOMEM, "");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/plain.h"
+#include "text/cells.h"
 
 static const char *const key_names[TOP_KEYS] = {
     [TOP_LOCK] = "LOCK",       [TOP_KIND] = "KIND",     [TOP_STATE] = "STATE",
@@ -80,27 +81,20 @@ static bool write_path(struct top_row *row)
     return row->path != NULL;
 }
 
-static void describe_holder(struct top_row *row)
+static void set_holder(struct top_row *row)
 {
     const struct lock *lock = &row->view.lock;
+    int64_t from_ms;
     char who[WHO_MAX];
 
-    row->holder[0] = '\0';
+    plain_copy(cell_holder(lock, who), row->holder, sizeof(row->holder));
     row->held_ms = -1;
     if (lock->holder == NULL)
         return;
-    row->held_ms = lock->holder->age_ms;
-    if (row->view.held_from_ms[lock->holder - lock->items] > 0)
-        row->held_ms =
-            lock->at_ms - row->view.held_from_ms[lock->holder - lock->items];
+    from_ms = row->view.held_from_ms[lock->holder - lock->items];
+    row->held_ms = from_ms > 0 ? lock->at_ms - from_ms : lock->holder->age_ms;
     if (row->held_ms < 0)
         row->held_ms = 0;
-    if (lock->holders > 1)
-        (void)snprintf(row->holder, sizeof(row->holder), "%zu holders",
-                       lock->holders);
-    else
-        plain_copy(contender_who(lock->holder, who), row->holder,
-                   sizeof(row->holder));
 }
 
 /* `old` is the row of that lock, or NULL. */
@@ -124,7 +118,7 @@ static bool make_row(const struct top_model *model, const struct top_row *old,
         !write_path(row))
         return false;
     row->grants = history_sum(&row->history);
-    describe_holder(row);
+    set_holder(row);
     return true;
 }
 
@@ -324,4 +318,59 @@ const struct top_row *top_model_row(const struct top_model *model,
             return &model->rows[i];
     }
     return NULL;
+}
+
+/* --- in words --- */
+
+const char *top_model_say_totals(const struct top_model *model,
+                                 char text[TOP_TOTALS_MAX])
+{
+    const struct top_totals *t = &model->totals;
+    bool waits = t->longest_wait_ms >= 0;
+    char age[WORD_MAX] = "";
+
+    if (waits)
+        (void)word_age(t->longest_wait_ms, age);
+    (void)snprintf(text, TOP_TOTALS_MAX,
+                   "%zu lock%s, %zu held, %zu%s waiting%s%s", model->count,
+                   word_plural(model->count), t->held, t->waiters,
+                   t->more ? "+" : "", waits ? ", longest " : "", age);
+    return text;
+}
+
+static void set_holder_cells(const struct top_row *row, struct top_cells *room,
+                             const char *cells[TOP_LOCK_CELLS])
+{
+    const struct contender *h = row->view.lock.holder;
+
+    cells[TOP_HOLDER] = row->holder;
+    cells[TOP_HELD] = cell_at_most(row->held_ms, room->words[TOP_HELD]);
+    if (row->view.lock.holders > 1)
+        return;
+    cells[TOP_TOKEN] = cell_token(h, room->words[TOP_TOKEN]);
+    cells[TOP_SESSION] = cell_session(h, room->words[TOP_SESSION]);
+    cells[TOP_LABEL] =
+        plain_escape(h->owner.label, room->label, sizeof(room->label));
+}
+
+void top_row_cells(const struct top_row *row, struct top_cells *room,
+                   const char *cells[TOP_LOCK_CELLS])
+{
+    const struct lock *lock = &row->view.lock;
+
+    memset(cells, 0, TOP_LOCK_CELLS * sizeof(*cells));
+    cells[TOP_LOCK] = row->path;
+    cells[TOP_KIND] = kind_name(lock->kind);
+    cells[TOP_STATE] = lock_state_name(lock->state);
+    cells[TOP_WAIT] =
+        lock->state == LOCK_UNKNOWN
+            ? "?"
+            : cell_count(lock->waiters, lock->cut, room->words[TOP_WAIT]);
+    if (lock->waiters > 0)
+        cells[TOP_LONGEST] =
+            word_age(lock->longest_wait_ms, room->words[TOP_LONGEST]);
+    cells[TOP_GRANTS] = cell_count(row->grants, false, room->words[TOP_GRANTS]);
+    cells[TOP_DIALECT] = dialect_name(lock->dialect);
+    if (lock->holder != NULL)
+        set_holder_cells(row, room, cells);
 }

@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/words.h"
 #include "model/events.h"
-#include "text/rows.h"
 
+/* What locks are sorted by. */
 enum top_key {
     TOP_LOCK,
     TOP_KIND,
@@ -21,6 +22,14 @@ enum top_key {
     TOP_GRANTS,
     TOP_TOKEN,
     TOP_KEYS,
+};
+
+/* The columns of a lock: those keys, and */
+enum {
+    TOP_DIALECT = TOP_KEYS,
+    TOP_LABEL,
+    TOP_SESSION,
+    TOP_LOCK_CELLS,
 };
 
 enum {
@@ -44,6 +53,14 @@ struct top_row {
     int64_t held_ms;      /* at most, by the first; -1: nobody holds */
     char *path;           /* this and the next: escaped */
     char holder[WHO_MAX]; /* "" when nobody holds, or nobody knows */
+};
+
+/* Room for the texts of a row: of a lock, or of one in its queue. */
+struct top_cells {
+    char words[TOP_LOCK_CELLS][WORD_MAX];
+    char owner[WHO_MAX * 4];
+    char label[ZKR_LABEL_MAX * 16 + 1];
+    char node[2048];
 };
 
 struct top_order {
@@ -84,6 +101,15 @@ const struct top_row *top_model_row(const struct top_model *model,
                                     const char *path);
 
 void top_model_done(struct top_model *model);
+
+/* "2 locks, 1 held, 3+ waiting, longest 4m12s" */
+enum { TOP_TOTALS_MAX = 200 };
+const char *top_model_say_totals(const struct top_model *model,
+                                 char text[TOP_TOTALS_MAX]);
+
+/* The texts are those of the row and of `room`, escaped; NULL: nothing. */
+void top_row_cells(const struct top_row *row, struct top_cells *room,
+                   const char *cells[TOP_LOCK_CELLS]);
 
 /* "LONGEST", as the head of a column. */
 const char *top_key_name(enum top_key key);

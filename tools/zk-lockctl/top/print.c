@@ -1,13 +1,22 @@
-/* What top says where there is no screen: tables, one after the other, or lines
- * for programs. */
-#include "top/print.h"
-
+/* top without a screen: tables, one after the other, or lines for programs. */
 #include <stdio.h>
 #include <string.h>
 
+#include "common/stop.h"
+#include "model/looker.h"
 #include "text/describe.h"
 #include "text/output.h"
-#include "top/cells.h"
+#include "text/table.h"
+#include "top/top.h"
+
+struct printer {
+    const struct top_opts *opts;
+    struct lockctl *ctl;
+    struct top_model model;
+    struct table *csv; /* one table of all looks */
+    size_t tables;     /* that were printed */
+    bool failing;      /* that was said */
+};
 
 /* As the screen names them. */
 enum { TIME = TOP_LOCK_CELLS, COLUMN_COUNT };
@@ -28,21 +37,7 @@ static const struct column columns[COLUMN_COUNT] = {
     [TIME] = { .name = "TIME", .wide = true },
 };
 
-int top_print_start(struct top_printer *p, const struct lockctl *ctl)
-{
-    *p = (struct top_printer){ .ctl = ctl };
-    return ctl->format == FORMAT_CSV
-               ? table_new(ctl, columns, COLUMN_COUNT, &p->csv)
-               : 0;
-}
-
-int top_print_end(struct top_printer *p)
-{
-    int code = p->csv == NULL ? 0 : table_end(p->csv);
-
-    p->csv = NULL;
-    return code;
-}
+/* --- one look --- */
 
 static int print_rows(struct table *table, const struct top_model *model)
 {
@@ -54,7 +49,7 @@ static int print_rows(struct table *table, const struct top_model *model)
     for (size_t i = 0; i < model->shown_count; i++) {
         const struct lock *lock = &model->shown[i]->view.lock;
 
-        top_cells_of_lock(model->shown[i], &room, cells);
+        top_row_cells(model->shown[i], &room, cells);
         if (!table_row(table, cells,
                        lock->state == LOCK_FREE ? STYLE_DIM : STYLE_PLAIN))
             return lockctl_fail_error(ZKR_ENOMEM, "");
@@ -62,33 +57,20 @@ static int print_rows(struct table *table, const struct top_model *model)
     return 0;
 }
 
-static void print_title(const struct top_printer *p,
-                        const struct top_model *model)
-{
-    const struct top_totals *t = &model->totals;
-    char time[WORD_MAX];
-    char age[WORD_MAX];
-
-    (void)printf("%s%s  %zu lock%s, %zu held, %zu%s waiting",
-                 p->looks > 0 ? "\n" : "", word_time(model->at_ms, time),
-                 model->count, model->count == 1 ? "" : "s", t->held,
-                 t->waiters, t->more ? "+" : "");
-    if (t->longest_wait_ms >= 0)
-        (void)printf(", longest %s", word_age(t->longest_wait_ms, age));
-    (void)putchar('\n');
-}
-
-static int print_table(const struct top_printer *p,
-                       const struct top_model *model)
+static int print_table(const struct printer *p)
 {
     struct table *table;
     int code = table_new(p->ctl, columns, COLUMN_COUNT, &table);
+    char totals[TOP_TOTALS_MAX];
+    char time[WORD_MAX];
     int ended;
 
     if (code != 0)
         return code;
-    print_title(p, model);
-    code = print_rows(table, model);
+    (void)printf("%s%s  %s\n", p->tables > 0 ? "\n" : "",
+                 word_time(p->model.at_ms, time),
+                 top_model_say_totals(&p->model, totals));
+    code = print_rows(table, &p->model);
     ended = table_end(table);
     return code != 0 ? code : ended;
 }
@@ -100,16 +82,13 @@ static json_t *describe(const struct top_row *row, int64_t at_ms)
     if (lock == NULL)
         return NULL;
     (void)json_object_set_new(lock, "at", json_time(at_ms));
-    (void)json_object_set_new(lock, "held_ms_max",
-                              row->held_ms < 0 ? json_null()
-                                               : json_integer(row->held_ms));
+    (void)json_object_set_new(lock, "held_ms_max", json_ms(row->held_ms));
     (void)json_object_set_new(lock, "grants_last_minute",
                               json_integer((json_int_t)row->grants));
     return lock;
 }
 
-static int print_json(const struct top_printer *p,
-                      const struct top_model *model)
+static int print_json(const struct lockctl *ctl, const struct top_model *model)
 {
     json_t *items = json_array();
 
@@ -120,20 +99,85 @@ static int print_json(const struct top_printer *p,
             return lockctl_fail_error(ZKR_ENOMEM, "");
         }
     }
-    return output_json(p->ctl, "LockTop", model->at_ms, items, &model->notes);
+    return output_json(ctl, "LockTop", model->at_ms, items, &model->notes);
 }
 
-int top_print(struct top_printer *p, const struct top_model *model)
+static int print(struct printer *p)
 {
+    const struct top_view *view = &p->opts->view;
+    const struct top_order order = { view->sort, view->reversed, view->filter };
     int code;
 
+    if (!top_model_arrange(&p->model, &order))
+        return lockctl_fail_error(ZKR_ENOMEM, "");
     if (p->csv != NULL)
-        code = print_rows(p->csv, model);
+        code = print_rows(p->csv, &p->model);
     else if (output_is_json(p->ctl))
-        code = print_json(p, model);
+        code = print_json(p->ctl, &p->model);
     else
-        code = print_table(p, model);
-    if (p->looks++ == 0)
-        notes_say(&model->notes, p->ctl);
+        code = print_table(p);
+    if (p->tables++ == 0)
+        notes_say(&p->model.notes, p->ctl);
     return code;
+}
+
+/* --- look after look --- */
+
+/* A look that fails ends it only if it was the first. */
+static int look(struct printer *p)
+{
+    struct look_result result;
+    int code, flushed;
+
+    look_once(p->ctl, p->opts->root, &result);
+    if (result.error != ZKR_OK) {
+        if (p->failing)
+            return 0;
+        p->failing = true;
+        code = lockctl_fail_error(result.error, result.detail);
+        return p->model.at_ms == 0 ? code : 0;
+    }
+    p->failing = false;
+    stop_printing(true);
+    code = top_model_take(&p->model, &result.scan)
+               ? print(p)
+               : lockctl_fail_error(ZKR_ENOMEM, "");
+    scan_done(&result.scan);
+    flushed = stop_flush();
+    return flushed == 0 ? code : flushed;
+}
+
+static int go_on(struct printer *p)
+{
+    int code = look(p);
+
+    for (uint32_t n = 1; code == 0 && n != p->opts->count; n++) {
+        if (!stop_wait(p->opts->view.interval_ms) ||
+            !stop_wait_for_connection(p->ctl, &p->failing))
+            break;
+        code = lockctl_is_over(p->ctl) ? lockctl_fail_error(ZKR_ECLOSED, "")
+                                       : look(p);
+    }
+    return code;
+}
+
+int top_print(const struct top_opts *opts)
+{
+    struct printer p = { .opts = opts, .ctl = opts->ctl };
+    int ended = 0;
+    int code = 0;
+
+    if (p.ctl->format == FORMAT_CSV)
+        code = table_new(p.ctl, columns, COLUMN_COUNT, &p.csv);
+    if (code == 0 && !stop_start()) {
+        code = lockctl_fail_error(ZKR_ENOMEM, "");
+    } else if (code == 0) {
+        code = go_on(&p);
+        lockctl_disconnect(p.ctl);
+        stop_end();
+    }
+    if (p.csv != NULL)
+        ended = table_end(p.csv);
+    top_model_done(&p.model);
+    return code != 0 ? code : ended;
 }

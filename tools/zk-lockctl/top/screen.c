@@ -8,6 +8,8 @@
 /* Only here: it defines short names, stdscr and KEY_* among them. */
 #include <curses.h>
 
+#include "common/one_signal.h"
+
 enum { GREEN = 1, RED, CYAN };
 
 /* How long after ESC the rest of a key may come, in ms. */
@@ -52,18 +54,18 @@ void top_screen_end(void)
     (void)endwin();
 }
 
-struct top_screen_size top_screen_size(void)
+struct top_size top_screen_size(void)
 {
-    return (struct top_screen_size){ .width = COLS, .height = LINES };
+    return (struct top_size){ .width = COLS, .height = LINES };
 }
 
-static attr_t attributes_of(enum top_look look)
+static attr_t attributes_of(enum top_style style)
 {
     static const struct {
         attr_t plain;
         int pair;
         attr_t colored;
-    } looks[] = {
+    } styles[] = {
         [TOP_PLAIN] = { A_NORMAL, 0, A_NORMAL },
         [TOP_DIM] = { A_DIM, 0, A_DIM },
         [TOP_BOLD] = { A_BOLD, 0, A_BOLD },
@@ -74,20 +76,20 @@ static attr_t attributes_of(enum top_look look)
         [TOP_CURSOR] = { A_REVERSE | A_BOLD, CYAN, A_NORMAL },
     };
 
-    return has_colors_here && looks[look].pair != 0
-               ? looks[look].colored | (attr_t)COLOR_PAIR(looks[look].pair)
-               : looks[look].plain;
+    return has_colors_here && styles[style].pair != 0
+               ? styles[style].colored | (attr_t)COLOR_PAIR(styles[style].pair)
+               : styles[style].plain;
 }
 
 /* Bars and the cursor reach from one side to the other. */
 static void paint_line(int y, const struct top_line *line)
 {
-    bool whole = line->look == TOP_BAR || line->look == TOP_CURSOR;
+    bool whole = line->style == TOP_BAR || line->style == TOP_CURSOR;
 
-    (void)attrset((int)attributes_of(line->look));
+    (void)attrset((int)attributes_of(line->style));
     (void)move(y, 0);
     if (whole)
-        (void)hline((chtype)' ' | attributes_of(line->look), COLS);
+        (void)hline((chtype)' ' | attributes_of(line->style), COLS);
     (void)addstr(line->text);
     (void)attrset(A_NORMAL);
     if (!whole)
@@ -98,11 +100,11 @@ static void paint_line(int y, const struct top_line *line)
                       PAIR_NUMBER(attributes_of(TOP_MARKED)), NULL);
 }
 
-void top_screen_paint(const struct top_drawing *drawing)
+void top_screen_paint(const struct top_picture *picture)
 {
     (void)erase();
-    for (int y = 0; y < drawing->size.height && y < LINES; y++)
-        paint_line(y, &drawing->lines[y]);
+    for (int y = 0; y < picture->size.height && y < LINES; y++)
+        paint_line(y, &picture->lines[y]);
     (void)refresh();
 }
 
@@ -110,26 +112,18 @@ void top_screen_paint(const struct top_drawing *drawing)
 
 static uint32_t number_of(wint_t key)
 {
-    switch (key) {
-    case KEY_UP:
-        return KEY_IS_UP;
-    case KEY_DOWN:
-        return KEY_IS_DOWN;
-    case KEY_PPAGE:
-        return KEY_IS_PAGE_UP;
-    case KEY_NPAGE:
-        return KEY_IS_PAGE_DOWN;
-    case KEY_HOME:
-        return KEY_IS_HOME;
-    case KEY_END:
-        return KEY_IS_END;
-    case KEY_ENTER:
-        return KEY_IS_ENTER;
-    case KEY_BACKSPACE:
-        return KEY_IS_BACKSPACE;
-    default:
-        return 0;
+    static const uint32_t keys[][2] = {
+        { KEY_UP, KEY_IS_UP },         { KEY_DOWN, KEY_IS_DOWN },
+        { KEY_PPAGE, KEY_IS_PAGE_UP }, { KEY_NPAGE, KEY_IS_PAGE_DOWN },
+        { KEY_HOME, KEY_IS_HOME },     { KEY_END, KEY_IS_END },
+        { KEY_ENTER, KEY_IS_ENTER },   { KEY_BACKSPACE, KEY_IS_BACKSPACE },
+    };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (keys[i][0] == key)
+            return keys[i][1];
     }
+    return 0;
 }
 
 bool top_screen_key(uint32_t *ret_key)
@@ -178,10 +172,8 @@ void top_screen_stop(void)
     sigset_t stop;
 
     (void)endwin();
+    signal_obey(SIGTSTP); /* here it stops */
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTSTP);
-    (void)signal(SIGTSTP, SIG_DFL);
-    (void)raise(SIGTSTP);
-    (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* here it stops */
     (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
 }

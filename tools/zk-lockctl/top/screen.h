@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "top/draw.h"
+#include "top/picture.h"
 
 /* False: this terminal cannot do it. Call it with the signals blocked that
  * ncurses would otherwise take. */
@@ -13,10 +13,10 @@ bool top_screen_start(bool colored);
 /* The terminal is as it was before. */
 void top_screen_end(void);
 
-struct top_screen_size top_screen_size(void);
-void top_screen_paint(const struct top_drawing *drawing);
+struct top_size top_screen_size(void);
+void top_screen_paint(const struct top_picture *picture);
 
-/* The next key that was pressed, as top_view.h numbers them; false: none. */
+/* The next key that was pressed, as view.h numbers them; false: none. */
 bool top_screen_key(uint32_t *ret_key);
 
 /* On SIGWINCH. */

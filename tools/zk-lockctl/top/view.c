@@ -175,20 +175,15 @@ static void change_interval(struct top_view *view, bool longer)
     static const int64_t steps[] = { 100,  250,   500,   1000,  2000,  3000,
                                      5000, 10000, 30000, 60000, 300000 };
     enum { COUNT = sizeof(steps) / sizeof(steps[0]) };
-    size_t i = 0;
+    size_t above = 0;
 
-    if (longer) {
-        while (i + 1 < COUNT && steps[i] <= view->interval_ms)
-            i++;
-        if (steps[i] > view->interval_ms)
-            view->interval_ms = steps[i];
-        return;
-    }
-    i = COUNT - 1;
-    while (i > 0 && steps[i] >= view->interval_ms)
-        i--;
-    if (steps[i] < view->interval_ms)
-        view->interval_ms = steps[i];
+    while (above < COUNT && (longer ? steps[above] <= view->interval_ms
+                                    : steps[above] < view->interval_ms))
+        above++;
+    if (longer && above < COUNT)
+        view->interval_ms = steps[above];
+    if (!longer && above > 0)
+        view->interval_ms = steps[above - 1];
 }
 
 static void sort_by(struct top_view *view, int step)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
+#include "common/one_signal.h"
 #include "run/run.h"
 #include "run/why.h"
 
@@ -337,7 +338,8 @@ static int run(struct lockctl *ctl, int argc, char **argv)
     if (code == EX_SIGNALED + SIGINT &&
         (r.interrupted || WIFSIGNALED(r.child.status))) {
         lockctl_disconnect(ctl);
-        signals_end_by(SIGINT);
+        signal_obey(SIGINT); /* a shell that runs a script would go on to its
+                                next line after an exit status */
     }
     return code;
 }

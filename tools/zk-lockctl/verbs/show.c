@@ -8,10 +8,10 @@
 #include "common/clock.h"
 #include "common/escape.h"
 #include "common/plain.h"
-#include "common/words.h"
 #include "model/scan.h"
 #include "model/servers.h"
 #include "model/watching.h"
+#include "text/cells.h"
 #include "text/describe.h"
 #include "text/one_lock.h"
 #include "text/output.h"
@@ -106,13 +106,6 @@ struct cells {
     char node[1200];
 };
 
-static const char *state_of(const struct contender *c)
-{
-    if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
-        return "foreign";
-    return c->node->holds ? "HELD" : "wait";
-}
-
 static void set_client(const struct view *v, const struct contender *c,
                        struct cells *x, const char *cells[COLUMN_COUNT])
 {
@@ -138,17 +131,11 @@ static void set_queue(const struct view *v, const struct contender *c,
         [ANSWER_NO] = "MISSING",
         [ANSWER_YES] = "ok",
     };
-    char age[WORD_MAX];
 
-    (void)snprintf(x->since, sizeof(x->since), "%s%.30s",
-                   c->node->holds ? "<=" : "", word_age(c->age_ms, age));
-    cells[7] = c->age_ms < 0 ? "?" : x->since;
-    if (!contender_waits(c) || c->node->waits_for >= v->lock.listed)
-        return;
-    (void)snprintf(x->blocker, sizeof(x->blocker), "pos %zu",
-                   c->node->waits_for);
-    cells[8] = x->blocker;
-    cells[9] = words[watches(v, c)];
+    cells[7] = cell_since(c, x->since);
+    cells[8] = cell_blocker(&v->lock, c, x->blocker);
+    if (cells[8] != NULL)
+        cells[9] = words[watches(v, c)];
 }
 
 static bool print_row(struct table *table, const struct view *v, size_t i)
@@ -159,25 +146,20 @@ static bool print_row(struct table *table, const struct view *v, size_t i)
     const char *cells[COLUMN_COUNT] = { NULL };
     struct cells x;
 
-    (void)snprintf(x.position, sizeof(x.position), "%zu", i);
     (void)escape_text(c->owner.label, strlen(c->owner.label), x.label,
                       sizeof(x.label));
     (void)escape_text(c->owner.thread, strlen(c->owner.thread), x.thread,
                       sizeof(x.thread));
     (void)escape_text(p->name, strlen(p->name), x.node, sizeof(x.node));
-    cells[0] = is_foreign ? "" : x.position;
-    cells[1] = state_of(c);
+    cells[0] = is_foreign ? NULL : cell_count(i, false, x.position);
+    cells[1] = cell_state(c);
     cells[2] = contender_who(c, x.owner);
     cells[3] = x.label;
     set_client(v, c, &x, cells);
-    if (p->session_id != 0)
-        cells[5] = word_id(p->session_id, x.session);
+    cells[5] = cell_session(c, x.session);
     set_queue(v, c, &x, cells);
-    if (p->token != 0)
-        cells[10] = word_token(p->token, x.token);
-    cells[11] = p->kind == ZKR_PARTICIPANT_SHARED ? "shared"
-                : is_foreign                      ? ""
-                                                  : "exclusive";
+    cells[10] = cell_token(c, x.token);
+    cells[11] = cell_mode(c);
     cells[12] = dialect_name(c->dialect);
     cells[13] = x.thread;
     cells[14] = p->error == ZKR_OK ? word_time(p->since_ms, x.queued) : "?";

@@ -5,10 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/stop.h"
-#include "top/live.h"
-#include "top/looker.h"
-#include "top/print.h"
+#include "top/top.h"
 
 enum {
     OPTION_INTERVAL = OPTION_FIRST,
@@ -18,8 +15,6 @@ enum {
     OPTION_REVERSE,
     OPTION_MATCH,
 };
-
-enum { RETRY_MS = 100 };
 
 static const struct option options[] = {
     { "interval", required_argument, NULL, OPTION_INTERVAL },
@@ -31,117 +26,7 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-struct top {
-    struct lockctl *ctl;
-    char root[ZKR_PATH_MAX + 1];
-    struct top_view view; /* as it is at the beginning */
-    uint32_t count;       /* of looks; 0: without end */
-    struct top_model model;
-    struct top_printer printer;
-    bool failing; /* that was said */
-};
-
-/* --- without a screen --- */
-
-static int flush(void)
-{
-    bool flushed = fflush(stdout) == 0 && ferror(stdout) == 0;
-
-    stop_printing(false);
-    return flushed ? 0 : EX_IOERR; /* main() says it */
-}
-
-static int print(struct top *t)
-{
-    const struct top_order order = { t->view.sort, t->view.reversed,
-                                     t->view.filter };
-    int code = top_model_arrange(&t->model, &order)
-                   ? 0
-                   : lockctl_fail_error(ZKR_ENOMEM, "");
-    int flushed;
-
-    stop_printing(true);
-    if (code == 0)
-        code = top_print(&t->printer, &t->model);
-    flushed = flush();
-    return flushed == 0 ? code : flushed;
-}
-
-/* A look that fails ends it only if it was the first. */
-static int look(struct top *t)
-{
-    struct top_look_result result;
-    bool taken;
-    int code;
-
-    top_look_once(t->ctl, t->root, &result);
-    if (result.error != ZKR_OK) {
-        if (t->failing)
-            return 0;
-        t->failing = true;
-        code = lockctl_fail_error(result.error, result.detail);
-        return t->model.at_ms == 0 ? code : 0;
-    }
-    t->failing = false;
-    taken = top_model_take(&t->model, &result.scan);
-    scan_done(&result.scan);
-    return taken ? print(t) : lockctl_fail_error(ZKR_ENOMEM, "");
-}
-
-static bool is_over(const struct top *t)
-{
-    enum zkr_session_state state = zkr_session_state(t->ctl->session);
-
-    return state == ZKR_SESSION_AUTH_FAILED || state == ZKR_SESSION_CLOSED;
-}
-
-/* False when it is time to end. */
-static bool wait_for_connection(struct top *t)
-{
-    while (!lockctl_is_connected(t->ctl) && !is_over(t)) {
-        if (!t->failing)
-            lockctl_say(t->ctl, "connection lost, waiting for it");
-        t->failing = true;
-        if (!stop_wait(RETRY_MS))
-            return false;
-    }
-    return true;
-}
-
-static int go_on(struct top *t)
-{
-    int code = look(t);
-
-    for (uint32_t n = 1; code == 0 && n != t->count; n++) {
-        if (!stop_wait(t->view.interval_ms) || !wait_for_connection(t))
-            break;
-        code = is_over(t) ? lockctl_fail_error(ZKR_ECLOSED, "") : look(t);
-    }
-    return code;
-}
-
-static int run_without_screen(struct top *t)
-{
-    int code = top_print_start(&t->printer, t->ctl);
-    int ended;
-
-    if (code == 0 && !stop_start()) {
-        (void)top_print_end(&t->printer);
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    }
-    if (code == 0) {
-        code = go_on(t);
-        lockctl_disconnect(t->ctl);
-        stop_end();
-    }
-    ended = top_print_end(&t->printer);
-    top_model_done(&t->model);
-    return code != 0 ? code : ended;
-}
-
-/* --- options --- */
-
-static bool take_interval(struct top *t, const char *text)
+static bool take_interval(struct top_opts *t, const char *text)
 {
     if (lockctl_parse_duration(text, &t->view.interval_ms) &&
         t->view.interval_ms >= TOP_INTERVAL_MIN_MS &&
@@ -153,7 +38,7 @@ static bool take_interval(struct top *t, const char *text)
     return false;
 }
 
-static bool take_sort(struct top *t, const char *text)
+static bool take_sort(struct top_opts *t, const char *text)
 {
     if (top_key_read(text, &t->view.sort))
         return true;
@@ -163,7 +48,7 @@ static bool take_sort(struct top *t, const char *text)
     return false;
 }
 
-static bool take_match(struct top *t, const char *text)
+static bool take_match(struct top_opts *t, const char *text)
 {
     int len = snprintf(t->view.filter, sizeof(t->view.filter), "%s", text);
 
@@ -173,7 +58,7 @@ static bool take_match(struct top *t, const char *text)
     return false;
 }
 
-static bool take(struct top *t, int option)
+static bool take(struct top_opts *t, int option)
 {
     switch (option) {
     case OPTION_INTERVAL:
@@ -195,7 +80,7 @@ static bool take(struct top *t, int option)
     }
 }
 
-static int read_options(struct top *t, int argc, char **argv)
+static int read_options(struct top_opts *t, int argc, char **argv)
 {
     int option;
 
@@ -220,7 +105,7 @@ static int read_options(struct top *t, int argc, char **argv)
 
 /* Who asks for a number of looks, for columns or for a format of programs wants
  * tables, also on a terminal. */
-static bool wants_screen(const struct top *t)
+static bool wants_screen(const struct top_opts *t)
 {
     return t->count == 0 && t->ctl->columns == NULL &&
            (t->ctl->format == FORMAT_TABLE || t->ctl->format == FORMAT_WIDE) &&
@@ -229,7 +114,7 @@ static bool wants_screen(const struct top *t)
 
 static int top(struct lockctl *ctl, int argc, char **argv)
 {
-    struct top t = {
+    struct top_opts t = {
         .ctl = ctl,
         .root = "/",
         .view = { .sort = TOP_LONGEST, .interval_ms = 2000 },
@@ -242,11 +127,11 @@ static int top(struct lockctl *ctl, int argc, char **argv)
     if (code != 0)
         return code;
     if (wants_screen(&t)) {
-        code = top_live(ctl, t.root, &t.view, &on_screen);
+        code = top_live(&t, &on_screen);
         if (!on_screen)
             lockctl_say(ctl, "this terminal has no screen for it");
     }
-    return on_screen ? code : run_without_screen(&t);
+    return on_screen ? code : top_print(&t);
 }
 
 const struct verb verb_top = {

@@ -8,8 +8,8 @@
 #include "common/escape.h"
 #include "common/plain.h"
 #include "common/stop.h"
-#include "common/words.h"
 #include "model/looks.h"
+#include "text/cells.h"
 #include "text/describe.h"
 #include "text/output.h"
 #include "text/rows.h"
@@ -17,8 +17,7 @@
 
 enum { OPTION_INTERVAL = OPTION_FIRST, OPTION_INITIAL };
 
-/* How often to see whether the connection is back. */
-enum { RETRY_MS = 100, INTERVAL_MIN_MS = 10 };
+enum { INTERVAL_MIN_MS = 10 };
 
 static const struct option options[] = {
     { "interval", required_argument, NULL, OPTION_INTERVAL },
@@ -74,10 +73,8 @@ static void write_texts(const struct event *e, struct texts *t)
     escape(e->of->node->name, t->node, sizeof(t->node));
     escape(e->of->owner.label, t->label, sizeof(t->label));
     (void)contender_who(e->of, t->owner);
-    if (e->of->node->token != 0)
-        (void)word_token(e->of->node->token, t->token);
-    if (e->of->node->session_id != 0)
-        (void)word_id(e->of->node->session_id, t->session);
+    (void)cell_token(e->of, t->token);
+    (void)cell_session(e->of, t->session);
 }
 
 static void print_pair(const char *name, const char *text)
@@ -127,11 +124,6 @@ static void print_csv(struct watch *w, const struct event *e)
     (void)table_row(w->csv, cells, STYLE_PLAIN);
 }
 
-static json_t *ms_or_null(int64_t ms)
-{
-    return ms < 0 ? json_null() : json_integer(ms);
-}
-
 static json_t *describe_event(const struct event *e)
 {
     if (e->kind == EVENT_RESYNC)
@@ -141,8 +133,8 @@ static json_t *describe_event(const struct event *e)
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "at",
                      json_time(e->at_ms), "event", event_name(e->kind), "path",
                      json_text(e->lock->path, strlen(e->lock->path)),
-                     "waited_ms_max", ms_or_null(e->waited_ms), "held_ms_max",
-                     ms_or_null(e->held_ms), "contender",
+                     "waited_ms_max", json_ms(e->waited_ms), "held_ms_max",
+                     json_ms(e->held_ms), "contender",
                      describe_contender(e->lock, e->of));
 }
 
@@ -173,37 +165,14 @@ static void print_event(const struct event *e, void *user)
 
 /* --- looking --- */
 
-static int flush(void)
-{
-    bool flushed = fflush(stdout) == 0 && ferror(stdout) == 0;
-
-    stop_printing(false);
-    return flushed ? 0 : EX_IOERR; /* main() says it */
-}
-
 static int look(struct watch *w, struct looks *looks)
 {
     int code = looks_next(looks, w->initial, print_event, w);
-    int flushed = flush();
+    int flushed = stop_flush();
 
     if (code == 0)
         code = w->code;
     return flushed == 0 ? code : flushed;
-}
-
-/* False when it is time to end. */
-static bool wait_for_connection(const struct lockctl *ctl, struct looks *looks)
-{
-    while (!lockctl_is_connected(ctl)) {
-        if (looks_are_over(looks, 0))
-            return true;
-        if (!looks->failing)
-            lockctl_say(ctl, "connection lost, waiting for it");
-        looks->failing = true;
-        if (!stop_wait(RETRY_MS))
-            return false;
-    }
-    return true;
 }
 
 static int go_on(struct watch *w, struct looks *looks)
@@ -211,7 +180,7 @@ static int go_on(struct watch *w, struct looks *looks)
     int code = look(w, looks);
 
     while (code == 0 && stop_wait(w->interval_ms)) {
-        if (!wait_for_connection(w->ctl, looks))
+        if (!stop_wait_for_connection(w->ctl, &looks->failing))
             break;
         code = look(w, looks);
         if (code != 0 && code != EX_IOERR && !looks_are_over(looks, code))
@@ -230,7 +199,7 @@ static int start(struct watch *w, struct looks *looks)
         return code;
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = flush(); /* the names of the columns */
+    code = stop_flush(); /* the names of the columns */
     if (code == 0)
         code = go_on(w, looks);
     lockctl_disconnect(w->ctl);

@@ -1,5 +1,5 @@
 /* A thread that looks at all locks again and again, one look at a time. */
-#include "top/looker.h"
+#include "model/looker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ enum {
     WITHIN_MS_MAX = 60000 /* for finding the locks */
 };
 
-struct top_looker {
+struct looker {
     struct lockctl *ctl;
     const char *root;
     pthread_t thread;
@@ -33,11 +33,11 @@ struct top_looker {
     bool stop;  /* the end is asked for */
     bool ended; /* the session, too */
     bool has_result;
-    struct top_look_result result;
+    struct look_result result;
 };
 
 /* Directories of locks come and go with them. */
-static void see_nothing(const char *root, struct top_look_result *ret)
+static void see_nothing(const char *root, struct look_result *ret)
 {
     char path[256];
 
@@ -47,13 +47,13 @@ static void see_nothing(const char *root, struct top_look_result *ret)
     ret->error = ZKR_OK;
 }
 
-void top_look_once(const struct lockctl *ctl, const char *root,
-                   struct top_look_result *ret)
+void look_once(const struct lockctl *ctl, const char *root,
+               struct look_result *ret)
 {
     struct scan_opts opts = { .reads = READ_MAX };
     int64_t began = clock_now_ms();
 
-    *ret = (struct top_look_result){ .error = ZKR_OK };
+    *ret = (struct look_result){ .error = ZKR_OK };
     opts.timeout_ms = ctl->timeout_ms > WITHIN_MS_MAX
                           ? WITHIN_MS_MAX
                           : (uint32_t)ctl->timeout_ms;
@@ -63,7 +63,13 @@ void top_look_once(const struct lockctl *ctl, const char *root,
     ret->took_ms = clock_now_ms() - began;
 }
 
-static void wait_until_locked(struct top_looker *l, int64_t end_ms)
+static void tell_and_unlock(struct looker *l)
+{
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->mutex);
+}
+
+static void wait_until_locked(struct looker *l, int64_t end_ms)
 {
     struct timespec end = { .tv_sec = (time_t)(end_ms / 1000),
                             .tv_nsec = (long)(end_ms % 1000) * 1000000 };
@@ -73,7 +79,7 @@ static void wait_until_locked(struct top_looker *l, int64_t end_ms)
 
 /* Until it is time for the next look. Servers have at least as much time
  * between two looks as one takes. */
-static void rest_locked(struct top_looker *l, int64_t began_ms, int64_t took_ms)
+static void rest_locked(struct looker *l, int64_t began_ms, int64_t took_ms)
 {
     for (;;) {
         int64_t pause =
@@ -85,15 +91,14 @@ static void rest_locked(struct top_looker *l, int64_t began_ms, int64_t took_ms)
     }
 }
 
-static void wait_for_connection_locked(struct top_looker *l)
+static void wait_for_connection_locked(struct looker *l)
 {
     while (!l->stop && !lockctl_is_connected(l->ctl))
         wait_until_locked(l, clock_now_ms() + RETRY_MS);
 }
 
 /* One result is kept; the next look waits until it is taken. */
-static void hand_over_locked(struct top_looker *l,
-                             struct top_look_result *result)
+static void hand_over_locked(struct looker *l, struct look_result *result)
 {
     while (l->has_result && !l->stop)
         (void)pthread_cond_wait(&l->changed, &l->mutex);
@@ -108,16 +113,16 @@ static void hand_over_locked(struct top_looker *l,
 
 static void *look(void *arg)
 {
-    struct top_looker *l = arg;
+    struct looker *l = arg;
 
     (void)pthread_mutex_lock(&l->mutex);
     while (!l->stop) {
-        struct top_look_result result;
+        struct look_result result;
         int64_t began = clock_now_ms();
 
         l->now = false;
         (void)pthread_mutex_unlock(&l->mutex);
-        top_look_once(l->ctl, l->root, &result);
+        look_once(l->ctl, l->root, &result);
         (void)pthread_mutex_lock(&l->mutex);
         hand_over_locked(l, &result);
         rest_locked(l, began, result.took_ms);
@@ -127,12 +132,11 @@ static void *look(void *arg)
     lockctl_disconnect(l->ctl);
     (void)pthread_mutex_lock(&l->mutex);
     l->ended = true;
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->mutex);
+    tell_and_unlock(l);
     return NULL;
 }
 
-static void looker_free(struct top_looker *l)
+static void looker_free(struct looker *l)
 {
     if (l->has_result)
         scan_done(&l->result.scan);
@@ -143,7 +147,7 @@ static void looker_free(struct top_looker *l)
     free(l);
 }
 
-static bool start_thread(struct top_looker *l)
+static bool start_thread(struct looker *l)
 {
     sigset_t all, before;
     bool started;
@@ -155,10 +159,10 @@ static bool start_thread(struct top_looker *l)
     return started;
 }
 
-bool top_looker_start(struct lockctl *ctl, const char *root,
-                      int64_t interval_ms, struct top_looker **ret_looker)
+bool looker_start(struct lockctl *ctl, const char *root, int64_t interval_ms,
+                  struct looker **ret_looker)
 {
-    struct top_looker *l = calloc(1, sizeof(*l));
+    struct looker *l = calloc(1, sizeof(*l));
     pthread_condattr_t attr;
 
     if (l == NULL)
@@ -180,12 +184,12 @@ bool top_looker_start(struct lockctl *ctl, const char *root,
     return true;
 }
 
-int top_looker_fd(const struct top_looker *l)
+int looker_fd(const struct looker *l)
 {
     return l->fd;
 }
 
-bool top_looker_take(struct top_looker *l, struct top_look_result *ret)
+bool looker_take(struct looker *l, struct look_result *ret)
 {
     eventfd_t count;
     bool has;
@@ -196,28 +200,25 @@ bool top_looker_take(struct top_looker *l, struct top_look_result *ret)
     if (has)
         *ret = l->result;
     l->has_result = false;
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->mutex);
+    tell_and_unlock(l);
     return has;
 }
 
-void top_looker_now(struct top_looker *l)
+void looker_now(struct looker *l)
 {
     (void)pthread_mutex_lock(&l->mutex);
     l->now = true;
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->mutex);
+    tell_and_unlock(l);
 }
 
-void top_looker_every(struct top_looker *l, int64_t interval_ms)
+void looker_every(struct looker *l, int64_t interval_ms)
 {
     (void)pthread_mutex_lock(&l->mutex);
     l->interval_ms = interval_ms;
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->mutex);
+    tell_and_unlock(l);
 }
 
-bool top_looker_end(struct top_looker *l, int64_t patience_ms)
+bool looker_end(struct looker *l, int64_t patience_ms)
 {
     int64_t end = clock_now_ms() + patience_ms;
     bool ended;

@@ -1,0 +1,15 @@
+/* What stop, run and top do with one signal. */
+#ifndef COMMON_ONE_SIGNAL_H
+#define COMMON_ONE_SIGNAL_H
+
+#include <signal.h>
+
+/* Adds the signal to the set, unless somebody has us ignore it (nohup): then it
+ * stays ignored. */
+void signal_add(sigset_t *set, int sig);
+
+/* Does what the signal does by default, although it is blocked: the process
+ * ends, or stops. It is unblocked afterwards. */
+void signal_obey(int sig);
+
+#endif

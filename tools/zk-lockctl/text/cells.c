@@ -1,0 +1,75 @@
+/* A lock, and a contender of its queue, as the cells of a table. */
+#include "text/cells.h"
+
+#include <stdio.h>
+
+const char *cell_at_most(int64_t ms, char word[WORD_MAX])
+{
+    char age[WORD_MAX];
+
+    if (ms < 0)
+        return "?";
+    (void)snprintf(word, WORD_MAX, "<=%.30s", word_age(ms, age));
+    return word;
+}
+
+const char *cell_count(size_t count, bool more, char word[WORD_MAX])
+{
+    (void)snprintf(word, WORD_MAX, "%zu%s", count, more ? "+" : "");
+    return word;
+}
+
+const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
+{
+    if (lock->holder == NULL)
+        return "";
+    if (lock->holders == 1)
+        return contender_who(lock->holder, who);
+    (void)snprintf(who, WHO_MAX, "%zu holders", lock->holders);
+    return who;
+}
+
+const char *cell_state(const struct contender *c)
+{
+    if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
+        return "foreign";
+    return c->node->holds ? "HELD" : "wait";
+}
+
+const char *cell_mode(const struct contender *c)
+{
+    switch (c->node->kind) {
+    case ZKR_PARTICIPANT_EXCLUSIVE:
+        return "exclusive";
+    case ZKR_PARTICIPANT_SHARED:
+        return "shared";
+    case ZKR_PARTICIPANT_FOREIGN:
+        break;
+    }
+    return NULL;
+}
+
+const char *cell_token(const struct contender *c, char word[WORD_MAX])
+{
+    return c->node->token == 0 ? NULL : word_token(c->node->token, word);
+}
+
+const char *cell_session(const struct contender *c, char word[WORD_MAX])
+{
+    return c->node->session_id == 0 ? NULL : word_id(c->node->session_id, word);
+}
+
+const char *cell_since(const struct contender *c, char word[WORD_MAX])
+{
+    return c->node->holds || c->age_ms < 0 ? cell_at_most(c->age_ms, word)
+                                           : word_age(c->age_ms, word);
+}
+
+const char *cell_blocker(const struct lock *lock, const struct contender *c,
+                         char word[WORD_MAX])
+{
+    if (!contender_waits(c) || c->node->waits_for >= lock->listed)
+        return NULL;
+    (void)snprintf(word, WORD_MAX, "pos %zu", c->node->waits_for);
+    return word;
+}

@@ -1,0 +1,27 @@
+/* A lock, and a contender of its queue, as the cells of a table: the words that
+ * ls, show, watch and top have in common. NULL is an empty cell. */
+#ifndef TEXT_CELLS_H
+#define TEXT_CELLS_H
+
+#include "common/words.h"
+#include "model/scan.h"
+
+/* "<=4m12s"; "?" for a time below zero, which is not known. */
+const char *cell_at_most(int64_t ms, char word[WORD_MAX]);
+/* "12", or "12+" when there are more. */
+const char *cell_count(size_t count, bool more, char word[WORD_MAX]);
+
+/* Who holds the lock, or how many; "" when nobody does. Escaped. */
+const char *cell_holder(const struct lock *lock, char who[WHO_MAX]);
+
+const char *cell_state(const struct contender *c);
+const char *cell_mode(const struct contender *c);
+const char *cell_token(const struct contender *c, char word[WORD_MAX]);
+const char *cell_session(const struct contender *c, char word[WORD_MAX]);
+/* How long it has held at most, or has waited. */
+const char *cell_since(const struct contender *c, char word[WORD_MAX]);
+/* "pos 3": the one that it waits for. */
+const char *cell_blocker(const struct lock *lock, const struct contender *c,
+                         char word[WORD_MAX]);
+
+#endif

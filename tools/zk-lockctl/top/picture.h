@@ -1,0 +1,58 @@
+/* The screen of top as lines of text. Pure. */
+#ifndef TOP_PICTURE_H
+#define TOP_PICTURE_H
+
+#include "text/grid.h"
+#include "top/view.h"
+
+enum top_style {
+    TOP_PLAIN,
+    TOP_DIM,
+    TOP_BOLD,
+    TOP_GOOD,
+    TOP_BAD,
+    TOP_BAR,    /* heads of columns, keys */
+    TOP_MARKED, /* in a bar */
+    TOP_CURSOR,
+};
+
+struct top_line {
+    char text[GRID_CELL_MAX]; /* not wider than the screen */
+    enum top_style style;
+    int mark_x; /* a part of it is TOP_MARKED, */
+    int mark_width;
+};
+
+/* What is shown and the locks do not say themselves. */
+struct top_status {
+    const char *servers; /* escaped */
+    const char *state;   /* of the session */
+    bool is_connected;
+    const char *error; /* why the last look failed, escaped; "" */
+    int64_t now_ms;    /* since 1970 */
+    int64_t took_ms;   /* the last look; -1: there was none yet */
+};
+
+struct top_size {
+    int width;
+    int height;
+};
+
+/* The widths are kept from picture to picture, so that columns do not jump. */
+struct top_picture {
+    struct top_size size;
+    struct grid locks;
+    struct grid queue;
+    struct top_line *lines; /* `height` of them */
+};
+
+/* False: out of memory. */
+bool top_picture_resize(struct top_picture *picture, struct top_size size);
+/* How many lines of a list fit. */
+size_t top_picture_page(const struct top_picture *picture);
+void top_picture_draw(struct top_picture *picture, const struct top_view *view,
+                      const struct top_model *model,
+                      const struct top_status *status);
+void top_picture_done(struct top_picture *picture);
+
+#endif

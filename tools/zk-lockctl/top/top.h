@@ -1,0 +1,23 @@
+/* The two ways in which top shows the locks at and below a path. */
+#ifndef TOP_TOP_H
+#define TOP_TOP_H
+
+#include "common/lockctl.h"
+#include "top/view.h"
+
+struct top_opts {
+    struct lockctl *ctl; /* connected; its session ends with the verb */
+    char root[ZKR_PATH_MAX + 1];
+    struct top_view view; /* as it is at the beginning */
+    uint32_t count;       /* of looks; 0: without end */
+};
+
+/* On the screen, until the user quits, or a signal ends it. The exit code;
+ * `ret_started` is false when the terminal cannot do it: then nothing has
+ * happened. */
+int top_live(struct top_opts *opts, bool *ret_started);
+
+/* As tables, one after the other, or as lines for programs. The exit code. */
+int top_print(const struct top_opts *opts);
+
+#endif
