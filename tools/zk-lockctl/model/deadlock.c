@@ -80,7 +80,7 @@ static bool is_same(const struct contender *const *names, size_t count,
 static void add_vertex(struct graph *g, const struct lock *lock,
                        const struct contender *c)
 {
-    if (c->node->error != ZKR_OK || strcmp(c->node->marker, "holder") == 0)
+    if (c->node->error != ZKR_OK || contender_is_unfair(c->node))
         return;
     g->vertices[g->count++] =
         (struct vertex){ .lock = lock, .c = c, .waits = !c->node->holds };

@@ -39,6 +39,47 @@ const char *kind_name(enum lock_kind kind)
     return names[kind];
 }
 
+/* Which recipe writes a marker. The library says which markers there are, and
+ * of what kind a contender is; cli-dialect compares this table with its own. */
+enum family {
+    MUTEX = 1,
+    RW = 2,
+    KAZOO = 4, /* its Lock, or its WriteLock */
+    UNFAIR = 8,
+    C_RECIPE = 16,
+    ZK_RUBY = 32,
+};
+
+static unsigned family_of(const struct zkr_participant *p)
+{
+    static const struct {
+        const char *marker;
+        enum family family;
+    } families[] = {
+        { "lock-", MUTEX }, { "__lock__", KAZOO }, { "__WRIT__", RW },
+        { "__READ__", RW }, { "__rlock__", RW },   { "holder", UNFAIR },
+        { "x-", C_RECIPE }, { "ex", ZK_RUBY },     { "sh", ZK_RUBY },
+    };
+
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        if (strcmp(p->marker, families[i].marker) == 0)
+            return families[i].family;
+    }
+    return 0;
+}
+
+bool contender_is_unfair(const struct zkr_participant *p)
+{
+    return family_of(p) == UNFAIR;
+}
+
+bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind)
+{
+    unsigned seen = kind == KIND_MUTEX ? MUTEX | KAZOO : MUTEX | KAZOO | RW;
+
+    return (family_of(p) & seen) != 0;
+}
+
 /* In the pattern 'h' is a hexadecimal digit. The rest of the text, or NULL. */
 static const char *match(const char *text, const char *pattern)
 {
@@ -66,11 +107,13 @@ static bool is_named(const struct zkr_participant *p, const char *pattern)
 enum dialect dialect_of(const struct zkr_participant *p,
                         const struct owner *owner)
 {
+    unsigned family = family_of(p);
+
     if (p->kind == ZKR_PARTICIPANT_FOREIGN)
         return DIALECT_NONE;
-    if (strcmp(p->marker, "x-") == 0)
+    if (family == C_RECIPE)
         return DIALECT_C_RECIPE;
-    if (strcmp(p->marker, "ex") == 0 || strcmp(p->marker, "sh") == 0)
+    if (family == ZK_RUBY)
         return DIALECT_ZK_RUBY;
     if (owner->is_record)
         return DIALECT_ZKRECIPES;
@@ -85,24 +128,12 @@ enum dialect dialect_of(const struct zkr_participant *p,
 
 enum lock_kind kind_of(const struct zkr_participant *items, size_t count)
 {
-    enum { MUTEX = 1, RW = 2, UNFAIR = 4, C = 8, RUBY = 16, KAZOO = 32 };
-    static const struct {
-        const char *marker;
-        unsigned family;
-    } families[] = {
-        { "lock-", MUTEX },  { "__WRIT__", RW },   { "__READ__", RW },
-        { "__rlock__", RW }, { "holder", UNFAIR }, { "x-", C },
-        { "ex", RUBY },      { "sh", RUBY },       { "__lock__", KAZOO },
-    };
     unsigned seen = 0;
     bool shared = false;
 
     for (size_t i = 0; i < count; i++) {
         shared = shared || items[i].kind == ZKR_PARTICIPANT_SHARED;
-        for (size_t k = 0; k < sizeof(families) / sizeof(families[0]); k++) {
-            if (strcmp(items[i].marker, families[k].marker) == 0)
-                seen |= families[k].family;
-        }
+        seen |= family_of(&items[i]);
     }
     /* kazoo's exclusive nodes are those of a mutex and of a writer */
     if (seen == (KAZOO | MUTEX) || seen == (KAZOO | RW))

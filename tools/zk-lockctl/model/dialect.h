@@ -36,6 +36,13 @@ enum dialect dialect_of(const struct zkr_participant *p,
 /* Of a lock whose contenders are these; foreign ones do not count. */
 enum lock_kind kind_of(const struct zkr_participant *items, size_t count);
 
+/* It is the node of an unfair mutex, which stands in no queue. */
+bool contender_is_unfair(const struct zkr_participant *p);
+
+/* A claim of ours on a lock of that kind, KIND_MUTEX or KIND_RW, counts it as a
+ * contender. A mutex does not count read/write locks, which count mutexes. */
+bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind);
+
 /* Who holds in this dialect learns that the node was deleted. */
 bool dialect_sees_its_own_node(enum dialect dialect);
 /* ... and that somebody asks for the lock, if the program listens. */

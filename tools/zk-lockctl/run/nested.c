@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/dialect.h"
+
 static void add(struct nested *n, int64_t session)
 {
     if (n->count == NESTED_MAX) {
@@ -73,26 +75,12 @@ static bool is_around(const struct nested *n, const struct zkr_participant *p)
     return false;
 }
 
-/* A mutex does not wait for read/write locks, but is waited for by them. */
-static bool is_seen(const struct zkr_participant *p, enum claim_kind kind)
-{
-    static const char *const markers[] = { "lock-", "__lock__", "__WRIT__",
-                                           "__READ__", "__rlock__" };
-    size_t count = kind == CLAIM_MUTEX ? 2 : 5;
-
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(p->marker, markers[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A reader joins readers, unless a writer stands between them. */
 static bool joins(const struct zkr_participants *list, size_t from)
 {
     for (size_t i = from; i < list->count; i++) {
         if (list->items[i].kind == ZKR_PARTICIPANT_EXCLUSIVE &&
-            is_seen(&list->items[i], CLAIM_READ))
+            contender_is_seen(&list->items[i], KIND_RW))
             return false;
     }
     return true;
@@ -102,10 +90,12 @@ const struct zkr_participant *
 nested_waits_for(const struct nested *n, const struct zkr_participants *list,
                  enum claim_kind kind)
 {
+    enum lock_kind lock = kind == CLAIM_MUTEX ? KIND_MUTEX : KIND_RW;
+
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (is_seen(p, kind) && is_around(n, p) &&
+        if (contender_is_seen(p, lock) && is_around(n, p) &&
             (kind != CLAIM_READ || !joins(list, i)))
             return p;
     }
