@@ -11,6 +11,8 @@ zkr_session *other;
 zkr_rwlock *lock;
 zkr_rwlock *rival;
 zkr_rwlock *visitor;
+zkr_rwlock *nested;
+acquire_call *const modes[2] = { by_reading, by_writing };
 char path[64];
 char dir[128];
 const char *root = "";
@@ -35,6 +37,7 @@ int rw_setup(void **state)
     lock = new_rwlock(s, 0);
     rival = new_rwlock(other, 0);
     visitor = new_rwlock(other, 0);
+    nested = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     return 0;
 }
 
@@ -46,6 +49,7 @@ int rw_teardown(void **state)
     zkr_rwlock_free(lock);
     zkr_rwlock_free(rival);
     zkr_rwlock_free(visitor);
+    zkr_rwlock_free(nested);
     (void)zkr_session_close(s);
     (void)zkr_session_close(other);
     proxy_stop(proxy);
@@ -92,6 +96,18 @@ zkr_grant *granted(struct waiter *w)
         fail_msg("%s: %s", zkr_strerror(w->rc), w->detail);
     assert_int_equal(zkr_grant_check(w->grant), ZKR_OK);
     return w->grant;
+}
+
+zkr_grant *hand_on(zkr_grant *g, struct waiter *next)
+{
+    release(g);
+    return granted(next);
+}
+
+void lose(zkr_grant *g)
+{
+    assert_int_equal(admin_delete(admin, node_of(g)), ZOK);
+    wait_grant_state(g, ZKR_GRANT_LOST);
 }
 
 void still_waits(struct waiter *w)

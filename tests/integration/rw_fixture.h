@@ -20,10 +20,13 @@ extern zkr_rwlock *lock;    /* of s */
 extern zkr_rwlock *rival;   /* of the other */
 extern zkr_rwlock *visitor; /* of the other: the main thread holds nothing
                                through it, so it is like another program */
+extern zkr_rwlock *nested;  /* of s, reentrant */
 extern char path[64];       /* as the locks know it */
 extern char dir[128];       /* as the admin does */
 extern const char *root;    /* the chroot of both sessions, or "" */
 extern uint32_t reply_ms;   /* the reply timeout of s, 0 for the default */
+
+extern acquire_call *const modes[2]; /* by_reading, by_writing */
 
 int rw_setup(void **state);
 int rw_teardown(void **state);
@@ -37,6 +40,12 @@ void queue_up(struct waiter *w, acquire_call *call, zkr_rwlock *l);
 
 /* It is granted soon, or fails the test. */
 zkr_grant *granted(struct waiter *w);
+
+/* Releases `g`; the next one is granted soon then. */
+zkr_grant *hand_on(zkr_grant *g, struct waiter *next);
+
+/* Deletes the node of `g`; returns when its holder knows. */
+void lose(zkr_grant *g);
 
 /* Checks that it is not granted, although all clients had time to see the
  * change. */

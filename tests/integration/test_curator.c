@@ -349,7 +349,6 @@ static void eight_clients_read_together_and_write_alone(void **state)
  * afterwards. */
 static void the_label_in_the_node_is_a_copy(void **state)
 {
-    static acquire_call *const modes[] = { by_reading, by_writing };
     struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     char label[] = "one";
     zkr_rwlock *labelled = NULL;
@@ -426,8 +425,6 @@ static void all_that_a_session_creates_has_its_acl(void **state)
 /* CURATOR-678: its delete fails, and the next acquire waits for that node. */
 static void released_without_a_connection_it_is_acquired_again(void **state)
 {
-    static acquire_call *const modes[] = { by_reading, by_writing };
-
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
@@ -466,8 +463,6 @@ static void a_reentrant_mutex_is_released_and_acquired_so_too(void **state)
  * server deleted later. */
 static void who_is_granted_has_a_node_of_its_present_session(void **state)
 {
-    static acquire_call *const modes[] = { by_reading, by_writing };
-
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *first = write_lock(rival);

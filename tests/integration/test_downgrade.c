@@ -44,6 +44,13 @@ static int by_downgrading(void *arg, int64_t timeout_ms, zkr_grant **ret_grant)
     return zkr_rwlock_downgrade(c->lock, c->writing, ret_grant);
 }
 
+/* Returns when the rule of the proxy has done its work. */
+static void downgrade_until_rule(struct waiter *w, struct change *c)
+{
+    waiter_start_by(w, by_downgrading, c, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+}
+
 /* -- as it should go ------------------------------------------------------ */
 
 /* Curator testDowngrading, testContendingDowngrading: up to its version 5.4.0
@@ -89,8 +96,7 @@ static void the_read_may_be_released_first(void **state)
     release(also);
     still_waits(&reader);
     assert_int_equal(zkr_grant_check(writing), ZKR_OK);
-    release(writing);
-    release(granted(&reader));
+    release(hand_on(writing, &reader));
     release(granted(&writer));
 }
 
@@ -208,8 +214,7 @@ static void a_disconnect_costs_neither_of_both(void **state)
     wait_grant_state(reading, ZKR_GRANT_HELD);
     release(writing);
     still_waits(&writer);
-    release(reading);
-    release(granted(&writer));
+    release(hand_on(reading, &writer));
 }
 
 /* -- reentrant ------------------------------------------------------------ */
@@ -238,8 +243,7 @@ static void a_reentrant_write_loses_one_count(void **state)
     release(granted(&reader));
     release(reading);
     still_waits(&writer);
-    release(reading);
-    release(granted(&writer));
+    release(hand_on(reading, &writer));
     zkr_rwlock_free(l);
 }
 
@@ -408,8 +412,7 @@ static void a_lost_write_is_not_downgraded(void **state)
         zkr_rwlock *l = new_rwlock(s, flags[i]);
         zkr_grant *writing = write_lock(l);
 
-        assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
-        wait_grant_state(writing, ZKR_GRANT_LOST);
+        lose(writing);
         assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
         zkr_grant_free(writing);
 
@@ -445,8 +448,7 @@ static void without_a_connection_the_write_is_as_it_was(void **state)
     none = downgrade(lock, writing);
     zkr_grant_free(writing);
     still_waits(&writer);
-    release(none);
-    release(granted(&writer));
+    release(hand_on(none, &writer));
 }
 
 static void a_refused_create_leaves_the_write_as_it_was(void **state)
@@ -490,8 +492,7 @@ static void downgrade_with(int32_t type, enum proxy_action action)
     assert_int_equal(admin_exists(admin, node_of(w.grant), NULL), ZOK);
     still_waits(&writer);
     zkr_grant_free(c.writing);
-    release(w.grant);
-    release(granted(&writer));
+    release(hand_on(w.grant, &writer));
     assert_int_equal(count_children(dir), 0);
 }
 
@@ -544,8 +545,7 @@ static void a_create_without_an_answer_leaves_the_write_as_it_was(void **state)
     still_waits(&writer);
     reading = downgrade(lock, writing);
     zkr_grant_free(writing);
-    release(reading);
-    release(granted(&writer));
+    release(hand_on(reading, &writer));
 }
 
 static void a_delete_without_an_answer_is_made_up_for(void **state)
@@ -567,8 +567,7 @@ static void a_delete_without_an_answer_is_made_up_for(void **state)
     release(granted(&reader));
     still_waits(&writer);
     assert_int_equal(count_children(dir), 2);
-    release(reading);
-    release(granted(&writer));
+    release(hand_on(reading, &writer));
 }
 
 static void a_connection_lost_at_the_delete_costs_nothing(void **state)
@@ -580,8 +579,7 @@ static void a_connection_lost_at_the_delete_costs_nothing(void **state)
     (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
-    waiter_start_by(&w, by_downgrading, &c, 0);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    downgrade_until_rule(&w, &c);
     proxy_cut(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(w.grant, ZKR_GRANT_SUSPENDED);
@@ -591,8 +589,7 @@ static void a_connection_lost_at_the_delete_costs_nothing(void **state)
     wait_children(dir, 2);
     still_waits(&writer);
     zkr_grant_free(c.writing);
-    release(w.grant);
-    release(granted(&writer));
+    release(hand_on(w.grant, &writer));
 }
 
 /* The delete comes after the create on the same connection, so it cannot spoil
@@ -606,8 +603,7 @@ static void a_release_at_the_same_time_lets_nobody_in(void **state)
     (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
-    waiter_start_by(&w, by_downgrading, &c, 0);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    downgrade_until_rule(&w, &c);
     ok(zkr_grant_release_async(c.writing, NULL, NULL));
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -615,8 +611,7 @@ static void a_release_at_the_same_time_lets_nobody_in(void **state)
     still_waits(&writer);
     assert_int_equal(zkr_grant_check(w.grant), ZKR_OK);
     zkr_grant_free(c.writing);
-    release(w.grant);
-    release(granted(&writer));
+    release(hand_on(w.grant, &writer));
 }
 
 /* -- an operator, and sessions that end ----------------------------------- */
@@ -674,8 +669,7 @@ static void a_directory_deleted_under_it_is_a_loss(void **state)
 
     (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
-    waiter_start_by(&w, by_downgrading, &c, 0);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    downgrade_until_rule(&w, &c);
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_ELOST);
@@ -696,8 +690,7 @@ static void a_reader_deleted_at_once_is_put_there_again(void **state)
     (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REQUEST);
-    waiter_start_by(&w, by_downgrading, &c, 0);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    downgrade_until_rule(&w, &c);
     wait_children(dir, 3);
     for (size_t i = 0; i < 2; i++) { /* two of the same number */
         name = nth_child(dir, i);
@@ -713,8 +706,7 @@ static void a_reader_deleted_at_once_is_put_there_again(void **state)
     assert_int_equal(admin_exists(admin, node_of(w.grant), NULL), ZOK);
     still_waits(&writer);
     zkr_grant_free(c.writing);
-    release(w.grant);
-    release(granted(&writer));
+    release(hand_on(w.grant, &writer));
 }
 
 static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
@@ -726,8 +718,7 @@ static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
     (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    waiter_start_by(&w, by_downgrading, &c, 0);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    downgrade_until_rule(&w, &c);
     expire(s);
     proxy_cut(proxy);
     proxy_heal(proxy);
@@ -750,8 +741,7 @@ static void a_session_that_ends_at_the_delete_loses_the_reader(void **state)
     (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
-    waiter_start_by(&w, by_downgrading, &c, 0);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    downgrade_until_rule(&w, &c);
     expire(s);
     proxy_cut(proxy);
     proxy_heal(proxy);
