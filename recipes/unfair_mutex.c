@@ -19,7 +19,7 @@ struct zkr_unfair_mutex {
 
 static void exists_locked(struct zkr__claim *c)
 {
-    if (c->is_try && !c->thorough)
+    if (c->intent != ZKR__WAIT && !c->node.thorough)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
     else
         zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
@@ -44,22 +44,22 @@ static void created_locked(struct zkr__claim *c)
 
 static void take_locked(struct zkr__claim *c, const char *why)
 {
-    c->thorough = c->thorough && c->epoch == c->session->epoch;
+    c->node.thorough = c->node.thorough && c->epoch == c->session->epoch;
     c->epoch = c->session->epoch;
-    c->complete = true;
-    (void)strcpy(c->name, ZKR__UNFAIR_NAME);
-    (void)snprintf(c->request_path, c->path_size, "%s/%s", c->lock->dir,
-                   ZKR__UNFAIR_NAME);
+    c->node.complete = true;
+    (void)strcpy(c->node.name, ZKR__UNFAIR_NAME);
+    (void)snprintf(c->node.request_path, c->node.path_size, "%s/%s",
+                   c->lock->dir, ZKR__UNFAIR_NAME);
     zkr__claim_create_locked(c, why);
 }
 
 static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
 {
     if (zkr__by_data_is_ours_locked(c, reply) &&
-        zkr__claim_adopt(c, c->request_path, reply) == ZKR_OK) {
+        zkr__claim_adopt(c, c->node.request_path, reply) == ZKR_OK) {
         zkr__claim_stop_watching_locked(c);
         zkr__claim_prove_locked(c, "found, and ours");
-    } else if (c->is_try) {
+    } else if (c->intent != ZKR__WAIT) {
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
     }
 }

@@ -15,7 +15,7 @@ static int refuse_locked(const struct zkr__lock *lock,
     if (s->over != 0)
         return zkr__fail(s->over, "%s '%s': the session is %s", lock->noun,
                          lock->path, zkr__sm_name(&s->sm));
-    if (c->is_try && !zkr__session_connected(s))
+    if (c->intent != ZKR__WAIT && !zkr__session_connected(s))
         return zkr__fail(ZKR__ZCONNECTIONLOSS,
                          "%s '%s': a try needs a connection; the session is %s",
                          lock->noun, lock->path, zkr__sm_name(&s->sm));
@@ -33,14 +33,15 @@ static int acquire_unlocks(struct zkr__claim *c)
     if (rc != ZKR_OK)
         return rc;
     zkr__claim_start_locked(c);
-    while (!c->decided && zkr__cond_wait(&c->changed, &s->lock, c->deadline))
+    while (!c->outcome.decided &&
+           zkr__cond_wait(&c->changed, &s->lock, c->deadline))
         ;
-    if (!c->decided)
+    if (!c->outcome.decided)
         zkr__claim_time_out_locked(c);
-    c->returning = false;
-    if (c->outcome != ZKR_OK)
-        zkr__error_set_detail(c->detail);
-    return c->outcome;
+    c->hold.returning = false;
+    if (c->outcome.rc != ZKR_OK)
+        zkr__error_set_detail(c->outcome.detail);
+    return c->outcome.rc;
 }
 
 static int acquire_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
@@ -172,8 +173,8 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
         rc = zkr__claim_new(lock, recipe, NULL, 0, timeout_ms, &c);
     if (rc != ZKR_OK)
         return rc;
-    c->fn = fn;
-    c->user = user;
+    c->outcome.fn = fn;
+    c->outcome.user = user;
     zkr__mtx_lock(&lock->session->lock);
     rc = refuse_locked(lock, c);
     if (rc == ZKR_OK) {

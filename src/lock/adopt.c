@@ -7,13 +7,13 @@
 
 bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name)
 {
-    size_t len = strlen(c->name);
+    size_t len = strlen(c->node.name);
     size_t digits;
 
-    if (strncmp(name, c->name, len) != 0)
+    if (strncmp(name, c->node.name, len) != 0)
         return false;
     digits = strlen(name + len);
-    if (c->complete)
+    if (c->node.complete)
         return digits == 0;
     return digits > 0 && digits <= ZKR__SEQ_DIGITS &&
            strspn(name + len, "-0123456789") == digits;
@@ -36,11 +36,11 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
         return ZKR_EPROTO;
     if (reply->owner != c->session->id || reply->czxid <= 0)
         return ZKR_EPROTO;
-    if (reply->czxid != c->czxid)
+    if (reply->czxid != c->node.czxid)
         zkr__ghosts_forget(&c->ghosts);
-    if (path != c->node)
-        (void)strcpy(c->node, path);
-    c->czxid = reply->czxid;
-    c->token = c->beside == NULL ? reply->czxid : c->beside->token;
+    if (path != c->node.path)
+        (void)strcpy(c->node.path, path);
+    c->node.czxid = reply->czxid;
+    c->node.token = c->beside == NULL ? reply->czxid : c->beside->node.token;
     return ZKR_OK;
 }

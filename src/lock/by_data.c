@@ -21,9 +21,9 @@ static bool has_data(const struct zkr__zk_reply *node, const char *data,
 
 static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 {
-    return (c->node[0] != '\0' && c->czxid == node->czxid) ||
-           c->sweep.search.czxid == node->czxid ||
-           has_data(node, c->data, c->data_len);
+    return (c->node.path[0] != '\0' && c->node.czxid == node->czxid) ||
+           c->leave.sweep.search.czxid == node->czxid ||
+           has_data(node, c->record.data, c->record.len);
 }
 
 /* Is it of a claim of this session, which may have left and not have been able
@@ -45,8 +45,8 @@ static bool is_known_locked(const struct zkr_session *s,
 bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
                                  const struct zkr__zk_reply *node)
 {
-    return has_data(node, c->data, c->data_len) ||
-           (c->thorough && !is_known_locked(c->session, node));
+    return has_data(node, c->record.data, c->record.len) ||
+           (c->node.thorough && !is_known_locked(c->session, node));
 }
 
 /* A node of our session that no claim knows has been written to by others. If
@@ -77,11 +77,11 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
 {
     search->dir = c->lock->dir;
     search->read = ZKR__ZK_GET;
-    search->path = c->request_path;
+    search->path = c->node.request_path;
     search->find = find_ours;
-    search->czxid = c->node[0] == '\0' ? 0 : c->czxid;
-    search->data = c->data;
-    search->data_len = c->data_len;
+    search->czxid = c->node.path[0] == '\0' ? 0 : c->node.czxid;
+    search->data = c->record.data;
+    search->data_len = c->record.len;
 }
 
 static bool ask_whose(struct zkr__confirm *f)
@@ -100,7 +100,7 @@ static void found_by_beat(struct zkr__claim *c)
  * the node for theirs, and ask whether it is known. */
 static void stays(struct zkr__claim *c)
 {
-    if (c->sweep.search.czxid == 0)
+    if (c->leave.sweep.search.czxid == 0)
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node was not found");
     else
         (void)pthread_cond_broadcast(&c->changed);

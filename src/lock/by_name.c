@@ -45,7 +45,7 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->read = ZKR__ZK_CHILDREN;
     search->path = c->lock->dir;
     search->find = find_lowest;
-    search->tag = c->name;
+    search->tag = c->node.name;
     search->tag_len = zkr__node_name_tag_len(c->lock->layout);
     search->markers = c->recipe->markers;
 }

@@ -28,18 +28,20 @@ static int describe(struct zkr__claim *c)
     int rc;
 
     zkr__claim_identity(c)->sign(&owner, number);
-    rc = zkr__owner_write(&owner, c->data, &c->data_len);
+    rc = zkr__owner_write(&owner, c->record.data, &c->record.len);
     zkr__cancel_restore(cancel);
     return rc;
 }
 
 static int allocate(struct zkr__claim *c)
 {
-    c->path_size = strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
-    c->request_path = calloc(1, c->path_size);
-    c->node = calloc(1, c->path_size);
-    c->sweep_node = calloc(1, c->path_size);
-    if (c->request_path == NULL || c->node == NULL || c->sweep_node == NULL)
+    c->node.path_size =
+        strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
+    c->node.request_path = calloc(1, c->node.path_size);
+    c->node.path = calloc(1, c->node.path_size);
+    c->leave.node = calloc(1, c->node.path_size);
+    if (c->node.request_path == NULL || c->node.path == NULL ||
+        c->leave.node == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", c->recipe->noun,
                          c->lock->path);
     return describe(c);
@@ -47,62 +49,89 @@ static int allocate(struct zkr__claim *c)
 
 static void run_outcome(struct zkr__notice *notice)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(notice, struct zkr__claim, notice);
-    zkr_grant *grant = c->outcome == ZKR_OK ? &c->grant : NULL;
+    struct zkr__claim *c =
+        ZKR__CONTAINER(notice, struct zkr__claim, outcome.notice);
+    zkr_grant *grant = c->outcome.rc == ZKR_OK ? &c->grant : NULL;
 
     if (grant != NULL)
         zkr__claim_ref(c); /* the user's */
-    zkr__error_set_detail(c->detail);
-    c->fn(c->outcome, grant, c->user);
+    zkr__error_set_detail(c->outcome.detail);
+    c->outcome.fn(c->outcome.rc, grant, c->outcome.user);
     zkr__claim_unref(c);
+}
+
+static void init_steps(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+
+    zkr__op_init(&c->create.op, s);
+    zkr__parents_init(&c->create.parents, s);
+    zkr__op_init(&c->list.op, s);
+    zkr__search_init(&c->recover.search, s);
+    zkr__op_init(&c->recover.exists, s);
+    zkr__op_init(&c->wait.get, s);
+    zkr__ghosts_init(&c->ghosts, s);
+    zkr__confirm_init(&c->prove.confirm, c);
+    zkr__sweep_init(&c->leave.sweep, s);
+    zkr__notice_init(&c->outcome.notice, run_outcome);
+    zkr__grant_init(&c->grant);
+    zkr__list_init(&c->hold.link);
+}
+
+/* Without what may fail. */
+static struct zkr__claim *make(struct zkr__lock *lock,
+                               const struct zkr__recipe *recipe)
+{
+    struct zkr__claim *c = calloc(1, sizeof(*c));
+
+    if (c == NULL)
+        return NULL;
+    atomic_init(&c->refs, 1);
+    zkr__lock_ref(lock);
+    c->lock = lock;
+    c->session = lock->session;
+    c->recipe = recipe;
+    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, recipe->way->moves, "claim" };
+    c->request.claim = c;
+    zkr__list_init(&c->link);
+    (void)zkr__cond_init(&c->changed);
+    init_steps(c);
+    return c;
+}
+
+static void set_intent(struct zkr__claim *c, struct zkr__claim *beside,
+                       int64_t timeout_ms)
+{
+    if (beside != NULL) {
+        zkr__claim_ref(beside);
+        c->beside = beside;
+        c->intent = ZKR__BESIDE;
+    } else {
+        c->intent = timeout_ms == 0 ? ZKR__TRY : ZKR__WAIT;
+    }
+    if (c->intent != ZKR__WAIT)
+        timeout_ms = c->session->opts.reply_timeout_ms;
+    c->deadline = zkr__clock_deadline(timeout_ms);
 }
 
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    struct zkr__claim *beside, uint64_t thread,
                    int64_t timeout_ms, struct zkr__claim **ret_claim)
 {
-    struct zkr_session *s = lock->session;
-    struct zkr__claim *c = calloc(1, sizeof(*c));
+    struct zkr__claim *c = make(lock, recipe);
     int rc;
 
     if (c == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", recipe->noun,
                          lock->path);
-    zkr__lock_ref(lock);
-    atomic_init(&c->refs, 1);
-    c->lock = lock;
-    c->session = s;
-    c->recipe = recipe;
-    if (beside != NULL)
-        zkr__claim_ref(beside);
-    c->beside = beside;
     c->thread = thread;
-    c->is_try = timeout_ms == 0 || beside != NULL;
-    c->deadline = zkr__clock_deadline(
-        c->is_try ? (int64_t)s->opts.reply_timeout_ms : timeout_ms);
-    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, recipe->way->moves, "claim" };
-    c->request.claim = c;
-    zkr__list_init(&c->link);
-    zkr__list_init(&c->hold);
-    zkr__op_init(&c->create, s);
-    zkr__op_init(&c->list, s);
-    zkr__op_init(&c->exists, s);
-    zkr__confirm_init(&c->confirm, c);
-    zkr__op_init(&c->get, s);
-    zkr__ghosts_init(&c->ghosts, s);
-    zkr__parents_init(&c->parents, s);
-    zkr__search_init(&c->search, s);
-    zkr__sweep_init(&c->sweep, s);
-    zkr__notice_init(&c->notice, run_outcome);
-    zkr__grant_init(&c->grant);
-    (void)zkr__cond_init(&c->changed);
+    set_intent(c, beside, timeout_ms);
     rc = allocate(c);
-    if (rc != ZKR_OK) {
+    if (rc == ZKR_OK)
+        *ret_claim = c;
+    else
         zkr__claim_unref(c);
-        return rc;
-    }
-    *ret_claim = c;
-    return ZKR_OK;
+    return rc;
 }
 
 void zkr__claim_ref(struct zkr__claim *c)
@@ -116,13 +145,13 @@ void zkr__claim_unref(struct zkr__claim *c)
         return;
     if (c->beside != NULL)
         zkr__claim_unref(c->beside);
-    zkr__parents_done(&c->parents);
+    zkr__parents_done(&c->create.parents);
     zkr__ghosts_done(&c->ghosts);
     (void)pthread_cond_destroy(&c->changed);
     zkr__lock_unref(c->lock);
-    free(c->request_path);
-    free(c->node);
-    free(c->sweep_node);
+    free(c->node.request_path);
+    free(c->node.path);
+    free(c->leave.node);
     free(c);
 }
 
@@ -147,13 +176,13 @@ bool zkr__claim_take_back_locked(struct zkr__claim *c, struct zkr__op *op)
 
 void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
 {
-    assert(!c->decided);
-    c->decided = true;
-    c->outcome = rc;
-    zkr__timer_thread_disarm_locked(c->session, &c->timeout);
-    if (c->fn != NULL) {
+    assert(!c->outcome.decided);
+    c->outcome.decided = true;
+    c->outcome.rc = rc;
+    zkr__timer_thread_disarm_locked(c->session, &c->outcome.timeout);
+    if (c->outcome.fn != NULL) {
         zkr__claim_ref(c);
-        zkr__dispatch_post_locked(c->session, &c->notice);
+        zkr__dispatch_post_locked(c->session, &c->outcome.notice);
     }
     (void)pthread_cond_broadcast(&c->changed);
 }
@@ -163,8 +192,9 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
                            const char *why)
 {
     zkr__sm_move(&c->sm, state, why);
-    zkr__timer_thread_disarm_locked(c->session, &c->pause);
-    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
+    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
+    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     zkr__ghosts_rest_locked(c);
     if (zkr__list_empty(&c->link))
         return;
@@ -175,7 +205,8 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
 
 static void on_timeout(struct zkr__timer *timer)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, timeout);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(timer, struct zkr__claim, outcome.timeout);
 
     zkr__claim_time_out_locked(c);
 }
@@ -186,10 +217,11 @@ void zkr__claim_start_locked(struct zkr__claim *c)
 
     zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
-    c->started = zkr__clock_now();
+    c->create.since = zkr__clock_now();
     c->epoch = s->epoch;
-    if (c->fn != NULL && c->deadline != ZKR__NEVER)
-        zkr__timer_thread_arm_locked(s, &c->timeout, c->deadline, on_timeout);
+    if (c->outcome.fn != NULL && c->deadline != ZKR__NEVER)
+        zkr__timer_thread_arm_locked(s, &c->outcome.timeout, c->deadline,
+                                     on_timeout);
     c->recipe->way->enter(c, "acquire");
 }
 
@@ -199,7 +231,7 @@ static void stop_locked(struct zkr__claim *c)
         return;
     switch ((enum zkr__claim_state)c->sm.state) {
     case ZKR__CLAIM_PROBING:
-        (void)zkr__claim_take_back_locked(c, &c->list);
+        (void)zkr__claim_take_back_locked(c, &c->list.op);
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
         break;
     case ZKR__CLAIM_ENROLLING:
@@ -222,7 +254,7 @@ static void stop_locked(struct zkr__claim *c)
 
 static void fail_locked(struct zkr__claim *c, int rc, const char *reason)
 {
-    zkr__error_format(c->detail, rc, "%s '%s': %s", c->recipe->noun,
+    zkr__error_format(c->outcome.detail, rc, "%s '%s': %s", c->recipe->noun,
                       c->lock->path, reason);
     zkr__claim_decide_locked(c, rc);
 }
@@ -233,7 +265,7 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
     char reason[ZKR__DETAIL_MAX / 2];
     va_list args;
 
-    if (c->decided)
+    if (c->outcome.decided)
         return;
     va_start(args, format);
     (void)vsnprintf(reason, sizeof(reason), format, args);
@@ -249,7 +281,7 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
     for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
         struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
 
-        if (!c->decided)
+        if (!c->outcome.decided)
             fail_locked(c, rc, why);
     }
 }
@@ -257,14 +289,15 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
 void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
-    int rc = c->is_try ? ZKR__ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
+    int rc = c->intent != ZKR__WAIT ? ZKR__ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
 
     if (!zkr__session_connected(s))
         zkr__claim_give_up_locked(c, rc,
                                   "deadline passed without a connection");
-    else if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && c->watch != NULL)
+    else if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
+             c->wait.watch != NULL)
         zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'",
-                                  zkr__path_name(c->watch->path));
+                                  zkr__path_name(c->wait.watch->path));
     else
         zkr__claim_give_up_locked(c, rc, "deadline passed while %s",
                                   zkr__sm_name(&c->sm));
@@ -282,17 +315,19 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
 
-    zkr__timer_thread_disarm_locked(s, &c->pause);
-    zkr__timer_thread_disarm_locked(s, &c->relist);
+    zkr__timer_thread_disarm_locked(s, &c->create.pause);
+    zkr__timer_thread_disarm_locked(s, &c->wait.relist);
+    zkr__timer_thread_disarm_locked(s, &c->prove.again);
     zkr__ghosts_rest_locked(c);
-    c->watch = NULL; /* all watches of the handle are freed */
+    c->wait.watch = NULL; /* all watches of the handle are freed */
     zkr__claim_identity(c)->look_after(c, 0);
-    if (!c->decided && s->over != 0)
+    if (!c->outcome.decided && s->over != 0)
         fail_locked(c, s->over, "the session is over");
-    else if (!c->decided && (c->is_try || c->lock->fail_on_session_loss))
+    else if (!c->outcome.decided &&
+             (c->intent != ZKR__WAIT || c->lock->fail_on_session_loss))
         fail_locked(c, ZKR_ELOST, "the session ended");
 
-    if (!c->decided)
+    if (!c->outcome.decided)
         c->recipe->way->enter(c, "new session");
     else
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the session ended");

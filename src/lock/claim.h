@@ -39,72 +39,96 @@ struct zkr_request {
     struct zkr__claim *claim; /* for the pointer that the user has */
 };
 
+/* What the caller asked for. */
+enum zkr__intent {
+    ZKR__WAIT,   /* for as long as the deadline says */
+    ZKR__TRY,    /* the lock if it is free now */
+    ZKR__BESIDE, /* the lock at once, at the place of a grant that it has */
+};
+
 struct zkr__claim {
     /* set once */
     struct zkr_session *session;
     struct zkr__lock *lock;
     const struct zkr__recipe *recipe;
     uint64_t thread; /* that acquires; 0 of an asynchronous claim */
-    /* At whose place our node stands, if not at the tail; then also a try. */
-    struct zkr__claim *beside;
-    bool is_try;
-    int64_t deadline; /* as asked for; a try has none */
-    char data[ZKR__OWNER_MAX + 1];
-    size_t data_len;
+    enum zkr__intent intent;
+    struct zkr__claim *beside; /* at whose place our node stands, or NULL */
+    int64_t deadline;
+    struct zkr_request request;
+    struct {
+        char data[ZKR__OWNER_MAX + 1];
+        size_t len;
+    } record; /* that is in our node */
 
     atomic_uint refs;
     /* under the session lock, from here on */
     struct zkr__list link; /* in locks->claims, unless IDLE or LOST */
     struct zkr__sm sm;
     uint64_t epoch;
+    pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
-    /* our node, in this epoch */
-    char name[ZKR__NAME_MAX]; /* as asked for: */
-    bool complete;            /* the server appends no sequence number */
-    size_t path_size;         /* of each of these: */
-    char *request_path;       /* dir/name */
-    char *node;               /* dir/name and sequence number, or "" */
-    char *sweep_node;         /* the same, for leaving */
-    int64_t czxid;
-    int64_t token; /* its czxid, or that of the grant beside it */
-    int create_rc;
-    bool list_refused; /* by the client, before the create was answered */
-    bool thorough;     /* the create has been sent more than once */
+    struct {                      /* in this epoch */
+        char name[ZKR__NAME_MAX]; /* as asked for: */
+        bool complete;            /* the server appends no sequence number */
+        size_t path_size;         /* of each of these: */
+        char *request_path;       /* dir/name */
+        char *path;               /* dir/name and sequence number, or "" */
+        int64_t czxid;
+        int64_t token; /* its czxid, or that of the grant beside it */
+        bool thorough; /* a create may be carried out yet, or was twice */
+    } node;
 
-    /* requests under way */
-    struct zkr__op create;
-    struct zkr__op exists; /* of a node that a search has found */
-    struct zkr__op list;
-    struct zkr__confirm confirm;
-    struct zkr__op get;
-    struct zkr__watch *watch; /* on whom we wait for */
-    struct zkr__timer relist; /* when the watch may keep silent; or PROVING */
-    int64_t turn;             /* ... since when */
+    /* One part for each step. */
+    struct { /* create.c */
+        struct zkr__op op;
+        int rc;
+        struct zkr__parents parents;
+        struct zkr__timer pause; /* before the next attempt */
+        uint32_t retries;
+        int64_t since;
+    } create;
+    struct { /* enroll.c, survey.c */
+        struct zkr__op op;
+        bool refused; /* by the client, before the create was answered */
+    } list;
+    struct { /* recover.c */
+        struct zkr__search search;
+        struct zkr__op exists; /* of a node that was found */
+    } recover;
+    struct { /* wait.c */
+        struct zkr__op get;
+        struct zkr__watch *watch; /* on the node that we wait for */
+        struct zkr__timer relist; /* when the watch may keep silent */
+    } wait;
     struct zkr__ghosts ghosts;
-    struct zkr__parents parents;
-    struct zkr__search search;
-    struct zkr__sweep sweep;
-    struct zkr__timer pause; /* before the next create */
-    uint32_t retries;
-    int64_t started;
+    struct { /* prove.c */
+        struct zkr__confirm confirm;
+        struct zkr__timer again;
+        int64_t since;
+    } prove;
+    struct { /* leave.c */
+        struct zkr__sweep sweep;
+        char *node; /* as node.path */
+    } leave;
 
-    /* the outcome: decided once */
-    bool decided;
-    int outcome;
-    char detail[ZKR__DETAIL_MAX];
-    pthread_cond_t changed; /* decided, or gone */
-    struct zkr__timer timeout;
-    struct zkr__notice notice; /* of an asynchronous claim: */
-    zkr_acquire_fn fn;
-    void *user;
-    struct zkr_request request;
+    struct { /* decided once */
+        bool decided;
+        int rc;
+        char detail[ZKR__DETAIL_MAX];
+        struct zkr__timer timeout; /* of an asynchronous claim: */
+        struct zkr__notice notice;
+        zkr_acquire_fn fn;
+        void *user;
+    } outcome;
 
-    /* once it is granted: */
     struct zkr_grant grant;
-    struct zkr__list hold; /* in lock->holds, until it is released */
-    uint32_t depth;        /* how often its owner has acquired it, */
-    uint32_t handles;      /* ... and not yet freed */
-    bool returning;        /* the acquire that waited has not yet returned */
+    struct {                   /* holds.c, once it is granted */
+        struct zkr__list link; /* in lock->holds, until it is released */
+        uint32_t depth;        /* how often its owner has acquired it, */
+        uint32_t handles;      /* ... and not yet freed */
+        bool returning;        /* the acquire that waited has not returned */
+    } hold;
 };
 
 /* `beside` is NULL, or a grant at whose place to stand; `thread` is the calling

@@ -42,11 +42,11 @@ void zkr__claim_enter_locked(struct zkr__claim *c, const char *why);
 void zkr__claim_enrolled_locked(struct zkr__claim *c);
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
 
-/* create.c: ask for c->request_path. way->created() runs when that has been
- * answered, and can ask how it went. */
+/* create.c: ask for c->node.request_path. way->created() runs when that has
+ * been answered, and can ask how it went. */
 void zkr__claim_create_locked(struct zkr__claim *c, const char *why);
 enum zkr__create_outcome {
-    ZKR__CREATED,        /* it is c->node */
+    ZKR__CREATED,        /* it is c->node.path */
     ZKR__CREATE_EXISTS,  /* there is a node of that name */
     ZKR__CREATE_UNKNOWN, /* it may have been carried out, or may be yet */
     ZKR__CREATE_SEEN_TO, /* the claim has ended, or tries again later */

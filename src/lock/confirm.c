@@ -22,7 +22,7 @@ static void end_locked(struct zkr__confirm *f, int rc)
 static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__confirm *f = ZKR__CONTAINER(op, struct zkr__confirm, op);
-    bool another = reply->rc == ZKR_OK && reply->czxid != f->claim->czxid;
+    bool another = reply->rc == ZKR_OK && reply->czxid != f->claim->node.czxid;
 
     end_locked(f, another ? ZKR__ZNONODE : reply->rc);
 }
@@ -36,7 +36,7 @@ static bool is_wanted(struct zkr__claim *c)
 
 void zkr__confirm_read_locked(struct zkr__confirm *f)
 {
-    zkr__op_start_locked(&f->op, ZKR__ZK_EXISTS, f->claim->node,
+    zkr__op_start_locked(&f->op, ZKR__ZK_EXISTS, f->claim->node.path,
                          ZKR__RETRY_NEVER, on_seen);
 }
 
@@ -55,7 +55,7 @@ void zkr__confirm_start_locked(struct zkr__confirm *f, enum zkr__op_retry retry,
                                void (*done)(struct zkr__claim *c, int rc))
 {
     f->done = done;
-    zkr__claim_ask_locked(f->claim, &f->op, ZKR__ZK_CHECK, f->claim->node,
+    zkr__claim_ask_locked(f->claim, &f->op, ZKR__ZK_CHECK, f->claim->node.path,
                           retry, on_written);
 }
 

@@ -8,14 +8,14 @@
 
 static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create.op);
 
-    c->create_rc = reply->rc;
+    c->create.rc = reply->rc;
     if (reply->rc == ZKR_OK)
-        c->create_rc = zkr__claim_adopt(c, reply->path, reply);
-    if (c->create_rc == ZKR_EPROTO ||
-        zkr__error_outcome(c->create_rc) == ZKR__UNKNOWN)
-        c->thorough = true;
+        c->create.rc = zkr__claim_adopt(c, reply->path, reply);
+    if (c->create.rc == ZKR_EPROTO ||
+        zkr__error_outcome(c->create.rc) == ZKR__UNKNOWN)
+        c->node.thorough = true;
     c->recipe->way->created(c);
     zkr__claim_unref(c);
 }
@@ -23,19 +23,20 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
-    c->node[0] = '\0';
-    c->create.request.mode =
-        c->complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
-    c->create.request.data = c->data;
-    c->create.request.data_len = c->data_len;
-    c->create.request.acl = &c->session->acl;
-    zkr__claim_ask_locked(c, &c->create, ZKR__ZK_CREATE, c->request_path,
-                          ZKR__RETRY_NEVER, on_create);
+    c->node.path[0] = '\0';
+    c->create.op.request.mode =
+        c->node.complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    c->create.op.request.data = c->record.data;
+    c->create.op.request.data_len = c->record.len;
+    c->create.op.request.acl = &c->session->acl;
+    zkr__claim_ask_locked(c, &c->create.op, ZKR__ZK_CREATE,
+                          c->node.request_path, ZKR__RETRY_NEVER, on_create);
 }
 
 static void on_pause_over(struct zkr__timer *timer)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, pause);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(timer, struct zkr__claim, create.pause);
 
     if (!zkr__claim_is_over(c))
         c->recipe->way->enter(c, "next attempt");
@@ -47,23 +48,24 @@ void zkr__claim_pause_locked(struct zkr__claim *c)
     int64_t now = zkr__clock_now();
     uint32_t delay_ms;
 
-    if (!zkr__retry_next(&c->session->opts.retry, c->retries,
-                         (uint64_t)((now - c->started) / ZKR__MS),
+    if (!zkr__retry_next(&c->session->opts.retry, c->create.retries,
+                         (uint64_t)((now - c->create.since) / ZKR__MS),
                          zkr__random(), &delay_ms)) {
-        zkr__claim_give_up_locked(c, c->create_rc, "cannot create our node");
+        zkr__claim_give_up_locked(c, c->create.rc, "cannot create our node");
         return;
     }
-    c->retries++;
-    zkr__timer_thread_arm_locked(c->session, &c->pause,
+    c->create.retries++;
+    zkr__timer_thread_arm_locked(c->session, &c->create.pause,
                                  now + delay_ms * ZKR__MS, on_pause_over);
 }
 
 static void on_parents(struct zkr__parents *parents, int rc)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(parents, struct zkr__claim, parents);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(parents, struct zkr__claim, create.parents);
 
     if (!zkr__claim_is_over(c)) {
-        if (c->decided)
+        if (c->outcome.decided)
             zkr__claim_withdraw_locked(c);
         else if (rc == ZKR_OK)
             c->recipe->way->enter(c, "parents made");
@@ -77,8 +79,8 @@ static void on_parents(struct zkr__parents *parents, int rc)
 static void make_parents_locked(struct zkr__claim *c)
 {
     zkr__claim_ref(c);
-    if (zkr__parents_start_locked(&c->parents, c->lock->dir, c->lock->parents,
-                                  on_parents) == ZKR_OK)
+    if (zkr__parents_start_locked(&c->create.parents, c->lock->dir,
+                                  c->lock->parents, on_parents) == ZKR_OK)
         return;
     zkr__claim_unref(c);
     zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
@@ -87,21 +89,21 @@ static void make_parents_locked(struct zkr__claim *c)
 /* It has been answered, and not with success. */
 static void not_created_locked(struct zkr__claim *c)
 {
-    if (c->create_rc == ZKR__ZNONODE)
+    if (c->create.rc == ZKR__ZNONODE)
         make_parents_locked(c);
     else
-        zkr__claim_give_up_locked(c, c->create_rc, "cannot create our node");
+        zkr__claim_give_up_locked(c, c->create.rc, "cannot create our node");
 }
 
 enum zkr__create_outcome zkr__claim_judge_create_locked(struct zkr__claim *c)
 {
     if (zkr__claim_is_over(c))
         return ZKR__CREATE_SEEN_TO;
-    if (c->decided) {
+    if (c->outcome.decided) {
         zkr__claim_withdraw_locked(c);
         return ZKR__CREATE_SEEN_TO;
     }
-    switch (zkr__error_outcome(c->create_rc)) {
+    switch (zkr__error_outcome(c->create.rc)) {
     case ZKR__UNKNOWN:
         return ZKR__CREATE_UNKNOWN;
     case ZKR__NOT_DONE:
@@ -112,9 +114,9 @@ enum zkr__create_outcome zkr__claim_judge_create_locked(struct zkr__claim *c)
     case ZKR__DONE:
         break;
     }
-    if (c->create_rc == ZKR_OK)
+    if (c->create.rc == ZKR_OK)
         return ZKR__CREATED;
-    if (c->create_rc == ZKR__ZNODEEXISTS)
+    if (c->create.rc == ZKR__ZNODEEXISTS)
         return ZKR__CREATE_EXISTS;
     not_created_locked(c);
     return ZKR__CREATE_SEEN_TO;

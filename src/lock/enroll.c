@@ -13,7 +13,7 @@ static void enroll_locked(struct zkr__claim *c, const char *why);
 /* Nothing is written for a lock that is taken. */
 static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
     struct zkr__queue queue = { 0 };
     int rc = reply->rc;
 
@@ -35,7 +35,7 @@ static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
 static void probe_locked(struct zkr__claim *c)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_PROBING, "try");
-    zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
+    zkr__claim_ask_locked(c, &c->list.op, ZKR__ZK_CHILDREN, c->lock->dir,
                           ZKR__RETRY_POLICY, on_probe);
 }
 
@@ -47,15 +47,17 @@ static void name_node(struct zkr__claim *c)
     size_t len;
 
     zkr__random_uuid(uuid);
-    zkr__node_name_build(c->name, lock->layout, uuid,
+    zkr__node_name_build(c->node.name, lock->layout, uuid,
                          c->recipe->marker[lock->layout]);
-    len = strlen(c->name);
-    c->complete = c->beside != NULL;
-    if (c->complete && zkr__node_name_parse(c->beside->node, c->recipe->markers,
-                                            &seq) != ZKR__FOREIGN)
-        (void)snprintf(c->name + len, sizeof(c->name) - len, "%010" PRId64,
-                       seq);
-    (void)snprintf(c->request_path, c->path_size, "%s/%s", lock->dir, c->name);
+    len = strlen(c->node.name);
+    c->node.complete = c->beside != NULL;
+    if (c->node.complete &&
+        zkr__node_name_parse(c->beside->node.path, c->recipe->markers, &seq) !=
+            ZKR__FOREIGN)
+        (void)snprintf(c->node.name + len, sizeof(c->node.name) - len,
+                       "%010" PRId64, seq);
+    (void)snprintf(c->node.request_path, c->node.path_size, "%s/%s", lock->dir,
+                   c->node.name);
 }
 
 /* Enter the queue at its tail, as somebody new: no node of another epoch can be
@@ -63,18 +65,17 @@ static void name_node(struct zkr__claim *c)
  * same name, by which we find and delete it in the end. */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
-    if (zkr__claim_in_state(c, ZKR__CLAIM_IDLE) && c->is_try &&
-        c->beside == NULL) {
+    if (zkr__claim_in_state(c, ZKR__CLAIM_IDLE) && c->intent == ZKR__TRY) {
         probe_locked(c);
         return;
     }
-    if (c->thorough && c->epoch == c->session->epoch) {
+    if (c->node.thorough && c->epoch == c->session->epoch) {
         enroll_locked(c, why);
         return;
     }
     name_node(c);
     c->epoch = c->session->epoch;
-    c->thorough = false;
+    c->node.thorough = false;
     enroll_locked(c, why);
 }
 
@@ -108,9 +109,9 @@ static void on_enroll_list(struct zkr__op *op,
  * connection, so it shows the queue with us in it; on_enroll_list() decides. */
 static void enroll_locked(struct zkr__claim *c, const char *why)
 {
-    c->list_refused = false;
+    c->list.refused = false;
     zkr__claim_create_locked(c, why);
-    zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
+    zkr__claim_ask_locked(c, &c->list.op, ZKR__ZK_CHILDREN, c->lock->dir,
                           ZKR__RETRY_NEVER, on_enroll_list);
 }
 
@@ -119,28 +120,29 @@ static void enroll_locked(struct zkr__claim *c, const char *why)
 static void on_enroll_list(struct zkr__op *op,
                            const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
 
-    c->list_refused = c->create.where != ZKR__OP_IDLE;
-    if (!c->list_refused)
+    c->list.refused = c->create.op.where != ZKR__OP_IDLE;
+    if (!c->list.refused)
         enrolled_locked(c, reply);
     zkr__claim_unref(c);
 }
 
 void zkr__claim_enrolled_locked(struct zkr__claim *c)
 {
-    if (c->list_refused)
+    if (c->list.refused)
         enrolled_locked(c, &(struct zkr__zk_reply){ .rc = ZKR__ZSYSTEMERROR });
 }
 
 /* While ENROLLING, what has been sent must be answered first. */
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->pause);
-    if (zkr__claim_take_back_locked(c, &c->create))
-        (void)zkr__claim_take_back_locked(c, &c->list);
-    (void)zkr__claim_take_back_locked(c, &c->parents.op);
-    if (c->create.where == ZKR__OP_IDLE && c->list.where == ZKR__OP_IDLE &&
-        c->parents.op.where == ZKR__OP_IDLE)
+    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
+    if (zkr__claim_take_back_locked(c, &c->create.op))
+        (void)zkr__claim_take_back_locked(c, &c->list.op);
+    (void)zkr__claim_take_back_locked(c, &c->create.parents.op);
+    if (c->create.op.where == ZKR__OP_IDLE &&
+        c->list.op.where == ZKR__OP_IDLE &&
+        c->create.parents.op.where == ZKR__OP_IDLE)
         zkr__claim_withdraw_locked(c);
 }

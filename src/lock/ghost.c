@@ -115,7 +115,7 @@ static bool is_the_question(const struct zkr__claim *c)
 {
     const struct zkr__ghosts *g = &c->ghosts;
 
-    return !zkr__claim_is_over(c) && g->asker == c->czxid &&
+    return !zkr__claim_is_over(c) && g->asker == c->node.czxid &&
            g->waited != NULL &&
            strcmp(g->waited, zkr__path_name(g->asked)) == 0;
 }
@@ -123,7 +123,7 @@ static bool is_the_question(const struct zkr__claim *c)
 /* The leader has denied the node that we wait for. */
 static void denied_locked(struct zkr__claim *c)
 {
-    if (!is_waiting(c) || c->get.where != ZKR__OP_IDLE)
+    if (!is_waiting(c) || c->wait.get.where != ZKR__OP_IDLE)
         return; /* it has gone here, too; or we are about to learn that */
     if (!add(&c->ghosts, c->ghosts.waited))
         return;
@@ -157,7 +157,7 @@ static void ask_locked(struct zkr__claim *c)
     g->asked = zkr__path_join(c->lock->dir, g->waited);
     if (g->asked == NULL)
         return;
-    g->asker = c->czxid;
+    g->asker = c->node.czxid;
     zkr__claim_ask_locked(c, &g->ask, ZKR__ZK_CHECK, g->asked, ZKR__RETRY_NEVER,
                           on_answer);
 }

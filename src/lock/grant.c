@@ -135,8 +135,8 @@ void zkr__grant_found_locked(struct zkr_grant *g, int rc)
     } else if (rc == ZKR__ZNONODE) {
         zkr__claim_lost_locked(c, "our node was deleted");
     } else if (zkr__error_outcome(rc) == ZKR__DONE) {
-        zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s", c->node,
-                 zkr_strerror(rc));
+        zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s",
+                 c->node.path, zkr_strerror(rc));
     }
 }
 
@@ -188,7 +188,7 @@ int zkr__grant_explain(struct zkr_grant *g, int rc)
     const struct zkr__claim *c = zkr__grant_claim(g);
 
     return zkr__fail(rc, "%s '%s', token %lld: %s", c->recipe->noun,
-                     c->lock->path, (long long)c->token,
+                     c->lock->path, (long long)c->node.token,
                      zkr_grant_state_name((enum zkr_grant_state)g->sm.state));
 }
 
@@ -302,7 +302,7 @@ const char *zkr_grant_state_name(enum zkr_grant_state state)
 
 int64_t zkr_grant_token(zkr_grant *g)
 {
-    return g == NULL ? 0 : zkr__grant_claim(g)->token;
+    return g == NULL ? 0 : zkr__grant_claim(g)->node.token;
 }
 
 uint32_t zkr_grant_depth(zkr_grant *g)
@@ -311,7 +311,7 @@ uint32_t zkr_grant_depth(zkr_grant *g)
 
     if (zkr__grant_enter(g) != ZKR_OK)
         return 0;
-    depth = zkr__grant_claim(g)->depth;
+    depth = zkr__grant_claim(g)->hold.depth;
     zkr__grant_leave(g);
     return depth;
 }
@@ -319,7 +319,7 @@ uint32_t zkr_grant_depth(zkr_grant *g)
 const char *zkr_grant_node(zkr_grant *g)
 {
     return g == NULL ? NULL
-                     : zkr__grant_claim(g)->node +
+                     : zkr__grant_claim(g)->node.path +
                            strlen(zkr__grant_claim(g)->session->hosts.chroot);
 }
 

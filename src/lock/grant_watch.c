@@ -36,7 +36,7 @@ static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
         if (!zkr__grant_is_ours(g)) {
             zkr__watch_forget_locked(w); /* the delete makes it fire */
             g->watch = NULL;
-        } else if (reply->czxid != zkr__grant_claim(g)->czxid) {
+        } else if (reply->czxid != zkr__grant_claim(g)->node.czxid) {
             zkr__claim_lost_locked(zkr__grant_claim(g),
                                    "another node has the name of ours");
         } else if (is_revoke(reply)) {
@@ -55,7 +55,7 @@ static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
         zkr__grant_watch_set_locked(g, ZKR__ZK_EXISTS);
     else
         zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: %s",
-                 zkr__grant_claim(g)->node, zkr_strerror(reply->rc));
+                 zkr__grant_claim(g)->node.path, zkr_strerror(reply->rc));
 }
 
 static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -73,15 +73,16 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
     if (!zkr__grant_is_ours(g) || g->watch != NULL)
         return;
     g->watch =
-        zkr__watch_new_locked(c->session, c->node, g, on_own_node_changed);
+        zkr__watch_new_locked(c->session, c->node.path, g, on_own_node_changed);
     if (g->watch == NULL) {
         zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
-                 c->node);
+                 c->node.path);
         return;
     }
     g->look.request.watch = g->watch;
     zkr__claim_ref(c);
-    zkr__op_start_locked(&g->look, type, c->node, ZKR__RETRY_ALWAYS, on_looked);
+    zkr__op_start_locked(&g->look, type, c->node.path, ZKR__RETRY_ALWAYS,
+                         on_looked);
 }
 
 static void on_look_later(struct zkr__timer *timer)

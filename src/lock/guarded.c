@@ -217,7 +217,7 @@ static struct guarded *new_guarded(struct zkr__claim *c, const struct write *w)
     g->op.request.version = w->version;
     g->op.request.mode = ZKR__ZK_PERSISTENT;
     g->op.request.acl = &c->session->acl;
-    g->op.request.guard = c->node;
+    g->op.request.guard = c->node.path;
     return g;
 }
 

@@ -119,8 +119,8 @@ static void write_locked(struct zkr__claim *c)
         return;
     zkr__claim_ref(c);
     beat->claim = c;
-    zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node, ZKR__RETRY_NEVER,
-                         on_written);
+    zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node.path,
+                         ZKR__RETRY_NEVER, on_written);
 }
 
 static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)

@@ -13,7 +13,7 @@ struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
 
     for (struct zkr__list *l = lock->holds.next; l != &lock->holds;
          l = l->next) {
-        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, hold);
+        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, hold.link);
 
         if (c->thread != thread || c->recipe != recipe)
             continue;
@@ -28,12 +28,12 @@ static int count_up_locked(struct zkr__claim *c, zkr_grant **ret_grant)
 {
     if (c->grant.sm.state == ZKR_GRANT_LOST)
         return zkr__fail(ZKR_ELOST, "%s '%s': lost; release it %u times first",
-                         c->recipe->noun, c->lock->path, c->depth);
-    if (c->depth == ZKR__DEPTH_MAX)
+                         c->recipe->noun, c->lock->path, c->hold.depth);
+    if (c->hold.depth == ZKR__DEPTH_MAX)
         return zkr__fail(ZKR_EOVERFLOW, "%s '%s': acquired %u times",
-                         c->recipe->noun, c->lock->path, c->depth);
-    c->depth++;
-    c->handles++;
+                         c->recipe->noun, c->lock->path, c->hold.depth);
+    c->hold.depth++;
+    c->hold.handles++;
     *ret_grant = &c->grant;
     return ZKR_OK;
 }
@@ -61,10 +61,10 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
 
 void zkr__hold_begin_locked(struct zkr__claim *c)
 {
-    c->depth = 1;
-    c->handles = 1;
-    c->returning = c->fn == NULL;
-    zkr__list_append(&c->lock->holds, &c->hold);
+    c->hold.depth = 1;
+    c->hold.handles = 1;
+    c->hold.returning = c->outcome.fn == NULL;
+    zkr__list_append(&c->lock->holds, &c->hold.link);
 }
 
 bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
@@ -75,9 +75,9 @@ bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
 
 bool zkr__hold_drop_locked(struct zkr__claim *c)
 {
-    if (c->depth > 0 && --c->depth > 0)
+    if (c->hold.depth > 0 && --c->hold.depth > 0)
         return false;
-    zkr__list_remove(&c->hold);
+    zkr__list_remove(&c->hold.link);
     return true;
 }
 
@@ -85,9 +85,10 @@ bool zkr__hold_drop_locked(struct zkr__claim *c)
 static void take_away_locked(struct zkr__claim *c)
 {
     (void)zkr__hold_drop_locked(c);
-    c->outcome = ZKR_ECANCELED;
-    zkr__error_format(c->detail, c->outcome, "%s '%s': freed when granted",
-                      c->recipe->noun, c->lock->path);
+    c->outcome.rc = ZKR_ECANCELED;
+    zkr__error_format(c->outcome.detail, c->outcome.rc,
+                      "%s '%s': freed when granted", c->recipe->noun,
+                      c->lock->path);
     if (zkr__grant_is_ours(&c->grant))
         zkr__claim_release_locked(c);
 }
@@ -96,13 +97,13 @@ void zkr__holds_free_unlocks(struct zkr__lock *lock)
 {
     while (!zkr__list_empty(&lock->holds)) {
         struct zkr__claim *c =
-            ZKR__CONTAINER(lock->holds.next, struct zkr__claim, hold);
+            ZKR__CONTAINER(lock->holds.next, struct zkr__claim, hold.link);
 
-        if (c->returning) {
+        if (c->hold.returning) {
             take_away_locked(c);
             continue;
         }
-        c->handles = 1;
+        c->hold.handles = 1;
         zkr__lock_leave(lock); /* freeing a grant waits for its listener */
         zkr_grant_free(&c->grant);
         zkr__mtx_lock(&lock->session->lock);

@@ -9,7 +9,8 @@
 /* On a session that is over the node is gone, or the server will see to it. */
 static void on_swept(struct zkr__sweep *sweep, int rc)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(sweep, struct zkr__claim, sweep);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(sweep, struct zkr__claim, leave.sweep);
 
     if (zkr__error_outcome(rc) == ZKR__OVER) {
         zkr__claim_identity(c)->look_after(c, 0);
@@ -25,29 +26,30 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
 
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
 {
-    struct zkr__sweep *sweep = &c->sweep;
+    struct zkr__sweep *sweep = &c->leave.sweep;
 
-    zkr__timer_thread_disarm_locked(c->session, &c->pause);
+    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
     zkr__sm_move(&c->sm, ZKR__CLAIM_LEAVING, why);
-    (void)zkr__claim_take_back_locked(c, &c->create);
-    (void)zkr__claim_take_back_locked(c, &c->list);
-    (void)zkr__claim_take_back_locked(c, &c->exists);
-    zkr__confirm_take_back_locked(&c->confirm);
-    (void)zkr__claim_take_back_locked(c, &c->search.op);
+    (void)zkr__claim_take_back_locked(c, &c->create.op);
+    (void)zkr__claim_take_back_locked(c, &c->list.op);
+    (void)zkr__claim_take_back_locked(c, &c->recover.exists);
+    zkr__confirm_take_back_locked(&c->prove.confirm);
+    (void)zkr__claim_take_back_locked(c, &c->recover.search.op);
+    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     zkr__claim_stop_watching_locked(c);
     zkr__ghosts_leave_locked(c);
     zkr__claim_identity(c)->seek(c, &sweep->search);
     sweep->retry = zkr__claim_identity(c)->delete_retry;
-    sweep->node = strcpy(c->sweep_node, c->node);
-    sweep->node_size = c->path_size;
-    sweep->thorough = c->thorough;
+    sweep->node = strcpy(c->leave.node, c->node.path);
+    sweep->node_size = c->node.path_size;
+    sweep->thorough = c->node.thorough;
     zkr__sweep_start_locked(sweep, on_swept);
 }
 
 /* Given up, maybe before there was a node. */
 void zkr__claim_withdraw_locked(struct zkr__claim *c)
 {
-    if (c->node[0] != '\0' || c->thorough) {
+    if (c->node.path[0] != '\0' || c->node.thorough) {
         zkr__claim_leave_locked(c, "given up");
         return;
     }

@@ -100,7 +100,7 @@ static void on_promise_over(struct zkr__timer *timer)
 
 static struct leftover *new_leftover(struct zkr__claim *c)
 {
-    struct leftover *l = calloc(1, sizeof(*l) + c->path_size);
+    struct leftover *l = calloc(1, sizeof(*l) + c->node.path_size);
 
     if (l == NULL)
         return NULL;
@@ -109,21 +109,21 @@ static struct leftover *new_leftover(struct zkr__claim *c)
     zkr__lock_ref(c->lock);
     l->lock = c->lock;
     l->epoch = c->epoch;
-    l->was_there = c->node[0] != '\0' && c->sm.state != ZKR__CLAIM_LEAVING;
-    (void)strcpy(l->name, c->name);
-    (void)strcpy(l->node, c->node);
+    l->was_there = c->node.path[0] != '\0' && c->sm.state != ZKR__CLAIM_LEAVING;
+    (void)strcpy(l->name, c->node.name);
+    (void)strcpy(l->node, c->node.path);
     zkr__claim_identity(c)->seek(c, &l->sweep.search);
     l->sweep.search.tag = l->name; /* the claim draws another */
     l->sweep.retry = zkr__claim_identity(c)->delete_retry;
     l->sweep.node = l->node;
-    l->sweep.node_size = c->path_size;
-    l->sweep.thorough = c->thorough;
+    l->sweep.node_size = c->node.path_size;
+    l->sweep.thorough = c->node.thorough;
     return l;
 }
 
 static bool may_have_a_node(const struct zkr__claim *c)
 {
-    return c->node[0] != '\0' || c->thorough ||
+    return c->node.path[0] != '\0' || c->node.thorough ||
            c->sm.state == ZKR__CLAIM_ENROLLING ||
            c->sm.state == ZKR__CLAIM_RECOVERING;
 }
@@ -139,7 +139,8 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
         return;
     l = new_leftover(c);
     if (l == NULL) {
-        zkr__log(ZKR_LOG_WARNING, "no memory to see to %s", c->request_path);
+        zkr__log(ZKR_LOG_WARNING, "no memory to see to %s",
+                 c->node.request_path);
         return;
     }
     zkr__list_append(&locks->leftovers, &l->link);

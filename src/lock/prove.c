@@ -11,7 +11,7 @@
 /* Our node belongs to this session, whose epoch is still the same. */
 static void grant_locked(struct zkr__claim *c, const char *why)
 {
-    assert(c->epoch == c->session->epoch && !c->decided);
+    assert(c->epoch == c->session->epoch && !c->outcome.decided);
     zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, why);
     zkr__grant_begin_locked(&c->grant);
     zkr__claim_decide_locked(c, ZKR_OK);
@@ -26,7 +26,8 @@ static void ask_locked(struct zkr__claim *c);
 
 static void on_again(struct zkr__timer *timer)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(timer, struct zkr__claim, prove.again);
 
     if (is_proving(c))
         ask_locked(c);
@@ -36,9 +37,10 @@ static void ask_later_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
 
-    zkr__timer_thread_disarm_locked(s, &c->relist);
-    zkr__timer_thread_arm_locked(
-        s, &c->relist, zkr__clock_now() + zkr__heartbeat_pace(s), on_again);
+    zkr__timer_thread_disarm_locked(s, &c->prove.again);
+    zkr__timer_thread_arm_locked(s, &c->prove.again,
+                                 zkr__clock_now() + zkr__heartbeat_pace(s),
+                                 on_again);
 }
 
 /* An answer of the servers, and not one that has waited for us while we stood
@@ -46,13 +48,13 @@ static void ask_later_locked(struct zkr__claim *c)
 static bool is_fresh(const struct zkr__claim *c, int rc)
 {
     return zkr__error_outcome(rc) == ZKR__DONE && rc != ZKR_ENOMEM &&
-           zkr__clock_boot() - c->confirm.op.sent <
+           zkr__clock_boot() - c->prove.confirm.op.sent <
                c->session->lease.timeout / 2;
 }
 
 static bool patience_is_over(const struct zkr__claim *c)
 {
-    return zkr__clock_now() - c->turn >=
+    return zkr__clock_now() - c->prove.since >=
            zkr__lease_patience(&c->session->lease);
 }
 
@@ -61,7 +63,7 @@ static bool patience_is_over(const struct zkr__claim *c)
  * fresh, however long that takes: the caller's deadline is the end of it. */
 static void judge_locked(struct zkr__claim *c, int rc)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     if (rc == ZKR__ZNONODE)
         c->recipe->way->enter(c, "our node was deleted");
     else if (!is_fresh(c, rc))
@@ -86,10 +88,11 @@ static void on_confirmed(struct zkr__claim *c, int rc)
 static void ask_locked(struct zkr__claim *c)
 {
     ask_later_locked(c);
-    if (zkr__confirm_is_under_way(&c->confirm))
+    if (zkr__confirm_is_under_way(&c->prove.confirm))
         zkr__heartbeat_start_locked(c->session);
     else
-        zkr__confirm_start_locked(&c->confirm, ZKR__RETRY_NEVER, on_confirmed);
+        zkr__confirm_start_locked(&c->prove.confirm, ZKR__RETRY_NEVER,
+                                  on_confirmed);
 }
 
 /* First of those who conflict, in a list that is younger than our node: nobody
@@ -106,6 +109,6 @@ void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
 void zkr__claim_prove_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_PROVING, why);
-    c->turn = zkr__clock_now();
+    c->prove.since = zkr__clock_now();
     ask_locked(c);
 }

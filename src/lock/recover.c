@@ -7,7 +7,8 @@
 
 static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, exists);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(op, struct zkr__claim, recover.exists);
 
     if (zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
         !zkr__claim_is_over(c)) {
@@ -15,18 +16,19 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
             zkr__claim_recover_locked(c, "it has gone");
         else if (reply->rc != ZKR_OK)
             zkr__claim_give_up_locked(c, reply->rc, "cannot look at our node");
-        else if (zkr__claim_adopt(c, c->node, reply) == ZKR_OK)
+        else if (zkr__claim_adopt(c, c->node.path, reply) == ZKR_OK)
             zkr__claim_list_locked(c, "found, and ours");
         else
-            zkr__claim_give_up_locked(c, ZKR_EPROTO,
-                                      "'%s' is not of our session", c->node);
+            zkr__claim_give_up_locked(
+                c, ZKR_EPROTO, "'%s' is not of our session", c->node.path);
     }
     zkr__claim_unref(c);
 }
 
 static void on_searched(struct zkr__search *search, int rc)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(search, struct zkr__claim, search);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(search, struct zkr__claim, recover.search);
 
     if (zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
         !zkr__claim_is_over(c)) {
@@ -35,10 +37,10 @@ static void on_searched(struct zkr__search *search, int rc)
         } else if (search->found[0] == '\0') {
             zkr__claim_pause_locked(c);
         } else {
-            (void)snprintf(c->node, c->path_size, "%s/%s", c->lock->dir,
-                           search->found);
-            zkr__claim_ask_locked(c, &c->exists, ZKR__ZK_EXISTS, c->node,
-                                  ZKR__RETRY_POLICY, on_read);
+            (void)snprintf(c->node.path, c->node.path_size, "%s/%s",
+                           c->lock->dir, search->found);
+            zkr__claim_ask_locked(c, &c->recover.exists, ZKR__ZK_EXISTS,
+                                  c->node.path, ZKR__RETRY_POLICY, on_read);
         }
     }
     zkr__claim_unref(c);
@@ -49,9 +51,10 @@ static void on_searched(struct zkr__search *search, int rc)
 void zkr__claim_recover_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_RECOVERING, why);
-    c->thorough = true;
-    c->node[0] = '\0';
-    zkr__claim_identity(c)->seek(c, &c->search);
+    c->node.thorough = true;
+    c->node.path[0] = '\0';
+    zkr__claim_identity(c)->seek(c, &c->recover.search);
     zkr__claim_ref(c);
-    zkr__search_start_locked(&c->search, ZKR__RETRY_POLICY, on_searched);
+    zkr__search_start_locked(&c->recover.search, ZKR__RETRY_POLICY,
+                             on_searched);
 }

@@ -11,7 +11,7 @@ static int explain_release(const struct zkr_grant *g,
     return g->released == ZKR_OK
                ? ZKR_OK
                : zkr__fail(g->released, "%s '%s': cannot delete '%s'",
-                           c->recipe->noun, c->lock->path, c->node);
+                           c->recipe->noun, c->lock->path, c->node.path);
 }
 
 static void run_released(struct zkr__notice *notice)
@@ -53,7 +53,7 @@ static int check_release_locked(struct zkr_grant *g, bool waits)
         (void)zkr__hold_drop_locked(c);
         return zkr__grant_explain(g, ZKR_ELOST);
     }
-    if (waits && c->depth == 1 && zkr__dispatch_inside_locked(c->session))
+    if (waits && c->hold.depth == 1 && zkr__dispatch_inside_locked(c->session))
         return zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a release");
     return ZKR_OK;
 }
@@ -110,9 +110,9 @@ int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
 /* True when that was the last handle. */
 static bool drop_handle_locked(struct zkr__claim *c)
 {
-    if (--c->handles == 0)
+    if (--c->hold.handles == 0)
         return true;
-    if (c->depth > c->handles)
+    if (c->hold.depth > c->hold.handles)
         (void)zkr__hold_drop_locked(c);
     return false;
 }
@@ -122,8 +122,8 @@ static void free_unlocks(struct zkr_grant *g)
     struct zkr__claim *c = zkr__grant_claim(g);
     bool was_due;
 
-    c->depth = 0;
-    zkr__list_remove(&c->hold);
+    c->hold.depth = 0;
+    zkr__list_remove(&c->hold.link);
     was_due = zkr__dispatch_withdraw_unlocks(c->session, &g->notice);
     g->fn = NULL;
     if (zkr__grant_is_ours(g))

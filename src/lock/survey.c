@@ -9,7 +9,7 @@
 
 static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
 
     if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING) &&
         !zkr__claim_is_over(c)) {
@@ -35,18 +35,19 @@ static void on_confirmed(struct zkr__claim *c, int rc)
  * before it. */
 static void confirm_locked(struct zkr__claim *c)
 {
-    if (!zkr__confirm_is_under_way(&c->confirm) &&
+    if (!zkr__confirm_is_under_way(&c->prove.confirm) &&
         zkr__heartbeat_wants_write(c->session))
-        zkr__confirm_start_locked(&c->confirm, ZKR__RETRY_NEVER, on_confirmed);
+        zkr__confirm_start_locked(&c->prove.confirm, ZKR__RETRY_NEVER,
+                                  on_confirmed);
 }
 
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
-    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
     zkr__ghosts_rest_locked(c);
     confirm_locked(c);
-    zkr__claim_ask_locked(c, &c->list, ZKR__ZK_CHILDREN, c->lock->dir,
+    zkr__claim_ask_locked(c, &c->list.op, ZKR__ZK_CHILDREN, c->lock->dir,
                           ZKR__RETRY_POLICY, on_list);
 }
 
@@ -56,7 +57,7 @@ static bool is_exhausted(const struct zkr__claim *c)
 {
     int64_t seq = -1;
 
-    (void)zkr__node_name_parse(c->node, c->recipe->markers, &seq);
+    (void)zkr__node_name_parse(c->node.path, c->recipe->markers, &seq);
     if (seq >= ZKR__SEQ_WARN && seq < ZKR__SEQ_MAX)
         zkr__log(ZKR_LOG_WARNING,
                  "%s '%s': sequence number %lld of at most %lld; let the "
@@ -70,7 +71,7 @@ static void conflict_locked(struct zkr__claim *c, const char *name)
 {
     if (zkr__claim_asked_for(c, name)) /* ... and created later than we knew */
         zkr__claim_recover_locked(c, "we would wait for ourselves");
-    else if (c->is_try)
+    else if (c->intent != ZKR__WAIT)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);
     else
         zkr__claim_wait_for_locked(c, name);
@@ -85,14 +86,14 @@ static void conflict_locked(struct zkr__claim *c, const char *name)
 static bool place_was_free(const struct zkr__claim *c, struct zkr__queue *queue)
 {
     return c->beside != NULL &&
-           !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node));
+           !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node.path));
 }
 
 static void beside_nobody_locked(struct zkr__claim *c)
 {
     zkr__claim_lost_locked(c->beside, "our node was deleted");
     zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
-                              zkr__path_name(c->beside->node));
+                              zkr__path_name(c->beside->node.path));
 }
 
 void zkr__claim_survey_locked(struct zkr__claim *c,
@@ -104,7 +105,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
 
     if (zkr__queue_parse(&queue, reply->names, reply->name_count,
                          c->recipe->markers,
-                         zkr__path_name(c->node)) != ZKR_OK) {
+                         zkr__path_name(c->node.path)) != ZKR_OK) {
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
         return;
     }
@@ -116,7 +117,7 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
     else if (is_exhausted(c))
         zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
                                   "node '%s' has no usable sequence number",
-                                  c->node);
+                                  c->node.path);
     else if ((i = c->recipe->waits_for(&queue.nearest)) != ZKR__NOBODY)
         conflict_locked(c, queue.ahead[i].name);
     else if (ghosts)

@@ -20,7 +20,7 @@ static void on_left_before_us(void *owner, bool deleted)
     struct zkr__claim *c = owner;
 
     (void)deleted;
-    c->watch = NULL;
+    c->wait.watch = NULL;
     if (is_waiting(c))
         c->recipe->way->go_on(c, "the node before us has changed");
 }
@@ -31,18 +31,19 @@ static void on_relist(struct zkr__timer *timer);
 
 static void relist_later_locked(struct zkr__claim *c)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->relist);
-    zkr__timer_thread_arm_locked(c->session, &c->relist,
+    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
+    zkr__timer_thread_arm_locked(c->session, &c->wait.relist,
                                  zkr__clock_deadline(RELIST_MS), on_relist);
 }
 
 static void on_relist(struct zkr__timer *timer)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, relist);
+    struct zkr__claim *c =
+        ZKR__CONTAINER(timer, struct zkr__claim, wait.relist);
 
     if (!is_waiting(c))
         return;
-    if (c->get.where != ZKR__OP_IDLE) {
+    if (c->wait.get.where != ZKR__OP_IDLE) {
         relist_later_locked(c);
         return;
     }
@@ -58,14 +59,15 @@ static void on_relist(struct zkr__timer *timer)
 static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
                          const char *path)
 {
-    c->watch = zkr__watch_new_locked(c->session, path, c, on_left_before_us);
-    if (c->watch == NULL) {
+    c->wait.watch =
+        zkr__watch_new_locked(c->session, path, c, on_left_before_us);
+    if (c->wait.watch == NULL) {
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
         return;
     }
-    c->get.request.watch = c->watch;
-    zkr__claim_ask_locked(c, &c->get, type, c->watch->path, ZKR__RETRY_POLICY,
-                          on_get);
+    c->wait.get.request.watch = c->wait.watch;
+    zkr__claim_ask_locked(c, &c->wait.get, type, c->wait.watch->path,
+                          ZKR__RETRY_POLICY, on_get);
     if (type == ZKR__ZK_EXISTS)
         relist_later_locked(c);
 }
@@ -96,9 +98,9 @@ static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
 static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
                                int rc)
 {
-    struct zkr__watch *w = c->watch;
+    struct zkr__watch *w = c->wait.watch;
 
-    c->watch = NULL;
+    c->wait.watch = NULL;
     if (!is_waiting(c))
         ;
     else if (rc == ZKR__ZNONODE)
@@ -112,17 +114,17 @@ static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, get);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, wait.get);
     enum zkr__zk_type type = op->request.type;
 
     if (reply->rc == ZKR__ZNOAUTH && type == ZKR__ZK_EXISTS && is_waiting(c)) {
-        zkr__watch_refused_locked(c->watch); /* on_relist() has to do */
+        zkr__watch_refused_locked(c->wait.watch); /* on_relist() has to do */
         met_locked(c, reply);
     } else if (reply->rc != ZKR_OK) {
         not_watched_locked(c, type, reply->rc);
     } else if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING)) {
-        zkr__watch_remove_locked(c->watch); /* given up in the meantime */
-        c->watch = NULL;
+        zkr__watch_remove_locked(c->wait.watch); /* given up in the meantime */
+        c->wait.watch = NULL;
     } else if (!zkr__claim_is_over(c)) {
         met_locked(c, reply);
     }
@@ -131,15 +133,15 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 void zkr__claim_stop_watching_locked(struct zkr__claim *c)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->relist);
+    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
     zkr__ghosts_rest_locked(c);
-    if (c->watch == NULL)
+    if (c->wait.watch == NULL)
         return;
-    if (zkr__claim_take_back_locked(c, &c->get))
-        zkr__watch_not_sent_locked(c->watch);
-    else if (c->get.where == ZKR__OP_IDLE)
-        zkr__watch_remove_locked(c->watch);
+    if (zkr__claim_take_back_locked(c, &c->wait.get))
+        zkr__watch_not_sent_locked(c->wait.watch);
+    else if (c->wait.get.where == ZKR__OP_IDLE)
+        zkr__watch_remove_locked(c->wait.watch);
     else
         return; /* on_get() */
-    c->watch = NULL;
+    c->wait.watch = NULL;
 }

@@ -131,7 +131,7 @@ static bool pauses(void *session)
     if (!zkr__list_empty(&zkr__locks_of(of)->claims))
         paused = ZKR__CONTAINER(zkr__locks_of(of)->claims.next,
                                 struct zkr__claim, link)
-                     ->pause.armed;
+                     ->create.pause.armed;
     zkr__mtx_unlock(&of->lock);
     return paused;
 }
@@ -155,7 +155,7 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
     zkr__op_start_locked(
         op, ZKR__ZK_CREATE,
         ZKR__CONTAINER(zkr__locks_of(of)->claims.next, struct zkr__claim, link)
-            ->request_path,
+            ->node.request_path,
         ZKR__RETRY_NEVER, on_late_create);
     zkr__mtx_unlock(&of->lock);
 }

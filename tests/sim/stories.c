@@ -38,7 +38,7 @@ static void operator_deletes_the_node(void)
     operator_deletes(
         ZKR__CONTAINER(zkr__locks_of(users[WAITER].session)->claims.next,
                        struct zkr__claim, link)
-            ->node);
+            ->node.path);
 }
 
 static void has_a_node(void)
@@ -198,7 +198,7 @@ static void operator_makes_a_twin(void)
     const struct zkr__claim *c =
         ZKR__CONTAINER(zkr__locks_of(users[WAITER].session)->claims.next,
                        struct zkr__claim, link);
-    char *path = arena_copy(c->node, strlen(c->node));
+    char *path = arena_copy(c->node.path, strlen(c->node.path));
     struct request *r = arena_new(sizeof(*r));
 
     memset(path + strlen(path) - ZKR__SEQ_DIGITS + 1, '0', ZKR__SEQ_DIGITS - 1);
@@ -275,7 +275,7 @@ static void leave_out_a_ghost(void)
     c = await_state(ZKR__CLAIM_SURVEYING);
     server_cut(WAITER, follower, WAY_UP, 20 * MS);
     ensemble_stall(leader, follower, 40 * MS);
-    operator_deletes(c->node);
+    operator_deletes(c->node.path);
     fiber_sleep(world.timeout);
     give_back(&users[HOLDER]);
 }

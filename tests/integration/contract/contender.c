@@ -152,8 +152,9 @@ int contender_rc(struct contender *c)
 
 static bool is_waiting(const struct zkr__claim *c, const char *path)
 {
-    return c->sm.state == ZKR__CLAIM_WAITING && c->watch != NULL &&
-           c->get.where == ZKR__OP_IDLE && strcmp(c->lock->path, path) == 0;
+    return c->sm.state == ZKR__CLAIM_WAITING && c->wait.watch != NULL &&
+           c->wait.get.where == ZKR__OP_IDLE &&
+           strcmp(c->lock->path, path) == 0;
 }
 
 size_t count_waiting(zkr_session *s, const char *path)
