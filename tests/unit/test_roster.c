@@ -12,6 +12,8 @@
 
 #define NOBODY SIZE_MAX
 
+#define NAME_SIZE (ZKR__NAME_MAX + ZKR__SEQ_DIGITS + 1)
+
 /* Returns the entry of the node with that name. */
 struct owned {
     const char *name;
@@ -359,7 +361,8 @@ static void assert_watched(const struct zkr__recipe *exclusive,
         const struct zkr_participant *p = &items[i];
         const char *name;
 
-        if (p->kind == ZKR_PARTICIPANT_FOREIGN)
+        if (p->kind == ZKR_PARTICIPANT_FOREIGN ||
+            strcmp(p->marker, ZKR__UNFAIR_NAME) == 0)
             continue;
         name = watched(p->kind == ZKR_PARTICIPANT_SHARED ? shared : exclusive,
                        names, n, p);
@@ -370,14 +373,38 @@ static void assert_watched(const struct zkr__recipe *exclusive,
     }
 }
 
-/* There are few numbers, so that many are equal. A session has at most one node
- * of each kind with the same number, as real clients do. */
+/* A name as clients of both layouts write it; one in eight is of no contender.
+ * There are few numbers, so that many are equal. */
+static void make_name(char name[NAME_SIZE], bool is_mutex, size_t unique,
+                      uint64_t *seed)
+{
+    static const enum zkr__marker markers[] = {
+        ZKR__CURATOR_LOCK, ZKR__KAZOO_LOCK, ZKR__CURATOR_WRITE,
+        ZKR__CURATOR_READ, ZKR__KAZOO_READ
+    };
+    enum zkr__marker marker =
+        markers[unit_random(seed) % (is_mutex ? 2 : COUNT(markers))];
+    int number = (int)(unit_random(seed) % 5) - 1;
+    char uuid[ZKR__UUID_LEN + 1];
+    size_t len;
+
+    if (unit_random(seed) % 8 == 0) {
+        (void)snprintf(name, NAME_SIZE, "%zu-latch-%010d", unique, number);
+        return;
+    }
+    (void)snprintf(uuid, sizeof(uuid), "%08x-0000-4000-8000-%012zx",
+                   (unsigned)(unit_random(seed) % 16), unique);
+    zkr__node_name_build(name, zkr__markers[marker].layout, uuid, marker);
+    len = strlen(name);
+    (void)snprintf(name + len, NAME_SIZE - len, "%010d", number);
+}
+
+/* A session has at most one node of each kind with the same number, as real
+ * clients do. */
 static void claims_watch_whom_the_roster_names(void **state)
 {
-    static const char *const markers[] = { "lock-", "__lock__", "__WRIT__",
-                                           "__READ__", "__rlock__" };
     uint64_t seed = 0x0dde5;
-    char names[12][32];
+    char names[12][NAME_SIZE];
     const char *pointers[COUNT(names)];
 
     (void)state;
@@ -386,12 +413,11 @@ static void claims_watch_whom_the_roster_names(void **state)
         size_t n = unit_random(&seed) % (COUNT(names) + 1);
 
         for (size_t i = 0; i < n; i++) {
-            (void)snprintf(names[i], sizeof(names[i]), "%02x-%s%d",
-                           (unsigned)(unit_random(&seed) % 16 * 16 + i),
-                           markers[unit_random(&seed) % (is_mutex ? 2 : 5)],
-                           (int)(unit_random(&seed) % 5) - 1);
+            make_name(names[i], is_mutex, i, &seed);
             pointers[i] = names[i];
         }
+        if (n > 0 && unit_random(&seed) % 8 == 0)
+            pointers[0] = "holder"; /* of an unfair mutex: in nobody's way */
         list(pointers, n, SIZE_MAX);
         for (size_t i = 0; i < n; i++)
             items[i].session_id = (int64_t)i + 1;
