@@ -1,6 +1,8 @@
 /* The library's own threads, which block all signals. */
 #include "base/thread.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -21,7 +23,9 @@ int zkr__thread_start(pthread_t *thread, const char *name,
     if (rc != 0)
         return zkr__fail(ZKR_ESYSTEM, "cannot start thread %s: %s", name,
                          strerror(rc));
-    (void)pthread_setname_np(*thread, name);
+    rc = pthread_setname_np(*thread, name);
+    assert(rc != ERANGE); /* the kernel takes 15 characters */
+    (void)rc;
     return ZKR_OK;
 }
 

@@ -66,8 +66,8 @@ int zkr__timer_thread_start(struct zkr_session *s)
     int rc;
 
     zkr__session_ref(s);
-    rc = zkr__thread_start(&s->timer_thread, "zkr-timer thread",
-                           timer_thread_main, s);
+    rc =
+        zkr__thread_start(&s->timer_thread, "zkr-timers", timer_thread_main, s);
     if (rc != ZKR_OK)
         zkr__session_unref(s);
     return rc;

@@ -535,7 +535,7 @@ static void the_dispatcher(void **state)
 
 static void the_timer_thread(void **state)
 {
-    const struct play p = { "zkr-timer thread", live, .holds = true,
+    const struct play p = { "zkr-timers", live, .holds = true,
                             .keeps_grant = true };
 
     (void)state;
