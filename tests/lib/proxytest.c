@@ -130,11 +130,12 @@ static void await_connection(const struct fixture *f)
 }
 
 /* With a parent node for what the test creates. */
-static void open_client(struct fixture *f)
+static int64_t open_client(struct fixture *f)
 {
     assert_int_equal(admin_create(f->direct, "/t", NULL), ZOK);
     start_client(f, SESSION_MS);
     await_connection(f);
+    return zoo_client_id(f->zh)->client_id;
 }
 
 struct call {
@@ -297,7 +298,7 @@ static void test_flights(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
+    (void)open_client(f);
     proxy_set_latency(f->proxy, LATENCY_MS);
     send_create(f, "/t/a", 1);
     send_list(f, "/t", 2);
@@ -320,7 +321,7 @@ static void test_latency(void **state)
     struct fixture *f = *state;
     int64_t start_ms;
 
-    open_client(f);
+    (void)open_client(f);
     proxy_set_latency(f->proxy, LATENCY_MS);
     start_ms = now_ms();
     send_list(f, "/t", 1);
@@ -340,10 +341,8 @@ static void test_latency(void **state)
 static void test_drop_reply(void **state)
 {
     struct fixture *f = *state;
-    int64_t session;
+    int64_t session = open_client(f);
 
-    open_client(f);
-    session = zoo_client_id(f->zh)->client_id;
     proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
     assert_false(proxy_rule_done(f->proxy));
     send_create(f, "/t/a", 1);
@@ -357,10 +356,8 @@ static void test_drop_reply(void **state)
 static void test_drop_request(void **state)
 {
     struct fixture *f = *state;
-    int64_t session;
+    int64_t session = open_client(f);
 
-    open_client(f);
-    session = zoo_client_id(f->zh)->client_id;
     proxy_set_latency(f->proxy, LATENCY_MS);
     proxy_rule(f->proxy, ZOO_CREATE_OP, 2, PROXY_DROP_REQUEST);
     send_create(f, "/t/before", 1);
@@ -373,24 +370,36 @@ static void test_drop_request(void **state)
     assert_missing(f, "/t/lost");
 }
 
+/* The first of three is answered, the second is held. */
+static void hold_second(struct fixture *f, enum proxy_action action,
+                        const char *listed)
+{
+    (void)open_client(f);
+    proxy_rule(f->proxy, ZOO_CREATE_OP, 2, action);
+    send_create(f, "/t/a", 1);
+    send_create(f, "/t/b", 2);
+    send_list(f, listed, 3);
+    assert_rule_done(f);
+    assert_reply(f, 0, 1, ZOK);
+    assert_no_reply(f, 1);
+}
+
+static void release_two(struct fixture *f)
+{
+    proxy_release(f->proxy);
+    assert_reply(f, 1, 2, ZOK);
+    assert_reply(f, 2, 3, ZOK);
+}
+
 /* A held reply holds those behind it, and none before. */
 static void test_hold_reply(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 2, PROXY_HOLD_REPLY);
-    send_create(f, "/t/a", 1);
-    send_create(f, "/t/b", 2);
-    send_list(f, "/t", 3);
-    assert_rule_done(f);
-    assert_reply(f, 0, 1, ZOK);
-    assert_no_reply(f, 1);
+    hold_second(f, PROXY_HOLD_REPLY, "/t");
     assert_exists(f, "/t/b");
 
-    proxy_release(f->proxy);
-    assert_reply(f, 1, 2, ZOK);
-    assert_reply(f, 2, 3, ZOK);
+    release_two(f);
 }
 
 /* A held request holds those behind it, and none before. */
@@ -398,20 +407,11 @@ static void test_hold_request(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 2, PROXY_HOLD_REQUEST);
-    send_create(f, "/t/a", 1);
-    send_create(f, "/t/b", 2);
-    send_list(f, "/t/b", 3);
-    assert_rule_done(f);
-    assert_reply(f, 0, 1, ZOK);
-    assert_no_reply(f, 1);
+    hold_second(f, PROXY_HOLD_REQUEST, "/t/b");
     assert_missing(f, "/t/b");
     assert_int_equal(proxy_requests(f->proxy, PROXY_ANY), 3);
 
-    proxy_release(f->proxy);
-    assert_reply(f, 1, 2, ZOK);
-    assert_reply(f, 2, 3, ZOK);
+    release_two(f);
 }
 
 static bool has_late_node(void *direct)
@@ -419,16 +419,21 @@ static bool has_late_node(void *direct)
     return admin_exists(direct, "/t/late", NULL) == ZOK;
 }
 
+static void hang_up_while_held(struct fixture *f)
+{
+    (void)open_client(f);
+    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
+    send_create(f, "/t/late", 1);
+    assert_rule_done(f);
+    close_client(f);
+}
+
 /* A held request reaches the server even after its client has hung up. */
 static void test_late_request(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
-    send_create(f, "/t/late", 1);
-    assert_rule_done(f);
-    close_client(f);
+    hang_up_while_held(f);
     sleep_ms(QUIET_MS);
     assert_missing(f, "/t/late");
 
@@ -441,7 +446,7 @@ static void test_error_reply(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
+    (void)open_client(f);
     proxy_set_latency(f->proxy, LATENCY_MS);
     proxy_rule_error(f->proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
     send_create(f, "/t/a", 1);
@@ -461,7 +466,7 @@ static void test_error_behind_held(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
+    (void)open_client(f);
     proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REPLY);
     proxy_rule_error(f->proxy, ZOO_GETCHILDREN_OP, 1, ZTHROTTLEDOP);
     send_create(f, "/t/a", 1);
@@ -480,7 +485,7 @@ static void test_rules_count(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
+    (void)open_client(f);
     proxy_rule_error(f->proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
     proxy_rule_error(f->proxy, PROXY_ANY, 3, ZAPIERROR);
     send_list(f, "/t", 1);
@@ -500,7 +505,7 @@ static void test_pass_and_forget(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
+    (void)open_client(f);
     proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_PASS);
     assert_false(proxy_wait_rule(f->proxy, QUIET_MS));
     send_create(f, "/t/a", 1);
@@ -519,7 +524,7 @@ static void test_rule_in_vain(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
+    (void)open_client(f);
     server_pause(f->server);
     proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
     send_create(f, "/t/a", 1);
@@ -538,7 +543,7 @@ static void test_connect_and_close(void **state)
     struct fixture *f = *state;
 
     proxy_rule(f->proxy, PROXY_CONNECT, 1, PROXY_DROP_REPLY);
-    open_client(f);
+    (void)open_client(f);
     assert_rule_done(f);
     assert_int_equal(proxy_requests(f->proxy, PROXY_CONNECT), 2);
 
@@ -573,10 +578,8 @@ static void test_read_only(void **state)
 static void test_cut(void **state)
 {
     struct fixture *f = *state;
-    int64_t session;
+    int64_t session = open_client(f);
 
-    open_client(f);
-    session = zoo_client_id(f->zh)->client_id;
     proxy_set_latency(f->proxy, LATENCY_MS);
     send_create(f, "/t/a", 1);
     proxy_cut(f->proxy);
@@ -594,7 +597,7 @@ static void test_freeze(void **state)
 {
     struct fixture *f = *state;
 
-    open_client(f);
+    (void)open_client(f);
     proxy_freeze(f->proxy);
     send_create(f, "/t/a", 1);
     assert_no_reply(f, 0);
@@ -647,10 +650,8 @@ static void test_freeze_expires(void **state)
 static void test_server_restart(void **state)
 {
     struct fixture *f = *state;
-    int64_t session;
+    int64_t session = open_client(f);
 
-    open_client(f);
-    session = zoo_client_id(f->zh)->client_id;
     admin_close(f->direct);
     f->direct = NULL;
     server_kill9(f->server);
@@ -712,24 +713,27 @@ static void test_many_partial_frames(void **state)
     assert_int_equal(proxy_requests(f->proxy, PROXY_CLOSE), RAW_CLIENTS);
 }
 
+static void assert_hangs_up(const struct fixture *f, const unsigned char *bytes,
+                            size_t size)
+{
+    unsigned char reply[8];
+    int fd = net_connect(proxy_hosts(f->proxy), WAIT_MS);
+
+    assert_true(net_send(fd, bytes, size));
+    assert_int_equal(net_receive(fd, reply, sizeof(reply)), 0);
+    close(fd);
+}
+
 /* What is no frame ends the connection, and only this one. */
 static void test_garbage(void **state)
 {
     static const unsigned char huge[] = { 0x7f, 0xff, 0xff, 0xff };
     static const unsigned char tiny[] = { 0, 0, 0, 1, 0 };
     struct fixture *f = *state;
-    unsigned char reply[8];
-    int fd;
 
-    open_client(f);
-    fd = net_connect(proxy_hosts(f->proxy), WAIT_MS);
-    assert_true(net_send(fd, huge, sizeof(huge)));
-    assert_int_equal(net_receive(fd, reply, sizeof(reply)), 0);
-    close(fd);
-    fd = net_connect(proxy_hosts(f->proxy), WAIT_MS);
-    assert_true(net_send(fd, tiny, sizeof(tiny)));
-    assert_int_equal(net_receive(fd, reply, sizeof(reply)), 0);
-    close(fd);
+    (void)open_client(f);
+    assert_hangs_up(f, huge, sizeof(huge));
+    assert_hangs_up(f, tiny, sizeof(tiny));
     send_list(f, "/t", 1);
     assert_reply(f, 0, 1, ZOK);
 }
@@ -743,27 +747,26 @@ static int64_t cpu_ms(void)
     return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
+static void assert_idle(void)
+{
+    int64_t start_ms = cpu_ms();
+
+    sleep_ms(5 * QUIET_MS);
+    assert_in_range(cpu_ms() - start_ms, 0, QUIET_MS);
+}
+
 /* Waiting costs nothing, even with ends that hung up while all is held. */
 static void test_idles(void **state)
 {
     struct fixture *f = *state;
-    int64_t start_ms;
 
-    open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
-    send_create(f, "/t/late", 1);
-    assert_rule_done(f);
-    close_client(f);
-    start_ms = cpu_ms();
-    sleep_ms(5 * QUIET_MS);
-    assert_in_range(cpu_ms() - start_ms, 0, QUIET_MS);
+    hang_up_while_held(f);
+    assert_idle();
 
     proxy_release(f->proxy);
     assert_true(wait_until(has_late_node, f->direct, WAIT_MS));
     proxy_freeze(f->proxy);
-    start_ms = cpu_ms();
-    sleep_ms(5 * QUIET_MS);
-    assert_in_range(cpu_ms() - start_ms, 0, QUIET_MS);
+    assert_idle();
 }
 
 /* Life */
