@@ -122,7 +122,7 @@ static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
     if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
         return rc;
     left_ms -= ctl->patience_ms;
-    (void)escape_text(why, strlen(why), escaped, sizeof(escaped));
+    (void)escape_string(why, escaped, sizeof(escaped));
     lockctl_say(ctl, "%s; trying for another %lld ms", escaped,
                 (long long)left_ms);
     return open_for(ctl, opts, left_ms, why);

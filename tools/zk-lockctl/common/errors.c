@@ -1,8 +1,6 @@
 /* What an error of the library means: a sentence, and an exit code. */
 #include "common/lockctl.h"
 
-#include <string.h>
-
 #include "common/escape.h"
 
 /* Of ZooKeeper's codes, those that mean something to a user of the tool. */
@@ -49,7 +47,7 @@ int lockctl_fail_error(int rc, const char *detail)
 
     if (detail[0] == '\0')
         detail = zkr_strerror(rc);
-    (void)escape_text(detail, strlen(detail), text, sizeof(text));
+    (void)escape_string(detail, text, sizeof(text));
     lockctl_cause = rc;
     return lockctl_fail(lockctl_exit_code(rc), "%s%s", text,
                         rc == ZNOAUTH ? "; see --auth-file" : "");

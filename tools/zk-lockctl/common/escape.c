@@ -118,3 +118,9 @@ size_t escape_text(const char *bytes, size_t len, char *out, size_t size)
     out[used] = '\0';
     return used;
 }
+
+const char *escape_string(const char *text, char *out, size_t size)
+{
+    (void)escape_text(text, strlen(text), out, size);
+    return out;
+}

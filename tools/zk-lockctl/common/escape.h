@@ -13,6 +13,9 @@
  * terminated, unless `size` is 0. The length of what is in it. */
 size_t escape_text(const char *bytes, size_t len, char *out, size_t size);
 
+/* The same of a string; it returns `out`. */
+const char *escape_string(const char *text, char *out, size_t size);
+
 /* The length of the character at the start, and its code point; 0 where it is
  * not UTF-8 (RFC 3629: the shortest form, no surrogates, up to U+10FFFF). */
 size_t escape_decode(const unsigned char *bytes, size_t len,

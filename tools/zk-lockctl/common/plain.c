@@ -36,6 +36,5 @@ const char *plain_escape(const char *text, char *out, size_t size)
 {
     char escaped[4 * 1024 + 1];
 
-    (void)escape_text(text, strlen(text), escaped, sizeof(escaped));
-    return plain_copy(escaped, out, size);
+    return plain_copy(escape_string(text, escaped, sizeof(escaped)), out, size);
 }

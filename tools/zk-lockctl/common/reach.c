@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"

@@ -1,7 +1,6 @@
 /* All locks below some paths, and the deadlocks among them. */
 #include "model/across.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -84,7 +84,7 @@ static char *text(const char *format, ...)
 
 static const char *name_text(const char *name, char out[NAME_MAX_TEXT])
 {
-    (void)escape_text(name, strlen(name), out, NAME_MAX_TEXT);
+    (void)escape_string(name, out, NAME_MAX_TEXT);
     return out;
 }
 

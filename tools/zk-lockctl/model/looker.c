@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,7 +40,7 @@ static void see_nothing(const char *root, struct look_result *ret)
 {
     char path[256];
 
-    (void)escape_text(root, strlen(root), path, sizeof(path));
+    (void)escape_string(root, path, sizeof(path));
     ret->scan = (struct scan){ .at_ms = clock_wall_ms() };
     notes_add(&ret->scan.notes, "%s does not exist", path);
     ret->error = ZKR_OK;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clock.h"
 #include "common/escape.h"
@@ -61,7 +60,7 @@ static void note_cut(struct looks *l, const struct lock *lock)
     char path[256];
     char text[512];
 
-    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    (void)escape_string(lock->path, path, sizeof(path));
     (void)snprintf(text, sizeof(text),
                    "%s: who is far behind in the queue is not seen", path);
     if (lock->cut)

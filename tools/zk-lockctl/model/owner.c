@@ -94,5 +94,5 @@ void owner_word(const struct owner *owner, const char *data, size_t size,
     (void)snprintf(text, sizeof(text), "%s:%" PRId64 "%s%s%s", owner->host,
                    owner->pid, thread, owner->program[0] == '\0' ? "" : " ",
                    owner->program);
-    (void)escape_text(text, strlen(text), word, word_size);
+    (void)escape_string(text, word, word_size);
 }

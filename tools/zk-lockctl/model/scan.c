@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clock.h"
 #include "common/escape.h"
@@ -193,7 +192,7 @@ static int fail_missing(const char *path)
 {
     char text[256];
 
-    (void)escape_text(path, strlen(path), text, sizeof(text));
+    (void)escape_string(path, text, sizeof(text));
     return lockctl_fail(EX_DATAERR, "%s does not exist", text);
 }
 
@@ -201,7 +200,7 @@ static int fail_no_lock(const struct lock *lock)
 {
     char text[256];
 
-    (void)escape_text(lock->path, strlen(lock->path), text, sizeof(text));
+    (void)escape_string(lock->path, text, sizeof(text));
     return lockctl_fail(EX_DATAERR,
                         "%s is not a lock: of its %zu children none "
                         "contends; zk-lockctl ls %s lists what is below",
@@ -341,7 +340,7 @@ static void note_skipped(struct notes *notes, const struct zkr_locks *found)
     char path[256];
     char more[64] = "";
 
-    (void)escape_text(first, strlen(first), path, sizeof(path));
+    (void)escape_string(first, path, sizeof(path));
     if (found->skipped > 1)
         (void)snprintf(more, sizeof(more), ", and %zu more node%s",
                        found->skipped - 1, word_plural(found->skipped - 1));
@@ -373,7 +372,7 @@ static void note_lock(struct scan *scan, const struct lock *lock)
 {
     char path[256];
 
-    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    (void)escape_string(lock->path, path, sizeof(path));
     if (lock->error != ZKR_OK)
         notes_add(&scan->notes, "%s: %s", path, zkr_strerror(lock->error));
     if (lock->cut)

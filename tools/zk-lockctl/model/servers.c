@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -431,7 +430,7 @@ static bool set_address(struct asking *a, const char *text, size_t len)
     colon = strrchr(all, ':');
     if (colon == NULL)
         return false;
-    (void)escape_text(all, strlen(all), a->name, sizeof(a->name));
+    (void)escape_string(all, a->name, sizeof(a->name));
     *colon = '\0';
     if (host[0] == '[' && colon > all && colon[-1] == ']') {
         colon[-1] = '\0';

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <unistd.h>
-
 enum { ADDED = 7, VALUE_MAX = ZKR_PATH_MAX + 256 };
 
 struct env {

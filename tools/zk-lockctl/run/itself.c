@@ -35,8 +35,7 @@ static int refuse(const struct run *run, const struct zkr_participant *p,
     char path[ZKR_PATH_MAX + 1];
     char who[128];
 
-    (void)escape_text(run->opts.path, strlen(run->opts.path), path,
-                      sizeof(path));
+    (void)escape_string(run->opts.path, path, sizeof(path));
     owner_word(owner, p->data, p->data_size, who, sizeof(who));
     return lockctl_fail(
         once ? run->opts.not_acquired_code : EX_USAGE,

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "common/escape.h"
+
 const char *cell_at_most(int64_t ms, char word[WORD_MAX])
 {
     char age[WORD_MAX];
@@ -17,6 +19,11 @@ const char *cell_count(size_t count, bool more, char word[WORD_MAX])
 {
     (void)snprintf(word, WORD_MAX, "%zu%s", count, more ? "+" : "");
     return word;
+}
+
+const char *cell_path(const char *path, char text[PATH_TEXT_MAX])
+{
+    return escape_string(path, text, PATH_TEXT_MAX);
 }
 
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX])

@@ -11,6 +11,10 @@ const char *cell_at_most(int64_t ms, char word[WORD_MAX]);
 /* "12", or "12+" when there are more. */
 const char *cell_count(size_t count, bool more, char word[WORD_MAX]);
 
+/* A path, escaped: it is shown whole, whatever it is made of. */
+enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
+const char *cell_path(const char *path, char text[PATH_TEXT_MAX]);
+
 /* Who holds the lock, or how many; "" when nobody does. Escaped. */
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX]);
 

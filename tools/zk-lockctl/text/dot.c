@@ -3,12 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/escape.h"
 #include "common/words.h"
 #include "model/deadlock.h"
-#include "text/rows.h"
+#include "text/cells.h"
 
 void dot_begin(void)
 {
@@ -48,8 +47,7 @@ void dot_owner(const char *id, const struct contender *c, bool bad)
     (void)printf("  %s [shape=ellipse, label=\"", id);
     print_text(contender_who(c, who));
     if (c->owner.is_record && c->owner.label[0] != '\0') {
-        (void)escape_text(c->owner.label, strlen(c->owner.label), label,
-                          sizeof(label));
+        (void)escape_string(c->owner.label, label, sizeof(label));
         (void)fputs("\\n", stdout);
         print_text(label);
     }
@@ -61,11 +59,10 @@ void dot_owner(const char *id, const struct contender *c, bool bad)
 
 void dot_lock(const char *id, const struct lock *lock, bool bad)
 {
-    char path[ZKR_PATH_MAX * 4 + 1];
+    char path[PATH_TEXT_MAX];
 
-    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
     (void)printf("  %s [shape=box, label=\"", id);
-    print_text(path);
+    print_text(cell_path(lock->path, path));
     (void)putchar('"');
     print_look(bad);
 }

@@ -2,7 +2,6 @@
  * is cut off. */
 #include "text/grid.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 

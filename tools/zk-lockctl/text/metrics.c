@@ -2,7 +2,6 @@
 #include "text/metrics.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/escape.h"
 
@@ -12,7 +11,7 @@ static void write_label(FILE *out, const char *name, const char *value)
 {
     char text[ZKR_PATH_MAX * 4 + 1];
 
-    (void)escape_text(value, strlen(value), text, sizeof(text));
+    (void)escape_string(value, text, sizeof(text));
     (void)fprintf(out, "%s=\"", name);
     for (const char *c = text; *c != '\0'; c++)
         (void)fprintf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);

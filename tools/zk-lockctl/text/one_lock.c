@@ -26,7 +26,7 @@ void one_lock_say(const struct lockctl *ctl, const struct lock *lock)
 {
     char path[512];
 
-    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    (void)escape_string(lock->path, path, sizeof(path));
     if (lock->holders == 0)
         lockctl_say(ctl, "%s is free", path);
     else if (lock->holders == 1)

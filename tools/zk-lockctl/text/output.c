@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -83,6 +82,21 @@ int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
                           "zkrecipes/v1", "kind", kind, "at", json_time(at_ms),
                           "items", items, "warnings", texts_of(notes)),
                 JSON_INDENT(2));
+}
+
+int output_items(const struct lockctl *ctl, const char *kind, int64_t at_ms,
+                 json_item_fn *item, const void *of, size_t count,
+                 const struct notes *notes)
+{
+    json_t *items = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        if (json_array_append_new(items, item(of, i)) != 0) {
+            json_decref(items);
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        }
+    }
+    return output_json(ctl, kind, at_ms, items, notes);
 }
 
 /* "ZNOAUTH" of "ZNOAUTH: not permitted". */

@@ -1,10 +1,6 @@
 /* A lock as one row of a table, as ls shows it. */
 #include "text/rows.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/escape.h"
 #include "text/cells.h"
 #include "text/describe.h"
@@ -26,9 +22,6 @@ static const struct column columns[] = {
     { .name = "CHILDREN", .wide = true, .right = true },
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
-
-/* A path is shown whole, whatever it is made of. */
-enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 
 struct cells {
     char path[PATH_TEXT_MAX];
@@ -55,21 +48,20 @@ static void set_holder(struct cells *c, const struct lock *lock,
     if (lock->holders > 1)
         return;
     cells[8] = cell_token(h, c->token);
-    (void)escape_text(h->owner.label, strlen(h->owner.label), c->label,
-                      sizeof(c->label));
+    (void)escape_string(h->owner.label, c->label, sizeof(c->label));
     cells[9] = c->label;
     cells[10] = cell_session(h, c->session);
     cells[11] = word_time(h->node->since_ms, c->since);
 }
 
-static bool print_row(struct table *table, const struct lock *lock)
+static bool print_row(struct table *table, const void *of, size_t i)
 {
+    const struct lock *lock = (const struct lock *)of + i;
     struct cells c;
     const char *cells[COLUMN_COUNT] = { NULL };
     enum style style = lock->state == LOCK_FREE ? STYLE_DIM : STYLE_PLAIN;
 
-    (void)escape_text(lock->path, strlen(lock->path), c.path, sizeof(c.path));
-    cells[0] = c.path;
+    cells[0] = cell_path(lock->path, c.path);
     cells[1] = kind_name(lock->kind);
     cells[2] = dialect_name(lock->dialect);
     cells[3] = lock_state_name(lock->state);
@@ -83,42 +75,18 @@ static bool print_row(struct table *table, const struct lock *lock)
     return table_row(table, cells, style);
 }
 
-static int print_table(const struct lockctl *ctl, const struct lock *locks,
-                       size_t count)
+static json_t *describe(const void *of, size_t i)
 {
-    struct table *table;
-    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
-
-    if (code != 0)
-        return code;
-    for (size_t i = 0; i < count; i++) {
-        if (!print_row(table, &locks[i])) {
-            (void)table_end(table);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return table_end(table);
-}
-
-static int print_json(const struct lockctl *ctl, const struct lock *locks,
-                      size_t count, int64_t at_ms, const struct notes *notes)
-{
-    json_t *items = json_array();
-
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(items, describe_lock(&locks[i])) != 0) {
-            json_decref(items);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return output_json(ctl, "LockList", at_ms, items, notes);
+    return describe_lock((const struct lock *)of + i);
 }
 
 int rows_print(const struct lockctl *ctl, const struct lock *locks,
                size_t count, int64_t at_ms, const struct notes *notes)
 {
-    int code = output_is_json(ctl) ? print_json(ctl, locks, count, at_ms, notes)
-                                   : print_table(ctl, locks, count);
+    int code = output_is_json(ctl) ? output_items(ctl, "LockList", at_ms,
+                                                  describe, locks, count, notes)
+                                   : table_print(ctl, columns, COLUMN_COUNT,
+                                                 print_row, locks, count);
 
     notes_say(notes, ctl);
     return code;

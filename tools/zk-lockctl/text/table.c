@@ -379,3 +379,28 @@ int table_end(struct table *t)
                ? 0
                : lockctl_fail(EX_IOERR, "cannot write the output");
 }
+
+int table_rows(struct table *table, table_row_fn *row, const void *of,
+               size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!row(table, of, i))
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+    }
+    return 0;
+}
+
+int table_print(const struct lockctl *ctl, const struct column *columns,
+                size_t column_count, table_row_fn *row, const void *of,
+                size_t count)
+{
+    struct table *table;
+    int code = table_new(ctl, columns, column_count, &table);
+    int ended;
+
+    if (code != 0)
+        return code;
+    code = table_rows(table, row, of, count);
+    ended = table_end(table);
+    return code != 0 ? code : ended;
+}

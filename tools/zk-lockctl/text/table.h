@@ -33,9 +33,19 @@ int table_new(const struct lockctl *ctl, const struct column *columns,
 /* One text for each of `columns`, escaped before; NULL and "": nothing. They
  * are copied. False: out of memory. */
 bool table_row(struct table *table, const char *const *cells, enum style style);
+/* Row `i` of what `of` is; it may be several. False: out of memory. */
+typedef bool table_row_fn(struct table *table, const void *of, size_t i);
+/* All rows up to `count`. An exit code. */
+int table_rows(struct table *table, table_row_fn *row, const void *of,
+               size_t count);
 /* Print it, and free it. An exit code. On a terminal, and unless columns were
  * asked for, no line is longer than a line of the terminal; which columns are
  * missing for that is said. */
 int table_end(struct table *table);
+
+/* All of these: a table with so many rows. An exit code. */
+int table_print(const struct lockctl *ctl, const struct column *columns,
+                size_t column_count, table_row_fn *row, const void *of,
+                size_t count);
 
 #endif

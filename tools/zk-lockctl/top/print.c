@@ -1,6 +1,5 @@
 /* top without a screen: tables, one after the other, or lines for programs. */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/stop.h"
 #include "model/looker.h"
@@ -39,22 +38,24 @@ static const struct column columns[COLUMN_COUNT] = {
 
 /* --- one look --- */
 
-static int print_rows(struct table *table, const struct top_model *model)
+static bool print_row(struct table *table, const void *of, size_t i)
 {
+    const struct top_model *model = of;
+    const struct top_row *row = model->shown[i];
     const char *cells[COLUMN_COUNT];
     struct top_cells room;
     char time[WORD_MAX];
 
+    top_row_cells(row, &room, cells);
     cells[TIME] = word_time(model->at_ms, time);
-    for (size_t i = 0; i < model->shown_count; i++) {
-        const struct lock *lock = &model->shown[i]->view.lock;
+    return table_row(table, cells,
+                     row->view.lock.state == LOCK_FREE ? STYLE_DIM
+                                                       : STYLE_PLAIN);
+}
 
-        top_row_cells(model->shown[i], &room, cells);
-        if (!table_row(table, cells,
-                       lock->state == LOCK_FREE ? STYLE_DIM : STYLE_PLAIN))
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-    }
-    return 0;
+static int print_rows(struct table *table, const struct top_model *model)
+{
+    return table_rows(table, print_row, model, model->shown_count);
 }
 
 static int print_table(const struct printer *p)
@@ -75,31 +76,19 @@ static int print_table(const struct printer *p)
     return code != 0 ? code : ended;
 }
 
-static json_t *describe(const struct top_row *row, int64_t at_ms)
+static json_t *describe(const void *of, size_t i)
 {
+    const struct top_model *model = of;
+    const struct top_row *row = model->shown[i];
     json_t *lock = describe_lock(&row->view.lock);
 
     if (lock == NULL)
         return NULL;
-    (void)json_object_set_new(lock, "at", json_time(at_ms));
+    (void)json_object_set_new(lock, "at", json_time(model->at_ms));
     (void)json_object_set_new(lock, "held_ms_max", json_ms(row->held_ms));
     (void)json_object_set_new(lock, "grants_last_minute",
                               json_integer((json_int_t)row->grants));
     return lock;
-}
-
-static int print_json(const struct lockctl *ctl, const struct top_model *model)
-{
-    json_t *items = json_array();
-
-    for (size_t i = 0; i < model->shown_count; i++) {
-        if (json_array_append_new(
-                items, describe(model->shown[i], model->at_ms)) != 0) {
-            json_decref(items);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return output_json(ctl, "LockTop", model->at_ms, items, &model->notes);
 }
 
 static int print(struct printer *p)
@@ -113,7 +102,8 @@ static int print(struct printer *p)
     if (p->csv != NULL)
         code = print_rows(p->csv, &p->model);
     else if (output_is_json(p->ctl))
-        code = print_json(p->ctl, &p->model);
+        code = output_items(p->ctl, "LockTop", p->model.at_ms, describe,
+                            &p->model, p->model.shown_count, &p->model.notes);
     else
         code = print_table(p);
     if (p->tables++ == 0)

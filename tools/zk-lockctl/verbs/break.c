@@ -12,7 +12,6 @@
 #include "model/scan.h"
 #include "model/servers.h"
 #include "text/one_lock.h"
-#include "text/rows.h"
 
 enum { ZNONODE = -101 };
 enum { NODE_MAX = 2 * ZKR_PATH_MAX };
@@ -55,8 +54,7 @@ static void say_liveness(const struct lockctl *ctl, const struct contender *c,
         return;
     }
     if (client != NULL) {
-        (void)escape_text(client->address, strlen(client->address), address,
-                          sizeof(address));
+        (void)escape_string(client->address, address, sizeof(address));
         lockctl_say(ctl, "  it is connected from %s to %s, session timeout %gs",
                     address, client->server, (double)client->timeout_ms / 1000);
         return;
@@ -92,9 +90,8 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
     char age[WORD_MAX];
     char label[ZKR_LABEL_MAX * 4 + 1];
 
-    (void)escape_text(c->owner.label, strlen(c->owner.label), label,
-                      sizeof(label));
-    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    (void)escape_string(c->owner.label, label, sizeof(label));
+    (void)escape_string(lock->path, path, sizeof(path));
     lockctl_say(ctl, "%s is held by %s", path, contender_who(c, who));
     if (c->owner.label[0] != '\0')
         lockctl_say(ctl, "  label: %s", label);
@@ -179,7 +176,7 @@ static void leave_a_trace(const struct lock *lock, const char *who,
 {
     char path[512];
 
-    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
+    (void)escape_string(lock->path, path, sizeof(path));
     openlog("zk-lockctl", LOG_PID, LOG_USER);
     syslog(LOG_WARNING, "uid %u broke %s, held by %s, token %" PRId64,
            (unsigned)getuid(), path, who, token);

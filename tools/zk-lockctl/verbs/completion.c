@@ -10,7 +10,6 @@
 #include "common/clock.h"
 #include "common/plain.h"
 #include "text/complete.h"
-#include "text/one_lock.h"
 
 /* Who presses a key waits no longer. */
 enum { BUDGET_MS = 300, FIND_MS = 200, FIND_LIMIT = 1000 };

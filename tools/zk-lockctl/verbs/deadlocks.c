@@ -9,13 +9,11 @@
 #include "common/shell.h"
 #include "common/words.h"
 #include "model/across.h"
+#include "text/cells.h"
 #include "text/describe.h"
 #include "text/dot.h"
 #include "text/output.h"
-#include "text/rows.h"
 #include "text/table.h"
-
-enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 
 static int64_t age_of(const struct across *a, const struct deadlock *d)
 {
@@ -29,19 +27,13 @@ static const char *certainty(const struct deadlock *d)
 
 /* --- as text --- */
 
-static const char *path_text(const struct lock *lock, char text[PATH_TEXT_MAX])
-{
-    (void)escape_text(lock->path, strlen(lock->path), text, PATH_TEXT_MAX);
-    return text;
-}
-
 static void print_place(const char *verb, const struct lock *lock,
                         const struct contender *c)
 {
     char path[PATH_TEXT_MAX];
     char age[WORD_MAX];
 
-    (void)printf("%s %s (", verb, path_text(lock, path));
+    (void)printf("%s %s (", verb, cell_path(lock->path, path));
     if (c->node->holds)
         (void)printf("<=");
     (void)printf("%s", word_age(c->age_ms, age));
@@ -145,8 +137,9 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
-static bool print_row(struct table *table, size_t number,
-                      const struct deadlock *d, const struct deadlock_member *m)
+static bool print_member_row(struct table *table, size_t number,
+                             const struct deadlock *d,
+                             const struct deadlock_member *m)
 {
     const char *cells[COLUMN_COUNT] = { NULL };
     char index[WORD_MAX], wait[WORD_MAX], token[WORD_MAX], session[WORD_MAX];
@@ -155,41 +148,31 @@ static bool print_row(struct table *table, size_t number,
     char node[1024];
     char who[WHO_MAX];
 
-    (void)snprintf(index, sizeof(index), "%zu", number);
-    (void)escape_text(m->waits->node->name, strlen(m->waits->node->name), node,
-                      sizeof(node));
-    cells[0] = index;
+    (void)escape_string(m->waits->node->name, node, sizeof(node));
+    cells[0] = cell_count(number, false, index);
     cells[1] = certainty(d);
     cells[2] = contender_who(m->waits, who);
     if (m->held != NULL) {
-        cells[3] = path_text(m->held_lock, held);
+        cells[3] = cell_path(m->held_lock->path, held);
         cells[6] = word_token(m->held->node->token, token);
     }
-    cells[4] = path_text(m->waits_lock, waits);
+    cells[4] = cell_path(m->waits_lock->path, waits);
     cells[5] = word_age(m->waits->age_ms, wait);
     cells[7] = word_id(m->waits->node->session_id, session);
     cells[8] = node;
     return table_row(table, cells, d->certain ? STYLE_BAD : STYLE_PLAIN);
 }
 
-static int print_rows(const struct lockctl *ctl, const struct across *a)
+/* A row for each of its members. */
+static bool print_row(struct table *table, const void *of, size_t i)
 {
-    struct table *table;
-    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
+    const struct deadlock *d = &((const struct across *)of)->deadlocks.items[i];
 
-    if (code != 0)
-        return code;
-    for (size_t i = 0; i < a->deadlocks.count; i++) {
-        const struct deadlock *d = &a->deadlocks.items[i];
-
-        for (size_t k = 0; k < d->count; k++) {
-            if (!print_row(table, i + 1, d, &d->members[k])) {
-                (void)table_end(table);
-                return lockctl_fail_error(ZKR_ENOMEM, "");
-            }
-        }
+    for (size_t k = 0; k < d->count; k++) {
+        if (!print_member_row(table, i + 1, d, &d->members[k]))
+            return false;
     }
-    return table_end(table);
+    return true;
 }
 
 /* --- JSON --- */
@@ -218,31 +201,18 @@ static json_t *describe_member(const struct deadlock *d,
                      (int)(m == d->youngest));
 }
 
-static json_t *describe(const struct across *a, const struct deadlock *d)
+static json_t *describe(const void *of, size_t i)
 {
+    const struct across *a = of;
+    const struct deadlock *d = &a->deadlocks.items[i];
     json_t *members = json_array();
 
-    for (size_t i = 0; i < d->count; i++)
+    for (size_t k = 0; k < d->count; k++)
         (void)json_array_append_new(members,
-                                    describe_member(d, &d->members[i]));
+                                    describe_member(d, &d->members[k]));
     return json_pack("{s:b, s:I, s:o, s:o}", "confirmed", (int)d->certain,
                      "age_ms", (json_int_t)age_of(a, d), "since",
                      json_time(d->since), "owners", members);
-}
-
-static int print_json(const struct lockctl *ctl, const struct across *a)
-{
-    json_t *items = json_array();
-
-    for (size_t i = 0; i < a->deadlocks.count; i++) {
-        if (json_array_append_new(items, describe(a, &a->deadlocks.items[i])) !=
-            0) {
-            json_decref(items);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return output_json(ctl, "DeadlockList", a->scan.at_ms, items,
-                       &a->scan.notes);
 }
 
 /* --- DOT --- */
@@ -298,11 +268,13 @@ static int print(const struct lockctl *ctl, const struct across *a)
     int code = 0;
 
     if (output_is_json(ctl))
-        code = print_json(ctl, a);
+        code = output_items(ctl, "DeadlockList", a->scan.at_ms, describe, a,
+                            a->deadlocks.count, &a->scan.notes);
     else if (ctl->format == FORMAT_DOT)
         code = print_dot(a);
     else if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
-        code = print_rows(ctl, a);
+        code = table_print(ctl, columns, COLUMN_COUNT, print_row, a,
+                           a->deadlocks.count);
     else
         print_text(a);
     notes_say(&a->scan.notes, ctl);

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/words.h"
 #include "model/across.h"
 #include "model/doctor.h"
-#include "text/one_lock.h"
+#include "text/cells.h"
 #include "text/output.h"
 #include "text/table.h"
 
@@ -120,8 +119,6 @@ static int look_twice(struct lockctl *ctl, const struct order *order,
 
 /* --- output --- */
 
-enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
-
 static const struct column columns[] = {
     { .name = "LOCK" },
     { .name = "CHECK" },
@@ -130,12 +127,6 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
-static const char *path_text(const struct finding *f, char text[PATH_TEXT_MAX])
-{
-    (void)escape_text(f->path, strlen(f->path), text, PATH_TEXT_MAX);
-    return text;
-}
-
 static void print_lines(const struct findings *all)
 {
     char path[PATH_TEXT_MAX];
@@ -143,34 +134,25 @@ static void print_lines(const struct findings *all)
     for (size_t i = 0; i < all->count; i++) {
         const struct finding *f = &all->items[i];
 
-        (void)printf("%s: %s: %s. Cure: %s\n", path_text(f, path), f->check,
-                     f->what, f->cure);
+        (void)printf("%s: %s: %s. Cure: %s\n", cell_path(f->path, path),
+                     f->check, f->what, f->cure);
     }
 }
 
-static int print_table(const struct lockctl *ctl, const struct findings *all)
+static bool print_row(struct table *table, const void *of, size_t i)
 {
+    const struct finding *f = (const struct finding *)of + i;
     char path[PATH_TEXT_MAX];
-    struct table *table;
-    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
+    const char *cells[COLUMN_COUNT] = { cell_path(f->path, path), f->check,
+                                        f->what, f->cure };
 
-    if (code != 0)
-        return code;
-    for (size_t i = 0; i < all->count; i++) {
-        const struct finding *f = &all->items[i];
-        const char *cells[COLUMN_COUNT] = { path_text(f, path), f->check,
-                                            f->what, f->cure };
-
-        if (!table_row(table, cells, STYLE_PLAIN)) {
-            (void)table_end(table);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return table_end(table);
+    return table_row(table, cells, STYLE_PLAIN);
 }
 
-static json_t *describe(const struct finding *f)
+static json_t *describe(const void *of, size_t i)
 {
+    const struct finding *f = (const struct finding *)of + i;
+
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "check", f->check,
                      "lock", json_text(f->path, strlen(f->path)), "node",
                      f->node == NULL ? json_null()
@@ -180,35 +162,23 @@ static json_t *describe(const struct finding *f)
                      json_text(f->cure, strlen(f->cure)));
 }
 
-static int print_json(const struct lockctl *ctl, const struct examination *look)
-{
-    json_t *items = json_array();
-
-    for (size_t i = 0; i < look->findings.count; i++) {
-        if (json_array_append_new(items, describe(&look->findings.items[i])) !=
-            0) {
-            json_decref(items);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return output_json(ctl, "FindingList", look->scan.at_ms, items,
-                       &look->scan.notes);
-}
-
 static int print(const struct lockctl *ctl, const struct examination *look)
 {
+    const struct findings *all = &look->findings;
     int code = 0;
 
     if (output_is_json(ctl))
-        code = print_json(ctl, look);
+        code = output_items(ctl, "FindingList", look->scan.at_ms, describe,
+                            all->items, all->count, &look->scan.notes);
     else if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
-        code = print_table(ctl, &look->findings);
+        code = table_print(ctl, columns, COLUMN_COUNT, print_row, all->items,
+                           all->count);
     else
-        print_lines(&look->findings);
+        print_lines(all);
     notes_say(&look->scan.notes, ctl);
     lockctl_say(ctl, "%zu lock%s, %zu finding%s", look->scan.count,
-                word_plural(look->scan.count), look->findings.count,
-                word_plural(look->findings.count));
+                word_plural(look->scan.count), all->count,
+                word_plural(all->count));
     return code;
 }
 

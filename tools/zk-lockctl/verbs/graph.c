@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/words.h"
 #include "model/across.h"
+#include "text/cells.h"
 #include "text/describe.h"
 #include "text/dot.h"
 #include "text/output.h"
-#include "text/rows.h"
 #include "text/table.h"
 
 static const struct column columns[] = {
@@ -117,57 +116,36 @@ static size_t position_of(const struct edge *e)
 
 /* --- table --- */
 
-static bool print_row(struct table *table, const struct edge *e)
+static bool print_row(struct table *table, const void *of, size_t i)
 {
+    const struct edge *e = (const struct edge *)of + i;
     const char *cells[COLUMN_COUNT] = { NULL };
     char who[WHO_MAX];
-    char path[ZKR_PATH_MAX * 4 + 1];
+    char path[PATH_TEXT_MAX];
     char node[1024];
     char position[WORD_MAX], since[WORD_MAX], deadlock[WORD_MAX];
     char token[WORD_MAX], session[WORD_MAX];
 
-    (void)escape_text(e->lock->path, strlen(e->lock->path), path, sizeof(path));
-    (void)escape_text(e->c->node->name, strlen(e->c->node->name), node,
-                      sizeof(node));
-    (void)snprintf(position, sizeof(position), "%zu", position_of(e));
+    (void)escape_string(e->c->node->name, node, sizeof(node));
     cells[0] = contender_who(e->c, who);
     cells[1] = name_of(e);
-    cells[2] = path;
-    cells[3] = position;
+    cells[2] = cell_path(e->lock->path, path);
+    cells[3] = cell_count(position_of(e), false, position);
     if (e->c->age_ms >= 0)
         cells[4] = word_age(e->c->age_ms, since);
-    if (e->deadlock != 0) {
-        (void)snprintf(deadlock, sizeof(deadlock), "%zu", e->deadlock);
-        cells[5] = deadlock;
-    }
-    if (e->c->node->token != 0)
-        cells[6] = word_token(e->c->node->token, token);
-    if (e->c->node->session_id != 0)
-        cells[7] = word_id(e->c->node->session_id, session);
+    if (e->deadlock != 0)
+        cells[5] = cell_count(e->deadlock, false, deadlock);
+    cells[6] = cell_token(e->c, token);
+    cells[7] = cell_session(e->c, session);
     cells[8] = node;
     return table_row(table, cells, e->deadlock != 0 ? STYLE_BAD : STYLE_PLAIN);
 }
 
-static int print_table(const struct lockctl *ctl, const struct edges *edges)
-{
-    struct table *table;
-    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
-
-    if (code != 0)
-        return code;
-    for (size_t i = 0; i < edges->count; i++) {
-        if (!print_row(table, &edges->items[i])) {
-            (void)table_end(table);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return table_end(table);
-}
-
 /* --- JSON --- */
 
-static json_t *describe_edge(const struct edge *e)
+static json_t *describe_edge(const void *of, size_t i)
 {
+    const struct edge *e = (const struct edge *)of + i;
     char who[WHO_MAX];
 
     return json_pack("{s:s, s:s, s:o, s:I, s:o, s:o}", "edge",
@@ -178,21 +156,6 @@ static json_t *describe_edge(const struct edge *e)
                      e->deadlock == 0 ? json_null()
                                       : json_integer((json_int_t)e->deadlock),
                      "contender", describe_contender(e->lock, e->c));
-}
-
-static int print_json(const struct lockctl *ctl, const struct across *a,
-                      const struct edges *edges)
-{
-    json_t *items = json_array();
-
-    for (size_t i = 0; i < edges->count; i++) {
-        if (json_array_append_new(items, describe_edge(&edges->items[i])) !=
-            0) {
-            json_decref(items);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return output_json(ctl, "Graph", a->scan.at_ms, items, &a->scan.notes);
 }
 
 /* --- DOT --- */
@@ -250,11 +213,13 @@ static int print(const struct lockctl *ctl, const struct across *a)
     if (!collect(a, &edges))
         return lockctl_fail_error(ZKR_ENOMEM, "");
     if (output_is_json(ctl))
-        code = print_json(ctl, a, &edges);
+        code = output_items(ctl, "Graph", a->scan.at_ms, describe_edge,
+                            edges.items, edges.count, &a->scan.notes);
     else if (ctl->format == FORMAT_DOT)
         code = print_dot(a, &edges);
     else
-        code = print_table(ctl, &edges);
+        code = table_print(ctl, columns, COLUMN_COUNT, print_row, edges.items,
+                           edges.count);
     notes_say(&a->scan.notes, ctl);
     if (edges.count == 0)
         lockctl_say(ctl, "nobody holds or waits");

@@ -2,13 +2,10 @@
 #include "verbs/verbs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
-#include "common/escape.h"
 #include "model/scan.h"
 #include "text/one_lock.h"
-#include "text/rows.h"
 
 enum { ZNONODE = -101 };
 enum { NODE_MAX = 2 * ZKR_PATH_MAX };

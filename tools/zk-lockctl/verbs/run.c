@@ -70,7 +70,7 @@ static void take_why(const struct lockctl *ctl, struct run_opts *opts)
     opts->why = opts->label;
     if (why_fit(optarg, opts->label))
         return;
-    (void)escape_text(opts->why, strlen(opts->why), shown, sizeof(shown));
+    (void)escape_string(opts->why, shown, sizeof(shown));
     lockctl_say(ctl,
                 "--why: others are shown one line of at most %d bytes: \"%s\"",
                 ZKR_LABEL_MAX, shown);

@@ -13,9 +13,7 @@
 #include "model/watching.h"
 #include "text/cells.h"
 #include "text/describe.h"
-#include "text/one_lock.h"
 #include "text/output.h"
-#include "text/rows.h"
 #include "text/table.h"
 
 enum { OPTION_NO_4LW = OPTION_FIRST, OPTION_LIMIT };
@@ -115,8 +113,7 @@ static void set_client(const struct view *v, const struct contender *c,
     cells[6] = "?";
     if (client == NULL)
         return;
-    (void)escape_text(client->address, strlen(client->address), x->client,
-                      sizeof(x->client));
+    (void)escape_string(client->address, x->client, sizeof(x->client));
     cells[4] = x->client;
     (void)snprintf(x->timeout, sizeof(x->timeout), "%gs",
                    (double)client->timeout_ms / 1000);
@@ -138,19 +135,18 @@ static void set_queue(const struct view *v, const struct contender *c,
         cells[9] = words[watches(v, c)];
 }
 
-static bool print_row(struct table *table, const struct view *v, size_t i)
+static bool print_row(struct table *table, const void *of, size_t i)
 {
+    const struct view *v = of;
     const struct contender *c = &v->lock.items[i];
     const struct zkr_participant *p = c->node;
     bool is_foreign = p->kind == ZKR_PARTICIPANT_FOREIGN;
     const char *cells[COLUMN_COUNT] = { NULL };
     struct cells x;
 
-    (void)escape_text(c->owner.label, strlen(c->owner.label), x.label,
-                      sizeof(x.label));
-    (void)escape_text(c->owner.thread, strlen(c->owner.thread), x.thread,
-                      sizeof(x.thread));
-    (void)escape_text(p->name, strlen(p->name), x.node, sizeof(x.node));
+    (void)escape_string(c->owner.label, x.label, sizeof(x.label));
+    (void)escape_string(c->owner.thread, x.thread, sizeof(x.thread));
+    (void)escape_string(p->name, x.node, sizeof(x.node));
     cells[0] = is_foreign ? NULL : cell_count(i, false, x.position);
     cells[1] = cell_state(c);
     cells[2] = contender_who(c, x.owner);
@@ -174,14 +170,13 @@ static bool print_row(struct table *table, const struct view *v, size_t i)
 static void print_title(const struct view *v)
 {
     const struct lock *lock = &v->lock;
-    char path[ZKR_PATH_MAX * 4 + 1];
+    char path[PATH_TEXT_MAX];
     char plain[ZKR_PATH_MAX * 16 + 1];
 
-    (void)escape_text(lock->path, strlen(lock->path), path, sizeof(path));
     (void)printf("%s  %s (%s)  %s  %zu in the queue",
-                 plain_text(path, plain, sizeof(plain)), kind_name(lock->kind),
-                 dialect_name(lock->dialect), lock_state_name(lock->state),
-                 lock->count);
+                 plain_text(cell_path(lock->path, path), plain, sizeof(plain)),
+                 kind_name(lock->kind), dialect_name(lock->dialect),
+                 lock_state_name(lock->state), lock->count);
     if (v->queue < lock->count)
         (void)printf(", %zu shown", v->queue);
     if (lock->listed > lock->count)
@@ -193,18 +188,15 @@ static int print_table(const struct lockctl *ctl, const struct view *v)
 {
     struct table *table;
     int code = table_new(ctl, columns, COLUMN_COUNT, &table);
+    int ended;
 
     if (code != 0)
         return code;
     if (ctl->format != FORMAT_CSV)
         print_title(v);
-    for (size_t i = 0; i < v->shown; i++) {
-        if (!print_row(table, v, i)) {
-            (void)table_end(table);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return table_end(table);
+    code = table_rows(table, print_row, v, v->shown);
+    ended = table_end(table);
+    return code != 0 ? code : ended;
 }
 
 /* --- JSON --- */

@@ -2,7 +2,6 @@
 #include "verbs/verbs.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "top/top.h"

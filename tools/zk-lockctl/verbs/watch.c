@@ -12,7 +12,6 @@
 #include "text/cells.h"
 #include "text/describe.h"
 #include "text/output.h"
-#include "text/rows.h"
 #include "text/table.h"
 
 enum { OPTION_INTERVAL = OPTION_FIRST, OPTION_INITIAL };
@@ -46,7 +45,7 @@ enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 struct texts {
     char time[WORD_MAX];
     char last_look[WORD_MAX];
-    char path[ZKR_PATH_MAX * 4 + 1];
+    char path[PATH_TEXT_MAX];
     char owner[WHO_MAX];
     char node[1024];
     char label[ZKR_LABEL_MAX * 4 + 1];
@@ -56,11 +55,6 @@ struct texts {
     char held[WORD_MAX];
 };
 
-static void escape(const char *text, char *out, size_t size)
-{
-    (void)escape_text(text, strlen(text), out, size);
-}
-
 static void write_texts(const struct event *e, struct texts *t)
 {
     memset(t, 0, sizeof(*t));
@@ -69,9 +63,9 @@ static void write_texts(const struct event *e, struct texts *t)
         (void)word_time(e->since_ms, t->last_look);
         return;
     }
-    escape(e->lock->path, t->path, sizeof(t->path));
-    escape(e->of->node->name, t->node, sizeof(t->node));
-    escape(e->of->owner.label, t->label, sizeof(t->label));
+    (void)cell_path(e->lock->path, t->path);
+    (void)escape_string(e->of->node->name, t->node, sizeof(t->node));
+    (void)escape_string(e->of->owner.label, t->label, sizeof(t->label));
     (void)contender_who(e->of, t->owner);
     (void)cell_token(e->of, t->token);
     (void)cell_session(e->of, t->session);
