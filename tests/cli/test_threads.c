@@ -23,7 +23,7 @@
 #include "unit.h"
 #include "wait.h"
 
-enum { LONG_MS = 3600000, SOON_MS = 20000, LOCKS = 20 };
+enum { LONG_MS = 3600000, SOON_MS = 60000, LOCKS = 20 };
 
 int lockctl_fail(int exit_code, const char *format, ...)
 {

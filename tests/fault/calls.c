@@ -10,7 +10,7 @@ zkr_session *calls_session(const char *hosts)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.session_timeout_ms = 2 * BRIEF_SESSION_MS;
     opts.reply_timeout_ms = REPLY_MS;
     ok(zkr_session_open(hosts, &opts, &s));
     return s;

@@ -249,7 +249,7 @@ static void swallow_many(const char *what, void (*const kinds[])(void),
 
     for (int i = 0; i < count; i++)
         kinds[i % kind_count]();
-    sleep_ms(2 * SESSION_MS); /* what is there now stays */
+    sleep_ms(4000); /* what is there now stays */
     assert_int_equal(count_children(path), 0);
     v = oracle_judge(oracle, the_server);
     assert_int_equal(v.twins, 0);

@@ -314,12 +314,22 @@ void wait_grant_state(zkr_grant *g, enum zkr_grant_state state)
                  zkr_grant_state_name(state));
 }
 
-void restart_server(void)
+void restart_server_for(void (*clients_first)(void))
 {
     admin_close(admin);
     admin = NULL; /* also for the tests after this one, when it fails here */
     assert_int_equal(server_restart(the_server), 0);
+    clients_first();
     assert_int_equal(admin_open(server_hosts(the_server), &admin), 0);
+}
+
+static void nobody(void)
+{
+}
+
+void restart_server(void)
+{
+    restart_server_for(nobody);
 }
 
 void expire(zkr_session *s)

@@ -33,7 +33,7 @@ void open_proxied(const struct zkr_retry *retry)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.session_timeout_ms = SESSION_MS;
     opts.reply_timeout_ms = reply_ms;
     if (retry != NULL)
         opts.retry = *retry;

@@ -173,7 +173,7 @@ static void a_node_that_turns_up_after_the_search_is_ours_too(void **state)
     char *lowest;
 
     (void)state;
-    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.session_timeout_ms = SESSION_MS;
     opts.retry = slowly;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
     mutex = new_mutex(slow, path);
@@ -438,7 +438,7 @@ static void closing_without_a_connection_says_what_stays(void **state)
     zkr_grant *g;
 
     (void)state;
-    opts.session_timeout_ms = SESSION_MS;
+    opts.session_timeout_ms = BRIEF_SESSION_MS;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &lonely));
     mutex = new_mutex(lonely, path);
     g = acquire(mutex);
@@ -462,7 +462,7 @@ static void closing_with_a_silent_server_does_not_claim_success(void **state)
     int code = 1;
 
     (void)state;
-    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.session_timeout_ms = 2 * BRIEF_SESSION_MS;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &lonely));
     mutex = new_mutex(lonely, path);
     g = acquire(mutex);

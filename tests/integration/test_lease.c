@@ -474,7 +474,8 @@ static int say(char c)
 }
 
 /* Holds a lock and asks all the time. After a gap, the answer: 'y' or 'n'. */
-static int child_main(const char *hosts, const char *lock, int64_t stopped_ms)
+static int child_main(const char *hosts, const char *lock, uint32_t session_ms,
+                      int64_t stopped_ms)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *session;
@@ -482,7 +483,7 @@ static int child_main(const char *hosts, const char *lock, int64_t stopped_ms)
     zkr_grant *g;
     int64_t last;
 
-    opts.session_timeout_ms = SESSION_MS;
+    opts.session_timeout_ms = session_ms;
     if (zkr_session_open(hosts, &opts, &session) != ZKR_OK ||
         zkr_mutex_new(session, lock, NULL, &mutex) != ZKR_OK ||
         zkr_mutex_acquire(mutex, SOON_MS, &g) != ZKR_OK)
@@ -501,21 +502,21 @@ static int child_main(const char *hosts, const char *lock, int64_t stopped_ms)
     }
 }
 
-/* Not even one check may say yes: it reads the clock, before any event of the
- * client can have come. */
 /* Returns the first answer of a holder that has been stopped for that long: 'y'
  * or 'n'. */
-static char answer_after(int stopped_ms)
+static char answer_after(int stopped_ms, int session_ms)
 {
     char hosts[64];
+    char timeout[16];
     char least[16];
-    char *argv[] = { "/proc/self/exe", hosts, path, least, NULL };
+    char *argv[] = { "/proc/self/exe", hosts, path, timeout, least, NULL };
     char answer = 0;
     int out[2];
     pid_t child;
 
     (void)snprintf(hosts, sizeof(hosts), "%s", server_hosts(the_server));
     (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(timeout, sizeof(timeout), "%d", session_ms);
     (void)snprintf(least, sizeof(least), "%d", stopped_ms - 50);
     assert_int_equal(pipe(out), 0);
     child = spawn_bound(argv, STDIN_FILENO, out[1]);
@@ -532,16 +533,18 @@ static char answer_after(int stopped_ms)
     return answer;
 }
 
+/* Not even one check may say yes: the clock is read in it, before any event of
+ * the client can have come. */
 static void a_process_that_was_stopped_does_not_believe(void **state)
 {
     (void)state;
-    assert_int_equal(answer_after(2 * SESSION_MS), 'n');
+    assert_int_equal(answer_after(2 * BRIEF_SESSION_MS, BRIEF_SESSION_MS), 'n');
 }
 
 static void a_process_that_was_stopped_for_a_moment_still_holds(void **state)
 {
     (void)state;
-    assert_int_equal(answer_after(SESSION_MS / 5), 'y');
+    assert_int_equal(answer_after(400, SESSION_MS), 'y');
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -573,7 +576,8 @@ static int run_group(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 4)
-        return child_main(argv[1], argv[2], atoi(argv[3]));
+    if (argc == 5)
+        return child_main(argv[1], argv[2], (uint32_t)atoi(argv[3]),
+                          atoi(argv[4]));
     return run_with_server(NULL, run_group);
 }

@@ -50,7 +50,7 @@ static int setup(void **state)
     refuse(ZKR__ZK_CREATE, 0);
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
-    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.session_timeout_ms = SESSION_MS;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(s, path);

@@ -65,7 +65,7 @@ static zkr_session *open_at_server(void)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = SESSION_MS;
+    opts.session_timeout_ms = 2 * BRIEF_SESSION_MS;
     ok(zkr_session_open(server_hosts(server), &opts, &s));
     return s;
 }

@@ -211,6 +211,12 @@ static void start(struct member *members, struct crowd *c)
     }
 }
 
+static bool was_a_race(const struct crowd *c)
+{
+    return c->reads > 50 && c->writes > 20 && c->downgrades > 5 &&
+           c->given_up > 20;
+}
+
 static void finish(struct member *members, const struct crowd *c)
 {
     for (int i = 0; i < THREADS; i++)
@@ -219,10 +225,7 @@ static void finish(struct member *members, const struct crowd *c)
         fail_msg("%d wrong, such as %s", c->wrong,
                  zkr_strerror(c->first_wrong));
     wait_children(path, 0);
-    assert_true(c->reads > 50); /* else it was no race */
-    assert_true(c->writes > 20);
-    assert_true(c->downgrades > 5);
-    assert_true(c->given_up > 20);
+    assert_true(was_a_race(c));
 }
 
 static void readers_writers_and_downgrades_never_overlap(void **state)
@@ -242,6 +245,7 @@ static bool has_begun_anew(void *session)
     return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
 
+/* A busy machine may need more expiries until it was a race. */
 static void sessions_that_end_under_them_leave_none_hanging(void **state)
 {
     struct crowd c = { .sessions_end = true };
@@ -249,7 +253,7 @@ static void sessions_that_end_under_them_leave_none_hanging(void **state)
 
     (void)state;
     start(members, &c);
-    for (int i = 0; i < 15; i++) {
+    for (int i = 0; i < 15 || (!was_a_race(&c) && i < 150); i++) {
         zkr_session *victim = sessions[i % SESSIONS];
 
         assert_true(wait_until(has_begun_anew, victim, SOON_MS));

@@ -33,7 +33,7 @@ static int setup(void **state)
     if (proxy_start(server_hosts(the_server), &proxy) != 0 ||
         proxy_start(server_hosts(the_server), &side) != 0)
         return -1;
-    opts.session_timeout_ms = 2 * SESSION_MS;
+    opts.session_timeout_ms = SESSION_MS;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
     theirs = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
@@ -86,8 +86,8 @@ static void create_as_session(int64_t session_id, const char *node)
     zhandle_t *zh;
 
     session_passwd(session_id, id.passwd);
-    zh = zookeeper_init2(proxy_hosts(side), on_event, 2 * SESSION_MS, &id, NULL,
-                         0, ignore_line);
+    zh = zookeeper_init2(proxy_hosts(side), on_event, SESSION_MS, &id, NULL, 0,
+                         ignore_line);
     assert_non_null(zh);
     assert_true(wait_until(is_attached, zh, SOON_MS));
     assert_int_equal(zoo_create(zh, node, "", 0, &ZOO_OPEN_ACL_UNSAFE,

@@ -18,7 +18,7 @@ enum {
     CLOSE_OP = -11,    /* OpCode.closeSession */
     ANSWER_SIZE = 20,  /* start of a ConnectResponse, up to the session id */
     ANSWER_ID = 12,    /* where in it the session id begins */
-    ANSWER_WAIT_MS = 5000,
+    ANSWER_WAIT_MS = 60000,
     ATTEMPTS = 50,
 };
 

@@ -31,7 +31,9 @@
     "/etc/zookeeper/conf_example:" JAR ":" JAVA_DIR "/slf4j-simple.jar"
 
 enum {
-    ANSWER_WAIT_MS = 1000,
+    ANSWER_WAIT_MS =
+        1000, /* of one attempt: a server that starts forgets some */
+    PATIENCE_MS = 60000,
     PROBE_PAUSE_MS = 20,
     JAVA_OPTS_MAX = 32,
     LOG_SHOWN = 3000,
@@ -64,6 +66,7 @@ struct server {
     char hosts[32];
     int port;
     pid_t pid; /* 0 when no process runs */
+    bool paused;
     int exit_code;
     struct guard guard;
     char *java_opts[JAVA_OPTS_MAX + 1];
@@ -242,7 +245,7 @@ static char *read_to_end(int fd)
     return NULL;
 }
 
-char *server_4lw(const struct server *s, const char *word)
+static char *ask_once(const struct server *s, const char *word)
 {
     int fd = net_connect(s->hosts, ANSWER_WAIT_MS);
     char *answer = NULL;
@@ -255,10 +258,23 @@ char *server_4lw(const struct server *s, const char *word)
     return answer;
 }
 
+char *server_4lw(const struct server *s, const char *word)
+{
+    int64_t deadline_ms = now_ms() + PATIENCE_MS;
+    char *answer;
+
+    do
+        answer = ask_once(s, word);
+    while (answer == NULL && s->pid != 0 && !s->paused &&
+           now_ms() < deadline_ms);
+    return answer;
+}
+
+/* For those who ask again: whether it serves is not known in advance. */
 static bool answers(const struct server *s, const char *word,
                     const char *expected)
 {
-    char *answer = server_4lw(s, word);
+    char *answer = ask_once(s, word);
     bool found = answer != NULL && strstr(answer, expected) != NULL;
 
     free(answer);
@@ -348,6 +364,7 @@ int server_spawn(struct server *s)
     s->pid = spawn_bound(argv, null, log);
     close(null);
     close(log);
+    s->paused = false;
     if (s->pid > 0)
         return SERVER_OK;
     s->pid = 0;
@@ -540,12 +557,14 @@ void server_pause(struct server *s)
 {
     if (s->pid == 0)
         return;
+    s->paused = true;
     kill(s->pid, SIGSTOP);
     waitpid(s->pid, NULL, WUNTRACED);
 }
 
 void server_resume(struct server *s)
 {
+    s->paused = false;
     if (s->pid != 0)
         kill(s->pid, SIGCONT);
 }

@@ -35,7 +35,7 @@ struct server;
 /* Returns false where server_start() would return SERVER_MISSING. */
 bool server_installed(void);
 
-/* Start a server on a free port of 127.0.0.1 and wait, up to 30 s, until it
+/* Start a server on a free port of 127.0.0.1 and wait until it
  * serves.  On failure nothing is left behind. */
 int server_start(const struct server_opts *opts, struct server **ret_server);
 
@@ -64,7 +64,8 @@ int server_restart(struct server *s);
 void server_pause(struct server *s);
 void server_resume(struct server *s);
 
-/* The answer to a four letter word, to be freed, or NULL after 1 s. */
+/* The answer to a four letter word, to be freed, or NULL: no process answers,
+ * or it is paused. */
 char *server_4lw(const struct server *s, const char *word);
 
 /* Tells whether its version is that one, or a later one. */
@@ -78,7 +79,7 @@ int server_ephemerals_count(const struct server *s);
 /* Several servers that elect a leader. */
 struct ensemble;
 
-/* Start `count` servers (2 to 7) and wait, up to 30 s, until one leads and
+/* Start `count` servers (2 to 7) and wait until one leads and
  * all others follow. */
 int ensemble_start(int count, const struct server_opts *opts,
                    struct ensemble **ret_ensemble);

@@ -141,15 +141,20 @@ static void deadlines_hold_while_the_server_is_silent(void **state)
     wait_children(path, 0);
 }
 
+static void heal_both(void)
+{
+    proxy_heal(proxy);
+    proxy_heal(their_proxy);
+}
+
 /* A server forgets clients that connect while it starts, and their sessions may
- * end before they try again. */
+ * end before they try again; or while the admin connects, which may take long.
+ */
 static void restart_alone(void)
 {
     proxy_cut(proxy);
     proxy_cut(their_proxy);
-    restart_server();
-    proxy_heal(proxy);
-    proxy_heal(their_proxy);
+    restart_server_for(heal_both);
 }
 
 /* Curator testWaitingProcessKilledServer, and the official WriteLockTest */
