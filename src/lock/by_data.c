@@ -50,7 +50,7 @@ bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
 }
 
 /* A node of our session that no claim knows has been written to by others. If
- * it is not ours, it is of another claim that is looking for it, and is better
+ * it is not ours, it is of another claim that searches for it, and is better
  * off without it than without an end. */
 static bool matches(const struct zkr__search *search,
                     const struct zkr__zk_reply *node)
@@ -106,7 +106,7 @@ static void stays(struct zkr__claim *c)
         (void)pthread_cond_broadcast(&c->changed);
 }
 
-/* Others may have made it anew: between a look at it and its delete it could
+/* Others may have made it anew: between a read and the delete it could
  * become theirs. The servers see to it. */
 static void look_after(struct zkr__claim *c, int64_t not_before)
 {

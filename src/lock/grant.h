@@ -15,9 +15,11 @@ struct zkr__claim;
 
 struct zkr_grant {     /* under the session lock; part of its claim */
     struct zkr__sm sm; /* enum zkr_grant_state; not HELD before it is granted */
-    struct zkr__op look;      /* at our own node, setting the watch */
-    struct zkr__watch *watch; /* on our own node */
-    struct zkr__timer look_later;
+    struct {           /* grant_watch.c: our own node, */
+        struct zkr__op get;
+        struct zkr__watch *watch; /* ... watched */
+        struct zkr__timer later;
+    } own;
     struct zkr__confirm confirm;
     uint64_t confirms; /* how many were answered, */
     int confirmed;     /* ... and how the last one was */
@@ -40,7 +42,7 @@ void zkr__grant_init(struct zkr_grant *g);
 /* The claim is HELD now. */
 void zkr__grant_begin_locked(struct zkr_grant *g);
 
-/* The claim is not HELD any more: tell, and stop looking. */
+/* The claim is not HELD any more: tell, and stop watching. */
 void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state);
 
 /* The claim has left: the node is gone, or `rc` says why it is not. */

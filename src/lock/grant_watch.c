@@ -9,13 +9,13 @@
 
 /* Locks held for shorter than this are not watched: that would cost a request
  * for nothing. */
-#define LOOK_AFTER_MS 50
+#define WATCH_AFTER_MS 50
 
 static void on_own_node_changed(void *owner, bool deleted)
 {
     struct zkr_grant *g = owner;
 
-    g->watch = NULL;
+    g->own.watch = NULL;
     if (deleted) /* its name never comes again */
         zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
     zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
@@ -27,15 +27,15 @@ static bool is_revoke(const struct zkr__zk_reply *reply)
            memcmp(reply->data, ZKR__REVOKE_MESSAGE, reply->data_len) == 0;
 }
 
-static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
-                          const struct zkr__zk_reply *reply)
+static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
+                            const struct zkr__zk_reply *reply)
 {
-    struct zkr__watch *w = g->watch;
+    struct zkr__watch *w = g->own.watch;
 
     if (reply->rc == ZKR_OK) {
         if (!zkr__grant_is_ours(g)) {
             zkr__watch_forget_locked(w); /* the delete makes it fire */
-            g->watch = NULL;
+            g->own.watch = NULL;
         } else if (reply->czxid != zkr__grant_claim(g)->node.czxid) {
             zkr__claim_lost_locked(zkr__grant_claim(g),
                                    "another node has the name of ours");
@@ -45,7 +45,7 @@ static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
         }
         return;
     }
-    g->watch = NULL;
+    g->own.watch = NULL;
     zkr__watch_not_set_locked(w, type, reply->rc);
     if (!zkr__grant_is_ours(g))
         return;
@@ -58,11 +58,11 @@ static void looked_locked(struct zkr_grant *g, enum zkr__zk_type type,
                  zkr__grant_claim(g)->node.path, zkr_strerror(reply->rc));
 }
 
-static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, look);
+    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, own.get);
 
-    looked_locked(g, op->request.type, reply);
+    answered_locked(g, op->request.type, reply);
     zkr__claim_unref(zkr__grant_claim(g));
 }
 
@@ -70,49 +70,48 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
-    if (!zkr__grant_is_ours(g) || g->watch != NULL)
+    if (!zkr__grant_is_ours(g) || g->own.watch != NULL)
         return;
-    g->watch =
+    g->own.watch =
         zkr__watch_new_locked(c->session, c->node.path, g, on_own_node_changed);
-    if (g->watch == NULL) {
+    if (g->own.watch == NULL) {
         zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
                  c->node.path);
         return;
     }
-    g->look.request.watch = g->watch;
+    g->own.get.request.watch = g->own.watch;
     zkr__claim_ref(c);
-    zkr__op_start_locked(&g->look, type, c->node.path, ZKR__RETRY_ALWAYS,
-                         on_looked);
+    zkr__op_start_locked(&g->own.get, type, c->node.path, ZKR__RETRY_ALWAYS,
+                         on_answer);
 }
 
-static void on_look_later(struct zkr__timer *timer)
+static void on_later(struct zkr__timer *timer)
 {
     zkr__grant_watch_set_locked(
-        ZKR__CONTAINER(timer, struct zkr_grant, look_later), ZKR__ZK_GET);
+        ZKR__CONTAINER(timer, struct zkr_grant, own.later), ZKR__ZK_GET);
 }
 
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g)
 {
-    zkr__timer_thread_arm_locked(zkr__grant_claim(g)->session, &g->look_later,
-                                 zkr__clock_deadline(LOOK_AFTER_MS),
-                                 on_look_later);
+    zkr__timer_thread_arm_locked(zkr__grant_claim(g)->session, &g->own.later,
+                                 zkr__clock_deadline(WATCH_AFTER_MS), on_later);
 }
 
 void zkr__grant_watch_stop_locked(struct zkr_grant *g)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
-    zkr__timer_thread_disarm_locked(c->session, &g->look_later);
+    zkr__timer_thread_disarm_locked(c->session, &g->own.later);
     zkr__confirm_take_back_locked(&g->confirm);
-    if (g->watch == NULL)
+    if (g->own.watch == NULL)
         return;
-    if (zkr__op_cancel_locked(&g->look)) {
+    if (zkr__op_cancel_locked(&g->own.get)) {
         zkr__claim_unref(c);
-        zkr__watch_not_sent_locked(g->watch);
-    } else if (g->look.where == ZKR__OP_IDLE) {
-        zkr__watch_forget_locked(g->watch);
+        zkr__watch_not_sent_locked(g->own.watch);
+    } else if (g->own.get.where == ZKR__OP_IDLE) {
+        zkr__watch_forget_locked(g->own.watch);
     } else {
-        return; /* on_looked() */
+        return; /* on_answer() */
     }
-    g->watch = NULL;
+    g->own.watch = NULL;
 }

@@ -173,7 +173,7 @@ static void on_beat(struct zkr__timer *timer)
 
 /* What is held is in doubt from the one instant on, and unknown from the other.
  */
-static void on_watch(struct zkr__timer *timer)
+static void on_watchdog(struct zkr__timer *timer)
 {
     struct zkr__locks *locks =
         ZKR__CONTAINER(timer, struct zkr__locks, watchdog);
@@ -200,7 +200,7 @@ static void on_watch(struct zkr__timer *timer)
         next = until;
     if (any && next > now)
         zkr__timer_thread_arm_locked(s, timer, zkr__clock_now() + next - now,
-                                     on_watch);
+                                     on_watchdog);
 }
 
 void zkr__heartbeat_start_locked(struct zkr_session *s)
@@ -215,7 +215,7 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
             s, &locks->beat,
             now + zkr__lease_first_pace(&s->lease, zkr__clock_boot()), on_beat);
     if (!locks->watchdog.armed)
-        zkr__timer_thread_arm_locked(s, &locks->watchdog, now, on_watch);
+        zkr__timer_thread_arm_locked(s, &locks->watchdog, now, on_watchdog);
 }
 
 void zkr__heartbeat_recheck_locked(struct zkr_session *s)
@@ -226,7 +226,7 @@ void zkr__heartbeat_recheck_locked(struct zkr_session *s)
         return;
     zkr__timer_thread_disarm_locked(s, &locks->watchdog);
     zkr__timer_thread_arm_locked(s, &locks->watchdog, zkr__clock_now(),
-                                 on_watch);
+                                 on_watchdog);
 }
 
 void zkr__heartbeat_good_locked(struct zkr_session *s)
