@@ -1,7 +1,8 @@
-/* The ways into a lock: an acquire that waits, one with a callback, and one at
- * the place of another grant. */
+/* The ways into a lock: an acquire that waits, and one with a callback. The one
+ * at the place of another grant is in downgrade.c. */
 #include "base/error.h"
 #include "base/thread.h"
+#include "lock/downgrade.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
@@ -44,9 +45,10 @@ static int acquire_unlocks(struct zkr__claim *c)
     return c->outcome.rc;
 }
 
-static int acquire_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                       struct zkr__claim *beside, int64_t timeout_ms,
-                       zkr_grant **ret_grant)
+int zkr__lock_acquire_new(struct zkr__lock *lock,
+                          const struct zkr__recipe *recipe,
+                          struct zkr__claim *beside, int64_t timeout_ms,
+                          zkr_grant **ret_grant)
 {
     struct zkr__claim *c;
     int rc = zkr__claim_new(lock, recipe, beside, zkr__thread_number(),
@@ -64,20 +66,6 @@ static int acquire_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     return rc;
 }
 
-/* The grant of this thread beside which to stand: a reference, or NULL. */
-static struct zkr__claim *find_beside_locked(const struct zkr__lock *lock,
-                                             const struct zkr__recipe *recipe)
-{
-    struct zkr__claim *c = NULL;
-
-    if (recipe->granted_beside != NULL)
-        c = zkr__hold_find_locked(lock, recipe->granted_beside);
-    if (c == NULL || !zkr__grant_is_ours(&c->grant))
-        return NULL;
-    zkr__claim_ref(c);
-    return c;
-}
-
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant)
 {
@@ -92,62 +80,13 @@ int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     else
         rc = zkr__hold_again_locked(lock, recipe, ret_grant);
     if (rc == ZKR_ENOTHELD)
-        beside = find_beside_locked(lock, recipe);
+        beside = zkr__downgrade_find_locked(lock, recipe);
     zkr__lock_leave(lock);
     if (rc == ZKR_ENOTHELD)
-        rc = acquire_new(lock, recipe, beside, timeout_ms, ret_grant);
+        rc = zkr__lock_acquire_new(lock, recipe, beside, timeout_ms, ret_grant);
     if (beside != NULL)
         zkr__claim_unref(beside);
     return rc;
-}
-
-static int check_beside_locked(const struct zkr__lock *lock,
-                               const struct zkr__recipe *recipe,
-                               struct zkr_grant *g)
-{
-    struct zkr__claim *c;
-
-    if (g == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s '%s': grant is NULL", recipe->noun,
-                         lock->path);
-    c = zkr__grant_claim(g);
-    if (c->lock != lock || c->recipe != recipe->granted_beside)
-        return zkr__fail(ZKR_EINVAL, "%s '%s': not a grant of the %s of it",
-                         recipe->noun, lock->path,
-                         recipe->granted_beside->noun);
-    if (zkr__dispatch_inside_locked(lock->session))
-        return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
-                         recipe->noun, lock->path);
-    if (!zkr__hold_is_mine_locked(c))
-        return zkr__grant_explain(g, ZKR_ENOTOWNER);
-    if (!zkr__grant_is_ours(g))
-        return zkr__grant_explain(
-            g, g->sm.state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD);
-    return ZKR_OK;
-}
-
-int zkr__lock_acquire_beside(struct zkr__lock *lock,
-                             const struct zkr__recipe *recipe,
-                             zkr_grant *beside, zkr_grant **ret_grant)
-{
-    bool refused;
-    int rc = zkr__lock_enter(lock, recipe->noun);
-
-    if (rc != ZKR_OK)
-        return rc;
-    if (ret_grant == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
-                       lock->path);
-    else
-        rc = check_beside_locked(lock, recipe, beside);
-    refused = rc != ZKR_OK;
-    if (!refused)
-        rc = zkr__hold_again_locked(lock, recipe, ret_grant);
-    zkr__lock_leave(lock);
-    return rc != ZKR_ENOTHELD || refused
-               ? rc
-               : acquire_new(lock, recipe, zkr__grant_claim(beside), 0,
-                             ret_grant);
 }
 
 static int check_async(struct zkr__lock *lock, const struct zkr__recipe *recipe,

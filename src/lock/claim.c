@@ -2,17 +2,12 @@
 #include "lock/claim_steps.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cancel.h"
 #include "base/error.h"
-#include "base/log.h"
-#include "base/path.h"
 #include "lock/locks.h"
-#include "session/retry.h"
 #include "session/timer_thread.h"
 
 /* Asks the system, where a thread could be cancelled. */
@@ -225,110 +220,10 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     c->recipe->way->enter(c, "acquire");
 }
 
-static void stop_locked(struct zkr__claim *c)
-{
-    if (zkr__claim_is_over(c))
-        return;
-    switch ((enum zkr__claim_state)c->sm.state) {
-    case ZKR__CLAIM_PROBING:
-        (void)zkr__claim_take_back_locked(c, &c->list.op);
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
-        break;
-    case ZKR__CLAIM_ENROLLING:
-        zkr__claim_stop_enrolling_locked(c);
-        break;
-    case ZKR__CLAIM_RECOVERING:
-    case ZKR__CLAIM_SURVEYING:
-    case ZKR__CLAIM_WAITING:
-    case ZKR__CLAIM_PROVING:
-        zkr__claim_withdraw_locked(c);
-        break;
-    case ZKR__CLAIM_IDLE:
-    case ZKR__CLAIM_HELD:
-    case ZKR__CLAIM_LEAVING:
-    case ZKR__CLAIM_LOST:
-    case ZKR__CLAIM_STATES:
-        break;
-    }
-}
-
-static void fail_locked(struct zkr__claim *c, int rc, const char *reason)
-{
-    zkr__error_format(c->outcome.detail, rc, "%s '%s': %s", c->recipe->noun,
-                      c->lock->path, reason);
-    zkr__claim_decide_locked(c, rc);
-}
-
-void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
-                               ...)
-{
-    char reason[ZKR__DETAIL_MAX / 2];
-    va_list args;
-
-    if (c->outcome.decided)
-        return;
-    va_start(args, format);
-    (void)vsnprintf(reason, sizeof(reason), format, args);
-    va_end(args);
-    fail_locked(c, rc, reason);
-    stop_locked(c);
-}
-
-void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
-{
-    struct zkr__list *claims = &zkr__locks_of(s)->claims;
-
-    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
-
-        if (!c->outcome.decided)
-            fail_locked(c, rc, why);
-    }
-}
-
-void zkr__claim_time_out_locked(struct zkr__claim *c)
-{
-    struct zkr_session *s = c->session;
-    int rc = c->intent != ZKR__WAIT ? ZKR__ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
-
-    if (!zkr__session_connected(s))
-        zkr__claim_give_up_locked(c, rc,
-                                  "deadline passed without a connection");
-    else if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
-             c->wait.watch != NULL)
-        zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'",
-                                  zkr__path_name(c->wait.watch->path));
-    else
-        zkr__claim_give_up_locked(c, rc, "deadline passed while %s",
-                                  zkr__sm_name(&c->sm));
-}
-
 void zkr__claim_lost_locked(struct zkr__claim *c, const char *why)
 {
     if (!zkr__claim_in_state(c, ZKR__CLAIM_HELD))
         return;
     zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
     zkr__claim_end_locked(c, ZKR__CLAIM_LOST, why);
-}
-
-void zkr__claim_epoch_over_locked(struct zkr__claim *c)
-{
-    struct zkr_session *s = c->session;
-
-    zkr__timer_thread_disarm_locked(s, &c->create.pause);
-    zkr__timer_thread_disarm_locked(s, &c->wait.relist);
-    zkr__timer_thread_disarm_locked(s, &c->prove.again);
-    zkr__ghosts_rest_locked(c);
-    c->wait.watch = NULL; /* all watches of the handle are freed */
-    zkr__claim_identity(c)->look_after(c, 0);
-    if (!c->outcome.decided && s->over != 0)
-        fail_locked(c, s->over, "the session is over");
-    else if (!c->outcome.decided &&
-             (c->intent != ZKR__WAIT || c->lock->fail_on_session_loss))
-        fail_locked(c, ZKR_ELOST, "the session ended");
-
-    if (!c->outcome.decided)
-        c->recipe->way->enter(c, "new session");
-    else
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the session ended");
 }

@@ -160,8 +160,9 @@ void zkr__claim_release_locked(struct zkr__claim *c);
 /* Our node is gone while HELD, or the session. */
 void zkr__claim_lost_locked(struct zkr__claim *c, const char *why);
 
-/* The handle through which it acted is closed: nothing is under way any more.
- */
+/* expiry.c: the epoch is over; and, later, the handle through which the claim
+ * acted is closed, if it was of a past epoch: nothing is under way any more. */
+void zkr__claim_expired_locked(struct zkr__claim *c);
 void zkr__claim_epoch_over_locked(struct zkr__claim *c);
 
 #endif

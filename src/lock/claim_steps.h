@@ -37,6 +37,9 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc);
 void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
                            const char *why);
 
+/* give_up.c: decide it with an error. It does not leave yet. */
+void zkr__claim_fail_locked(struct zkr__claim *c, int rc, const char *reason);
+
 /* enroll.c */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why);
 void zkr__claim_enrolled_locked(struct zkr__claim *c);

@@ -75,7 +75,15 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
                             int64_t timeout_ms, zkr_acquire_fn fn, void *user,
                             zkr_request **ret_request);
 
-/* Acquire at the place of a grant that the caller has of this lock. */
+/* An acquire of a thread that does not have the lock; `beside` is a claim at
+ * whose place to stand, or NULL. */
+int zkr__lock_acquire_new(struct zkr__lock *lock,
+                          const struct zkr__recipe *recipe,
+                          struct zkr__claim *beside, int64_t timeout_ms,
+                          zkr_grant **ret_grant);
+
+/* downgrade.c: acquire at the place of a grant that the caller has of this
+ * lock. */
 int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              const struct zkr__recipe *recipe,
                              zkr_grant *beside, zkr_grant **ret_grant);

@@ -47,17 +47,9 @@ static void on_resumed(struct zkr__tenant *t)
     each_claim_locked(t, resume_claim);
 }
 
-/* What was promised of the lease of a past epoch still counts. */
-static void lose_claim(struct zkr__claim *c)
-{
-    if (c->sm.state == ZKR__CLAIM_HELD)
-        zkr__claim_identity(c)->look_after(c, c->session->promised_until);
-    zkr__claim_lost_locked(c, "the session is over");
-}
-
 static void on_lost(struct zkr__tenant *t)
 {
-    each_claim_locked(t, lose_claim);
+    each_claim_locked(t, zkr__claim_expired_locked);
 }
 
 static void on_failed(struct zkr__tenant *t, int code, const char *why)
@@ -65,17 +57,11 @@ static void on_failed(struct zkr__tenant *t, int code, const char *why)
     zkr__claims_fail_locked(t->session, code, why);
 }
 
-static void end_claim_of_past_epoch(struct zkr__claim *c)
-{
-    if (c->epoch != c->session->epoch || c->session->over != 0)
-        zkr__claim_epoch_over_locked(c);
-}
-
 static void on_flushed(struct zkr__tenant *t)
 {
     if (t->session->over != 0)
         zkr__leftovers_end_locked(t->session);
-    each_claim_locked(t, end_claim_of_past_epoch);
+    each_claim_locked(t, zkr__claim_epoch_over_locked);
 }
 
 static void on_freed(struct zkr__tenant *t)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "lock/downgrade.h"
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 
@@ -80,22 +81,6 @@ static void conflict_locked(struct zkr__claim *c, const char *name)
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
 }
 
-/* A node at the place of another that we have: it counts only if the other was
- * still there when ours had been created, so that nobody was granted in
- * between. */
-static bool place_was_free(const struct zkr__claim *c, struct zkr__queue *queue)
-{
-    return c->beside != NULL &&
-           !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node.path));
-}
-
-static void beside_nobody_locked(struct zkr__claim *c)
-{
-    zkr__claim_lost_locked(c->beside, "our node was deleted");
-    zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
-                              zkr__path_name(c->beside->node.path));
-}
-
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply)
 {
@@ -112,8 +97,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
     ghosts = zkr__ghosts_leave_out_locked(c, &queue);
     if (!queue.listed)
         zkr__claim_enter_locked(c, "our node was deleted");
-    else if (place_was_free(c, &queue))
-        beside_nobody_locked(c);
+    else if (zkr__downgrade_came_late(c, &queue))
+        zkr__downgrade_fail_locked(c);
     else if (is_exhausted(c))
         zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
                                   "node '%s' has no usable sequence number",

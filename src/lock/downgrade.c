@@ -1,0 +1,87 @@
+/* A claim at the place of a grant that its owner has: the downgrade, and the
+ * read lock of a thread that has the write lock. */
+#include "lock/downgrade.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "lock/grant_parts.h"
+#include "lock/holds.h"
+
+struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
+                                              const struct zkr__recipe *recipe)
+{
+    struct zkr__claim *c = NULL;
+
+    if (recipe->granted_beside != NULL)
+        c = zkr__hold_find_locked(lock, recipe->granted_beside);
+    if (c == NULL || !zkr__grant_is_ours(&c->grant))
+        return NULL;
+    zkr__claim_ref(c);
+    return c;
+}
+
+static int check_beside_locked(const struct zkr__lock *lock,
+                               const struct zkr__recipe *recipe,
+                               struct zkr_grant *g)
+{
+    struct zkr__claim *c;
+
+    if (g == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s '%s': grant is NULL", recipe->noun,
+                         lock->path);
+    c = zkr__grant_claim(g);
+    if (c->lock != lock || c->recipe != recipe->granted_beside)
+        return zkr__fail(ZKR_EINVAL, "%s '%s': not a grant of the %s of it",
+                         recipe->noun, lock->path,
+                         recipe->granted_beside->noun);
+    if (zkr__dispatch_inside_locked(lock->session))
+        return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
+                         recipe->noun, lock->path);
+    if (!zkr__hold_is_mine_locked(c))
+        return zkr__grant_explain(g, ZKR_ENOTOWNER);
+    if (!zkr__grant_is_ours(g))
+        return zkr__grant_explain(
+            g, g->sm.state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD);
+    return ZKR_OK;
+}
+
+int zkr__lock_acquire_beside(struct zkr__lock *lock,
+                             const struct zkr__recipe *recipe,
+                             zkr_grant *beside, zkr_grant **ret_grant)
+{
+    bool refused;
+    int rc = zkr__lock_enter(lock, recipe->noun);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (ret_grant == NULL)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
+                       lock->path);
+    else
+        rc = check_beside_locked(lock, recipe, beside);
+    refused = rc != ZKR_OK;
+    if (!refused)
+        rc = zkr__hold_again_locked(lock, recipe, ret_grant);
+    zkr__lock_leave(lock);
+    return rc != ZKR_ENOTHELD || refused
+               ? rc
+               : zkr__lock_acquire_new(lock, recipe, zkr__grant_claim(beside),
+                                       0, ret_grant);
+}
+
+/* A node at the place of another that we have: it counts only if the other was
+ * still there when ours had been created, so that nobody was granted in
+ * between. */
+bool zkr__downgrade_came_late(const struct zkr__claim *c,
+                              struct zkr__queue *queue)
+{
+    return c->beside != NULL &&
+           !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node.path));
+}
+
+void zkr__downgrade_fail_locked(struct zkr__claim *c)
+{
+    zkr__claim_lost_locked(c->beside, "our node was deleted");
+    zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
+                              zkr__path_name(c->beside->node.path));
+}

@@ -1,0 +1,52 @@
+/* The session has ended: what that means for a claim. What it holds is lost at
+ * once. When the handle is closed, and nothing is under way any more, a claim
+ * that waits enters the queue of the next session. */
+#include "lock/claim_steps.h"
+
+#include "base/error.h"
+#include "lock/locks.h"
+#include "session/timer_thread.h"
+
+/* What was promised of the lease of a past epoch still counts. */
+void zkr__claim_expired_locked(struct zkr__claim *c)
+{
+    if (c->sm.state == ZKR__CLAIM_HELD)
+        zkr__claim_identity(c)->look_after(c, c->session->promised_until);
+    zkr__claim_lost_locked(c, "the session is over");
+}
+
+void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
+{
+    struct zkr__list *claims = &zkr__locks_of(s)->claims;
+
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
+        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
+
+        if (!c->outcome.decided)
+            zkr__claim_fail_locked(c, rc, why);
+    }
+}
+
+void zkr__claim_epoch_over_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+
+    if (!zkr__claim_is_over(c))
+        return;
+    zkr__timer_thread_disarm_locked(s, &c->create.pause);
+    zkr__timer_thread_disarm_locked(s, &c->wait.relist);
+    zkr__timer_thread_disarm_locked(s, &c->prove.again);
+    zkr__ghosts_rest_locked(c);
+    c->wait.watch = NULL; /* all watches of the handle are freed */
+    zkr__claim_identity(c)->look_after(c, 0);
+    if (!c->outcome.decided && s->over != 0)
+        zkr__claim_fail_locked(c, s->over, "the session is over");
+    else if (!c->outcome.decided &&
+             (c->intent != ZKR__WAIT || c->lock->fail_on_session_loss))
+        zkr__claim_fail_locked(c, ZKR_ELOST, "the session ended");
+
+    if (!c->outcome.decided)
+        c->recipe->way->enter(c, "new session");
+    else
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the session ended");
+}

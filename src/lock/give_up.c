@@ -1,0 +1,75 @@
+/* Giving up: the caller has its answer at once, and the claim leaves in the
+ * background. */
+#include "lock/claim_steps.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/path.h"
+
+static void stop_locked(struct zkr__claim *c)
+{
+    if (zkr__claim_is_over(c))
+        return;
+    switch ((enum zkr__claim_state)c->sm.state) {
+    case ZKR__CLAIM_PROBING:
+        (void)zkr__claim_take_back_locked(c, &c->list.op);
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
+        break;
+    case ZKR__CLAIM_ENROLLING:
+        zkr__claim_stop_enrolling_locked(c);
+        break;
+    case ZKR__CLAIM_RECOVERING:
+    case ZKR__CLAIM_SURVEYING:
+    case ZKR__CLAIM_WAITING:
+    case ZKR__CLAIM_PROVING:
+        zkr__claim_withdraw_locked(c);
+        break;
+    case ZKR__CLAIM_IDLE:
+    case ZKR__CLAIM_HELD:
+    case ZKR__CLAIM_LEAVING:
+    case ZKR__CLAIM_LOST:
+    case ZKR__CLAIM_STATES:
+        break;
+    }
+}
+
+void zkr__claim_fail_locked(struct zkr__claim *c, int rc, const char *reason)
+{
+    zkr__error_format(c->outcome.detail, rc, "%s '%s': %s", c->recipe->noun,
+                      c->lock->path, reason);
+    zkr__claim_decide_locked(c, rc);
+}
+
+void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
+                               ...)
+{
+    char reason[ZKR__DETAIL_MAX / 2];
+    va_list args;
+
+    if (c->outcome.decided)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(reason, sizeof(reason), format, args);
+    va_end(args);
+    zkr__claim_fail_locked(c, rc, reason);
+    stop_locked(c);
+}
+
+void zkr__claim_time_out_locked(struct zkr__claim *c)
+{
+    struct zkr_session *s = c->session;
+    int rc = c->intent != ZKR__WAIT ? ZKR__ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
+
+    if (!zkr__session_connected(s))
+        zkr__claim_give_up_locked(c, rc,
+                                  "deadline passed without a connection");
+    else if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
+             c->wait.watch != NULL)
+        zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'",
+                                  zkr__path_name(c->wait.watch->path));
+    else
+        zkr__claim_give_up_locked(c, rc, "deadline passed while %s",
+                                  zkr__sm_name(&c->sm));
+}
