@@ -26,8 +26,8 @@ static int run(struct lockctl *ctl, int argc, char **argv,
     return (*ret_verb)->run(ctl, argc, argv);
 }
 
-/* Who asked for JSON has it whichever way it ends: an answer, or why there is
- * none. The stdout of run is that of its command. */
+/* A user who asked for JSON gets JSON in any case: an answer, or the reason why
+ * there is none. The stdout of run belongs to its command. */
 static void tell_failure(const struct lockctl *ctl, const struct verb *verb,
                          int code)
 {

@@ -1,4 +1,5 @@
-/* Connecting: a session with the servers, and who we are to them. */
+/* Connects to the servers: opens the session, with the credentials of the
+ * user. */
 #include "common/lockctl.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What an error of the library means: a sentence, and an exit code. */
+/* An error of the library, said as a sentence and as an exit code. */
 #include "common/lockctl.h"
 
 #include "common/escape.h"

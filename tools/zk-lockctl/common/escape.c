@@ -1,4 +1,4 @@
-/* Text of others, made fit for a terminal. */
+/* Escapes text that others wrote, so that a terminal can show it. */
 #include "common/escape.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 static const char dots[] = "...";
 
-/* What one character becomes: at most four bytes, each as \xNN. */
+/* One character after escaping: at most four bytes, each as \xNN. */
 struct piece {
     char text[4 * 4 + 1];
     size_t len;

@@ -1,4 +1,4 @@
-/* Text of others, made fit for a terminal. */
+/* Escapes text that others wrote, so that a terminal can show it. */
 #ifndef COMMON_ESCAPE_H
 #define COMMON_ESCAPE_H
 
@@ -8,8 +8,8 @@
 /* Copy `len` bytes into `out` as one line of valid UTF-8 that moves no cursor
  * and turns no direction: a control character, a mark of direction, a line
  * separator and a byte that is not UTF-8 become \xNN, byte by byte, and a
- * backslash two. What does not fit into `size` bytes, the final NUL included,
- * is cut off between characters, with "..." at the end. `out` is always
+ * backslash two. The text is cut between characters, with "..." at the end,
+ * where it does not fit into `size` bytes with its NUL. `out` is always
  * terminated, unless `size` is 0. The length of what is in it. */
 size_t escape_text(const char *bytes, size_t len, char *out, size_t size);
 

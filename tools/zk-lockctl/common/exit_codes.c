@@ -1,4 +1,4 @@
-/* The exit codes, as help tells them, and what they are called in JSON. */
+/* The exit codes: their sentences in help, and their names in JSON. */
 #include "common/exit_codes.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The exit codes, as help tells them, and what they are called in JSON. */
+/* The exit codes: their sentences in help, and their names in JSON. */
 #ifndef COMMON_EXIT_CODES_H
 #define COMMON_EXIT_CODES_H
 

@@ -60,8 +60,8 @@ struct verb {
 };
 
 /* say.c: "zk-lockctl: ..." on stderr; returns the code, so that an error is
- * explained where it is returned. What comes from a server must have been
- * escaped. */
+ * explained where it is returned. The caller has escaped text that comes from a
+ * server. */
 int lockctl_fail(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same unless --quiet, for what is not an error. */

@@ -1,4 +1,4 @@
-/* What the user should know beside the answer. */
+/* Notes: facts that the user should know beside the answer. */
 #include "common/notes.h"
 
 #include <stdarg.h>

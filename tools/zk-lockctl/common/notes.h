@@ -1,5 +1,5 @@
-/* What the user should know beside the answer: said on stderr, and part of what
- * is JSON. */
+/* Notes: facts that the user should know beside the answer. They are said on
+ * stderr, and are part of JSON. */
 #ifndef COMMON_NOTES_H
 #define COMMON_NOTES_H
 
@@ -12,7 +12,7 @@ struct notes {
     size_t count;
 };
 
-/* Twice the same is once. What others wrote must have been escaped. */
+/* The same text is kept once. The caller has escaped text of others. */
 void notes_add(struct notes *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void notes_say(const struct notes *notes, const struct lockctl *ctl);

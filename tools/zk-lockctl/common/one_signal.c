@@ -1,4 +1,4 @@
-/* What stop, run and top do with one signal. */
+/* Takes a signal, and obeys one: for stop, run and top. */
 #include "common/one_signal.h"
 
 #include <stddef.h>

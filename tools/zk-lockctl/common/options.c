@@ -1,4 +1,4 @@
-/* Options that every verb has, and the words that options take. */
+/* Reads the options that every verb has, and the values of options. */
 #include "common/lockctl.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Text for a terminal that may not know UTF-8. */
+/* Makes text plain for a terminal that does not know UTF-8. */
 #ifndef COMMON_PLAIN_H
 #define COMMON_PLAIN_H
 

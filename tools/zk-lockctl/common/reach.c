@@ -1,6 +1,6 @@
-/* Is it all servers that refuse? By name, too, which the library does not look
- * up a second time: a name server may not answer, and its calls have deadlines.
- */
+/* Asks whether all servers refuse a connection. It looks names up, too, which
+ * the library does not do a second time: a name server may not answer, and the
+ * calls of the library have deadlines. */
 #include "common/reach.h"
 
 #include <errno.h>

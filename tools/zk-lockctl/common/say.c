@@ -1,4 +1,5 @@
-/* Errors and remarks on stderr; the last error is kept for the answer. */
+/* Says errors and remarks on stderr, and keeps the last error for the
+ * answer. */
 #include "common/lockctl.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Text of others as one word of a shell command. */
+/* Quotes text of others as one word of a shell command. */
 #include "common/shell.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* SIGINT and SIGTERM for a verb that goes on until it is told to end. */
+/* Ends a verb that runs until SIGINT or SIGTERM, also while it waits. */
 #include "common/stop.h"
 
 #include <errno.h>

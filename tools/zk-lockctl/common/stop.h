@@ -1,4 +1,4 @@
-/* SIGINT and SIGTERM for a verb that goes on until it is told to end. */
+/* Ends a verb that runs until SIGINT or SIGTERM, also while it waits. */
 #ifndef COMMON_STOP_H
 #define COMMON_STOP_H
 

@@ -1,4 +1,4 @@
-/* A file that its readers see whole, or not at all. */
+/* Writes a file so that its readers see all of it, or nothing. */
 #include "common/whole_file.h"
 
 #include <errno.h>

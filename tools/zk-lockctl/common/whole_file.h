@@ -1,7 +1,7 @@
-/* A file that its readers see whole, or not at all: written under another name
- * beside it, and renamed. What is no regular file, and what is open as our own
- * output ("/dev/stdout" of a redirection), is written to; links are followed.
- */
+/* Writes a file so that its readers see all of it, or nothing: under another
+ * name beside it, which is then renamed. A file that is not regular, or that is
+ * open as our own output ("/dev/stdout" of a redirection), is written in place.
+ * Links are followed. */
 #ifndef COMMON_WHOLE_FILE_H
 #define COMMON_WHOLE_FILE_H
 

@@ -1,4 +1,4 @@
-/* Numbers and times as words for people and for machines. Pure. */
+/* Writes numbers and times as words for people and for machines. Pure. */
 #ifndef COMMON_WORDS_H
 #define COMMON_WORDS_H
 

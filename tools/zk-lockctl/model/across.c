@@ -1,4 +1,4 @@
-/* All locks below some paths, and the deadlocks among them. */
+/* Lists all locks below some paths, and finds the deadlocks among them. */
 #include "model/across.h"
 
 #include <stdlib.h>
@@ -155,7 +155,7 @@ void across_pause(const struct lockctl *ctl, int64_t ms)
     clock_sleep_ms(ms);
 }
 
-/* What was seen once may never have been. */
+/* A deadlock that was seen once may never have existed. */
 static int confirm(struct lockctl *ctl, char *const *paths, int path_count,
                    const struct across_opts *opts, struct across *a)
 {

@@ -1,5 +1,6 @@
-/* All locks below some paths, and the deadlocks among them: listed twice where
- * there seems to be one, as no list of many locks is that of one moment. */
+/* Lists all locks below some paths, and finds the deadlocks among them. It
+ * lists twice where there seems to be a deadlock, as no list of many locks
+ * shows them at one moment. */
 #ifndef MODEL_ACROSS_H
 #define MODEL_ACROSS_H
 

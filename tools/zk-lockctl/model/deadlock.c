@@ -1,4 +1,4 @@
-/* Who waits for whom across locks, and the cycles in that. */
+/* Finds deadlocks: cycles of owners who wait for each other across locks. */
 #include "model/deadlock.h"
 
 #include <stdlib.h>
@@ -272,7 +272,7 @@ static bool is_owner_of_both(const struct graph *g, const struct vertex *held,
     return !g->certain && held->lock != wait->lock;
 }
 
-/* What runs inside of a session is on the machine of that one. */
+/* A run inside of a session is on the machine of that session. */
 static bool is_inside(const struct graph *g, const struct vertex *held,
                       const struct vertex *inner)
 {

@@ -1,13 +1,14 @@
-/* Who waits for whom across locks, and the cycles in that. Pure. */
+/* Finds deadlocks: cycles of owners who wait for each other across locks.
+ * Pure. */
 #ifndef MODEL_DEADLOCK_H
 #define MODEL_DEADLOCK_H
 
 #include "model/scan.h"
 
 /* One owner in a cycle. It waits for the next member, and the one before it
- * waits for what this one holds, or, where it holds nothing, for it to get
- * what it waits for itself: queues are fair. Who waits may be inside of who
- * holds, as a nested run is: then these are two sessions. */
+ * waits for what this one holds, or, where it holds nothing, for it to get what
+ * it waits for itself: queues are fair. A waiter may be inside of the holder,
+ * as a nested run is: then the two have different sessions. */
 struct deadlock_member {
     const struct lock *held_lock;
     const struct contender *held; /* NULL: it is only ahead in the queue */
@@ -32,24 +33,25 @@ struct deadlocks {
 /* The cycles among these locks, so that everybody who is in one is in one of
  * these, but not every way around. With `before`, an earlier list of the same
  * locks, only nodes count that held, or waited, in both: then all of a cycle
- * was true at one moment, at the time between the two. Both are in the order
- * of the paths, without the same twice. The locks must outlive the result.
- * False: out of memory.
+ * was true at one moment, at the time between the two. Both are in the order of
+ * the paths, without the same twice. The locks must outlive the result. False:
+ * out of memory.
  *
- * Who has the same session and, by its record, the same thread, is the same
- * owner, unless it waits in two places at once, as threads cannot. Without a
- * record it may be any owner of that session; then no cycle in one lock alone
- * is found, as programs use a lock with many threads.
+ * Contenders with the same session and, by their records, the same thread are
+ * one owner, unless that waits in two places at once, as a thread cannot.
+ * Without a record it may be any owner of that session; then no cycle in one
+ * lock alone is found, as programs use a lock with many threads.
  *
- * Who says that it is inside of a session keeps all that is held through that
- * one from being given back. Whoever may write into a lock can say so of any
- * session; it is certain only where both records name the same host. */
+ * A contender that says that it is inside of a session keeps all locks that
+ * this session holds from being given back. Whoever may write into a lock can
+ * say so of any session; it is certain only where both records name the same
+ * host. */
 bool deadlocks_find(const struct lock *locks, size_t count,
                     const struct lock *before, size_t before_count,
                     struct deadlocks *ret_deadlocks);
 void deadlocks_done(struct deadlocks *deadlocks);
 
-/* Who waits is inside of who holds. */
+/* The waiter is inside of the holder. */
 bool deadlock_is_nested(const struct deadlock_member *member);
 
 /* The thread of its session that it says it is; 0: it does not say. */

@@ -1,4 +1,5 @@
-/* Whose nodes these are, by their names and what they say. Pure. */
+/* Tells which library made a node, by the name and the data of the node.
+ * Pure. */
 #include "model/dialect.h"
 
 #include <string.h>

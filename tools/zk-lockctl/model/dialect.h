@@ -1,4 +1,5 @@
-/* Whose nodes these are, by their names and what they say. Pure. */
+/* Tells which library made a node, by the name and the data of the node.
+ * Pure. */
 #ifndef MODEL_DIALECT_H
 #define MODEL_DIALECT_H
 
@@ -43,7 +44,7 @@ bool contender_is_unfair(const struct zkr_participant *p);
  * contender. A mutex does not count read/write locks, which count mutexes. */
 bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind);
 
-/* Who holds in this dialect learns that the node was deleted. */
+/* A holder in this dialect learns that its node was deleted. */
 bool dialect_sees_its_own_node(enum dialect dialect);
 /* ... and that somebody asks for the lock, if the program listens. */
 bool dialect_hears_requests(enum dialect dialect);

@@ -1,4 +1,4 @@
-/* What is wrong with locks, as far as one sees it from outside. */
+/* Finds out what is wrong with locks, as far as it can be seen from outside. */
 #include "model/doctor.h"
 
 #include <inttypes.h>

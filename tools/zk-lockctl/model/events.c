@@ -1,4 +1,4 @@
-/* What has happened to a lock between two looks at it. Pure. */
+/* Tells what has happened to a lock between two looks at it. Pure. */
 #include "model/events.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* What has happened to a lock between two looks at it. Pure.
+/* Tells what has happened to a lock between two looks at it. Pure.
  *
- * Only what differs is known: what came and went in between was not seen, and
- * instants lie somewhere between the looks. So all durations are upper bounds.
- */
+ * It knows the differences only: a contender that came and went in between was
+ * not seen, and each instant lies somewhere between the looks. So all durations
+ * are upper bounds. */
 #ifndef MODEL_EVENTS_H
 #define MODEL_EVENTS_H
 

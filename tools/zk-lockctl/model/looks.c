@@ -1,4 +1,5 @@
-/* Looking at locks again and again: the present look, and the one before. */
+/* Looks at locks again and again, and compares each look with the one
+ * before. */
 #include "model/looks.h"
 
 #include <stdio.h>
@@ -176,7 +177,7 @@ static void tell_resync(const struct looks *l, int64_t at_ms, event_fn *tell,
 static bool tell_one(struct looks *l, struct view *after, event_fn *tell,
                      void *user)
 {
-    /* What is new since the last look was not there then. */
+    /* A lock that is new did not exist at the last look. */
     struct view none = { .lock = { .at_ms = l->at_ms } };
     struct view *before = find(l->views, l->count, after->lock.path);
 

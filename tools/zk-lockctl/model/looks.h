@@ -1,4 +1,5 @@
-/* Looking at locks again and again: the present look, and the one before. */
+/* Looks at locks again and again, and compares each look with the one
+ * before. */
 #ifndef MODEL_LOOKS_H
 #define MODEL_LOOKS_H
 

@@ -1,4 +1,5 @@
-/* What a node says of who made it: our record, or what others write. Pure. */
+/* Reads who made a node from its data: our record, or the text of others.
+ * Pure. */
 #ifndef MODEL_OWNER_H
 #define MODEL_OWNER_H
 

@@ -1,4 +1,4 @@
-/* Locks as the tool sees them: found, listed, and understood. */
+/* Finds locks, lists their queues, and understands what is in them. */
 #include "model/scan.h"
 
 #include <pthread.h>

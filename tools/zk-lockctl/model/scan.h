@@ -1,4 +1,4 @@
-/* Locks as the tool sees them: found, listed, and understood. */
+/* Finds locks, lists their queues, and understands what is in them. */
 #ifndef MODEL_SCAN_H
 #define MODEL_SCAN_H
 
@@ -57,8 +57,9 @@ struct scan {
     struct notes notes;
 };
 
-/* The exit code of a verb that would end with `code`: who has seen nothing, and
- * was not let everywhere, cannot say that there is nothing. Said, then. */
+/* The exit code of a verb that would end with `code`. A scan that found
+ * nothing, and could not look everywhere, does not prove that there is nothing:
+ * then this says so. */
 int scan_code(const struct scan *scan, int code);
 
 struct scan_opts {
@@ -102,8 +103,8 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
 int scan_again(zkr_session *session, const char *path, uint32_t reads,
                struct lock *ret_lock);
 
-/* What to ask of the library, so that so many nodes of a lock are read; not
- * SCAN_HOLDERS, for which once may not be enough. */
+/* The options for the library, so that it reads so many nodes of a lock; not
+ * SCAN_HOLDERS, for which one call may not be enough. */
 struct zkr_participants_opts lock_opts(uint32_t reads);
 /* The same without a word to the user: an error of the library. Anything is
  * a lock here. */
@@ -123,7 +124,7 @@ bool contender_is_read(const struct contender *c);
 void lock_done(struct lock *lock);
 void scan_done(struct scan *scan);
 
-/* Who it is: by its record, its data, or its session. Escaped. */
+/* The owner by its record, its data, or its session. Escaped. */
 enum { WHO_MAX = 100 };
 const char *contender_who(const struct contender *c, char who[WHO_MAX]);
 

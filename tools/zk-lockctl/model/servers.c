@@ -1,4 +1,4 @@
-/* What the servers say about sessions and watches, by four letter words. */
+/* Asks the servers about sessions and watches, with four letter words. */
 #include "model/servers.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What the servers say about sessions and watches, by four letter words. */
+/* Asks the servers about sessions and watches, with four letter words. */
 #ifndef MODEL_SERVERS_H
 #define MODEL_SERVERS_H
 
@@ -31,14 +31,14 @@ struct client {
 
 struct servers;
 
-/* Ask every server of --servers, all at once, each for as long as --timeout.
- * Of the watches those on children of `lock` are kept. What a server does not
- * tell is noted, and its answers are ANSWER_UNKNOWN. NULL: out of memory. */
+/* Ask every server of --servers, all at once, each for as long as --timeout. It
+ * keeps the watches on children of `lock`. Where a server does not tell, there
+ * is a note, and the answers are ANSWER_UNKNOWN. NULL: out of memory. */
 struct servers *servers_ask(const struct lockctl *ctl, unsigned words,
                             const char *lock, struct notes *notes);
 void servers_free(struct servers *servers);
 
-/* Who has that session; NULL: not known. */
+/* The client that has that session; NULL: not known. */
 const struct client *servers_client(const struct servers *servers,
                                     int64_t session_id);
 enum answer servers_session_lives(const struct servers *servers,

@@ -1,4 +1,5 @@
-/* Who watches whom in the queue of one lock, as far as servers tell. */
+/* Tells which contender watches which other in the queue of one lock, as far as
+ * the servers tell. */
 #include "model/watching.h"
 
 #include <stdlib.h>

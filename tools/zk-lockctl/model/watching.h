@@ -1,4 +1,5 @@
-/* Who watches whom in the queue of one lock, as far as servers tell. Pure. */
+/* Tells which contender watches which other in the queue of one lock, as far as
+ * the servers tell. Pure. */
 #ifndef MODEL_WATCHING_H
 #define MODEL_WATCHING_H
 

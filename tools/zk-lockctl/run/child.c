@@ -1,4 +1,5 @@
-/* The command as a process group: starting it, signals, all its descendants. */
+/* Starts the command as a process group, signals it, and finds its
+ * descendants. */
 #include "run/child.h"
 
 #include <errno.h>
@@ -169,6 +170,6 @@ bool child_has_descendants(void)
 {
     bool any = false;
 
-    /* Whoever could not be looked at may be one. */
+    /* A process that could not be looked at may be one. */
     return !proc_each_child(found, &any) || any;
 }

@@ -1,4 +1,5 @@
-/* The command as a process group: starting it, signals, all its descendants. */
+/* Starts the command as a process group, signals it, and finds its
+ * descendants. */
 #ifndef RUN_CHILD_H
 #define RUN_CHILD_H
 

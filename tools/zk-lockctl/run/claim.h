@@ -1,4 +1,4 @@
-/* An acquire whose outcome is an event of a descriptor. */
+/* Acquires the lock so that a descriptor tells of the outcome. */
 #ifndef RUN_CLAIM_H
 #define RUN_CLAIM_H
 

@@ -1,4 +1,4 @@
-/* Connecting: no longer than the user waits, and not in silence. */
+/* Connects for run: no longer than the user waits, and not in silence. */
 #include "run/run.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The end of the command, when it was told to end and does not, and of what it
+/* Ends a command that was told to end and does not, and the processes that it
  * leaves behind. */
 #include "run/run.h"
 
@@ -18,8 +18,8 @@ void run_signal_all(struct run *run, int sig)
     run->refused = true;
 }
 
-/* What is stopped cannot act on TERM. While the lease is not proven, what we
- * have stopped stays so. */
+/* A stopped process cannot act on TERM. While the lease is not proven,
+ * processes that we have stopped stay stopped. */
 static void let_act(struct run *run)
 {
     if (!run->policy.paused)

@@ -1,4 +1,4 @@
-/* What the command finds in its environment about its lock. */
+/* Tells the command about its lock in its environment. */
 #include "run/run.h"
 
 #include <stddef.h>

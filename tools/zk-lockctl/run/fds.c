@@ -1,6 +1,6 @@
-/* Which descriptors the command may have: those that we were started with. The
- * sockets of the ZooKeeper client are not close-on-exec, nor can we make them
- * so: it opens new ones whenever it likes. */
+/* Keeps the descriptors that we were started with: the command gets no others.
+ * The sockets of the ZooKeeper client are not close-on-exec, nor can we make
+ * them so: it opens new ones whenever it likes. */
 #include "run/fds.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
-/* Which descriptors the command may have: those that we were started with. */
+/* Keeps the descriptors that we were started with: the command gets no
+ * others. */
 #ifndef RUN_FDS_H
 #define RUN_FDS_H
 

@@ -1,5 +1,5 @@
-/* The command as a job of our shell, between which and it we are: its stops,
- * and the terminal. */
+/* Treats the command as a job of our shell, although we are between the two:
+ * its stops, and the terminal. */
 #include "run/run.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* The command under the lock: signals, the lease, and its end. */
+/* Runs the command under the lock: signals, the lease, and its end. */
 #include "run/run.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ static void say_action(struct run *run, enum policy_action action,
         say_killed(run, view);
 }
 
-/* What the lease demands now; when to look again. Acts first, then speaks: a
- * reader of stderr may be slow. */
+/* Does what the lease demands now, and returns when to look again. It acts
+ * first and speaks then: a reader of stderr may be slow. */
 static int64_t obey_policy(struct run *run)
 {
     static const int signals[] = { [POLICY_SEND_TERM] = SIGTERM,

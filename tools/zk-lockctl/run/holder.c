@@ -1,4 +1,4 @@
-/* Who holds the lock while we wait, in one line. */
+/* Says in one line who holds the lock while we wait. */
 #include "run/run.h"
 
 #include <stdio.h>

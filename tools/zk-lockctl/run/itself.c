@@ -1,4 +1,4 @@
-/* A run that would wait for a run around it: for itself. */
+/* Refuses a run that would wait for a run around it, which waits for it. */
 #include "run/run.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* What to do when the command has stopped: what the shell would see if we were
- * not between them. Pure. */
+/* Decides what to do when the command has stopped, so that the shell sees what
+ * it would see without us. Pure. */
 #include "run/job.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* What to do when the command has stopped: what the shell would see if we were
- * not between them. Pure. */
+/* Decides what to do when the command has stopped, so that the shell sees what
+ * it would see without us. Pure. */
 #ifndef RUN_JOB_H
 #define RUN_JOB_H
 
@@ -12,7 +12,7 @@ enum job_step {
                 */
 };
 
-/* What is known when it has stopped. */
+/* The facts that are known when it has stopped. */
 struct job_view {
     int signal;  /* that stopped it */
     bool has;    /* the command has the terminal */

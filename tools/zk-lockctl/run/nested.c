@@ -1,5 +1,5 @@
-/* Runs around ours: "zk-lockctl run A zk-lockctl run B COMMAND". The one inside
- * finds the sessions of all around it in its environment. Pure. */
+/* Finds the runs around ours: in "zk-lockctl run A zk-lockctl run B COMMAND"
+ * the inner run has the sessions of all outer ones in its environment. Pure. */
 #include "run/nested.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Runs around ours: "zk-lockctl run A zk-lockctl run B COMMAND". The one inside
- * finds the sessions of all around it in its environment. Pure. */
+/* Finds the runs around ours: in "zk-lockctl run A zk-lockctl run B COMMAND"
+ * the inner run has the sessions of all outer ones in its environment. Pure. */
 #ifndef RUN_NESTED_H
 #define RUN_NESTED_H
 
@@ -31,8 +31,8 @@ void nested_write(const struct nested *n, int64_t session,
 /* The one right around us; 0: none. */
 int64_t nested_innermost(const struct nested *n);
 
-/* Whose end a claim of that kind would wait for, now, though it waits for ours:
- * a node of a run around us. NULL: nobody's. */
+/* The node of a run around us that a claim of that kind would wait for now,
+ * although that run waits for our end. NULL: none. */
 const struct zkr_participant *
 nested_waits_for(const struct nested *n, const struct zkr_participants *list,
                  enum claim_kind kind);

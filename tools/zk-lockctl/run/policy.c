@@ -1,5 +1,5 @@
-/* What must happen to the command at which instant, so that it is dead before
- * anybody else can hold the lock. Pure. */
+/* Decides what happens to the command at which instant, so that it is dead
+ * before anybody else can hold the lock. Pure. */
 #include "run/policy.h"
 
 enum { SHORTEST_SLEEP_MS = 10, GRACE_ENOUGH_MS = 5000 };
@@ -45,7 +45,7 @@ struct policy_plan policy_next(struct policy *p, const struct policy_view *v)
         return plan;
     }
     plan.action = policy_action(p, v);
-    /* What is stopped cannot act on TERM; it waits for CONT or KILL. */
+    /* A stopped process cannot act on TERM; it waits for CONT or KILL. */
     if (plan.action == POLICY_NOTHING && !p->terminated && !p->paused &&
         v->now_ms >= term_ms)
         plan.action = POLICY_SEND_TERM;

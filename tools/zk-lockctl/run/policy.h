@@ -1,5 +1,5 @@
-/* What must happen to the command at which instant, so that it is dead before
- * anybody else can hold the lock. Pure. */
+/* Decides what happens to the command at which instant, so that it is dead
+ * before anybody else can hold the lock. Pure. */
 #ifndef RUN_POLICY_H
 #define RUN_POLICY_H
 
@@ -8,7 +8,8 @@
 
 #include <zkrecipes/grant.h>
 
-/* What to do while nobody knows whether the servers still keep our session. */
+/* The choice of the user for the time in which nobody knows whether the servers
+ * still keep our session. */
 enum on_suspend {
     SUSPEND_CONTINUE, /* go on, as long as the lease runs */
     SUSPEND_TERM,     /* end the command at once */
@@ -34,7 +35,7 @@ struct policy {
     bool paused;      /* STOP has been sent, and no CONT since */
 };
 
-/* What is known at one moment. Times are milliseconds of CLOCK_BOOTTIME. */
+/* The facts at one moment. Times are milliseconds of CLOCK_BOOTTIME. */
 struct policy_view {
     enum zkr_grant_state state;
     int64_t valid_until_ms; /* 0: nothing is proven */

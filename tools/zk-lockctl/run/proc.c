@@ -1,4 +1,4 @@
-/* Our children, as /proc has them. */
+/* Lists our children, as /proc has them. */
 #include "run/proc.h"
 
 #include <ctype.h>
@@ -21,7 +21,8 @@ static pid_t read_parent(const char *text)
                                                                  : 0;
 }
 
-/* What we lack passes; who may not be looked at, or has gone, stays so. */
+/* A lack of memory or descriptors passes; a process that may not be looked at,
+ * or has gone, stays so. */
 static pid_t not_read(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOMEM ? -1 : 0;

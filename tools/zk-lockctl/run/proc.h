@@ -1,4 +1,4 @@
-/* Our children, as /proc has them. */
+/* Lists our children, as /proc has them. */
 #ifndef RUN_PROC_H
 #define RUN_PROC_H
 

@@ -1,5 +1,5 @@
-/* A process beside us that kills the command when we cannot: after SIGKILL,
- * while stopped, or stuck. It is in a session of its own, so that what hits us
+/* A process beside us that kills the command when we cannot, as we were killed,
+ * stopped, or are stuck. It is in a session of its own, so that a signal to us
  * does not hit it. */
 #include "run/reaper.h"
 

@@ -1,5 +1,5 @@
-/* A process beside us that kills the command when we cannot: after SIGKILL,
- * while stopped, or stuck. */
+/* A process beside us that kills the command when we cannot, as we were killed,
+ * stopped, or are stuck. */
 #ifndef RUN_REAPER_H
 #define RUN_REAPER_H
 

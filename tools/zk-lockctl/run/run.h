@@ -1,4 +1,4 @@
-/* What the parts of the verb run share. */
+/* The state of a run, and the functions that its parts share. */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 

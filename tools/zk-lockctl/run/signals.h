@@ -1,4 +1,4 @@
-/* Signals as events: those that we pass on, and the end of a child. */
+/* Receives signals as events: those that we pass on, and the end of a child. */
 #ifndef RUN_SIGNALS_H
 #define RUN_SIGNALS_H
 

@@ -1,4 +1,4 @@
-/* The status file: what happened, for programs. */
+/* Writes the status file, from which programs learn what happened. */
 #include "run/run.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Job control: which process group has the terminal. */
+/* Gives the terminal to a process group, and takes it back (job control). */
 #include "run/tty.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Job control: which process group has the terminal. */
+/* Gives the terminal to a process group, and takes it back (job control). */
 #ifndef RUN_TTY_H
 #define RUN_TTY_H
 

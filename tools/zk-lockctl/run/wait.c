@@ -1,4 +1,4 @@
-/* Waiting for the lock: its outcome, signals, and who has it meanwhile. */
+/* Waits for the lock: the outcome, signals, and the holder meanwhile. */
 #include "run/run.h"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-/* What others are shown who want the lock. Pure. */
+/* Writes the reason that others are shown when they want the lock. Pure. */
 #ifndef RUN_WHY_H
 #define RUN_WHY_H
 

@@ -15,7 +15,7 @@ const char *cell_count(size_t count, bool more, char word[WORD_MAX]);
 enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 const char *cell_path(const char *path, char text[PATH_TEXT_MAX]);
 
-/* Who holds the lock, or how many; "" when nobody does. Escaped. */
+/* The holder of the lock, or how many there are; "" without one. Escaped. */
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX]);
 
 const char *cell_state(const struct contender *c);

@@ -1,4 +1,4 @@
-/* What may be typed next on a command line. */
+/* Finds what may be typed next on a command line. */
 #include "text/complete.h"
 
 #include <string.h>
@@ -189,7 +189,7 @@ struct complete complete_find(const struct verb *const *verbs, int count,
                 return c;
         } else {
             arguments++;
-            /* What follows belongs to the command. */
+            /* The words that follow belong to the command. */
             if (strcmp(c.verb->name, "run") == 0)
                 options = false;
         }

@@ -1,7 +1,8 @@
-/* What may be typed next on a command line. Pure: all but the names of locks.
+/* Finds what may be typed next on a command line, but for the names of locks.
+ * Pure.
  *
- * The options are those of the help texts, so there is no second list of them.
- */
+ * The options are those of the help texts, so there is no second list of
+ * them. */
 #ifndef TEXT_COMPLETE_H
 #define TEXT_COMPLETE_H
 

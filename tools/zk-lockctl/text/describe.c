@@ -1,4 +1,4 @@
-/* A lock in JSON: the one schema, docs/lockctl-json.md. */
+/* Writes a lock as JSON, in the one schema of docs/lockctl-json.md. */
 #include "text/describe.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A lock in JSON: the one schema, docs/lockctl-json.md. */
+/* Writes a lock as JSON, in the one schema of docs/lockctl-json.md. */
 #ifndef TEXT_DESCRIBE_H
 #define TEXT_DESCRIBE_H
 

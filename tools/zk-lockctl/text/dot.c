@@ -1,4 +1,4 @@
-/* A graph of owners and locks as Graphviz reads it, on stdout. */
+/* Prints a graph of owners and locks as Graphviz reads it. */
 #include "text/dot.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* A graph of owners and locks as Graphviz reads it, on stdout. */
+/* Prints a graph of owners and locks as Graphviz reads it. */
 #ifndef TEXT_DOT_H
 #define TEXT_DOT_H
 

@@ -1,5 +1,5 @@
-/* Columns of text on a screen: which of them fit, how wide they are, and what
- * is cut off. */
+/* Fits columns of text to the width of a screen: chooses columns, their widths,
+ * and cuts texts. */
 #include "text/grid.h"
 
 #include <string.h>
@@ -41,7 +41,8 @@ int grid_width(const char *text)
     return width;
 }
 
-/* What of it is as wide as that at most, behind the `used` bytes of `out`. */
+/* Copies as much of the text as fits into that width, behind the `used` bytes
+ * of `out`. */
 static void copy(const char *text, int width, char *out, size_t used)
 {
     while (*text != '\0') {
@@ -119,8 +120,8 @@ static size_t column_of(const struct grid *grid, size_t rank)
     return i;
 }
 
-/* What fits depends on the width of the screen alone, so that no column comes
- * and goes with the texts. How much room is left. */
+/* The choice depends on the width of the screen alone, so that no column comes
+ * and goes with the texts. Returns how much room is left. */
 static int choose(struct grid *grid, int width)
 {
     int left = width + 1; /* there is no gap before the first */

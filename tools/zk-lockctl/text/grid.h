@@ -1,5 +1,6 @@
-/* Columns of text on a screen: which of them fit, how wide they are, and what
- * is cut off. Pure; texts are in the encoding of the locale, and escaped. */
+/* Fits columns of text to the width of a screen: chooses columns, their widths,
+ * and cuts texts. Pure; texts are in the encoding of the locale, and
+ * escaped. */
 #ifndef TEXT_GRID_H
 #define TEXT_GRID_H
 
@@ -41,8 +42,8 @@ bool grid_place(const struct grid *grid, size_t column, int *ret_x);
 
 /* Columns that a text takes on the screen. */
 int grid_width(const char *text);
-/* Cut to that width, with "..." at the end, or at the beginning. What cannot
- * be shown is '?'. */
+/* Cut to that width, with "..." at the end, or at the beginning. A character
+ * that cannot be shown becomes '?'. */
 void grid_cut(const char *text, int width, bool tail, char out[GRID_CELL_MAX]);
 
 #endif

@@ -1,12 +1,12 @@
-/* Locks as metrics, in the text format of Prometheus. Pure. */
+/* Writes locks as metrics, in the text format of Prometheus. Pure. */
 #include "text/metrics.h"
 
 #include <inttypes.h>
 
 #include "common/escape.h"
 
-/* What others wrote is escaped as everywhere: then it is valid UTF-8 on one
- * line. Of that, the format wants a quote and a backslash escaped again. */
+/* Text of others is escaped as everywhere: then it is valid UTF-8 on one line.
+ * Of that, the format wants a quote and a backslash escaped again. */
 static void write_label(FILE *out, const char *name, const char *value)
 {
     char text[ZKR_PATH_MAX * 4 + 1];

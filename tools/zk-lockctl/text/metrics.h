@@ -1,4 +1,4 @@
-/* Locks as metrics, in the text format of Prometheus. Pure. */
+/* Writes locks as metrics, in the text format of Prometheus. Pure. */
 #ifndef TEXT_METRICS_H
 #define TEXT_METRICS_H
 

@@ -1,4 +1,4 @@
-/* What check, wait, revoke and break share: one lock, told in a line. */
+/* Says in one line how a lock is: for check, wait, revoke and break. */
 #include "text/one_lock.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Writing the answer to stdout: colors, and the envelope of JSON. */
+/* Writes the answer to stdout: the envelope of JSON, and whether there are
+ * colors. */
 #include "text/output.h"
 
 #include <stdio.h>

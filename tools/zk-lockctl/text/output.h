@@ -1,4 +1,5 @@
-/* Writing the answer to stdout: colors, and the envelope of JSON. */
+/* Writes the answer to stdout: the envelope of JSON, and whether there are
+ * colors. */
 #ifndef TEXT_OUTPUT_H
 #define TEXT_OUTPUT_H
 
@@ -30,7 +31,8 @@ int output_items(const struct lockctl *ctl, const char *kind, int64_t at_ms,
 void output_failure(const struct lockctl *ctl, int exit_code, int cause,
                     const char *message);
 
-/* Text of others. What is not UTF-8 is escaped as escape_text() does it. */
+/* Text of others. Bytes that are not UTF-8 are escaped as escape_text() does
+ * it. */
 json_t *json_text(const char *bytes, size_t size);
 /* A duration, a time, an id of 64 bits; json_null() where there is none. */
 json_t *json_ms(int64_t ms);

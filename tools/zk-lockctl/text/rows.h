@@ -1,4 +1,4 @@
-/* A lock as one row of a table, as ls shows it. */
+/* Prints locks as ls does: a lock is one row of a table, or an item of JSON. */
 #ifndef TEXT_ROWS_H
 #define TEXT_ROWS_H
 

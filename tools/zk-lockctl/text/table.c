@@ -1,5 +1,5 @@
-/* Tables on stdout: for people, as wide as the terminal, and as CSV. Which
- * columns have room is decided as in top (grid.c); libsmartcols prints them. */
+/* Prints tables: for people, as wide as the terminal, and as CSV. The grid
+ * decides which columns have room, as in top; libsmartcols prints them. */
 #include "text/table.h"
 
 #include <stdio.h>
@@ -283,7 +283,7 @@ static void say_hidden(const struct table *t)
     said = said || used > 0;
 }
 
-/* Who asks for columns gets them, whole. */
+/* A user who asks for columns gets all of them, uncut. */
 static bool fits_terminal(const struct table *t)
 {
     return t->ctl->format == FORMAT_TABLE && t->ctl->columns == NULL &&
@@ -292,8 +292,8 @@ static bool fits_terminal(const struct table *t)
 
 /* --- printing --- */
 
-/* The widths are ours: libsmartcols shall cut nothing, and wrap nothing. What
- * is in the cells is escaped already: it must not do that again. */
+/* The widths are ours: libsmartcols shall cut nothing, and wrap nothing. The
+ * cells are escaped already: it must not do that again. */
 static struct libscols_table *new_scols(const struct table *t)
 {
     struct libscols_table *scols = scols_new_table();

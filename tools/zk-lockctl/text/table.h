@@ -1,4 +1,4 @@
-/* Tables on stdout: for people, as wide as the terminal, and as CSV. */
+/* Prints tables: for people, as wide as the terminal, and as CSV. */
 #ifndef TEXT_TABLE_H
 #define TEXT_TABLE_H
 

@@ -1,4 +1,4 @@
-/* top on a screen: looks, keys and signals, as they come. */
+/* Runs top on a screen: handles looks, keys and signals as they come. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -166,7 +166,7 @@ static void give_signals_back(struct live *l)
 
 static void done(struct live *l)
 {
-    /* What others keep of it, they may still use. */
+    /* The thread may still use it. */
     if (!looker_end(l->looker, PATIENCE_MS))
         _exit(l->code);
     top_picture_done(&l->picture);

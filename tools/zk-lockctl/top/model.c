@@ -1,4 +1,5 @@
-/* What top knows: locks, look after look, in the order that is asked for. */
+/* Keeps what top knows of the locks, look after look, in the order that the
+ * user wants. */
 #include "top/model.h"
 
 #include <stdio.h>
@@ -270,7 +271,7 @@ static int compare(const void *a, const void *b, void *user)
 
     if (result != 0)
         return order->reversed ? -result : result;
-    /* Who holds it matters more than who does not. */
+    /* A lock with a holder matters more than one without. */
     result = by_number((*x)->held_ms, (*y)->held_ms);
     return result != 0 ? result
                        : strcmp((*x)->view.lock.path, (*y)->view.lock.path);

@@ -1,5 +1,5 @@
-/* What top knows: locks, look after look, in the order that is asked for. Pure.
- */
+/* Keeps what top knows of the locks, look after look, in the order that the
+ * user wants. Pure. */
 #ifndef TOP_MODEL_H
 #define TOP_MODEL_H
 
@@ -10,7 +10,7 @@
 #include "common/words.h"
 #include "model/events.h"
 
-/* What locks are sorted by. */
+/* The columns that locks can be sorted by. */
 enum top_key {
     TOP_LOCK,
     TOP_KIND,

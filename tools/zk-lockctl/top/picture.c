@@ -1,5 +1,5 @@
-/* The screen of top as lines of text: a head of three lines, a list of locks or
- * of the queue of one, and the keys. */
+/* Draws the screen of top as lines of text: a head of three lines, a list of
+ * locks or of the queue of one, and the keys. */
 #include "top/picture.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The screen of top as lines of text. Pure. */
+/* Draws the screen of top as lines of text. Pure. */
 #ifndef TOP_PICTURE_H
 #define TOP_PICTURE_H
 
@@ -23,7 +23,7 @@ struct top_line {
     int mark_width;
 };
 
-/* What is shown and the locks do not say themselves. */
+/* Facts that are shown and do not come from the locks. */
 struct top_status {
     const char *servers; /* escaped */
     const char *state;   /* of the session */

@@ -1,4 +1,5 @@
-/* top without a screen: tables, one after the other, or lines for programs. */
+/* Runs top without a screen: prints table after table, or lines for
+ * programs. */
 #include <stdio.h>
 
 #include "common/stop.h"

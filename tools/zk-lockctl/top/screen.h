@@ -1,4 +1,4 @@
-/* The terminal of top, by ncurses. */
+/* Paints the picture of top on the terminal and reads keys, with ncurses. */
 #ifndef TOP_SCREEN_H
 #define TOP_SCREEN_H
 

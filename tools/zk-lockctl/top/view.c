@@ -1,4 +1,4 @@
-/* What the user of top looks at, and what keys do to it. */
+/* Keeps what the user of top looks at, and changes it when a key is pressed. */
 #include "top/view.h"
 
 #include <stdlib.h>

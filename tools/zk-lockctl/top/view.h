@@ -1,4 +1,5 @@
-/* What the user of top looks at, and what keys do to it. Pure. */
+/* Keeps what the user of top looks at, and changes it when a key is pressed.
+ * Pure. */
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 
@@ -54,7 +55,8 @@ enum top_action {
 
 enum { TOP_INTERVAL_MIN_MS = 100, TOP_INTERVAL_MAX_MS = 3600000 };
 
-/* What the key asks for beyond the view. The model is arranged anew. */
+/* Handles a key; returns what it asks for beyond the view. The model is
+ * arranged anew. */
 enum top_action top_view_key(struct top_view *view, struct top_model *model,
                              uint32_t key);
 

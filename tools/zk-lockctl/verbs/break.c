@@ -1,4 +1,4 @@
-/* break: the last resort, deleting the node of one who holds. */
+/* break: deletes the node of a holder, as the last resort. */
 #include "verbs/verbs.h"
 
 #include <inttypes.h>
@@ -206,7 +206,7 @@ static int break_it(struct lockctl *ctl, const struct lock *lock,
     return 0;
 }
 
-/* Who holds it now. */
+/* Lists who holds it now. */
 static int tell_after(struct lockctl *ctl, const char *path)
 {
     struct lock lock;

@@ -1,5 +1,5 @@
-/* check, wait: is a lock free, or held, or held by that process? For scripts.
- */
+/* check, wait: tell scripts whether a lock is free, held, or held by a
+ * process. */
 #include "verbs/verbs.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* completion: scripts for shells, and the words that they ask for. */
+/* completion: prints scripts for shells, and the words that these ask for. */
 #include "verbs/verbs.h"
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "common/plain.h"
 #include "text/complete.h"
 
-/* Who presses a key waits no longer. */
+/* The user who pressed a key waits no longer. */
 enum { BUDGET_MS = 300, FIND_MS = 200, FIND_LIMIT = 1000 };
 
 /* --- the scripts --- */
@@ -179,8 +179,8 @@ static void limit_time(void)
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* What is found until `end_ms`; those that were offered before are not again.
- */
+/* Offers the locks that are found until `end_ms`, but those that were offered
+ * before. */
 static void offer_below(const struct lockctl *ctl, const char *root,
                         const char *current, int64_t end_ms, bool but_usual)
 {

@@ -1,4 +1,5 @@
-/* deadlocks: who wait for each other, and what would end it. */
+/* deadlocks: finds owners who wait for each other, and says what would end
+ * it. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -68,7 +69,7 @@ static void print_shell_word(const char *text)
     free(word);
 }
 
-/* Whoever waited shortest loses least. */
+/* The owner that has waited shortest loses least. */
 static void print_cure(const struct deadlock *d)
 {
     const struct deadlock_member *m = d->youngest;

@@ -1,4 +1,4 @@
-/* doctor: what is wrong with locks, and what helps. */
+/* doctor: says what is wrong with locks, and what helps. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -94,7 +94,7 @@ static int look_once(struct lockctl *ctl, const struct order *order,
     return 0;
 }
 
-/* What is so only while it is looked at is no finding. */
+/* A state that is true at one look only is no finding. */
 static int look_twice(struct lockctl *ctl, const struct order *order,
                       struct examination *ret_look)
 {

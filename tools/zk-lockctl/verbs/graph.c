@@ -1,4 +1,4 @@
-/* graph: who holds what, and who waits for what, all of it. */
+/* graph: shows all owners with the locks that they hold or wait for. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -177,7 +177,8 @@ static void draw_edge(const struct scan *scan, const struct edge *e)
     dot_edge(owner_id, lock_id, text, bad);
 }
 
-/* What is written last of a node counts: so those of a deadlock last. */
+/* Graphviz takes what is written last of a node: so those of a deadlock come
+ * last. */
 static int print_dot(const struct across *a, const struct edges *edges)
 {
     char id[DOT_ID_MAX];

@@ -1,4 +1,4 @@
-/* help, version: what there is. */
+/* help, version: print the help texts and the version. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>

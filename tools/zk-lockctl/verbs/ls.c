@@ -1,4 +1,4 @@
-/* ls: all locks at and below a path. */
+/* ls: lists all locks at and below a path. */
 #include "verbs/verbs.h"
 
 #include <string.h>

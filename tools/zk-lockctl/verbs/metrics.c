@@ -1,4 +1,4 @@
-/* metrics: locks for Prometheus, once. */
+/* metrics: writes the locks for Prometheus, once. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* revoke: ask the holders of a lock to give it back, and wait for it. */
+/* revoke: asks the holders of a lock to give it back, and waits for that. */
 #include "verbs/verbs.h"
 
 #include <stdlib.h>

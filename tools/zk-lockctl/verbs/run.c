@@ -1,4 +1,4 @@
-/* run: hold a lock while a command runs. */
+/* run: holds a lock while a command runs. */
 #include "verbs/verbs.h"
 
 #include <errno.h>
@@ -208,7 +208,7 @@ static int take_arguments(struct run_opts *opts, int argc, char **argv)
     return 0;
 }
 
-/* What others see is the name of the command; its arguments may be secret. */
+/* Others see the name of the command only; its arguments may be secret. */
 static void take_default_why(struct run_opts *opts)
 {
     const char *slash = strrchr(opts->argv[0], '/');
@@ -251,7 +251,7 @@ static void fill_standard_descriptors(void)
     }
 }
 
-/* What can be done before there are other threads, and must be then. */
+/* Does what must be done before there are other threads. */
 static int prepare(struct run *run)
 {
     fill_standard_descriptors();

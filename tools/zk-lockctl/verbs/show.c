@@ -1,4 +1,4 @@
-/* show: one queue in its order, and why each waits. */
+/* show: prints one queue in its order, and why each contender waits. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -25,7 +25,8 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-/* What is shown: a lock, and what the servers say; NULL when not asked. */
+/* All that is shown: a lock, and the answers of the servers (NULL: not
+ * asked). */
 struct view {
     struct lock lock;
     size_t shown; /* children, the first of the lock; of them */
@@ -313,7 +314,7 @@ static int print(const struct lockctl *ctl, struct view *v)
     return code;
 }
 
-/* What is seen now. 0, or an exit code. */
+/* Reads the queue as it is now. 0, or an exit code. */
 static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
                 struct view *v)
 {

@@ -1,4 +1,4 @@
-/* top: locks as they are now, on a screen, or as tables. */
+/* top: shows the locks as they are now, on a screen or as tables. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -102,8 +102,8 @@ static int read_options(struct top_opts *t, int argc, char **argv)
     return 0;
 }
 
-/* Who asks for a number of looks, for columns or for a format of programs wants
- * tables, also on a terminal. */
+/* A user who asks for a number of looks, for columns or for a format for
+ * programs wants tables, also on a terminal. */
 static bool wants_screen(const struct top_opts *t)
 {
     return t->count == 0 && t->ctl->columns == NULL &&

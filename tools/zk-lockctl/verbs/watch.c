@@ -1,4 +1,4 @@
-/* watch: what happens to locks, as it happens. */
+/* watch: tells what happens to locks, as it happens. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
