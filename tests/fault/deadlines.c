@@ -1,14 +1,13 @@
 /* No call returns later than it says, whatever the servers do.
  *
  * In each outage all calls of calls.c are made at once, each on a thread of its
- * own. A thread that only sleeps tells how late this machine wakes anybody.
+ * own. A stopwatch tells how late the machine was meanwhile.
  * ZKR_OUTAGES is the number of outages of each kind. */
 #include "fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "calls.h"
 #include "cluster.h"
@@ -25,8 +24,10 @@ enum {
 
 struct timing {
     pthread_t thread;
+    struct stopwatch *watch; /* of all calls of the outage */
     struct attempt attempt;
-    int64_t late_ns; /* negative: early */
+    int64_t late_ns;  /* negative: early */
+    int64_t noise_ns; /* the lateness of the machine meanwhile */
 };
 
 static struct cluster *cluster;
@@ -34,47 +35,20 @@ static struct cluster *cluster;
 /* Over all outages. */
 static int64_t worst_ns[CALLS_MAX];
 static int64_t worst_noise_ns;
-static int64_t worst_less_noise_ns; /* of the same outage */
-
-static int64_t now_ns(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
+static int64_t worst_less_noise_ns; /* of the same call */
 
 /* -- one outage ----------------------------------------------------------- */
-
-/* How late a thread wakes here that waits for nothing but the time. */
-struct control {
-    pthread_t thread;
-    atomic_bool stop;
-    int64_t noise_ns;
-};
-
-static void *control_main(void *arg)
-{
-    struct control *c = arg;
-
-    while (!atomic_load(&c->stop)) {
-        int64_t wake = now_ns() + 2 * MS;
-        struct timespec ts = { wake / 1000000000, wake % 1000000000 };
-
-        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-        if (now_ns() - wake > c->noise_ns)
-            c->noise_ns = now_ns() - wake;
-    }
-    return NULL;
-}
 
 static void *timing_main(void *arg)
 {
     struct timing *t = arg;
-    int64_t start = now_ns();
+    struct lap begin = stopwatch_lap(t->watch);
+    struct lap end;
 
     t->attempt.rc = t->attempt.call->run(&t->attempt);
-    t->late_ns = now_ns() - start - t->attempt.call->limit_ms * MS;
+    end = stopwatch_lap(t->watch);
+    t->late_ns = end.took_ns - begin.took_ns - t->attempt.call->limit_ms * MS;
+    t->noise_ns = end.late_ns - begin.late_ns;
     return NULL;
 }
 
@@ -115,17 +89,17 @@ static void print_time(const struct timing *t)
            (int)strcspn(text, ":"), text, (double)t->late_ns / 1e6);
 }
 
-static void take_times(struct timing *t, int64_t noise_ns)
+static void take_times(struct timing *t)
 {
-    if (noise_ns > worst_noise_ns)
-        worst_noise_ns = noise_ns;
     for (size_t i = 0; i < call_count; i++) {
         print_time(&t[i]);
         assert_false(is_misuse(t[i].attempt.rc));
         if (t[i].late_ns > worst_ns[i])
             worst_ns[i] = t[i].late_ns;
-        if (t[i].late_ns - noise_ns > worst_less_noise_ns)
-            worst_less_noise_ns = t[i].late_ns - noise_ns;
+        if (t[i].noise_ns > worst_noise_ns)
+            worst_noise_ns = t[i].noise_ns;
+        if (t[i].late_ns - t[i].noise_ns > worst_less_noise_ns)
+            worst_less_noise_ns = t[i].late_ns - t[i].noise_ns;
     }
 }
 
@@ -141,24 +115,23 @@ static void is_usable_again(zkr_session *s)
 static void suffer(const struct outage *o)
 {
     static struct timing t[CALLS_MAX];
-    struct control control = { .stop = false };
+    struct stopwatch *watch;
     zkr_session *s = calls_session(o->hosts());
 
     prepare(t, s, o->hosts());
-    assert_int_equal(
-        pthread_create(&control.thread, NULL, control_main, &control), 0);
+    watch = stopwatch_start();
+    for (size_t i = 0; i < call_count; i++)
+        t[i].watch = watch;
     begin(t, true);
     sleep_ms(DEADLINE_MS / 4); /* they have their places */
     o->strike();
     begin(t, false);
     for (size_t i = 0; i < call_count; i++)
         assert_int_equal(pthread_join(t[i].thread, NULL), 0);
-    atomic_store(&control.stop, true);
-    assert_int_equal(pthread_join(control.thread, NULL), 0);
+    printf("%s; the machine was late by %.1f ms\n", o->name,
+           (double)stopwatch_stop(watch).late_ns / 1e6);
     o->heal();
-    printf("%s; the clock was late by %.1f ms\n", o->name,
-           (double)control.noise_ns / 1e6);
-    take_times(t, control.noise_ns);
+    take_times(t);
     is_usable_again(s);
     for (size_t i = 0; i < call_count; i++)
         call_clean(&t[i].attempt);
@@ -170,8 +143,8 @@ static void print_worst(int count)
     printf("latest in %d outages of each kind\n", count);
     for (size_t i = 0; i < call_count; i++)
         printf("  %-26s %+9.1f ms\n", calls[i].name, (double)worst_ns[i] / 1e6);
-    printf("the clock was late by %.1f ms at most; less that, a call by %.1f "
-           "ms\n",
+    printf("the machine was late by %.1f ms during a call at most; less that, "
+           "a call by %.1f ms\n",
            (double)worst_noise_ns / 1e6, (double)worst_less_noise_ns / 1e6);
 }
 
