@@ -258,7 +258,8 @@ static void check_updates(const struct evidence *e, struct verdict *v)
 {
     struct note *u = e->updates;
 
-    qsort(u, e->update_count, sizeof(*u), update_by_value);
+    if (e->update_count > 0)
+        qsort(u, e->update_count, sizeof(*u), update_by_value);
     for (size_t i = 1; i < e->update_count; i++)
         v->lost_updates += u[i].c == u[i - 1].c && u[i].a == u[i - 1].a;
 }
@@ -343,7 +344,8 @@ void check(const struct evidence *e, struct verdict *ret)
     struct claim *claims = new_array(e->attempt_count, sizeof(*claims));
 
     *ret = (struct verdict){ .margin_ms = MARGIN_NONE };
-    qsort(e->owners, e->owner_count, sizeof(*e->owners), owner_by_session);
+    if (e->owner_count > 0)
+        qsort(e->owners, e->owner_count, sizeof(*e->owners), owner_by_session);
     for (int lock = 0; lock < LOCKS; lock++) {
         size_t count = collect(e, lock, claims, ret);
 
