@@ -1,4 +1,5 @@
-# To be sourced: what a Debian is called, and where this machine gets it from.
+# To be sourced: the names of Debian releases, and the mirror from which this
+# machine gets them.
 
 suite_of() { # 12, 13 or sid; nothing for what else there is
     case $1 in

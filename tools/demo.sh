@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows with real processes what a lock of zkrecipes is good for: eight checks.
+# Shows with real processes how locks of zkrecipes work, in eight checks.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -98,7 +98,7 @@ has() {
     esac >/dev/null 2>&1
 }
 
-# Those of the packages that are not there.
+# Prints the packages that are not installed.
 missing() {
     local package
     for package in "$@"; do
@@ -106,7 +106,8 @@ missing() {
     done
 }
 
-# Sets $absent, what check 8 lacks. It alone is no reason to fail.
+# Sets $absent to the packages that check 8 lacks. These alone are no reason to
+# fail.
 look_for_curator_and_kazoo() {
     mapfile -t absent < <(missing default-jdk-headless \
         libcurator-recipes-java python3-kazoo)
@@ -194,8 +195,8 @@ start_servers() {
         "$version" "$servers" "$what"
 }
 
-# Removes what we made on servers that are not ours. The locks' directories go
-# by themselves a minute later, but a guest leaves no dishes.
+# Removes the nodes that we made on servers that are not ours. The servers
+# remove the locks' directories a minute later, but we do not leave them behind.
 remove_nodes() {
     local attempt
     # Again, because sessions that end at the same time remove theirs too.
@@ -303,8 +304,8 @@ field() {
     awk -v n="$1" -v event="$2" '$2 == event { print $n }' "$tmp/$log"
 }
 
-# Of those who stayed, by the present log: the most readers at once, how often
-# somebody wrote, and how often a writer was alone from begin to end.
+# Prints, by the present log: the most readers at once, how often somebody
+# wrote, and how often a writer was alone from begin to end.
 stays() {
     awk '$2 == "stayed" { print $4, 1, $3; print $5, -1, $3 }' "$tmp/$log" |
         sort -n -k1,1 -k2,2 | awk '
@@ -392,7 +393,7 @@ fill_queue() {
     await $((WAITERS + 1)) gone
 }
 
-# By its place in the queue, by its time and by its token: the same order?
+# Checks that place in the queue, time and token give the same order.
 check_order() {
     local all=$((WAITERS + 1)) good
     fill_queue || return
@@ -420,8 +421,8 @@ by_time() {
     granted | sort -n -k5,5
 }
 
-# Of the queue of check 3. Nobody but the next in the queue may be told of the
-# end of a node; that its owner watches it too does not count.
+# The queue is that of check 3. Only the next in the queue may be told of the
+# end of a node; the watch of its owner does not count.
 check_watchers() {
     local all=$((WAITERS + 1))
     log=3
@@ -465,7 +466,8 @@ check_crash() {
     ((took_ms <= timeout_ms + 2 * tick_ms + 1000)) && await 1 gone
 }
 
-# Over all mutexes so far: sorted by time, each token is above the one before.
+# For all mutexes so far: in the order of time, each token is above the one
+# before.
 check_tokens() {
     local lock grants=0 good=0 n
     for lock in 2 3 5; do
@@ -539,7 +541,7 @@ run_checks() {
 
 # What an operator sees
 
-# A holder and two who wait; and two who each hold what the other wants.
+# A holder and two waiters; and two holders that each want the other's lock.
 make_trouble() {
     log=trouble
     : >"$tmp/$log"
@@ -566,7 +568,7 @@ show_tool() {
     local deadline=$((SECONDS + 10)) status=0
     why=''
     make_trouble || die 1 "cannot make a queue: $why"
-    # Until the four who wait do so.
+    # Waits until all four are waiting.
     until (($("$lockctl" graph -q --servers "$servers" -o jsonl "$base" |
         grep -c '"edge":"waits_for"') >= 4)); do
         ((SECONDS < deadline)) || die 1 'the queues are not there after 10 s'

@@ -27,7 +27,7 @@ with_servers=(--suite integration --suite harness --suite cli --suite interop
 for debian in 12 13 sid; do
     run tools/test.sh --servers "$debian" --peers "$debian" "${with_servers[@]}"
 done
-# While somebody upgrades.
+# Tests a mix of versions, as during an upgrade.
 run tools/test.sh --servers 12 --peers sid --suite interop
 run tools/test.sh --servers sid --peers 12 --suite interop
 run tools/on-debian.sh 13

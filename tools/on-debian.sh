@@ -55,8 +55,8 @@ git ls-files -z --cached --others --exclude-standard |
     tar -c --null --ignore-failed-read -T - | tar -x -C "$root/src"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 
-# What is mounted and what runs there goes with this process. The root is a
-# mount of its own: tests with mounts of their own begin with that of "/".
+# Mounts and processes there end with this process. The root is a mount of its
+# own: tests with mounts of their own begin with that of "/".
 unset ZKR_SERVER_CLASS_PATH ZKR_CURATOR_CLASS_PATH PYTHONPATH
 status=0
 unshare --mount --pid --fork --kill-child bash -euc '

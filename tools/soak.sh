@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build the soak and run it, for 20 minutes or as long as one likes.
+# Build the soak and run it, for 20 minutes or for a given time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
-/* What fairness costs, and what a herd costs: the fair and the unfair mutex
- * side by side, in turns, on the same server.
+/* A benchmark of the cost of fairness and of a herd: it runs the fair and the
+ * unfair mutex in turns on the same server.
  *
  *   bench-unfair 127.0.0.1:2181 [GRANTS]
  *

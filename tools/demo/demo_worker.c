@@ -1,4 +1,4 @@
-/* One contender of tools/demo.sh: says in lines what happens to it.
+/* One contender of tools/demo.sh: prints its events, one on each line.
  *
  *   demo-worker count NAME FILE ROUNDS PAUSE_MS [HOSTS PATH]
  *   demo-worker hold NAME HOSTS PATH
@@ -141,8 +141,8 @@ static void nap(long pause_ms)
     (void)nanosleep(&pause, NULL);
 }
 
-/* Read, take one's time, write: what nobody should do without a lock. The
- * number has a fixed width, so that no reader sees half of it. */
+/* Reads, waits, and writes, which nobody should do without a lock. The number
+ * has a fixed width, so that no reader sees half of it. */
 static int add_one(const struct worker *w, int fd, long pause_ms)
 {
     char text[32] = "";
@@ -245,7 +245,8 @@ static int hold(struct worker *w, int argc, char **argv)
     return part(w, status);
 }
 
-/* Two who each hold what the other wants next wait for each other. */
+/* Two workers that each hold the lock which the other wants next wait for each
+ * other. */
 static int cross(struct worker *w, int argc, char **argv)
 {
     struct worker both = *w;

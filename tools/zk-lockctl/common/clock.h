@@ -20,7 +20,7 @@ static inline int64_t clock_now_ms(void)
     return clock_ms(CLOCK_MONOTONIC);
 }
 
-/* Since 1970, as people say it. */
+/* Time since 1970, for people. */
 static inline int64_t clock_wall_ms(void)
 {
     return clock_ms(CLOCK_REALTIME);

@@ -20,7 +20,8 @@ enum { WHY_MAX = 1024 };
 
 enum { SESSION_MIN_MS = 1000, SESSION_MAX_MS = 10000 };
 
-/* A file that only its owner may read, or a pipe, as "/dev/fd/3" may be. */
+/* The file may be one that only its owner can read, or a pipe, such as
+ * "/dev/fd/3". */
 static int open_auth(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -3,7 +3,7 @@
 
 #include "common/escape.h"
 
-/* Of ZooKeeper's codes, those that mean something to a user of the tool. */
+/* The codes of ZooKeeper that mean something to a user of the tool. */
 enum { ZNOAUTH = -102, ZNOCHILDRENFOREPHEMERALS = -108, ZAUTHFAILED = -115 };
 
 int lockctl_exit_code(int rc)

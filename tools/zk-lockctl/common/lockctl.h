@@ -1,4 +1,5 @@
-/* zk-lockctl: what all its verbs share. */
+/* The context of zk-lockctl that all its verbs share: options, session, errors,
+ * remarks. */
 #ifndef COMMON_LOCKCTL_H
 #define COMMON_LOCKCTL_H
 
@@ -68,7 +69,7 @@ int lockctl_fail(int exit_code, const char *format, ...)
 void lockctl_say(const struct lockctl *ctl, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The last failure that was said. */
+/* The last failure that was printed. */
 struct failure {
     int exit_code;
     int cause; /* of the library, or ZKR_OK */
@@ -82,8 +83,8 @@ int lockctl_fail_zkr(int rc);
 int lockctl_exit_code(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
-/* The error of the library behind the failure that is said next;
- * ZKR_OK: it is one of our own. */
+/* Sets the error of the library for the failure that is printed next; ZKR_OK:
+ * it is one of the tool's own. */
 extern int lockctl_cause;
 
 /* options.c: the options that every verb has, as text; what --help prints. */

@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-/* Adds the signal to the set, unless somebody has us ignore it (nohup): then it
- * stays ignored. */
+/* Adds the signal to the set, unless it was ignored when we were started
+ * (nohup): then it stays ignored. */
 void signal_add(sigset_t *set, int sig);
 
 /* Does what the signal does by default, although it is blocked: the process

@@ -2,8 +2,8 @@
 #ifndef COMMON_SHELL_H
 #define COMMON_SHELL_H
 
-/* As it is when it is harmless; otherwise as $'...', as bash, zsh and ksh read
- * it, in ASCII. To be freed; NULL: out of memory. */
+/* Leaves harmless text as it is, and writes other text as $'...', in ASCII, as
+ * bash, zsh and ksh read it. To be freed; NULL: out of memory. */
 char *shell_word(const char *text);
 
 #endif

@@ -82,7 +82,7 @@ static int open_beside(const char *target, char temporary[PATH_MAX])
     return -1;
 }
 
-/* As any new file: who reads it may be somebody else. */
+/* It gets the mode of any new file, because another user may read it. */
 static bool open_to_others(int fd)
 {
     mode_t mask = umask(0);

@@ -19,8 +19,8 @@ struct across {
     struct deadlocks deadlocks;
 };
 
-/* The options of where to look, which other verbs may have, too; their own
- * begin behind them. */
+/* The options that say where to look. Several verbs share them; a verb's own
+ * options follow them. */
 enum {
     ACROSS_CONFIRM = OPTION_FIRST,
     ACROSS_DEPTH,

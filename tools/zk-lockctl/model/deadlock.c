@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More are not told apart. */
+/* Contenders beyond this number are not told apart. */
 #define DEADLOCKS_MAX 1000
 
-/* A contender. One that waits leads to those ahead of it in its queue. One that
- * holds leads to where its owner waits, and to all who are inside of its
- * session: it is given back when they have ended. */
+/* A contender. A waiter has edges to the contenders ahead of it in its queue. A
+ * holder has edges to the places where its owner waits, and to all contenders
+ * inside of its session: the lock is given back when they have ended. */
 struct vertex {
     const struct lock *lock;
     const struct contender *c;
@@ -462,9 +462,9 @@ static const struct vertex *at(const struct graph *g, const struct search *s,
     return &g->vertices[s->path[i % length]];
 }
 
-/* Those who only stand in the queue between two who exclude each other are
- * none of the members, nor are runs in the middle, which hold something else.
- * The first of a cycle waits. */
+/* Contenders that only stand in the queue between two that exclude each other
+ * are not members, nor are runs in the middle, which hold something else. The
+ * first member of a cycle waits. */
 static void add_members(struct deadlock *d, const struct graph *g,
                         const struct search *s, size_t length)
 {

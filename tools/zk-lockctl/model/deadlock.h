@@ -30,12 +30,12 @@ struct deadlocks {
     bool cut; /* there may be more */
 };
 
-/* The cycles among these locks, so that everybody who is in one is in one of
- * these, but not every way around. With `before`, an earlier list of the same
- * locks, only nodes count that held, or waited, in both: then all of a cycle
- * was true at one moment, at the time between the two. Both are in the order of
- * the paths, without the same twice. The locks must outlive the result. False:
- * out of memory.
+/* Finds cycles among these locks, so that every owner in a cycle is in one of
+ * the results, though not every cycle is. With `before`, an earlier list of the
+ * same locks, only nodes count that held, or waited, in both: then the whole
+ * cycle existed at one moment between the two lists. Both are in the order of
+ * the paths, without duplicates. The locks must outlive the result. Returns
+ * false when out of memory.
  *
  * Contenders with the same session and, by their records, the same thread are
  * one owner, unless that waits in two places at once, as a thread cannot.
@@ -54,7 +54,7 @@ void deadlocks_done(struct deadlocks *deadlocks);
 /* The waiter is inside of the holder. */
 bool deadlock_is_nested(const struct deadlock_member *member);
 
-/* The thread of its session that it says it is; 0: it does not say. */
+/* Returns the thread of its session that its record names, or 0. */
 int64_t contender_thread(const struct contender *c);
 
 #endif

@@ -97,7 +97,7 @@ static const char *match(const char *text, const char *pattern)
 #define HEX32 HEX8 HEX8 HEX8 HEX8
 #define UUID  HEX8 "-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
 
-/* The part before the marker must be all that a client writes. */
+/* The client must have written the whole part before the marker. */
 static bool is_named(const struct zkr_participant *p, const char *pattern)
 {
     const char *rest = match(p->name, pattern);

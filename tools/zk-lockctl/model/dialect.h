@@ -34,10 +34,11 @@ const char *kind_name(enum lock_kind kind);
 enum dialect dialect_of(const struct zkr_participant *p,
                         const struct owner *owner);
 
-/* Of a lock whose contenders are these; foreign ones do not count. */
+/* Returns the dialect of a lock with these contenders; foreign ones do not
+ * count. */
 enum lock_kind kind_of(const struct zkr_participant *items, size_t count);
 
-/* It is the node of an unfair mutex, which stands in no queue. */
+/* Tells whether it is the node of an unfair mutex, which is in no queue. */
 bool contender_is_unfair(const struct zkr_participant *p);
 
 /* A claim of ours on a lock of that kind, KIND_MUTEX or KIND_RW, counts it as a

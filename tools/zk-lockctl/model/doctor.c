@@ -12,7 +12,7 @@
 #include "common/words.h"
 #include "model/watching.h"
 
-/* So many sessions woken by one node are a herd. */
+/* From this number on, sessions that one node wakes are a herd. */
 #define HERD 3
 
 /* docs/znodes.md */
@@ -185,8 +185,8 @@ static void check_sessions(struct findings *f, const struct lock *lock)
     }
 }
 
-/* Curator compares what is behind its own marker, or else the whole name, as
- * text. */
+/* Curator compares the text after its own marker, or otherwise the whole
+ * name. */
 static void check_foreign(struct findings *f, const struct lock *lock)
 {
     char first[24] = "";
@@ -276,8 +276,9 @@ static void check_acl(struct findings *f, const struct lock *lock)
                  "the acl option of their sessions"));
 }
 
-/* Clients cannot see what is a container. But one whose children have gone goes
- * soon, so what is still there later, and unchanged, is none. */
+/* Clients cannot see whether a directory is a container. But a container whose
+ * children have gone goes soon, so one that is still there later, and
+ * unchanged, is no container. */
 static void check_empty(struct findings *f, const struct lock *lock)
 {
     size_t count = f->count;

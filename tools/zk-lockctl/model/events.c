@@ -102,13 +102,14 @@ static int64_t queued_ms(const struct contender *c)
     return c->node->error == ZKR_OK ? c->node->since_ms : 0;
 }
 
-/* Those before in the queue that are still there. */
+/* Counts the contenders before it in the queue that are still there. */
 struct remaining {
     bool exclusive;
     bool any;
 };
 
-/* Whom it waited for was there to the end: it has never held. */
+/* The contender that it waited for was there to the end, so it has never
+ * held. */
 static bool was_blocked(const struct contender *c, const struct remaining *r)
 {
     return !c->node->holds &&
@@ -145,8 +146,8 @@ static void tell_all_gone(const struct diff *d)
     }
 }
 
-/* Since when does it hold? Not before its node was there, nor before the last
- * look that saw it wait, or not yet. */
+/* Returns since when it holds: not before its node existed, and not before the
+ * last look that saw it wait, or did not see it. */
 static int64_t held_from(const struct diff *d, const struct contender *c,
                          const struct contender *old)
 {
@@ -162,7 +163,8 @@ static int64_t held_from(const struct diff *d, const struct contender *c,
     return d->before->lock.at_ms;
 }
 
-/* The request to give the lock back replaces what the node said of its owner.
+/* The request to give the lock back replaces the record of the owner in the
+ * node.
  */
 static void remember_owner(struct contender *c, const struct contender *old)
 {

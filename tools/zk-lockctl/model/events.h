@@ -41,10 +41,10 @@ struct view {
                               events_between(), for the caller to free */
 };
 
-/* Tell what has happened between two looks: first who has gone, then who is
- * there, each in the order of the queue. `before` is NULL for the first look;
- * then the present state is told. A NULL `tell` tells nothing. False: out of
- * memory. */
+/* Reports the changes between two looks: first contenders that have gone, then
+ * those that exist, each in the order of the queue. `before` is NULL for the
+ * first look; then the present state is reported. With `tell` NULL nothing is
+ * reported. Returns false when out of memory. */
 bool events_between(const struct view *before, struct view *after,
                     event_fn *tell, void *user);
 

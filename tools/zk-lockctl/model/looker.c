@@ -76,7 +76,7 @@ static void wait_until_locked(struct looker *l, int64_t end_ms)
     (void)pthread_cond_timedwait(&l->changed, &l->mutex, &end);
 }
 
-/* Until it is time for the next look. Servers have at least as much time
+/* Waits until it is time for the next look. Servers have at least as much time
  * between two looks as one takes. */
 static void rest_locked(struct looker *l, int64_t began_ms, int64_t took_ms)
 {

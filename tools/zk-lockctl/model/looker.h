@@ -23,7 +23,8 @@ bool looker_start(struct lockctl *ctl, const char *root, int64_t interval_ms,
 
 /* Readable when there is a look. */
 int looker_fd(const struct looker *looker);
-/* The caller has it from here on. False: there is none. */
+/* Takes the look; the caller owns it from then on. Returns false when there is
+ * none. */
 bool looker_take(struct looker *looker, struct look_result *ret);
 
 void looker_now(struct looker *looker);
@@ -33,7 +34,7 @@ void looker_every(struct looker *looker, int64_t interval_ms);
  * what is left must end with the process. */
 bool looker_end(struct looker *looker, int64_t patience_ms);
 
-/* One look, by whoever calls. */
+/* Looks once, on the calling thread. */
 void look_once(const struct lockctl *ctl, const char *root,
                struct look_result *ret);
 

@@ -68,8 +68,8 @@ static void note_cut(struct looks *l, const struct lock *lock)
         say_note(l, text);
 }
 
-/* One that does not exist is empty; one that may not be read any more has an
- * error. An error of the library. */
+/* A lock that does not exist is empty; one that may not be read any more has an
+ * error. Returns an error of the library. */
 static int look_at_one(struct looks *l, const char *path, struct look_at *look)
 {
     struct zkr_participants_opts opts = lock_opts(SCAN_ALL);

@@ -19,10 +19,10 @@ struct looks {
     struct notes notes;
 };
 
-/* Look once, and tell what has happened since the last look. The first tells
- * the present state, if `initial`. 0, or an exit code after an error was said:
- * then the last look is still the one before. A second failure in a row is not
- * said. */
+/* Looks once, and reports the changes since the last look. The first look
+ * reports the present state, if `initial`. Returns 0, or an exit code after an
+ * error was printed: then the last look is still the one before. A second
+ * failure in a row is not printed. */
 int looks_next(struct looks *looks, bool initial, event_fn *tell, void *user);
 
 /* The session is over for good, or there is no memory: a next look makes no

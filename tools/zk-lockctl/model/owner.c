@@ -11,7 +11,7 @@
 
 #include "common/escape.h"
 
-/* As the library writes it, and some room for later versions. */
+/* The length of the library's record, with some room for later versions. */
 #define RECORD_MAX 1024
 
 static const char request[] = "__REVOKE__";
@@ -30,7 +30,8 @@ static int64_t take_number(const json_t *record, const char *key)
     return json_integer_value(json_object_get(record, key));
 }
 
-/* Text, as JavaScript knows 53 bits only. 0: none, or not a session. */
+/* The session is text, because JavaScript knows 53 bits only. 0: none, or not a
+ * session. */
 static int64_t take_session(const json_t *record, const char *key)
 {
     const char *value = json_string_value(json_object_get(record, key));

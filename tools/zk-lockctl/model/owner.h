@@ -9,7 +9,8 @@
 
 enum { OWNER_SAID_MAX = 100 };
 
-/* All text is that of whoever wrote the node: claims, and not escaped. */
+/* The client that wrote the node chose all text: it is not proven, and not
+ * escaped. */
 struct owner {
     bool is_record; /* the fields are those of our record; else only `text` */
     bool is_asked;  /* the data is the request to give the lock back */
@@ -26,7 +27,7 @@ struct owner {
     size_t said_size;          /* ... if that was seen */
 };
 
-/* Of the data of a node: any bytes. */
+/* Reads the data of a node, which may be any bytes. */
 void owner_read(struct owner *owner, const char *data, size_t size);
 
 /* For a line of a table: "host:pid/tid program", or the data of others, also

@@ -69,7 +69,7 @@ static void understand_one(struct contender *c, const struct zkr_participant *p,
                                       : 0;
 }
 
-/* By its name alone a node of ours is one of Curator. */
+/* By its name alone a node of this library looks like one of Curator. */
 static void count_dialect(struct lock *lock, const struct contender *c)
 {
     if (!contender_is_read(c))
@@ -147,7 +147,8 @@ int lock_list(zkr_session *session, const char *path,
     return ZKR_OK;
 }
 
-/* So many of the first must be read for all who hold to be known; 0: they are.
+/* Returns how many of the first nodes must be read to know all holders; 0: all
+ * are known.
  */
 static size_t wanted_for_holders(const struct lock *lock)
 {
@@ -237,7 +238,8 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
         return missing_lock(path, ret_lock);
     if (rc != ZKR_OK)
         return rc == ZNONODE ? fail_missing(path) : lockctl_fail_zkr(rc);
-    /* Not `total`: who has gone since then may have been a contender. */
+    /* This is not `total`: a node that has gone since then may have been a
+     * contender. */
     if (lock.count == 0 && lock.listed > 0) {
         int code = fail_no_lock(&lock);
 

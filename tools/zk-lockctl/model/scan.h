@@ -82,15 +82,15 @@ bool scan_take_within(struct scan_opts *opts);
 int scan_below(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan);
 
-/* The same without a word to the user: an error of the library, and the
- * sentence that goes with it. */
+/* The same without a message: returns an error of the library, and its
+ * sentence. */
 enum { SCAN_DETAIL_MAX = 512 };
 int locks_list(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan,
                char detail[SCAN_DETAIL_MAX]);
 
-/* How many nodes of a lock are read, the first of the queue; the others are
- * known by their names alone. */
+/* How many nodes of a lock are read, from the first of the queue on; the others
+ * are known by their names alone. */
 #define SCAN_ALL     0u
 #define SCAN_HOLDERS UINT32_MAX /* as many as hold */
 
@@ -99,15 +99,15 @@ int locks_list(zkr_session *session, const char *root,
  * none contends is no lock. */
 int scan_lock(zkr_session *session, const char *path, uint32_t reads,
               bool *missing, struct lock *ret_lock);
-/* The same of a path that was a lock: it is free when no contender is left. */
+/* The same for a path that was a lock: it is free when no contender is left. */
 int scan_again(zkr_session *session, const char *path, uint32_t reads,
                struct lock *ret_lock);
 
 /* The options for the library, so that it reads so many nodes of a lock; not
  * SCAN_HOLDERS, for which one call may not be enough. */
 struct zkr_participants_opts lock_opts(uint32_t reads);
-/* The same without a word to the user: an error of the library. Anything is
- * a lock here. */
+/* The same without a message: returns an error of the library. Every path is a
+ * lock here. */
 int lock_list(zkr_session *session, const char *path,
               const struct zkr_participants_opts *opts, struct lock *ret_lock);
 
@@ -118,7 +118,7 @@ const struct contender *lock_holder(const struct lock *lock, int64_t token,
 
 const char *lock_state_name(enum lock_state state);
 bool contender_waits(const struct contender *c);
-/* More is known of it than its name, or why not. */
+/* More than its name is known of it, or why not. */
 bool contender_is_read(const struct contender *c);
 
 void lock_done(struct lock *lock);

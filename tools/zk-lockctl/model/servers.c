@@ -352,7 +352,8 @@ static int connect_to(const struct asking *a, int64_t deadline)
     return fd;
 }
 
-/* Until the server hangs up. False when it does not, or says too much. */
+/* Reads until the server hangs up. Returns false when it does not, or sends too
+ * much. */
 static bool receive(int fd, int64_t deadline, char **ret_text, size_t *ret_size)
 {
     size_t size = 0;

@@ -9,7 +9,7 @@
 #include "common/lockctl.h"
 #include "common/notes.h"
 
-/* Which words are asked: */
+/* The words that are sent: */
 enum {
     SERVERS_CONS = 1u << 0, /* who is connected, from where */
     SERVERS_DUMP = 1u << 1, /* which sessions live */
@@ -47,7 +47,7 @@ enum answer servers_session_lives(const struct servers *servers,
  * more. */
 const char *servers_watched(const struct servers *servers, int64_t session_id,
                             size_t n);
-/* Whether these are all: every server has said what is watched. */
+/* Tells whether these are all watches: every server has answered. */
 bool servers_know_watches(const struct servers *servers);
 
 /* For tests: one answer to a word, as if a server had given it. Any bytes. */

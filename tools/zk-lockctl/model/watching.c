@@ -140,7 +140,8 @@ void watching_done(struct watching *w)
 
 /* --- asking --- */
 
-/* Where in a sorted array the key stands, or would stand. */
+/* Returns the index of the key in a sorted array, or the index where it would
+ * be. */
 static size_t place(const void *key, const void *array, size_t count,
                     size_t size, int (*order)(const void *, const void *))
 {

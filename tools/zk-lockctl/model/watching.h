@@ -29,16 +29,17 @@ bool watching_read(struct watching *w, const struct lock *lock,
                    const struct servers *servers, const char *base);
 void watching_done(struct watching *w);
 
-/* Will a waiter wake up when somebody before it goes? Yes when its session
- * watches one who is before it; its own node does not count. Servers do not
- * tell which thread of a session watches: where several of them wait, the one
- * that an exclusive waiter waits for must be watched itself. Unknown where that
- * one may not be read: then clients of ours list by the clock. */
+/* Tells whether a waiter wakes up when a contender before it goes. It does when
+ * its session watches a contender before it; its own node does not count.
+ * Servers do not report which thread of a session watches: where several of
+ * them wait, the contender that an exclusive waiter waits for must be watched
+ * itself. The answer is unknown where that one may not be read: then clients
+ * with this library list again by a timer. */
 enum answer watching_wakes(const struct watching *w, const struct contender *c);
 
-/* For each contender, how many exclusive waiters watch it and are behind it.
- * Sessions of which several wait do not count. To be freed; NULL: out of
- * memory. */
+/* Counts for each contender the exclusive waiters that watch it and are behind
+ * it. Sessions with several waiters do not count. The result is to be freed;
+ * NULL: out of memory. */
 size_t *watching_count(const struct watching *w);
 
 #endif

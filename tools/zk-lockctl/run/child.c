@@ -50,7 +50,7 @@ bool child_adopt_orphans(void)
            prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
-/* Between fork and exec: other threads may have held any lock of libc. */
+/* Runs between fork and exec: other threads may have held any lock of libc. */
 static _Noreturn void become(const struct child_plan *plan, bool lend,
                              pid_t parent, int error_fd)
 {

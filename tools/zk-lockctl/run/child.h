@@ -18,7 +18,7 @@ struct child {
     int stopped_by; /* the signal that stopped it, until child_continue() */
 };
 
-/* How the command finds the world. */
+/* The environment in which the command is started. */
 struct child_plan {
     char *const *argv;
     char *const *env;
@@ -43,11 +43,11 @@ void child_signal(const struct child *c, int sig);
 bool child_signal_all(const struct child *c, int sig);
 void child_continue(struct child *c);
 
-/* Take note of what has ended or stopped. */
+/* Notes which children have ended or stopped. */
 void child_reap(struct child *c);
 
-/* Is there any process left that the command has started? Also when that cannot
- * be known. */
+/* Tells whether any process is left that the command has started. Returns true
+ * also when that cannot be known. */
 bool child_has_descendants(void);
 
 #endif

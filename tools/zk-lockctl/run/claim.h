@@ -20,15 +20,16 @@ int claim_start(zkr_session *session, enum claim_kind kind, const char *path,
                 const char *label, int64_t timeout_ms, int event_fd,
                 struct claim **ret_claim);
 
-/* Has it ended? Then the error and the grant, which becomes the caller's. */
+/* Tells whether it has ended, with the error and the grant, which becomes the
+ * caller's. */
 bool claim_outcome(struct claim *claim, int *ret_error, zkr_grant **ret_grant);
 
-/* The sentence behind an error. */
+/* Returns the sentence of the error. */
 const char *claim_detail(const struct claim *claim);
 
 void claim_cancel(struct claim *claim);
 
-/* After its outcome. NULL is allowed. */
+/* Frees it, after its outcome. NULL is allowed. */
 void claim_free(struct claim *claim);
 
 #endif

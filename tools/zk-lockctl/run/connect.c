@@ -31,8 +31,8 @@ static int set_policy(struct run *run)
     return 0;
 }
 
-/* No longer than the user waits; but who waits for 100 ms does not mean that
- * a server must answer in that time. */
+/* It takes no longer than the user waits; but a user who waits 100 ms for the
+ * lock does not mean that a server must answer in that time. */
 static void set_connecting(struct run *run)
 {
     struct lockctl *ctl = run->ctl;
@@ -79,7 +79,7 @@ int run_connect(struct run *run)
         say_session_timeout(run);
     if (code == 0)
         code = set_policy(run);
-    /* Until here a signal may simply end us: nothing is held. */
+    /* Until now a signal may simply end us, because nothing is held. */
     if (code == 0 && signals_take(&run->signals) != 0)
         code = lockctl_fail(EX_RUN, "cannot take signals: %s", strerror(errno));
     return code;

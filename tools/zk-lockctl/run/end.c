@@ -53,7 +53,7 @@ static int64_t end_command(struct run *run)
     return run->kill_ms;
 }
 
-/* The command has ended, others of its making have not. */
+/* The command has ended, but processes that it has started have not. */
 static int64_t end_rest(struct run *run)
 {
     int64_t now_ms = clock_boot_ms();

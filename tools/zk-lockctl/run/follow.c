@@ -24,8 +24,8 @@ static void stop_with_job(struct run *run, int sig)
         run_continue(run);
 }
 
-/* Somebody else of our job, as the pager behind us, wants the terminal and was
- * stopped for it: because the command has it, or our job has not. */
+/* Another process of our job, such as a pager, wants the terminal and was
+ * stopped for it: because the command has it, or because our job does not. */
 void run_share_terminal(struct run *run, int sig)
 {
     if (tty_belongs_to(&run->tty, run->child.pid)) {

@@ -219,8 +219,8 @@ static void watch_command(struct run *run)
         int64_t wake_ms;
         int64_t end_ms;
 
-        /* Before the children are looked at: what ends or stops later makes
-         * the descriptor readable again, and we do not sleep. */
+        /* Read before the children are checked: a child that ends or stops
+         * later makes the descriptor readable again, so we do not sleep. */
         signals_collect(&run->signals, &arrived);
         child_reap(&run->child);
         if (run->child.ended) {
@@ -230,7 +230,8 @@ static void watch_command(struct run *run)
                 return;
             }
         }
-        /* Before CONT is passed on: we may have been stopped for too long. */
+        /* Checked before CONT is passed on: we may have been stopped for too
+         * long. */
         wake_ms = obey_policy(run);
         pass_all_on(run, &arrived);
         obey_revoke(run);
@@ -241,7 +242,7 @@ static void watch_command(struct run *run)
     }
 }
 
-/* May the command be started? */
+/* Tells whether the command may be started. */
 static int check_lease(const struct run *run)
 {
     struct policy_view view = view_now(run);

@@ -15,9 +15,9 @@
 /* The holder of a mutex is first in its queue; readers may be many. */
 enum { ANSWER_MS = 1000, HOLDERS = 4, READERS = 1000 };
 
-/* It was killed, and the servers keep its node for a while: worth waiting. Of a
- * name that two machines share, or of another pid namespace, this may say so
- * wrongly; then we wait as if we had not asked. */
+/* It was killed, and the servers keep its node for a while, so waiting is
+ * useful. This may be wrong when two machines share a name, or in another pid
+ * namespace; then we wait as if we had not checked. */
 static bool is_dead(const struct owner *owner)
 {
     char host[HOST_NAME_MAX + 1] = "";

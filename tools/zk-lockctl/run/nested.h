@@ -15,7 +15,8 @@
 
 enum { NESTED_MAX = 32, NESTED_TEXT_MAX = (NESTED_MAX + 1) * 20 };
 
-/* The outermost first. Of more than NESTED_MAX, the innermost. */
+/* The outermost run is first. Of more than NESTED_MAX runs, these are the
+ * innermost. */
 struct nested {
     int64_t sessions[NESTED_MAX];
     size_t count;
@@ -28,7 +29,7 @@ void nested_read(struct nested *n, const char *text);
 void nested_write(const struct nested *n, int64_t session,
                   char text[NESTED_TEXT_MAX]);
 
-/* The one right around us; 0: none. */
+/* Returns the session of the run right around us, or 0. */
 int64_t nested_innermost(const struct nested *n);
 
 /* The node of a run around us that a claim of that kind would wait for now,

@@ -17,16 +17,16 @@ struct signals {
  * ignored, and CHLD. -1 with errno on failure. */
 int signals_take(struct signals *s);
 
-/* As they were before. Async-signal-safe, for a child. */
+/* Restores them for a child. Async-signal-safe. */
 void signals_restore(const struct signals *s);
 
-/* The next one that has come; 0: none. */
+/* Returns the next signal that has come, or 0. */
 int signals_next(const struct signals *s);
 
 /* All that have come. */
 void signals_collect(const struct signals *s, sigset_t *ret_arrived);
 
-/* Would it end a program that does nothing about it? */
+/* Tells whether the signal ends a program that does not handle it. */
 bool signals_is_fatal(int sig);
 
 #endif

@@ -15,17 +15,17 @@ struct tty {
 
 void tty_open(struct tty *tty);
 
-/* Do we, or our shell with us, have it now? */
+/* Tells whether we, or our shell with us, have it now. */
 bool tty_is_ours(const struct tty *tty);
 bool tty_belongs_to(const struct tty *tty, pid_t group);
 
-/* Let a group have it; async-signal-safe. With SIGTTOU blocked. */
+/* Gives it to a group. Async-signal-safe. SIGTTOU must be blocked. */
 void tty_hand_over(const struct tty *tty, pid_t group);
 
 /* Take it back from a group, if it has it. */
 void tty_take_back(const struct tty *tty, pid_t group);
 
-/* A signal to all of our group. */
+/* Sends a signal to all of our group. */
 void tty_tell_job(int sig);
 
 /* Stop ourselves and whoever shares our group, as the shell expects when a job

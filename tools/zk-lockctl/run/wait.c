@@ -7,8 +7,8 @@
 
 enum { PATIENCE_MS = 1000 }; /* before it is said who holds the lock */
 
-/* A signal that ends us; 0: none. Others have no meaning yet, but that a
- * terminal stops us. */
+/* Returns a signal that ends us, or 0. Others have no meaning yet, except those
+ * with which a terminal stops us. */
 static int fatal_signal(const struct run *run)
 {
     int sig;
@@ -77,7 +77,8 @@ static void say_waiting(struct run *run)
         lockctl_say(run->ctl, "waiting: the servers do not answer");
 }
 
-/* Until the claim has its outcome. The signal that we were ended by, or 0. */
+/* Waits until the claim has its outcome. Returns the signal that ended us, or
+ * 0. */
 static int await(struct run *run, struct claim *claim)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },

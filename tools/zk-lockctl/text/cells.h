@@ -22,7 +22,7 @@ const char *cell_state(const struct contender *c);
 const char *cell_mode(const struct contender *c);
 const char *cell_token(const struct contender *c, char word[WORD_MAX]);
 const char *cell_session(const struct contender *c, char word[WORD_MAX]);
-/* How long it has held at most, or has waited. */
+/* How long it has held the lock at most, or has waited. */
 const char *cell_since(const struct contender *c, char word[WORD_MAX]);
 /* "pos 3": the one that it waits for. */
 const char *cell_blocker(const struct lock *lock, const struct contender *c,

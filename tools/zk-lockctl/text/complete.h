@@ -21,7 +21,7 @@ struct complete {
     enum complete_kind kind;
     const struct verb *verb;   /* NULL before it */
     const char *const *values; /* ends with NULL */
-    /* Of the options on the line, for asking the ensemble: */
+    /* Options on the line that are needed to ask the ensemble: */
     const char *servers;
     const char *chroot;
     const char *auth_file;
@@ -38,7 +38,8 @@ typedef void option_fn(const char *name, size_t len, bool has_value,
                        void *user);
 void complete_options(const char *help, option_fn *fn, void *user);
 
-/* Whether a name means nothing to a shell, wherever in a word it stands. */
+/* Tells whether no part of a name has a meaning to a shell, anywhere in a
+ * word. */
 bool complete_is_plain(const char *name);
 
 #endif

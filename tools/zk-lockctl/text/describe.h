@@ -5,7 +5,8 @@
 #include "model/scan.h"
 #include "text/output.h"
 
-/* Without its waiters and foreign children. NULL: out of memory. */
+/* Describes a lock without its waiters and foreign children. NULL: out of
+ * memory. */
 json_t *describe_lock(const struct lock *lock);
 json_t *describe_contender(const struct lock *lock, const struct contender *c);
 

@@ -10,7 +10,7 @@ void dot_begin(void);
 /* Nodes are told apart by their ids; the same may be written twice. */
 void dot_owner(const char *id, const struct contender *c, bool bad);
 void dot_lock(const char *id, const struct lock *lock, bool bad);
-/* An arrow with a text, which must be ours. */
+/* An arrow with a text, which must be the tool's own. */
 void dot_edge(const char *from, const char *to, const char *text, bool bad);
 void dot_end(void);
 

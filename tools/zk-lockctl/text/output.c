@@ -29,7 +29,8 @@ bool output_is_json(const struct lockctl *ctl)
     return ctl->format == FORMAT_JSON || ctl->format == FORMAT_JSONL;
 }
 
-/* All but ASCII is written as \uXXXX: nothing in it can do a terminal harm. */
+/* Everything except ASCII is written as \uXXXX, so that it cannot affect a
+ * terminal. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
 
 /* There is one object on stdout, with -o json. */

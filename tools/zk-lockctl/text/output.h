@@ -26,8 +26,8 @@ int output_items(const struct lockctl *ctl, const char *kind, int64_t at_ms,
                  json_item_fn *item, const void *of, size_t count,
                  const struct notes *notes);
 
-/* Why there is no answer, if there is none: the exit code, the error of the
- * library behind it or ZKR_OK, and the sentence. */
+/* The reason why there is no answer, if there is none: the exit code, the error
+ * of the library or ZKR_OK, and the sentence. */
 void output_failure(const struct lockctl *ctl, int exit_code, int cause,
                     const char *message);
 

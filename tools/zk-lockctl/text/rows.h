@@ -5,7 +5,8 @@
 #include "model/scan.h"
 #include "text/output.h"
 
-/* Print locks in the format that was asked for, and say the notes. Exit code.
+/* Prints locks in the requested format, and then the notes. Returns an exit
+ * code.
  */
 int rows_print(const struct lockctl *ctl, const struct lock *locks,
                size_t count, int64_t at_ms, const struct notes *notes);

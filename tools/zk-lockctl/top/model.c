@@ -33,7 +33,7 @@ bool top_key_read(const char *name, enum top_key *ret_key)
 
 /* --- grants --- */
 
-/* Slots that nobody has written to since are empty. */
+/* Slots that were not written since then are empty. */
 static void history_move(struct top_history *h, int64_t at_ms)
 {
     int64_t slot = at_ms / TOP_SLOT_MS;

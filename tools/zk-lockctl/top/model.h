@@ -87,16 +87,18 @@ struct top_model {
     int64_t at_ms;      /* when it was; 0: none yet */
 };
 
-/* The next look: takes what is in the scan. A lock that is in use no more is
- * free, and forgotten after a minute. False: out of memory. */
+/* Takes the next look, with the contents of the scan. A lock that is not in use
+ * any more is free, and forgotten after a minute. Returns false when out of
+ * memory. */
 bool top_model_take(struct top_model *model, struct scan *scan);
 
 /* Sets `shown`. False: out of memory. */
 bool top_model_arrange(struct top_model *model, const struct top_order *order);
 
-/* Where a lock stands in `shown`; shown_count when it does not. */
+/* Returns the index of a lock in `shown`, or shown_count when it is not
+ * there. */
 size_t top_model_find(const struct top_model *model, const char *path);
-/* Whether it is shown or not; NULL. */
+/* Finds a lock, shown or not; NULL if there is none. */
 const struct top_row *top_model_row(const struct top_model *model,
                                     const char *path);
 

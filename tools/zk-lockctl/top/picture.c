@@ -14,7 +14,7 @@
 
 enum { HEADS = 3, HEAD_LINES, FOOT_LINES = 1 };
 
-/* All that the parts of one picture are drawn from. */
+/* The data from which the parts of one picture are drawn. */
 struct drawing {
     struct top_line *lines;
     int width;
@@ -116,7 +116,7 @@ static void draw_lock(const struct drawing *d)
     write_line(&d->lines[1], TOP_BOLD, d->width, "%s  %s", path, rest);
 }
 
-/* A look that takes its time is worth a word only when it takes long. */
+/* A look under way is shown only when it takes long. */
 static bool is_late(const struct drawing *d)
 {
     enum { LATE_MS = 2000 };
@@ -128,7 +128,7 @@ static bool is_late(const struct drawing *d)
            d->status->now_ms - d->model->at_ms > pause + took_ms + LATE_MS;
 }
 
-/* Why what is shown is old; NULL: it is not. */
+/* Returns why the picture is old, or NULL when it is not. */
 static const char *trouble(const struct drawing *d)
 {
     if (d->status->error[0] != '\0')
@@ -150,7 +150,7 @@ static void draw_trouble(const struct drawing *d, const char *why)
                    word_age(d->status->now_ms - d->model->at_ms, age), why);
 }
 
-/* How the list came about. */
+/* Describes how the list was made. */
 static void draw_order(const struct drawing *d)
 {
     const struct top_view *view = d->view;
@@ -306,7 +306,7 @@ static void draw_names(struct top_line *line, const struct grid *grid)
     grid_line(grid, names, line->text);
 }
 
-/* Of a list, what fits on the page. */
+/* Draws the part of a list that fits on the page. */
 static void draw_list(const struct drawing *d, const struct list *list,
                       size_t page)
 {
@@ -416,7 +416,7 @@ static void draw_hints(const struct drawing *d, struct top_line *line)
     draw_names(line, &grid);
 }
 
-/* As it is being typed. */
+/* Draws the filter while it is being typed. */
 static void draw_filter(const struct drawing *d, struct top_line *line)
 {
     char filter[sizeof(d->view->filter) * 16];

@@ -18,7 +18,7 @@ struct printer {
     bool failing;      /* that was said */
 };
 
-/* As the screen names them. */
+/* The names that the screen has for them. */
 enum { TIME = TOP_LOCK_CELLS, COLUMN_COUNT };
 
 static const struct column columns[COLUMN_COUNT] = {

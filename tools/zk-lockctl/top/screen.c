@@ -5,7 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Only here: it defines short names, stdscr and KEY_* among them. */
+/* Included only here, because it defines short names such as stdscr and
+ * KEY_*. */
 #include <curses.h>
 
 #include "common/one_signal.h"

@@ -66,7 +66,7 @@ static void scroll(struct top_cursor *c, size_t page, size_t size)
 }
 
 /* The cursor stays on its lock wherever that goes. On the first line it stays
- * there: that is the one that matters most. */
+ * there, because that line matters most. */
 static void follow(struct top_view *view, const struct top_model *model)
 {
     size_t i;
@@ -169,7 +169,7 @@ static void type(struct top_view *view, uint32_t key)
     }
 }
 
-/* To the next of these steps. */
+/* Moves to the next of these steps. */
 static void change_interval(struct top_view *view, bool longer)
 {
     static const int64_t steps[] = { 100,  250,   500,   1000,  2000,  3000,

@@ -108,7 +108,7 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
 
 /* --- which one --- */
 
-/* Of several who hold, the token says which; not when two have the same. */
+/* The token selects one of several holders, unless two have the same token. */
 static const struct contender *choose(const struct lock *lock,
                                       const struct order *order)
 {

@@ -27,7 +27,7 @@ struct question {
     char path[ZKR_PATH_MAX + 1];
 };
 
-/* HOST or HOST:PID, as the record of a holder says. */
+/* HOST or HOST:PID, as in the record of a holder. */
 static bool is_by(const struct contender *c, const char *holder)
 {
     const struct owner *o = &c->owner;
@@ -116,7 +116,7 @@ static int check(struct lockctl *ctl, int argc, char **argv)
     return code;
 }
 
-/* Looks again and again: from ten times a second down to once. */
+/* Looks again and again, at first ten times a second, later once. */
 static int wait_until(struct lockctl *ctl, const struct question *q)
 {
     int64_t deadline = clock_now_ms() + q->wait_ms;

@@ -115,7 +115,8 @@ static void offer_option(const char *name, size_t len, bool has_value,
         offer(user, name, len);
 }
 
-/* Below which directory to look for locks that begin so. */
+/* Returns the directory below which to look for locks that begin with this
+ * text. */
 static void root_of(const char *current, char *root, size_t size)
 {
     const char *slash = strrchr(current, '/');
@@ -133,8 +134,8 @@ static void root_of(const char *current, char *root, size_t size)
 
 static const char usual_root[] = "/locks";
 
-/* Whether what begins so may be below the directory where locks usually are,
- * and elsewhere as well. */
+/* Tells whether locks that begin with this text may be both below the usual
+ * directory of locks and elsewhere. */
 static bool may_be_usual(const char *current)
 {
     return strncmp(usual_root, current, strlen(current)) == 0;
@@ -148,7 +149,8 @@ static bool is_usual(const char *path)
            (path[len] == '/' || path[len] == '\0');
 }
 
-/* Names are data of others: only those that no shell understands are offered.
+/* Names are data of others: only names without a meaning to a shell are
+ * offered.
  */
 static void offer_lock(const char *current, const char *path)
 {
@@ -201,8 +203,8 @@ static void offer_below(const struct lockctl *ctl, const char *root,
     (void)fflush(stdout);
 }
 
-/* First where locks usually are: elsewhere may be more than there is time to
- * look at. */
+/* Looks first in the usual directory of locks, because elsewhere there may be
+ * too much for the time. */
 static void offer_locks(struct lockctl *ctl, const struct complete *c,
                         const char *current)
 {

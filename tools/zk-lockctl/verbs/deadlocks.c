@@ -60,7 +60,7 @@ static void print_member(const struct deadlock_member *m, int width)
     (void)putchar('\n');
 }
 
-/* To be pasted into a shell: others chose these bytes. */
+/* The user may paste it into a shell, and others chose these bytes. */
 static void print_shell_word(const char *text)
 {
     char *word = shell_word(text);

@@ -54,7 +54,7 @@ static int print(const struct query *q, const struct metrics *metrics)
     return code;
 }
 
-/* Also when nothing can be listed there are metrics, which say so. */
+/* Metrics are printed even when nothing can be listed, and report that. */
 static int measure(struct lockctl *ctl, const struct query *q)
 {
     struct metrics metrics = { .is_up = false };

@@ -18,16 +18,16 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-/* The tokens of those who were asked: nodes may get new names, tokens do not
- * come back. */
+/* The tokens of the holders that were asked: names of nodes may come back,
+ * tokens do not. */
 struct asked {
     int64_t *tokens;
     size_t count;
     bool deaf; /* somebody holds who was not asked */
 };
 
-/* The request takes the place of what the node says of its owner. Where nobody
- * would hear it, that is all that it does. */
+/* The request replaces the record of the owner in the node. Where no program
+ * receives it, that is its only effect. */
 static bool is_in_vain(const struct lockctl *ctl, const struct contender *c,
                        bool anyway)
 {

@@ -27,8 +27,8 @@ enum {
     OPTION_SESSION_TIMEOUT,
 };
 
-/* A command that cleans up after TERM has time, and one that does not heed it
- * does not keep the lock. */
+/* A command that cleans up after TERM has time for it, and one that ignores
+ * TERM does not keep the lock. */
 enum { KILL_AFTER_MS = 30000 };
 
 /* Below the lowest, the lease has no room for the delays of a busy machine. */
@@ -62,7 +62,8 @@ static int take_duration(const char *option, int64_t *ret_ms)
                                                   : bad(option, "a duration");
 }
 
-/* Nothing that only informs keeps a command from running. */
+/* A failure of something that only informs does not keep a command from
+ * running. */
 static void take_why(const struct lockctl *ctl, struct run_opts *opts)
 {
     char shown[4 * ZKR_LABEL_MAX + 1];
@@ -272,8 +273,8 @@ static int command_code(const struct child *c)
                                   : WEXITSTATUS(c->status);
 }
 
-/* A confirmed release proves nothing: of a session that is over the library
- * says so too. The lease at the end of the command does. */
+/* A confirmed release proves nothing: the library reports the same for a
+ * session that is over. The lease at the end of the command is a proof. */
 static void give_back(struct run *run)
 {
     int rc = run->lost ? ZKR_OK : zkr_grant_release(run->grant);
@@ -334,7 +335,8 @@ static int run(struct lockctl *ctl, int argc, char **argv)
             code = EX_CANTCREAT;
     }
     clean_up(&r);
-    /* Not of a command that has exited with this number. */
+    /* This must not be mistaken for a command that has exited with this
+     * number. */
     if (code == EX_SIGNALED + SIGINT &&
         (r.interrupted || WIFSIGNALED(r.child.status))) {
         lockctl_disconnect(ctl);

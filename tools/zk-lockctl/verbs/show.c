@@ -34,7 +34,7 @@ struct view {
     struct servers *servers;
     struct watching watching;
     struct notes notes;
-    /* Tokens of those who were deaf a moment ago, too. */
+    /* Tokens of waiters that were deaf a moment ago, too. */
     int64_t *deaf;
     size_t deaf_count;
 };
@@ -59,8 +59,8 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
-/* The queue and its watches are not seen in one moment: a waiter is deaf when
- * it was so twice. */
+/* The queue and its watches are not read in one moment, so a waiter is deaf
+ * when it was so twice. */
 static enum answer watches(const struct view *v, const struct contender *c)
 {
     enum answer answer = watching_wakes(&v->watching, c);
