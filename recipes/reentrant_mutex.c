@@ -41,11 +41,12 @@ void zkr_reentrant_mutex_free(zkr_reentrant_mutex *rm)
 {
     struct zkr__lock *lock = lock_of(rm);
 
-    if (zkr__lock_enter(lock, noun) != ZKR_OK)
+    if (zkr__lock_check(lock, noun) != ZKR_OK)
         return;
+    zkr__session_lock(lock->session);
     zkr__lock_cancel_locked(lock); /* first: then nothing more is granted */
     zkr__holds_free_unlocks(lock);
-    zkr__lock_leave(lock);
+    zkr__session_unlock(lock->session);
     zkr__lock_free(lock);
 }
 
@@ -63,13 +64,14 @@ static int find(zkr_reentrant_mutex *rm, struct zkr__claim **ret_claim)
     struct zkr__lock *lock = lock_of(rm);
     struct zkr__claim *c;
     bool held;
-    int rc = zkr__lock_enter(lock, noun);
+    int rc = zkr__lock_check(lock, noun);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__session_lock(lock->session);
     c = zkr__hold_find_locked(lock, &zkr__mutex_recipe);
     held = !zkr__list_empty(&lock->holds);
-    zkr__lock_leave(lock); /* only its own thread ends a hold */
+    zkr__session_unlock(lock->session); /* only its own thread ends a hold */
     if (c == NULL)
         return zkr__fail(held ? ZKR_ENOTOWNER : ZKR_ENOTHELD, "%s '%s': %s",
                          noun, lock->path,

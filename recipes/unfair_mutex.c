@@ -17,7 +17,7 @@ struct zkr_unfair_mutex {
     struct zkr__lock lock;
 };
 
-static void exists_locked(struct zkr__claim *c)
+static void exists_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (c->intent != ZKR__WAIT && !c->node.thorough)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
@@ -25,8 +25,9 @@ static void exists_locked(struct zkr__claim *c)
         zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
 }
 
-static void created_locked(struct zkr__claim *c)
+static void created_locked(struct zkr__claim *c) ZKR__LOCKED
 {
+    zkr__session_assert_locked(c->session);
     switch (zkr__claim_judge_create_locked(c)) {
     case ZKR__CREATE_SEEN_TO:
         break;
@@ -42,8 +43,9 @@ static void created_locked(struct zkr__claim *c)
     }
 }
 
-static void take_locked(struct zkr__claim *c, const char *why)
+static void take_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
 {
+    zkr__session_assert_locked(c->session);
     c->node.thorough = c->node.thorough && c->epoch == c->session->epoch;
     c->epoch = c->session->epoch;
     c->node.complete = true;
@@ -53,8 +55,10 @@ static void take_locked(struct zkr__claim *c, const char *why)
     zkr__claim_create_locked(c, why);
 }
 
-static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
+static void met_locked(struct zkr__claim *c,
+                       const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
+    zkr__session_assert_locked(c->session);
     if (zkr__by_data_is_ours_locked(c, reply) &&
         zkr__claim_adopt(c, c->node.request_path, reply) == ZKR_OK) {
         zkr__claim_stop_watching_locked(c);

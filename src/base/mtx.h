@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct zkr__mtx {
+#include "base/annotate.h"
+
+struct ZKR__CAPABILITY("mutex") zkr__mtx {
     pthread_mutex_t m;
     pthread_t owner; /* under m, as the next member */
     int cancel;      /* whether the thread may be cancelled otherwise */
@@ -16,8 +18,8 @@ struct zkr__mtx {
 
 int zkr__mtx_init(struct zkr__mtx *mtx);
 void zkr__mtx_done(struct zkr__mtx *mtx);
-void zkr__mtx_lock(struct zkr__mtx *mtx);
-void zkr__mtx_unlock(struct zkr__mtx *mtx);
+void zkr__mtx_lock(struct zkr__mtx *mtx) ZKR__ACQUIRES(mtx) ZKR__NO_ANALYSIS;
+void zkr__mtx_unlock(struct zkr__mtx *mtx) ZKR__RELEASES(mtx) ZKR__NO_ANALYSIS;
 
 /* For assertions: meaningful only when true. */
 bool zkr__mtx_mine(const struct zkr__mtx *mtx);

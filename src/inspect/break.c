@@ -18,7 +18,7 @@ static const struct zkr__call_type type = {
     .size = sizeof(struct breaking),
 };
 
-static void look_locked(struct zkr__call *call);
+static void look_locked(struct zkr__call *call) ZKR__LOCKED;
 
 /* What was lost on the way, or belongs to a session that is over, may have been
  * done. */
@@ -34,6 +34,7 @@ static void on_delete(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
     struct breaking *b = ZKR__CONTAINER(ask, struct breaking, ask);
     bool unsure = is_unsure(reply->rc);
 
+    zkr__session_assert_locked(ask->call->session);
     if (unsure || zkr__error_outcome(reply->rc) == ZKR__NOT_DONE) {
         b->sent = b->sent || unsure;
         look_locked(ask->call);
@@ -54,6 +55,7 @@ static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
     bool gone = reply->rc == ZKR__ZNONODE ||
                 (reply->rc == ZKR_OK && reply->czxid != b->token);
 
+    zkr__session_assert_locked(ask->call->session);
     if (gone && b->sent)
         zkr__call_end_locked(ask->call, ZKR_OK, "");
     else if (reply->rc == ZKR__ZNONODE)
@@ -70,13 +72,15 @@ static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 
 static void caught_up(struct zkr__ask *ask)
 {
+    zkr__session_assert_locked(ask->call->session);
     zkr__call_ask_locked(ask, ZKR__ZK_EXISTS, ask->call->full_path, on_exists);
 }
 
-static void look_locked(struct zkr__call *call)
+static void look_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct breaking *b = ZKR__CONTAINER(call, struct breaking, call);
 
+    zkr__session_assert_locked(call->session);
     zkr__call_sync_locked(&b->ask, caught_up);
 }
 

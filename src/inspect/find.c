@@ -193,13 +193,14 @@ static bool is_of_the_node(int rc)
     return rc != ZKR_ENOMEM && zkr__error_outcome(rc) == ZKR__DONE;
 }
 
-static void walk_on_locked(struct walk *w);
+static void walk_on_locked(struct walk *w) ZKR__LOCKED;
 
 static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct walker *me = ZKR__CONTAINER(ask, struct walker, ask);
     struct walk *w = ZKR__CONTAINER(ask->call, struct walk, call);
 
+    zkr__session_assert_locked(ask->call->session);
     w->walking--;
     if (reply->rc != ZKR_OK && (!w->answered || !is_of_the_node(reply->rc))) {
         zkr__call_end_locked(&w->call, reply->rc, "cannot list the nodes");
@@ -218,7 +219,7 @@ static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 }
 
 /* Give every idle walker a place. */
-static void walk_on_locked(struct walk *w)
+static void walk_on_locked(struct walk *w) ZKR__LOCKED
 {
     for (size_t i = 0; i < WALKERS && !zkr__list_empty(&w->places); i++) {
         struct walker *walker = &w->walkers[i];
@@ -236,13 +237,15 @@ static void walk_on_locked(struct walk *w)
 
 static void caught_up(struct zkr__ask *ask)
 {
+    zkr__session_assert_locked(ask->call->session);
     walk_on_locked(ZKR__CONTAINER(ask->call, struct walk, call));
 }
 
-static void start_locked(struct zkr__call *call)
+static void start_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct walk *w = ZKR__CONTAINER(call, struct walk, call);
 
+    zkr__session_assert_locked(call->session);
     zkr__call_sync_locked(&w->sync, caught_up);
 }
 

@@ -118,6 +118,7 @@ static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
 
+    zkr__session_assert_locked(ask->call->session);
     if (reply->rc != ZKR_OK) {
         zkr__call_end_locked(&l->call, reply->rc, "cannot list the directory");
         return;
@@ -130,14 +131,16 @@ static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 
 static void caught_up(struct zkr__ask *ask)
 {
+    zkr__session_assert_locked(ask->call->session);
     zkr__call_ask_locked(ask, ZKR__ZK_CHILDREN, ask->call->full_path,
                          on_children);
 }
 
-static void list_locked(struct zkr__call *call)
+static void list_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct listing *l = ZKR__CONTAINER(call, struct listing, call);
 
+    zkr__session_assert_locked(call->session);
     zkr__call_sync_locked(&l->ask, caught_up);
 }
 
@@ -170,13 +173,14 @@ static bool is_of_the_node(int rc)
     return rc != ZKR_ENOMEM && zkr__error_outcome(rc) == ZKR__DONE;
 }
 
-static void read_next_locked(struct listing *l, struct reader *r);
+static void read_next_locked(struct listing *l, struct reader *r) ZKR__LOCKED;
 
 static void on_read(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct reader *r = ZKR__CONTAINER(ask, struct reader, ask);
     struct listing *l = ZKR__CONTAINER(ask->call, struct listing, call);
 
+    zkr__session_assert_locked(ask->call->session);
     l->reading--;
     if (!is_of_the_node(reply->rc)) {
         zkr__call_end_locked(&l->call, reply->rc, "cannot read the nodes");
@@ -203,7 +207,7 @@ static bool is_enough(const struct listing *l)
             items[l->next].sequence != items[l->next - 1].sequence);
 }
 
-static void read_next_locked(struct listing *l, struct reader *r)
+static void read_next_locked(struct listing *l, struct reader *r) ZKR__LOCKED
 {
     free(r->path);
     r->path = NULL;
@@ -226,6 +230,7 @@ static void on_acl(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
 
+    zkr__session_assert_locked(ask->call->session);
     l->list->public.anyone = (uint32_t)reply->anyone;
     l->list->public.acl_error = reply->rc;
     if (is_of_the_node(reply->rc))
@@ -234,17 +239,19 @@ static void on_acl(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         zkr__call_end_locked(&l->call, reply->rc, "cannot read the ACL");
 }
 
-static void ask_for_acl_locked(struct zkr__call *call)
+static void ask_for_acl_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct listing *l = ZKR__CONTAINER(call, struct listing, call);
 
+    zkr__session_assert_locked(call->session);
     zkr__call_ask_locked(&l->ask, ZKR__ZK_GET_ACL, call->full_path, on_acl);
 }
 
-static void read_nodes_locked(struct zkr__call *call)
+static void read_nodes_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct listing *l = ZKR__CONTAINER(call, struct listing, call);
 
+    zkr__session_assert_locked(call->session);
     for (size_t i = 0; i < READERS; i++)
         read_next_locked(l, &l->readers[i]);
 }

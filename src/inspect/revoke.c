@@ -21,15 +21,17 @@ static const struct zkr__call_type type = {
 
 static void on_set(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
+    zkr__session_assert_locked(ask->call->session);
     zkr__call_end_locked(ask->call, reply->rc,
                          reply->rc == ZKR__ZNONODE ? "the node has gone"
                                                    : "cannot write the data");
 }
 
-static void write_locked(struct zkr__call *call)
+static void write_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct revoke *r = ZKR__CONTAINER(call, struct revoke, call);
 
+    zkr__session_assert_locked(call->session);
     r->ask.op.request.data = ZKR__REVOKE_MESSAGE;
     r->ask.op.request.data_len = strlen(ZKR__REVOKE_MESSAGE);
     zkr__call_ask_locked(&r->ask, ZKR__ZK_SET, call->full_path, on_set);

@@ -9,7 +9,7 @@
 
 /* Errors that are certain before anything has been sent. */
 static int refuse_locked(const struct zkr__lock *lock,
-                         const struct zkr__claim *c)
+                         const struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr_session *s = lock->session;
 
@@ -23,7 +23,7 @@ static int refuse_locked(const struct zkr__lock *lock,
     return ZKR_OK;
 }
 
-static int acquire_unlocks(struct zkr__claim *c)
+static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
 {
     struct zkr_session *s = c->session;
     int rc = refuse_locked(c->lock, c);
@@ -56,9 +56,9 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 
     if (rc != ZKR_OK)
         return rc;
-    zkr__mtx_lock(&lock->session->lock);
+    zkr__session_lock(lock->session);
     rc = acquire_unlocks(c);
-    zkr__mtx_unlock(&lock->session->lock);
+    zkr__session_unlock(lock->session);
     if (rc == ZKR_OK)
         *ret_grant = &c->grant;
     else
@@ -70,10 +70,11 @@ int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant)
 {
     struct zkr__claim *beside = NULL;
-    int rc = zkr__lock_enter(lock, recipe->noun);
+    int rc = zkr__lock_check(lock, recipe->noun);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__session_lock(lock->session);
     if (ret_grant == NULL)
         rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
                        lock->path);
@@ -81,7 +82,7 @@ int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
         rc = zkr__hold_again_locked(lock, recipe, ret_grant);
     if (rc == ZKR_ENOTHELD)
         beside = zkr__downgrade_find_locked(lock, recipe);
-    zkr__lock_leave(lock);
+    zkr__session_unlock(lock->session);
     if (rc == ZKR_ENOTHELD)
         rc = zkr__lock_acquire_new(lock, recipe, beside, timeout_ms, ret_grant);
     if (beside != NULL)
@@ -114,7 +115,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
         return rc;
     c->outcome.fn = fn;
     c->outcome.user = user;
-    zkr__mtx_lock(&lock->session->lock);
+    zkr__session_lock(lock->session);
     rc = refuse_locked(lock, c);
     if (rc == ZKR_OK) {
         if (ret_request != NULL) {
@@ -123,7 +124,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
         }
         zkr__claim_start_locked(c);
     }
-    zkr__mtx_unlock(&lock->session->lock);
+    zkr__session_unlock(lock->session);
     zkr__claim_unref(c);
     return rc;
 }
@@ -139,9 +140,9 @@ int zkr_request_cancel(zkr_request *request)
     rc = zkr__session_check(s, "request");
     if (rc != ZKR_OK)
         return rc;
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     zkr__claim_give_up_locked(request->claim, ZKR_ECANCELED, "cancelled");
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return ZKR_OK;
 }
 

@@ -29,7 +29,7 @@ static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 /* Is it of a claim of this session, which may have left and not have been able
  * to delete it? */
 static bool is_known_locked(const struct zkr_session *s,
-                            const struct zkr__zk_reply *node)
+                            const struct zkr__zk_reply *node) ZKR__LOCKED
 {
     const struct zkr__list *claims = &zkr__locks_of(s)->claims;
 
@@ -53,7 +53,7 @@ bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
  * it is not ours, it is of another claim that searches for it, and is better
  * off without it than without an end. */
 static bool matches(const struct zkr__search *search,
-                    const struct zkr__zk_reply *node)
+                    const struct zkr__zk_reply *node) ZKR__LOCKED
 {
     if (search->czxid != 0 && node->czxid == search->czxid)
         return true;
@@ -66,6 +66,7 @@ static bool matches(const struct zkr__search *search,
 static void find_ours(struct zkr__search *search,
                       const struct zkr__zk_reply *node)
 {
+    zkr__session_assert_locked(search->op.session);
     if (!matches(search, node))
         return;
     search->czxid = node->czxid; /* and nobody else's from here on */
@@ -86,6 +87,7 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
 
 static bool ask_whose(struct zkr__confirm *f)
 {
+    zkr__session_assert_locked(f->op.session);
     zkr__confirm_read_locked(f);
     return true;
 }
@@ -93,6 +95,7 @@ static bool ask_whose(struct zkr__confirm *f)
 /* It may be the node of another: a grant in doubt has to ask for itself. */
 static void found_by_beat(struct zkr__claim *c)
 {
+    zkr__session_assert_locked(c->session);
     zkr__heartbeat_good_locked(c->session);
 }
 
@@ -100,6 +103,7 @@ static void found_by_beat(struct zkr__claim *c)
  * the node for theirs, and ask whether it is known. */
 static void stays(struct zkr__claim *c)
 {
+    zkr__session_assert_locked(c->session);
     if (c->leave.sweep.search.czxid == 0)
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node was not found");
     else

@@ -58,12 +58,14 @@ static bool ask_whose(struct zkr__confirm *f)
 
 static void found_by_beat(struct zkr__claim *c)
 {
+    zkr__session_assert_locked(c->session);
     zkr__grant_found_locked(&c->grant, ZKR_OK);
 }
 
 /* Other claims cannot take it for theirs: nothing is left to do. */
 static void stays(struct zkr__claim *c)
 {
+    zkr__session_assert_locked(c->session);
     zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node stays");
 }
 

@@ -203,6 +203,7 @@ static void on_timeout(struct zkr__timer *timer)
     struct zkr__claim *c =
         ZKR__CONTAINER(timer, struct zkr__claim, outcome.timeout);
 
+    zkr__session_assert_locked(c->session);
     zkr__claim_time_out_locked(c);
 }
 

@@ -19,6 +19,7 @@
 #include "lock/owner.h"
 #include "lock/parents.h"
 #include "lock/sweep.h"
+#include "session/locked.h"
 #include "session/watch.h"
 
 enum zkr__claim_state {
@@ -141,28 +142,30 @@ void zkr__claim_ref(struct zkr__claim *c);
  * the connector or the timer thread still has one. */
 void zkr__claim_unref(struct zkr__claim *c);
 
-void zkr__claim_start_locked(struct zkr__claim *c);
+void zkr__claim_start_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Decide it with an error, if it is not decided yet, and leave. */
 void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
-                               ...) __attribute__((format(printf, 3, 4)));
+                               ...) ZKR__LOCKED
+    __attribute__((format(printf, 3, 4)));
 
 /* The same, because its deadline has passed. */
-void zkr__claim_time_out_locked(struct zkr__claim *c);
+void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* The session is over: decide all that is not decided. The connector ends the
  * claims when it has closed the handle. */
-void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why);
+void zkr__claims_fail_locked(struct zkr_session *s, int rc,
+                             const char *why) ZKR__LOCKED;
 
 /* HELD -> LEAVING */
-void zkr__claim_release_locked(struct zkr__claim *c);
+void zkr__claim_release_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Our node is gone while HELD, or the session. */
-void zkr__claim_lost_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_lost_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 
 /* expiry.c: the epoch is over; and, later, the handle through which the claim
  * acted is closed, if it was of a past epoch: nothing is under way any more. */
-void zkr__claim_expired_locked(struct zkr__claim *c);
-void zkr__claim_epoch_over_locked(struct zkr__claim *c);
+void zkr__claim_expired_locked(struct zkr__claim *c) ZKR__LOCKED;
+void zkr__claim_epoch_over_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 #endif

@@ -3,6 +3,7 @@
 #define ZKR__CLAIM_STEPS_H
 
 #include "lock/claim.h"
+#include "session/locked.h"
 
 static inline bool zkr__claim_in_state(const struct zkr__claim *c,
                                        enum zkr__claim_state state)
@@ -25,38 +26,41 @@ static inline bool zkr__claim_is_over(const struct zkr__claim *c)
 
 /* claim.c: a request under way keeps the claim alive; `done` drops that
  * reference. Taking it back drops it too. */
-void zkr__claim_ask_locked(struct zkr__claim *c, struct zkr__op *op,
-                           enum zkr__zk_type type, const char *path,
-                           enum zkr__op_retry retry,
-                           void (*done)(struct zkr__op *,
-                                        const struct zkr__zk_reply *));
-bool zkr__claim_take_back_locked(struct zkr__claim *c, struct zkr__op *op);
+void zkr__claim_ask_locked(
+    struct zkr__claim *c, struct zkr__op *op, enum zkr__zk_type type,
+    const char *path, enum zkr__op_retry retry,
+    void (*done)(struct zkr__op *, const struct zkr__zk_reply *)) ZKR__LOCKED;
+bool zkr__claim_take_back_locked(struct zkr__claim *c,
+                                 struct zkr__op *op) ZKR__LOCKED;
 
 /* claim.c: the outcome, once; and the end of the machine. */
-void zkr__claim_decide_locked(struct zkr__claim *c, int rc);
+void zkr__claim_decide_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
 void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
-                           const char *why);
+                           const char *why) ZKR__LOCKED;
 
 /* give_up.c: decide it with an error. It does not leave yet. */
-void zkr__claim_fail_locked(struct zkr__claim *c, int rc, const char *reason);
+void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
+                            const char *reason) ZKR__LOCKED;
 
 /* enroll.c */
-void zkr__claim_enter_locked(struct zkr__claim *c, const char *why);
-void zkr__claim_enrolled_locked(struct zkr__claim *c);
-void zkr__claim_stop_enrolling_locked(struct zkr__claim *c);
+void zkr__claim_enter_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+void zkr__claim_enrolled_locked(struct zkr__claim *c) ZKR__LOCKED;
+void zkr__claim_stop_enrolling_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* create.c: ask for c->node.request_path. way->created() runs when that has
  * been answered, and can ask how it went. */
-void zkr__claim_create_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_create_locked(struct zkr__claim *c,
+                              const char *why) ZKR__LOCKED;
 enum zkr__create_outcome {
     ZKR__CREATED,        /* it is c->node.path */
     ZKR__CREATE_EXISTS,  /* there is a node of that name */
     ZKR__CREATE_UNKNOWN, /* it may have been carried out, or may be yet */
     ZKR__CREATE_SEEN_TO, /* the claim has ended, or tries again later */
 };
-enum zkr__create_outcome zkr__claim_judge_create_locked(struct zkr__claim *c);
+enum zkr__create_outcome
+zkr__claim_judge_create_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Our node certainly does not exist, and another attempt may help. */
-void zkr__claim_pause_locked(struct zkr__claim *c);
+void zkr__claim_pause_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* adopt.c: can a node of that name be of a create of ours? */
 bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name);
@@ -65,25 +69,27 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
                      const struct zkr__zk_reply *reply);
 
 /* recover.c */
-void zkr__claim_recover_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_recover_locked(struct zkr__claim *c,
+                               const char *why) ZKR__LOCKED;
 
 /* survey.c */
-void zkr__claim_list_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_list_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 void zkr__claim_survey_locked(struct zkr__claim *c,
-                              const struct zkr__zk_reply *reply);
+                              const struct zkr__zk_reply *reply) ZKR__LOCKED;
 
 /* prove.c: nobody is ahead of us any more. */
-void zkr__claim_turn_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_turn_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 /* ... if our node is still there: a server that is behind has shown it. */
-void zkr__claim_prove_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_prove_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 
 /* wait.c */
-void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name);
-void zkr__claim_stop_watching_locked(struct zkr__claim *c);
+void zkr__claim_wait_for_locked(struct zkr__claim *c,
+                                const char *name) ZKR__LOCKED;
+void zkr__claim_stop_watching_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* leave.c */
-void zkr__claim_leave_locked(struct zkr__claim *c, const char *why);
+void zkr__claim_leave_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 /* Given up, with no create under way. */
-void zkr__claim_withdraw_locked(struct zkr__claim *c);
+void zkr__claim_withdraw_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 #endif

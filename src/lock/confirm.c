@@ -11,7 +11,7 @@ void zkr__confirm_init(struct zkr__confirm *f, struct zkr__claim *c)
     f->claim = c;
 }
 
-static void end_locked(struct zkr__confirm *f, int rc)
+static void end_locked(struct zkr__confirm *f, int rc) ZKR__LOCKED
 {
     struct zkr__claim *c = f->claim;
 
@@ -24,6 +24,7 @@ static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__confirm *f = ZKR__CONTAINER(op, struct zkr__confirm, op);
     bool another = reply->rc == ZKR_OK && reply->czxid != f->claim->node.czxid;
 
+    zkr__session_assert_locked(op->session);
     end_locked(f, another ? ZKR__ZNONODE : reply->rc);
 }
 
@@ -45,6 +46,7 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__confirm *f = ZKR__CONTAINER(op, struct zkr__confirm, op);
     struct zkr__claim *c = f->claim;
 
+    zkr__session_assert_locked(c->session);
     if (reply->rc == ZKR_OK && is_wanted(c) &&
         zkr__claim_identity(c)->ask_whose(f))
         return;

@@ -2,6 +2,7 @@
 #ifndef ZKR__CONFIRM_H
 #define ZKR__CONFIRM_H
 
+#include "session/locked.h"
 #include "session/op.h"
 
 struct zkr__claim;
@@ -24,12 +25,13 @@ static inline bool zkr__confirm_is_under_way(const struct zkr__confirm *f)
 
 /* For zkr__identity.ask_whose(): a read tells whose node the write has found.
  */
-void zkr__confirm_read_locked(struct zkr__confirm *f);
+void zkr__confirm_read_locked(struct zkr__confirm *f) ZKR__LOCKED;
 
 void zkr__confirm_start_locked(struct zkr__confirm *f, enum zkr__op_retry retry,
-                               void (*done)(struct zkr__claim *c, int rc));
+                               void (*done)(struct zkr__claim *c,
+                                            int rc)) ZKR__LOCKED;
 
 /* Unless it is in flight. */
-void zkr__confirm_take_back_locked(struct zkr__confirm *f);
+void zkr__confirm_take_back_locked(struct zkr__confirm *f) ZKR__LOCKED;
 
 #endif

@@ -64,6 +64,7 @@ static void on_parents(struct zkr__parents *parents, int rc)
     struct zkr__claim *c =
         ZKR__CONTAINER(parents, struct zkr__claim, create.parents);
 
+    zkr__session_assert_locked(c->session);
     if (!zkr__claim_is_over(c)) {
         if (c->outcome.decided)
             zkr__claim_withdraw_locked(c);
@@ -76,7 +77,7 @@ static void on_parents(struct zkr__parents *parents, int rc)
     zkr__claim_unref(c);
 }
 
-static void make_parents_locked(struct zkr__claim *c)
+static void make_parents_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__claim_ref(c);
     if (zkr__parents_start_locked(&c->create.parents, c->lock->dir,
@@ -87,7 +88,7 @@ static void make_parents_locked(struct zkr__claim *c)
 }
 
 /* It has been answered, and not with success. */
-static void not_created_locked(struct zkr__claim *c)
+static void not_created_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (c->create.rc == ZKR__ZNONODE)
         make_parents_locked(c);

@@ -22,7 +22,7 @@ struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
 
 static int check_beside_locked(const struct zkr__lock *lock,
                                const struct zkr__recipe *recipe,
-                               struct zkr_grant *g)
+                               struct zkr_grant *g) ZKR__LOCKED
 {
     struct zkr__claim *c;
 
@@ -50,10 +50,11 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              zkr_grant *beside, zkr_grant **ret_grant)
 {
     bool refused;
-    int rc = zkr__lock_enter(lock, recipe->noun);
+    int rc = zkr__lock_check(lock, recipe->noun);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__session_lock(lock->session);
     if (ret_grant == NULL)
         rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
                        lock->path);
@@ -62,7 +63,7 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
     refused = rc != ZKR_OK;
     if (!refused)
         rc = zkr__hold_again_locked(lock, recipe, ret_grant);
-    zkr__lock_leave(lock);
+    zkr__session_unlock(lock->session);
     return rc != ZKR_ENOTHELD || refused
                ? rc
                : zkr__lock_acquire_new(lock, recipe, zkr__grant_claim(beside),

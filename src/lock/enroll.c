@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "session/timer_thread.h"
 
-static void enroll_locked(struct zkr__claim *c, const char *why);
+static void enroll_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 
 /* Nothing is written for a lock that is taken. */
 static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -17,6 +17,7 @@ static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__queue queue = { 0 };
     int rc = reply->rc;
 
+    zkr__session_assert_locked(c->session);
     if (zkr__claim_in_state(c, ZKR__CLAIM_PROBING) && !zkr__claim_is_over(c)) {
         if (rc == ZKR_OK)
             rc = zkr__queue_parse(&queue, reply->names, reply->name_count,
@@ -32,7 +33,7 @@ static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-static void probe_locked(struct zkr__claim *c)
+static void probe_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_PROBING, "try");
     zkr__claim_ask_locked(c, &c->list.op, ZKR__ZK_CHILDREN, c->lock->dir,
@@ -80,7 +81,7 @@ void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 }
 
 static void enrolled_locked(struct zkr__claim *c,
-                            const struct zkr__zk_reply *list)
+                            const struct zkr__zk_reply *list) ZKR__LOCKED
 {
     switch (zkr__claim_judge_create_locked(c)) {
     case ZKR__CREATE_SEEN_TO:
@@ -107,7 +108,7 @@ static void on_enroll_list(struct zkr__op *op,
 
 /* Two requests, one flight. The list is answered after the create, on the same
  * connection, so it shows the queue with us in it; on_enroll_list() decides. */
-static void enroll_locked(struct zkr__claim *c, const char *why)
+static void enroll_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
 {
     c->list.refused = false;
     zkr__claim_create_locked(c, why);
@@ -122,6 +123,7 @@ static void on_enroll_list(struct zkr__op *op,
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
 
+    zkr__session_assert_locked(c->session);
     c->list.refused = c->create.op.where != ZKR__OP_IDLE;
     if (!c->list.refused)
         enrolled_locked(c, reply);

@@ -89,7 +89,7 @@ static bool is_waiting(const struct zkr__claim *c)
 
 static void on_due(struct zkr__timer *timer);
 
-static void arm_locked(struct zkr__claim *c)
+static void arm_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__timer_thread_disarm_locked(c->session, &c->ghosts.timer);
     zkr__timer_thread_arm_locked(c->session, &c->ghosts.timer, c->ghosts.due,
@@ -121,7 +121,7 @@ static bool is_the_question(const struct zkr__claim *c)
 }
 
 /* The leader has denied the node that we wait for. */
-static void denied_locked(struct zkr__claim *c)
+static void denied_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (!is_waiting(c) || c->wait.get.where != ZKR__OP_IDLE)
         return; /* it has gone here, too; or we are about to learn that */
@@ -136,6 +136,7 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, ghosts.ask);
     bool same = is_the_question(c);
 
+    zkr__session_assert_locked(c->session);
     free(c->ghosts.asked);
     c->ghosts.asked = NULL;
     if (same && reply->rc == ZKR__ZNONODE) {
@@ -148,7 +149,7 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-static void ask_locked(struct zkr__claim *c)
+static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr__ghosts *g = &c->ghosts;
 
@@ -167,6 +168,7 @@ static void on_due(struct zkr__timer *timer)
     struct zkr__claim *c =
         ZKR__CONTAINER(timer, struct zkr__claim, ghosts.timer);
 
+    zkr__session_assert_locked(c->session);
     if (!is_waiting(c))
         return;
     ask_locked(c);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "session/locked.h"
 #include "session/op.h"
 
 struct zkr__claim;
@@ -30,17 +31,18 @@ void zkr__ghosts_forget(struct zkr__ghosts *g);
 
 /* The claim waits for the node `name`, again or as before. False when there is
  * no memory for it: then nobody would ask. */
-bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name);
+bool zkr__ghosts_suspect_locked(struct zkr__claim *c,
+                                const char *name) ZKR__LOCKED;
 
 /* It does not wait now. */
-void zkr__ghosts_rest_locked(struct zkr__claim *c);
+void zkr__ghosts_rest_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* It leaves the queue: no question is asked any more. */
-void zkr__ghosts_leave_locked(struct zkr__claim *c);
+void zkr__ghosts_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Leave those that are known out of a list that shows them. True: some are
  * known, in this list or not. */
 bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
-                                  struct zkr__queue *queue);
+                                  struct zkr__queue *queue) ZKR__LOCKED;
 
 #endif

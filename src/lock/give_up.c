@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/path.h"
 
-static void stop_locked(struct zkr__claim *c)
+static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (zkr__claim_is_over(c))
         return;

@@ -23,7 +23,7 @@ static const struct zkr__sm_state table[] = {
 };
 /* clang-format on */
 
-static void post_locked(struct zkr_grant *g)
+static void post_locked(struct zkr_grant *g) ZKR__LOCKED
 {
     if (!g->notice.due)
         zkr__claim_ref(zkr__grant_claim(g)); /* until it has run */
@@ -49,13 +49,13 @@ static void run_listener(struct zkr__notice *notice)
     void *user;
     bool any;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     fn = g->fn;
     user = g->user;
     any = zkr__ring_pop(&g->events, &e);
     if (g->events.count > 0)
         post_locked(g);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     if (fn != NULL && any) {
         event.kind = (enum zkr_grant_event_kind)e.kind;
         event.state = (enum zkr_grant_state)e.state;
@@ -65,7 +65,7 @@ static void run_listener(struct zkr__notice *notice)
 }
 
 static void move_locked(struct zkr_grant *g, enum zkr_grant_state state,
-                        const char *why)
+                        const char *why) ZKR__LOCKED
 {
     zkr__sm_move(&g->sm, (int)state, why);
     zkr__grant_tell_locked(g, ZKR_GRANT_STATE_CHANGED);
@@ -145,6 +145,7 @@ static void on_confirmed(struct zkr__claim *c, int rc)
     struct zkr_grant *g = &c->grant;
     enum zkr__outcome outcome = zkr__error_outcome(rc);
 
+    zkr__session_assert_locked(c->session);
     if (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE)
         zkr__grant_resume_locked(g); /* by another write */
     g->confirms++;
@@ -154,7 +155,7 @@ static void on_confirmed(struct zkr__claim *c, int rc)
 }
 
 /* Sends a write that finds our node, unless one is under way. */
-static void ask_locked(struct zkr_grant *g)
+static void ask_locked(struct zkr_grant *g) ZKR__LOCKED
 {
     if (!zkr__confirm_is_under_way(&g->confirm))
         zkr__confirm_start_locked(&g->confirm, ZKR__RETRY_ALWAYS, on_confirmed);
@@ -166,21 +167,21 @@ void zkr__grant_resume_locked(struct zkr_grant *g)
         ask_locked(g);
 }
 
-int zkr__grant_enter(struct zkr_grant *g)
+int zkr__grant_check_handle(struct zkr_grant *g)
 {
-    int rc;
-
     if (g == NULL)
         return zkr__fail(ZKR_EINVAL, "grant is NULL");
-    rc = zkr__session_check(zkr__grant_claim(g)->session, "grant");
-    if (rc == ZKR_OK)
-        zkr__mtx_lock(&zkr__grant_claim(g)->session->lock);
-    return rc;
+    return zkr__session_check(zkr__grant_claim(g)->session, "grant");
 }
 
-void zkr__grant_leave(struct zkr_grant *g)
+void zkr__grant_lock(struct zkr_grant *g)
 {
-    zkr__mtx_unlock(&zkr__grant_claim(g)->session->lock);
+    zkr__session_lock(zkr__grant_claim(g)->session);
+}
+
+void zkr__grant_unlock(struct zkr_grant *g)
+{
+    zkr__session_unlock(zkr__grant_claim(g)->session);
 }
 
 int zkr__grant_explain(struct zkr_grant *g, int rc)
@@ -193,7 +194,7 @@ int zkr__grant_explain(struct zkr_grant *g, int rc)
 }
 
 /* With a lease the clock decides, also for a process that was stopped. */
-static int judge_locked(struct zkr_grant *g)
+static int judge_locked(struct zkr_grant *g) ZKR__LOCKED
 {
     struct zkr_session *s = zkr__grant_claim(g)->session;
 
@@ -219,12 +220,13 @@ static int judge_locked(struct zkr_grant *g)
 
 int zkr_grant_check(zkr_grant *g)
 {
-    int rc = zkr__grant_enter(g);
+    int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__grant_lock(g);
     rc = judge_locked(g);
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     return rc;
 }
 
@@ -233,19 +235,20 @@ int64_t zkr_grant_valid_until(zkr_grant *g)
     struct zkr_session *s;
     int64_t until = 0;
 
-    if (zkr__grant_enter(g) != ZKR_OK)
+    if (zkr__grant_check_handle(g) != ZKR_OK)
         return 0;
+    zkr__grant_lock(g);
     s = zkr__grant_claim(g)->session;
     if (zkr__grant_is_ours(g) && g->sm.state != ZKR_GRANT_UNSURE &&
         zkr__session_has_lease(s))
         until = zkr__lease_until(&s->lease) / ZKR__MS;
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     return until;
 }
 
 /* An answer to a question that was asked after `first`: one may be under way
  * that was asked before. */
-static int verify_unlocks(struct zkr_grant *g, int64_t deadline)
+static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
 {
     struct zkr__claim *c = zkr__grant_claim(g);
     uint64_t first = g->confirms + zkr__confirm_is_under_way(&g->confirm);
@@ -267,10 +270,11 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline)
 int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
 {
     struct zkr_session *s;
-    int rc = zkr__grant_enter(g);
+    int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__grant_lock(g);
     s = zkr__grant_claim(g)->session;
     if (timeout_ms == 0) /* as of a try */
         timeout_ms = s->opts.reply_timeout_ms;
@@ -278,7 +282,7 @@ int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
         rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for an answer");
     else
         rc = verify_unlocks(g, zkr__clock_deadline(timeout_ms));
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     return rc;
 }
 
@@ -286,10 +290,11 @@ enum zkr_grant_state zkr_grant_state(zkr_grant *g)
 {
     enum zkr_grant_state state;
 
-    if (zkr__grant_enter(g) != ZKR_OK)
+    if (zkr__grant_check_handle(g) != ZKR_OK)
         return ZKR_GRANT_LOST;
+    zkr__grant_lock(g);
     state = (enum zkr_grant_state)g->sm.state;
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     return state;
 }
 
@@ -309,10 +314,11 @@ uint32_t zkr_grant_depth(zkr_grant *g)
 {
     uint32_t depth;
 
-    if (zkr__grant_enter(g) != ZKR_OK)
+    if (zkr__grant_check_handle(g) != ZKR_OK)
         return 0;
+    zkr__grant_lock(g);
     depth = zkr__grant_claim(g)->hold.depth;
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     return depth;
 }
 
@@ -326,10 +332,11 @@ const char *zkr_grant_node(zkr_grant *g)
 int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
 {
     bool was_due;
-    int rc = zkr__grant_enter(g);
+    int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__grant_lock(g);
     was_due = zkr__dispatch_withdraw_unlocks(zkr__grant_claim(g)->session,
                                              &g->notice);
     g->events.count = 0;
@@ -341,7 +348,7 @@ int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
         zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
     if (fn != NULL)
         zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     if (was_due)
         zkr__claim_unref(zkr__grant_claim(g));
     return ZKR_OK;

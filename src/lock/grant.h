@@ -8,6 +8,7 @@
 #include "base/sm.h"
 #include "lock/confirm.h"
 #include "session/dispatch.h"
+#include "session/locked.h"
 #include "session/op.h"
 #include "session/watch.h"
 
@@ -40,22 +41,23 @@ struct zkr_grant {     /* under the session lock; part of its claim */
 void zkr__grant_init(struct zkr_grant *g);
 
 /* The claim is HELD now. */
-void zkr__grant_begin_locked(struct zkr_grant *g);
+void zkr__grant_begin_locked(struct zkr_grant *g) ZKR__LOCKED;
 
 /* The claim is not HELD any more: tell, and stop watching. */
-void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state);
+void zkr__grant_end_locked(struct zkr_grant *g,
+                           enum zkr_grant_state state) ZKR__LOCKED;
 
 /* The claim has left: the node is gone, or `rc` says why it is not. */
-void zkr__grant_left_locked(struct zkr_grant *g, int rc);
+void zkr__grant_left_locked(struct zkr_grant *g, int rc) ZKR__LOCKED;
 
 /* The connection was lost, or a proof is late, or the lease has run out. */
 void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
-                             const char *why);
+                             const char *why) ZKR__LOCKED;
 
 /* There is a connection: ask about what is in doubt. */
-void zkr__grant_resume_locked(struct zkr_grant *g);
+void zkr__grant_resume_locked(struct zkr_grant *g) ZKR__LOCKED;
 
 /* The answer to a write that was to find our node: ZKR_OK when it has. */
-void zkr__grant_found_locked(struct zkr_grant *g, int rc);
+void zkr__grant_found_locked(struct zkr_grant *g, int rc) ZKR__LOCKED;
 
 #endif

@@ -3,6 +3,7 @@
 #define ZKR__GRANT_PARTS_H
 
 #include "lock/claim.h"
+#include "session/locked.h"
 
 static inline struct zkr__claim *zkr__grant_claim(struct zkr_grant *g)
 {
@@ -18,16 +19,20 @@ static inline bool zkr__grant_is_ours(const struct zkr_grant *g)
 
 /* grant.c */
 void zkr__grant_tell_locked(struct zkr_grant *g,
-                            enum zkr_grant_event_kind kind);
-/* The gate of every public function: takes the lock, if ZKR_OK. */
-int zkr__grant_enter(struct zkr_grant *g);
-void zkr__grant_leave(struct zkr_grant *g);
+                            enum zkr_grant_event_kind kind) ZKR__LOCKED;
+/* The gate of every public function: NULL and forked are refused. */
+int zkr__grant_check_handle(struct zkr_grant *g);
+/* The lock of its session. */
+void zkr__grant_lock(struct zkr_grant *g) ZKR__ACQUIRES(zkr__any_session_lock);
+void zkr__grant_unlock(struct zkr_grant *g)
+    ZKR__RELEASES(zkr__any_session_lock);
 int zkr__grant_explain(struct zkr_grant *g, int rc);
 
 /* grant_watch.c: GET sets a watch; EXISTS has to do without read permission. */
-void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type);
-void zkr__grant_watch_set_later_locked(struct zkr_grant *g);
-void zkr__grant_watch_stop_locked(struct zkr_grant *g);
+void zkr__grant_watch_set_locked(struct zkr_grant *g,
+                                 enum zkr__zk_type type) ZKR__LOCKED;
+void zkr__grant_watch_set_later_locked(struct zkr_grant *g) ZKR__LOCKED;
+void zkr__grant_watch_stop_locked(struct zkr_grant *g) ZKR__LOCKED;
 
 /* release.c */
 void zkr__release_init(struct zkr_grant *g);

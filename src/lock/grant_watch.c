@@ -15,6 +15,7 @@ static void on_own_node_changed(void *owner, bool deleted)
 {
     struct zkr_grant *g = owner;
 
+    zkr__session_assert_locked(zkr__grant_claim(g)->session);
     g->own.watch = NULL;
     if (deleted) /* its name never comes again */
         zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
@@ -28,7 +29,7 @@ static bool is_revoke(const struct zkr__zk_reply *reply)
 }
 
 static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
-                            const struct zkr__zk_reply *reply)
+                            const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
     struct zkr__watch *w = g->own.watch;
 
@@ -62,6 +63,7 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, own.get);
 
+    zkr__session_assert_locked(op->session);
     answered_locked(g, op->request.type, reply);
     zkr__claim_unref(zkr__grant_claim(g));
 }
@@ -87,8 +89,10 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
 
 static void on_later(struct zkr__timer *timer)
 {
-    zkr__grant_watch_set_locked(
-        ZKR__CONTAINER(timer, struct zkr_grant, own.later), ZKR__ZK_GET);
+    struct zkr_grant *g = ZKR__CONTAINER(timer, struct zkr_grant, own.later);
+
+    zkr__session_assert_locked(zkr__grant_claim(g)->session);
+    zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
 }
 
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g)

@@ -45,7 +45,7 @@ static void unref(struct guarded *g)
 
 /* -- the outcome ---------------------------------------------------------- */
 
-static void end_locked(struct guarded *g, int rc, const char *why)
+static void end_locked(struct guarded *g, int rc, const char *why) ZKR__LOCKED
 {
     struct zkr__claim *c = g->claim;
 
@@ -62,7 +62,7 @@ static void end_locked(struct guarded *g, int rc, const char *why)
         (void)pthread_cond_broadcast(&c->changed);
 }
 
-static void end_not_held_locked(struct guarded *g)
+static void end_not_held_locked(struct guarded *g) ZKR__LOCKED
 {
     if (g->claim->grant.sm.state == ZKR_GRANT_RELEASED)
         end_locked(g, ZKR_ENOTHELD, "the lock has been released");
@@ -70,7 +70,7 @@ static void end_not_held_locked(struct guarded *g)
         end_locked(g, ZKR_ELOST, "the lock has been lost");
 }
 
-static void guard_failed_locked(struct guarded *g, int rc)
+static void guard_failed_locked(struct guarded *g, int rc) ZKR__LOCKED
 {
     if (rc != ZKR__ZNONODE) {
         end_locked(g, rc, "cannot read our lock node");
@@ -98,6 +98,7 @@ static void on_answered(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct guarded *g = ZKR__CONTAINER(op, struct guarded, op);
 
+    zkr__session_assert_locked(op->session);
     if (!g->ended) /* else the callback may be reading it */
         g->stat = (struct zkr_guarded_stat){ reply->version, reply->czxid,
                                              reply->mzxid };
@@ -114,7 +115,7 @@ static void on_answered(struct zkr__op *op, const struct zkr__zk_reply *reply)
     unref(g);
 }
 
-static void time_out_locked(struct guarded *g)
+static void time_out_locked(struct guarded *g) ZKR__LOCKED
 {
     if (zkr__op_cancel_locked(&g->op)) {
         unref(g); /* the request's */
@@ -127,7 +128,10 @@ static void time_out_locked(struct guarded *g)
 
 static void on_timeout(struct zkr__timer *timer)
 {
-    time_out_locked(ZKR__CONTAINER(timer, struct guarded, timeout));
+    struct guarded *g = ZKR__CONTAINER(timer, struct guarded, timeout);
+
+    zkr__session_assert_locked(g->op.session);
+    time_out_locked(g);
 }
 
 static void run_told(struct zkr__notice *notice)
@@ -221,7 +225,7 @@ static struct guarded *new_guarded(struct zkr__claim *c, const struct write *w)
     return g;
 }
 
-static int check_held_locked(struct zkr_grant *grant)
+static int check_held_locked(struct zkr_grant *grant) ZKR__LOCKED
 {
     const struct zkr_session *s = zkr__grant_claim(grant)->session;
 
@@ -232,7 +236,7 @@ static int check_held_locked(struct zkr_grant *grant)
     return s->over == 0 ? ZKR_OK : zkr__grant_explain(grant, s->over);
 }
 
-static void start_locked(struct guarded *g, int64_t deadline)
+static void start_locked(struct guarded *g, int64_t deadline) ZKR__LOCKED
 {
     (void)atomic_fetch_add(&g->refs, 1);
     zkr__op_start_locked(&g->op, ZKR__ZK_GUARDED, g->full, ZKR__RETRY_UNDONE,
@@ -243,7 +247,7 @@ static void start_locked(struct guarded *g, int64_t deadline)
 }
 
 static int wait_unlocks(struct guarded *g, int64_t deadline,
-                        struct zkr_guarded_stat *ret_stat)
+                        struct zkr_guarded_stat *ret_stat) ZKR__UNLOCKS
 {
     struct zkr__claim *c = g->claim;
 
@@ -260,7 +264,8 @@ static int wait_unlocks(struct guarded *g, int64_t deadline,
 }
 
 static int write_unlocks(struct zkr_grant *grant, struct guarded *g,
-                         int64_t timeout_ms, struct zkr_guarded_stat *ret_stat)
+                         int64_t timeout_ms,
+                         struct zkr_guarded_stat *ret_stat) ZKR__UNLOCKS
 {
     struct zkr_session *s = g->claim->session;
     int64_t deadline = zkr__clock_deadline(
@@ -279,20 +284,19 @@ static int write_guarded(struct zkr_grant *grant, const struct write *w,
                          struct zkr_guarded_stat *ret_stat)
 {
     struct guarded *g;
-    int rc = zkr__grant_enter(grant);
+    int rc = zkr__grant_check_handle(grant);
 
     if (rc != ZKR_OK)
         return rc;
-    zkr__grant_leave(grant);
     rc = check_write(zkr__grant_claim(grant), w);
     if (rc != ZKR_OK)
         return rc;
     g = new_guarded(zkr__grant_claim(grant), w);
     if (g == NULL)
         return zkr__fail(ZKR_ENOMEM, "guarded write: out of memory");
-    zkr__mtx_lock(&g->claim->session->lock);
+    zkr__session_lock(g->claim->session);
     rc = write_unlocks(grant, g, w->timeout_ms, ret_stat);
-    zkr__mtx_unlock(&g->claim->session->lock);
+    zkr__session_unlock(g->claim->session);
     if (w->fn == NULL || rc != ZKR_OK)
         unref(g);
     return rc;

@@ -55,7 +55,7 @@ static struct zkr_grant *grant_of(struct zkr__list *link)
 }
 
 /* The first claim that needs a lease: it holds, or waits for a proof. */
-static struct zkr__claim *first_locked(struct zkr__locks *locks)
+static struct zkr__claim *first_locked(struct zkr__locks *locks) ZKR__LOCKED
 {
     struct zkr__list *claims = &locks->claims;
 
@@ -91,6 +91,7 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__beat *beat = ZKR__CONTAINER(op, struct zkr__beat, op);
     struct zkr__claim *c = beat->claim;
 
+    zkr__session_assert_locked(c->session);
     beat->claim = NULL;
     if (reply->rc == ZKR_OK)
         zkr__claim_identity(c)->found_by_beat(c);
@@ -99,7 +100,7 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
-static struct zkr__beat *idle_beat_locked(struct zkr_session *s)
+static struct zkr__beat *idle_beat_locked(struct zkr_session *s) ZKR__LOCKED
 {
     struct zkr__beat *beats = zkr__locks_of(s)->beats;
 
@@ -111,7 +112,7 @@ static struct zkr__beat *idle_beat_locked(struct zkr_session *s)
 }
 
 /* A write that finds the node of the claim. */
-static void write_locked(struct zkr__claim *c)
+static void write_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr__beat *beat = idle_beat_locked(c->session);
 
@@ -130,7 +131,7 @@ static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
 }
 
 /* In place of a write, where nothing is held. */
-static void sync_locked(struct zkr_session *s)
+static void sync_locked(struct zkr_session *s) ZKR__LOCKED
 {
     struct zkr__beat *beat = idle_beat_locked(s);
 
@@ -154,8 +155,10 @@ static void on_beat(struct zkr__timer *timer)
 {
     struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
     struct zkr_session *s = locks->tenant.session;
-    struct zkr__claim *c = first_locked(locks);
+    struct zkr__claim *c;
 
+    zkr__session_assert_locked(s);
+    c = first_locked(locks);
     if (c == NULL && !goes_on(locks))
         return;
     zkr__timer_thread_arm_locked(
@@ -184,6 +187,7 @@ static void on_watchdog(struct zkr__timer *timer)
     int64_t next = late > now ? late : until;
     bool any = false;
 
+    zkr__session_assert_locked(s);
     for (struct zkr__list *l = locks->claims.next; l != &locks->claims;
          l = l->next) {
         if (!zkr__grant_is_ours(grant_of(l)))

@@ -3,19 +3,20 @@
 #ifndef ZKR__HEARTBEAT_H
 #define ZKR__HEARTBEAT_H
 
+#include "session/locked.h"
 #include "session/session.h"
 
 /* Something is held, or cannot be proven fast enough by one question after the
  * other: beat, and watch the clock, while that lasts. */
-void zkr__heartbeat_start_locked(struct zkr_session *s);
+void zkr__heartbeat_start_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* The lease may end earlier than it did: a server has granted less at a
  * reconnect. */
-void zkr__heartbeat_recheck_locked(struct zkr_session *s);
+void zkr__heartbeat_recheck_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* A committed write has found a held node: try the others that are in doubt,
  * if they can be proven. */
-void zkr__heartbeat_good_locked(struct zkr_session *s);
+void zkr__heartbeat_good_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* Would what is granted now be in doubt before its first beat? Without a lease
  * never. */

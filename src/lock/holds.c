@@ -24,7 +24,8 @@ struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
     return lost;
 }
 
-static int count_up_locked(struct zkr__claim *c, zkr_grant **ret_grant)
+static int count_up_locked(struct zkr__claim *c,
+                           zkr_grant **ret_grant) ZKR__LOCKED
 {
     if (c->grant.sm.state == ZKR_GRANT_LOST)
         return zkr__fail(ZKR_ELOST, "%s '%s': lost; release it %u times first",
@@ -82,7 +83,7 @@ bool zkr__hold_drop_locked(struct zkr__claim *c)
 }
 
 /* The acquire fails, instead of giving out a grant that has been freed. */
-static void take_away_locked(struct zkr__claim *c)
+static void take_away_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     (void)zkr__hold_drop_locked(c);
     c->outcome.rc = ZKR_ECANCELED;
@@ -104,8 +105,9 @@ void zkr__holds_free_unlocks(struct zkr__lock *lock)
             continue;
         }
         c->hold.handles = 1;
-        zkr__lock_leave(lock); /* freeing a grant waits for its listener */
+        zkr__session_unlock(
+            lock->session); /* freeing a grant waits for its listener */
         zkr_grant_free(&c->grant);
-        zkr__mtx_lock(&lock->session->lock);
+        zkr__session_lock(lock->session);
     }
 }

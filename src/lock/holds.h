@@ -6,29 +6,31 @@
 #define ZKR__HOLDS_H
 
 #include "lock/claim.h"
+#include "session/locked.h"
 
 #define ZKR__DEPTH_MAX 65535u
 
 /* A claim of the calling thread, or NULL; a lost one only without another. */
-struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
-                                         const struct zkr__recipe *recipe);
+struct zkr__claim *
+zkr__hold_find_locked(const struct zkr__lock *lock,
+                      const struct zkr__recipe *recipe) ZKR__LOCKED;
 
 /* An acquire of a thread that may have the lock already. ZKR_OK: granted once
  * more. ZKR_ENOTHELD: it does not have it. Otherwise the acquire has failed. */
 int zkr__hold_again_locked(const struct zkr__lock *lock,
                            const struct zkr__recipe *recipe,
-                           zkr_grant **ret_grant);
+                           zkr_grant **ret_grant) ZKR__LOCKED;
 
 /* Granted. */
-void zkr__hold_begin_locked(struct zkr__claim *c);
+void zkr__hold_begin_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* May the calling thread release it? */
-bool zkr__hold_is_mine_locked(const struct zkr__claim *c);
+bool zkr__hold_is_mine_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
 /* Take back one acquire. True when it was the last. */
-bool zkr__hold_drop_locked(struct zkr__claim *c);
+bool zkr__hold_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Free all grants of the lock, with all their handles. */
-void zkr__holds_free_unlocks(struct zkr__lock *lock);
+void zkr__holds_free_unlocks(struct zkr__lock *lock) ZKR__UNLOCKS;
 
 #endif

@@ -8,6 +8,7 @@
 #define ZKR__IDENTITY_H
 
 #include "base/random.h"
+#include "session/locked.h"
 #include "session/op.h"
 
 struct zkr__claim;
@@ -41,6 +42,6 @@ extern const struct zkr__identity zkr__by_data; /* by_data.c */
 
 /* by_data.c: is a node that was read under our name ours? */
 bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
-                                 const struct zkr__zk_reply *node);
+                                 const struct zkr__zk_reply *node) ZKR__LOCKED;
 
 #endif

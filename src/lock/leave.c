@@ -12,6 +12,7 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
     struct zkr__claim *c =
         ZKR__CONTAINER(sweep, struct zkr__claim, leave.sweep);
 
+    zkr__session_assert_locked(c->session);
     if (zkr__error_outcome(rc) == ZKR__OVER) {
         zkr__claim_identity(c)->look_after(c, 0);
         rc = ZKR_OK;

@@ -25,7 +25,7 @@ static struct leftover *of(struct zkr__list *link)
     return ZKR__CONTAINER(link, struct leftover, link);
 }
 
-static void free_locked(struct leftover *l)
+static void free_locked(struct leftover *l) ZKR__LOCKED
 {
     zkr__list_remove(&l->link);
     zkr__timer_thread_disarm_locked(l->lock->session, &l->timer);
@@ -36,7 +36,7 @@ static void free_locked(struct leftover *l)
 static void on_swept(struct zkr__sweep *sweep, int rc);
 
 /* At most `count` that nothing was promised of any more. */
-static void sweep_some_locked(struct zkr__locks *locks, int count)
+static void sweep_some_locked(struct zkr__locks *locks, int count) ZKR__LOCKED
 {
     struct zkr__list *next;
 
@@ -55,7 +55,8 @@ static void sweep_some_locked(struct zkr__locks *locks, int count)
 }
 
 /* One tells whether the session of all has ended: they go together. */
-static void forget_epoch_locked(struct zkr__locks *locks, uint64_t epoch)
+static void forget_epoch_locked(struct zkr__locks *locks,
+                                uint64_t epoch) ZKR__LOCKED
 {
     struct zkr__list *next;
 
@@ -75,6 +76,7 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
     struct zkr__locks *locks = zkr__locks_of(s);
     bool alive = sweep->deleted;
 
+    zkr__session_assert_locked(s);
     if (zkr__error_outcome(rc) == ZKR__OVER && s->over == 0) {
         zkr__sweep_start_locked(sweep, on_swept);
         return;
@@ -94,6 +96,7 @@ static void on_promise_over(struct zkr__timer *timer)
     struct leftover *l = ZKR__CONTAINER(timer, struct leftover, timer);
     struct zkr__locks *locks = zkr__locks_of(l->lock->session);
 
+    zkr__session_assert_locked(locks->tenant.session);
     if (locks->leftovers_swept == 0)
         sweep_some_locked(locks, 1);
 }

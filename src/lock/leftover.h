@@ -14,13 +14,15 @@
 #define ZKR__LEFTOVER_H
 
 #include "lock/claim.h"
+#include "session/locked.h"
 
 /* The epoch of the claim has ended: see to the node that it has, or may have.
  * Before the claim forgets its names. `not_before` is by the clock of the
  * lease; 0: at once. */
-void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before);
+void zkr__leftover_add_locked(struct zkr__claim *c,
+                              int64_t not_before) ZKR__LOCKED;
 
 /* The session is closed: nothing can be done any more. */
-void zkr__leftovers_end_locked(struct zkr_session *s);
+void zkr__leftovers_end_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

@@ -128,31 +128,22 @@ void zkr__lock_cancel_locked(struct zkr__lock *lock)
     }
 }
 
-int zkr__lock_enter(struct zkr__lock *lock, const char *noun)
+int zkr__lock_check(const struct zkr__lock *lock, const char *noun)
 {
-    int rc;
-
     if (lock == NULL)
         return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
-    rc = zkr__session_check(lock->session, noun);
-    if (rc == ZKR_OK)
-        zkr__mtx_lock(&lock->session->lock);
-    return rc;
-}
-
-void zkr__lock_leave(struct zkr__lock *lock)
-{
-    zkr__mtx_unlock(&lock->session->lock);
+    return zkr__session_check(lock->session, noun);
 }
 
 int zkr__lock_cancel(struct zkr__lock *lock, const char *noun)
 {
-    int rc = zkr__lock_enter(lock, noun);
+    int rc = zkr__lock_check(lock, noun);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__session_lock(lock->session);
     zkr__lock_cancel_locked(lock);
-    zkr__lock_leave(lock);
+    zkr__session_unlock(lock->session);
     return ZKR_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <zkrecipes/request.h>
 
 #include "lock/recipe.h"
+#include "session/locked.h"
 #include "session/session.h"
 
 struct zkr__lock { /* set once, but for refs and holds */
@@ -50,14 +51,13 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
                   const void *opts, uint32_t flags,
                   struct zkr__lock **ret_lock);
 
-/* The gate of every public function: takes the session lock, if ZKR_OK. In this
- * and what follows `lock` may be NULL, an error or nothing to do. */
-int zkr__lock_enter(struct zkr__lock *lock, const char *noun);
-void zkr__lock_leave(struct zkr__lock *lock);
+/* The gate of every public function: NULL and forked are refused. In this and
+ * what follows `lock` may be NULL, an error or nothing to do. */
+int zkr__lock_check(const struct zkr__lock *lock, const char *noun);
 
 /* Gives up what waits, with ZKR_ECANCELED. */
 int zkr__lock_cancel(struct zkr__lock *lock, const char *noun);
-void zkr__lock_cancel_locked(struct zkr__lock *lock);
+void zkr__lock_cancel_locked(struct zkr__lock *lock) ZKR__LOCKED;
 
 /* The same, and drops the caller's reference. */
 void zkr__lock_free(struct zkr__lock *lock);

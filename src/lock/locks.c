@@ -15,7 +15,7 @@ struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
 }
 
 static void each_claim_locked(struct zkr__tenant *t,
-                              void (*fn)(struct zkr__claim *))
+                              void (*fn)(struct zkr__claim *)) ZKR__LOCKED
 {
     struct zkr__list *claims = &zkr__locks_of(t->session)->claims;
     struct zkr__list *next;
@@ -28,37 +28,44 @@ static void each_claim_locked(struct zkr__tenant *t,
 
 static void suspend_claim(struct zkr__claim *c)
 {
+    zkr__session_assert_locked(c->session);
     zkr__grant_doubt_locked(&c->grant, ZKR_GRANT_SUSPENDED, "connection lost");
 }
 
 static void on_suspended(struct zkr__tenant *t)
 {
+    zkr__session_assert_locked(t->session);
     each_claim_locked(t, suspend_claim);
 }
 
 static void resume_claim(struct zkr__claim *c)
 {
+    zkr__session_assert_locked(c->session);
     zkr__grant_resume_locked(&c->grant);
 }
 
 static void on_resumed(struct zkr__tenant *t)
 {
+    zkr__session_assert_locked(t->session);
     zkr__heartbeat_recheck_locked(t->session);
     each_claim_locked(t, resume_claim);
 }
 
 static void on_lost(struct zkr__tenant *t)
 {
+    zkr__session_assert_locked(t->session);
     each_claim_locked(t, zkr__claim_expired_locked);
 }
 
 static void on_failed(struct zkr__tenant *t, int code, const char *why)
 {
+    zkr__session_assert_locked(t->session);
     zkr__claims_fail_locked(t->session, code, why);
 }
 
 static void on_flushed(struct zkr__tenant *t)
 {
+    zkr__session_assert_locked(t->session);
     if (t->session->over != 0)
         zkr__leftovers_end_locked(t->session);
     each_claim_locked(t, zkr__claim_epoch_over_locked);
@@ -99,7 +106,7 @@ int zkr__locks_open(struct zkr_session *s)
 {
     int rc = ZKR_OK;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     if (s->tenant == NULL) {
         struct zkr__locks *locks = new_locks(s);
 
@@ -108,6 +115,6 @@ int zkr__locks_open(struct zkr_session *s)
         else
             rc = ZKR_ENOMEM;
     }
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return rc;
 }

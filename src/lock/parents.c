@@ -18,7 +18,7 @@ void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s)
 
 static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
-static void create_locked(struct zkr__parents *p)
+static void create_locked(struct zkr__parents *p) ZKR__LOCKED
 {
     p->path[p->cut] = '\0';
     p->op.request.mode = p->mode;
@@ -28,7 +28,7 @@ static void create_locked(struct zkr__parents *p)
                          on_created);
 }
 
-static void up_locked(struct zkr__parents *p)
+static void up_locked(struct zkr__parents *p) ZKR__LOCKED
 {
     while (p->cut > 0 && p->path[p->cut] != '/')
         p->cut--;
@@ -38,7 +38,7 @@ static void up_locked(struct zkr__parents *p)
         create_locked(p);
 }
 
-static void down_locked(struct zkr__parents *p)
+static void down_locked(struct zkr__parents *p) ZKR__LOCKED
 {
     if (p->cut == p->len) {
         p->done(p, ZKR_OK);
@@ -53,6 +53,7 @@ static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__parents *p = ZKR__CONTAINER(op, struct zkr__parents, op);
 
+    zkr__session_assert_locked(op->session);
     switch (reply->rc) {
     case ZKR_OK:
     case ZKR__ZNODEEXISTS:

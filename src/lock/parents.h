@@ -2,6 +2,7 @@
 #ifndef ZKR__PARENTS_H
 #define ZKR__PARENTS_H
 
+#include "session/locked.h"
 #include "session/op.h"
 
 struct zkr__parents {
@@ -21,7 +22,8 @@ void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s);
  * who do the same at the same time do not matter. ZKR_ENOMEM: not started. */
 int zkr__parents_start_locked(struct zkr__parents *parents, const char *path,
                               enum zkr__zk_mode mode,
-                              void (*done)(struct zkr__parents *, int rc));
+                              void (*done)(struct zkr__parents *,
+                                           int rc)) ZKR__LOCKED;
 
 void zkr__parents_done(struct zkr__parents *parents);
 

@@ -9,7 +9,7 @@
 #include "session/timer_thread.h"
 
 /* Our node belongs to this session, whose epoch is still the same. */
-static void grant_locked(struct zkr__claim *c, const char *why)
+static void grant_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
 {
     assert(c->epoch == c->session->epoch && !c->outcome.decided);
     zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, why);
@@ -22,18 +22,19 @@ static bool is_proving(const struct zkr__claim *c)
     return zkr__claim_in_state(c, ZKR__CLAIM_PROVING) && !zkr__claim_is_over(c);
 }
 
-static void ask_locked(struct zkr__claim *c);
+static void ask_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 static void on_again(struct zkr__timer *timer)
 {
     struct zkr__claim *c =
         ZKR__CONTAINER(timer, struct zkr__claim, prove.again);
 
+    zkr__session_assert_locked(c->session);
     if (is_proving(c))
         ask_locked(c);
 }
 
-static void ask_later_locked(struct zkr__claim *c)
+static void ask_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr_session *s = c->session;
 
@@ -61,7 +62,7 @@ static bool patience_is_over(const struct zkr__claim *c)
 /* When the proof is withheld, by an ACL or by slow answers, the lock is granted
  * all the same, and check() tells the truth. But not by answers that are not
  * fresh, however long that takes: the caller's deadline is the end of it. */
-static void judge_locked(struct zkr__claim *c, int rc)
+static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
     zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     if (rc == ZKR__ZNONODE)
@@ -78,6 +79,7 @@ static void judge_locked(struct zkr__claim *c, int rc)
 
 static void on_confirmed(struct zkr__claim *c, int rc)
 {
+    zkr__session_assert_locked(c->session);
     if (is_proving(c))
         judge_locked(c, rc);
 }
@@ -85,7 +87,7 @@ static void on_confirmed(struct zkr__claim *c, int rc)
 /* A question of ours may still be under way: one that travelled with a list, or
  * where answers take longer than the pace. Then a write of the heartbeat goes
  * on with the proof. */
-static void ask_locked(struct zkr__claim *c)
+static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     ask_later_locked(c);
     if (zkr__confirm_is_under_way(&c->prove.confirm))

@@ -10,6 +10,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__claim *c =
         ZKR__CONTAINER(op, struct zkr__claim, recover.exists);
 
+    zkr__session_assert_locked(c->session);
     if (zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
         !zkr__claim_is_over(c)) {
         if (reply->rc == ZKR__ZNONODE)
@@ -30,6 +31,7 @@ static void on_searched(struct zkr__search *search, int rc)
     struct zkr__claim *c =
         ZKR__CONTAINER(search, struct zkr__claim, recover.search);
 
+    zkr__session_assert_locked(c->session);
     if (zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
         !zkr__claim_is_over(c)) {
         if (rc != ZKR_OK) {

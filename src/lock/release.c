@@ -41,7 +41,7 @@ void zkr__grant_left_locked(struct zkr_grant *g, int rc)
 }
 
 /* May one acquire be taken back, and if so: is it more than counting? */
-static int check_release_locked(struct zkr_grant *g, bool waits)
+static int check_release_locked(struct zkr_grant *g, bool waits) ZKR__LOCKED
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
@@ -58,7 +58,7 @@ static int check_release_locked(struct zkr_grant *g, bool waits)
     return ZKR_OK;
 }
 
-static int await_release_unlocks(struct zkr_grant *g)
+static int await_release_unlocks(struct zkr_grant *g) ZKR__UNLOCKS
 {
     struct zkr__claim *c = zkr__grant_claim(g);
     struct zkr_session *s = c->session;
@@ -75,27 +75,29 @@ static int await_release_unlocks(struct zkr_grant *g)
 int zkr_grant_release(zkr_grant *g)
 {
     struct zkr__claim *c;
-    int rc = zkr__grant_enter(g);
+    int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__grant_lock(g);
     c = zkr__grant_claim(g);
     rc = check_release_locked(g, true);
     if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
         zkr__claim_release_locked(c);
         rc = await_release_unlocks(g);
     }
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     return rc;
 }
 
 int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
 {
     struct zkr__claim *c;
-    int rc = zkr__grant_enter(g);
+    int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
+    zkr__grant_lock(g);
     c = zkr__grant_claim(g);
     rc = check_release_locked(g, false);
     if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
@@ -103,12 +105,12 @@ int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
         g->release_user = user;
         zkr__claim_release_locked(c);
     }
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     return rc;
 }
 
 /* True when that was the last handle. */
-static bool drop_handle_locked(struct zkr__claim *c)
+static bool drop_handle_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (--c->hold.handles == 0)
         return true;
@@ -117,7 +119,9 @@ static bool drop_handle_locked(struct zkr__claim *c)
     return false;
 }
 
-static void free_unlocks(struct zkr_grant *g)
+/* Lets go of the lock, for good. */
+static void free_releases(struct zkr_grant *g)
+    ZKR__RELEASES(zkr__any_session_lock)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
     bool was_due;
@@ -128,7 +132,7 @@ static void free_unlocks(struct zkr_grant *g)
     g->fn = NULL;
     if (zkr__grant_is_ours(g))
         zkr__claim_release_locked(c);
-    zkr__grant_leave(g);
+    zkr__grant_unlock(g);
     if (was_due)
         zkr__claim_unref(c);
     zkr__claim_unref(c);
@@ -136,10 +140,11 @@ static void free_unlocks(struct zkr_grant *g)
 
 void zkr_grant_free(zkr_grant *g)
 {
-    if (g == NULL || zkr__grant_enter(g) != ZKR_OK)
+    if (g == NULL || zkr__grant_check_handle(g) != ZKR_OK)
         return;
+    zkr__grant_lock(g);
     if (drop_handle_locked(zkr__grant_claim(g)))
-        free_unlocks(g);
+        free_releases(g);
     else
-        zkr__grant_leave(g);
+        zkr__grant_unlock(g);
 }

@@ -2,6 +2,7 @@
 #include "lock/search.h"
 
 #include "base/error.h"
+#include "session/session.h"
 
 void zkr__search_init(struct zkr__search *search, struct zkr_session *s)
 {
@@ -24,6 +25,7 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
 
+    zkr__session_assert_locked(op->session);
     if (zkr__error_outcome(reply->rc) != ZKR__DONE || reply->rc == ZKR_ENOMEM)
         search->done(search, reply->rc);
     else

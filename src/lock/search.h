@@ -3,6 +3,7 @@
 #define ZKR__SEARCH_H
 
 #include "lock/node_name.h"
+#include "session/locked.h"
 #include "session/op.h"
 
 struct zkr__search {
@@ -39,6 +40,7 @@ void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
  * deserted answers it. `retry` as for an operation. */
 void zkr__search_start_locked(struct zkr__search *search,
                               enum zkr__op_retry retry,
-                              void (*done)(struct zkr__search *, int rc));
+                              void (*done)(struct zkr__search *,
+                                           int rc)) ZKR__LOCKED;
 
 #endif

@@ -12,6 +12,7 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
 
+    zkr__session_assert_locked(c->session);
     if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING) &&
         !zkr__claim_is_over(c)) {
         if (reply->rc == ZKR_OK)
@@ -34,7 +35,7 @@ static void on_confirmed(struct zkr__claim *c, int rc)
 /* Who has waited for long has sent no write for long, and so would be granted
  * the lock without a lease. The write travels with the list, and is answered
  * before it. */
-static void confirm_locked(struct zkr__claim *c)
+static void confirm_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (!zkr__confirm_is_under_way(&c->prove.confirm) &&
         zkr__heartbeat_wants_write(c->session))
@@ -68,7 +69,7 @@ static bool is_exhausted(const struct zkr__claim *c)
     return seq < 0 || seq >= ZKR__SEQ_MAX;
 }
 
-static void conflict_locked(struct zkr__claim *c, const char *name)
+static void conflict_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
 {
     if (zkr__claim_asked_for(c, name)) /* ... and created later than we knew */
         zkr__claim_recover_locked(c, "we would wait for ourselves");

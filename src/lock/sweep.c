@@ -15,7 +15,7 @@ void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s)
     zkr__op_init(&sweep->delete_op, s);
 }
 
-static void end_locked(struct zkr__sweep *sweep, int rc)
+static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
 {
     if (rc != ZKR_OK && zkr__error_outcome(rc) == ZKR__DONE)
         zkr__log(ZKR_LOG_WARNING,
@@ -41,6 +41,7 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__sweep *sweep = ZKR__CONTAINER(op, struct zkr__sweep, delete_op);
 
+    zkr__session_assert_locked(op->session);
     sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
     if (is_unknown(sweep, reply->rc))
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
@@ -54,7 +55,7 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
     }
 }
 
-static void delete_locked(struct zkr__sweep *sweep)
+static void delete_locked(struct zkr__sweep *sweep) ZKR__LOCKED
 {
     zkr__op_start_locked(&sweep->delete_op, ZKR__ZK_DELETE, sweep->node,
                          sweep->retry, on_deleted);
@@ -65,6 +66,7 @@ static void on_found(struct zkr__search *search, int rc)
     struct zkr__sweep *sweep =
         ZKR__CONTAINER(search, struct zkr__sweep, search);
 
+    zkr__session_assert_locked(search->op.session);
     if (rc != ZKR_OK || search->found[0] == '\0') {
         end_locked(sweep, rc);
         return;

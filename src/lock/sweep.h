@@ -3,6 +3,7 @@
 #define ZKR__SWEEP_H
 
 #include "lock/search.h"
+#include "session/locked.h"
 
 struct zkr__sweep {
     struct zkr__search search; /* filled by zkr__identity.seek() */
@@ -22,6 +23,7 @@ void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s);
 /* Delete `node`; when it is empty or we are thorough, search for what is ours
  * and delete that. Needs no memory and knows no deadline. */
 void zkr__sweep_start_locked(struct zkr__sweep *sweep,
-                             void (*done)(struct zkr__sweep *, int rc));
+                             void (*done)(struct zkr__sweep *,
+                                          int rc)) ZKR__LOCKED;
 
 #endif

@@ -29,7 +29,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
 static void on_relist(struct zkr__timer *timer);
 
-static void relist_later_locked(struct zkr__claim *c)
+static void relist_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
     zkr__timer_thread_arm_locked(c->session, &c->wait.relist,
@@ -41,6 +41,7 @@ static void on_relist(struct zkr__timer *timer)
     struct zkr__claim *c =
         ZKR__CONTAINER(timer, struct zkr__claim, wait.relist);
 
+    zkr__session_assert_locked(c->session);
     if (!is_waiting(c))
         return;
     if (c->wait.get.where != ZKR__OP_IDLE) {
@@ -57,7 +58,7 @@ static void on_relist(struct zkr__timer *timer)
  * ZOOKEEPER-2590 (3.8.4, 3.9.2) they refuse EXISTS too. So we also list again
  * from time to time. */
 static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
-                         const char *path)
+                         const char *path) ZKR__LOCKED
 {
     c->wait.watch =
         zkr__watch_new_locked(c->session, path, c, on_left_before_us);
@@ -89,14 +90,15 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
     free(path);
 }
 
-static void met_locked(struct zkr__claim *c, const struct zkr__zk_reply *reply)
+static void met_locked(struct zkr__claim *c,
+                       const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
     if (c->recipe->way->met != NULL)
         c->recipe->way->met(c, reply);
 }
 
 static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
-                               int rc)
+                               int rc) ZKR__LOCKED
 {
     struct zkr__watch *w = c->wait.watch;
 
@@ -117,6 +119,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, wait.get);
     enum zkr__zk_type type = op->request.type;
 
+    zkr__session_assert_locked(c->session);
     if (reply->rc == ZKR__ZNOAUTH && type == ZKR__ZK_EXISTS && is_waiting(c)) {
         zkr__watch_refused_locked(c->wait.watch); /* on_relist() has to do */
         met_locked(c, reply);

@@ -79,7 +79,7 @@ static int session_is_over(const struct zkr__call *call)
                                        : "the session is over");
 }
 
-static int begin_locked(struct zkr__call *call)
+static int begin_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct zkr_session *s = call->session;
 
@@ -99,7 +99,7 @@ static int timed_out(const struct zkr__call *call)
                     : "deadline passed without a connection");
 }
 
-static int wait_unlocks(struct zkr__call *call)
+static int wait_unlocks(struct zkr__call *call) ZKR__UNLOCKS
 {
     struct zkr_session *s = call->session;
 
@@ -112,7 +112,7 @@ static int wait_unlocks(struct zkr__call *call)
     return call->rc == ZKR_OK ? ZKR_OK : fail(call, call->rc, call->reason);
 }
 
-static void leave_locked(struct zkr__call *call)
+static void leave_locked(struct zkr__call *call) ZKR__LOCKED
 {
     struct zkr__list *next;
 
@@ -132,17 +132,17 @@ static void leave_locked(struct zkr__call *call)
 int zkr__call_run(struct zkr__call *call,
                   void (*start_locked)(struct zkr__call *call))
 {
-    struct zkr__mtx *lock = &call->session->lock;
+    struct zkr_session *s = call->session;
     int rc;
 
-    zkr__mtx_lock(lock);
+    zkr__session_lock(s);
     rc = begin_locked(call);
     if (rc == ZKR_OK) {
         start_locked(call);
         rc = wait_unlocks(call);
     }
     leave_locked(call);
-    zkr__mtx_unlock(lock);
+    zkr__session_unlock(s);
     return rc;
 }
 
@@ -158,6 +158,7 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__ask *ask = ZKR__CONTAINER(op, struct zkr__ask, op);
     struct zkr__call *call = ask->call;
 
+    zkr__session_assert_locked(op->session);
     if (caller_waits(call) && reply->rc == ZKR__ZSESSIONEXPIRED && !ask->once) {
         zkr__op_start_locked(op, op->request.type, op->request.path, op->retry,
                              on_reply);
@@ -169,9 +170,10 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__call_unref(call);
 }
 
-static void
-send_locked(struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
-            void (*done)(struct zkr__ask *, const struct zkr__zk_reply *))
+static void send_locked(struct zkr__ask *ask, enum zkr__zk_type type,
+                        const char *path,
+                        void (*done)(struct zkr__ask *,
+                                     const struct zkr__zk_reply *)) ZKR__LOCKED
 {
     struct zkr__call *call = ask->call;
 
@@ -205,6 +207,7 @@ void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
 
 static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
+    zkr__session_assert_locked(ask->call->session);
     /* Sync of a missing node succeeds on some servers, not on others. */
     if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
         ask->then(ask);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "session/locked.h"
 #include "session/op.h"
 
 struct zkr__call;
@@ -70,27 +71,26 @@ int zkr__call_run(struct zkr__call *call,
  * is sent again in the next one: what is asked here belongs to no session.
  * `done` runs only while the caller may still wait for it; when the session is
  * over nothing is sent. Fill in ask->op.request first. */
-void zkr__call_ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
-                          const char *path,
-                          void (*done)(struct zkr__ask *,
-                                       const struct zkr__zk_reply *));
+void zkr__call_ask_locked(
+    struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
+    void (*done)(struct zkr__ask *, const struct zkr__zk_reply *)) ZKR__LOCKED;
 
 /* The same for what must not be sent twice: `done` gets whatever comes. */
-void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
-                               const char *path,
-                               void (*done)(struct zkr__ask *,
-                                            const struct zkr__zk_reply *));
+void zkr__call_ask_once_locked(
+    struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
+    void (*done)(struct zkr__ask *, const struct zkr__zk_reply *)) ZKR__LOCKED;
 
 /* Let the server catch up with the leader before what `then` asks it: about the
  * path of the call. An error ends the call. */
 void zkr__call_sync_locked(struct zkr__ask *ask,
-                           void (*then)(struct zkr__ask *ask));
+                           void (*then)(struct zkr__ask *ask)) ZKR__LOCKED;
 
 /* The outcome: wakes the caller. The first one stands. `reason` is a constant,
  * for an error. */
-void zkr__call_end_locked(struct zkr__call *call, int rc, const char *reason);
+void zkr__call_end_locked(struct zkr__call *call, int rc,
+                          const char *reason) ZKR__LOCKED;
 
 /* The session is over: wakes all callers. */
-void zkr__calls_wake_locked(struct zkr_session *s);
+void zkr__calls_wake_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

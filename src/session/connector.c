@@ -34,7 +34,7 @@ static const struct zkr__zk_upcalls upcalls = {
     .on_watch = zkr__watch_on_event,
 };
 
-static void open_handle_unlocks(struct zkr_session *s)
+static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     const struct zkr__zk_config config = {
         .servers = s->hosts.plain,
@@ -48,9 +48,9 @@ static void open_handle_unlocks(struct zkr_session *s)
     s->opening = true;
     s->early = false;
     s->opened_at = zkr__clock_boot();
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     rc = zkr__zk_open(&config, &upcalls, s, &zk);
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     s->opening = false;
     s->open_error = rc;
     s->zk = zk;
@@ -66,7 +66,7 @@ static void open_handle_unlocks(struct zkr_session *s)
 
 /* Let the requests under way be answered: those that are not when the handle is
  * closed are lost inside the client, with their memory (ZOOKEEPER-3868). */
-static void drain_unlocks(struct zkr_session *s)
+static void drain_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline =
         zkr__clock_deadline(s->over == ZKR_ECLOSED ? DRAIN_MS : DRAIN_DEAD_MS);
@@ -88,9 +88,9 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     if (zk != NULL) {
         drain_unlocks(s);
         s->zk = NULL;
-        zkr__mtx_unlock(&s->lock);
+        zkr__session_unlock(s);
         s->told_server = zkr__zk_close(zk, zkr__clock_deadline(CLOSE_MS));
-        zkr__mtx_lock(&s->lock);
+        zkr__session_lock(s);
     }
     s->handle_dead = false;
     zkr__session_flush_locked(s);
@@ -98,7 +98,7 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     (void)pthread_cond_broadcast(&s->changed);
 }
 
-static void turn_unlocks(struct zkr_session *s)
+static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     bool wanted = s->zk == NULL && s->over == 0;
 
@@ -117,14 +117,14 @@ static void *connector_main(void *arg)
 {
     struct zkr_session *s = arg;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     while (s->over != ZKR_ECLOSED)
         turn_unlocks(s);
     zkr__connector_close_handle_unlocks(s);
     s->connector_done = true;
     zkr__timer_thread_wake_locked(s); /* it ends, too */
     (void)pthread_cond_broadcast(&s->changed);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     zkr__session_unref(s);
     return NULL;
 }

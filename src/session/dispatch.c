@@ -73,7 +73,7 @@ void zkr__dispatch_post_locked(struct zkr_session *s, struct zkr__notice *n)
     (void)pthread_cond_broadcast(&d->changed);
 }
 
-static struct zkr__notice *take_locked(struct zkr__dispatch *d)
+static struct zkr__notice *take_locked(struct zkr__dispatch *d) ZKR__LOCKED
 {
     struct zkr__list *link = zkr__list_pop(&d->due);
     struct zkr__notice *n;
@@ -87,7 +87,7 @@ static struct zkr__notice *take_locked(struct zkr__dispatch *d)
     return n;
 }
 
-static void run_due_unlocks(struct zkr_session *s)
+static void run_due_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     struct zkr__dispatch *d = &s->dispatch;
     struct zkr__notice *n;
@@ -96,9 +96,9 @@ static void run_due_unlocks(struct zkr_session *s)
     d->runner = pthread_self();
     while ((n = take_locked(d)) != NULL) {
         d->running = n;
-        zkr__mtx_unlock(&s->lock);
+        zkr__session_unlock(s);
         n->run(n);
-        zkr__mtx_lock(&s->lock);
+        zkr__session_lock(s);
         d->running = NULL;
         (void)pthread_cond_broadcast(&d->changed);
     }
@@ -136,14 +136,14 @@ static void *dispatch_main(void *arg)
     struct zkr_session *s = arg;
     struct zkr__dispatch *d = &s->dispatch;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     for (;;) {
         run_due_unlocks(s);
         if (d->stop)
             break;
         (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
     }
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return NULL;
 }
 
@@ -159,7 +159,7 @@ void zkr__dispatch_stop(struct zkr_session *s)
 {
     struct zkr__dispatch *d = &s->dispatch;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     d->stop = true;
     (void)pthread_cond_broadcast(&d->changed);
     if (d->fd >= 0) {
@@ -167,7 +167,7 @@ void zkr__dispatch_stop(struct zkr_session *s)
             (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
         run_due_unlocks(s);
     }
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     if (d->fd < 0)
         (void)pthread_join(d->thread, NULL);
 }
@@ -198,14 +198,14 @@ int zkr_session_dispatch(zkr_session *s)
     if (rc != ZKR_OK)
         return rc;
     cancel = zkr__cancel_disable();
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     if (s->dispatch.busy)
         rc = zkr__dispatch_inside_locked(s)
                  ? zkr__fail(ZKR_EDEADLK, "dispatch inside a callback")
                  : zkr__fail(ZKR_EBUSY, "another thread is dispatching");
     else
         run_due_unlocks(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     zkr__cancel_restore(cancel);
     return rc;
 }

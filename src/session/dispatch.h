@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/list.h"
+#include "session/locked.h"
 
 struct zkr_session;
 
@@ -39,14 +40,15 @@ void zkr__dispatch_done(struct zkr__dispatch *d);
 void zkr__notice_init(struct zkr__notice *n, void (*run)(struct zkr__notice *));
 
 /* Due already: stays so. */
-void zkr__dispatch_post_locked(struct zkr_session *s, struct zkr__notice *n);
+void zkr__dispatch_post_locked(struct zkr_session *s,
+                               struct zkr__notice *n) ZKR__LOCKED;
 
 /* Make sure that it does not run and will not, unless we are inside it. Returns
  * whether it was due. */
 bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
-                                    struct zkr__notice *n);
+                                    struct zkr__notice *n) ZKR__UNLOCKS;
 
 /* Is this thread inside a callback of the session? */
-bool zkr__dispatch_inside_locked(const struct zkr_session *s);
+bool zkr__dispatch_inside_locked(const struct zkr_session *s) ZKR__LOCKED;
 
 #endif

@@ -17,7 +17,7 @@ struct zkr_listener {
     void *user;
 };
 
-static void tell_locked(struct zkr_listener *l)
+static void tell_locked(struct zkr_listener *l) ZKR__LOCKED
 {
     struct zkr_session *s = l->session;
 
@@ -39,9 +39,9 @@ static void unref_listener(struct zkr_listener *l)
     struct zkr_session *s = l->session;
     bool last;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     last = --l->refs == 0;
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     if (!last)
         return;
     free(l);
@@ -56,12 +56,12 @@ static void run_listener(struct zkr__notice *notice)
     struct zkr_session_event event;
     struct zkr__event e = { 0 };
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     l->refs++; /* the callback may free it */
     (void)zkr__ring_pop(&l->events, &e);
     if (l->events.count > 0)
         zkr__dispatch_post_locked(s, &l->notice);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     event.state = (enum zkr_session_state)e.state;
     event.epoch = e.epoch;
     event.session_id = e.session_id;
@@ -89,11 +89,11 @@ int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
     l->fn = fn;
     l->user = user;
     zkr__notice_init(&l->notice, run_listener);
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     zkr__list_append(&s->listeners, &l->link);
     *ret_listener = l;
     tell_locked(l);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return ZKR_OK;
 }
 
@@ -104,9 +104,9 @@ void zkr_listener_free(zkr_listener *l)
     if (l == NULL || zkr__session_check(l->session, "listener") != ZKR_OK)
         return;
     s = l->session;
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     zkr__list_remove(&l->link);
     (void)zkr__dispatch_withdraw_unlocks(s, &l->notice);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     unref_listener(l);
 }

@@ -2,9 +2,11 @@
 #ifndef ZKR__LISTENER_H
 #define ZKR__LISTENER_H
 
+#include "session/locked.h"
+
 struct zkr_session;
 
 /* The state has changed. */
-void zkr__listeners_tell_locked(struct zkr_session *s);
+void zkr__listeners_tell_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

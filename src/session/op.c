@@ -21,7 +21,8 @@ void zkr__op_init(struct zkr__op *op, struct zkr_session *s)
     zkr__list_init(&op->link);
 }
 
-static void move_locked(struct zkr__op *op, enum zkr__op_where where)
+static void move_locked(struct zkr__op *op,
+                        enum zkr__op_where where) ZKR__LOCKED
 {
     struct zkr_session *s = op->session;
     struct zkr__list *const lists[] = {
@@ -69,6 +70,7 @@ static void on_delay_over(struct zkr__timer *timer)
 {
     struct zkr__op *op = ZKR__CONTAINER(timer, struct zkr__op, timer);
 
+    zkr__session_assert_locked(op->session);
     move_locked(op, ZKR__OP_QUEUED);
     zkr__op_pump_locked(op->session);
 }
@@ -81,7 +83,7 @@ static enum zkr__outcome outcome_of(int rc)
 }
 
 /* True when it will be sent again. */
-static bool retry_locked(struct zkr__op *op, int rc)
+static bool retry_locked(struct zkr__op *op, int rc) ZKR__LOCKED
 {
     struct zkr_session *s = op->session;
     const struct zkr_retry *policy = &s->opts.retry;
@@ -120,7 +122,7 @@ static bool is_write(const struct zkr__op *op)
 }
 
 /* What the answer says of the session. */
-static void tell_lease_locked(struct zkr__op *op, int rc)
+static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
 {
     struct zkr_session *s = op->session;
     int64_t now = zkr__clock_boot();
@@ -135,7 +137,8 @@ static void tell_lease_locked(struct zkr__op *op, int rc)
         zkr__lease_answered(&s->lease, op->sent, now);
 }
 
-static void finish_locked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void finish_locked(struct zkr__op *op,
+                          const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
     static const struct zkr__zk_reply too_late = { .rc = ZKR__ZSESSIONEXPIRED };
     struct zkr_session *s = op->session;
@@ -158,12 +161,12 @@ void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_session *s = op->session;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     finish_locked(op, reply);
     zkr__op_pump_locked(s);
     if (s->over != 0 || s->handle_dead) /* it waits for the last answer */
         zkr__connector_wake_locked(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
 }
 
 static void end_refused(struct zkr__timer *timer)
@@ -171,6 +174,7 @@ static void end_refused(struct zkr__timer *timer)
     struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, ending);
     struct zkr__list *link;
 
+    zkr__session_assert_locked(s);
     while ((link = zkr__list_pop(&s->refused)) != NULL) {
         struct zkr__op *op = ZKR__CONTAINER(link, struct zkr__op, link);
 
@@ -180,7 +184,7 @@ static void end_refused(struct zkr__timer *timer)
 }
 
 /* `done` never runs inside the call that starts an operation. */
-static void end_refused_later_locked(struct zkr_session *s)
+static void end_refused_later_locked(struct zkr_session *s) ZKR__LOCKED
 {
     if (!s->ending.armed)
         zkr__timer_thread_arm_locked(s, &s->ending, 0, end_refused);
@@ -208,7 +212,7 @@ void zkr__op_pump_locked(struct zkr_session *s)
 }
 
 static void flush_list_locked(struct zkr_session *s, struct zkr__list *list,
-                              bool all, int rc)
+                              bool all, int rc) ZKR__LOCKED
 {
     struct zkr__list ending;
     struct zkr__list *link;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/timer.h"
+#include "session/locked.h"
 #include "zk/zk.h"
 
 /* What to do when the outcome is not an answer of the server. */
@@ -47,22 +48,22 @@ void zkr__op_init(struct zkr__op *op, struct zkr_session *s);
  * data must live until it is done. It ends with an answer of the server, with
  * an outcome that is not to be retried, or, when its epoch has ended, with
  * ZSESSIONEXPIRED or ZCLOSING. `done` never runs inside this call. */
-void zkr__op_start_locked(struct zkr__op *op, enum zkr__zk_type type,
-                          const char *path, enum zkr__op_retry retry,
-                          void (*done)(struct zkr__op *,
-                                       const struct zkr__zk_reply *));
+void zkr__op_start_locked(
+    struct zkr__op *op, enum zkr__zk_type type, const char *path,
+    enum zkr__op_retry retry,
+    void (*done)(struct zkr__op *, const struct zkr__zk_reply *)) ZKR__LOCKED;
 
 /* Take it back if it is not in flight: true, and `done` will not be called. */
-bool zkr__op_cancel_locked(struct zkr__op *op);
+bool zkr__op_cancel_locked(struct zkr__op *op) ZKR__LOCKED;
 
 /* Upcall of the seam: the answer to what is in flight. */
 void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
 /* Send what is queued. */
-void zkr__op_pump_locked(struct zkr_session *s);
+void zkr__op_pump_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* The handle is closed and no answer can come any more: end with `rc` what is
  * in flight and what belongs to a past epoch; everything if `all`. */
-void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc);
+void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc) ZKR__LOCKED;
 
 #endif

@@ -118,7 +118,8 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     return ZKR_OK;
 }
 
-static int await_connection_unlocks(struct zkr_session *s, int64_t deadline)
+static int await_connection_unlocks(struct zkr_session *s,
+                                    int64_t deadline) ZKR__UNLOCKS
 {
     while (!zkr__session_connected(s) && s->over == 0 &&
            s->open_error == ZKR_OK &&
@@ -135,13 +136,14 @@ static int await_connection_unlocks(struct zkr_session *s, int64_t deadline)
                      s->hosts.servers, s->opts.connect_timeout_ms);
 }
 
-static void greet_locked(struct zkr_session *s);
+static void greet_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* A session may end before it is open; then the next one is asked. */
 static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_session *s = op->session;
 
+    zkr__session_assert_locked(s);
     if (reply->rc == ZKR__ZSESSIONEXPIRED && s->over == 0) {
         greet_locked(s);
         return;
@@ -152,13 +154,13 @@ static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
 }
 
 /* A first request: does the server serve, and is there a chroot? */
-static void greet_locked(struct zkr_session *s)
+static void greet_locked(struct zkr_session *s) ZKR__LOCKED
 {
     zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, zkr__session_root(s),
                          ZKR__RETRY_ALWAYS, on_greeting);
 }
 
-static int greet_unlocks(struct zkr_session *s, int64_t deadline)
+static int greet_unlocks(struct zkr_session *s, int64_t deadline) ZKR__UNLOCKS
 {
     greet_locked(s);
     while (!s->greeted && s->over == 0 &&
@@ -182,7 +184,8 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline)
     return ZKR_OK;
 }
 
-static void await_connector_unlocks(struct zkr_session *s, int64_t deadline)
+static void await_connector_unlocks(struct zkr_session *s,
+                                    int64_t deadline) ZKR__UNLOCKS
 {
     zkr__connector_wake_locked(s);
     while (!s->connector_done &&
@@ -191,16 +194,16 @@ static void await_connector_unlocks(struct zkr_session *s, int64_t deadline)
 }
 
 /* If the connector is not done, it and the timer thread clean up when it is. */
-static void leave_threads_unlocks(struct zkr_session *s)
+static void leave_threads_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     bool done = s->connector_done;
 
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     (void)(done ? pthread_join(s->connector, NULL)
                 : pthread_detach(s->connector));
     (void)(done ? pthread_join(s->timer_thread, NULL)
                 : pthread_detach(s->timer_thread));
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
 }
 
 static int start_threads(struct zkr_session *s)
@@ -212,15 +215,15 @@ static int start_threads(struct zkr_session *s)
     rc = zkr__connector_start(s);
     if (rc == ZKR_OK)
         return ZKR_OK;
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     s->connector_done = true;
     zkr__timer_thread_wake_locked(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     (void)pthread_join(s->timer_thread, NULL);
     return rc;
 }
 
-static int connect_unlocks(struct zkr_session *s)
+static int connect_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline = zkr__clock_deadline(s->opts.connect_timeout_ms);
     int rc = await_connection_unlocks(s, deadline);
@@ -230,11 +233,11 @@ static int connect_unlocks(struct zkr_session *s)
 
 static void give_up_open(struct zkr_session *s)
 {
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "open failed");
     await_connector_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
     leave_threads_unlocks(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
 }
 
 static int open_session(const char *hosts, const struct zkr_session_opts *opts,
@@ -248,9 +251,9 @@ static int open_session(const char *hosts, const struct zkr_session_opts *opts,
         return rc;
     rc = start_threads(s);
     if (rc == ZKR_OK) {
-        zkr__mtx_lock(&s->lock);
+        zkr__session_lock(s);
         rc = connect_unlocks(s);
-        zkr__mtx_unlock(&s->lock);
+        zkr__session_unlock(s);
         if (rc == ZKR_OK)
             rc = zkr__dispatch_start(s);
         if (rc != ZKR_OK) {
@@ -283,7 +286,7 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
 /* A name server may keep the connector for ever. If it was asked for the handle
  * of the session, there is none, and what would end with it ends here. If it
  * was asked for a scout, there may be one, which this thread closes. */
-static void end_threads_unlocks(struct zkr_session *s)
+static void end_threads_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline = zkr__clock_deadline(CLOSE_MS);
 
@@ -297,7 +300,7 @@ static void end_threads_unlocks(struct zkr_session *s)
     leave_threads_unlocks(s);
 }
 
-static int close_unlocks(struct zkr_session *s)
+static int close_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     bool had_session = s->id != 0;
 
@@ -324,9 +327,9 @@ int zkr_session_close(zkr_session *s)
     if (rc != ZKR_OK)
         return rc;
     cancel = zkr__cancel_disable();
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     rc = close_unlocks(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     if (rc != ZKR_EDEADLK) {
         zkr__dispatch_stop(s);
         zkr__session_unref(s);

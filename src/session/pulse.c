@@ -16,6 +16,7 @@ static void on_pulse(struct zkr__timer *timer)
     int64_t pulse = zkr__lease_pulse(&s->lease);
     int64_t quiet = zkr__clock_boot() - s->lease.last_round;
 
+    zkr__session_assert_locked(s);
     if (!zkr__session_connected(s))
         return;
     if (quiet >= pulse && s->touch.where == ZKR__OP_IDLE)

@@ -4,9 +4,10 @@
 #ifndef ZKR__PULSE_H
 #define ZKR__PULSE_H
 
+#include "session/locked.h"
 #include "session/session.h"
 
 /* There is a connection: while it lasts, and without ZKR_SESSION_NO_LEASE. */
-void zkr__pulse_start_locked(struct zkr_session *s);
+void zkr__pulse_start_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

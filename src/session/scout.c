@@ -38,10 +38,10 @@ static void on_event(struct zkr_session *s, enum zkr__zk_event event)
 {
     if (event != ZKR__ZK_CONNECTED)
         return;
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     s->scout.served = true;
     zkr__connector_wake_locked(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
 }
 
 static const struct zkr__zk_upcalls upcalls = { .on_event = on_event };
@@ -54,7 +54,7 @@ static bool is_needed(const struct zkr_session *s, unsigned lost)
 }
 
 /* It is waited for as long as a session would be. */
-static void send_unlocks(struct zkr_session *s, unsigned lost)
+static void send_unlocks(struct zkr_session *s, unsigned lost) ZKR__UNLOCKS
 {
     const struct zkr__zk_config config = {
         .servers = s->hosts.plain,
@@ -64,17 +64,17 @@ static void send_unlocks(struct zkr_session *s, unsigned lost)
     struct zkr__zk *zk = NULL;
     int rc;
 
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     rc = zkr__zk_open(&config, &upcalls, s, &zk);
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     if (rc != ZKR_OK)
         return;
     while (!s->scout.served && is_needed(s, lost) &&
            zkr__cond_wait(&s->connector_wake, &s->lock, deadline))
         ;
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     (void)zkr__zk_close(zk, zkr__clock_deadline(CLOSE_MS));
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
 }
 
 void zkr__scout_send_unlocks(struct zkr_session *s)

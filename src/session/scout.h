@@ -14,16 +14,17 @@
 #ifndef ZKR__SCOUT_H
 #define ZKR__SCOUT_H
 
+#include "session/locked.h"
 #include "session/session.h"
 
 /* The connection is lost: from now on it counts. Or it is there again. */
-void zkr__scout_wait_locked(struct zkr_session *s);
-void zkr__scout_rest_locked(struct zkr_session *s);
+void zkr__scout_wait_locked(struct zkr_session *s) ZKR__LOCKED;
+void zkr__scout_rest_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* When the next one is due; ZKR__NEVER without a need. */
 int64_t zkr__scout_due(const struct zkr_session *s);
 
 /* On the connector: send one. */
-void zkr__scout_send_unlocks(struct zkr_session *s);
+void zkr__scout_send_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
 
 #endif

@@ -94,12 +94,12 @@ static struct facts facts_of(struct zkr_session *s)
 
     if (zkr__session_check(s, "session") != ZKR_OK)
         return facts;
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     facts.state = (enum zkr_session_state)s->sm.state;
     facts.id = s->id;
     facts.timeout_ms = s->timeout_ms;
     facts.epoch = s->epoch;
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return facts;
 }
 

@@ -2,6 +2,7 @@
 #ifndef ZKR__SESSION_H
 #define ZKR__SESSION_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -14,6 +15,7 @@
 #include "base/timer.h"
 #include "session/dispatch.h"
 #include "session/lease.h"
+#include "session/locked.h"
 #include "session/op.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
@@ -93,6 +95,27 @@ struct zkr_session {
     struct zkr__dispatch dispatch;
 };
 
+static inline void zkr__session_lock(struct zkr_session *s)
+    ZKR__ACQUIRES(zkr__any_session_lock) ZKR__NO_ANALYSIS
+{
+    zkr__mtx_lock(&s->lock);
+}
+
+static inline void zkr__session_unlock(struct zkr_session *s)
+    ZKR__RELEASES(zkr__any_session_lock) ZKR__NO_ANALYSIS
+{
+    zkr__mtx_unlock(&s->lock);
+}
+
+/* First of all in what is called through a pointer, which clang does not
+ * follow. */
+static inline void zkr__session_assert_locked(const struct zkr_session *s)
+    ZKR__ASSERTS(zkr__any_session_lock)
+{
+    assert(zkr__mtx_mine(&s->lock));
+    (void)s;
+}
+
 /* The gate of every public function: NULL and forked are refused. `what` names
  * the argument. */
 int zkr__session_check(const struct zkr_session *s, const char *what);
@@ -118,22 +141,24 @@ void zkr__session_init_states(struct zkr_session *s);
 
 /* Nothing can be done through it any more, for the reason `code`. */
 void zkr__session_end_locked(struct zkr_session *s, int code,
-                             enum zkr_session_state state, const char *why);
+                             enum zkr_session_state state,
+                             const char *why) ZKR__LOCKED;
 
 /* An answer says that the session is over, maybe before the event does. */
-void zkr__session_lost_locked(struct zkr_session *s, int code);
+void zkr__session_lost_locked(struct zkr_session *s, int code) ZKR__LOCKED;
 
 /* It may live, but not through this handle. */
-void zkr__session_give_up_locked(struct zkr_session *s, const char *why);
+void zkr__session_give_up_locked(struct zkr_session *s,
+                                 const char *why) ZKR__LOCKED;
 
 /* Upcall of the seam. */
 void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event);
 
 /* What the handle has told, under the lock. */
 void zkr__session_handle_locked(struct zkr_session *s,
-                                enum zkr__zk_event event);
+                                enum zkr__zk_event event) ZKR__LOCKED;
 
 /* The handle of an epoch has been closed: end all that depended on it. */
-void zkr__session_flush_locked(struct zkr_session *s);
+void zkr__session_flush_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

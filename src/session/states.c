@@ -29,14 +29,14 @@ static const struct zkr__sm_state table[] = {
 /* clang-format on */
 
 static void move_locked(struct zkr_session *s, enum zkr_session_state state,
-                        const char *why)
+                        const char *why) ZKR__LOCKED
 {
     zkr__sm_move(&s->sm, (int)state, why);
     zkr__listeners_tell_locked(s);
     (void)pthread_cond_broadcast(&s->changed);
 }
 
-static void reset_lease_locked(struct zkr_session *s)
+static void reset_lease(struct zkr_session *s)
 {
     zkr__lease_reset(&s->lease, s->opts.lease_ping_gap_ms * ZKR__MS,
                      s->opts.lease_margin_ms * ZKR__MS);
@@ -46,7 +46,7 @@ void zkr__session_init_states(struct zkr_session *s)
 {
     s->epoch = 1;
     s->scout.due = ZKR__NEVER;
-    reset_lease_locked(s);
+    reset_lease(s);
     s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session" };
 }
 
@@ -58,7 +58,7 @@ static uint32_t granted_timeout_ms(struct zkr_session *s)
     return timeout_ms == 0 ? 1 : timeout_ms;
 }
 
-static void connected_locked(struct zkr_session *s)
+static void connected_locked(struct zkr_session *s) ZKR__LOCKED
 {
     if (zkr__session_connected(s))
         return;
@@ -80,7 +80,7 @@ static void connected_locked(struct zkr_session *s)
     zkr__pulse_start_locked(s);
 }
 
-static void disconnected_locked(struct zkr_session *s)
+static void disconnected_locked(struct zkr_session *s) ZKR__LOCKED
 {
     if (!zkr__session_connected(s))
         return;
@@ -92,13 +92,13 @@ static void disconnected_locked(struct zkr_session *s)
 
 /* Whatever was held is lost at once. Those who wait enter again when the
  * connector has closed the handle. */
-static void lost_locked(struct zkr_session *s, const char *why)
+static void lost_locked(struct zkr_session *s, const char *why) ZKR__LOCKED
 {
     s->epoch++;
     s->id = 0;
     s->promised_until =
         zkr__session_has_lease(s) ? zkr__lease_until(&s->lease) : 0;
-    reset_lease_locked(s);
+    reset_lease(s);
     zkr__scout_rest_locked(s);
     move_locked(s, ZKR_SESSION_LOST, why);
     if (s->tenant != NULL)
@@ -117,7 +117,7 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
     zkr__calls_wake_locked(s);
 }
 
-static void handle_dead_locked(struct zkr_session *s)
+static void handle_dead_locked(struct zkr_session *s) ZKR__LOCKED
 {
     s->handle_dead = true;
     zkr__connector_wake_locked(s);
@@ -144,7 +144,7 @@ void zkr__session_give_up_locked(struct zkr_session *s, const char *why)
 }
 
 /* Whatever is wrong may be so again: the next handle is made after a pause. */
-static void read_only_locked(struct zkr_session *s)
+static void read_only_locked(struct zkr_session *s) ZKR__LOCKED
 {
     s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
     zkr__session_give_up_locked(s, "a server says that it is read-only");
@@ -175,14 +175,14 @@ void zkr__session_handle_locked(struct zkr_session *s, enum zkr__zk_event event)
 
 void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event)
 {
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     if (s->zk != NULL) {
         zkr__session_handle_locked(s, event);
     } else if (s->opening) { /* the connector has not got the handle yet */
         s->early = true;
         s->early_event = event;
     }
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
 }
 
 void zkr__session_flush_locked(struct zkr_session *s)

@@ -39,7 +39,7 @@ static void sleep_until(struct zkr_session *s, int64_t instant)
     s->timers_sleeps_until = 0;
 }
 
-static void turn_unlocks(struct zkr_session *s)
+static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     struct zkr__timer *timer = zkr__timers_pop(&s->timers, zkr__clock_now());
 
@@ -53,10 +53,10 @@ static void *timer_thread_main(void *arg)
 {
     struct zkr_session *s = arg;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     while (!s->connector_done)
         turn_unlocks(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     zkr__session_unref(s);
     return NULL;
 }

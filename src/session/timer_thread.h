@@ -3,18 +3,19 @@
 #ifndef ZKR__TIMER_THREAD_H
 #define ZKR__TIMER_THREAD_H
 
+#include "session/locked.h"
 #include "session/session.h"
 
 int zkr__timer_thread_start(struct zkr_session *s);
 
 /* Something that the timer thread looks at has changed. */
-void zkr__timer_thread_wake_locked(struct zkr_session *s);
+void zkr__timer_thread_wake_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* Timers run on the timer thread, under the lock. */
 void zkr__timer_thread_arm_locked(struct zkr_session *s,
                                   struct zkr__timer *timer, int64_t instant,
-                                  void (*fn)(struct zkr__timer *));
+                                  void (*fn)(struct zkr__timer *)) ZKR__LOCKED;
 void zkr__timer_thread_disarm_locked(struct zkr_session *s,
-                                     struct zkr__timer *timer);
+                                     struct zkr__timer *timer) ZKR__LOCKED;
 
 #endif

@@ -41,7 +41,7 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
     return w;
 }
 
-static void free_locked(struct zkr__watch *w)
+static void free_locked(struct zkr__watch *w) ZKR__LOCKED
 {
     zkr__list_remove(&w->link);
     free(w->path);
@@ -75,7 +75,7 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
     struct zkr_session *s = w->session;
     void *owner;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     owner = w->owner;
     w->owner = NULL;
     w->spent = true;
@@ -85,7 +85,7 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
     if (w->unwatch.where == ZKR__OP_IDLE || zkr__op_cancel_locked(&w->unwatch))
         free_locked(w);
     zkr__op_pump_locked(s);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
 }
 
 void zkr__watch_forget_locked(struct zkr__watch *w)
@@ -114,6 +114,7 @@ static void on_unwatched(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__watch *w = ZKR__CONTAINER(op, struct zkr__watch, unwatch);
 
+    zkr__session_assert_locked(op->session);
     if (reply->rc == ZKR_OK || w->spent)
         free_locked(w);
 }

@@ -2,6 +2,7 @@
 #ifndef ZKR__WATCH_H
 #define ZKR__WATCH_H
 
+#include "session/locked.h"
 #include "session/op.h"
 
 struct zkr__watch {
@@ -19,31 +20,31 @@ struct zkr__watch {
  * once, and the watch is gone then. NULL when out of memory. */
 struct zkr__watch *
 zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
-                      void (*fired)(void *owner, bool deleted));
+                      void (*fired)(void *owner, bool deleted)) ZKR__LOCKED;
 
 /* The request that would have set it was never sent. */
-void zkr__watch_not_sent_locked(struct zkr__watch *w);
+void zkr__watch_not_sent_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* ... or was answered with `rc`, which is not ZKR_OK. */
 void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
-                               int rc);
+                               int rc) ZKR__LOCKED;
 
 /* ... or with ZNOAUTH, and is kept all the same: it names the node, and never
  * fires. */
-void zkr__watch_refused_locked(struct zkr__watch *w);
+void zkr__watch_refused_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* Nobody waits for it any more, but it may still fire: keep the context. */
-void zkr__watch_forget_locked(struct zkr__watch *w);
+void zkr__watch_forget_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* The same for a watch that has been set, and tell the server, unless the
  * session watches that node for somebody else too. One that was refused goes at
  * once. */
-void zkr__watch_remove_locked(struct zkr__watch *w);
+void zkr__watch_remove_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* Upcall of the seam. */
 void zkr__watch_on_event(struct zkr__watch *w, bool deleted);
 
 /* The handle is closed: no watch fires any more. */
-void zkr__watch_flush_locked(struct zkr_session *s);
+void zkr__watch_flush_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

@@ -83,10 +83,10 @@ static int64_t naive_until(const struct holder *h)
     zkr_session *s = h->session;
     int64_t until = 0;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     if (s->epoch == h->epoch && s->lease.last_committed != 0)
         until = s->lease.last_committed + s->lease.timeout;
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return until;
 }
 

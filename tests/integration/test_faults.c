@@ -127,12 +127,12 @@ static bool pauses(void *session)
     struct zkr_session *of = session;
     bool paused = false;
 
-    zkr__mtx_lock(&of->lock);
+    zkr__session_lock(of);
     if (!zkr__list_empty(&zkr__locks_of(of)->claims))
         paused = ZKR__CONTAINER(zkr__locks_of(of)->claims.next,
                                 struct zkr__claim, link)
                      ->create.pause.armed;
-    zkr__mtx_unlock(&of->lock);
+    zkr__session_unlock(of);
     return paused;
 }
 
@@ -147,7 +147,7 @@ static void on_late_create(struct zkr__op *op,
  * out now. */
 static void create_late(struct zkr_session *of, struct zkr__op *op)
 {
-    zkr__mtx_lock(&of->lock);
+    zkr__session_lock(of);
     zkr__op_init(op, of);
     op->request.mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL;
     op->request.data = "";
@@ -157,7 +157,7 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
         ZKR__CONTAINER(zkr__locks_of(of)->claims.next, struct zkr__claim, link)
             ->node.request_path,
         ZKR__RETRY_NEVER, on_late_create);
-    zkr__mtx_unlock(&of->lock);
+    zkr__session_unlock(of);
 }
 
 /* No server of one ensemble does that, as far as we know; but a claim that
@@ -400,10 +400,10 @@ static size_t count_watches(void)
 {
     size_t count = 0;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     for (struct zkr__list *l = s->watches.next; l != &s->watches; l = l->next)
         count++;
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return count;
 }
 

@@ -331,9 +331,9 @@ static bool has_run_out(void *session)
     struct zkr_session *of = session;
     bool over;
 
-    zkr__mtx_lock(&of->lock);
+    zkr__session_lock(of);
     over = zkr__lease_until(&of->lease) / 1000000 < boot_ms();
-    zkr__mtx_unlock(&of->lock);
+    zkr__session_unlock(of);
     return over;
 }
 

@@ -145,11 +145,11 @@ static bool is_granted(void *unused)
     bool any = false;
 
     (void)unused;
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     for (struct zkr__list *l = claims->next; l != claims; l = l->next)
         any |= ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state ==
                ZKR__CLAIM_HELD;
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return any;
 }
 

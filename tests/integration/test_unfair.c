@@ -170,9 +170,9 @@ static bool has_claim(void *session)
     struct zkr_session *of = session;
     bool any;
 
-    zkr__mtx_lock(&of->lock);
+    zkr__session_lock(of);
     any = !zkr__list_empty(&zkr__locks_of(of)->claims);
-    zkr__mtx_unlock(&of->lock);
+    zkr__session_unlock(of);
     return any;
 }
 
@@ -206,11 +206,11 @@ static void what_another_session_made_is_not_ours(void **state)
     proxy_freeze(proxy);
     waiter_start_by(&w, acquire_unfair, m, SESSION_MS / 2);
     assert_true(wait_until(has_claim, s, SOON_MS));
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,
                                       struct zkr__claim, link)
                            ->record.data);
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     assert_int_equal(admin_create(admin, node, data), ZOK);
     proxy_heal(proxy);
     assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);

@@ -162,13 +162,13 @@ size_t count_waiting(zkr_session *s, const char *path)
     const struct zkr__list *claims;
     size_t count = 0;
 
-    zkr__mtx_lock(&s->lock);
+    zkr__session_lock(s);
     if (s->tenant != NULL) { /* the session has, or had, a lock */
         claims = &zkr__locks_of(s)->claims;
         for (const struct zkr__list *l = claims->next; l != claims; l = l->next)
             count +=
                 is_waiting(ZKR__CONTAINER(l, struct zkr__claim, link), path);
     }
-    zkr__mtx_unlock(&s->lock);
+    zkr__session_unlock(s);
     return count;
 }

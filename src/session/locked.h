@@ -1,0 +1,26 @@
+/* The session lock, as clang proves that it is held.
+ *
+ * All that was opened on a session is under one lock, and is reached by many
+ * ways (claim->session, op->session, ...) that clang cannot tell to be one
+ * session. A function has to do with one session, so for clang there is one
+ * lock, which stands for that of every session. */
+#ifndef ZKR__LOCKED_H
+#define ZKR__LOCKED_H
+
+#include "base/annotate.h"
+
+struct ZKR__CAPABILITY("session lock") zkr__any_session_lock {
+    char unused;
+};
+
+/* A name for clang only: it is defined nowhere. */
+extern struct zkr__any_session_lock zkr__any_session_lock;
+
+/* Of a function, mostly ..._locked(): the session lock is held. */
+#define ZKR__LOCKED ZKR__REQUIRES(zkr__any_session_lock)
+
+/* ..._unlocks(): and it is let go and taken again meanwhile, so what was read
+ * before may have changed after the call. */
+#define ZKR__UNLOCKS ZKR__LOCKED
+
+#endif
