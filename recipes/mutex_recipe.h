@@ -1,4 +1,5 @@
-/* What the mutex is on the servers, for the recipes that share it. */
+/* The recipe of the mutex: its nodes on the servers, for the recipes that share
+ * it. */
 #ifndef ZKR__MUTEX_RECIPE_H
 #define ZKR__MUTEX_RECIPE_H
 
@@ -8,7 +9,7 @@
 
 extern const struct zkr__recipe zkr__mutex_recipe;
 
-/* What struct zkr_mutex_opts knows. */
+/* The flags that struct zkr_mutex_opts accepts. */
 #define ZKR__MUTEX_FLAGS                                                       \
     (ZKR_MUTEX_FAIL_ON_SESSION_LOSS | ZKR_MUTEX_PERSISTENT_PARENTS |           \
      ZKR_MUTEX_KAZOO_LAYOUT)

@@ -44,7 +44,7 @@ void zkr_reentrant_mutex_free(zkr_reentrant_mutex *rm)
     if (zkr__lock_check(lock, noun) != ZKR_OK)
         return;
     zkr__session_lock(lock->session);
-    zkr__lock_cancel_locked(lock); /* first: then nothing more is granted */
+    zkr__lock_cancel_locked(lock); /* first, so that nothing more is granted */
     zkr__holds_free_unlocks(lock);
     zkr__session_unlock(lock->session);
     zkr__lock_free(lock);
@@ -58,7 +58,8 @@ int zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *rm, int64_t timeout_ms)
                              &unused);
 }
 
-/* The claim of the calling thread. On error it is not touched. */
+/* Finds the claim of the calling thread. On error `ret_claim` is not
+ * touched. */
 static int find(zkr_reentrant_mutex *rm, struct zkr__claim **ret_claim)
 {
     struct zkr__lock *lock = lock_of(rm);
@@ -88,7 +89,7 @@ int zkr_reentrant_mutex_release(zkr_reentrant_mutex *rm)
     if (rc != ZKR_OK)
         return rc;
     rc = zkr_grant_release(&c->grant);
-    if (rc != ZKR_EDEADLK) /* in a callback: nothing has happened */
+    if (rc != ZKR_EDEADLK) /* in a callback: nothing has changed */
         zkr_grant_free(&c->grant);
     return rc;
 }

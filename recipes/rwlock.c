@@ -1,5 +1,5 @@
 /* The fair read/write lock: a reader waits for the nearest writer before it, a
- * writer for whoever is right before it. */
+ * writer for the contender right before it. */
 #include "rwlock_recipe.h"
 
 #include <zkrecipes/rwlock.h>
@@ -17,8 +17,8 @@ ZKR__LOCK_OPTS_FIT(struct zkr_rwlock_opts);
     (ZKR_RWLOCK_FAIL_ON_SESSION_LOSS | ZKR_RWLOCK_PERSISTENT_PARENTS |         \
      ZKR_RWLOCK_KAZOO_LAYOUT | ZKR_RWLOCK_REENTRANT)
 
-/* A kazoo Lock or a mutex of ours on this path waits for nobody here, but is
- * waited for. */
+/* A kazoo Lock or a mutex of ours on this path does not wait for our nodes, but
+ * we wait for theirs. */
 #define MARKERS                                                                \
     (ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) |                                     \
      ZKR__MARKER_BIT(ZKR__CURATOR_READ) | ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | \
@@ -100,9 +100,10 @@ int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
                                    timeout_ms, fn, user, ret_request);
 }
 
-/* Not one transaction: a multi of two operations can abort the process when the
- * session expires (client 3.8.0). The reader stands at the writer's place, and
- * was seen there together with it, before the writer goes. */
+/* The downgrade is not one transaction, because a multi of two operations can
+ * abort the process when the session expires (client 3.8.0). The reader is at
+ * the writer's place, and was seen there together with it, before the writer's
+ * node is deleted. */
 int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
                          zkr_grant **ret_read_grant)
 {

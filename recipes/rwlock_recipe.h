@@ -1,4 +1,4 @@
-/* What readers and writers are on the servers. */
+/* The recipes of readers and writers: their nodes on the servers. */
 #ifndef ZKR__RWLOCK_RECIPE_H
 #define ZKR__RWLOCK_RECIPE_H
 

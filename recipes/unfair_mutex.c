@@ -1,8 +1,9 @@
-/* The unfair mutex: one node, and whoever creates it holds the lock.
+/* The unfair mutex: one node, and the client that creates it holds the lock.
  *
- * The name says nothing about the owner: a node is ours if our session made it
- * and its data has the number of our claim; or, after an unknown outcome, the
- * words of somebody else, and no claim of the session knows the node. */
+ * The name says nothing about the owner. A node is ours if our session made it
+ * and its data has the number of our claim. After an unknown outcome it is also
+ * ours if somebody else has replaced its data, and no claim of the session
+ * knows the node. */
 #include <zkrecipes/unfair_mutex.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Deleting the node of a contender, if it is the one that was seen. */
+/* A break: deletes the node of a contender, if it is the one that was seen. */
 #include <zkrecipes/participants.h>
 
 #include "base/error.h"
@@ -20,8 +20,8 @@ static const struct zkr__call_type type = {
 
 static void look_locked(struct zkr__call *call) ZKR__LOCKED;
 
-/* What was lost on the way, or belongs to a session that is over, may have been
- * done. */
+/* A request that was lost on the way, or belongs to a session that is over, may
+ * have been carried out. */
 static bool is_unsure(int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);

@@ -1,4 +1,4 @@
-/* Finding locks: a walk over directories, many of them at once. */
+/* The search for locks: a walk over directories, with many requests at once. */
 #include <zkrecipes/participants.h>
 
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #define DEFAULT_DEPTH  32
 #define DEFAULT_LIMIT  10000
 #define DEFAULT_VISITS 100000
-/* How many nodes are looked at at once. */
+/* The number of nodes that are read at once. */
 #define WALKERS 128
 
-/* A node to be looked at. */
+/* A node that is to be read. */
 struct place {
     struct zkr__list link;
     char *path; /* with the chroot */
@@ -55,7 +55,7 @@ static void free_place(struct place *place)
     free(place);
 }
 
-/* Takes the path. False when out of memory. */
+/* Takes over the path. Returns false when out of memory. */
 static bool add_place(struct walk *w, char *path, uint32_t depth,
                       size_t holder_of)
 {
@@ -186,8 +186,8 @@ static int look(struct walk *w, const struct place *place,
     return rc;
 }
 
-/* The answer is about the node: it comes neither from the connection nor from
- * ourselves. */
+/* Tells whether the answer is about the node: it comes neither from the
+ * connection nor from the library. */
 static bool is_of_the_node(int rc)
 {
     return rc != ZKR_ENOMEM && zkr__error_outcome(rc) == ZKR__DONE;

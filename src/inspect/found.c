@@ -1,5 +1,5 @@
-/* What a search for locks has found: which directories are locks, by their
- * children. Pure, but for memory. */
+/* The result of a search for locks: tells which directories are locks, by their
+ * children. Pure, except for memory. */
 #include "inspect/found.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct zkr__found_item {
     bool is_lock;
 };
 
-/* What the user gets, with what it consists of. */
+/* The list that the user gets, with the memory of its parts. */
 struct list {
     struct zkr_locks public;
     struct zkr_locks_item *items;

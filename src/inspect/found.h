@@ -1,5 +1,5 @@
-/* What a search for locks has found: which directories are locks, by their
- * children. Pure, but for memory. */
+/* The result of a search for locks: tells which directories are locks, by their
+ * children. Pure, except for memory. */
 #ifndef ZKR__FOUND_H
 #define ZKR__FOUND_H
 
@@ -24,8 +24,8 @@ struct zkr__found {
 /* The name that a server gives to the node of a contender. */
 bool zkr__found_is_contender(const char *name);
 
-/* The owner of a node is a session: the node is neither a container nor one
- * with a time to live. */
+/* Tells whether the owner of a node is a session: the node is neither a
+ * container nor one with a time to live. */
 bool zkr__found_is_ephemeral(int64_t owner);
 
 /* In zeroed memory. False when out of memory; done() may follow all the same.
@@ -41,7 +41,7 @@ int zkr__found_judge(struct zkr__found *found, const char *path,
                      const struct zkr__zk_reply *reply, size_t *ret_item);
 void zkr__found_holder(struct zkr__found *found, size_t item);
 
-/* A node that could not be looked at. */
+/* Counts a node that could not be read. */
 void zkr__found_skip(struct zkr__found *found, const char *path, int error);
 
 /* The answer, in the order of the paths, which belongs to the caller then.

@@ -1,5 +1,5 @@
-/* Listing who takes part in a lock: sync, list, the ACL if wanted, and a look
- * at each node, or at the first of them. */
+/* The list of participants in a lock: sends a sync, a list, a read of the ACL
+ * if wanted, and a read of each node, or of the first ones. */
 #include <zkrecipes/participants.h>
 
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "session/session.h"
 
 #define DEFAULT_LIMIT 10000
-/* How many nodes are read at once. */
+/* The number of nodes that are read at once. */
 #define READERS 128
 
-/* What the user gets, with what it consists of. */
+/* The list that the user gets, with the memory of its parts. */
 struct list {
     struct zkr_participants public;
     struct zkr_participant *items;
@@ -94,7 +94,8 @@ static struct listing *new_listing(struct zkr_session *s, const char *path,
     return l;
 }
 
-/* Only copied here: sorting can take long, and is the caller's. */
+/* The names are only copied here: sorting can take long, so the caller's thread
+ * does it. */
 static const char **copy_names(const char *const *names, size_t count)
 {
     size_t size = (count + 1) * sizeof(*names);
@@ -167,7 +168,8 @@ static bool take(struct zkr_participant *p, const struct zkr__zk_reply *reply)
     return true;
 }
 
-/* Not of the connection, nor of ourselves. */
+/* Tells whether the answer is about the node: it comes neither from the
+ * connection nor from the library. */
 static bool is_of_the_node(int rc)
 {
     return rc != ZKR_ENOMEM && zkr__error_outcome(rc) == ZKR__DONE;
@@ -194,7 +196,7 @@ static void on_read(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         read_next_locked(l, r);
 }
 
-/* Who holds among those of one number depends on whose they are: all of them
+/* Among nodes of one number the sessions decide which one holds, so all of them
  * are read, or none. */
 static bool is_enough(const struct listing *l)
 {
@@ -256,7 +258,7 @@ static void read_nodes_locked(struct zkr__call *call) ZKR__LOCKED
         read_next_locked(l, &l->readers[i]);
 }
 
-/* In the order of the queue, still unread. */
+/* Puts them in the order of the queue, still unread. */
 static int arrange(struct listing *l)
 {
     struct list *list = l->list;

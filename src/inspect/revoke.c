@@ -1,4 +1,4 @@
-/* Asking the owner of a node to give the lock back. */
+/* A revoke: asks the owner of a node to give the lock back. */
 #include <zkrecipes/participants.h>
 
 #include <string.h>

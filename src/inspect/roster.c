@@ -1,5 +1,6 @@
-/* The children of a lock path in the order of the queue, and whom each of them
- * waits for, by the rules of lock/queue.h. Pure, but for one array. */
+/* The roster: the children of a lock path in the order of the queue, and the
+ * contender that each of them waits for, by the rules of lock/queue.h. Pure,
+ * except for one array. */
 #include "inspect/roster.h"
 
 #include <stdlib.h>
@@ -113,8 +114,8 @@ static bool is_downgrade(const struct zkr_participant *a,
            a->session_id == b->session_id && a->session_id != 0;
 }
 
-/* Of contenders in order, those with the number of the first: where they end.
- * Each of them counts as ahead of the others. */
+/* Returns where the contenders with the number of the first one end. Each of
+ * them counts as ahead of the others. */
 static size_t end_of_equals(const struct zkr_participant *items, size_t count,
                             size_t start)
 {
@@ -130,7 +131,8 @@ static size_t end_of_equals(const struct zkr_participant *items, size_t count,
     return end;
 }
 
-/* What `self` sees: those with lower numbers, and those with its own. */
+/* The contenders that `self` sees: those with lower numbers, and those with its
+ * own number. */
 static void settle(struct zkr_participant *items, size_t start, size_t end,
                    size_t self, struct zkr__nearest ahead)
 {

@@ -1,5 +1,6 @@
-/* The children of a lock path in the order of the queue, and whom each of them
- * waits for, by the rules of lock/queue.h. Pure, but for one array. */
+/* The roster: the children of a lock path in the order of the queue, and the
+ * contender that each of them waits for, by the rules of lock/queue.h. Pure,
+ * except for one array. */
 #ifndef ZKR__ROSTER_H
 #define ZKR__ROSTER_H
 
@@ -7,7 +8,7 @@
 
 struct zkr_session;
 
-/* What its name says: marker, kind, sequence. */
+/* Reads marker, kind and sequence from the name. */
 void zkr__roster_read(struct zkr_participant *p);
 
 bool zkr__roster_is_contender(const char *name);
@@ -17,13 +18,13 @@ bool zkr__roster_is_contender(const char *name);
 int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
                            const char *node);
 
-/* The children of a lock path in the order of the queue, foreign ones last, no
- * more than `limit`. They point to the names. What cannot be the name of a
- * child is left out. ZKR_OK or ZKR_ENOMEM. */
+/* Lists the children of a lock path in the order of the queue, foreign ones
+ * last, no more than `limit`. They point to the names. Names that no child can
+ * have are left out. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__roster_new(const char *const *names, size_t count, size_t limit,
                     struct zkr_participant **ret_items, size_t *ret_count);
 
-/* Set holds and waits_for, in a list that is in order. */
+/* Sets holds and waits_for in a sorted list. */
 void zkr__roster_settle(struct zkr_participant *items, size_t count);
 
 #endif

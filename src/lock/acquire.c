@@ -7,7 +7,7 @@
 #include "lock/holds.h"
 #include "lock/lock.h"
 
-/* Errors that are certain before anything has been sent. */
+/* Returns errors that are certain before anything has been sent. */
 static int refuse_locked(const struct zkr__lock *lock,
                          const struct zkr__claim *c) ZKR__LOCKED
 {

@@ -1,4 +1,5 @@
-/* Is a node ours? It must be what the claim asked for, and of this session. */
+/* Adopts a node: it is ours if it is the one that the claim asked for, and of
+ * this session. */
 #include "lock/claim_steps.h"
 
 #include <string.h>
@@ -27,8 +28,9 @@ static bool is_as_requested(const struct zkr__claim *c, const char *path)
            zkr__claim_asked_for(c, path + len + 1);
 }
 
-/* Take the node as ours, if it is what we asked for. The token is that of the
- * place: who waits behind it already must come out higher. */
+/* Takes the node as ours, if it is the one that we asked for. The token is that
+ * of the place: a contender that waits behind it already must get a higher
+ * one. */
 int zkr__claim_adopt(struct zkr__claim *c, const char *path,
                      const struct zkr__zk_reply *reply)
 {

@@ -1,4 +1,5 @@
-/* A node that is known by its data, or its czxid: others use the same name. */
+/* An identity by data: the node is known by its data, or its czxid, because
+ * others use the same name. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,8 +27,8 @@ static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
            has_data(node, c->record.data, c->record.len);
 }
 
-/* Is it of a claim of this session, which may have left and not have been able
- * to delete it? */
+/* Tells whether it belongs to a claim of this session, also to one that has
+ * left and could not delete it. */
 static bool is_known_locked(const struct zkr_session *s,
                             const struct zkr__zk_reply *node) ZKR__LOCKED
 {
@@ -40,8 +41,8 @@ static bool is_known_locked(const struct zkr_session *s,
     return false;
 }
 
-/* After an unknown outcome it may be ours with the words of somebody else, if
- * no claim of the session knows it. */
+/* After an unknown outcome it may be ours with data of somebody else, if no
+ * claim of the session knows it. */
 bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
                                  const struct zkr__zk_reply *node)
 {
@@ -69,7 +70,7 @@ static void find_ours(struct zkr__search *search,
     zkr__session_assert_locked(search->op.session);
     if (!matches(search, node))
         return;
-    search->czxid = node->czxid; /* and nobody else's from here on */
+    search->czxid = node->czxid; /* and no other claim's from now on */
     (void)snprintf(search->found, sizeof(search->found), "%s",
                    zkr__path_name(search->path));
 }
@@ -92,15 +93,16 @@ static bool ask_whose(struct zkr__confirm *f)
     return true;
 }
 
-/* It may be the node of another: a grant in doubt has to ask for itself. */
+/* It may be the node of another client, so a grant in doubt has to ask for
+ * itself. */
 static void found_by_beat(struct zkr__claim *c)
 {
     zkr__session_assert_locked(c->session);
     zkr__heartbeat_good_locked(c->session);
 }
 
-/* The claim is LEAVING until the session is over: other claims must not take
- * the node for theirs, and ask whether it is known. */
+/* The claim stays LEAVING until the session is over: other claims ask whether
+ * the node is known, and must not take it for theirs. */
 static void stays(struct zkr__claim *c)
 {
     zkr__session_assert_locked(c->session);
@@ -118,8 +120,8 @@ static void look_after(struct zkr__claim *c, int64_t not_before)
     (void)not_before;
 }
 
-/* A name that others may have too must not be deleted twice: when the outcome
- * is unknown, it is read first whose node it is now. */
+/* A name that others use, too, must not be deleted twice: when the outcome is
+ * unknown, the owner of the node is read first. */
 const struct zkr__identity zkr__by_data = {
     .sign = sign,
     .seek = seek,

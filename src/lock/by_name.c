@@ -1,4 +1,5 @@
-/* A node that is known by its name: nobody else has drawn the same UUID. */
+/* An identity by name: the node is known by its name, because nobody else has
+ * drawn the same UUID. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void found_by_beat(struct zkr__claim *c)
     zkr__grant_found_locked(&c->grant, ZKR_OK);
 }
 
-/* Other claims cannot take it for theirs: nothing is left to do. */
+/* Other claims cannot take it for theirs, so nothing is left to do. */
 static void stays(struct zkr__claim *c)
 {
     zkr__session_assert_locked(c->session);

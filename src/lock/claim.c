@@ -1,4 +1,5 @@
-/* One attempt to get a lock, from acquire to release: the state machine. */
+/* A claim: one attempt to get a lock, from acquire to release, as a state
+ * machine. */
 #include "lock/claim_steps.h"
 
 #include <assert.h>
@@ -10,7 +11,7 @@
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
-/* Asks the system, where a thread could be cancelled. */
+/* Calls the system, where a thread could be cancelled. */
 static int describe(struct zkr__claim *c)
 {
     char number[ZKR__UUID_LEN + 1];
@@ -182,7 +183,7 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
     (void)pthread_cond_broadcast(&c->changed);
 }
 
-/* The end of every claim that does not stay with its holder. */
+/* Ends every claim that does not stay with its holder. */
 void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
                            const char *why)
 {

@@ -1,11 +1,12 @@
-/* One attempt to get a lock, from acquire to release: the state machine.
+/* A claim: one attempt to get a lock, from acquire to release, as a state
+ * machine.
  *
  * From IDLE through the states of its way to HELD, and then through LEAVING to
  * IDLE; or LOST, when the node or the session is gone. Each way has its own
  * states and moves: in_a_queue.c, unfair_mutex.c. docs/design.md draws them.
  *
- * Whoever gives up, at any moment, has its answer at once; the claim goes on
- * through LEAVING in the background until its node is certainly gone, and is
+ * A caller that gives up, at any moment, has its answer at once; the claim goes
+ * on through LEAVING in the background until its node is certainly gone, and is
  * freed then. When the session ends, claims that wait enter the queue of the
  * next one, and HELD becomes LOST. */
 #ifndef ZKR__CLAIM_H
@@ -144,7 +145,7 @@ void zkr__claim_unref(struct zkr__claim *c);
 
 void zkr__claim_start_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Decide it with an error, if it is not decided yet, and leave. */
+/* Decides it with an error, if it is not decided yet, and leaves. */
 void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
                                ...) ZKR__LOCKED
     __attribute__((format(printf, 3, 4)));
@@ -152,15 +153,15 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
 /* The same, because its deadline has passed. */
 void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* The session is over: decide all that is not decided. The connector ends the
- * claims when it has closed the handle. */
+/* Called when the session is over: decides every claim that is not decided. The
+ * connector ends the claims when it has closed the handle. */
 void zkr__claims_fail_locked(struct zkr_session *s, int rc,
                              const char *why) ZKR__LOCKED;
 
 /* HELD -> LEAVING */
 void zkr__claim_release_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Our node is gone while HELD, or the session. */
+/* Our node is gone while HELD, or the session is over. */
 void zkr__claim_lost_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 
 /* expiry.c: the epoch is over; and, later, the handle through which the claim

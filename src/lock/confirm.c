@@ -1,4 +1,5 @@
-/* A write that finds our node: then nobody else was granted before it. */
+/* A confirm: a write that finds our node, which proves that nobody else was
+ * granted before it. */
 #include "lock/confirm.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-/* A write that finds our node: then nobody else was granted before it. */
+/* A confirm: a write that finds our node, which proves that nobody else was
+ * granted before it. */
 #ifndef ZKR__CONFIRM_H
 #define ZKR__CONFIRM_H
 
@@ -10,8 +11,9 @@ struct zkr__claim;
 struct zkr__confirm {
     struct zkr__op op; /* op.sent: how old the answer is */
     struct zkr__claim *claim;
-    /* Under the lock. ZKR_OK: it is there. ZKR__ZNONODE: it is not, or the
-     * name is another's. Else what the servers, or the client, have said. */
+    /* Runs under the lock. ZKR_OK: the node is there. ZKR__ZNONODE: it is not,
+     * or another client uses the name. Otherwise the error of the servers, or
+     * of the client. */
     void (*done)(struct zkr__claim *c, int rc);
 };
 

@@ -1,5 +1,5 @@
-/* Creating our node: the one request of every way in, and what its answer
- * means. */
+/* The create of our node: the request that every way of claiming sends, and the
+ * meaning of its answer. */
 #include "lock/claim_steps.h"
 
 #include "base/error.h"
@@ -87,7 +87,7 @@ static void make_parents_locked(struct zkr__claim *c) ZKR__LOCKED
     zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
 }
 
-/* It has been answered, and not with success. */
+/* Handles an answer that is not a success. */
 static void not_created_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (c->create.rc == ZKR__ZNONODE)

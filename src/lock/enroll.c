@@ -1,4 +1,4 @@
-/* ENROLLING: putting a node of ours into the queue, in one flight. */
+/* ENROLLING: puts a node of ours into the queue, in one flight. */
 #include "lock/claim_steps.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 static void enroll_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 
-/* Nothing is written for a lock that is taken. */
+/* A try writes nothing when the lock is taken. */
 static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
@@ -61,9 +61,9 @@ static void name_node(struct zkr__claim *c)
                    c->node.name);
 }
 
-/* Enter the queue at its tail, as somebody new: no node of another epoch can be
- * taken for ours. Unless a node of this epoch may still turn up: then under the
- * same name, by which we find and delete it in the end. */
+/* Enters the queue at its tail under a new name, so that no node of another
+ * epoch can be taken for ours. When a node of this epoch may still turn up, the
+ * claim keeps the name, by which it finds and deletes the node in the end. */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
     if (zkr__claim_in_state(c, ZKR__CLAIM_IDLE) && c->intent == ZKR__TRY) {
@@ -116,7 +116,7 @@ static void enroll_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
                           ZKR__RETRY_NEVER, on_enroll_list);
 }
 
-/* A list that the client refuses ends before a create that is in flight: then
+/* A list that the client refuses ends before a create that is in flight; then
  * the create goes on. */
 static void on_enroll_list(struct zkr__op *op,
                            const struct zkr__zk_reply *reply)
@@ -136,7 +136,7 @@ void zkr__claim_enrolled_locked(struct zkr__claim *c)
         enrolled_locked(c, &(struct zkr__zk_reply){ .rc = ZKR__ZSYSTEMERROR });
 }
 
-/* While ENROLLING, what has been sent must be answered first. */
+/* While ENROLLING, requests that have been sent must be answered first. */
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c)
 {
     zkr__timer_thread_disarm_locked(c->session, &c->create.pause);

@@ -1,11 +1,11 @@
 /* Ghosts: nodes that the server shows, and the ensemble does not have.
  *
  * A server can keep the ephemeral node of a session that is over
- * (ZOOKEEPER-4541 and -5010; we have seen it after a full disk). Who waits for
- * such a node through that server waits for ever. So who has waited for one
- * node for long asks the leader: a transaction of one `check` of that path. It
- * is not often asked, so this exception from "who holds nothing writes nothing"
- * costs little.
+ * (ZOOKEEPER-4541 and -5010; we have seen it after a full disk). A claim that
+ * waits for such a node through that server waits for ever. So a claim that has
+ * waited for one node for long asks the leader, by a transaction of one `check`
+ * of that path. It does not ask often, so this exception from "a claim that
+ * holds nothing writes nothing" costs little.
  *
  * The answer "no such node" is given by the leader, for all that was committed
  * before it, and the answers of our server from then on are not older. When a
@@ -14,9 +14,9 @@
  * - A node with a sequence number does not come back under its name while the
  *   directory lives: new ones get numbers above ours. The directory lives as
  *   long as our node, which is in it. So an answer counts only for the node of
- *   ours that we had when we asked; and who left out anybody is granted the
- *   lock only when the leader has found our node once more, after all of it.
- *   That holds for names without a UUID, too.
+ *   ours that we had when we asked; and a claim that left out a node is granted
+ *   the lock only when the leader has found our node once more, after all of
+ *   it. That holds for names without a UUID, too.
  * - One node is created under a complete name, and so may be again: that of a
  *   reader, with the number of the writer that it replaces. It is not granted
  *   anything without that writer's node, which we wait for before it (queue.h).
@@ -96,7 +96,8 @@ static void arm_locked(struct zkr__claim *c) ZKR__LOCKED
                                  on_due);
 }
 
-/* A little later than that, so that those who came together ask apart. */
+/* It asks a little later than that, so that claims that came together ask
+ * apart. */
 static void put_off(struct zkr__ghosts *g)
 {
     int64_t spread = (int64_t)(zkr__random() % (uint64_t)(g->delay / 8 + 1));

@@ -11,7 +11,7 @@ struct zkr__claim;
 struct zkr__queue;
 struct zkr__ghost;
 
-/* Of one claim; under the session lock. */
+/* The ghosts of one claim; under the session lock. */
 struct zkr__ghosts {
     char *waited;  /* the node that is waited for; NULL when out of memory: */
     int64_t delay; /* from one question about it to the next, */
@@ -26,21 +26,21 @@ struct zkr__ghosts {
 void zkr__ghosts_init(struct zkr__ghosts *g, struct zkr_session *s);
 void zkr__ghosts_done(struct zkr__ghosts *g);
 
-/* Our node is another from now on: what was found before means nothing. */
+/* Our node is another from now on, so earlier answers count no more. */
 void zkr__ghosts_forget(struct zkr__ghosts *g);
 
-/* The claim waits for the node `name`, again or as before. False when there is
- * no memory for it: then nobody would ask. */
+/* Called when the claim waits for the node `name`, again or as before. Returns
+ * false when there is no memory for it: then the claim would never ask. */
 bool zkr__ghosts_suspect_locked(struct zkr__claim *c,
                                 const char *name) ZKR__LOCKED;
 
-/* It does not wait now. */
+/* Called when the claim does not wait now. */
 void zkr__ghosts_rest_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* It leaves the queue: no question is asked any more. */
+/* Called when the claim leaves the queue: it does not ask any more. */
 void zkr__ghosts_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Leave those that are known out of a list that shows them. True: some are
+/* Leaves known ghosts out of a list that shows them. Returns true when some are
  * known, in this list or not. */
 bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
                                   struct zkr__queue *queue) ZKR__LOCKED;

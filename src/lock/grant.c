@@ -1,4 +1,4 @@
-/* What a holder has: the state of its lock, told truthfully. */
+/* A grant: reports the true state of a held lock to its holder. */
 #include "lock/grant_parts.h"
 
 #include <string.h>
@@ -121,7 +121,7 @@ static bool is_over_doubt(const struct zkr_grant *g,
            (g->sm.state == ZKR_GRANT_UNSURE || !zkr__heartbeat_is_late(s));
 }
 
-/* A committed write found our node: nobody else was granted in between. */
+/* A committed write found our node, so nobody else was granted in between. */
 void zkr__grant_found_locked(struct zkr_grant *g, int rc)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
@@ -246,8 +246,8 @@ int64_t zkr_grant_valid_until(zkr_grant *g)
     return until;
 }
 
-/* An answer to a question that was asked after `first`: one may be under way
- * that was asked before. */
+/* Tells whether the answer is to a question asked after `first`: an earlier one
+ * may be under way. */
 static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
 {
     struct zkr__claim *c = zkr__grant_claim(g);

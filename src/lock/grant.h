@@ -1,4 +1,4 @@
-/* What a holder has: the state of its lock, told truthfully. */
+/* A grant: reports the true state of a held lock to its holder. */
 #ifndef ZKR__GRANT_H
 #define ZKR__GRANT_H
 
@@ -40,21 +40,22 @@ struct zkr_grant {     /* under the session lock; part of its claim */
 
 void zkr__grant_init(struct zkr_grant *g);
 
-/* The claim is HELD now. */
+/* Called when the claim becomes HELD. */
 void zkr__grant_begin_locked(struct zkr_grant *g) ZKR__LOCKED;
 
 /* The claim is not HELD any more: tell, and stop watching. */
 void zkr__grant_end_locked(struct zkr_grant *g,
                            enum zkr_grant_state state) ZKR__LOCKED;
 
-/* The claim has left: the node is gone, or `rc` says why it is not. */
+/* Called when the claim has left: the node is gone, or `rc` says why it is
+ * not. */
 void zkr__grant_left_locked(struct zkr_grant *g, int rc) ZKR__LOCKED;
 
 /* The connection was lost, or a proof is late, or the lease has run out. */
 void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
                              const char *why) ZKR__LOCKED;
 
-/* There is a connection: ask about what is in doubt. */
+/* Called when there is a connection: asks about grants in doubt. */
 void zkr__grant_resume_locked(struct zkr_grant *g) ZKR__LOCKED;
 
 /* The answer to a write that was to find our node: ZKR_OK when it has. */

@@ -1,4 +1,5 @@
-/* The holder's own node, watched: who deletes it, and who asks for the lock. */
+/* The watch on the holder's own node: reports its deletion, and requests for
+ * the lock. */
 #include "lock/grant_parts.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@
 #include "base/log.h"
 #include "session/timer_thread.h"
 
-/* Locks held for shorter than this are not watched: that would cost a request
- * for nothing. */
+/* A lock that is held for a shorter time is not watched, because that would
+ * cost a request for nothing. */
 #define WATCH_AFTER_MS 50
 
 static void on_own_node_changed(void *owner, bool deleted)

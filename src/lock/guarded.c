@@ -10,8 +10,8 @@
 #include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
-/* Lives until it has been answered and nobody waits any more. The grant may be
- * freed before; the claim stays. */
+/* A guarded write. It lives until it has been answered and nobody waits any
+ * more. The grant may be freed before; the claim stays. */
 struct guarded {
     /* set once */
     struct zkr__claim *claim;
@@ -81,7 +81,8 @@ static void guard_failed_locked(struct guarded *g, int rc) ZKR__LOCKED
     end_not_held_locked(g);
 }
 
-/* Neither an answer, nor certain that it was not carried out. */
+/* Tells whether there is neither an answer nor the certainty that it was not
+ * carried out. */
 static bool is_unknown(const struct guarded *g, int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);

@@ -1,5 +1,5 @@
-/* The heartbeat: writes that keep the lease of what is held proven, and what it
- * means when they do not come back. */
+/* The heartbeat: writes that keep the lease of held locks proven, and the
+ * consequences when they are not answered. */
 #include "lock/heartbeat.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
-/* For how long the oldest write of the heartbeat has been under way. */
+/* Returns for how long the oldest write of the heartbeat has been under way. */
 static int64_t under_way(const struct zkr_session *s)
 {
     const struct zkr__beat *beats = zkr__locks_of(s)->beats;
@@ -130,7 +130,7 @@ static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
     (void)reply;
 }
 
-/* In place of a write, where nothing is held. */
+/* Sends a sync in place of a write, where nothing is held. */
 static void sync_locked(struct zkr_session *s) ZKR__LOCKED
 {
     struct zkr__beat *beat = idle_beat_locked(s);
@@ -140,8 +140,8 @@ static void sync_locked(struct zkr_session *s) ZKR__LOCKED
                              ZKR__RETRY_NEVER, on_synced);
 }
 
-/* With slow answers a hole in the beat would be a hole in the lease of what is
- * acquired again soon. */
+/* With slow answers a gap in the beat would be a gap in the lease of a lock
+ * that is acquired again soon. */
 static bool goes_on(const struct zkr__locks *locks)
 {
     const struct zkr__lease *lease = &locks->tenant.session->lease;
@@ -169,7 +169,8 @@ static void on_beat(struct zkr__timer *timer)
     }
     locks->held_at = zkr__clock_boot();
     write_locked(c);
-    /* Another one next time: an ACL may refuse us this one. */
+    /* The next write takes another node, because an ACL may refuse us this
+     * one. */
     zkr__list_remove(&c->link);
     zkr__list_append(&locks->claims, &c->link);
 }

@@ -1,13 +1,13 @@
-/* The heartbeat: writes that keep the lease of what is held proven, and what it
- * means when they do not come back. */
+/* The heartbeat: writes that keep the lease of held locks proven, and the
+ * consequences when they are not answered. */
 #ifndef ZKR__HEARTBEAT_H
 #define ZKR__HEARTBEAT_H
 
 #include "session/locked.h"
 #include "session/session.h"
 
-/* Something is held, or cannot be proven fast enough by one question after the
- * other: beat, and watch the clock, while that lasts. */
+/* Called when a lock is held, or cannot be proven fast enough by one question
+ * after the other: beats, and watches the clock, while that lasts. */
 void zkr__heartbeat_start_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* The lease may end earlier than it did: a server has granted less at a
@@ -18,21 +18,22 @@ void zkr__heartbeat_recheck_locked(struct zkr_session *s) ZKR__LOCKED;
  * if they can be proven. */
 void zkr__heartbeat_good_locked(struct zkr_session *s) ZKR__LOCKED;
 
-/* Would what is granted now be in doubt before its first beat? Without a lease
- * never. */
+/* Tells whether a lock that is granted now would be in doubt before its first
+ * beat. Without a lease it never is. */
 bool zkr__heartbeat_wants_write(const struct zkr_session *s);
 
-/* How long to wait before the next write that is to prove it. */
+/* Returns how long to wait before the next write that is to prove it. */
 int64_t zkr__heartbeat_pace(const struct zkr_session *s);
 
-/* Does the lease run, and for that many nanoseconds on? Without one always. */
+/* Tells whether the lease runs for that many nanoseconds on. Without a lease it
+ * always does. */
 bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead);
 
 /* And long enough for the next proof to come in time? */
 bool zkr__heartbeat_is_good(const struct zkr_session *s);
 
-/* Is the last committed write so old that what is held is SUSPENDED, or all
- * but? */
+/* Tells whether the last committed write is so old that held locks are
+ * SUSPENDED, or nearly so. */
 bool zkr__heartbeat_is_late(const struct zkr_session *s);
 
 #endif

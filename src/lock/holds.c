@@ -1,4 +1,4 @@
-/* Who in this process holds a lock: by thread, and how often. */
+/* Holds: which thread of this process holds a lock, and how often. */
 #include "lock/holds.h"
 
 #include "base/error.h"

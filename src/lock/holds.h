@@ -1,4 +1,4 @@
-/* Who in this process holds a lock: by thread, and how often.
+/* Holds: which thread of this process holds a lock, and how often.
  *
  * A lock knows the claims that were granted through it and that their owners
  * have not released yet, the lost ones too. */
@@ -10,7 +10,8 @@
 
 #define ZKR__DEPTH_MAX 65535u
 
-/* A claim of the calling thread, or NULL; a lost one only without another. */
+/* Returns a claim of the calling thread, or NULL. It returns a lost one only
+ * when there is no other. */
 struct zkr__claim *
 zkr__hold_find_locked(const struct zkr__lock *lock,
                       const struct zkr__recipe *recipe) ZKR__LOCKED;
@@ -24,10 +25,10 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
 /* Granted. */
 void zkr__hold_begin_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* May the calling thread release it? */
+/* Tells whether the calling thread may release it. */
 bool zkr__hold_is_mine_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
-/* Take back one acquire. True when it was the last. */
+/* Takes back one acquire. Returns true when it was the last. */
 bool zkr__hold_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Free all grants of the lock, with all their handles. */

@@ -1,4 +1,4 @@
-/* How a claim knows its node among those of others.
+/* Identities: how a claim knows its node among those of others.
  *
  * By name, in a queue: the name has a UUID that only this claim has drawn, so a
  * node at its path is its node. By data, where all use one name: the record in
@@ -28,10 +28,11 @@ struct zkr__identity { /* all that is called: under the lock, but for sign() */
     void (*found_by_beat)(struct zkr__claim *c);
     /* How to repeat a delete whose outcome is not known. */
     enum zkr__op_retry delete_retry;
-    /* The claim leaves, but its node stays: the servers refuse to delete it. */
+    /* Called when the claim leaves, but its node stays, because the servers
+     * refuse to delete it. */
     void (*stays)(struct zkr__claim *c);
-    /* The session is said to be over: see to the node through the next one, but
-     * not before that instant, by the clock of the lease. */
+    /* Called when the session was reported as over: deletes the node through
+     * the next one, but not before that instant, by the clock of the lease. */
     void (*look_after)(struct zkr__claim *c, int64_t not_before);
     /* Why the path of the node cannot guard a write; NULL: it can. */
     const char *cannot_guard;

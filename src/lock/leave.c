@@ -1,4 +1,4 @@
-/* LEAVING: our node goes, whatever it takes. */
+/* LEAVING: deletes our node, and goes on until it is certainly gone. */
 #include "lock/claim_steps.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "session/timer_thread.h"
 
-/* On a session that is over the node is gone, or the server will see to it. */
+/* When the session is over the node is gone, or the server will remove it. */
 static void on_swept(struct zkr__sweep *sweep, int rc)
 {
     struct zkr__claim *c =

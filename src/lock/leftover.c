@@ -1,4 +1,5 @@
-/* Nodes of a session that is said to be over, deleted through the next one. */
+/* Leftovers: nodes of a session that was reported as over, which are deleted
+ * through the next one. */
 #include "lock/leftover.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void free_locked(struct leftover *l) ZKR__LOCKED
 
 static void on_swept(struct zkr__sweep *sweep, int rc);
 
-/* At most `count` that nothing was promised of any more. */
+/* Takes at most `count` leftovers whose lease has ended. */
 static void sweep_some_locked(struct zkr__locks *locks, int count) ZKR__LOCKED
 {
     struct zkr__list *next;
@@ -54,7 +55,8 @@ static void sweep_some_locked(struct zkr__locks *locks, int count) ZKR__LOCKED
     }
 }
 
-/* One tells whether the session of all has ended: they go together. */
+/* One of them tells whether the session of all has ended, because all nodes of
+ * a session go together. */
 static void forget_epoch_locked(struct zkr__locks *locks,
                                 uint64_t epoch) ZKR__LOCKED
 {
@@ -68,7 +70,7 @@ static void forget_epoch_locked(struct zkr__locks *locks,
     }
 }
 
-/* When this session has ended as well, the next one sees to it. */
+/* When this session has ended as well, the next one deletes it. */
 static void on_swept(struct zkr__sweep *sweep, int rc)
 {
     struct leftover *l = ZKR__CONTAINER(sweep, struct leftover, sweep);

@@ -1,4 +1,4 @@
-/* A lock: its path, its options, and who still uses it. */
+/* A lock: its path, its options, and the references to it. */
 #include "lock/lock.h"
 
 #include <stdlib.h>

@@ -24,7 +24,7 @@ struct zkr__lock { /* set once, but for refs and holds */
     struct zkr__list holds; /* holds.h; under the session lock */
 };
 
-/* What every recipe has for options: their structs look like this one. */
+/* The options of every recipe: their structs have the members of this one. */
 struct zkr__lock_opts {
     size_t size;
     const char *label;
@@ -42,7 +42,8 @@ enum zkr__lock_flags {
     ZKR__LOCK_REENTRANT = 1u << 3,
 };
 
-/* Is it the path of a lock? ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG. */
+/* Checks that it is the path of a lock. Errors: ZKR_EINVAL, ZKR_EPATH,
+ * ZKR_ETOOLONG. */
 int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
                          const char *path);
 
@@ -55,7 +56,7 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
  * what follows `lock` may be NULL, an error or nothing to do. */
 int zkr__lock_check(const struct zkr__lock *lock, const char *noun);
 
-/* Gives up what waits, with ZKR_ECANCELED. */
+/* Gives up every waiting claim, with ZKR_ECANCELED. */
 int zkr__lock_cancel(struct zkr__lock *lock, const char *noun);
 void zkr__lock_cancel_locked(struct zkr__lock *lock) ZKR__LOCKED;
 

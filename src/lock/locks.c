@@ -1,4 +1,4 @@
-/* The locks of one session: what the session tells them. */
+/* The locks of one session: the upcalls that the session makes to them. */
 #include "lock/locks.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The locks of one session: what their claims share. */
+/* The locks of one session: the state that their claims share. */
 #ifndef ZKR__LOCKS_H
 #define ZKR__LOCKS_H
 

@@ -1,4 +1,5 @@
-/* Names of contender nodes, in every layout: building and parsing. Pure. */
+/* Node names: builds and parses the names of contenders, in every layout.
+ * Pure. */
 #include "lock/node_name.h"
 
 #include <stdio.h>
@@ -91,7 +92,8 @@ static bool is_marked(const char *name, const char *marker, int64_t *ret_seq)
     return true;
 }
 
-/* In hexadecimal, or a decimal number of Java: how long it is, or 0. */
+/* Returns the length of a session in hexadecimal, or in Java's decimal form, or
+ * 0. */
 static size_t session_len(const char *text)
 {
     size_t sign = text[0] == '-';
@@ -103,7 +105,7 @@ static size_t session_len(const char *text)
     return decimal >= 1 && decimal <= 19 ? sign + decimal : 0;
 }
 
-/* The rest of the text behind the prefix, or NULL. */
+/* Returns the text after the prefix, or NULL. */
 static const char *skip(const char *text, const char *prefix)
 {
     size_t len = strlen(prefix);

@@ -1,4 +1,5 @@
-/* Names of contender nodes, in every layout: building and parsing. Pure. */
+/* Node names: builds and parses the names of contenders, in every layout.
+ * Pure. */
 #ifndef ZKR__NODE_NAME_H
 #define ZKR__NODE_NAME_H
 
@@ -40,7 +41,7 @@ zkr__node_name_marker(const char *name, uint32_t markers, int64_t *ret_seq);
 enum zkr__kind zkr__node_name_parse(const char *name, uint32_t markers,
                                     int64_t *ret_seq);
 
-/* It ends in ten digits, as a server appends them. */
+/* Tells whether it ends in ten digits, as a server appends them. */
 bool zkr__node_name_is_numbered(const char *name);
 
 #endif

@@ -1,4 +1,5 @@
-/* Who we are, as written into our nodes: one line of JSON. */
+/* The owner record that we write into our nodes: one line of JSON that says who
+ * we are. */
 #include "lock/owner.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 #include "base/error.h"
 #include "base/path.h"
 
-/* Nanoseconds since boot at which this process started; 0 when unknown. */
+/* Returns when this process started, in nanoseconds since boot, or 0 when
+ * unknown. */
 static int64_t started_after_boot(void)
 {
     char line[1024];
@@ -59,7 +61,8 @@ static void start_time(char text[32])
         (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* Names from the system may be anything; what is not text becomes "?". */
+/* Names from the system may be any bytes; those that are not text become
+ * "?". */
 static void make_text(char *text)
 {
     if (text[0] == '\0' || zkr__text_fault(text) != NULL)

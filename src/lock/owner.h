@@ -1,4 +1,5 @@
-/* Who we are, as written into our nodes: one line of JSON. */
+/* The owner record that we write into our nodes: one line of JSON that says who
+ * we are. */
 #ifndef ZKR__OWNER_H
 #define ZKR__OWNER_H
 
@@ -8,7 +9,7 @@
 
 #define ZKR__OWNER_MAX 512
 
-/* What Curator writes into a node, in its place, to ask for the lock. */
+/* Curator replaces the record by this text to ask for the lock. */
 #define ZKR__REVOKE_MESSAGE "__REVOKE__"
 
 struct zkr__owner {

@@ -1,4 +1,4 @@
-/* Creating the missing parents of a lock, from the deepest that exists. */
+/* Creates the missing parents of a lock, from the deepest that exists. */
 #include "lock/parents.h"
 
 #include <stdlib.h>
@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "session/session.h"
 
-/* Why from the deepest: creating a node that exists needs the permission to
- * create in its parent, which we may lack in parents that others made. */
+/* It begins with the deepest because creating a node that exists needs the
+ * permission to create in its parent, which we may lack in parents that others
+ * made. */
 
 void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s)
 {

@@ -1,4 +1,4 @@
-/* Creating the missing parents of a lock, from the deepest that exists. */
+/* Creates the missing parents of a lock, from the deepest that exists. */
 #ifndef ZKR__PARENTS_H
 #define ZKR__PARENTS_H
 

@@ -1,5 +1,5 @@
-/* PROVING: our turn has come, but nothing says yet that our session will live
- * on. So it is after a process was stopped, or a link has stalled. */
+/* PROVING: our turn has come, but nothing proves yet that our session will live
+ * on, for example after the process was stopped, or a link has stalled. */
 #include "lock/claim_steps.h"
 
 #include <assert.h>
@@ -44,8 +44,9 @@ static void ask_later_locked(struct zkr__claim *c) ZKR__LOCKED
                                  on_again);
 }
 
-/* An answer of the servers, and not one that has waited for us while we stood
- * still: our node may have gone since. */
+/* Tells whether it is a fresh answer of the servers: one that has waited while
+ * the process was stopped proves nothing, because our node may have gone
+ * since. */
 static bool is_fresh(const struct zkr__claim *c, int rc)
 {
     return zkr__error_outcome(rc) == ZKR__DONE && rc != ZKR_ENOMEM &&
@@ -97,9 +98,9 @@ static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
                                   on_confirmed);
 }
 
-/* First of those who conflict, in a list that is younger than our node: nobody
- * can get ahead of us while it exists. Mostly a second write is all that the
- * proof needs, and if not, some time. */
+/* The claim is the first of those that conflict, in a list that is younger than
+ * our node: nobody can get ahead of us while our node exists. Mostly the proof
+ * needs only a second write, and otherwise some time. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
 {
     if (zkr__heartbeat_is_good(c->session))

@@ -1,5 +1,5 @@
 /* The queue of a lock: the order of its contenders, which of them count as
- * ahead of another, and which one of those it waits for. Pure, but for one
+ * ahead of another, and which one of those it waits for. Pure, except for one
  * array. */
 #include "lock/queue.h"
 

@@ -1,6 +1,6 @@
 /* The queue of a lock: the order of its contenders, which of them count as
- * ahead of another, and which one of those it waits for. The library and those
- * who only look on take these rules from here. Pure, but for one array. */
+ * ahead of another, and which one of those it waits for. Claims and observers
+ * share these rules. Pure, except for one array. */
 #ifndef ZKR__QUEUE_H
 #define ZKR__QUEUE_H
 
@@ -64,7 +64,8 @@ struct zkr__queue {
 int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
                      size_t count, uint32_t markers, const char *self);
 
-/* Leave one contender out of those ahead of us. False: it is not there. */
+/* Leaves one contender out of those ahead of us. Returns false when it is not
+ * there. */
 bool zkr__queue_leave_out(struct zkr__queue *queue, const char *name);
 
 void zkr__queue_done(struct zkr__queue *queue);

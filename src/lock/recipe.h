@@ -1,4 +1,5 @@
-/* What a recipe is, to the core: names, and whom to wait for. */
+/* A recipe, as the core sees it: the names of nodes, and the rule of whom to
+ * wait for. */
 #ifndef ZKR__RECIPE_H
 #define ZKR__RECIPE_H
 

@@ -1,4 +1,5 @@
-/* RECOVERING: was our node created? The answer did not come. */
+/* RECOVERING: finds out whether our node was created, when the answer did not
+ * come. */
 #include "lock/claim_steps.h"
 
 #include <stdio.h>

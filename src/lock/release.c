@@ -1,10 +1,10 @@
-/* Giving a lock back: now, later, or by freeing the grant. */
+/* Releases a lock: now, later, or by freeing the grant. */
 #include "lock/grant_parts.h"
 
 #include "base/error.h"
 #include "lock/holds.h"
 
-/* How the release ended, with its sentence. */
+/* The result of the release, with its sentence. */
 static int explain_release(const struct zkr_grant *g,
                            const struct zkr__claim *c)
 {
@@ -40,7 +40,8 @@ void zkr__grant_left_locked(struct zkr_grant *g, int rc)
     }
 }
 
-/* May one acquire be taken back, and if so: is it more than counting? */
+/* Tells whether one acquire may be taken back, and whether that is more than
+ * counting. */
 static int check_release_locked(struct zkr_grant *g, bool waits) ZKR__LOCKED
 {
     struct zkr__claim *c = zkr__grant_claim(g);
@@ -109,7 +110,7 @@ int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
     return rc;
 }
 
-/* True when that was the last handle. */
+/* Returns true when that was the last handle. */
 static bool drop_handle_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (--c->hold.handles == 0)

@@ -1,4 +1,4 @@
-/* Finding our own node, when a reply did not come. */
+/* A search for our own node, when a reply did not come. */
 #include "lock/search.h"
 
 #include "base/error.h"
@@ -20,7 +20,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
 }
 
-/* Whatever the answer: the quorum has agreed on it. */
+/* Every answer is one that the quorum has agreed on. */
 static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);

@@ -1,4 +1,4 @@
-/* Finding our own node, when a reply did not come. */
+/* A search for our own node, when a reply did not come. */
 #ifndef ZKR__SEARCH_H
 #define ZKR__SEARCH_H
 
@@ -34,10 +34,10 @@ struct zkr__search {
 
 void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
 
-/* A write first: another server than the one that may have carried out the
- * request could lag behind it, and "not there" must mean that it was not, and
- * will not be, carried out. A sync is not enough: a leader that the others have
- * deserted answers it. `retry` as for an operation. */
+/* The search begins with a write: another server than the one that may have
+ * carried out the request could lag behind it, and "not there" must mean that
+ * it was not, and will not be, carried out. A sync is not enough: a leader that
+ * the others have left answers it. `retry` as for an operation. */
 void zkr__search_start_locked(struct zkr__search *search,
                               enum zkr__op_retry retry,
                               void (*done)(struct zkr__search *,

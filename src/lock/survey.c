@@ -1,4 +1,4 @@
-/* SURVEYING: listing the queue, and finding whom we wait for. */
+/* SURVEYING: lists the queue, and finds the contender that we wait for. */
 #include "lock/claim_steps.h"
 
 #include "base/error.h"
@@ -32,9 +32,9 @@ static void on_confirmed(struct zkr__claim *c, int rc)
     (void)rc;
 }
 
-/* Who has waited for long has sent no write for long, and so would be granted
- * the lock without a lease. The write travels with the list, and is answered
- * before it. */
+/* A claim that has waited for long has sent no write for long, and so would be
+ * granted the lock without a lease. So it sends a write with the list, which is
+ * answered before the list. */
 static void confirm_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (!zkr__confirm_is_under_way(&c->prove.confirm) &&

@@ -1,4 +1,5 @@
-/* Deletes that must happen: repeated until done, or the session is over. */
+/* A sweep: deletes that must be carried out, and are repeated until they are,
+ * or the session is over. */
 #include "lock/sweep.h"
 
 #include <stdio.h>
@@ -27,7 +28,8 @@ static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
 
 static void on_found(struct zkr__search *search, int rc);
 
-/* And not repeated: then it must be known first whose node it is now. */
+/* The delete is not repeated: then the owner of the node must be known
+ * first. */
 static bool is_unknown(const struct zkr__sweep *sweep, int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);

@@ -1,4 +1,5 @@
-/* Deletes that must happen: repeated until done, or the session is over. */
+/* A sweep: deletes that must be carried out, and are repeated until they are,
+ * or the session is over. */
 #ifndef ZKR__SWEEP_H
 #define ZKR__SWEEP_H
 

@@ -1,4 +1,4 @@
-/* WAITING: watching the one node that we wait for. */
+/* WAITING: watches the one node that we wait for. */
 #include "lock/claim_steps.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "session/timer_thread.h"
 
-/* How often to list when the node before us cannot be read. */
+/* The interval between lists when the node before us cannot be read. */
 #define RELIST_MS 1000
 
 static bool is_waiting(const struct zkr__claim *c)

@@ -1,4 +1,5 @@
-/* A blocking call: its requests, and a caller who may leave before they end. */
+/* A blocking call: its requests, and a caller that may leave before they
+ * end. */
 #include "session/call.h"
 
 #include <stdlib.h>
@@ -47,8 +48,8 @@ void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call)
     zkr__op_init(&ask->op, call->session);
 }
 
-/* Under the session lock it never drops the last reference of the session:
- * there the connector or the timer thread still has one. */
+/* Under the session lock this never drops the last reference of the session,
+ * because the connector or the timer thread still has one. */
 void zkr__call_unref(struct zkr__call *call)
 {
     struct zkr_session *s = call->session;
@@ -146,7 +147,7 @@ int zkr__call_run(struct zkr__call *call,
     return rc;
 }
 
-/* When the session is over the caller leaves, and nothing may be started any
+/* When the session is over the caller leaves, and no request may be started any
  * more. */
 static bool caller_waits(const struct zkr__call *call)
 {
@@ -208,7 +209,8 @@ void zkr__call_ask_once_locked(struct zkr__ask *ask, enum zkr__zk_type type,
 static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     zkr__session_assert_locked(ask->call->session);
-    /* Sync of a missing node succeeds on some servers, not on others. */
+    /* A sync of a missing node succeeds on some servers, and fails on
+     * others. */
     if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
         ask->then(ask);
     else

@@ -1,4 +1,5 @@
-/* A blocking call: its requests, and a caller who may leave before they end. */
+/* A blocking call: its requests, and a caller that may leave before they
+ * end. */
 #ifndef ZKR__CALL_H
 #define ZKR__CALL_H
 
@@ -10,15 +11,15 @@
 
 struct zkr__call;
 
-/* What all calls of one function have in common. */
+/* The properties of all calls of one function. */
 struct zkr__call_type {
     const char *noun; /* for errors: "revoke" */
     size_t size;      /* of the struct that begins with a struct zkr__call */
     void (*clear)(struct zkr__call *call); /* frees its members; may be NULL */
 };
 
-/* The first member of what a call works on. That lives until the caller has
- * left and no request is under way any more. */
+/* The first member of the struct that a call works on. The struct lives until
+ * the caller has left and no request is under way any more. */
 struct zkr__call {
     /* set once */
     const struct zkr__call_type *type;
@@ -53,44 +54,45 @@ struct zkr__ask {
 void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
                     const char *path, uint32_t timeout_ms);
 void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call);
-/* Without the lock. */
+/* To be called without the lock. */
 void zkr__call_unref(struct zkr__call *call);
 
-/* Let `start_locked` send the first requests, and wait until one of their
+/* Lets `start_locked` send the first requests, and waits until one of their
  * answers ends the call, or its deadline has passed, or the session is over.
- * Then the caller leaves: what has not been sent is taken back; what has been
- * is not sent again, and its answer means nothing any more. What is certain to
- * fail is refused before anything is sent.
+ * Then the caller leaves: requests that have not been sent are taken back;
+ * those that have been are not sent again, and their answers are ignored. A
+ * call that is certain to fail is refused before anything is sent.
  *
- * May be repeated after ZKR_OK, for the next requests, before the same
+ * It may be repeated after ZKR_OK, for the next requests, before the same
  * deadline. */
 int zkr__call_run(struct zkr__call *call,
                   void (*start_locked)(struct zkr__call *call));
 
-/* Send a request as the retry policy says. When the session ends meanwhile, it
- * is sent again in the next one: what is asked here belongs to no session.
+/* Sends a request as the retry policy says. When the session ends meanwhile, it
+ * is sent again in the next one, because these requests belong to no session.
  * `done` runs only while the caller may still wait for it; when the session is
  * over nothing is sent. Fill in ask->op.request first. */
 void zkr__call_ask_locked(
     struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
     void (*done)(struct zkr__ask *, const struct zkr__zk_reply *)) ZKR__LOCKED;
 
-/* The same for what must not be sent twice: `done` gets whatever comes. */
+/* The same for a request that must not be sent twice: `done` gets every
+ * outcome. */
 void zkr__call_ask_once_locked(
     struct zkr__ask *ask, enum zkr__zk_type type, const char *path,
     void (*done)(struct zkr__ask *, const struct zkr__zk_reply *)) ZKR__LOCKED;
 
-/* Let the server catch up with the leader before what `then` asks it: about the
- * path of the call. An error ends the call. */
+/* Lets the server catch up with the leader, on the path of the call, before
+ * `then` sends its requests. An error ends the call. */
 void zkr__call_sync_locked(struct zkr__ask *ask,
                            void (*then)(struct zkr__ask *ask)) ZKR__LOCKED;
 
-/* The outcome: wakes the caller. The first one stands. `reason` is a constant,
- * for an error. */
+/* Sets the outcome and wakes the caller. The first outcome stays. `reason` is a
+ * constant, for an error. */
 void zkr__call_end_locked(struct zkr__call *call, int rc,
                           const char *reason) ZKR__LOCKED;
 
-/* The session is over: wakes all callers. */
+/* Wakes all callers, because the session is over. */
 void zkr__calls_wake_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

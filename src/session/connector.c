@@ -1,5 +1,5 @@
-/* The connector: the session's thread for opening and closing handles, which
- * may take as long as a name server does not answer. */
+/* The connector: the session's thread that opens and closes handles, which may
+ * block for as long as a name server does not answer. */
 #include "session/connector.h"
 
 #include "base/clock.h"
@@ -10,12 +10,12 @@
 #include "session/timer_thread.h"
 #include "session/watch.h"
 
-/* How long a close waits for answers; of a dead handle they come at once, or,
- * in a race of the client's, never (ZOOKEEPER-2802). */
+/* The time that a close waits for answers. For a dead handle they come at once,
+ * or, in a race of the client, never (ZOOKEEPER-2802). */
 #define DRAIN_MS      1000
 #define DRAIN_DEAD_MS 50
-/* How long the client may take to close a handle: 3 s until it has sent that,
- * and 1.5 s for the answer. Then it is left behind. */
+/* The time that the client may take to close a handle: 3 s until it has sent
+ * the request, and 1.5 s for the answer. Then the handle is left behind. */
 #define CLOSE_MS 4750
 
 const char *zkr__connector_fault(int rc)
@@ -64,8 +64,9 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     }
 }
 
-/* Let the requests under way be answered: those that are not when the handle is
- * closed are lost inside the client, with their memory (ZOOKEEPER-3868). */
+/* Waits for the answers to requests under way: requests that are not answered
+ * when the handle is closed are lost inside the client, with their memory
+ * (ZOOKEEPER-3868). */
 static void drain_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline =
@@ -75,8 +76,8 @@ static void drain_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         (void)zkr__cond_wait(&s->connector_wake, &s->lock, deadline);
 }
 
-/* After zkr__zk_close() no answer comes any more, so what is still waiting for
- * one is ended by us. */
+/* After zkr__zk_close() no answer comes any more, so the library ends the
+ * requests that still wait for one. */
 void zkr__connector_close_handle_unlocks(struct zkr_session *s)
 {
     struct zkr__zk *zk;

@@ -1,4 +1,5 @@
-/* The dispatcher: the callbacks of the user, one at a time, without the lock.
+/* The dispatcher: runs the callbacks of the user, one at a time, without the
+ * lock.
  */
 #include "session/dispatch.h"
 
@@ -118,7 +119,7 @@ bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
     bool due;
 
     assert(zkr__mtx_mine(&s->lock));
-    /* First this: a notice that runs may post itself again. */
+    /* This comes first, because a notice that runs may post itself again. */
     while (d->running == n && !zkr__dispatch_inside_locked(s))
         (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
     due = n->due;
@@ -188,7 +189,8 @@ int zkr_session_fd(zkr_session *s, int *ret_fd)
     return ZKR_OK;
 }
 
-/* Who is cancelled in a callback would not come back, and no close ended. */
+/* A thread that is cancelled in a callback would never return from it, and a
+ * close would wait for it for ever. */
 int zkr_session_dispatch(zkr_session *s)
 {
     int fd;

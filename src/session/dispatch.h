@@ -1,4 +1,5 @@
-/* The dispatcher: the callbacks of the user, one at a time, without the lock.
+/* The dispatcher: runs the callbacks of the user, one at a time, without the
+ * lock.
  */
 #ifndef ZKR__DISPATCH_H
 #define ZKR__DISPATCH_H
@@ -11,17 +12,17 @@
 
 struct zkr_session;
 
-/* Something to tell the user. It lives in the object that it is about, so that
- * telling needs no memory. */
+/* A notice: a callback that is due. It is part of the object that it is about,
+ * so that posting needs no memory. */
 struct zkr__notice {
     struct zkr__list link;
-    /* Runs without the lock. May free the notice. */
+    /* Runs the callback, without the lock. It may free the notice. */
     void (*run)(struct zkr__notice *);
     bool due;
 };
 
 struct zkr__dispatch {
-    struct zkr__list due;        /* under the session lock, as all of it */
+    struct zkr__list due;        /* under the session lock, as all members */
     struct zkr__notice *running; /* only compared, never followed */
     bool busy;                   /* somebody runs callbacks: */
     pthread_t runner;
@@ -33,22 +34,23 @@ struct zkr__dispatch {
 
 int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop);
 int zkr__dispatch_start(struct zkr_session *s);
-/* Deliver all that is due and end the thread. Without the lock. */
+/* Runs all callbacks that are due, and ends the thread. To be called without
+ * the lock. */
 void zkr__dispatch_stop(struct zkr_session *s);
 void zkr__dispatch_done(struct zkr__dispatch *d);
 
 void zkr__notice_init(struct zkr__notice *n, void (*run)(struct zkr__notice *));
 
-/* Due already: stays so. */
+/* Makes the notice due. One that is due already stays so. */
 void zkr__dispatch_post_locked(struct zkr_session *s,
                                struct zkr__notice *n) ZKR__LOCKED;
 
-/* Make sure that it does not run and will not, unless we are inside it. Returns
- * whether it was due. */
+/* Makes sure that it does not run and will not, unless we are inside it.
+ * Returns whether it was due. */
 bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
                                     struct zkr__notice *n) ZKR__UNLOCKS;
 
-/* Is this thread inside a callback of the session? */
+/* Tells whether this thread is inside a callback of the session. */
 bool zkr__dispatch_inside_locked(const struct zkr_session *s) ZKR__LOCKED;
 
 #endif

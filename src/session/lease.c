@@ -1,4 +1,5 @@
-/* The lease: until when the server cannot have ended our session. Pure. */
+/* The lease: computes until when the server cannot have ended our session.
+ * Pure. */
 #include "session/lease.h"
 
 static int64_t max(int64_t a, int64_t b)
@@ -70,7 +71,7 @@ static int64_t answered(const struct zkr__lease *lease, int64_t sent)
     return m;
 }
 
-/* The best s_j for such an m. */
+/* Returns the best s_j for such an m. */
 static int64_t prove(const struct zkr__lease *lease, int64_t m)
 {
     int64_t j = 0;
@@ -126,26 +127,28 @@ int64_t zkr__lease_late(const struct zkr__lease *lease)
     return lease->timeout / 3;
 }
 
-/* What answers may take: a little more than they did. */
+/* The time that answers may take: a little more than they did. */
 static int64_t slow(const struct zkr__lease *lease)
 {
     return lease->took + lease->took / 16;
 }
 
-/* What is left of T when a proof comes that has waited for answers only. */
+/* Returns what is left of T when a proof comes that has waited for answers
+ * only. */
 static int64_t left(const struct zkr__lease *lease)
 {
     return lease->timeout - lease->timeout / 1000 - lease->margin - gap(lease) -
            3 * slow(lease);
 }
 
-/* The first of the beats that is not before `time`; not the one at 0. */
+/* Returns the first of the beats that is not before `time`, without the one at
+ * 0. */
 static int64_t tick(int64_t time, int64_t beat)
 {
     return beat * max(1, (time + beat - 1) / beat);
 }
 
-/* What is left of T when the next proof comes, with such a beat. */
+/* Returns what is left of T when the next proof comes, with such a beat. */
 static int64_t left_with(const struct zkr__lease *lease, int64_t beat)
 {
     int64_t m = gap(lease) + slow(lease);

@@ -1,4 +1,5 @@
-/* The lease: until when the server cannot have ended our session. Pure.
+/* The lease: computes until when the server cannot have ended our session.
+ * Pure.
  *
  * Only writes that the quorum has committed are evidence, and not even the last
  * of them by itself: a follower tells the leader who is alive in its answers to
@@ -103,10 +104,11 @@ int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now);
 bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
                       int64_t under_way);
 
-/* Do answers take so long that pulses are too few for a lease that lasts? */
+/* Tells whether answers take so long that pulses are too few for a lease that
+ * lasts. */
 bool zkr__lease_is_slow(const struct zkr__lease *lease);
 
-/* After which silence a proof is late. */
+/* Returns after which silence a proof is late. */
 int64_t zkr__lease_late(const struct zkr__lease *lease);
 
 /* When the answer to the oldest write under way, or to one that is sent now, is

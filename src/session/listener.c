@@ -1,4 +1,4 @@
-/* Listeners: who is told of every change of the session's state. */
+/* Listeners: callbacks of the user for every change of the session's state. */
 #include "session/listener.h"
 
 #include <stdlib.h>

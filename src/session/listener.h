@@ -1,4 +1,4 @@
-/* Listeners: who is told of every change of the session's state. */
+/* Listeners: callbacks of the user for every change of the session's state. */
 #ifndef ZKR__LISTENER_H
 #define ZKR__LISTENER_H
 

@@ -77,7 +77,8 @@ static void on_delay_over(struct zkr__timer *timer)
 
 static enum zkr__outcome outcome_of(int rc)
 {
-    /* Refused by the client: not done, and worth another try. */
+    /* The client has refused it: it was not carried out, and may be sent
+     * again. */
     return rc == ZKR_ENOMEM || rc == ZKR__ZK_NOT_NOW ? ZKR__NOT_DONE
                                                      : zkr__error_outcome(rc);
 }
@@ -121,7 +122,7 @@ static bool is_write(const struct zkr__op *op)
            op->request.type == ZKR__ZK_GUARDED;
 }
 
-/* What the answer says of the session. */
+/* Tells the session what the answer says about it. */
 static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
 {
     struct zkr_session *s = op->session;
@@ -191,7 +192,7 @@ static void end_refused_later_locked(struct zkr_session *s) ZKR__LOCKED
 }
 
 /* After a refusal nothing more is sent until the timer thread has completed it.
- * What was sent before may still be in flight then. */
+ * Earlier requests may still be in flight then. */
 void zkr__op_pump_locked(struct zkr_session *s)
 {
     while (!zkr__list_empty(&s->queued) && zkr__list_empty(&s->refused) &&

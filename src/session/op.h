@@ -8,7 +8,7 @@
 #include "session/locked.h"
 #include "zk/zk.h"
 
-/* What to do when the outcome is not an answer of the server. */
+/* The action when the outcome is not an answer of the server. */
 enum zkr__op_retry {
     ZKR__RETRY_NEVER,  /* complete: the caller knows better */
     ZKR__RETRY_UNDONE, /* send again while it is certain that it was not done */
@@ -53,17 +53,19 @@ void zkr__op_start_locked(
     enum zkr__op_retry retry,
     void (*done)(struct zkr__op *, const struct zkr__zk_reply *)) ZKR__LOCKED;
 
-/* Take it back if it is not in flight: true, and `done` will not be called. */
+/* Takes it back if it is not in flight. Then it returns true, and `done` will
+ * not be called. */
 bool zkr__op_cancel_locked(struct zkr__op *op) ZKR__LOCKED;
 
-/* Upcall of the seam: the answer to what is in flight. */
+/* Upcall of the seam: the answer to a request in flight. */
 void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
-/* Send what is queued. */
+/* Sends the queued requests. */
 void zkr__op_pump_locked(struct zkr_session *s) ZKR__LOCKED;
 
-/* The handle is closed and no answer can come any more: end with `rc` what is
- * in flight and what belongs to a past epoch; everything if `all`. */
+/* Called when the handle is closed and no answer can come any more: ends with
+ * `rc` the requests in flight and those of a past epoch, or all requests if
+ * `all`. */
 void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc) ZKR__LOCKED;
 
 #endif

@@ -1,4 +1,4 @@
-/* Opening and closing a session. */
+/* Opens and closes a session. */
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -18,10 +18,11 @@
 #define DEFAULT_CONNECT_TIMEOUT_MS 15000
 #define DEFAULT_REPLY_TIMEOUT_MS   5000
 #define DEFAULT_LEASE_MARGIN_MS    50
-/* After an open that failed: for the diagnosis, and for the threads to end. */
+/* The time after an open that failed, for the diagnosis, and for the threads to
+ * end. */
 #define AFTERMATH_MS 250
-/* How long a close waits for the connector; it takes less, unless it asks a
- * name server. */
+/* The time that a close waits for the connector, which takes less, unless it
+ * waits for a name server. */
 #define CLOSE_MS 6000
 
 static int load_opts(struct zkr_session_opts *o,
@@ -138,7 +139,7 @@ static int await_connection_unlocks(struct zkr_session *s,
 
 static void greet_locked(struct zkr_session *s) ZKR__LOCKED;
 
-/* A session may end before it is open; then the next one is asked. */
+/* A session may end before it is open; then the next one is used. */
 static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr_session *s = op->session;
@@ -153,7 +154,8 @@ static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
     (void)pthread_cond_broadcast(&s->changed);
 }
 
-/* A first request: does the server serve, and is there a chroot? */
+/* Sends a first request, which tells whether the server serves, and whether the
+ * chroot exists. */
 static void greet_locked(struct zkr_session *s) ZKR__LOCKED
 {
     zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, zkr__session_root(s),
@@ -177,7 +179,7 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline) ZKR__UNLOCKS
                          "session to %s: the chroot '%s' does not exist "
                          "(ZooKeeper -101, ZNONODE)",
                          s->hosts.servers, zkr__session_root(s));
-    /* Of a missing node everybody is told (ZOOKEEPER-2590). */
+    /* The servers tell everybody that a node is missing (ZOOKEEPER-2590). */
     if (s->greeting != ZKR_OK && s->greeting != ZKR__ZNOAUTH)
         return zkr__fail(s->greeting, "session to %s: first request",
                          s->hosts.servers);
@@ -283,9 +285,10 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
     return rc;
 }
 
-/* A name server may keep the connector for ever. If it was asked for the handle
- * of the session, there is none, and what would end with it ends here. If it
- * was asked for a scout, there may be one, which this thread closes. */
+/* A name server may block the connector for ever. If the connector was opening
+ * the handle of the session, there is none, and the requests that would end
+ * with it end here. If it was opening a scout, there may be a handle, which
+ * this thread closes. */
 static void end_threads_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline = zkr__clock_deadline(CLOSE_MS);

@@ -1,4 +1,4 @@
-/* The pulse: a sync now and then in place of the client's own pings. */
+/* The pulse: sends a sync now and then in place of the client's own pings. */
 #include "session/pulse.h"
 
 #include "base/clock.h"

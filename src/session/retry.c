@@ -1,4 +1,5 @@
-/* When a request that failed is sent again: the next delay, from the policy. */
+/* Retries: computes from the policy when a request that failed is sent
+ * again. */
 #include "session/retry.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-/* When a request that failed is sent again: the next delay, from the policy. */
+/* Retries: computes from the policy when a request that failed is sent
+ * again. */
 #ifndef ZKR__RETRY_H
 #define ZKR__RETRY_H
 
@@ -7,16 +8,17 @@
 
 #include <zkrecipes/retry.h>
 
-/* Check a policy and fill in its defaults. */
+/* Checks a policy and fills in its defaults. */
 int zkr__retry_load(struct zkr_retry *policy);
 
-/* May there be another attempt after `retries` of them and `elapsed_ms`, and
- * after which delay? `random` is the jitter. Pure. */
+/* Tells whether there may be another attempt after `retries` of them and
+ * `elapsed_ms`, and after which delay. `random` is the jitter. Pure. */
 bool zkr__retry_next(const struct zkr_retry *policy, uint32_t retries,
                      uint64_t elapsed_ms, uint64_t random,
                      uint32_t *ret_delay_ms);
 
-/* The same delays without any end, for what must be done. Pure. */
+/* The same delays without any end, for requests that must be carried out.
+ * Pure. */
 uint32_t zkr__retry_delay(const struct zkr_retry *policy, uint32_t retries,
                           uint64_t random);
 

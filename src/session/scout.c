@@ -1,4 +1,5 @@
-/* The scout: do the servers serve others, while they do not serve this session?
+/* The scout: finds out whether the servers serve others, while they do not
+ * serve this session.
  */
 #include "session/scout.h"
 
@@ -46,14 +47,14 @@ static void on_event(struct zkr_session *s, enum zkr__zk_event event)
 
 static const struct zkr__zk_upcalls upcalls = { .on_event = on_event };
 
-/* Is it still the same loss of the connection? */
+/* Tells whether it is still the same loss of the connection. */
 static bool is_needed(const struct zkr_session *s, unsigned lost)
 {
     return s->over == 0 && !s->handle_dead && s->scout.lost == lost &&
            s->scout.due != ZKR__NEVER;
 }
 
-/* It is waited for as long as a session would be. */
+/* We wait for it as long as for a session. */
 static void send_unlocks(struct zkr_session *s, unsigned lost) ZKR__UNLOCKS
 {
     const struct zkr__zk_config config = {

@@ -1,4 +1,4 @@
-/* The session: its life, and what is asked of it. */
+/* The session: its life, and the calls that read its state. */
 #include "session/session.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The session: what is shared by all that was opened on it, and its lock. */
+/* The session: its lock, and the state that all objects opened on it share. */
 #ifndef ZKR__SESSION_H
 #define ZKR__SESSION_H
 
@@ -39,13 +39,13 @@ struct zkr_session {
     uint64_t epoch;
     int64_t id; /* of the present session; 0 without one */
     uint32_t timeout_ms;
-    int over;       /* why nothing can be done any more; 0 when it can */
-    int open_error; /* what the last attempt to make a handle met */
+    int over;       /* why calls fail; 0 when they do not */
+    int open_error; /* the error of the last attempt to make a handle */
 
     struct zkr__list queued;    /* operations waiting for the connection */
     struct zkr__list delayed;   /* ... for their next attempt */
     struct zkr__list in_flight; /* ... for an answer */
-    struct zkr__list refused;   /* ... for the timer thread to end them: */
+    struct zkr__list refused;   /* ... for the timer thread, which ends them: */
     struct zkr__timer ending;
     size_t in_flight_count;
     struct zkr__op hello; /* the first request of an open */
@@ -71,7 +71,7 @@ struct zkr_session {
     bool closing;      /* a thread closes it, without the lock at times */
     int64_t open_at;   /* when to make the next one */
     int64_t opened_at; /* when this one was begun, by the clock of the lease */
-    bool told_server;  /* the server was told of the end */
+    bool told_server;  /* the server was told that the session ends */
     pthread_cond_t connector_wake;
     bool connector_done;
     pthread_t connector;
@@ -116,12 +116,13 @@ static inline void zkr__session_assert_locked(const struct zkr_session *s)
     (void)s;
 }
 
-/* The gate of every public function: NULL and forked are refused. `what` names
- * the argument. */
+/* The gate of every public function: refuses NULL and a forked session. `what`
+ * names the argument. */
 int zkr__session_check(const struct zkr_session *s, const char *what);
 
 void zkr__session_ref(struct zkr_session *s);
-/* Without the lock: the last reference frees the session. */
+/* To be called without the lock, because the last reference frees the
+ * session. */
 void zkr__session_unref(struct zkr_session *s);
 
 bool zkr__session_connected(const struct zkr_session *s);
@@ -134,31 +135,33 @@ bool zkr__session_has_lease(const struct zkr_session *s);
 int zkr__session_check_path(const struct zkr_session *s, const char *noun,
                             const char *what, const char *path, size_t max);
 
-/* The path that stands for "/" when the session has a chroot. */
+/* Returns the path of "/" in a session with a chroot. */
 const char *zkr__session_root(const struct zkr_session *s);
 
 void zkr__session_init_states(struct zkr_session *s);
 
-/* Nothing can be done through it any more, for the reason `code`. */
+/* Ends the session for good: calls fail with `code` from now on. */
 void zkr__session_end_locked(struct zkr_session *s, int code,
                              enum zkr_session_state state,
                              const char *why) ZKR__LOCKED;
 
-/* An answer says that the session is over, maybe before the event does. */
+/* Called when an answer says that the session is over, maybe before the event
+ * does. */
 void zkr__session_lost_locked(struct zkr_session *s, int code) ZKR__LOCKED;
 
-/* It may live, but not through this handle. */
+/* Called when the session may live, but not through this handle. */
 void zkr__session_give_up_locked(struct zkr_session *s,
                                  const char *why) ZKR__LOCKED;
 
 /* Upcall of the seam. */
 void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event);
 
-/* What the handle has told, under the lock. */
+/* Handles an event of the handle, under the lock. */
 void zkr__session_handle_locked(struct zkr_session *s,
                                 enum zkr__zk_event event) ZKR__LOCKED;
 
-/* The handle of an epoch has been closed: end all that depended on it. */
+/* Called when the handle of an epoch has been closed: ends everything that
+ * depended on it. */
 void zkr__session_flush_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

@@ -1,4 +1,5 @@
-/* The states of a session, and what each change means for all that is on it. */
+/* The states of a session, and the effects of each change on the objects that
+ * were opened on it. */
 #include "session/session.h"
 
 #include "base/clock.h"
@@ -50,7 +51,7 @@ void zkr__session_init_states(struct zkr_session *s)
     s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session" };
 }
 
-/* Timers of no length would never let go of the lock. */
+/* Timers without a delay would never release the lock. */
 static uint32_t granted_timeout_ms(struct zkr_session *s)
 {
     uint32_t timeout_ms = zkr__zk_timeout_ms(s->zk);
@@ -90,8 +91,8 @@ static void disconnected_locked(struct zkr_session *s) ZKR__LOCKED
         s->tenant->upcalls->suspended(s->tenant);
 }
 
-/* Whatever was held is lost at once. Those who wait enter again when the
- * connector has closed the handle. */
+/* Every held lock is lost at once. Waiting claims enter the queue again when
+ * the connector has closed the handle. */
 static void lost_locked(struct zkr_session *s, const char *why) ZKR__LOCKED
 {
     s->epoch++;
@@ -143,7 +144,7 @@ void zkr__session_give_up_locked(struct zkr_session *s, const char *why)
     handle_dead_locked(s);
 }
 
-/* Whatever is wrong may be so again: the next handle is made after a pause. */
+/* The same error may come again, so the next handle is made after a pause. */
 static void read_only_locked(struct zkr_session *s) ZKR__LOCKED
 {
     s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);

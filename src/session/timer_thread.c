@@ -1,5 +1,5 @@
 /* The timer thread: the session's thread for timers. It never blocks, so that
- * they are in time whatever servers and name servers do. */
+ * timers are in time whatever servers and name servers do. */
 #include "session/timer_thread.h"
 
 #include <assert.h>
@@ -19,8 +19,9 @@ void zkr__timer_thread_arm_locked(struct zkr_session *s,
 {
     assert(zkr__mtx_mine(&s->lock));
     zkr__timer_arm(&s->timers, timer, instant, fn);
-    /* A timer thread that wakes for a timer since disarmed costs less than
-     * waking it for every timer: most are disarmed long before they are due. */
+    /* Waking up for a timer that was disarmed meanwhile costs less than waking
+     * the thread for every timer: most are disarmed long before they are
+     * due. */
     if (instant < s->timers_sleeps_until)
         zkr__timer_thread_wake_locked(s);
 }

@@ -1,5 +1,5 @@
 /* The timer thread: the session's thread for timers. It never blocks, so that
- * they are in time whatever servers and name servers do. */
+ * timers are in time whatever servers and name servers do. */
 #ifndef ZKR__TIMER_THREAD_H
 #define ZKR__TIMER_THREAD_H
 
@@ -8,7 +8,7 @@
 
 int zkr__timer_thread_start(struct zkr_session *s);
 
-/* Something that the timer thread looks at has changed. */
+/* Wakes the timer thread, because something that it reads has changed. */
 void zkr__timer_thread_wake_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* Timers run on the timer thread, under the lock. */

@@ -56,8 +56,8 @@ void zkr__watch_not_sent_locked(struct zkr__watch *w)
 void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
                                int rc)
 {
-    /* The client does register an EXISTS of a missing node, and what it has
-     * done for a session that is over is not known. */
+    /* The client registers an EXISTS of a missing node, too. It is not known
+     * what it has registered for a session that is over. */
     if (zkr__error_outcome(rc) == ZKR__OVER ||
         (type == ZKR__ZK_EXISTS && rc == ZKR__ZNONODE))
         zkr__watch_forget_locked(w);
@@ -81,7 +81,8 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
     w->spent = true;
     if (owner != NULL)
         w->fired(owner, deleted);
-    /* Unless a removal is under way: its answer comes, and frees it. */
+    /* Frees it, unless a removal is under way: then the answer to that frees
+     * it. */
     if (w->unwatch.where == ZKR__OP_IDLE || zkr__op_cancel_locked(&w->unwatch))
         free_locked(w);
     zkr__op_pump_locked(s);
@@ -129,8 +130,8 @@ void zkr__watch_remove_locked(struct zkr__watch *w)
     if (w->session->over != 0)
         return;
     w->unwatch.request.watch = is_watched_otherwise(w) ? w : NULL;
-    /* Not repeated: by then somebody else may watch the same node, and the
-     * client can only remove all watches on it. */
+    /* The removal is not repeated: by then another caller may watch the same
+     * node, and the client can only remove all watches on it. */
     zkr__op_start_locked(&w->unwatch, ZKR__ZK_UNWATCH, w->path,
                          ZKR__RETRY_NEVER, on_unwatched);
 }

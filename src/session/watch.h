@@ -16,8 +16,8 @@ struct zkr__watch {
     struct zkr__op unwatch;
 };
 
-/* A context to give to a GET or EXISTS request. `fired` runs under the lock,
- * once, and the watch is gone then. NULL when out of memory. */
+/* Makes a context for a GET or EXISTS request. `fired` runs under the lock,
+ * once, and then the watch is gone. Returns NULL when out of memory. */
 struct zkr__watch *
 zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
                       void (*fired)(void *owner, bool deleted)) ZKR__LOCKED;
@@ -33,18 +33,18 @@ void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
  * fires. */
 void zkr__watch_refused_locked(struct zkr__watch *w) ZKR__LOCKED;
 
-/* Nobody waits for it any more, but it may still fire: keep the context. */
+/* Forgets the watch. It may still fire, so the context is kept. */
 void zkr__watch_forget_locked(struct zkr__watch *w) ZKR__LOCKED;
 
-/* The same for a watch that has been set, and tell the server, unless the
- * session watches that node for somebody else too. One that was refused goes at
- * once. */
+/* The same for a watch that has been set; the server is told, unless the
+ * session watches that node for another caller, too. A watch that was refused
+ * is freed at once. */
 void zkr__watch_remove_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* Upcall of the seam. */
 void zkr__watch_on_event(struct zkr__watch *w, bool deleted);
 
-/* The handle is closed: no watch fires any more. */
+/* Called when the handle is closed: no watch fires any more. */
 void zkr__watch_flush_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

@@ -1,4 +1,4 @@
-/* Starting zk-lockctl, and what it and its command have said. */
+/* Starts zk-lockctl, and reads the output of it and its command. */
 #include "cli.h"
 
 #include <ctype.h>

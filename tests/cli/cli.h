@@ -1,4 +1,4 @@
-/* Starting zk-lockctl, and what it and its command have said. */
+/* Starts zk-lockctl, and reads the output of it and its command. */
 #ifndef TEST_CLI_H
 #define TEST_CLI_H
 
@@ -27,15 +27,16 @@ void cli_start(struct cli *c, const char *program, const char *const *args);
  * it does not come soon. */
 int cli_end(struct cli *c);
 
-/* All that it has said so far, in a buffer that the next call overwrites. */
+/* Returns its output so far, in a buffer that the next call overwrites. */
 const char *cli_said(const struct cli *c);
-/* Wait until it has said that. */
+/* Waits until its output has this text. */
 void cli_wait_said(const struct cli *c, const char *text);
 
 /* Of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 when there is no such process. */
 char process_state(pid_t pid);
 void wait_process_state(pid_t pid, char state);
-/* Or a zombie: whoever adopts it may not wait for it. */
+/* True also for a zombie, because the process that adopts it may not wait for
+ * it. */
 void wait_process_gone(pid_t pid);
 /* The child of a process that has this name; waits for it. */
 pid_t wait_child_of(pid_t parent, const char *name);

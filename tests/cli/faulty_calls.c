@@ -1,4 +1,5 @@
-/* Calls of the tool that fail when a test wants it, and what they have taken.
+/* Makes calls of the tool fail when a test says so, and counts their memory and
+ * descriptors.
  */
 #include "faulty_calls.h"
 

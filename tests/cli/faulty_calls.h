@@ -1,4 +1,4 @@
-/* Calls of the tool that fail when a test wants it; see faulty_calls.c. */
+/* Makes calls of the tool fail when a test says so; see faulty_calls.c. */
 #ifndef FAULTY_CALLS_H
 #define FAULTY_CALLS_H
 

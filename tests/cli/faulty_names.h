@@ -1,5 +1,5 @@
-/* Included first by files of the tool, for test_counted.c: what can fail, and
- * what takes memory or a descriptor, gets another name there. */
+/* Renames calls that can fail, or that take memory or a descriptor, for
+ * test_counted.c. Files of the tool include it first. */
 #ifndef FAULTY_NAMES_H
 #define FAULTY_NAMES_H
 

@@ -1,5 +1,5 @@
-/* Included first by files of the tool, for test_threads.c: where a mutex is let
- * go, and what the library would do, get other names there. */
+/* Renames the release of a mutex, and the calls of the library, for
+ * test_threads.c. Files of the tool include it first. */
 #ifndef LET_GO_NAMES_H
 #define LET_GO_NAMES_H
 

@@ -1,4 +1,4 @@
-/* Running zk-lockctl to its end, and reading what it wrote. */
+/* Runs zk-lockctl to its end, and reads its output. */
 #include "look.h"
 
 #include "fixture.h"

@@ -1,10 +1,10 @@
-/* Running zk-lockctl to its end, and reading what it wrote. */
+/* Runs zk-lockctl to its end, and reads its output. */
 #ifndef TEST_LOOK_H
 #define TEST_LOOK_H
 
 #include <jansson.h>
 
-/* What the last run wrote, each cut at its size; and all of it, in files. */
+/* The output of the last run, each cut at its size; and all of it, in files. */
 extern char look_out[1 << 20];
 extern char look_err[1 << 16];
 extern int look_out_fd, look_err_fd;

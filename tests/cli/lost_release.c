@@ -1,5 +1,5 @@
-/* For zk-lockctl, preloaded: each lock is found lost at its release. Only a
- * deletion in the instant before would do that, too. */
+/* A preloaded library for zk-lockctl: each lock is found lost at its release,
+ * as after a deletion in the instant before. */
 #include <dlfcn.h>
 #include <stddef.h>
 

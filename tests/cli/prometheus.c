@@ -1,4 +1,4 @@
-/* The text format of Prometheus, read strictly. */
+/* A strict parser of the text format of Prometheus. */
 #include "prometheus.h"
 
 #include <ctype.h>

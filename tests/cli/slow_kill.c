@@ -1,5 +1,5 @@
-/* A machine on which kill() takes long, for zk-lockctl: preloaded. Whatever the
- * signal brings about happens while the tool is still busy with sending it. */
+/* A preloaded library that makes kill() slow for zk-lockctl: the effects of the
+ * signal happen while the tool is still sending it. */
 #include <signal.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* Starting zk-lockctl run, for the tests of it. */
+/* Starts zk-lockctl run, for its tests. */
 #ifndef TEST_START_RUN_H
 #define TEST_START_RUN_H
 

@@ -1,4 +1,4 @@
-/* Tests of what may be typed next, without a shell and without servers. */
+/* Tests of completion, without a shell and without servers. */
 #include "text/complete.h"
 #include "unit.h"
 

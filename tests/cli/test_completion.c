@@ -25,7 +25,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What a shell says that is given this script; $0 is the tool. */
+/* Returns the output of a shell that runs this script; $0 is the tool. */
 static const char *said_by(const char *shell, const char *script)
 {
     const char *args[] = { "-c", script, LOCKCTL, NULL };

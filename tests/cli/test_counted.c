@@ -1,7 +1,7 @@
-/* Every error path of what the tool reads and writes: files, answers of
- * servers, data of others. Each call fails once, on contents as they should be
- * and on hostile ones: memory and descriptors are given back, and nothing is
- * believed that was not read. For /proc see test_run_proc.c. */
+/* Tests of every error path where the tool reads and writes files, answers of
+ * servers, and data of others. Each call fails once, on correct contents and on
+ * hostile ones: memory and descriptors are given back, and the tool uses no
+ * data that it has not read. For /proc see test_run_proc.c. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -295,8 +295,8 @@ static void take_grant(int error, zkr_grant *grant, void *user)
 }
 
 /* Two programs that start all their acquires from one thread, which waits for
- * none of them: whether one who holds waits is for the program to know. The
- * records named that thread, and it was told as a confirmed deadlock. */
+ * none of them: only the program knows whether a holder waits. Regression: the
+ * records named that thread, and a confirmed deadlock was reported. */
 static void acquires_of_an_event_loop_are_only_possible(void **state)
 {
     zkr_session *sessions[2] = { open_session(), open_session() };

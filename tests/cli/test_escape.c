@@ -1,4 +1,4 @@
-/* Tests of what is done to text of others before it reaches a terminal. */
+/* Tests of the escaping of text of others before it reaches a terminal. */
 #include "common/escape.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
-/* Tests of what is told of the difference between two looks at a lock. */
+/* Tests of the events that are reported for the difference between two looks at
+ * a lock. */
 #include "model/events.h"
 #include "unit.h"
 

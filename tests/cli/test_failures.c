@@ -1,5 +1,5 @@
-/* What goes wrong around zk-lockctl: each failure is one line that says what it
- * is, and the exit code of the manual. */
+/* Tests of failures around zk-lockctl: each is reported in one line, with the
+ * exit code of the manual. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
-/* Nodes with names and data that no friend made, and every verb that looks at
- * them: nothing that moves a cursor comes out, JSON is as the schema says, and
- * nothing else is deleted.
+/* Tests of every verb with hostile names and data: the output never moves a
+ * cursor, JSON is valid by the schema, and no other node is deleted.
  *
  * ZKR_SEED repeats a run, ZKR_FUZZ_MS is how long it goes on (6000), and
  * ZKR_FUZZ_CHILDREN how large a directory is (600). */

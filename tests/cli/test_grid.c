@@ -1,4 +1,4 @@
-/* Tests of columns on a screen: what fits, and what is cut. */
+/* Tests of columns on a screen: which fit, and which are cut. */
 #include "text/grid.h"
 #include "unit.h"
 

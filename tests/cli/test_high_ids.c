@@ -1,4 +1,5 @@
-/* A server with a number above 127 makes session ids above 2^63. */
+/* Tests with session ids above 2^63, as a server with a number above 127 makes
+ * them. */
 #include "start_run.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What zk-lockctl says of queues that Curator and kazoo have made. */
+/* Tests of zk-lockctl on queues that Curator and kazoo have made. */
 #include "fixture.h"
 
 #include <stdio.h>

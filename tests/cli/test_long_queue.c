@@ -1,5 +1,6 @@
-/* zk-lockctl on a long queue. The proxy counts what it asks of the servers:
- * what needs one node does not read a thousand. What it counts is true. */
+/* Tests of zk-lockctl on a long queue. The proxy counts its requests: a verb
+ * that needs one node does not read a thousand, and the numbers that it prints
+ * are true. */
 #include "fixture.h"
 
 #include <stdio.h>

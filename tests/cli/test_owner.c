@@ -1,4 +1,4 @@
-/* Tests of what nodes say of themselves, and of whose nodes they are. */
+/* Tests of the owner and the dialect that the tool reads from a node. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

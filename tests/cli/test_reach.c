@@ -1,4 +1,5 @@
-/* Tests of whether all servers refuse: only when each address of each does. */
+/* Tests of reach: all servers refuse only when each address of each one
+ * does. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What zk-lockctl run does when its command has ended, or when it cannot see to
- * it itself: leftovers, the guard, and giving the lock back. */
+/* Tests of zk-lockctl run after its command has ended, or when it cannot act
+ * itself: processes left behind, the reaper, and the release. */
 #include "start_run.h"
 
 #include <stdio.h>

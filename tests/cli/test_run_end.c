@@ -1,4 +1,4 @@
-/* Tests of zk-lockctl run: how soon it ends when it is told to. */
+/* Tests of zk-lockctl run: how soon it ends after TERM. */
 #include "fixture.h"
 
 #include <stdio.h>

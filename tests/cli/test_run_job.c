@@ -1,4 +1,4 @@
-/* Tests of what a stop of the command means. */
+/* Tests of the meaning of a stop of the command. */
 #include <signal.h>
 
 #include "run/job.h"

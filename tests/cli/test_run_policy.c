@@ -1,4 +1,5 @@
-/* Tests of what must happen to a command at which instant of its lease. */
+/* Tests of the policy: what must be done to a command at which instant of its
+ * lease. */
 #include "run/policy.h"
 #include "unit.h"
 

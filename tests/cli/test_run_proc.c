@@ -1,5 +1,5 @@
-/* Tests of the processes that a run starts and looks for, when the system is
- * short of things: nothing is lost, and nobody is taken for gone. */
+/* Tests of the processes that a run starts and searches for, when the system is
+ * short of resources: nothing is lost, and no process is taken for gone. */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Tests of what others are shown: always a label that the library takes. */
+/* Tests of the label that is shown to others: the library always accepts it. */
 #include <string.h>
 
 #include "run/why.h"

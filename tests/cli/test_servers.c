@@ -1,4 +1,4 @@
-/* Tests of what is read from the answers to four letter words. */
+/* Tests of the parser of answers to four letter words. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* The threads of the tool, with each call of theirs at each point where one of
- * them lets go of a mutex. Under TSan no access is missed by chance. */
+/* Tests of the threads of the tool: each of their calls is made at each point
+ * where one of them releases a mutex. Under TSan no access is missed by
+ * chance. */
 #include "let_go_names.h"
 
 #undef pthread_mutex_unlock

@@ -1,5 +1,5 @@
-/* Tests of what top makes of looks, of keys, and of the size of a screen:
- * without servers and without a terminal. */
+/* Tests of the model and the view of top, for looks, keys, and sizes of the
+ * screen, without servers and without a terminal. */
 #include "top/picture.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* ls, show, check, wait, revoke, break: against a real server. */
+/* Tests of ls, show, check, wait, revoke and break against a real server. */
 #include "fixture.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* Tests of who watches whom, by what servers tell, and of what doctor makes of
- * it: without servers. */
+/* Tests of who watches whom, by the answers of servers, and of the findings of
+ * doctor, without servers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,8 +114,8 @@ static void who_watches_one_before_it_wakes_up(void **state)
     assert_wakes(2, ANSWER_YES);
 }
 
-/* A holder watches its own node to learn that it was broken; a waiter that
- * does only that sleeps for ever. */
+/* A holder watches its own node to learn that its lock was broken; a waiter
+ * that watches only its own node sleeps for ever. */
 static void ones_own_node_does_not_wake(void **state)
 {
     (void)state;
@@ -186,8 +186,9 @@ static void what_servers_do_not_tell_is_unknown(void **state)
     assert_wakes(2, ANSWER_UNKNOWN);
 }
 
-/* Servers since 3.8.4 let nobody watch what he may not read: our waiters list
- * once a second then, and were called deaf. */
+/* Servers since 3.8.4 let nobody watch a node without the permission to read
+ * it: then our waiters list once a second. Regression: they were reported as
+ * deaf. */
 static void behind_a_hidden_node_it_is_unknown(void **state)
 {
     (void)state;

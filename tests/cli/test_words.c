@@ -1,4 +1,4 @@
-/* Tests of numbers and times as words. */
+/* Tests of the words for numbers and times. */
 #include <errno.h>
 
 #include <stdbool.h>

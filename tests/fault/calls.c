@@ -1,4 +1,4 @@
-/* Each call with what it needs to be there before. */
+/* Each call of the library that waits, with the set-up that it needs. */
 #include "calls.h"
 
 #include <string.h>

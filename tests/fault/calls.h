@@ -1,4 +1,5 @@
-/* Every call of the library that waits, and until when it says it may. */
+/* Every call of the library that waits, and how long it may take by its
+ * documentation. */
 #ifndef TEST_CALLS_H
 #define TEST_CALLS_H
 

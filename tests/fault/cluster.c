@@ -44,7 +44,7 @@ static bool run(const char *command, int out)
     return status == 0;
 }
 
-/* What it says is nobody's business. */
+/* Its output is dropped. */
 static bool try_run(const char *command)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -90,7 +90,7 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-/* Whoever is not root becomes root of a user namespace. */
+/* A user other than root becomes root of a user namespace. */
 static bool unshare_as_user(void)
 {
     char map[2][32];
@@ -209,7 +209,8 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
     int tick_ms = o->tick_ms > 0 ? o->tick_ms : 2000;
     char sync_limit[32];
     const char *lines[] = { "initLimit=10", sync_limit, NULL };
-    /* Whoever has missed an election asks again after a minute otherwise. */
+    /* Otherwise a server that has missed an election asks again after a
+     * minute. */
     static const char *const java[] = {
         "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
     };

@@ -1,4 +1,4 @@
-/* No call returns later than it says, whatever the servers do.
+/* Tests that no call returns later than documented, whatever the servers do.
  *
  * In each outage all calls of calls.c are made at once, each on a thread of its
  * own. A stopwatch tells how late the machine was meanwhile.

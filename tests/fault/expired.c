@@ -1,5 +1,6 @@
-/* Sessions that the server ends while they hold or wait: who held is told, the
- * next is granted, and who waited queues again under the same deadline.
+/* Tests with sessions that the server ends while they hold or wait: the holder
+ * is told, the next claim is granted, and a waiter queues again under the same
+ * deadline.
  *
  * ZKR_EXPIRED is the number of holders, and of waiters. */
 #include "fixture.h"

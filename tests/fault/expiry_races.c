@@ -1,5 +1,5 @@
-/* Sessions that the server ends under 24 threads, again and again: everybody
- * comes back, with a right answer. In ZOOKEEPER-2802 some never do.
+/* Tests with sessions that the server ends under 24 threads, again and again:
+ * every call returns, with a right answer. In ZOOKEEPER-2802 some never do.
  *
  * ZKR_RACES is the number of expiries; ZKR_SEED repeats the choices of a run.
  */
@@ -72,7 +72,7 @@ static zkr_mutex *mutex_of(const struct racer *r, int number, int lock)
     return mutexes[number % 2 == 0 ? 0 : 1 + r->number % (SESSIONS - 1)][lock];
 }
 
-/* What is lost stays lost, whoever asks. */
+/* A lost grant stays lost, whichever thread asks. */
 static void use(struct racer *r, zkr_grant *g)
 {
     bool lost = false;

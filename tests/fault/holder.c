@@ -1,4 +1,4 @@
-/* Holders of locks, and what they believe, asked every millisecond. */
+/* Holders of locks, whose grants are checked every millisecond. */
 #include "holder.h"
 
 #include <stdatomic.h>
@@ -77,7 +77,7 @@ static int64_t max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What others do: believe the last answer. */
+/* The negative control, which believes the last answer, as other clients do. */
 static int64_t naive_until(const struct holder *h)
 {
     zkr_session *s = h->session;

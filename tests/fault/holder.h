@@ -1,4 +1,4 @@
-/* Holders of locks, and what they believe, asked every millisecond. */
+/* Holders of locks, whose grants are checked every millisecond. */
 #ifndef TEST_HOLDER_H
 #define TEST_HOLDER_H
 

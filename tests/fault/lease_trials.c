@@ -1,4 +1,5 @@
-/* The lease against real partitions: it must end before the session does.
+/* Trials of the lease with real partitions: it must end before the session
+ * does.
  *
  * Each trial breaks the links of three servers in some way, while holders ask
  * all the time whether they hold. The end of a session is read from the
@@ -226,7 +227,7 @@ static bool is_deleted(void *holder)
                         NULL) == ZNONODE;
 }
 
-/* Who was granted nothing has no node to look for. */
+/* A holder that was granted nothing has no node in the log. */
 static bool is_over(void *holder)
 {
     const struct holder *h = holder;

@@ -1,5 +1,5 @@
-/* Many claims: what is given up leaves nothing behind anywhere, and a release
- * wakes one of all who wait.
+/* Tests with many claims: a claim that is given up leaves nothing behind
+ * anywhere, and a release wakes only one of all waiters.
  *
  * ZKR_CLAIMS is the number of claims, ZKR_QUEUES that of queues. */
 #include "fixture.h"

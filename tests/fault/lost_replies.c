@@ -1,5 +1,5 @@
-/* Creates and deletes whose answers are swallowed: no node is left, and never
- * has a claim two.
+/* Tests with creates and deletes whose answers are lost: no node is left, and a
+ * claim never has two.
  *
  * ZKR_REPLIES is the number of creates, and of deletes. */
 #include "fixture.h"

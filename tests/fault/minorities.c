@@ -1,4 +1,5 @@
-/* One of three servers at a time: the wrong one, an old one, the last one. */
+/* Tests with one of three servers at a time: the wrong one, an old one, the
+ * last one. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The oracle hands what clients say, and what the log says, to the judge. */
+/* The oracle: hands the reports of clients, and the transaction log, to the
+ * judge. */
 #include "oracle.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* What clients say they were granted, against the server's transaction log. */
+/* The oracle: compares the grants that clients report with the server's
+ * transaction log. */
 #ifndef TEST_ORACLE_H
 #define TEST_ORACLE_H
 

@@ -1,4 +1,4 @@
-/* Outages of one server or another, each with its own way of being gone. */
+/* Outages: the ways in which one server or another is not available. */
 #include "outages.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The lease against pauses: of a process that is stopped before it is granted.
+/* Trials of the lease with pauses: a process is stopped before it is granted
+ * the lock.
  *
  * Half of the processes wait for a lock when they are stopped, half ask for one
  * as soon as they go on. They are stopped for about a session timeout, so that

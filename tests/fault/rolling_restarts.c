@@ -1,5 +1,6 @@
-/* Three servers are killed and started again, one after the other, while locks
- * are held and waited for: none is lost, and nobody loses its place.
+/* Tests of rolling restarts: three servers are killed and started again, one
+ * after the other, while locks are held and waited for: none is lost, and no
+ * claim loses its place.
  *
  * ZKR_RESTARTS is the number of rounds, of three restarts each. */
 #include "fixture.h"

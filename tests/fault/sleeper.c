@@ -1,4 +1,5 @@
-/* A process that is stopped and goes on, and what it believes meanwhile. */
+/* Sleepers: processes that are stopped and continued, and report what their
+ * grants say. */
 #include "sleeper.h"
 
 #include <signal.h>

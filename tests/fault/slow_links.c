@@ -1,5 +1,5 @@
-/* The lease on links that are slow, and nothing else: how much of the time may
- * a holder believe that it holds?
+/* Measures the lease on slow links without other faults: the part of the time
+ * for which a grant is held.
  *
  * Each holder has a proxy that answers no request sooner than the round trip of
  * its row. Three real servers; the holders are on a follower. ZKR_TIMEOUTS is

@@ -1,6 +1,6 @@
 #!/bin/sh
-# docs/interop.md names a test for what it says: is each there, and each test
-# named?
+# Checks that each test which docs/interop.md names exists, and that it names
+# each test.
 #   docs.sh DOCUMENT SOURCE...
 set -eu
 document=$1

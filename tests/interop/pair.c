@@ -1,4 +1,4 @@
-/* Two workers on one path: does the one wait for the other? */
+/* A pair: two workers on one path, to check whether one waits for the other. */
 #include "pair.h"
 
 #include <inttypes.h>

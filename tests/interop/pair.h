@@ -1,4 +1,4 @@
-/* Two workers on one path: does the one wait for the other?
+/* A pair: two workers on one path, to check whether one waits for the other.
  *
  * There are two workers of each kind, started when first asked for; each check
  * takes a path of its own. */

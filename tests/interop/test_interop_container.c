@@ -1,4 +1,5 @@
-/* Directories that the server removes when they are empty, and kazoo. */
+/* Tests of kazoo with directories that the server removes when they are
+ * empty. */
 #include "fixture.h"
 
 #include "pair.h"

@@ -1,5 +1,6 @@
-/* Who excludes whom: the mutex, one holder and one contender of each pair of
- * clients on one path.  docs/interop.md has the table. */
+/* Tests of the mutex across clients: who excludes whom, with one holder and one
+ * contender of each pair of clients on one path. docs/interop.md has the
+ * table. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Asking for a lock across languages: Curator's Revoker, and ours. */
+/* Tests of asking for a lock across languages, with Curator's Revoker and
+ * ours. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Starting workers, and talking to them. */
+/* Starts workers, and exchanges lines with them. */
 #include "worker.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* A page of memory that the test and its clients share, while they run. */
+/* The board: a page of memory that the test and its clients share while they
+ * run. */
 #ifndef SOAK_BOARD_H
 #define SOAK_BOARD_H
 

@@ -1,4 +1,4 @@
-/* A soak is judged: what was claimed, for the judge, and then orphans. */
+/* Judges a soak: prepares the claims for the judge, and finds orphans. */
 #include "check.h"
 
 #include <inttypes.h>

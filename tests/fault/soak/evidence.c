@@ -1,4 +1,4 @@
-/* From notes to attempts. */
+/* Turns the notes of a journal into attempts. */
 #include <stdlib.h>
 
 #include "check.h"

@@ -1,4 +1,4 @@
-/* What each kind of fault does, and how it heals. */
+/* The faults of the soak: each kind strikes, and heals. */
 #include "faults.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* What a client of the soak writes down, line by line. */
+/* The journal that a client of the soak writes, line by line. */
 #include "journal.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* Faults, one after the other, and what happens around each. */
+/* The nemesis: injects faults one after the other, and measures the recovery
+ * from each. */
 #include "nemesis.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Who strikes: which fault when, and how long until the locks go on. */
+/* The nemesis: injects faults one after the other, and measures how long the
+ * locks take to recover. */
 #ifndef SOAK_NEMESIS_H
 #define SOAK_NEMESIS_H
 

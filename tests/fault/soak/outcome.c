@@ -1,4 +1,4 @@
-/* From journals and resources to a verdict. */
+/* The outcome: computes a verdict from journals and resources. */
 #include "outcome.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* From journals and resources to a verdict. */
+/* The outcome: computes a verdict from journals and resources. */
 #ifndef SOAK_OUTCOME_H
 #define SOAK_OUTCOME_H
 

@@ -1,4 +1,4 @@
-/* What a soak found, for people. */
+/* The report of a soak, for people. */
 #ifndef SOAK_REPORT_H
 #define SOAK_REPORT_H
 

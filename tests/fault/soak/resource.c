@@ -1,4 +1,4 @@
-/* What the locks of a soak protect. */
+/* The resources that the locks of a soak protect. */
 #include "resource.h"
 
 #include <limits.h>

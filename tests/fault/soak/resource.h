@@ -1,5 +1,5 @@
-/* What the locks of a soak protect: for each, a counter that nothing else
- * protects, and a store that refuses tokens of the past.
+/* The resources that the locks of a soak protect: for each lock, a counter that
+ * nothing else protects, and a store that refuses old tokens.
  *
  * counter-N  a number of 8 bytes, read when a section begins and written, one
  *            higher, when it ends.

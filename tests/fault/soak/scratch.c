@@ -1,4 +1,4 @@
-/* A mount namespace: what is mounted in it goes with this process. */
+/* A scratch file system: its mount namespace ends with this process. */
 #include "scratch.h"
 
 #include <errno.h>

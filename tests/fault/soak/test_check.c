@@ -1,4 +1,5 @@
-/* A soak is judged: hand-made histories, each of which breaks a rule. */
+/* Tests of the judgement of a soak, with hand-made histories that each break a
+ * rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -336,7 +337,7 @@ static void a_node_is_left(void **state)
     assert_broken(&(struct verdict){ .orphans = 1, BROKEN(LEFT) = 1 });
 }
 
-/* Told of a grant when its lease was over: nothing is claimed. */
+/* A grant that was reported after its lease was over claims nothing. */
 static void a_grant_comes_too_late(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The transaction logs of all servers in one. */
+/* The truth: merges the transaction logs of all servers. */
 #include "truth.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What really happened to the nodes: the transaction logs of all servers in
- * one. */
+/* The truth: merges the transaction logs of all servers, which show what really
+ * happened to the nodes. */
 #ifndef SOAK_TRUTH_H
 #define SOAK_TRUTH_H
 

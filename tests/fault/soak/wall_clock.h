@@ -1,4 +1,4 @@
-/* Setting the wall clock of single processes, by whole days.
+/* Sets the wall clock of single processes, by whole days.
  *
  * A preloaded library adds to CLOCK_REALTIME what a shared file says for its
  * process; no other clock, and no other process, sees anything. */
