@@ -22,8 +22,8 @@
  * thread (a thread that acquires twice waits for itself).
  *
  * A claim keeps its place in the queue during a disconnect, while the session
- * lives. When the session ends, a claim enters again at the tail under the same
- * deadline, unless ZKR_MUTEX_FAIL_ON_SESSION_LOSS is set.
+ * lives. When the session ends, the claim enters again at the tail under the
+ * same deadline, unless ZKR_MUTEX_FAIL_ON_SESSION_LOSS is set.
  *
  * Source    ZooKeeper recipes, "Locks"; Curator InterProcessMutex.
  * Example   examples/mutex.c, examples/async.c

@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/** What a child of a lock path is to the lock. */
+/** The role of a child of a lock path. */
 enum zkr_participant_kind {
     ZKR_PARTICIPANT_FOREIGN = 0,   /**< Not a contender: our locks ignore it. */
     ZKR_PARTICIPANT_EXCLUSIVE = 1, /**< A mutex, or a writer. */
@@ -85,7 +85,7 @@ struct zkr_participant {
                     (opts.reads). */
 };
 
-/** What an ACL permits, as bits, numbered as on the wire. */
+/** Permissions of an ACL, as bits, numbered as on the wire. */
 enum zkr_permission {
     ZKR_PERMISSION_READ = 1u << 0,
     ZKR_PERMISSION_WRITE = 1u << 1,

@@ -1,5 +1,5 @@
-/* What clang is told of locks, so that -Wthread-safety proves that they are
- * held; other compilers do not see it. */
+/* Annotations of locks for clang, so that -Wthread-safety proves that they are
+ * held; other compilers do not see them. */
 #ifndef ZKR__ANNOTATE_H
 #define ZKR__ANNOTATE_H
 

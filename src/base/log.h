@@ -8,7 +8,8 @@
 
 #define ZKR__LOG_NOTHING (-1)
 
-/* What the hook wants: an enum zkr_log_level, or ZKR__LOG_NOTHING. */
+/* Returns the level that the hook wants: an enum zkr_log_level, or
+ * ZKR__LOG_NOTHING. */
 int zkr__log_level(void);
 
 /* Call `fn` now, and whenever that has changed. There is one who follows it:

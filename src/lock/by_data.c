@@ -50,9 +50,9 @@ bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
            (c->node.thorough && !is_known_locked(c->session, node));
 }
 
-/* A node of our session that no claim knows has been written to by others. If
- * it is not ours, it is of another claim that searches for it, and is better
- * off without it than without an end. */
+/* Somebody else has written to a node of our session that no claim knows. If it
+ * is not ours, it belongs to another claim that searches for it; that claim had
+ * better lose the node than wait for ever. */
 static bool matches(const struct zkr__search *search,
                     const struct zkr__zk_reply *node) ZKR__LOCKED
 {
@@ -112,8 +112,8 @@ static void stays(struct zkr__claim *c)
         (void)pthread_cond_broadcast(&c->changed);
 }
 
-/* Others may have made it anew: between a read and the delete it could
- * become theirs. The servers see to it. */
+/* Others may have made it anew: between a read and the delete it could become
+ * theirs. So the servers are left to remove it. */
 static void look_after(struct zkr__claim *c, int64_t not_before)
 {
     (void)c;

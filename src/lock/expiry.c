@@ -1,13 +1,13 @@
-/* The session has ended: what that means for a claim. What it holds is lost at
- * once. When the handle is closed, and nothing is under way any more, a claim
- * that waits enters the queue of the next session. */
+/* The end of a session, and its effect on claims. A held lock is lost at once.
+ * When the handle is closed, and no request is under way any more, a waiting
+ * claim enters the queue of the next session. */
 #include "lock/claim_steps.h"
 
 #include "base/error.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
-/* What was promised of the lease of a past epoch still counts. */
+/* The promised lease of a past epoch still counts. */
 void zkr__claim_expired_locked(struct zkr__claim *c)
 {
     if (c->sm.state == ZKR__CLAIM_HELD)

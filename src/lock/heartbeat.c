@@ -175,7 +175,8 @@ static void on_beat(struct zkr__timer *timer)
     zkr__list_append(&locks->claims, &c->link);
 }
 
-/* What is held is in doubt from the one instant on, and unknown from the other.
+/* Held locks are in doubt from the first instant on, and unknown from the
+ * second.
  */
 static void on_watchdog(struct zkr__timer *timer)
 {

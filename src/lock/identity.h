@@ -31,8 +31,9 @@ struct zkr__identity { /* all that is called: under the lock, but for sign() */
     /* Called when the claim leaves, but its node stays, because the servers
      * refuse to delete it. */
     void (*stays)(struct zkr__claim *c);
-    /* Called when the session was reported as over: deletes the node through
-     * the next one, but not before that instant, by the clock of the lease. */
+    /* Called when the session was reported as over: has the node deleted
+     * through the next one, where that is safe, but not before that instant, by
+     * the clock of the lease. */
     void (*look_after)(struct zkr__claim *c, int64_t not_before);
     /* Why the path of the node cannot guard a write; NULL: it can. */
     const char *cannot_guard;

@@ -27,9 +27,10 @@ void zkr__node_name_build(char name[ZKR__NAME_MAX], enum zkr__layout layout,
 /* The part of the name that only our attempt has: "_c_<uuid>-" or "<hex32>". */
 size_t zkr__node_name_tag_len(enum zkr__layout layout);
 
-/* Which marker of the set `markers` makes `name` a contender, written in the
- * layout of that marker; NULL when none does. Total: every byte string has an
- * answer. Sets the sequence number (0 of an unfair holder) unless NULL.
+/* Returns the marker of the set `markers` that makes `name` a contender,
+ * written in the layout of that marker, or NULL when none does. Total: every
+ * byte string has an answer. Sets the sequence number (0 of an unfair holder)
+ * unless NULL.
  *
  * The number is `-?[0-9]+` in the layouts of Curator and kazoo, and ten digits
  * in those of others. A session is written in hexadecimal by the recipe in C,

@@ -47,8 +47,8 @@ static int64_t read_clock(clockid_t clock)
     return (int64_t)ts.tv_sec * 1000 * ZKR__MS + ts.tv_nsec;
 }
 
-/* When this process started, by the wall clock: with it, a process id means
- * one process only. To the nearest second, in RFC 3339. */
+/* Writes when this process started, by the wall clock, to the nearest second,
+ * in RFC 3339: with it, a process id means one process only. */
 static void start_time(char text[32])
 {
     int64_t booted = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
@@ -99,7 +99,7 @@ static json_t *record(const struct zkr__owner *owner)
 int zkr__owner_write(const struct zkr__owner *owner,
                      char data[ZKR__OWNER_MAX + 1], size_t *ret_len)
 {
-    /* What goes first when every name is full of escapes. */
+    /* The members that are dropped first when every name is full of escapes. */
     static const char *const spare[] = { "program", "thread", "host" };
     json_t *json = record(owner);
     size_t len = 0;

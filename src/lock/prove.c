@@ -61,8 +61,8 @@ static bool patience_is_over(const struct zkr__claim *c)
 }
 
 /* When the proof is withheld, by an ACL or by slow answers, the lock is granted
- * all the same, and check() tells the truth. But not by answers that are not
- * fresh, however long that takes: the caller's deadline is the end of it. */
+ * all the same, and check() tells the truth. It is not granted by answers that
+ * are not fresh, however long that takes, up to the caller's deadline. */
 static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
     zkr__timer_thread_disarm_locked(c->session, &c->prove.again);

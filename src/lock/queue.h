@@ -47,8 +47,8 @@ struct zkr__nearest {
 void zkr__nearest_pass(struct zkr__nearest *nearest, size_t index,
                        enum zkr__kind kind);
 
-/* Which one to wait for: the nearest ahead for an exclusive contender; the
- * nearest exclusive one for a contender that shares. */
+/* Returns which one to wait for: the nearest ahead for an exclusive contender;
+ * the nearest exclusive one for a contender that shares. */
 size_t zkr__nearest_any(const struct zkr__nearest *nearest);
 size_t zkr__nearest_exclusive(const struct zkr__nearest *nearest);
 

@@ -22,7 +22,8 @@ struct zkr__way {
     void (*created)(struct zkr__claim *c);
     /* The node that we waited for has changed, or gone. */
     void (*go_on)(struct zkr__claim *c, const char *why);
-    /* What the node is that we wait for; NULL: no matter. */
+    /* Gets the node that we wait for, when it has been read; NULL: not
+     * needed. */
     void (*met)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
 };
 
@@ -35,8 +36,9 @@ struct zkr__recipe {
     uint32_t markers;           /* of all who contend, as bits */
     /* Index of the contender to wait for, or ZKR__NOBODY. Pure. */
     size_t (*waits_for)(const struct zkr__nearest *nearest);
-    /* What an owner of one grant cannot have besides it (it would wait for
-     * itself), and what it has at once, beside that grant; NULL without. */
+    /* The recipe that the owner of a grant cannot acquire besides it (it would
+     * wait for itself), and the one that it acquires at once, beside that
+     * grant; NULL without. */
     const struct zkr__recipe *deadlocks_with;
     const struct zkr__recipe *granted_beside;
 };

@@ -72,7 +72,7 @@ void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked);
 void zkr__lease_committed(struct zkr__lease *lease, int64_t sent,
                           int64_t acked);
 
-/* What is held is ours before this instant; 0 without a proof. */
+/* Returns the instant before which a held lock is ours; 0 without a proof. */
 int64_t zkr__lease_until(const struct zkr__lease *lease);
 
 /* How often to write while something is held. Several writes may be under way:
@@ -98,9 +98,10 @@ int64_t zkr__lease_beat(const struct zkr__lease *lease);
 int64_t zkr__lease_pace(const struct zkr__lease *lease, int64_t now);
 int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now);
 
-/* Will the lease go on without a gap, if writes are sent at that pace from now
- * on, and answered as the last ones were? The oldest write under way was sent
- * `under_way` ago; 0: none is. What is granted must not be in doubt at once. */
+/* Tells whether the lease will go on without a gap, if writes are sent at that
+ * pace from now on, and answered as the last ones were. The oldest write under
+ * way was sent `under_way` ago; 0: none is. A new grant must not be in doubt at
+ * once. */
 bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
                       int64_t under_way);
 
@@ -111,8 +112,8 @@ bool zkr__lease_is_slow(const struct zkr__lease *lease);
 /* Returns after which silence a proof is late. */
 int64_t zkr__lease_late(const struct zkr__lease *lease);
 
-/* When the answer to the oldest write under way, or to one that is sent now, is
- * to be expected, and half a beat more. */
+/* Returns when the answer to the oldest write under way, or to one that is sent
+ * now, is to be expected, and half a beat more. */
 int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way);
 
 /* How long to wait for a proof that is missing: with all links well it takes

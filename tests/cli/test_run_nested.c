@@ -51,7 +51,7 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(nested_innermost(&around), INT64_MIN);
 }
 
-/* Whoever nests deeper forgets the outermost, and nothing else. */
+/* A run that nests deeper forgets the outermost run, and no other. */
 static void of_many_the_innermost_are_kept(void **state)
 {
     char text[NESTED_TEXT_MAX] = "";

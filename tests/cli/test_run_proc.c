@@ -202,8 +202,8 @@ static void all_children_are_found(void **state)
     assert_false(child_has_descendants());
 }
 
-/* Whoever could not be looked at was taken for nobody, and the lock was given
- * back while processes of the command were left. */
+/* Regression: a process that could not be read was taken for none, and the lock
+ * was given back while processes of the command were left. */
 static void what_is_not_known_counts_as_a_child(void **state)
 {
     static const struct {

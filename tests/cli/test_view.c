@@ -927,7 +927,7 @@ static void tokens_are_decimal_everywhere(void **state)
     release(g);
 }
 
-/* Who is about to break a lock is shown what its owner says of itself. */
+/* A user who is about to break a lock is shown the record of its owner. */
 static void break_shows_the_label(void **state)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;

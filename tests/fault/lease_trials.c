@@ -97,7 +97,7 @@ static void stall_then_cut(const struct cast *cast)
     cluster_block(cluster, cast->follower, cast->leader);
 }
 
-/* What the leader has sent arrives late, then nothing any more. */
+/* Messages of the leader arrive late, then none at all. */
 static void stall_release_then_cut(const struct cast *cast)
 {
     cluster_block(cluster, cast->leader, cast->follower);

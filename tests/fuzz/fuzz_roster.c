@@ -1,5 +1,5 @@
-/* Whom each contender waits for, against looking at every pair, and against the
- * node that a claim of the recipe would watch. */
+/* Fuzzes the roster: whom each contender waits for, against a comparison of
+ * every pair, and against the node that a claim of the recipe would watch. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "inspect/roster.h"

@@ -1,4 +1,4 @@
-/* What the tests of participants, find and break share. */
+/* The onlooker: common parts of the tests of participants, find and break. */
 #include "onlooker.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* What the tests of participants, find and break share: a session that looks on
- * from outside, the same through a proxy, and calls on threads. */
+/* The onlooker: common parts of the tests of participants, find and break. They
+ * are a session that observes from outside, one through a proxy, and calls on
+ * threads. */
 #ifndef TEST_ONLOOKER_H
 #define TEST_ONLOOKER_H
 

@@ -1,6 +1,6 @@
-/* Who excludes whom: the read/write lock, one holder and one contender of each
- * pair of clients on one path; the downgrade; the bugs of the others that
- * docs/interop.md warns of. */
+/* Tests of the read/write lock across clients: who excludes whom, with one
+ * holder and one contender of each pair of clients on one path; the downgrade;
+ * and the bugs of other clients that docs/interop.md warns of. */
 #include "fixture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the files of the proxy share.
+/* Internals that the files of the proxy share.
  *
  *   proxy.c           starts and stops it, and breaks the network
  *   proxy_thread.c    poll()

@@ -19,7 +19,7 @@
 #include "client.h"
 #include "opened.h"
 
-/* What hangs is killed. */
+/* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 /* The number of gaps of one call. */
 enum { GAPS_MAX = 8 };

@@ -14,7 +14,7 @@
 
 #include "client.h"
 
-/* What hangs is killed. */
+/* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 
 enum { ZCONNECTIONLOSS = -4, ZNOAUTH = -102 };

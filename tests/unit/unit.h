@@ -1,5 +1,5 @@
-/* What all unit tests use: cmocka and the headers it wants first, a length, and
- * random numbers that are the same in every run. */
+/* Common parts of all unit tests: cmocka and the headers that it wants first, a
+ * length, and random numbers that are the same in every run. */
 #ifndef UNIT_H
 #define UNIT_H
 

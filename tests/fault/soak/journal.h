@@ -1,6 +1,6 @@
-/* What a client of the soak writes down, line by line: kind, instant in ns of
- * CLOCK_BOOTTIME, up to three numbers. One write for each line, so that what
- * was said survives a SIGKILL. */
+/* The journal that a client of the soak writes, line by line: kind, instant in
+ * ns of CLOCK_BOOTTIME, up to three numbers. Each line is one write, so that it
+ * survives a SIGKILL. */
 #ifndef SOAK_JOURNAL_H
 #define SOAK_JOURNAL_H
 

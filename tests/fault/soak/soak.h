@@ -1,4 +1,4 @@
-/* What all parts of the soak have in common: the locks, the clients, times. */
+/* Constants of all parts of the soak: the locks, the clients, times. */
 #ifndef SOAK_H
 #define SOAK_H
 

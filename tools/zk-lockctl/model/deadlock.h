@@ -43,9 +43,9 @@ struct deadlocks {
  * lock alone is found, as programs use a lock with many threads.
  *
  * A contender that says that it is inside of a session keeps all locks that
- * this session holds from being given back. Whoever may write into a lock can
- * say so of any session; it is certain only where both records name the same
- * host. */
+ * this session holds from being given back. Anybody who may write into a lock
+ * can claim this for any session; it is certain only where both records name
+ * the same host. */
 bool deadlocks_find(const struct lock *locks, size_t count,
                     const struct lock *before, size_t before_count,
                     struct deadlocks *ret_deadlocks);
