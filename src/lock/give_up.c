@@ -2,6 +2,7 @@
  * background. */
 #include "lock/claim_steps.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -37,6 +38,7 @@ static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
 
 void zkr__claim_fail_locked(struct zkr__claim *c, int rc, const char *reason)
 {
+    assert(rc != ZKR_OK);
     zkr__error_format(c->outcome.detail, rc, "%s '%s': %s", c->recipe->noun,
                       c->lock->path, reason);
     zkr__claim_decide_locked(c, rc);

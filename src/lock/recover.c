@@ -27,6 +27,16 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(c);
 }
 
+/* The ensemble has agreed that our node is not there. After a create that has
+ * succeeded the outcome to give up with would be ZKR_OK. */
+static void not_found_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    if (c->create.rc == ZKR_OK) /* then it was there */
+        zkr__claim_enter_locked(c, "our node was deleted");
+    else
+        zkr__claim_pause_locked(c);
+}
+
 static void on_searched(struct zkr__search *search, int rc)
 {
     struct zkr__claim *c =
@@ -38,7 +48,7 @@ static void on_searched(struct zkr__search *search, int rc)
         if (rc != ZKR_OK) {
             zkr__claim_give_up_locked(c, rc, "cannot search our node");
         } else if (search->found[0] == '\0') {
-            zkr__claim_pause_locked(c);
+            not_found_locked(c);
         } else {
             (void)snprintf(c->node.path, c->node.path_size, "%s/%s",
                            c->lock->dir, search->found);

@@ -192,23 +192,21 @@ static void a_write_that_was_not_sent_begins_no_search(void **state)
     succeeds(lose_the_create, has_no_memory);
 }
 
-/* A node ahead of it has its own name; no server makes such a node. */
-static void operator_makes_a_twin(void)
+/* A node ahead of `path` has its name; no server makes such a node. */
+static const char *operator_makes_a_twin(const char *path)
 {
-    const struct zkr__claim *c =
-        ZKR__CONTAINER(zkr__locks_of(users[WAITER].session)->claims.next,
-                       struct zkr__claim, link);
-    char *path = arena_copy(c->node.path, strlen(c->node.path));
+    char *twin = arena_copy(path, strlen(path));
     struct request *r = arena_new(sizeof(*r));
 
-    memset(path + strlen(path) - ZKR__SEQ_DIGITS + 1, '0', ZKR__SEQ_DIGITS - 1);
+    memset(twin + strlen(twin) - ZKR__SEQ_DIGITS + 1, '0', ZKR__SEQ_DIGITS - 1);
     r->type = ZKR__ZK_CREATE;
     r->mode = ZKR__ZK_PERSISTENT;
-    r->path = path;
+    r->path = twin;
     r->data = "";
     r->session = NO_SESSION;
     r->cause = BY_OPERATOR;
     ensemble_submit(ensemble_leader(), r);
+    return twin;
 }
 
 static size_t nodes(void)
@@ -218,17 +216,32 @@ static size_t nodes(void)
     return dir == NULL ? 0 : tree_count_children(dir, ensemble_committed());
 }
 
-static void meet_a_twin(void)
+struct twins {
+    const char *own;
+    const char *other;
+};
+
+/* The waiter is about to see both. */
+static struct twins show_a_twin(void)
 {
+    struct twins twins;
+
     start(&users[HOLDER]);
     ask(&users[HOLDER]);
     start(&users[WAITER]);
     fiber_sleep(world.timeout);
     ask(&users[WAITER]);
-    (void)await_state(ZKR__CLAIM_WAITING);
-    operator_makes_a_twin();
+    twins.own = await_state(ZKR__CLAIM_WAITING)->node.path;
+    twins.own = arena_copy(twins.own, strlen(twins.own));
+    twins.other = operator_makes_a_twin(twins.own);
     fiber_sleep(world.timeout / 10);
     give_back(&users[HOLDER]);
+    return twins;
+}
+
+static void meet_a_twin(void)
+{
+    (void)show_a_twin();
     fiber_sleep(world.timeout / 2);
     if (!users[WAITER].told)
         world_fail("it is told nothing");
@@ -248,6 +261,24 @@ static void who_meets_its_own_name_leaves_nothing(void **state)
 {
     (void)state;
     succeeds(meet_a_twin, is_told_of_a_stranger);
+}
+
+static void lose_both_twins(void)
+{
+    struct twins twins = show_a_twin();
+
+    (void)await_state(ZKR__CLAIM_RECOVERING);
+    operator_deletes(twins.own);
+    operator_deletes(twins.other);
+}
+
+/* Regression: its create had succeeded, so without another attempt the outcome
+ * of the create was that of the acquire: a grant of a lock that is not held. */
+static void what_is_not_found_any_more_is_not_granted(void **state)
+{
+    (void)state;
+    story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_NONE };
+    succeeds(lose_both_twins, has_a_node);
 }
 
 /* -- ghosts --------------------------------------------------------------- */
@@ -706,6 +737,7 @@ int main(void)
         cmocka_unit_test(a_node_that_was_found_is_looked_for_once_more),
         cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
         cmocka_unit_test(who_meets_its_own_name_leaves_nothing),
+        cmocka_unit_test(what_is_not_found_any_more_is_not_granted),
         cmocka_unit_test(a_list_without_its_ghosts_grants_nothing),
         cmocka_unit_test(a_lease_lasts_until_its_first_beat),
         cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
