@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "run/child.h"
+#include "run/killer.h"
 #include "run/proc.h"
-#include "run/reaper.h"
 #include "unit.h"
 
 /* The linker sends the calls of the tool here (--wrap); those for files of any
@@ -269,14 +269,14 @@ static void descriptors_that_cannot_be_noted_are_an_error(void **state)
     (void)close(extra);
 }
 
-static void a_reaper_that_cannot_start_leaves_nothing(void **state)
+static void a_killer_that_cannot_start_leaves_nothing(void **state)
 {
     static const char *const calls[] = { "mmap", "pipe2", "fork" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(calls); i++) {
         refuse(calls[i], 0, EAGAIN);
-        assert_null(reaper_start());
+        assert_null(killer_start());
         assert_int_equal(errno, EAGAIN);
     }
     assert_false(child_has_descendants());
@@ -341,7 +341,7 @@ int main(void)
         COUNTED(what_is_not_known_counts_as_a_child),
         COUNTED(who_is_gone_or_hidden_counts_for_nothing),
         COUNTED(descriptors_that_cannot_be_noted_are_an_error),
-        COUNTED(a_reaper_that_cannot_start_leaves_nothing),
+        COUNTED(a_killer_that_cannot_start_leaves_nothing),
         COUNTED(a_command_that_cannot_start_leaves_nothing),
     };
 

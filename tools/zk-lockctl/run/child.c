@@ -14,7 +14,7 @@
 
 #include "run/proc.h"
 
-/* Children that are not of the command: the reaper, and those that a shell had
+/* Children that are not of the command: the killer, and those that a shell had
  * before it became us. */
 static pid_t *strangers;
 static size_t stranger_count;

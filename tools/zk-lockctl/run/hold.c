@@ -37,7 +37,7 @@ static int start_command(struct run *run)
     run_env_free(env);
     if (error != 0)
         return start_failed(run, step, error);
-    reaper_watch(run->reaper, run->child.pid);
+    killer_watch(run->killer, run->child.pid);
     return 0;
 }
 
@@ -117,7 +117,7 @@ static int64_t obey_policy(struct run *run)
     struct policy_plan plan = policy_next(&run->policy, &view);
 
     if (view.valid_until_ms != 0)
-        reaper_set_deadline(run->reaper, view.valid_until_ms);
+        killer_set_deadline(run->killer, view.valid_until_ms);
     if (plan.action != POLICY_NOTHING)
         run_signal_all(run, signals[plan.action]);
     if (plan.action == POLICY_SEND_TERM)
@@ -132,7 +132,7 @@ static int64_t obey_policy(struct run *run)
     return view.now_ms + KILL_AGAIN_MS;
 }
 
-/* Nothing is left of the command. If the lease has run out, it was the reaper
+/* Nothing is left of the command. If the lease has run out, it was the killer
  * that killed it while we could not. */
 static void note_end(struct run *run)
 {
@@ -265,7 +265,7 @@ int run_hold(struct run *run)
         code = start_command(run);
     if (code == 0) {
         watch_command(run);
-        reaper_watch(run->reaper, 0);
+        killer_watch(run->killer, 0);
     }
     (void)zkr_grant_listen(run->grant, NULL, NULL);
     return code;

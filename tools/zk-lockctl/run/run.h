@@ -10,10 +10,10 @@
 #include "common/lockctl.h"
 #include "run/child.h"
 #include "run/claim.h"
-#include "run/job.h"
+#include "run/job_control.h"
+#include "run/killer.h"
 #include "run/nested.h"
 #include "run/policy.h"
-#include "run/reaper.h"
 #include "run/signals.h"
 #include "run/tty.h"
 
@@ -43,7 +43,7 @@ struct run_opts {
 struct run {
     struct lockctl *ctl;
     struct run_opts opts;
-    struct reaper *reaper;
+    struct killer *killer;
     struct signals signals;
     struct tty tty;
     struct fds *inherited;
@@ -79,29 +79,29 @@ struct run {
                              0: not asked to end yet */
 };
 
-/* run_connect.c: 0, or an exit code after it was said why not. */
+/* connect.c: 0, or an exit code after it was said why not. */
 int run_connect(struct run *run);
 
-/* run_wait.c: 0 when the lock is ours, or an exit code after it was said why it
+/* wait.c: 0 when the lock is ours, or an exit code after it was said why it
  * is not. */
 int run_wait(struct run *run);
 
-/* run_itself.c: would the claim wait for a run around this one, which waits for
- * this one? Then the exit code, after it was said. */
+/* self_wait.c: tells whether the claim would wait for a run around this one,
+ * which waits for this one. Then it has said so, and sets the exit code. */
 bool run_would_wait_for_itself(struct run *run, int *ret_code);
 
-/* run_hold.c: from the start of the command until nothing of it is left. 0, or
+/* hold.c: from the start of the command until nothing of it is left. 0, or
  * an exit code when it could not be started. */
 int run_hold(struct run *run);
 
-/* run_end.c: a signal to all that the command has started; */
+/* end.c: a signal to all that the command has started; */
 void run_signal_all(struct run *run, int sig);
 /* ... what follows a TERM that was sent, */
 void run_told_to_end(struct run *run);
 /* ... and KILL where TERM is not enough; when to look again. */
 int64_t run_see_to_end(struct run *run);
 
-/* run_follow.c: the command has stopped, perhaps: do what follows. */
+/* follow.c: the command may have stopped: stops, too, or continues it. */
 void run_follow_stop(struct run *run);
 /* Continue it, with the terminal if our job has that, */
 void run_continue(struct run *run);
@@ -116,16 +116,16 @@ enum run_holder {
     HOLDER_SILENT, /* the servers do not answer */
 };
 
-/* run_holder.c: who holds the lock and how many wait before us, on stderr,
+/* say_holder.c: who holds the lock and how many wait before us, on stderr,
  * after `what`. */
 enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
                                const char *what);
 
-/* run_status.c: 0, or an exit code after an error was said. */
+/* status.c: 0, or an exit code after an error was said. */
 int run_status_check(const char *file);
 int run_status_write(const struct run *run, int exit_code);
 
-/* run_env.c: our environment and ZKLOCK_PATH and so on; NULL when out of
+/* env.c: our environment and ZKLOCK_PATH and so on; NULL when out of
  * memory. */
 char **run_env_new(const struct run *run);
 void run_env_free(char **env);

@@ -1,4 +1,5 @@
-/* Says in one line how a lock is: for check, wait, revoke and break. */
+/* Says the state of the one lock that a verb is about in one line, or as one
+ * row: for check, wait, revoke and break. */
 #include "text/one_lock.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Says in one line how a lock is: for check, wait, revoke and break. */
+/* Says the state of the one lock that a verb is about in one line, or as one
+ * row: for check, wait, revoke and break. */
 #ifndef TEXT_ONE_LOCK_H
 #define TEXT_ONE_LOCK_H
 

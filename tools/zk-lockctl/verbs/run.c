@@ -257,10 +257,10 @@ static int prepare(struct run *run)
 {
     fill_standard_descriptors();
     run->inherited = fds_note();
-    run->reaper = reaper_start();
+    run->killer = killer_start();
     run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (run->inherited == NULL || run->reaper == NULL || run->event_fd < 0 ||
+    if (run->inherited == NULL || run->killer == NULL || run->event_fd < 0 ||
         run->timer_fd < 0 || !child_adopt_orphans())
         return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
     tty_open(&run->tty);
@@ -315,7 +315,7 @@ static int run_locked(struct run *run)
 static void clean_up(struct run *run)
 {
     zkr_grant_free(run->grant);
-    reaper_dismiss(run->reaper);
+    killer_dismiss(run->killer);
     fds_free(run->inherited);
 }
 

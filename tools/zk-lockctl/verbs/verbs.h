@@ -1,4 +1,5 @@
-/* All verbs; each has a file of its name. */
+/* All verbs. Each is in the file of its name, but for wait, which is in
+ * check.c, and version, which is in help.c. */
 #ifndef VERBS_VERBS_H
 #define VERBS_VERBS_H
 

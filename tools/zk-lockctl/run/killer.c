@@ -1,7 +1,7 @@
-/* A process beside us that kills the command when we cannot, as we were killed,
- * stopped, or are stuck. It is in a session of its own, so that a signal to us
- * does not hit it. */
-#include "run/reaper.h"
+/* The killer: a process beside us that kills the command when we cannot,
+ * because we were killed, stopped, or are stuck. It is in a session of its own,
+ * so that a signal to us does not hit it. */
+#include "run/killer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #include "common/clock.h"
 
-struct reaper {
+struct killer {
     atomic_int group;
     _Atomic int64_t deadline_ms; /* 0: none */
     pid_t pid;
@@ -27,9 +27,9 @@ struct reaper {
 
 enum { LONGEST_SLEEP_MS = 1000 };
 
-static int sleep_ms(struct reaper *g)
+static int sleep_ms(struct killer *k)
 {
-    int64_t left = atomic_load(&g->deadline_ms);
+    int64_t left = atomic_load(&k->deadline_ms);
 
     if (left == 0)
         return LONGEST_SLEEP_MS;
@@ -39,42 +39,42 @@ static int sleep_ms(struct reaper *g)
                                      : LONGEST_SLEEP_MS;
 }
 
-static void kill_group(struct reaper *g)
+static void kill_group(struct killer *k)
 {
-    int group = atomic_load(&g->group);
+    int group = atomic_load(&k->group);
 
     if (group > 1)
         (void)kill(-group, SIGKILL);
 }
 
-static bool is_late(struct reaper *g)
+static bool is_late(struct killer *k)
 {
-    int64_t deadline_ms = atomic_load(&g->deadline_ms);
+    int64_t deadline_ms = atomic_load(&k->deadline_ms);
 
     return deadline_ms != 0 && clock_boot_ms() >= deadline_ms;
 }
 
 /* A byte says that nothing is left; end of file, that we are dead. After a
  * deadline has passed it goes on: more may be forked until we are awake. */
-static void watch(struct reaper *g, int fd)
+static void watch(struct killer *k, int fd)
 {
     struct pollfd pollfd = { .fd = fd, .events = POLLIN };
     char byte;
 
     for (;;) {
-        int n = poll(&pollfd, 1, is_late(g) ? 10 : sleep_ms(g));
+        int n = poll(&pollfd, 1, is_late(k) ? 10 : sleep_ms(k));
 
         if (n > 0 || (n < 0 && errno != EINTR)) {
             if (read(fd, &byte, 1) != 1)
-                kill_group(g);
+                kill_group(k);
             return;
         }
-        if (is_late(g))
-            kill_group(g);
+        if (is_late(k))
+            kill_group(k);
     }
 }
 
-static _Noreturn void become_reaper(struct reaper *g, int fd)
+static _Noreturn void become_killer(struct killer *k, int fd)
 {
     sigset_t all;
 
@@ -86,52 +86,52 @@ static _Noreturn void become_reaper(struct reaper *g, int fd)
         (void)close_range(0, (unsigned)fd - 1, 0);
     (void)close_range((unsigned)fd + 1, ~0U, 0);
     if (chdir("/") == 0)
-        watch(g, fd);
+        watch(k, fd);
     _exit(0);
 }
 
-struct reaper *reaper_start(void)
+struct killer *killer_start(void)
 {
-    struct reaper *g = mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE,
+    struct killer *k = mmap(NULL, sizeof(*k), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int ends[2];
     pid_t pid;
 
-    if (g == MAP_FAILED)
+    if (k == MAP_FAILED)
         return NULL;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        (void)munmap(g, sizeof(*g));
+        (void)munmap(k, sizeof(*k));
         return NULL;
     }
     pid = fork(); /* not into what the two of them share */
     if (pid == 0)
-        become_reaper(g, ends[0]);
+        become_killer(k, ends[0]);
     (void)close(ends[0]);
-    g->pid = pid;
-    g->fd = ends[1];
+    k->pid = pid;
+    k->fd = ends[1];
     if (pid > 0)
-        return g;
+        return k;
     (void)close(ends[1]);
-    (void)munmap(g, sizeof(*g));
+    (void)munmap(k, sizeof(*k));
     return NULL;
 }
 
-void reaper_watch(struct reaper *g, pid_t group)
+void killer_watch(struct killer *k, pid_t group)
 {
-    atomic_store(&g->group, group);
+    atomic_store(&k->group, group);
 }
 
-void reaper_set_deadline(struct reaper *g, int64_t deadline_ms)
+void killer_set_deadline(struct killer *k, int64_t deadline_ms)
 {
-    atomic_store(&g->deadline_ms, deadline_ms);
+    atomic_store(&k->deadline_ms, deadline_ms);
 }
 
-void reaper_dismiss(struct reaper *g)
+void killer_dismiss(struct killer *k)
 {
-    if (g == NULL)
+    if (k == NULL)
         return;
-    (void)!write(g->fd, "", 1);
-    (void)close(g->fd);
-    (void)waitpid(g->pid, NULL, 0); /* or it has died before */
-    (void)munmap(g, sizeof(*g));
+    (void)!write(k->fd, "", 1);
+    (void)close(k->fd);
+    (void)waitpid(k->pid, NULL, 0); /* or it has died before */
+    (void)munmap(k, sizeof(*k));
 }

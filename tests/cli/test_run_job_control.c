@@ -1,7 +1,7 @@
 /* Tests of the meaning of a stop of the command. */
 #include <signal.h>
 
-#include "run/job.h"
+#include "run/job_control.h"
 #include "unit.h"
 
 static const int all[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };

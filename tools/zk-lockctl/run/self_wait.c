@@ -1,4 +1,5 @@
-/* Refuses a run that would wait for a run around it, which waits for it. */
+/* Refuses a run that would wait for itself: a run around it has the lock, and
+ * waits for it to end. */
 #include "run/run.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Decides what to do when the command has stopped, so that the shell sees what
  * it would see without us. Pure. */
-#ifndef RUN_JOB_H
-#define RUN_JOB_H
+#ifndef RUN_JOB_CONTROL_H
+#define RUN_JOB_CONTROL_H
 
 #include <stdbool.h>
 

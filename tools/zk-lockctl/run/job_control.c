@@ -1,6 +1,6 @@
 /* Decides what to do when the command has stopped, so that the shell sees what
  * it would see without us. Pure. */
-#include "run/job.h"
+#include "run/job_control.h"
 
 #include <signal.h>
 

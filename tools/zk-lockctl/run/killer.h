@@ -1,0 +1,25 @@
+/* The killer: a process beside us that kills the command when we cannot,
+ * because we were killed, stopped, or are stuck. */
+#ifndef RUN_KILLER_H
+#define RUN_KILLER_H
+
+#include <stdint.h>
+
+#include <sys/types.h>
+
+struct killer;
+
+/* A child of ours. While there is one thread only. NULL, with errno, on
+ * failure. */
+struct killer *killer_start(void);
+
+/* This group must not outlive us, */
+void killer_watch(struct killer *k, pid_t group);
+/* ... nor this instant of CLOCK_BOOTTIME, unless a later one is given before.
+ */
+void killer_set_deadline(struct killer *k, int64_t deadline_ms);
+
+/* Ends it, when nothing of the command is left. NULL is allowed. */
+void killer_dismiss(struct killer *k);
+
+#endif
