@@ -9,10 +9,11 @@
 int zkr__connector_start(struct zkr_session *s);
 
 /* Wakes the connector: the handle is dead, the session is closed, or a last
- * answer has come. */
+ * answer has come. While the connector waits for a scout, the thread that
+ * closes the session may wait for that answer, too. */
 static inline void zkr__connector_wake_locked(struct zkr_session *s) ZKR__LOCKED
 {
-    (void)pthread_cond_signal(&s->connector_wake);
+    (void)pthread_cond_broadcast(&s->connector_wake);
 }
 
 /* Closes the handle, if there is one, and ends everything that depended on it.

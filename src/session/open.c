@@ -293,6 +293,7 @@ static void end_threads_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline = zkr__clock_deadline(CLOSE_MS);
 
+    zkr__connector_wake_locked(s); /* no scout is needed any more */
     if (s->scout.away)
         zkr__connector_close_handle_unlocks(s);
     await_connector_unlocks(s, deadline);
