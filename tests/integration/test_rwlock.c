@@ -213,7 +213,8 @@ static void expect_code(struct recorder *r, size_t i, int expected)
     assert_int_equal(code, expected);
 }
 
-static void asynchronous_claims_of_modes_queue_with_the_others(void **state)
+static void
+asynchronous_claims_of_both_modes_queue_with_the_others(void **state)
 {
     struct recorder *r = recorder_new();
     zkr_grant *first = write_lock(lock);
@@ -245,7 +246,7 @@ static void asynchronous_claims_of_modes_queue_with_the_others(void **state)
     recorder_free(r);
 }
 
-static void cancelling_ends_the_waits_of_modes(void **state)
+static void cancelling_ends_the_waits_of_both_modes(void **state)
 {
     struct recorder *r = recorder_new();
     zkr_grant *first = write_lock(rival);
@@ -301,7 +302,8 @@ static void freeing_the_handle_ends_its_waits_but_not_its_grants(void **state)
     recorder_free(r);
 }
 
-static void closing_the_session_ends_grants_and_waits_of_modes(void **state)
+static void
+closing_the_session_ends_grants_and_waits_of_both_modes(void **state)
 {
     zkr_grant *reading = read_lock(lock);
     zkr_grant *also = read_lock(lock);
@@ -1096,10 +1098,10 @@ static int run_group(void)
         TEST(reader_writer_reader_take_turns),
         TEST(a_reader_behind_two_writers_waits_for_both),
         TEST(each_watches_only_whom_it_waits_for),
-        TEST(asynchronous_claims_of_modes_queue_with_the_others),
-        TEST(cancelling_ends_the_waits_of_modes),
+        TEST(asynchronous_claims_of_both_modes_queue_with_the_others),
+        TEST(cancelling_ends_the_waits_of_both_modes),
         TEST(freeing_the_handle_ends_its_waits_but_not_its_grants),
-        TEST(closing_the_session_ends_grants_and_waits_of_modes),
+        TEST(closing_the_session_ends_grants_and_waits_of_both_modes),
         TEST(a_session_that_ends_loses_all_grants_and_queues_again),
         TEST(a_reader_learns_that_its_node_was_deleted),
         TEST(a_waiter_whose_node_was_deleted_enters_again),
