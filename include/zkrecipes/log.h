@@ -14,7 +14,8 @@
  * restores the value that it found, unless you have changed it meanwhile. It is
  * raised
  *
- *  - to what the hook wants, INFO at most, while there is a hook;
+ *  - to what the hook wants, INFO at most, while there is a hook, from the
+ *    first session of the process on;
  *  - to INFO, until the first session of the process is connected;
  *  - to INFO, while a guarded write (guarded.h) is handed to the client, which
  *    takes microseconds; and from the first guarded write of a session with

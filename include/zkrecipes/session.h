@@ -13,10 +13,10 @@
  * timeout.
  *
  * Threads. Every function of this library may be called from any thread, unless
- * its Threads line says less. Per session the library runs a keeper thread
- * (timers), an opener thread (opening and closing connections, which may block)
- * and, unless you bring your own event loop, a dispatcher thread for your
- * callbacks; the ZooKeeper client adds two more. All block all signals.
+ * its Threads line says less. Per session the library runs a timer thread, a
+ * connector thread (opening and closing connections, which may block) and,
+ * unless you bring your own event loop, a dispatcher thread for your callbacks;
+ * the ZooKeeper client adds two more. All block all signals.
  *
  * Callbacks come one at a time, in order, with no lock held, on the dispatcher
  * thread, or, with ZKR_SESSION_OWN_LOOP, on the thread that calls
