@@ -1,4 +1,4 @@
-/* How an unfair mutex is claimed, for the test of its moves. */
+/* The way of the unfair mutex, for the test of its moves. */
 #ifndef ZKR__UNFAIR_RECIPE_H
 #define ZKR__UNFAIR_RECIPE_H
 

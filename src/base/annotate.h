@@ -12,14 +12,15 @@
 /* A type whose objects are locks. */
 #define ZKR__CAPABILITY(name) ZKR__CLANG(capability(name))
 
-/* Of a function: it takes the lock, lets go of it, needs it, or has made sure
- * at run time that it is held. */
+/* The function takes the lock, lets go of it, needs it, or has made sure at run
+ * time that it is held. */
 #define ZKR__ACQUIRES(lock) ZKR__CLANG(acquire_capability(lock))
 #define ZKR__RELEASES(lock) ZKR__CLANG(release_capability(lock))
 #define ZKR__REQUIRES(lock) ZKR__CLANG(requires_capability(lock))
 #define ZKR__ASSERTS(lock)  ZKR__CLANG(assert_capability(lock))
 
-/* Of a function that makes a lock out of what clang does not know. */
+/* The function implements a lock with calls that clang does not know, so clang
+ * does not look into it. */
 #define ZKR__NO_ANALYSIS ZKR__CLANG(no_thread_safety_analysis)
 
 #endif

@@ -1,4 +1,5 @@
-/* While a thread of the user's works for us, it cannot be cancelled. */
+/* Disables pthread_cancel() for a thread of the user while it runs code of
+ * ours. */
 #ifndef ZKR__CANCEL_H
 #define ZKR__CANCEL_H
 

@@ -1,5 +1,5 @@
-/* Error codes: what each means for a retry, and the sentence that explains the
- * last one. */
+/* Error codes: whether a request that ended with one may have been carried out,
+ * and the sentence that explains the last error of a thread. */
 #ifndef ZKR__ERROR_H
 #define ZKR__ERROR_H
 

@@ -49,7 +49,7 @@ static inline struct zkr__list *zkr__list_pop(struct zkr__list *l)
     return first;
 }
 
-/* Move all items of `from` to the end of `to`. */
+/* Moves all items of `from` to the end of `to`. */
 static inline void zkr__list_splice(struct zkr__list *to,
                                     struct zkr__list *from)
 {

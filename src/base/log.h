@@ -12,7 +12,7 @@
  * ZKR__LOG_NOTHING. */
 int zkr__log_level(void);
 
-/* Call `fn` now, and whenever that has changed. There is one who follows it:
+/* Calls `fn` now, and whenever that level has changed. There is one follower:
  * the seam, whose client has a level of its own. */
 void zkr__log_follow(void (*fn)(void));
 

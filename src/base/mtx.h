@@ -21,13 +21,15 @@ void zkr__mtx_done(struct zkr__mtx *mtx);
 void zkr__mtx_lock(struct zkr__mtx *mtx) ZKR__ACQUIRES(mtx) ZKR__NO_ANALYSIS;
 void zkr__mtx_unlock(struct zkr__mtx *mtx) ZKR__RELEASES(mtx) ZKR__NO_ANALYSIS;
 
-/* For assertions: meaningful only when true. */
+/* Tells whether the calling thread holds the mutex. For assertions only:
+ * without the mutex it reads members that another thread may be writing. */
 bool zkr__mtx_mine(const struct zkr__mtx *mtx);
 
 /* A condition variable on CLOCK_MONOTONIC. Returns 0 or an errno. */
 int zkr__cond_init(pthread_cond_t *cond);
 
-/* Wait for a signal or the instant; false when the instant has passed. */
+/* Waits for a signal or the instant. Returns false when the instant has
+ * passed. */
 bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                     int64_t deadline);
 

@@ -1,4 +1,5 @@
-/* Option structs with a size, so that older and newer callers work. */
+/* Reads option structs, whose size tells the version of the caller, so that
+ * older and newer callers work. */
 #include "base/opts.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Validating and joining ZooKeeper paths, and text that goes into nodes. Pure.
- */
+/* Checks and joins ZooKeeper paths, and checks text that goes into nodes.
+ * Pure. */
 #ifndef ZKR__PATH_H
 #define ZKR__PATH_H
 

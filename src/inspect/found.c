@@ -142,7 +142,7 @@ void zkr__found_holder(struct zkr__found *found, size_t item)
     found->items[item].public.contenders++;
 }
 
-/* Without memory it is only counted. */
+/* Out of memory, the node is only counted. */
 void zkr__found_skip(struct zkr__found *found, const char *path, int error)
 {
     struct zkr_locks *answer = found->answer;

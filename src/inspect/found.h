@@ -28,8 +28,8 @@ bool zkr__found_is_contender(const char *name);
  * container nor one with a time to live. */
 bool zkr__found_is_ephemeral(int64_t owner);
 
-/* In zeroed memory. False when out of memory; done() may follow all the same.
- */
+/* `found` is zeroed memory. Returns false when out of memory;
+ * zkr__found_done() may be called all the same. */
 bool zkr__found_init(struct zkr__found *found, size_t chroot_len,
                      const struct zkr_locks_opts *opts);
 void zkr__found_done(struct zkr__found *found);

@@ -11,7 +11,8 @@
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
-/* Calls the system, where a thread could be cancelled. */
+/* Writes the owner record. That calls the system, where a thread could be
+ * cancelled. */
 static int describe(struct zkr__claim *c)
 {
     char number[ZKR__UUID_LEN + 1];
@@ -74,7 +75,7 @@ static void init_steps(struct zkr__claim *c)
     zkr__list_init(&c->hold.link);
 }
 
-/* Without what may fail. */
+/* Makes a claim without its names and its record, which allocate() adds. */
 static struct zkr__claim *make(struct zkr__lock *lock,
                                const struct zkr__recipe *recipe)
 {

@@ -1,9 +1,10 @@
 /* A claim: one attempt to get a lock, from acquire to release, as a state
  * machine.
  *
- * From IDLE through the states of its way to HELD, and then through LEAVING to
- * IDLE; or LOST, when the node or the session is gone. Each way has its own
- * states and moves: in_a_queue.c, unfair_mutex.c. docs/design.md draws them.
+ * It goes from IDLE through the states of its way to HELD, and then through
+ * LEAVING to IDLE, or to LOST, when the node or the session is gone. Each way
+ * has its own states and moves: way_in_a_queue.c, unfair_mutex.c.
+ * docs/design.md draws them.
  *
  * A caller that gives up, at any moment, has its answer at once; the claim goes
  * on through LEAVING in the background until its node is certainly gone, and is

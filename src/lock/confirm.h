@@ -19,21 +19,21 @@ struct zkr__confirm {
 
 void zkr__confirm_init(struct zkr__confirm *f, struct zkr__claim *c);
 
-/* One is under way: another cannot be started. */
+/* While one is under way, another cannot be started. */
 static inline bool zkr__confirm_is_under_way(const struct zkr__confirm *f)
 {
     return f->op.where != ZKR__OP_IDLE;
 }
 
-/* For zkr__identity.ask_whose(): a read tells whose node the write has found.
- */
+/* For zkr__identity.ask_whose(): reads the node that the write has found, which
+ * tells whose it is. */
 void zkr__confirm_read_locked(struct zkr__confirm *f) ZKR__LOCKED;
 
 void zkr__confirm_start_locked(struct zkr__confirm *f, enum zkr__op_retry retry,
                                void (*done)(struct zkr__claim *c,
                                             int rc)) ZKR__LOCKED;
 
-/* Unless it is in flight. */
+/* Takes it back, unless it is in flight. */
 void zkr__confirm_take_back_locked(struct zkr__confirm *f) ZKR__LOCKED;
 
 #endif

@@ -6,17 +6,18 @@
 #include "lock/claim.h"
 #include "session/locked.h"
 
-/* The grant of this thread beside which a claim of that recipe stands: a
- * reference, or NULL. */
+/* Returns the claim of this thread at whose place a claim of that recipe is
+ * granted, with a reference for the caller, or NULL. */
 struct zkr__claim *
 zkr__downgrade_find_locked(const struct zkr__lock *lock,
                            const struct zkr__recipe *recipe) ZKR__LOCKED;
 
-/* Of a list taken after the create of our node, without which the place counts
- * for nothing: was the grant's node not in it? Else it is left out. */
+/* `queue` is a list taken after the create of our node. Returns true when the
+ * node of the grant beside us has gone from it: then our place counts for
+ * nothing. Otherwise leaves that node out of the list. */
 bool zkr__downgrade_came_late(const struct zkr__claim *c,
                               struct zkr__queue *queue);
-/* Then both are lost. */
+/* The claim came late: gives it up, and the grant beside it is LOST. */
 void zkr__downgrade_fail_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 #endif

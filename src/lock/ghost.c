@@ -35,7 +35,8 @@
 #include "lock/claim_steps.h"
 #include "session/timer_thread.h"
 
-/* In session timeouts: within one the servers notice that a session is over. */
+/* How many session timeouts a claim waits before it asks. Within one timeout
+ * the servers notice that a session is over. */
 #define PATIENCE  2
 #define DELAY_MAX (INT64_C(3600) * 1000 * ZKR__MS)
 

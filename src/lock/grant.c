@@ -111,9 +111,9 @@ static bool is_in_doubt(const struct zkr_grant *g)
            g->sm.state == ZKR_GRANT_UNSURE;
 }
 
-/* Not for an instant only, or it would be in doubt at once: so it is with
- * answers that have waited for the end of a stall. Where all answers are that
- * slow, UNSURE ends all the same. */
+/* Tells whether the doubt is over, and not for an instant only: answers that
+ * have waited for the end of a stall prove a lease that has almost run out.
+ * UNSURE ends also where all answers are that slow. */
 static bool is_over_doubt(const struct zkr_grant *g,
                           const struct zkr_session *s)
 {
@@ -246,8 +246,8 @@ int64_t zkr_grant_valid_until(zkr_grant *g)
     return until;
 }
 
-/* Tells whether the answer is to a question asked after `first`: an earlier one
- * may be under way. */
+/* Waits for an answer to a question that was asked after the call. One that was
+ * asked before it may be under way; `first` is its number. */
 static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
 {
     struct zkr__claim *c = zkr__grant_claim(g);

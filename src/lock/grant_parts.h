@@ -20,7 +20,7 @@ static inline bool zkr__grant_is_ours(const struct zkr_grant *g)
 /* grant.c */
 void zkr__grant_tell_locked(struct zkr_grant *g,
                             enum zkr_grant_event_kind kind) ZKR__LOCKED;
-/* The gate of every public function: NULL and forked are refused. */
+/* Every public function begins with it: it refuses NULL, and a forked child. */
 int zkr__grant_check_handle(struct zkr_grant *g);
 /* The lock of its session. */
 void zkr__grant_lock(struct zkr_grant *g) ZKR__ACQUIRES(zkr__any_session_lock);

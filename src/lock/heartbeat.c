@@ -175,9 +175,7 @@ static void on_beat(struct zkr__timer *timer)
     zkr__list_append(&locks->claims, &c->link);
 }
 
-/* Held locks are in doubt from the first instant on, and unknown from the
- * second.
- */
+/* Held locks are SUSPENDED from `late` on, and UNSURE from `until` on. */
 static void on_watchdog(struct zkr__timer *timer)
 {
     struct zkr__locks *locks =

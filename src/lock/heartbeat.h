@@ -29,7 +29,8 @@ int64_t zkr__heartbeat_pace(const struct zkr_session *s);
  * always does. */
 bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead);
 
-/* And long enough for the next proof to come in time? */
+/* Tells whether the lease runs for long enough that the next proof comes in
+ * time. */
 bool zkr__heartbeat_is_good(const struct zkr_session *s);
 
 /* Tells whether the last committed write is so old that held locks are

@@ -105,8 +105,8 @@ void zkr__holds_free_unlocks(struct zkr__lock *lock)
             continue;
         }
         c->hold.handles = 1;
-        zkr__session_unlock(
-            lock->session); /* freeing a grant waits for its listener */
+        /* without the lock, because it waits for the listener of the grant */
+        zkr__session_unlock(lock->session);
         zkr_grant_free(&c->grant);
         zkr__session_lock(lock->session);
     }

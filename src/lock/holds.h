@@ -22,7 +22,7 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
                            const struct zkr__recipe *recipe,
                            zkr_grant **ret_grant) ZKR__LOCKED;
 
-/* Granted. */
+/* Called when the claim is granted: its owner holds the lock once. */
 void zkr__hold_begin_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Tells whether the calling thread may release it. */

@@ -17,14 +17,15 @@ struct zkr__owner;
 struct zkr__search;
 
 struct zkr__identity { /* all that is called: under the lock, but for sign() */
-    /* Add to the record what tells the node; `number` has the room for it. */
+    /* Adds to the record the number that tells the node, if it needs one, and
+     * writes it into `number`. */
     void (*sign)(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1]);
-    /* Say where the node is searched, and how it is told there. */
+    /* Tells the search where to look for the node, and how to know it. */
     void (*seek)(const struct zkr__claim *c, struct zkr__search *search);
-    /* A write has found a node at our path. True: whose it is must be asked,
-     * and is. False: ours. */
+    /* Called when a write has found a node at our path. Returns false when that
+     * node is ours; otherwise asks whose it is, and returns true. */
     bool (*ask_whose)(struct zkr__confirm *f);
-    /* The same, of a write of the heartbeat. */
+    /* Called when a write of the heartbeat has found a node at our path. */
     void (*found_by_beat)(struct zkr__claim *c);
     /* How to repeat a delete whose outcome is not known. */
     enum zkr__op_retry delete_retry;
@@ -39,10 +40,11 @@ struct zkr__identity { /* all that is called: under the lock, but for sign() */
     const char *cannot_guard;
 };
 
-extern const struct zkr__identity zkr__by_name; /* by_name.c */
-extern const struct zkr__identity zkr__by_data; /* by_data.c */
+extern const struct zkr__identity zkr__by_name; /* identity_by_name.c */
+extern const struct zkr__identity zkr__by_data; /* identity_by_data.c */
 
-/* by_data.c: is a node that was read under our name ours? */
+/* identity_by_data.c: tells whether a node that was read under our name is
+ * ours. */
 bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
                                  const struct zkr__zk_reply *node) ZKR__LOCKED;
 

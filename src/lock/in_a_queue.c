@@ -1,5 +1,5 @@
-/* The way of all recipes with a queue: a node at its end, and then the nearest
- * that conflicts is waited for. */
+/* The way of all recipes with a queue: a claim makes a node at the end of the
+ * queue, and waits for the nearest contender that conflicts with it. */
 #include "lock/claim_steps.h"
 
 #define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)

@@ -36,7 +36,7 @@ static void free_locked(struct leftover *l) ZKR__LOCKED
 
 static void on_swept(struct zkr__sweep *sweep, int rc);
 
-/* Takes at most `count` leftovers whose lease has ended. */
+/* Sweeps at most `count` leftovers, of those whose lease has ended. */
 static void sweep_some_locked(struct zkr__locks *locks, int count) ZKR__LOCKED
 {
     struct zkr__list *next;

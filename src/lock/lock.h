@@ -52,8 +52,9 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
                   const void *opts, uint32_t flags,
                   struct zkr__lock **ret_lock);
 
-/* The gate of every public function: NULL and forked are refused. In this and
- * what follows `lock` may be NULL, an error or nothing to do. */
+/* Every public function begins with it: refuses NULL, and a forked child. In
+ * the functions from here on `lock` may be NULL, which is an error, or leaves
+ * nothing to do. */
 int zkr__lock_check(const struct zkr__lock *lock, const char *noun);
 
 /* Gives up every waiting claim, with ZKR_ECANCELED. */

@@ -29,11 +29,11 @@ struct zkr__locks {
     struct zkr__timer watchdog;
 };
 
-/* Before the first lock of a session is opened, and harmless later. ZKR_OK or
- * ZKR_ENOMEM. */
+/* Makes them when the first lock of the session is opened; later it does
+ * nothing. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__locks_open(struct zkr_session *s);
 
-/* Of a session on which one was. */
+/* The session must have had zkr__locks_open(). */
 struct zkr__locks *zkr__locks_of(const struct zkr_session *s);
 
 #endif

@@ -12,8 +12,8 @@ enum zkr__kind {
     ZKR__SHARED,
 };
 
-/* How a name is written. We write the first two, and read a marker of theirs
- * after any text. <seq> is the number that the server appends. */
+/* How a name is written. We write names of the first two, and read their
+ * markers after any text. <seq> is the number that the server appends. */
 enum zkr__layout {
     ZKR__LAYOUT_CURATOR,  /* _c_<uuid36>-<marker><seq> */
     ZKR__LAYOUT_KAZOO,    /* <hex32><marker><seq> */

@@ -39,7 +39,8 @@ static size_t digits_at_end(const char *name, size_t len)
     return digits;
 }
 
-/* Of "%010d", until the number has wrapped far around. */
+/* The digits of a number that the server writes with "%010d". A counter that
+ * has wrapped around has them, too, while it is below -999999999. */
 #define DIGITS 10
 
 bool zkr__node_name_is_numbered(const char *name)

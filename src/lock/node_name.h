@@ -13,7 +13,7 @@
 /* The sequence number that the server appends is "%010d" of an int32. */
 #define ZKR__SEQ_DIGITS 11
 #define ZKR__SEQ_MAX    INT64_C(2147483647)
-/* From here on we warn: 2^31 - 2^24. */
+/* Claims with a number from this one on, 2^31 - 2^24, log a warning. */
 #define ZKR__SEQ_WARN (INT64_C(2147483648) - INT64_C(16777216))
 /* "_c_" + UUID + "-" + the longest marker, without the sequence number. */
 #define ZKR__NAME_MAX 64

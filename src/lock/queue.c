@@ -56,7 +56,8 @@ static bool find_self(const char *const *names, size_t count, const char *self)
     return false;
 }
 
-/* Those ahead of `self`, in any order: how many they are. */
+/* Writes the contenders ahead of `self` into `ahead`, in any order, and returns
+ * how many they are. */
 static size_t collect(struct zkr__contender *ahead, const char *const *names,
                       size_t count, uint32_t markers,
                       const struct zkr__contender *self)

@@ -23,8 +23,8 @@ struct zkr__contender {
 int zkr__queue_compare(const struct zkr__contender *a,
                        const struct zkr__contender *b);
 
-/* Whether `a` counts as ahead of `b`, another contender. With the same number
- * each counts as ahead of the other: such nodes are made on purpose (a
+/* Tells whether `a` counts as ahead of `b`, another contender. With the same
+ * number each counts as ahead of the other: such nodes are made on purpose (a
  * downgraded write lock) or by an exhausted counter, and both must be waited
  * for. The exclusive ones of them are waited for first, because they are last
  * in order: a reader that replaces a writer is on its own when the writer has
@@ -32,8 +32,9 @@ int zkr__queue_compare(const struct zkr__contender *a,
 bool zkr__queue_is_ahead(const struct zkr__contender *a,
                          const struct zkr__contender *b);
 
-/* Of those ahead of a contender, the indexes of the last in order, and of the
- * last that is exclusive; ZKR__NOBODY without. Gathered in order. */
+/* The nearest contenders ahead: the index of the last one in order, and of the
+ * last exclusive one, or ZKR__NOBODY. zkr__nearest_pass() takes them in
+ * order. */
 struct zkr__nearest {
     size_t any;
     size_t exclusive;

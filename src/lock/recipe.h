@@ -10,10 +10,10 @@
 struct zkr__claim;
 struct zkr__zk_reply;
 
-/* How a claim goes. Those of a queue are zkr__in_a_queue. */
+/* A way: how the claims of a recipe go. */
 struct zkr__way {
-    /* By enum zkr__claim_state. docs/design.md draws them; test_ways.c compares
-     * the two. */
+    /* The states and moves, by enum zkr__claim_state. docs/design.md draws
+     * them, and test_ways.c compares the two. */
     const struct zkr__sm_state *moves;
     const struct zkr__identity *identity; /* of our node */
     /* Make a node of ours, or another attempt at it. */
@@ -27,7 +27,7 @@ struct zkr__way {
     void (*met)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
 };
 
-extern const struct zkr__way zkr__in_a_queue;
+extern const struct zkr__way zkr__in_a_queue; /* way_in_a_queue.c */
 
 struct zkr__recipe {
     const char *noun; /* for people: "mutex" */

@@ -40,8 +40,8 @@ void zkr__grant_left_locked(struct zkr_grant *g, int rc)
     }
 }
 
-/* Tells whether one acquire may be taken back, and whether that is more than
- * counting. */
+/* Returns ZKR_OK when one acquire may be taken back. A lost one is taken back
+ * here, and is an error. */
 static int check_release_locked(struct zkr_grant *g, bool waits) ZKR__LOCKED
 {
     struct zkr__claim *c = zkr__grant_claim(g);

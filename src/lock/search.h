@@ -8,7 +8,7 @@
 
 struct zkr__search {
     struct zkr__op op;
-    /* What and how, as zkr__identity.seek() says: */
+    /* The node to look for, as zkr__identity.seek() says: */
     const char *dir;
     enum zkr__zk_type read; /* the children of dir, or the one node, */
     const char *path;       /* ... at this path */

@@ -54,7 +54,7 @@ struct zkr__ask {
 void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
                     const char *path, uint32_t timeout_ms);
 void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call);
-/* To be called without the lock. */
+/* The caller must not have the lock. */
 void zkr__call_unref(struct zkr__call *call);
 
 /* Lets `start_locked` send the first requests, and waits until one of their

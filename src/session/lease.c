@@ -197,8 +197,8 @@ int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now)
     return pace(lease, now + zkr__lease_beat(lease) * 3);
 }
 
-/* By what it would be after each of them: until there is a proof that begins
- * with one of them, and from there on the beat is right. */
+/* Computes the lease after each of the writes, until there is a proof that
+ * begins with one of them: from there on the beat is right. */
 static bool lasts(const struct zkr__lease *lease, int64_t now, int64_t sent,
                   int64_t took)
 {

@@ -16,11 +16,11 @@ struct ZKR__CAPABILITY("session lock") zkr__any_session_lock {
 /* A name for clang only: it is defined nowhere. */
 extern struct zkr__any_session_lock zkr__any_session_lock;
 
-/* Of a function, mostly ..._locked(): the session lock is held. */
+/* The function, mostly ..._locked(), is called with the session lock held. */
 #define ZKR__LOCKED ZKR__REQUIRES(zkr__any_session_lock)
 
-/* ..._unlocks(): and it is let go and taken again meanwhile, so what was read
- * before may have changed after the call. */
+/* The function, ..._unlocks(), is called with the session lock held, and lets
+ * go of it in between: state that was read before the call may have changed. */
 #define ZKR__UNLOCKS ZKR__LOCKED
 
 #endif

@@ -17,8 +17,8 @@ bool zkr__retry_next(const struct zkr_retry *policy, uint32_t retries,
                      uint64_t elapsed_ms, uint64_t random,
                      uint32_t *ret_delay_ms);
 
-/* The same delays without any end, for requests that must be carried out.
- * Pure. */
+/* Returns the delay of a request that must be carried out: the same delays, but
+ * no last attempt. Pure. */
 uint32_t zkr__retry_delay(const struct zkr_retry *policy, uint32_t retries,
                           uint64_t random);
 

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "session/connector.h"
 
-/* Of the scout, which the server has just served, or which has no connection.
- */
+/* How long the client may take to close a scout, which a server has just
+ * served, or which has no connection. */
 #define CLOSE_MS 1000
 
 static int64_t timeout(const struct zkr_session *s)

@@ -116,18 +116,18 @@ static inline void zkr__session_assert_locked(const struct zkr_session *s)
     (void)s;
 }
 
-/* The gate of every public function: refuses NULL and a forked session. `what`
- * names the argument. */
+/* Every public function begins with it: refuses NULL, and a forked child.
+ * `what` names the argument. */
 int zkr__session_check(const struct zkr_session *s, const char *what);
 
 void zkr__session_ref(struct zkr_session *s);
-/* To be called without the lock, because the last reference frees the
+/* The caller must not have the lock, because the last reference frees the
  * session. */
 void zkr__session_unref(struct zkr_session *s);
 
 bool zkr__session_connected(const struct zkr_session *s);
 
-/* Not with ZKR_SESSION_NO_LEASE. */
+/* Returns false with ZKR_SESSION_NO_LEASE. */
 bool zkr__session_has_lease(const struct zkr_session *s);
 
 /* ZKR_OK, or the error of a call that does `noun`: its argument `what` is no

@@ -36,7 +36,7 @@ void zkr__watch_refused_locked(struct zkr__watch *w) ZKR__LOCKED;
 /* Forgets the watch. It may still fire, so the context is kept. */
 void zkr__watch_forget_locked(struct zkr__watch *w) ZKR__LOCKED;
 
-/* The same for a watch that has been set; the server is told, unless the
+/* Forgets a watch that has been set, and removes it from the server, unless the
  * session watches that node for another caller, too. A watch that was refused
  * is freed at once. */
 void zkr__watch_remove_locked(struct zkr__watch *w) ZKR__LOCKED;

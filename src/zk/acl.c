@@ -1,4 +1,4 @@
-/* Access control lists, from text. */
+/* Reads access control lists from text. */
 #include "zk/acl.h"
 
 #include <stdlib.h>

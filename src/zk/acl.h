@@ -1,4 +1,4 @@
-/* Access control lists, from text. */
+/* Reads access control lists from text. */
 #ifndef ZKR__ACL_H
 #define ZKR__ACL_H
 

@@ -1,4 +1,5 @@
-/* The seam on libzookeeper_mt: the only file that includes its header.
+/* The seam on libzookeeper_mt. Only this file and zk_level.c include its
+ * header.
  *
  * It relies on two properties of 3.8.0: completions and watch events come from
  * one FIFO on one thread, and none comes after zookeeper_close() has returned.
@@ -294,8 +295,8 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     return true;
 }
 
-/* Until it returns the client may use the handle and the transactions: it fills
- * in their results as it gives them up. */
+/* Until zookeeper_close() returns the client may use the handle and the
+ * transactions: it fills in their results as it gives them up. */
 static bool close_handle(void *arg)
 {
     struct zkr__zk *zk = arg;

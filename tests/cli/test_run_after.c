@@ -1,5 +1,5 @@
 /* Tests of zk-lockctl run after its command has ended, or when it cannot act
- * itself: processes left behind, the reaper, and the release. */
+ * itself: processes left behind, the killer, and the release. */
 #include "start_run.h"
 
 #include <stdio.h>
