@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "base/cancel.h"
+#include "base/thread_cancel.h"
 
 /* The level is read without the lock, so that a silent log costs one load. */
 static atomic_int hook_level = ZKR__LOG_NOTHING;
@@ -64,11 +64,11 @@ void zkr__log_line(enum zkr_log_level level, const char *line)
     user = hook_user;
     (void)pthread_rwlock_unlock(&hook_lock);
     if (fn != NULL) {
-        int cancel = zkr__cancel_disable(); /* the hook may reach a cancellation
-                                               point */
+        int cancel = zkr__thread_cancel_disable(); /* the hook may reach a
+                                               cancellation point */
 
         fn(level, line, user);
-        zkr__cancel_restore(cancel);
+        zkr__thread_cancel_restore(cancel);
     }
 }
 

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "base/cancel.h"
 #include "base/clock.h"
+#include "base/thread_cancel.h"
 
 int zkr__mtx_init(struct zkr__mtx *mtx)
 {
@@ -29,7 +29,7 @@ static void note_taken(struct zkr__mtx *mtx, int cancel)
 /* A thread that is cancelled while it has the lock would never unlock it. */
 void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
-    int cancel = zkr__cancel_disable();
+    int cancel = zkr__thread_cancel_disable();
     int rc = pthread_mutex_lock(&mtx->m);
 
     assert(rc == 0);
@@ -44,7 +44,7 @@ void zkr__mtx_unlock(struct zkr__mtx *mtx)
     assert(zkr__mtx_mine(mtx));
     mtx->held = false;
     (void)pthread_mutex_unlock(&mtx->m);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
 }
 
 bool zkr__mtx_mine(const struct zkr__mtx *mtx)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread_cancel.h"
 #include "fence/fence_file.h"
 
 struct zkr_fence {
@@ -43,10 +43,10 @@ void zkr_fence_free(zkr_fence *f)
 
     if (f == NULL)
         return;
-    cancel = zkr__cancel_disable();
+    cancel = zkr__thread_cancel_disable();
     if (f->file != NULL)
         zkr__fence_file_close(f->file);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     (void)pthread_mutex_destroy(&f->lock);
     free(f);
 }
@@ -71,9 +71,9 @@ int zkr_fence_open(const char *file, zkr_fence **ret_fence)
     rc = new_fence(&f);
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__cancel_disable();
+    cancel = zkr__thread_cancel_disable();
     rc = zkr__fence_file_open(file, &f->file);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     if (rc != ZKR_OK)
         zkr_fence_free(f);
     else
@@ -184,10 +184,10 @@ static int begin(zkr_fence *f, int64_t token, bool shared, int64_t deadline)
 
 int zkr_fence_begin(zkr_fence *fence, int64_t token, int64_t timeout_ms)
 {
-    int cancel = zkr__cancel_disable();
+    int cancel = zkr__thread_cancel_disable();
     int rc = begin(fence, token, false, zkr__clock_deadline(timeout_ms));
 
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     return rc == ZKR_ETIMEDOUT && timeout_ms == 0 ? ZKR_EBUSY : rc;
 }
 
@@ -199,12 +199,12 @@ void zkr_fence_end(zkr_fence *fence)
 
 static int accept_once(zkr_fence *fence, int64_t token, bool shared)
 {
-    int cancel = zkr__cancel_disable();
+    int cancel = zkr__thread_cancel_disable();
     int rc = begin(fence, token, shared, ZKR__NEVER);
 
     if (rc == ZKR_OK)
         leave(fence);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     return rc;
 }
 
@@ -225,12 +225,12 @@ int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
 
     if (ret_token == NULL)
         return zkr__fail(ZKR_EINVAL, "fence: ret_token is NULL");
-    cancel = zkr__cancel_disable();
+    cancel = zkr__thread_cancel_disable();
     rc = enter(fence, ZKR__NEVER);
     if (rc == ZKR_OK) {
         *ret_token = fence->record.highest;
         leave(fence);
     }
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     return rc;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
+#include "base/thread_cancel.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -21,12 +21,12 @@ static int describe(struct zkr__claim *c)
         .within = c->lock->session->opts.within,
         .of_thread = c->thread != 0,
     };
-    int cancel = zkr__cancel_disable();
+    int cancel = zkr__thread_cancel_disable();
     int rc;
 
     zkr__claim_identity(c)->sign(&owner, number);
     rc = zkr__owner_write(&owner, c->record.data, &c->record.len);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     return rc;
 }
 

@@ -9,10 +9,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
+#include "base/thread_cancel.h"
 #include "session/session.h"
 
 int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)
@@ -32,11 +32,11 @@ int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)
 
 void zkr__dispatch_done(struct zkr__dispatch *d)
 {
-    int cancel = zkr__cancel_disable();
+    int cancel = zkr__thread_cancel_disable();
 
     if (d->fd >= 0)
         (void)close(d->fd);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     (void)pthread_cond_destroy(&d->changed);
 }
 
@@ -199,7 +199,7 @@ int zkr_session_dispatch(zkr_session *s)
 
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__cancel_disable();
+    cancel = zkr__thread_cancel_disable();
     zkr__session_lock(s);
     if (s->dispatch.busy)
         rc = zkr__dispatch_inside_locked(s)
@@ -208,6 +208,6 @@ int zkr_session_dispatch(zkr_session *s)
     else
         run_due_unlocks(s);
     zkr__session_unlock(s);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     return rc;
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
+#include "base/thread_cancel.h"
 #include "session/connector.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
@@ -279,9 +279,9 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
 
     if (ret_session == NULL)
         return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
-    cancel = zkr__cancel_disable();
+    cancel = zkr__thread_cancel_disable();
     rc = open_session(hosts, opts, ret_session);
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     return rc;
 }
 
@@ -330,7 +330,7 @@ int zkr_session_close(zkr_session *s)
     rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__cancel_disable();
+    cancel = zkr__thread_cancel_disable();
     zkr__session_lock(s);
     rc = close_unlocks(s);
     zkr__session_unlock(s);
@@ -338,6 +338,6 @@ int zkr_session_close(zkr_session *s)
         zkr__dispatch_stop(s);
         zkr__session_unref(s);
     }
-    zkr__cancel_restore(cancel);
+    zkr__thread_cancel_restore(cancel);
     return rc;
 }

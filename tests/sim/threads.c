@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/mtx.h"
 #include "base/thread.h"
+#include "base/thread_cancel.h"
 #include "choices.h"
 #include "fiber.h"
 #include "world.h"
@@ -73,12 +73,12 @@ uint64_t zkr__thread_number(void)
 }
 
 /* Fibers are never cancelled. */
-int zkr__cancel_disable(void)
+int zkr__thread_cancel_disable(void)
 {
     return 0;
 }
 
-void zkr__cancel_restore(int cancel)
+void zkr__thread_cancel_restore(int cancel)
 {
     (void)cancel;
 }

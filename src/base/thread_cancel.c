@@ -1,10 +1,10 @@
 /* Disables pthread_cancel() for a thread of the user while it runs code of
  * ours. */
-#include "base/cancel.h"
+#include "base/thread_cancel.h"
 
 #include <pthread.h>
 
-int zkr__cancel_disable(void)
+int zkr__thread_cancel_disable(void)
 {
     int state = PTHREAD_CANCEL_ENABLE;
 
@@ -12,7 +12,7 @@ int zkr__cancel_disable(void)
     return state;
 }
 
-void zkr__cancel_restore(int state)
+void zkr__thread_cancel_restore(int state)
 {
     (void)pthread_setcancelstate(state, NULL);
 }
