@@ -9,7 +9,7 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "inspect/found.h"
-#include "lock/node_name.h"
+#include "lock/markers.h"
 #include "session/call.h"
 #include "session/session.h"
 

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "lock/downgrade.h"
-#include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
 

@@ -2,6 +2,7 @@
  * meaning of its answer. */
 #include "lock/claim_steps.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "lock/claim_steps.h"
-#include "lock/grant_parts.h"
 #include "lock/leftover.h"
 
 static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])

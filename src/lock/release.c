@@ -1,6 +1,7 @@
 /* Releases a lock: now, later, or by freeing the grant. */
 #include "lock/grant_parts.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "lock/holds.h"
 

@@ -2,7 +2,6 @@
 #ifndef ZKR__OP_H
 #define ZKR__OP_H
 
-#include "base/clock.h"
 #include "base/list.h"
 #include "base/timer.h"
 #include "session/locked.h"
