@@ -2,6 +2,7 @@
  * at the place of another grant is in downgrade.c. */
 #include "base/error.h"
 #include "base/thread.h"
+#include "lock/claim.h"
 #include "lock/downgrade.h"
 #include "lock/holds.h"
 #include "lock/lock.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/heartbeat.h"
 #include "lock/leftover.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lock/node_name.h"
 
 int zkr__queue_compare(const struct zkr__contender *a,
                        const struct zkr__contender *b)

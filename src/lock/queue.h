@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lock/node_name.h"
+#include "lock/markers.h"
 
 struct zkr__contender {
     const char *name; /* points into the list that was parsed */

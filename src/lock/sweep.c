@@ -28,8 +28,8 @@ static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
 
 static void on_found(struct zkr__search *search, int rc);
 
-/* The delete is not repeated: then the owner of the node must be known
- * first. */
+/* Whether the node is deleted is not known, and the client does not repeat the
+ * delete (an identity by data): a read must tell first whose node it is now. */
 static bool is_unknown(const struct zkr__sweep *sweep, int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);

@@ -2,6 +2,7 @@
  * comparison of every pair. */
 #include "base/error.h"
 #include "fuzz.h"
+#include "lock/node_name.h"
 #include "lock/queue.h"
 
 /* Of all who stand in a queue: the unfair mutex has none. */

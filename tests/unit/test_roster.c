@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "inspect/roster.h"
+#include "lock/node_name.h"
 #include "lock/queue.h"
 #include "mutex_recipe.h"
 #include "rwlock_recipe.h"
