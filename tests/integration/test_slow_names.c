@@ -20,7 +20,7 @@ enum {
 /* It is slow for one thread, or for all but one. */
 static enum { NOBODY, ONE, OTHERS } slow_for;
 static pthread_t slow_thread;
-static int slow_ms = SLOW_MS;
+static atomic_int slow_ms = SLOW_MS;
 static atomic_int asked;
 static pthread_mutex_t slow_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -57,7 +57,7 @@ int getaddrinfo(const char *node, const char *service,
     memcpy(&real, &symbol, sizeof(real)); /* as POSIX has it */
     if (is_slow()) {
         (void)atomic_fetch_add(&asked, 1);
-        sleep_ms(slow_ms);
+        sleep_ms(atomic_load(&slow_ms));
     }
     return real(node, service, hints, ret_info);
 }
@@ -141,7 +141,7 @@ static void a_close_does_not_wait_for_a_name_server(void **state)
     int code = 0;
 
     (void)state;
-    slow_ms = VERY_SLOW_MS;
+    atomic_store(&slow_ms, VERY_SLOW_MS);
     make_slow(ONE, s->connector);
     atomic_store(&asked, 0);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
@@ -168,7 +168,7 @@ static void a_close_does_not_wait_for_a_name_server(void **state)
 static void a_close_does_not_wait_for_a_scout(void **state)
 {
     (void)state;
-    slow_ms = VERY_SLOW_MS;
+    atomic_store(&slow_ms, VERY_SLOW_MS);
     for (int round = 0; round < 2; round++) {
         int threads = count_threads();
         zkr_session *s = open_session();
