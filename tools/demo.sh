@@ -558,7 +558,7 @@ make_trouble() {
     close_gate
 }
 
-# tool ARGUMENT...: said, and done.
+# tool ARGUMENT...: prints the command, and runs it.
 tool() {
     printf '\n$ zk-lockctl %s\n' "$*"
     ZK_SERVERS=$servers "$lockctl" "$@" 2>&1

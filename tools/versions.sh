@@ -21,8 +21,8 @@ kazoo:
   peers    ZKR_CURATOR_CLASS_PATH, and PYTHONPATH for kazoo
 
 The packages come from the mirror of this machine's own Debian, once; --fresh
-fetches them again. They are unpacked in build-versions/. What they depend on
-is taken from this machine.
+fetches them again. They are unpacked in build-versions/. Their dependencies
+are those of this machine.
 TEXT
 }
 

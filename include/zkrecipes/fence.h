@@ -8,7 +8,7 @@
  * ZKR_ESTALE. An equal token belongs to the same holder, which may write many
  * times.
  *
- * What a fence does. After it has accepted a token, it accepts nothing older.
+ * A fence that has accepted a token does not accept an older token afterwards.
  * So the new holder must present its token before it reads what it will change:
  * until then a late write of the old holder gets through. A fence does not know
  * who holds the lock now: it refuses an old holder only after a newer holder
@@ -24,8 +24,8 @@
  *    section leaves it; a process that is stopped inside keeps others waiting,
  *    but does no harm. The write must be finished when the section ends:
  *    flushed to where the others read it, and not handed to another thread or
- *    process that makes it later. A process that dies may leave half a write,
- *    and the next holder must be prepared to find it.
+ *    process that makes it later. A process that dies may leave half a write:
+ *    the next one in a section must be prepared to find it.
  *  - zkr_fence_accept() alone is enough only where accepting and writing are
  *    one step, as on the only thread of a server that owns the resource.
  *  - A database has transactions: keep the token there, as "update ... where

@@ -42,7 +42,7 @@ struct zkr_request {
     struct zkr__claim *claim; /* for the pointer that the user has */
 };
 
-/* What the caller asked for. */
+/* The caller's intent. */
 enum zkr__intent {
     ZKR__WAIT,   /* for as long as the deadline says */
     ZKR__TRY,    /* the lock if it is free now */

@@ -8,10 +8,10 @@
 
 struct zkr__search {
     struct zkr__op op;
-    /* The node to look for, as zkr__identity.seek() says: */
+    /* Set by zkr__identity.seek(): the read, and how to find our node in it. */
     const char *dir;
-    enum zkr__zk_type read; /* the children of dir, or the one node, */
-    const char *path;       /* ... at this path */
+    enum zkr__zk_type read; /* CHILDREN of dir, or GET of the one node */
+    const char *path;       /* the path of that read */
     /* Put the name into `found`, if our node is in the answer. */
     void (*find)(struct zkr__search *search, const struct zkr__zk_reply *reply);
     /* By name: */

@@ -18,7 +18,8 @@
 static char dir[] = "/tmp/zkrecipes-cli-XXXXXX";
 static struct guard guard;
 
-/* A shell ignores some for what it runs in the background. */
+/* A shell that runs this program in the background may have it ignore some of
+ * them. */
 static void take_signals(void)
 {
     static const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP };

@@ -7,10 +7,11 @@
 
 #include <sys/types.h>
 
-/* A directory for the files of a test; from and to the end of the program. */
+/* Make a directory for the files of the tests, and remove it. */
 int cli_setup(void);
 void cli_teardown(void);
-/* "DIR/name", in one of some static buffers. */
+/* Returns the path of a file in that directory, in one of several static
+ * buffers. */
 const char *cli_file(const char *name);
 
 struct cli {
@@ -32,11 +33,12 @@ const char *cli_said(const struct cli *c);
 /* Waits until its output has this text. */
 void cli_wait_said(const struct cli *c, const char *text);
 
-/* Of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 when there is no such process. */
+/* Returns the state in /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 when there is
+ * no such process. */
 char process_state(pid_t pid);
 void wait_process_state(pid_t pid, char state);
-/* True also for a zombie, because the process that adopts it may not wait for
- * it. */
+/* A zombie counts as gone, because the process that adopts it may never wait
+ * for it. */
 void wait_process_gone(pid_t pid);
 /* The child of a process that has this name; waits for it. */
 pid_t wait_child_of(pid_t parent, const char *name);

@@ -36,7 +36,8 @@ static void say_name(int sig)
     errno = saved;
 }
 
-/* Say which signals come; all others do what they do. Until end of file. */
+/* Say which signals come, until end of file; other signals have their default
+ * effect. */
 static int say_signals(void)
 {
     struct sigaction action = { .sa_handler = say_name };
@@ -155,7 +156,7 @@ static int leave_stopped(const char *file)
     return waitpid(pid, NULL, WUNTRACED) == pid ? 0 : 1;
 }
 
-/* What a person answers, at the terminal. */
+/* Reads the answer of a person at the terminal. */
 static int ask(void)
 {
     char line[64];

@@ -101,7 +101,7 @@ void faulty_free(void *p)
     free(p);
 }
 
-/* None of the tool's makes a file. */
+/* The tool never creates a file with it, so no mode follows. */
 int faulty_open(const char *path, int flags, ...)
 {
     return fails(EMFILE) ? -1 : open(path, flags);

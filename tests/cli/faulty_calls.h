@@ -23,9 +23,10 @@ bool faulty_has_failed(void);
 
 /* So much is read at once, as from a pipe; 0: all. */
 extern size_t faulty_piece;
-/* What the last session was opened with, "scheme auth"; "": none was. */
+/* The credentials of the last session that was opened, as "scheme auth"; ""
+ * when none was. */
 extern char faulty_auth[2048];
-/* And where it was, if that was not wiped out since. */
+/* The memory that held them, or NULL once it has been wiped. */
 extern const void *faulty_auth_at;
 #endif
 

@@ -15,10 +15,10 @@ extern int look_out_fd, look_err_fd;
 int look(const char *words);
 /* The same, argument by argument, with NULL at the end. */
 int look_at(const char *const *args);
-/* The same, and a SIGINT when it has written something, and `after_ms` later.
- * For what does not end by itself. */
+/* The same for a verb that does not end by itself: it gets a SIGINT `after_ms`
+ * after its first output. */
 int look_at_until(const char *const *args, int after_ms);
-/* On other servers, from now on; NULL: those of the fixture. */
+/* Run the tool on other servers from now on; NULL: those of the fixture. */
 void look_on(const char *hosts);
 
 /* The table of the last run with blanks squeezed, and ages, tokens at the end
@@ -26,12 +26,12 @@ void look_on(const char *hosts);
  * "PORT", "UUID". */
 const char *look_golden(void);
 
-/* Fail unless the output is JSON as docs/lockctl-json.schema.json says: values
- * of that definition in it. Asks jq. */
+/* Fail unless the output is JSON of that definition in
+ * docs/lockctl-json.schema.json. Asks jq. */
 void look_assert_schema(const char *definition);
 
 /* The output of the last run as JSON, freed by the next call; fails the test
- * when it is not an envelope of that kind. The items of it. */
+ * when it is not an envelope of that kind. Returns its items. */
 json_t *look_items(const char *kind);
 
 #endif

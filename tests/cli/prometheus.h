@@ -26,8 +26,8 @@ struct samples {
 };
 
 /* Read a whole page: each line ends with \n; each metric has HELP and TYPE
- * before its first sample, once, and its samples stand together; no sample is
- * there twice. */
+ * before its first sample, once, and its samples stand together; no sample
+ * occurs twice. */
 bool prometheus_read(const char *text, struct samples *ret_samples);
 
 /* The sample of that name and lock (NULL: without labels), or NULL. */

@@ -8,8 +8,8 @@
 
 #include "cli.h"
 
-/* zk-lockctl run with these arguments. A session is short, T_MS, where its end
- * is waited for; else a busy machine may not end it. */
+/* Runs zk-lockctl run with these arguments. A session is as short as T_MS only
+ * where a test waits for its end: elsewhere a busy machine must not end it. */
 #define T_MS 2000
 
 #define START_FOR(c, timeout, hosts, ...)                                      \
@@ -20,7 +20,7 @@
 #define START_AT(c, hosts, ...) START_FOR(c, "2s", hosts, __VA_ARGS__)
 #define START(c, ...)           START_FOR(c, "6s", server_hosts(the_server), __VA_ARGS__)
 
-/* Of the program that includes this. */
+/* Each program that includes this has its own. */
 static struct cli cli;
 
 #define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))

@@ -52,8 +52,9 @@ static const char *bash_offers(const char *line)
     return said_by("/bin/bash", script);
 }
 
-/* Locks, that is: on a busy machine the servers may answer too late, and then
- * nothing is offered; a person presses the key once more. */
+/* The same for names of locks. On a busy machine the servers may answer too
+ * late, and then nothing is offered; so this asks again, as a person presses
+ * the key once more. */
 static const char *bash_offers_locks(const char *line)
 {
     int64_t deadline_ms = now_ms() + SOON_MS;
@@ -119,7 +120,7 @@ static void bash_offers_the_names_of_locks(void **state)
     (void)snprintf(line, sizeof(line), "--servers=%s watch /tests/it/",
                    server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
-    /* For bash a word begins behind a colon. */
+    /* To bash, a word begins behind a colon. */
     (void)snprintf(line, sizeof(line),
                    "--servers=%s watch /tests/it/b:", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "1\n");
@@ -143,7 +144,7 @@ static void a_lock_below_locks_is_offered_by_its_name(void **state)
     zkr_mutex_free(m);
 }
 
-/* The time was spent at "/", before "/locks" was looked at. */
+/* Regression: the search spent its time at "/" and did not come to "/locks". */
 static void locks_are_looked_for_below_locks_first(void **state)
 {
     enum { CROWD = 1000 };
@@ -173,7 +174,7 @@ static void locks_are_looked_for_below_locks_first(void **state)
     zkr_mutex_free(m);
 }
 
-/* What is offered is put on the command line as it is. */
+/* The shell puts an offered word on the command line as it is. */
 static void no_name_reaches_a_shell_as_a_command(void **state)
 {
     zkr_mutex *m = new_mutex(session, "/locks/evil$(touch pwned);`x`");
@@ -223,7 +224,8 @@ static void fish_offers_the_same(void **state)
         "kazoo\nwatch\n");
 }
 
-/* The word that is not there yet was none, or two: files were offered. */
+/* Regression: the script passed a word that is not there yet as no word, or as
+ * two, and fish offered files. */
 static void fish_offers_at_an_empty_word(void **state)
 {
     const char *offered;

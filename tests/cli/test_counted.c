@@ -149,8 +149,8 @@ static void connect_with_auth(void)
         assert_int_equal(code, EX_CONFIG);
 }
 
-/* A read error in the middle was taken for the end: the rest of the password
- * was missing, and nobody was told. */
+/* Regression: a read error in the middle was taken for the end of the file, so
+ * the rest of the password was missing, without an error. */
 static void credentials_are_read_whole_or_not_used(void **state)
 {
     static const char good[] = "digest:someone:secret:with:colons\nmore\n";
@@ -246,7 +246,8 @@ static void start_server(void)
                    ntohs(address.sin_port));
 }
 
-/* Not while descriptors are counted: its connections are ours, too. */
+/* The server runs only during the call: its descriptors are in this process,
+ * too, and must not be counted. */
 static void ask(void)
 {
     struct notes notes = { NULL, 0 };

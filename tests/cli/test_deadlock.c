@@ -49,8 +49,8 @@ static struct contender *add_node(struct world *w, struct lock *lock,
     return &w->contenders[i];
 }
 
-/* "<SESSION": it is inside of that one, by its record; "<SESSION!": and on
- * another host. How long that is. */
+/* Reads "<SESSION": by its record the contender is inside that session;
+ * "<SESSION!": and on another host. Returns the length of that text. */
 static int read_nesting(struct contender *c, const char *text)
 {
     int outer;
@@ -66,8 +66,8 @@ static int read_nesting(struct contender *c, const char *text)
     return len + (text[len] == '!');
 }
 
-/* A lock with that queue of "SESSION.THREADx", or s for a shared one; thread
- * 0: nobody says. */
+/* Adds a lock with a queue of "SESSION.THREADx", or "s" for a shared contender;
+ * thread 0: the record names none. */
 static struct lock *add(struct world *w, const char *queue)
 {
     struct lock *lock = &w->locks[w->count];
@@ -107,7 +107,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Of each member: what it holds, and in which lock, ">", and where it waits. */
+/* Compares each member of the cycle: the node that it holds, and its lock, ">",
+ * the node with which it waits, and its lock. */
 static void assert_cycle(size_t i, bool certain, const char *want)
 {
     char text[512] = "";
@@ -152,7 +153,8 @@ static void two_who_wait_for_each_other_are_found(void **state)
     assert_string_equal(found.items[0].youngest->waits->node->name, "1.1x");
 }
 
-/* Each run has a session of its own, and was an owner of its own. */
+/* Each run has a session of its own. Regression: each counted as an owner of
+ * its own. */
 static void nested_runs_that_wait_for_each_other_are_found(void **state)
 {
     (void)state;
@@ -191,8 +193,8 @@ static void a_run_that_waits_for_the_one_around_it_is_found(void **state)
     assert_int_equal(found.count, 0);
 }
 
-/* Anybody may write such records: into any session, in a circle, and of their
- * own session. */
+/* Anybody may write a record that names any session: a foreign one, its own, or
+ * sessions in a circle. */
 static void what_records_say_of_sessions_is_a_claim(void **state)
 {
     (void)state;
@@ -210,7 +212,7 @@ static void what_records_say_of_sessions_is_a_claim(void **state)
     assert_int_equal(found.count, 0);
 }
 
-/* With a sign they are below all others. */
+/* As signed numbers they are below all others. */
 static void sessions_above_2_to_63_are_told_apart(void **state)
 {
     (void)state;
@@ -266,7 +268,8 @@ static void without_a_record_it_is_possible(void **state)
     assert_cycle(0, false, "1.0x@0>1.0x@1 2.1x@1>2.1x@0");
 }
 
-/* One node may be that of either thread, but not of both at once. */
+/* A node without a thread may belong to either thread, but not to both at
+ * once. */
 static void who_says_nothing_does_not_make_two_threads_one(void **state)
 {
     (void)state;
@@ -325,7 +328,7 @@ static void a_writer_in_the_queue_is_part_of_it(void **state)
     assert_cycle(0, true, "1.1s@0>1.1x@1 2.1x@1>2.1s@0 -@->3.1x@0");
 }
 
-/* It waits for all readers, not only for the last. */
+/* The writer waits for all readers, not only for the last one. */
 static void a_writer_waits_for_every_reader(void **state)
 {
     (void)state;
@@ -336,7 +339,7 @@ static void a_writer_waits_for_every_reader(void **state)
     assert_cycle(0, true, "1.1s@0>1.1x@1 2.1x@1>2.1x@0");
 }
 
-/* A thread cannot: these are claims without threads. */
+/* A thread waits in one place at most, so these are claims without threads. */
 static void who_waits_in_two_places_is_not_certain(void **state)
 {
     (void)state;
@@ -388,7 +391,7 @@ static void only_what_was_there_before_counts(void **state)
     assert_int_equal(found.count, 0);
     before.nodes[2].holds = true;
 
-    before.locks[1].path[1] = '9'; /* nor was there the lock */
+    before.locks[1].path[1] = '9'; /* the lock was not there then */
     find_again();
     assert_int_equal(found.count, 0);
 }
@@ -409,7 +412,8 @@ static void a_long_circle_is_found(void **state)
     assert_true(found.items[0].certain);
 }
 
-/* Is there a way from w to itself? By trying all, without the code above. */
+/* Tells whether there is a way from w to itself: tries all ways, without the
+ * code under test. */
 static bool reaches(size_t from, size_t goal, bool *seen)
 {
     const struct contender *c = &now.contenders[from];
@@ -437,7 +441,7 @@ static bool reaches(size_t from, size_t goal, bool *seen)
     return false;
 }
 
-/* Which lock a node is in. */
+/* Returns the lock of a node. */
 static void number_locks(void)
 {
     for (size_t i = 0; i < now.count; i++) {
@@ -458,7 +462,7 @@ static bool any_reaches_itself(void)
     return false;
 }
 
-/* Threads as they are: each waits in one place at most. */
+/* As real threads, each waits in one place at most. */
 static void add_random(uint64_t *random)
 {
     bool waits[8] = { false };

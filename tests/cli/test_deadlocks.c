@@ -13,7 +13,8 @@
 static struct cli cli;
 static char root[64];
 
-/* zk-lockctl VERB with these arguments, below the root: its exit code. */
+/* Runs zk-lockctl VERB with these arguments below the root, and returns its
+ * exit code. */
 #define RUN(verb, ...)                                                         \
     (cli_start(&cli, LOCKCTL,                                                  \
                (const char *const[]){ verb, "--servers",                       \
@@ -27,7 +28,7 @@ static void assert_said(const char *text)
         fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
 }
 
-/* Of what it has said with -q -o json; to be freed. */
+/* The items of its output with -q -o json, to be freed. */
 static json_t *said_items(const char *kind)
 {
     json_t *all = json_loads(cli_said(&cli), 0, NULL);
@@ -153,7 +154,7 @@ static void end_ring(void)
     (void)pthread_barrier_destroy(&ring.barrier);
 }
 
-/* What the answer says of owner i: the locks at these keys. */
+/* Checks the lock that the answer names for one owner under this key. */
 static void assert_member(json_t *owner, const char *key, const char *path)
 {
     json_t *place = json_object_get(owner, key);
@@ -450,7 +451,7 @@ static void make_idle_locks(void)
     }
 }
 
-/* Without the second look, some of 150 runs do. */
+/* Without the second look, some of 150 runs gave one. */
 static void a_busy_system_gives_no_false_alarm(void **state)
 {
     static struct busy busy[BUSY_THREADS];
@@ -499,8 +500,8 @@ static void what_is_missing_or_wrong_has_its_code(void **state)
 
 /* --- runs inside of runs --- */
 
-/* A run that holds lock `first`, and when both are held runs another inside of
- * itself, for lock `second`. */
+/* Starts a run that takes lock `first` and waits until the other run has taken
+ * `second`; then it starts a run inside itself, for lock `second`. */
 static void start_nested(struct cli *c, const char *first, const char *second)
 {
     char script[1024];
@@ -526,7 +527,8 @@ static void wait_nested(const char *name)
     wait_children(path, 2);
 }
 
-/* Each run has a session of its own: "no deadlock" was said of these. */
+/* Each run has a session of its own. Regression: the answer was "no
+ * deadlock". */
 static void nested_runs_that_wait_for_each_other_are_found(void **state)
 {
     struct cli runs[2];

@@ -14,7 +14,8 @@
 static struct cli cli;
 static char root[64];
 
-/* zk-lockctl doctor with these arguments, below the root: its exit code. */
+/* Runs zk-lockctl doctor with these arguments below the root, and returns its
+ * exit code. */
 #define DOCTOR(...)                                                            \
     (cli_start(&cli, LOCKCTL,                                                  \
                (const char *const[]){ "doctor", "--servers",                   \
@@ -58,7 +59,8 @@ static void make(const char *name, const char *data, int flags)
         admin_create_flags(admin, node_path(name), data, flags, NULL, 0), ZOK);
 }
 
-/* The one finding of this check: it is said with its cure. Others may be. */
+/* Expects one finding of this check, with its cure. There may be findings of
+ * other checks. */
 static void assert_finds(const char *check, const char *node, const char *what,
                          const char *cure)
 {
@@ -216,7 +218,8 @@ static bool is_connected(void *zh)
     return zoo_state(zh) == ZOO_CONNECTED_STATE;
 }
 
-/* A client that contends by that name and watches one other node. */
+/* Connects a client that contends with a node of that name and watches one
+ * other node. */
 static zhandle_t *watch(const char *name, const char *watched)
 {
     zhandle_t *zh;
@@ -252,7 +255,8 @@ static void waiters_that_wake_up_together_are_found(void **state)
         assert_int_equal(zookeeper_close(zh[i]), ZOK);
 }
 
-/* As after a copy, or of a client that forgot the flag. */
+/* A copied tree has such nodes; or a client forgot the flag for ephemeral
+ * ones. */
 static void a_contender_without_a_session_is_found(void **state)
 {
     char cure[256];
@@ -371,7 +375,7 @@ static void a_deadlock_is_found(void **state)
                  "zk-lockctl deadlocks");
 }
 
-/* Servers take no control characters in names, but those that turn the
+/* Servers refuse control characters in names, except those that turn the
  * direction of writing. */
 #define TURN "\xe2\x80\xae"
 
@@ -392,7 +396,7 @@ static void text_of_others_moves_no_cursor(void **state)
     assert_null(strstr(cli_said(&cli), TURN));
 }
 
-/* Nor the path of a lock, which they choose as well. */
+/* Other users choose the path of a lock, too. */
 static void paths_of_others_move_no_cursor(void **state)
 {
     char lock[128];

@@ -45,7 +45,7 @@ static void direction_cannot_be_turned(void **state)
     IS("\xe2\x80\xa8", "\\xE2\\x80\\xA8"); /* U+2028: a new line */
 }
 
-/* Or two names would look the same. */
+/* Escaped, because two names would look the same otherwise. */
 static void what_has_no_width_is_shown(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void what_is_not_utf8_becomes_numbers(void **state)
     IS("\xe6z", "\\xE6z");
 }
 
-/* Or "\x1B" as text could not be told from an escape. */
+/* Escaped, because the text "\x1B" would look like an escape otherwise. */
 static void a_backslash_is_doubled(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void too_long_a_text_ends_in_dots(void **state)
     assert_string_equal(out, "0123456789");
     assert_int_equal(escape_text("0123456789", 10, out, 10), 9);
     assert_string_equal(out, "012345...");
-    /* Never within a character, nor within what one became. */
+    /* A text is never cut within a character, nor within the escape of one. */
     assert_int_equal(escape_text("a\nbcdefgh", 9, out, 8), 4);
     assert_string_equal(out, "a...");
     assert_int_equal(escape_text("a\xe6\xbc\xa2zzzzz", 9, out, 7), 4);

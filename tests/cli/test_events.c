@@ -9,8 +9,9 @@
 
 enum { ITEMS_MAX = 8, T0 = 1000000 };
 
-/* Looks are made of texts: "a1H b2 c3S", a name, a token, and what it is: H
- * holds, S shared, A asked for it, F foreign. */
+/* A look is made from a text such as "a1H b2 c3S". Each word is a name, a token
+ * and marks: H it holds, S it is shared, A it was asked for the lock, F it is
+ * foreign. */
 struct seen {
     struct view view;
     struct zkr_participant nodes[ITEMS_MAX];
@@ -144,7 +145,7 @@ static void whose_blocker_remains_has_left(void **state)
     between("a1H b2S c3S", "a1H c3S", "left b waited 190");
 }
 
-/* It may have held in between. */
+/* A waiter may have held the lock between the looks. */
 static void whose_blocker_has_gone_too_is_gone(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void the_same_name_may_be_another_node(void **state)
 {
     (void)state;
     between("a1H", "a2H", "gone a held 200, queued a, acquired a waited 200");
-    /* A token of zero: could not be read, this time or then. */
+    /* A token of zero could not be read, in this look or in the one before. */
     between("a1H", "a0H", "");
     between("a0H", "a1H", "");
 }
@@ -223,7 +224,7 @@ static void clocks_that_differ_make_no_negative_time(void **state)
     done(third);
 }
 
-/* Whatever was told, in order, leads from one look to the next. */
+/* The reported events, applied in order, lead from one look to the next. */
 static void random_queues_are_told_consistently(void **state)
 {
     uint64_t random = 7;

@@ -42,7 +42,7 @@ static const char *below(const char *name)
     return path;
 }
 
-/* Run it: that code, and that text. */
+/* Runs it, and expects that exit code and that text. */
 static void assert_ends(int code, const char *text, const char *const *args)
 {
     int got = look_at(args);
@@ -55,7 +55,7 @@ static void assert_ends(int code, const char *text, const char *const *args)
     assert_string_equal(look_out, "");
 }
 
-/* And that in one line. */
+/* Expects the text in one line, too. */
 static void assert_fails(int code, const char *text, const char *const *args)
 {
     assert_ends(code, text, args);
@@ -97,7 +97,7 @@ static void without_a_quorum_it_is_69(void **state)
     server_kill9(ensemble_server(e, 0));
     server_kill9(ensemble_server(e, 1));
     FAILS(69, "without a quorum", "ls", "--timeout", "2s");
-    /* It says so after a second, and again at the end. */
+    /* It reports that after a second, and again at the end. */
     ENDS(69, "without a quorum", "run", "--timeout", "2s", "-n", "x", "true");
     ensemble_stop(e);
 }
@@ -116,8 +116,9 @@ static int silent_port(int *ret_fd)
     return ntohs(in.sin_port);
 }
 
-/* The client gave a silent server longer than the tool waits, so whoever met it
- * first failed. It begins with any of them. */
+/* Regression: the client waited for a silent server for longer than the tool
+ * waits for the client, so the tool failed when that server was the first. The
+ * client begins with any of them. */
 static void a_silent_server_is_passed_over(void **state)
 {
     char hosts[128];
@@ -145,8 +146,8 @@ static void a_chroot_that_is_not_there_is_78(void **state)
           "/no/such");
 }
 
-#ifndef __SANITIZE_THREAD__ /* whose own threads get no stack then */
-/* More than the machine has, for the stack of each thread. */
+#ifndef __SANITIZE_THREAD__ /* its own threads would get no stack */
+/* The stack of each thread would need more memory than the machine has. */
 static void what_the_machine_does_not_give_is_70(void **state)
 {
     char command[512];
@@ -235,8 +236,9 @@ static void assert_err(const char *text)
         fail_msg("'%s' is not in: %s", text, look_err);
 }
 
-/* "1 nodes could not be looked at", "no locks", and 0: neither which, nor why,
- * nor what helps, and wrong. */
+/* Regression: the tool said "1 nodes could not be looked at" and "no locks",
+ * and its exit code was 0. It did not say which node, why, or what helps, and
+ * "no locks" was wrong. */
 static void what_may_not_be_seen_is_not_nothing(void **state)
 {
     static const char *const verbs[] = { "ls", "deadlocks", "graph", "doctor" };
@@ -295,7 +297,7 @@ static void assert_json_error(const json_t *error, int code, const char *name,
     assert_err(json_string_value(json_object_get(error, "message")));
 }
 
-/* Run it with -o json, and with jsonl: one object on stdout. */
+/* Runs it with -o json and with -o jsonl, and expects one object on stdout. */
 static void fails_in_json(int code, const char *name, const char *cause,
                           const char *words)
 {
@@ -316,7 +318,7 @@ static void fails_in_json(int code, const char *name, const char *cause,
     }
 }
 
-/* There was nothing on stdout. */
+/* Regression: there was nothing on stdout. */
 static void with_json_failures_are_json(void **state)
 {
     char words[256];
@@ -336,7 +338,7 @@ static void with_json_failures_are_json(void **state)
     fails_in_json(78, "configuration", "ZKR_ENOCHROOT", "ls --chroot /no/such");
 }
 
-/* What it writes would be taken for that of the command. */
+/* JSON of run itself would be taken for output of the command. */
 static void run_writes_no_json(void **state)
 {
     (void)state;

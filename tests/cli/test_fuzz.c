@@ -43,7 +43,7 @@ static size_t below(size_t limit)
 
 #define PICK(array) ((array)[below(sizeof(array) / sizeof((array)[0]))])
 
-/* One of the strange things that servers take in a name. */
+/* Adds one of the strange characters that servers accept in a name. */
 static const char *strange(void)
 {
     static const char *const all[] = {
@@ -130,8 +130,8 @@ static void add_uuid(char *name)
     }
 }
 
-/* As Curator, kazoo, go-zookeeper, the C recipe and others name their nodes,
- * or nearly. */
+/* Makes a name as Curator, kazoo, go-zookeeper, the C recipe and others do, or
+ * nearly so. */
 static void make_name(char name[1024])
 {
     static const char *const markers[] = {
@@ -180,7 +180,7 @@ static void make_name(char name[1024])
         (void)strcat(name, strange());
 }
 
-/* What one of ours would say of itself, with evil in it. */
+/* An owner record as our clients write it, with hostile values. */
 static size_t make_record(char *data)
 {
     static const char *const values[] = {
@@ -295,7 +295,8 @@ static int teardown(void **state)
 
 /* --- what must not come out --- */
 
-/* The code point at `p`, and its length; 0 of what is not UTF-8. */
+/* Returns the code point at `p` and its length; a length of 0 where the bytes
+ * are not UTF-8. */
 static size_t decode(const unsigned char *p, size_t left, uint32_t *ret_point)
 {
     size_t len = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -449,7 +450,7 @@ static size_t count_nodes(const char *path)
     return sum;
 }
 
-/* The token of one that holds; NULL: there is none. */
+/* Returns the token of a holder, or NULL when there is none. */
 static const char *a_token(const char *lock)
 {
     static char token[32];
@@ -469,7 +470,7 @@ static const char *a_token(const char *lock)
     return token;
 }
 
-/* Whatever the names are, no more than the one node goes. */
+/* The break deletes one node at most, whatever the names are. */
 static void assert_break(const char *lock)
 {
     const char *token = a_token(lock);
@@ -511,7 +512,7 @@ static size_t env_number(const char *name, size_t otherwise)
     return text == NULL ? otherwise : strtoul(text, NULL, 10);
 }
 
-/* A fault is said with the seed of its round. */
+/* A failure is reported with the seed of its round. */
 static void nothing_hostile_comes_out(void **state)
 {
     int64_t end = now_ms() + (int64_t)env_number("ZKR_FUZZ_MS", 6000);
@@ -534,7 +535,7 @@ static void nothing_hostile_comes_out(void **state)
     print_message("%zu rounds\n", rounds);
 }
 
-/* More children than are listed. Their numbers come twice. */
+/* Makes more children than the tool lists. Each number occurs twice. */
 static void a_huge_directory_is_cut_with_a_note(void **state)
 {
     size_t children = env_number("ZKR_FUZZ_CHILDREN", 600);

@@ -88,7 +88,7 @@ static void room_goes_to_the_texts_that_want_it(void **state)
     grid_start(&grid, columns, COUNT(columns));
     fit(&grid, 17, cells, "...it-is xy    12");
     fit(&grid, 40, cells, "a-long-name-it-is xy    12");
-    /* what was wide once stays so: columns do not jump */
+    /* a column that was wide once stays wide: it does not jump */
     fit(&grid, 40, empty, "a                 -      -");
     assert_true(grid_place(&grid, 2, &x));
     assert_int_equal(x, 23);

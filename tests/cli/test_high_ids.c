@@ -69,7 +69,7 @@ static void the_command_and_the_status_file_have_it(void **state)
     json_decref(status);
 }
 
-/* Of the lock, what is shown of the two in its queue. */
+/* The output about the two contenders in the queue of the lock. */
 static json_t *queue_of(const char *path)
 {
     json_t *all = read_json(said_by("show", path, "-o", 0));
@@ -81,7 +81,7 @@ static json_t *queue_of(const char *path)
     return queue;
 }
 
-/* The one that waits, the holder; the holder, itself. */
+/* The waiter watches the node of the holder, and the holder its own node. */
 static bool both_watch(void *unused)
 {
     (void)unused;

@@ -17,7 +17,7 @@ static zkr_session *s;
 static zkr_mutex *m;
 static zkr_grant *held;
 
-/* One of ours holds; those who wait were made by others. */
+/* One of our clients holds; the waiters are nodes of others. */
 static int group_setup(void **state)
 {
     char node[128];
@@ -46,8 +46,8 @@ static int group_teardown(void **state)
     return admin_delete_tree(admin, path);
 }
 
-/* Run it with that path behind these words: its exit code, the text that it
- * says, and no more than a handful of requests. */
+/* Runs it with the path behind these words, and expects that exit code, that
+ * text on stderr, and no more than a handful of requests. */
 static void assert_asks_little(int code, const char *said, const char *words,
                                const char *more)
 {
@@ -65,8 +65,8 @@ static void assert_asks_little(int code, const char *said, const char *words,
         fail_msg("%s: %ld requests", line, proxy_requests(proxy, PROXY_ANY));
 }
 
-/* It read every node of the queue to say how long the queue is: 3,007 requests
- * of a try on one of 3,000. */
+/* Regression: a try read every node of the queue to say how long the queue is:
+ * 3,007 requests for a queue of 3,000. */
 static void a_try_reads_few_nodes(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void wait_and_break_read_few_nodes(void **state)
                        "");
 }
 
-/* It counted those that it had read. */
+/* Regression: it counted only the nodes that it had read. */
 static void top_counts_all_who_wait(void **state)
 {
     json_t *lock;
@@ -104,7 +104,7 @@ static void top_counts_all_who_wait(void **state)
     assert_false(json_is_true(json_object_get(lock, "cut")));
 }
 
-/* "5 in the queue" was said of as many. */
+/* Regression: it said "5 in the queue" of a queue this long. */
 static void a_limit_of_show_does_not_change_the_count(void **state)
 {
     json_t *lock;
@@ -124,7 +124,7 @@ static void a_limit_of_show_does_not_change_the_count(void **state)
     assert_true(json_is_true(json_object_get(lock, "cut")));
 }
 
-/* All who hold are known by what they say, if that is the question. */
+/* The records of all holders are read when the question is who holds. */
 static void many_holders_are_all_read(void **state)
 {
     const char *readers = new_path();

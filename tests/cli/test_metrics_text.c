@@ -143,7 +143,7 @@ static void the_longest_path_is_whole(void **state)
     assert_int_equal(samples.count, 3 + 2 * 4);
 }
 
-/* The judge must be able to say no. */
+/* The parser itself must be able to refuse a text. */
 static void the_parser_refuses_what_is_wrong(void **state)
 {
 #define HEAD "# HELP a b\n# TYPE a gauge\n"

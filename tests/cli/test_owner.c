@@ -13,7 +13,8 @@
 
 static struct owner owner;
 
-/* From a block of exactly its size. */
+/* The text is in a block of exactly its size, so that ASan sees a read behind
+ * it. */
 static void read_text(const char *text)
 {
     size_t size = strlen(text);
@@ -112,7 +113,8 @@ static void other_data_is_no_record(void **state)
     }
 }
 
-/* jansson limits its depth; what is longer than a record is not parsed. */
+/* jansson limits the depth of its input; a text longer than a record is not
+ * parsed. */
 static void deep_and_long_data_is_no_record(void **state)
 {
     char *deep = calloc(1, 100001);

@@ -12,7 +12,8 @@
 
 enum { TIME_MS = 2000 };
 
-/* A socket on a port of its own, which refuses, unless it listens. */
+/* Opens a socket on a port of its own, which refuses connections unless it
+ * listens. */
 static int new_socket(int family, bool listens, int *ret_port)
 {
     struct sockaddr_storage any = { .ss_family = (sa_family_t)family };
@@ -69,7 +70,8 @@ static void a_port_without_a_listener_refuses(void **state)
         REFUSE("127.0.0.1:%d,127.0.0.1:%d", refusing_port, refusing_port));
 }
 
-/* The library said "timed out" of names that refuse, and -n took 15 s. */
+/* Regression: the library said "timed out" of names that refuse, and -n took 15
+ * s. */
 static void a_name_refuses_too(void **state)
 {
     char text[256];

@@ -247,7 +247,7 @@ static void tstp_and_cont_stop_and_continue_the_command(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-/* flock leaves an orphan that still works. */
+/* flock gives its lock back while an orphan still works. */
 static void a_signal_reaches_the_children_of_the_command(void **state)
 {
     pid_t grandchild;
@@ -265,7 +265,8 @@ static void a_signal_reaches_the_children_of_the_command(void **state)
     assert_int_equal(process_state(grandchild), 0);
 }
 
-/* What consul and flom do not: the lock must not be free before. */
+/* The lock must not be free while one of them lives. consul and flom give it
+ * back earlier. */
 static void the_lock_outlives_all_that_the_command_has_started(void **state)
 {
     const char *path = new_path();
@@ -299,7 +300,7 @@ static void who_does_not_wait_gets_75(void **state)
         START(&second, "-q", "-n", "-E", "9", path, "true");
         assert_int_equal(cli_end(&second), 9);
         assert_string_equal(cli_said(&second), "");
-        /* 0 was taken for a grant, and the exit code was 125. */
+        /* Regression: 0 was taken for a grant, and the exit code was 125. */
         START(&second, "-q", "-n", "-E", "0", path, "echo", "started");
         assert_int_equal(cli_end(&second), 0);
         assert_string_equal(cli_said(&second), "");
@@ -386,7 +387,8 @@ static json_t *read_status(const char *file)
     return json;
 }
 
-/* A paragraph separator of a name was written as it is; the fuzzer saw it. */
+/* Regression, found by the fuzzer: a paragraph separator in a name was written
+ * as it is. */
 static void the_status_file_has_no_character_of_a_name_as_it_is(void **state)
 {
     const char *file = cli_file("status");
@@ -443,8 +445,8 @@ static void the_status_file_says_what_happened(void **state)
     assert_int_equal(RUN("--status-file", "/nowhere/x", path, "true"), 73);
 }
 
-/* Standard output may be a file, and then /dev/stdout was one that could be
- * replaced, and was, for everybody on the machine. */
+/* Regression: when standard output was a file, the tool replaced the link
+ * /dev/stdout itself by a file, for everybody on the machine. */
 static void a_status_file_that_is_a_link_is_followed(void **state)
 {
     const char *link = cli_file("link");
@@ -467,7 +469,7 @@ static void a_status_file_that_is_a_link_is_followed(void **state)
     assert_true(S_ISLNK(st.st_mode));
 }
 
-/* Of the node of a holder. */
+/* The node of a holder. */
 static int64_t session_of(const char *path)
 {
     char node[256];
@@ -565,7 +567,8 @@ static void assert_no_overlap(const char *first, const char *second)
                   (begin - end) / 1000000);
 }
 
-/* consul's child goes on until long after the next has the lock. */
+/* The command of consul lives on until long after the next client has the
+ * lock. */
 static void in_a_partition_the_command_is_dead_before_the_next(void **state)
 {
     const char *first = cli_file("stamps-1");
@@ -584,7 +587,7 @@ static void in_a_partition_the_command_is_dead_before_the_next(void **state)
         proxy_freeze(proxy);
         assert_int_equal(cli_end(&next), 0);
         assert_no_overlap(first, second);
-        /* Before the servers can tell it that its session is over. */
+        /* The servers cannot have told it yet that its session is over. */
         cli_wait_said(&cli, "LOCK LOST: the lease ran out");
         proxy_heal(proxy);
         assert_int_equal(cli_end(&cli), 79);
@@ -592,7 +595,7 @@ static void in_a_partition_the_command_is_dead_before_the_next(void **state)
     proxy_stop(proxy);
 }
 
-/* Then the tool itself can do nothing: its guard must. */
+/* A stopped tool cannot end the command: its guard must. */
 static void a_stopped_tool_does_not_let_the_command_live_on(void **state)
 {
     const char *first = cli_file("stamps-1");
@@ -631,7 +634,7 @@ static void a_killed_tool_takes_the_command_and_its_children_along(void **state)
     assert_int_equal(count_children(path), 1); /* long before its timeout */
 }
 
-/* The kernel does the rest, for the command itself. */
+/* When both are gone, the kernel still kills the command itself. */
 static void without_tool_and_guard_the_command_dies_too(void **state)
 {
     const char *path = new_path();
@@ -649,7 +652,7 @@ static void without_tool_and_guard_the_command_dies_too(void **state)
     wait_process_gone(command);
 }
 
-/* Time to clean up, while the lock is still ours. */
+/* TERM gives the command time to clean up while the lock is still ours. */
 static void before_kill_the_command_gets_term(void **state)
 {
     struct proxy *proxy;
@@ -668,8 +671,9 @@ static void before_kill_the_command_gets_term(void **state)
     proxy_stop(proxy);
 }
 
-/* It had sent TERM, was stopped, and its guard killed the command: it ended
- * with 79 and did not say why. A busy machine does the same. */
+/* Regression: the tool sent TERM, was stopped, and its guard killed the
+ * command; then the tool ended with 79 without a reason. A busy machine has the
+ * same effect as the stop. */
 static void whoever_kills_the_command_it_is_said(void **state)
 {
     struct proxy *proxy;
@@ -742,7 +746,7 @@ static void in_doubt_the_command_is_paused_if_so_asked(void **state)
     command = wait_child_of(cli.pid, "cli-command");
     proxy_cut(proxy);
     wait_process_state(command, 'T');
-    /* Not while nobody knows whose the lock is. */
+    /* It must not go on while nobody knows whose the lock is. */
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     proxy_heal(proxy);
     cli_wait_said(&cli, "still ours");

@@ -29,7 +29,7 @@ static void no_name_hides_a_process_that_is_left(void **state)
     }
 }
 
-/* It is told, continued, and has the time of --kill-grace. */
+/* The process gets TERM and CONT, and has the time of --kill-grace. */
 static void what_is_left_may_clean_up(void **state)
 {
     const char *file = cli_file("cleaned-up");
@@ -43,7 +43,7 @@ static void what_is_left_may_clean_up(void **state)
 
 /* -- the guard ------------------------------------------------------------ */
 
-/* What hits the process group of the tool does not hit its guard: else a
+/* A signal to the process group of the tool does not reach its guard: else a
  * grandchild would live on without the lock. */
 static void a_killed_group_takes_all_along(void **state)
 {
@@ -62,8 +62,8 @@ static void a_killed_group_takes_all_along(void **state)
 
 /* -- giving it back ------------------------------------------------------- */
 
-/* The lock was ours to the end of the command; that the servers do not say so
- * is no failure of the command. Its node goes later. */
+/* The lock was ours to the end of the command, so it is no failure of the
+ * command that the servers do not answer the release. The node goes later. */
 static void a_release_without_an_answer_is_no_loss(void **state)
 {
     const char *path = new_path();
@@ -83,8 +83,8 @@ static void a_release_without_an_answer_is_no_loss(void **state)
 }
 
 /* The lease had run out when the command ended by itself: its guard, dead, did
- * not kill it in time. What the servers say then, if anything, proves nothing:
- * a release is also confirmed when the session was over long before. */
+ * not kill it in time. An answer of the servers to the release proves nothing
+ * then: a release is also confirmed when the session was over long before. */
 static void end_without_a_lease(const char *hosts, struct proxy *proxy)
 {
     pid_t command;
@@ -107,7 +107,7 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
     assert_said(&cli, "LOCK LOST: it was not provably ours");
 }
 
-/* It ended with 0 when the release was confirmed. */
+/* Regression: the exit code was 0 when the release was confirmed. */
 static void a_lock_not_proven_at_the_end_is_lost(void **state)
 {
     struct proxy *proxy;

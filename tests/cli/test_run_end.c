@@ -12,8 +12,8 @@
 #include "proxy.h"
 #include "start_run.h"
 
-/* Of a session that long, the lease is looked at every ten seconds or so: the
- * tool that has missed the end of its command waits for that. */
+/* The lease of such a long session is checked every ten seconds or so: a tool
+ * that has missed the end of its command notices it then at the earliest. */
 #define LONG           "40s"
 #define SOON_ENOUGH_MS 4000
 
@@ -69,10 +69,10 @@ static void end_many(int count)
     free(took_ms);
 }
 
-/* The tool looked for children that had ended, and then read its signals; of
- * an end in between it took the signal without looking again, and the lock
- * stayed held until the lease was due: for half a session timeout, in one of
- * ten runs. */
+/* Regression: the tool looked for children that had ended, and then read its
+ * signals. When the command ended in between, the tool took its signal without
+ * looking again, and held the lock until the lease was due: for half a session
+ * timeout, in one of ten runs. */
 static void a_command_that_term_ends_leaves_the_lock_at_once(void **state)
 {
     (void)state;
@@ -97,7 +97,8 @@ static int make_kill_normal(void **state)
     return unsetenv("LD_PRELOAD");
 }
 
-/* The same for sure: the command ends while the tool is sending TERM. */
+/* The same, but in every run: the command ends while the tool is sending
+ * TERM. */
 static void an_end_amid_the_signals_is_seen(void **state)
 {
     (void)state;
@@ -110,7 +111,8 @@ static void start_stopped(const char *path)
     wait_process_state(wait_child_of(cli.pid, "sh"), 'T');
 }
 
-/* The signal was passed on, and waited for a CONT that nobody sent. */
+/* Regression: the tool passed the signal on, but sent no CONT, so the command
+ * stayed stopped. */
 static void a_command_that_is_stopped_can_be_ended(void **state)
 {
     static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
@@ -133,7 +135,7 @@ static void a_command_that_is_stopped_can_be_continued(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-/* It kept the lock for as long as it liked. */
+/* Regression: such a command kept the lock for as long as it liked. */
 static void a_command_that_does_not_heed_term_is_killed(void **state)
 {
     int64_t told_ms;
@@ -148,7 +150,8 @@ static void a_command_that_does_not_heed_term_is_killed(void **state)
     assert_said(&cli, "did not end within 700 ms of TERM: KILL");
 }
 
-/* The servers were back, the lock was ours again, and TERM was long past. */
+/* Regression: the command ignored that TERM, and when the servers were back it
+ * kept the lock. */
 static void term_because_of_a_doubt_has_a_kill_behind_it_too(void **state)
 {
     struct proxy *proxy;
@@ -195,7 +198,8 @@ static void other_signals_kill_nobody(void **state)
     assert_int_equal(RUN("--kill-after", "ever", new_path(), "true"), 64);
 }
 
-/* What a command leaves behind has the grace to end by itself. */
+/* Processes that a command leaves behind have the grace to end by
+ * themselves. */
 static void what_is_left_is_killed_after_the_grace(void **state)
 {
     int64_t began_ms = now_ms();

@@ -12,7 +12,7 @@
 
 #define INSIDE LOCKCTL, "run", "--servers", server_hosts(the_server)
 
-/* new_path() keeps one only. */
+/* new_path() keeps only one path. */
 static const char *other_path(void)
 {
     static char path[128];
@@ -79,8 +79,8 @@ static void a_chroot_does_not_hide_it(void **state)
     assert_said(&cli, "you hold /a already");
 }
 
-/* As it is left in a terminal multiplexer, say: started by a command that had
- * the lock once. */
+/* A terminal multiplexer that was started by a command that once had the lock,
+ * for example, keeps these variables. */
 static void an_old_environment_means_nothing(void **state)
 {
     const char *path = new_path();
@@ -98,7 +98,8 @@ static void an_old_environment_means_nothing(void **state)
     assert_int_equal(unsetenv("ZKLOCK_SESSIONS"), 0);
 }
 
-/* Its node is there until its session ends: that is worth waiting for. */
+/* The node of the killed run is there until its session ends, so waiting makes
+ * sense. */
 static void a_run_around_that_was_killed_is_waited_for(void **state)
 {
     const char *path = new_path();
@@ -133,7 +134,8 @@ static void assert_node_says(const char *path, const char *text)
 }
 
 /* Two nested runs may wait for each other's outer lock. Each run has a session
- * of its own: without this nothing told that the two were one. */
+ * of its own; only this record tells that the inner run belongs to the outer
+ * one. */
 static void the_node_inside_names_the_session_around(void **state)
 {
     const char *inner = other_path();

@@ -8,7 +8,8 @@ static const int all[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
 
 #define NEXT(...) job_next(&(struct job_view){ __VA_ARGS__ })
 
-/* Its sender may be anybody, and will continue it. */
+/* Without a terminal any process may have sent the stop: that one will continue
+ * the command. */
 static void without_a_terminal_nothing_follows(void **state)
 {
     (void)state;
@@ -35,7 +36,8 @@ static void whoever_asks_in_the_background_is_a_stopped_job(void **state)
     assert_int_equal(NEXT(.signal = SIGTTOU, .lent = true), JOB_STOP);
 }
 
-/* ^Z, or it stops itself: the shell wants its terminal back. */
+/* The key ^Z or the command itself stops it: the shell wants its terminal
+ * back. */
 static void what_stops_with_the_terminal_is_a_stopped_job(void **state)
 {
     (void)state;
@@ -60,11 +62,12 @@ static void a_stop_may_ask_for_the_terminal(void **state)
 {
     (void)state;
     assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true), JOB_LEND);
-    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true, .lent = true),
-                     JOB_STOP); /* it has had it: that was not it */
+    assert_int_equal(
+        NEXT(.signal = SIGSTOP, .ours = true, .lent = true),
+        JOB_STOP); /* it has had the terminal: it stopped for another reason */
 }
 
-/* We have to send KILL, and must be awake for it. */
+/* The tool may have to send KILL, so it must not stop. */
 static void while_it_should_end_no_job_stops(void **state)
 {
     (void)state;

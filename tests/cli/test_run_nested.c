@@ -83,7 +83,7 @@ static struct zkr_participant node(const char *marker, int64_t session)
 
 #define AROUND 0x12
 
-/* Whether a claim of that kind behind these would wait for AROUND. */
+/* Tells whether a claim of that kind behind these would wait for AROUND. */
 static bool waits(enum claim_kind kind, const struct zkr_participant *items,
                   size_t count)
 {
@@ -132,7 +132,8 @@ static void a_reader_joins_a_reader_around(void **state)
     assert_true(WAITS(CLAIM_WRITE, node("__WRIT__", AROUND)));
 }
 
-/* It would wait for the writer, and the writer for the reader around. */
+/* The claim would wait for the writer, and the writer for the reader around
+ * it. */
 static void a_writer_in_between_keeps_a_reader_out(void **state)
 {
     (void)state;

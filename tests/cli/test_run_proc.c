@@ -131,7 +131,7 @@ static int compare_fds(void **state)
     return count_fds() == fds_before ? 0 : -1;
 }
 
-/* A child that sleeps, by that name, until it is killed. */
+/* Starts a child of that name, which sleeps until it is killed. */
 static pid_t start_sleeper(const char *name)
 {
     int ends[2];
@@ -191,7 +191,7 @@ static void all_children_are_found(void **state)
     assert_true(proc_each_child(note, &found));
     assert_int_equal(found, pid);
     assert_true(child_has_descendants());
-    /* It has ended, and is not waited for. */
+    /* The child has ended, and nobody has waited for it. */
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
     assert_true(child_has_descendants());
@@ -231,7 +231,8 @@ static void what_is_not_known_counts_as_a_child(void **state)
     }
 }
 
-/* It goes while it is looked at, or belongs to others and is hidden. */
+/* A process may end while it is looked at, or belong to another user and be
+ * hidden. */
 static void who_is_gone_or_hidden_counts_for_nothing(void **state)
 {
     static const struct {

@@ -14,10 +14,11 @@
 
 #define REFUSING "127.0.0.1:1,127.0.0.1:2"
 
-/* With its own time for connecting it tries for 5 s and the session timeout. */
+/* Starts run with its default time for connecting: it tries for 5 s and the
+ * session timeout. */
 #define START_SILENT(...) START_FOR(&cli, "40s", REFUSING, __VA_ARGS__)
 
-/* All of these took 15 seconds, without a word. */
+/* Regression: all of these took 15 seconds, without a message. */
 static void who_does_not_wait_gives_up_when_all_refuse(void **state)
 {
     (void)state;
@@ -26,7 +27,8 @@ static void who_does_not_wait_gives_up_when_all_refuse(void **state)
     assert_said(&cli, "refused the connection");
 }
 
-/* Of names the library does not know that they refuse. */
+/* The library does not find out whether names of hosts refuse; the tool
+ * does. */
 static void a_name_that_refuses_is_no_other_case(void **state)
 {
     char hosts[300];
@@ -84,7 +86,7 @@ static void a_second_attempt_has_its_credentials(void **state)
     proxy_stop(proxy);
 }
 
-/* A holder, and one that waits for it through a proxy. */
+/* Starts a holder, and a waiter behind it that connects through a proxy. */
 static struct proxy *start_waiter(struct cli *waiter, const char *timeout,
                                   const char *wait)
 {
@@ -99,7 +101,7 @@ static struct proxy *start_waiter(struct cli *waiter, const char *timeout,
     return proxy;
 }
 
-/* What it has said after the last time that this was asked for. */
+/* Waits until it has said the text that many times. */
 static void wait_said_again(const struct cli *c, const char *text, int times)
 {
     for (int i = 0;; i++) {
@@ -136,7 +138,7 @@ static void a_waiter_says_when_servers_go_and_come(void **state)
     proxy_stop(proxy);
 }
 
-/* "not granted before the deadline", it said. */
+/* Regression: it said "not granted before the deadline". */
 static void a_deadline_without_servers_says_so(void **state)
 {
     struct cli waiter;

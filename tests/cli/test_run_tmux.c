@@ -11,7 +11,7 @@
 #include "cli.h"
 #include "tmux.h"
 
-/* A line of the shell: run, the lock, and what is behind it. */
+/* Types a line for the shell: run, the lock, and the given words. */
 static void type_run(const char *command)
 {
     char line[1024];
@@ -28,7 +28,7 @@ static void type_line(const char *line)
     tmux_key("Enter");
 }
 
-/* What is typed is shown, too, and must not count. */
+/* The terminal shows what is typed, too; that must not count. */
 static void wait_code(int code)
 {
     char text[64];
@@ -59,8 +59,8 @@ static int close_terminal(void **state)
     return 0;
 }
 
-/* The command stopped by itself, its group had the terminal, and no key did
- * anything any more. */
+/* Regression: when the command stopped itself, its group kept the terminal, and
+ * no key had an effect any more. */
 static void a_command_that_stops_itself_stops_as_a_job(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void a_job_that_is_stopped_can_be_ended(void **state)
     tmux_wait("Exit 143");
 }
 
-/* It stops a second time, as the first. */
+/* It can be stopped a second time, too. */
 static void a_job_may_stop_again_and_again(void **state)
 {
     (void)state;
@@ -109,9 +109,9 @@ static void the_key_stops_it_and_the_other_key_ends_it(void **state)
     wait_code(130);
 }
 
-/* top(1) asks for the terminal, whatever its output is. It was not given to
- * a command with its output in a file; top then caught TTOU, to clean up the
- * screen, and stopped itself, for ever. */
+/* top(1) asks for the terminal even when its output is a file. Regression: a
+ * command with its output in a file did not get the terminal; top then caught
+ * TTOU, to clean up the screen, and stopped itself, for ever. */
 static void top_may_write_to_a_file(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void top_may_write_to_a_pipe(void **state)
     assert_null(strstr(tmux_screen(), "Stopped"));
 }
 
-/* It lets go of the screen first, and stops itself by SIGSTOP. */
+/* top(1) restores the screen first, and then stops itself with SIGSTOP. */
 static void top_can_be_stopped_by_the_key(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void top_can_be_stopped_by_the_key(void **state)
     wait_code(0);
 }
 
-/* It finds the terminal with the command, which does not want it. */
+/* The command has the terminal at first, but does not read it. */
 static void a_pager_behind_it_gets_the_terminal(void **state)
 {
     (void)state;
@@ -161,8 +161,8 @@ static void a_pager_behind_it_gets_the_terminal(void **state)
     wait_code(0);
 }
 
-/* A loop of a script went on with the next one. `input` is that of run; `word`,
- * and a number, is what it says. */
+/* Regression: a loop in a script went on with its next round. `input` is the
+ * input of run; each round prints `word` and its number. */
 static void end_script(const char *word, const char *input)
 {
     char line[512];

@@ -69,7 +69,7 @@ static bool shows(void *text)
     return found != NULL;
 }
 
-/* What has been waited for before does not count. */
+/* Text up to the end of the last wait does not count. */
 static void wait_shown(const char *text)
 {
     if (!wait_until(shows, (void *)text, SOON_MS))
@@ -123,7 +123,7 @@ static void start_shell(void)
     };
 
     start_in_terminal(argv);
-    /* Two parts: what is typed is shown too, and must not count. */
+    /* In two parts, because the terminal shows the typed line, too. */
     type("PS1='rea''dy> '; set -b\n");
     wait_shown(PROMPT);
 }
@@ -170,7 +170,7 @@ static void the_keys_for_signals_reach_the_command_once(void **state)
     assert_null(strstr(screen + seen, "QUIT"));
 }
 
-/* Nobody would ever continue it: there is no shell. */
+/* There is no shell that would ever continue a stopped command. */
 static void without_a_shell_the_key_for_stopping_does_nothing(void **state)
 {
     (void)state;
@@ -182,8 +182,8 @@ static void without_a_shell_the_key_for_stopping_does_nothing(void **state)
     assert_int_equal(end_terminal(), 0);
 }
 
-/* There the parent is of another namespace: a number of 0, which getsid() takes
- * for the caller. The tool then thought that it had a shell. */
+/* In a container the parent is in another namespace: its number is 0, which
+ * getsid() takes for the caller. Regression: the tool took that for a shell. */
 static void in_a_container_the_key_for_stopping_does_nothing(void **state)
 {
     char *argv[] = { "unshare",
@@ -218,7 +218,7 @@ static bool tool_has_terminal(void *arg)
     return tcgetpgrp(terminal) == leader;
 }
 
-/* Nor would anybody continue this one; but it can be ended. */
+/* Nobody would continue this one either, but the key can end it. */
 static void without_a_shell_a_stopped_command_ends_by_the_key(void **state)
 {
     pid_t command;
@@ -266,7 +266,7 @@ static void a_job_can_be_stopped_and_continued(void **state)
     end_shell();
 }
 
-/* A stopped tool keeps no lease. */
+/* A stopped tool cannot renew its lease. */
 static void a_job_that_was_stopped_for_too_long_is_dead(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void a_job_in_the_background_can_be_brought_to_the_front(void **state)
     end_shell();
 }
 
-/* There the terminal goes to the command only when it asks. */
+/* In a pipeline the command gets the terminal only when it asks for it. */
 static void in_a_pipeline_the_command_can_read_the_terminal(void **state)
 {
     (void)state;

@@ -38,7 +38,7 @@ static void what_is_no_text_becomes_question_marks(void **state)
     assert_string_equal(label, "??");
 }
 
-/* At the byte, but not within a character. */
+/* The label is cut at the byte limit, but not within a character. */
 static void a_long_line_is_cut_between_characters(void **state)
 {
     char text[4 * ZKR_LABEL_MAX + 1];

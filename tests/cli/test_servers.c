@@ -101,7 +101,8 @@ static void watches_of_this_lock_are_read_from_wchp(void **state)
     assert_true(servers_know_watches(s));
 }
 
-/* A server that lies, or something else that listens there. */
+/* The answers of a server that lies, or of another program that listens
+ * there. */
 static void nonsense_is_passed_over(void **state)
 {
     static const unsigned words[] = { SERVERS_CONS, SERVERS_DUMP,
@@ -131,7 +132,7 @@ static void nonsense_is_passed_over(void **state)
     assert_null(servers_client(s, 0x11));
 }
 
-/* Cut anywhere: no read beyond the end, which ASan would see. */
+/* The answer is cut at each byte: ASan would see a read beyond the end. */
 static void answers_may_be_cut_anywhere(void **state)
 {
     static const char text[] =

@@ -116,9 +116,9 @@ int fake_session_close(zkr_session *s)
 
 static _Thread_local bool is_of_the_test;
 
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* of these: */
-static int points; /* where a thread of the tool has let go */
-static int chosen; /* the one for the call */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* guards these: */
+static int points; /* so often a thread of the tool has unlocked */
+static int chosen; /* the point at which the call is made */
 static void (*call)(void);
 static pthread_t caller;
 static bool is_called;
@@ -142,8 +142,8 @@ static bool has_called(void *unused)
     return atomic_load(&is_done);
 }
 
-/* Before a wait the mutex is still held: then the call comes in the wait. Nor
- * does every call return before its thread goes on. */
+/* Before a wait the mutex is still held, so the call comes during the wait. A
+ * call need not return before the thread at the point goes on. */
 static void reach_point(bool is_unlocked)
 {
     bool is_chosen;
@@ -182,7 +182,8 @@ static bool is_under_way(void *unused)
     return under_way;
 }
 
-/* After that it is not made any more. False: it was not. */
+/* Waits for the call to return. Returns false when it was not made; then it
+ * never will be. */
 static bool await_call(void)
 {
     bool was_made;
@@ -257,7 +258,7 @@ static void end(void)
     atomic_store(&has_ended, looker_end(of_all, SOON_MS));
 }
 
-/* Readable is what can be taken. */
+/* The descriptor is readable when there is a look to take. */
 static void take_next(void)
 {
     struct pollfd p = { .fd = looker_fd(of_all), .events = POLLIN };
@@ -272,7 +273,7 @@ static bool has_taken(void *count)
     return atomic_load(&taken) >= *(int *)count;
 }
 
-/* What was asked for at the point is not forgotten: another look begins. */
+/* A look that was asked for at the point is not forgotten: it begins. */
 static bool has_looked_again(void *unused)
 {
     (void)unused;
@@ -299,8 +300,8 @@ static void assert_all_is_given_back(void)
     assert_int_equal(atomic_load(&closed), 1);
 }
 
-/* Two looks, the second asked for, and one more when it was asked for at that
- * point. False: there is no such point. */
+/* Lets it look twice, the second time because it was asked, and once more when
+ * it was asked at that point. Returns false when there is no such point. */
 static bool look_with(void (*at_point)(void), int point, bool asks)
 {
     bool was_called;
@@ -347,7 +348,7 @@ static void looks_are_made_more_often_from_any_time_on(void **state)
     at_each_point(look_often, true);
 }
 
-/* Nobody takes what it has seen: it waits for that, too. */
+/* Nobody takes the look, so the looker may be waiting for that, too. */
 static bool end_at(int point)
 {
     bool was_called;
@@ -373,7 +374,7 @@ static void it_ends_at_any_time(void **state)
 
 /* -- the listers ---------------------------------------------------------- */
 
-/* One of them fails: what the others have listed is given back. */
+/* When one of them fails, the lists of the others are freed. */
 static void of_many_lists_each_may_fail(void **state)
 {
     const struct scan_opts opts = { .timeout_ms = 1000 };
@@ -400,13 +401,14 @@ static void of_many_lists_each_may_fail(void **state)
 
 /* -- the end of a verb ---------------------------------------------------- */
 
-/* In a process of its own, which its listener ends after a second, with 0. */
+/* Runs in a process of its own, which the listener for signals ends with 0
+ * after a second. */
 static _Noreturn void be_stopped(void)
 {
     (void)alarm(60);
     if (!stop_start() || kill(getpid(), SIGTERM) != 0)
         _exit(1);
-    while (stop_wait(10)) /* it is told in another thread */
+    while (stop_wait(10)) /* another thread takes the signal */
         continue;
     if (stop_wait(LONG_MS))
         _exit(2);

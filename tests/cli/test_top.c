@@ -32,7 +32,7 @@ static void resume_server(void)
     paused = false;
 }
 
-/* Two locks below a directory: "alpha" and "beta", both held. */
+/* Makes two locks below a directory: "alpha" and "beta", both held. */
 static int setup(void **state)
 {
     static const char *const names[] = { "alpha", "beta" };
@@ -103,8 +103,8 @@ static pid_t top_pid(void)
     return wait_child_of(tmux_shell(), "zk-lockctl");
 }
 
-/* The shell has its terminal as it was: what is typed is shown, and what was
- * on the screen is there again. */
+/* The shell has its terminal as it was: it shows typed text, and its old
+ * contents are on the screen again. */
 static void assert_restored(void)
 {
     tmux_wait(TMUX_PROMPT);
@@ -308,7 +308,7 @@ static void it_can_be_stopped_and_continued(void **state)
     tmux_key("Enter");
     tmux_wait("2 locks, 1 held");
     assert_string_equal(tmux_say("#{alternate_on}"), "1");
-    assert_int_equal(kill(pid, SIGSTOP), 0); /* it learns nothing of that */
+    assert_int_equal(kill(pid, SIGSTOP), 0); /* top cannot catch that */
     tmux_wait("Stopped");
     assert_int_equal(kill(pid, SIGCONT), 0);
     tmux_type("fg");
@@ -467,7 +467,7 @@ static void a_terminal_that_cannot_do_it_gets_tables(void **state)
 {
     (void)state;
     type_top("TERM=dumb", "");
-    tmux_wait("this terminal has no screen for it");
+    tmux_wait("this terminal cannot show a screen");
     tmux_wait("2 locks, 2 held");
     tmux_key("C-c");
     assert_restored();

@@ -96,8 +96,8 @@ static struct lock make_lock(const char *path, const char *text, int64_t at_ms)
     return lock;
 }
 
-/* A look, so long after T0: paths in their order, each with its contenders;
- * NULL at the end. */
+/* Makes a look so long after T0: paths in their order, each with its
+ * contenders, and NULL at the end. */
 static void look_cut(bool cut, int64_t after_ms, va_list args)
 {
     struct scan scan = { .locks = calloc(16, sizeof(struct lock)),
@@ -158,7 +158,7 @@ static void press_key(uint32_t key)
     assert_int_equal(top_view_key(&view, &model, key), TOP_GO_ON);
 }
 
-/* What is at the beginning of a line, blanks squeezed. */
+/* Compares the beginning of a line, with blanks squeezed. */
 static void line_is(int i, const char *want)
 {
     const char *at;
@@ -237,13 +237,13 @@ static void grants_are_counted_that_were_seen(void **state)
 {
     (void)state;
     look(1000, "/a", "a1H b2", NULL);
-    assert_int_equal(grants("/a"), 0); /* who knows since when */
+    assert_int_equal(grants("/a"), 0); /* nobody saw when it was granted */
     look(2000, "/a", "b2H", "/b", "c3H", NULL);
     assert_int_equal(grants("/a"), 1);
     assert_int_equal(grants("/b"), 1);
     look(3000, "/a", "b2H", "/b", "c4H", NULL);
     assert_int_equal(grants("/a"), 1);
-    assert_int_equal(grants("/b"), 2); /* the name has come back */
+    assert_int_equal(grants("/b"), 2); /* a new node of the old name */
     assert_int_equal(model.totals.grants, 3);
 }
 
@@ -255,7 +255,7 @@ static void grants_count_for_a_minute(void **state)
     look(56000, "/a", "b2H c3", NULL);
     assert_int_equal(grants("/a"), 1);
     look(65000, "/a", "c3H", NULL);
-    assert_int_equal(grants("/a"), 1); /* the other one */
+    assert_int_equal(grants("/a"), 1); /* the later of the two grants */
     look(200000, "/a", "c3H", NULL);
     assert_int_equal(grants("/a"), 0);
 }
@@ -439,7 +439,7 @@ static void the_picture_fits_80_columns(void **state)
                 "? help q quit");
 }
 
-/* The sum over queues of which a part was seen had no '+'. */
+/* Regression: the sum over queues that were seen in part had no '+'. */
 static void what_was_not_counted_has_a_plus(void **state)
 {
     (void)state;
@@ -483,7 +483,8 @@ static void enter_shows_the_queue(void **state)
     line_is(4, "/c held");
 }
 
-/* The one that was chosen, wherever it goes in the list, and to its end. */
+/* The screen shows the chosen lock, wherever it moves in the list, and when it
+ * is gone. */
 static void the_queue_is_that_of_one_lock(void **state)
 {
     (void)state;

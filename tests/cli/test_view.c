@@ -475,7 +475,7 @@ static void queues_of_other_recipes_are_shown_and_broken(void **state)
     }
 }
 
-/* They say nothing of their threads. */
+/* The records of these clients name no thread. */
 static void deadlocks_of_other_recipes_are_possible(void **state)
 {
     struct admin *other;
@@ -549,7 +549,7 @@ static void a_queue_is_shown_with_who_blocks_whom(void **state)
     close_session(other);
 }
 
-/* Nobody sleeps on these nodes: they were made by hand. */
+/* No client waits with these nodes: the test made them. */
 static void a_deaf_waiter_is_told(void **state)
 {
     (void)state;
@@ -688,7 +688,7 @@ static void wait_returns_when_it_is_so(void **state)
 
 /* --- revoke --- */
 
-/* Gives back what it is asked for. */
+/* A holder that gives the lock back when it is asked. */
 static void give_back(zkr_grant *g, const struct zkr_grant_event *e, void *user)
 {
     atomic_int *asked = user;
@@ -715,7 +715,7 @@ static void a_holder_that_listens_gives_back(void **state)
     assert_int_equal(look(line("revoke %s", path)), 0);
 }
 
-/* It waited for ten seconds, whatever was said. */
+/* Regression: it waited for ten seconds, whatever -w said. */
 static void who_asks_waits_as_long_as_told(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -754,8 +754,8 @@ static void a_holder_that_does_not_is_told(void **state)
     assert_string_equal(data, "__REVOKE__");
 }
 
-/* A foreign child was left, and the last look said that this is no lock: wait
- * and revoke failed although the lock was free, and so did break. */
+/* Regression: only a foreign child was left, so the last look said that this is
+ * no lock; then wait, revoke and break failed although the lock was free. */
 static void a_lock_with_a_foreign_child_becomes_free(void **state)
 {
     const char *node = line("%s/lock-0000000000", path);
@@ -866,7 +866,7 @@ static void ignore_log(const char *text)
     (void)text;
 }
 
-/* Two nodes in one transaction. */
+/* Makes two nodes in one transaction. */
 static void make_twins(const char *first, const char *second)
 {
     zhandle_t *zh = zookeeper_init2(server_hosts(the_server), NULL, 10000, NULL,
@@ -882,7 +882,8 @@ static void make_twins(const char *first, const char *second)
     (void)zookeeper_close(zh);
 }
 
-/* A token is that of a transaction, which can make two nodes. */
+/* A token is the number of a transaction, and one transaction can make two
+ * nodes. */
 static void twins_are_not_told_apart_by_the_token(void **state)
 {
     struct Stat stat;
@@ -901,7 +902,7 @@ static void twins_are_not_told_apart_by_the_token(void **state)
     assert_int_equal(count_children(path), 2);
 }
 
-/* They were hexadecimal in tables, and decimal for scripts. */
+/* Regression: they were hexadecimal in tables, and decimal for scripts. */
 static void tokens_are_decimal_everywhere(void **state)
 {
     static const char *const looks[] = {
@@ -995,7 +996,7 @@ static void break_asks_for_the_token_on_the_terminal(void **state)
 
 /* --- how it looks --- */
 
-/* What it writes to a terminal of that width, without carriage returns. */
+/* Returns its output on a terminal of that width, without carriage returns. */
 static const char *on_a_terminal(int width, const char *verb, const char *lock)
 {
     static char said[8192];
@@ -1022,7 +1023,7 @@ static const char *on_a_terminal(int width, const char *verb, const char *lock)
     return said;
 }
 
-/* Of the table; a note may be. */
+/* Checks the lines of the table; a note may be longer. */
 static void assert_no_line_is_longer(const char *text, size_t width)
 {
     for (; *text != '\0'; text += strcspn(text, "\n"), text += *text == '\n') {
@@ -1033,7 +1034,8 @@ static void assert_no_line_is_longer(const char *text, size_t width)
     }
 }
 
-/* The owner was cut to "vm:22", and lines were too long all the same. */
+/* Regression: the owner was cut to "vm:22", and lines were too long all the
+ * same. */
 static void tables_are_as_wide_as_the_terminal(void **state)
 {
     static const char label[] = "release 42 of the web site, by hand";
@@ -1070,7 +1072,7 @@ static void tables_are_as_wide_as_the_terminal(void **state)
     zkr_mutex_free(labelled);
 }
 
-/* A terminal of one byte a character would take 0x9b for a command. */
+/* A terminal with one byte per character would take 0x9b for a command. */
 static void without_utf_8_only_ascii_is_written(void **state)
 {
     (void)state;

@@ -23,7 +23,8 @@ static int setup(void **state)
     return 0;
 }
 
-/* The server may have been away, and they not be back yet. */
+/* The server may have been away, and the sessions may not be connected again
+ * yet. */
 static int teardown(void **state)
 {
     (void)state;
@@ -60,7 +61,7 @@ static void wait_said_often(const struct cli *c, const char *text, int times)
                  cli_said(c));
 }
 
-/* These texts follow each other in what it has said. */
+/* Expects these texts one after the other in its output. */
 static void assert_said_in_order(const struct cli *c, const char *const *texts)
 {
     const char *at = cli_said(c);
@@ -74,7 +75,7 @@ static void assert_said_in_order(const struct cli *c, const char *const *texts)
     }
 }
 
-/* Start it, and wait until it has looked: somebody holds then. */
+/* Starts it, and waits until it has looked and seen a holder. */
 static void start(struct cli *c, const char *const *args, const char *path)
 {
     zkr_mutex *m = new_mutex(session, path);
@@ -240,7 +241,7 @@ static void who_is_asked_is_told_and_still_known(void **state)
     zkr_mutex_free(m);
 }
 
-/* As text it was the session. */
+/* Regression: the text named the session instead. */
 static void who_is_asked_is_known_in_text(void **state)
 {
     const char *path = new_path();
@@ -296,7 +297,7 @@ static void without_a_lock_all_are_watched(void **state)
     wait_said_often(&c, text, 2);
     release(g);
     wait_said_often(&c, text, 3);
-    /* Also when the directory has gone, and one of that name comes again. */
+    /* This holds also when the directory has gone and is created again. */
     assert_int_equal(admin_delete_tree(admin, path), 0);
     g = acquire(m);
     wait_said_often(&c, text, 5);

@@ -76,7 +76,8 @@ static void queue(const int64_t *sessions, size_t count)
     queue((const int64_t[]){ __VA_ARGS__ },                                    \
           sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
-/* Asked about that lock (LOCK), or about all (""), they answer so. */
+/* The servers give this answer to a question about LOCK, or about all locks
+ * (""). */
 static void hear(const char *base, const char *text)
 {
     servers = servers_new(base);
@@ -148,7 +149,7 @@ static void of_one_session_each_has_its_own_watch(void **state)
     assert_wakes(3, ANSWER_YES);
 }
 
-/* Compared as numbers with a sign they are below all others. */
+/* As signed numbers they are below all others. */
 static void sessions_above_2_to_63_are_told_apart(void **state)
 {
     static const char dump[] = "0xc800000000000001\t4000ms\n0x1\t4000ms\n"
@@ -199,7 +200,7 @@ static void behind_a_hidden_node_it_is_unknown(void **state)
     assert_wakes(2, ANSWER_NO);
 }
 
-/* Asked about all locks, the answer has paths; those of others are theirs. */
+/* The answer about all locks has paths: those of other locks do not count. */
 static void nodes_of_other_locks_do_not_count(void **state)
 {
     (void)state;
@@ -237,9 +238,9 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Of one session, each watching the one before it: doctor went over all watches
- * for each waiter, and over all waiters for each of those. 3,000 took it 9 s.
- */
+/* All waiters are of one session, and each watches the one before it.
+ * Regression: doctor went over all watches for each waiter, and over all
+ * waiters for each watch: 9 s for 3,000. */
 static void a_long_queue_costs_little(void **state)
 {
     const struct doctor_opts opts = { .older_ms = 0 };

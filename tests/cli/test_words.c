@@ -70,7 +70,7 @@ static void tokens_are_read_as_they_are_written(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(ids); i++) {
-        errno = ERANGE; /* of something before */
+        errno = ERANGE; /* left by an earlier call */
         assert_true(word_read_token(word_token(ids[i], word), &id));
         assert_int_equal(id, ids[i]);
         assert_true(word_read_token(word_id(ids[i], word), &id));

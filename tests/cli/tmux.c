@@ -16,7 +16,7 @@
 static struct cli server;
 static char socket_name[128];
 
-/* What it says, and how it ended. */
+/* Runs tmux; returns its output, and its exit code. */
 static const char *run(int *ret_code, va_list args)
 {
     const char *argv[24] = { "-u", "-S", socket_name };
@@ -45,7 +45,7 @@ static const char *tmux(const char *first, ...)
     return said;
 }
 
-/* The first word is said twice, for the message. */
+/* The first word is passed a second time, for the message. */
 #define TMUX(word, ...) tmux(word, word, __VA_ARGS__, NULL)
 
 static void close_any(const char *first, ...)
@@ -104,7 +104,7 @@ void tmux_open(int width, int height)
     close_any("", "kill-session", "-t", "test", NULL);
     (void)TMUX("new-session", "-d", "-s", "test", "-x", x, "-y", y, "bash",
                "--norc", "--noprofile", "--noediting", "-i");
-    /* Two parts: what is typed is shown too, and must not count. */
+    /* In two parts, because the terminal shows the typed line, too. */
     tmux_type("PS1='rea''dy> '");
     tmux_key("Enter");
     tmux_wait(TMUX_PROMPT);
@@ -150,7 +150,7 @@ static bool shows(void *arg)
 
     if ((strstr(tmux_screen(), w->text) != NULL) == w->there)
         return true;
-    sleep_ms(20); /* each look is a process */
+    sleep_ms(20); /* each question starts a process */
     return false;
 }
 

@@ -20,7 +20,8 @@ void tmux_type(const char *text);
 void tmux_key(const char *name);
 void tmux_resize(int width, int height);
 
-/* What is on the screen now, in a buffer that the next call overwrites. */
+/* Returns the contents of the screen, in a buffer that the next call
+ * overwrites. */
 const char *tmux_screen(void);
 /* Wait until it is there, or is not. */
 void tmux_wait(const char *text);

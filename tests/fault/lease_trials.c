@@ -35,7 +35,7 @@
 #define PATH_SIZE    64
 #define PATH(buf, i) (void)snprintf(buf, PATH_SIZE, DIRECTORY "/%d", i)
 
-/* Who plays which part in a trial. */
+/* The part of each server in a trial. */
 struct cast {
     int leader;
     int follower; /* the one that is cut off */

@@ -33,7 +33,8 @@ void sleeper_stop(const struct sleeper *s);
 void sleeper_go_on(const struct sleeper *s);
 void sleeper_end(const struct sleeper *s);
 
-/* What the process runs: the whole of main() when argc is SLEEPER_ARGC. */
+/* The process runs this: it is the whole of main() when argc is
+ * SLEEPER_ARGC. */
 enum { SLEEPER_ARGC = 5 };
 int sleeper_main(char **argv);
 

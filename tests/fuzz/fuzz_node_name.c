@@ -7,7 +7,7 @@ static const char *const writers[] = { "__WRIT__", "__lock__", "lock-", NULL };
 static const char *const readers[] = { "__READ__", "__rlock__", NULL };
 static const char *const none[] = { NULL };
 
-/* What a set of markers must find, in words of this test. */
+/* The markers that each set must find, spelled out here a second time. */
 static const struct {
     const char *const *exclusive;
     const char *const *shared;

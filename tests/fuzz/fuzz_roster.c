@@ -125,8 +125,8 @@ static uint32_t markers_seen(void)
     return seen & queued;
 }
 
-/* Whatever the markers, by the rule of the kind; and as the recipes are, where
- * they know all markers of the list. */
+/* Compares each contender with the rule of its kind, for all markers of the
+ * list; and with the recipe itself, where the recipe knows all of them. */
 static void check_all_watched(void)
 {
     uint32_t seen = markers_seen();

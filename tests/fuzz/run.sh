@@ -7,7 +7,7 @@ usage() {
     cat <<'TEXT'
 run.sh [--runs N | --seconds N] [--seed N] PROGRAM...
 
-Each for N runs or seconds (10 by default). What fails is left in
+Each for N runs or seconds (10 by default). An input that fails is left in
 ./fuzz_NAME-crash-*; give that file to the program to repeat it.
 TEXT
 }

@@ -471,8 +471,8 @@ static void a_refused_create_leaves_the_write_as_it_was(void **state)
 
 /* -- requests lost and late ----------------------------------------------- */
 
-/* Whatever goes wrong, there is one reader in the end, and the waiting writer
- * is not granted. */
+/* A request of the downgrade fails in the given way: in the end there is one
+ * reader all the same, and the waiting writer is not granted. */
 static void downgrade_with(int32_t type, enum proxy_action action)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };

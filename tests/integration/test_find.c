@@ -330,7 +330,8 @@ static int find_into(void *list)
     return zkr_locks_find(ps, path, &o, list);
 }
 
-/* What the call, which began before, has found in the end. */
+/* Waits for the call, which has begun already, and returns the locks that it
+ * found. */
 static struct zkr_locks *found(struct call *c, size_t count)
 {
     struct zkr_locks *list;

@@ -167,7 +167,7 @@ void fleet_let_go(const struct mix *m, const struct worker *w, const char *mode)
 
 /* Waiting */
 
-/* What is waited for. */
+/* The condition of a wait. */
 struct goal {
     struct mix *mix;
     size_t sections;

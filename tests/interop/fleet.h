@@ -54,7 +54,8 @@ struct entry fleet_catch(struct mix *m, const struct worker *w,
 void fleet_let_go(const struct mix *m, const struct worker *w,
                   const char *mode);
 
-/* What follows waits for something. `from` is a number in the journal. */
+/* The functions below wait for an event. `from` is the number of a line in the
+ * journal: earlier lines do not count. */
 
 void await_sections(struct mix *m, size_t sections);
 

@@ -25,7 +25,7 @@ enum {
     LONG_SESSION_MS = 15000,
 };
 
-/* What is done to a fleet when it is in the middle of it. */
+/* A fault: it strikes a fleet that is at work. */
 typedef void (*fault_fn)(struct mix *m);
 
 static long cycles(void)

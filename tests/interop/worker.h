@@ -82,10 +82,10 @@ void worker_expect(struct worker *w, const char *answer);
 void worker_do(struct worker *w, const char *answer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What it is made with, Curator or kazoo, has that version, or a later one. */
+/* True when the worker's Curator or kazoo has that version or a later one. */
 bool worker_is_since(struct worker *w, int major, int minor);
 
-/* With the answer to these come session, node and token. */
+/* The answers to these set `session`, `node` and `token`. */
 void worker_open(struct worker *w, const char *hosts, int session_ms);
 void worker_acquire(struct worker *w, const char *mode);
 void worker_expect_held(struct worker *w);

@@ -47,7 +47,7 @@ struct judge_node {
     int64_t gone_at; /* the same on the clock of the grants */
 };
 
-/* What the lock protects has accepted this. */
+/* An access that the resource behind the lock has accepted. */
 struct judge_access {
     bool shared;
     int64_t token;

@@ -86,7 +86,7 @@ static void finds_nothing(void)
     assert_int_equal(judgement.violations, 0);
 }
 
-/* What is right */
+/* Histories that are right */
 
 static void nothing_is_right(void **state)
 {
@@ -147,7 +147,7 @@ static void an_instant_says_only_that_it_was_granted(void **state)
     finds_nothing();
 }
 
-/* What is wrong */
+/* Histories that are wrong */
 
 static void two_hold_it_together(void **state)
 {

@@ -115,7 +115,7 @@ void proxy_cut(struct proxy *p);
 /* Accept connections, but move no byte in either direction. */
 void proxy_freeze(struct proxy *p);
 
-/* Undo proxy_cut() or proxy_freeze().  What was frozen is then delivered. */
+/* Undo proxy_cut() or proxy_freeze().  Frozen bytes are then delivered. */
 void proxy_heal(struct proxy *p);
 
 #endif

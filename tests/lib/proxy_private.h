@@ -143,7 +143,7 @@ unsigned char *bytes_at(const struct bytes *b);
 /* Room for `size` more at the end. */
 void bytes_reserve(struct bytes *b, size_t size);
 void bytes_add(struct bytes *b, const unsigned char *data, size_t size);
-/* What is skipped stays readable until the next bytes_reserve(). */
+/* Skipped bytes stay readable until the next bytes_reserve(). */
 void bytes_skip(struct bytes *b, size_t size);
 void bytes_clear(struct bytes *b);
 
@@ -155,9 +155,9 @@ int frame_first(const struct bytes *b, size_t least, struct frame *ret);
 
 void conn_add(struct proxy *p, int client);
 void conn_free(struct conn *c, bool reset);
-/* What it sent before goes on to the server. */
+/* Bytes that the client sent before go on to the server. */
 void conn_drop_client(struct conn *c);
-/* What it sent before goes on to the client. */
+/* Bytes that the server sent before go on to the client. */
 void conn_drop_server(struct conn *c);
 void conn_read_client(struct conn *c);
 void conn_read_server(struct conn *c);

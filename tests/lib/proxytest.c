@@ -724,7 +724,7 @@ static void assert_hangs_up(const struct fixture *f, const unsigned char *bytes,
     close(fd);
 }
 
-/* What is no frame ends the connection, and only this one. */
+/* Bytes that are no frame end their connection, and no other. */
 static void test_garbage(void **state)
 {
     static const unsigned char huge[] = { 0x7f, 0xff, 0xff, 0xff };

@@ -8,9 +8,9 @@
 
 #define MS 1000000LL
 
-/* One turn. What is measured sleeps mostly, and also works: on a machine that
- * is full, work is delayed more than a wake-up is. To wake up takes a moment
- * also on a quiet machine. */
+/* One turn: a sleep and a piece of work, because the code that is timed sleeps
+ * mostly but also works, and a full machine delays work more than a wake-up. A
+ * wake-up takes a moment on a quiet machine, too. */
 enum {
     SLEEP_NS = 2000000,
     WORK_NS = 100000,

@@ -64,7 +64,7 @@ static bool chance(double probability)
     return drand48() < probability;
 }
 
-/* What we are told from the side */
+/* Callbacks of the session and of the lock */
 
 static void on_session(zkr_session *s, const struct zkr_session_event *event,
                        void *user)

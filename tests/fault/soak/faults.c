@@ -75,7 +75,7 @@ static void resume(struct nemesis *n)
     server_resume(hit(n));
 }
 
-/* What it cannot log ends its part in the ensemble, or the process. */
+/* A server that cannot write its log leaves the ensemble, or exits. */
 static bool does_not_serve(void *server)
 {
     return !server_has_mode(server, "leader") &&

@@ -34,7 +34,7 @@ struct nemesis {
     int journal;
     struct stroke stroke;
 
-    /* What has been done. */
+    /* The work so far. */
     int counts[KINDS_MAX];
     long creates_swallowed;
     long deletes_swallowed;

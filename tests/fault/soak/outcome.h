@@ -6,8 +6,9 @@
 #include "report.h"
 #include "truth.h"
 
-/* What a crew wrote down, and the test with it, is in its directory. Without
- * `truth` only what needs no log is judged. */
+/* Reads the journals of the crew and of the test from the directory of the
+ * crew. Without `truth` (NULL) it judges only what can be judged without the
+ * logs of the servers. */
 void outcome_find(const struct crew *crew, const struct truth *truth,
                   struct outcome *o);
 

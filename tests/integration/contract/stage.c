@@ -134,7 +134,7 @@ bool has(unsigned trait)
     return ((recipe->traits | async) & trait) == trait;
 }
 
-/* What contenders do */
+/* Steps of the contenders */
 
 void succeeds(struct contender *c)
 {

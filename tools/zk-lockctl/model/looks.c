@@ -63,7 +63,7 @@ static void note_cut(struct looks *l, const struct lock *lock)
 
     (void)escape_string(lock->path, path, sizeof(path));
     (void)snprintf(text, sizeof(text),
-                   "%s: who is far behind in the queue is not seen", path);
+                   "%s: contenders far behind in the queue are not seen", path);
     if (lock->cut)
         say_note(l, text);
 }

@@ -91,14 +91,14 @@ void metrics_write(FILE *out, const struct metrics *m)
         const char *help;
         void (*write)(FILE *out, const struct lock *lock);
     } each[] = {
-        { "zklock_held", "Who holds the lock: several, if they are readers.",
+        { "zklock_held", "Holders of the lock: several, if they are readers.",
           write_held },
-        { "zklock_waiters", "Who waits for the lock.", write_waiters },
+        { "zklock_waiters", "Waiters for the lock.", write_waiters },
         { "zklock_longest_wait_seconds",
-          "How long the first of them has waited; 0 without.",
+          "The longest wait of a present waiter; 0 without one.",
           write_longest_wait },
         { "zklock_hold_seconds_max",
-          "At most so long a holder has held it; its wait is in it.",
+          "Upper bound of the longest hold: the wait is included.",
           write_longest_hold },
     };
 

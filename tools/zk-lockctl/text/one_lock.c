@@ -62,7 +62,7 @@ bool one_lock_node(const struct lock *lock, const struct contender *c,
     int len = snprintf(node, size, "%s/%s", lock->path, c->node->name);
 
     if (strchr(c->node->name, '/') != NULL) {
-        (void)lockctl_fail(EX_DATAERR, "the name of the node is none");
+        (void)lockctl_fail(EX_DATAERR, "the name of the node contains '/'");
         return false;
     }
     if (len > 0 && (size_t)len < size)

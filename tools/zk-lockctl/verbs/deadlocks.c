@@ -306,7 +306,7 @@ const struct verb verb_deadlocks = {
         "A release that is on its way looks like a lock that is still held:\n"
         "do not confirm at once where clients or servers are slow.\n"
         "\n"
-        "All locks at and below the paths, or all there are. Who waits for an\n"
+        "All locks at and below the paths, or all there are. A waiter for an\n"
         "unfair mutex has no node, and is not seen. -o dot: for Graphviz.\n",
     .run = deadlocks,
 };

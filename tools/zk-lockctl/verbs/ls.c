@@ -56,8 +56,8 @@ static bool take(int option, struct scan_opts *scan, struct filter *filter)
         if (dialect_is_name(optarg))
             return true;
         (void)lockctl_fail(EX_USAGE,
-                           "--dialect: '%s' is none; see zk-lockctl "
-                           "ls --help",
+                           "--dialect: '%s' is not a dialect; see "
+                           "zk-lockctl ls --help",
                            optarg);
         return false;
     default:

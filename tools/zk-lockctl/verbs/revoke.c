@@ -175,7 +175,7 @@ const struct verb verb_revoke = {
         "  -w, --wait DURATION  how long to wait for them; exit code 75 when\n"
         "                       one of them still holds then (10s)\n"
         "\n"
-        "It is up to the program of the holder what it does. The request\n"
-        "takes the place of what its node said of its owner.\n",
+        "The program of the holder decides what it does. The request\n"
+        "replaces the text in its node that names the owner.\n",
     .run = revoke,
 };

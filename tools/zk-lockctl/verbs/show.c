@@ -289,7 +289,7 @@ static void note_lock(struct view *v)
         notes_add(&v->notes, "several recipes are used on this path; they do "
                              "not exclude each other");
     if (lock->kind == KIND_UNFAIR)
-        notes_add(&v->notes, "who waits for an unfair mutex has no node, and "
+        notes_add(&v->notes, "a waiter for an unfair mutex has no node, and "
                              "is not shown");
     if (lock->listed > lock->count &&
         (lock->dialect == DIALECT_CURATOR || lock->dialect == DIALECT_MIXED))

@@ -128,7 +128,7 @@ static int top(struct lockctl *ctl, int argc, char **argv)
     if (wants_screen(&t)) {
         code = top_live(&t, &on_screen);
         if (!on_screen)
-            lockctl_say(ctl, "this terminal has no screen for it");
+            lockctl_say(ctl, "this terminal cannot show a screen");
     }
     return on_screen ? code : top_print(&t);
 }

@@ -305,9 +305,9 @@ const struct verb verb_watch = {
         "  resync    looks have failed; what happened meanwhile may be "
         "missing\n"
         "\n"
-        "The queue is looked at again and again. What comes and goes\n"
-        "between two looks is not seen. The events of one look are in the\n"
-        "order of the queue, those who have gone first. Times are those of\n"
-        "the looks, durations are upper bounds.\n",
+        "The queue is looked at again and again. A contender that comes and\n"
+        "goes between two looks is not seen. The events of one look are in\n"
+        "the order of the queue, those who have gone first. Times are those\n"
+        "of the looks, durations are upper bounds.\n",
     .run = watch,
 };
