@@ -9,8 +9,8 @@
 
 struct zkr__fence_record {
     int64_t highest;   /* highest of all tokens; 0: none yet */
-    int64_t exclusive; /* highest of those that were not shared; never above
-                          it */
+    int64_t exclusive; /* highest of the tokens that were not shared; never
+                          above it */
 };
 
 /* Accepts a token. Returns false when the token is stale; then nothing

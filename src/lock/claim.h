@@ -72,9 +72,9 @@ struct zkr__claim {
     pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
     struct {                      /* in this epoch */
-        char name[ZKR__NAME_MAX]; /* as asked for: */
+        char name[ZKR__NAME_MAX]; /* as sent in the create */
         bool complete;            /* the server appends no sequence number */
-        size_t path_size;         /* of each of these: */
+        size_t path_size;         /* of `request_path` and of `path` */
         char *request_path;       /* dir/name */
         char *path;               /* dir/name and sequence number, or "" */
         int64_t czxid;
@@ -119,7 +119,8 @@ struct zkr__claim {
         bool decided;
         int rc;
         char detail[ZKR__DETAIL_MAX];
-        struct zkr__timer timeout; /* of an asynchronous claim: */
+        struct zkr__timer
+            timeout; /* this and the rest: of an asynchronous claim */
         struct zkr__notice notice;
         zkr_acquire_fn fn;
         void *user;
@@ -128,8 +129,8 @@ struct zkr__claim {
     struct zkr_grant grant;
     struct {                   /* holds.c, once it is granted */
         struct zkr__list link; /* in lock->holds, until it is released */
-        uint32_t depth;        /* how often its owner has acquired it, */
-        uint32_t handles;      /* ... and not yet freed */
+        uint32_t depth;        /* acquires of its owner that are not released */
+        uint32_t handles;      /* handles of its owner that are not freed */
         bool returning;        /* the acquire that waited has not returned */
     } hold;
 };

@@ -79,7 +79,8 @@ void zkr__claim_survey_locked(struct zkr__claim *c,
 
 /* prove.c: nobody is ahead of us any more. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
-/* ... if our node is still there: a server that is behind has shown it. */
+/* The same, unless our node is gone: the server that has shown it may be
+ * behind. */
 void zkr__claim_prove_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 
 /* wait.c */

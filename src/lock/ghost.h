@@ -13,14 +13,14 @@ struct zkr__ghost;
 
 /* The ghosts of one claim; under the session lock. */
 struct zkr__ghosts {
-    char *waited;  /* the node that is waited for; NULL when out of memory: */
-    int64_t delay; /* from one question about it to the next, */
-    int64_t due;   /* ... which is asked then */
+    char *waited;  /* the node that is waited for; NULL when out of memory */
+    int64_t delay; /* from one question about `waited` to the next */
+    int64_t due;   /* when the next question is asked */
     struct zkr__timer timer;
     struct zkr__op ask;
-    char *asked;              /* the path of that request, */
-    int64_t asker;            /* ... and the czxid of our node when it went */
-    struct zkr__ghost *first; /* those that were found while our node was it */
+    char *asked;              /* the path of the question under way */
+    int64_t asker;            /* the czxid of our node when it was sent */
+    struct zkr__ghost *first; /* ghosts found since we have this node */
 };
 
 void zkr__ghosts_init(struct zkr__ghosts *g, struct zkr_session *s);

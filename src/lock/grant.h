@@ -16,16 +16,17 @@ struct zkr__claim;
 
 struct zkr_grant {     /* under the session lock; part of its claim */
     struct zkr__sm sm; /* enum zkr_grant_state; not HELD before it is granted */
-    struct {           /* grant_watch.c: our own node, */
+    struct {           /* grant_watch.c */
         struct zkr__op get;
-        struct zkr__watch *watch; /* ... watched */
+        struct zkr__watch *watch; /* on our own node */
         struct zkr__timer later;
     } own;
     struct zkr__confirm confirm;
-    uint64_t confirms; /* how many were answered, */
-    int confirmed;     /* ... and how the last one was */
+    uint64_t confirms; /* how many confirms were answered */
+    int confirmed;     /* the answer to the last one */
 
-    struct zkr__notice notice; /* of the listener: */
+    struct zkr__notice
+        notice; /* of the listener, as the members up to `user` */
     struct zkr__ring events;
     bool revoke_requested;
     zkr_grant_fn fn;

@@ -13,15 +13,15 @@ struct zkr__claim;
 
 struct zkr__beat {
     struct zkr__op op;
-    struct zkr__claim *claim; /* whose node it finds; NULL of a sync */
+    struct zkr__claim *claim; /* the write finds its node; NULL: a sync */
 };
 
 /* Under the session lock. */
 struct zkr__locks {
     struct zkr__tenant tenant;
     struct zkr__list claims;
-    struct zkr__list leftovers; /* leftover.h: those that wait, */
-    int leftovers_swept;        /* ... and how many are being swept */
+    struct zkr__list leftovers; /* leftover.h: the ones that wait */
+    int leftovers_swept;        /* how many others are being swept */
     /* heartbeat.h */
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];

@@ -56,7 +56,7 @@ size_t zkr__nearest_exclusive(const struct zkr__nearest *nearest);
 struct zkr__queue {
     struct zkr__contender *ahead; /* in order; the last is right before us */
     size_t count;
-    struct zkr__nearest nearest; /* of them */
+    struct zkr__nearest nearest; /* the nearest among `ahead` */
     bool listed;                 /* our own node is in the list */
 };
 

@@ -21,7 +21,7 @@ struct zkr__search {
     /* The ensemble has answered that this one is not there: a server that shows
      * it all the same has a ghost. NULL or "": none. */
     const char *gone;
-    /* By data, which others may have replaced: */
+    /* By data, which other clients may have replaced: */
     int64_t czxid; /* 0: not known */
     const char *data;
     size_t data_len;

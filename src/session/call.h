@@ -25,13 +25,13 @@ struct zkr__call {
     const struct zkr__call_type *type;
     struct zkr_session *session;
     char *path;      /* as the user gave it: for errors */
-    char *full_path; /* ... with the chroot: for requests */
+    char *full_path; /* `path` with the chroot: for requests */
     int64_t deadline;
 
     atomic_uint refs; /* the caller, and each request under way */
     /* under the session lock */
     struct zkr__list link; /* in session->calls until the caller leaves */
-    struct zkr__list asks; /* those under way */
+    struct zkr__list asks; /* the requests under way */
     bool ended;
     int rc;
     const char *reason; /* constant */

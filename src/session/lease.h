@@ -44,12 +44,12 @@ struct zkr__lease {
     int64_t timeout;  /* T: of the session, the smallest so far */
     int64_t ping_gap; /* G */
     int64_t margin;
-    struct zkr__lease_signs requests; /* that the server has answered */
-    struct zkr__lease_signs rounds;   /* ... with the leader's help */
-    int64_t last_round;               /* when it was sent */
-    int64_t last_committed;           /* ... a write */
-    int64_t took;                     /* R: what a write takes, see below */
-    int64_t alive;                    /* s_j: the leader knows that we were */
+    struct zkr__lease_signs requests; /* requests that the server answered */
+    struct zkr__lease_signs rounds;   /* requests that the leader answered */
+    int64_t last_round;               /* when the last round was sent */
+    int64_t last_committed; /* when the last committed write was sent */
+    int64_t took;           /* R: what a write takes, see below */
+    int64_t alive;          /* s_j: the leader knows that we were alive */
 };
 
 /* A new session. `ping_gap` 0: three tenths of the timeout. */
@@ -65,10 +65,10 @@ void zkr__lease_begin(struct zkr__lease *lease, int64_t since);
 /* The server has answered a request: sent not before `sent`. */
 void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked);
 
-/* ... a sync. */
+/* The server has answered a sync: sent not before `sent`. */
 void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked);
 
-/* ... a write, which was committed. */
+/* The server has committed a write: sent not before `sent`. */
 void zkr__lease_committed(struct zkr__lease *lease, int64_t sent,
                           int64_t acked);
 

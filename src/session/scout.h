@@ -18,8 +18,7 @@
 #include "session/locked.h"
 #include "session/session.h"
 
-/* The connection is lost, and the time begins to count; or it is there
- * again. */
+/* Called when the connection is lost, which starts the time, or there again. */
 void zkr__scout_wait_locked(struct zkr_session *s) ZKR__LOCKED;
 void zkr__scout_rest_locked(struct zkr_session *s) ZKR__LOCKED;
 

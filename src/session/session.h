@@ -43,21 +43,21 @@ struct zkr_session {
     int open_error; /* the error of the last attempt to make a handle */
 
     struct zkr__list queued;    /* operations waiting for the connection */
-    struct zkr__list delayed;   /* ... for their next attempt */
-    struct zkr__list in_flight; /* ... for an answer */
-    struct zkr__list refused;   /* ... for the timer thread, which ends them: */
+    struct zkr__list delayed;   /* operations waiting for the next attempt */
+    struct zkr__list in_flight; /* operations waiting for an answer */
+    struct zkr__list refused;   /* operations that the timer thread ends */
     struct zkr__timer ending;
     size_t in_flight_count;
     struct zkr__op hello; /* the first request of an open */
-    bool greeted;         /* it has been answered: */
+    bool greeted;         /* `hello` was answered, with `greeting` */
     int greeting;
 
     struct zkr__lease lease; /* of this epoch */
-    int64_t promised_until;  /* by that of the last one */
+    int64_t promised_until;  /* the end of the lease of the last epoch */
     struct zkr__timer pulse;
     struct zkr__op touch;
 
-    struct zkr__list calls; /* whose callers wait */
+    struct zkr__list calls; /* the calls whose callers wait */
     struct zkr__list watches;
     struct zkr__list listeners;
     struct zkr__tenant *tenant; /* tenant.h; NULL before there is one */
@@ -65,23 +65,26 @@ struct zkr_session {
     /* the connector */
     struct zkr__zk *zk; /* NULL between handles */
     bool opening;       /* a handle is being made, without the lock */
-    bool early;         /* ... and has spoken already: early_event */
+    bool early;         /* that handle has reported early_event already */
     enum zkr__zk_event early_event;
-    bool handle_dead;  /* the handle must be closed */
-    bool closing;      /* a thread closes it, without the lock at times */
-    int64_t open_at;   /* when to make the next one */
-    int64_t opened_at; /* when this one was begun, by the clock of the lease */
-    bool told_server;  /* the server was told that the session ends */
+    bool handle_dead; /* the handle must be closed */
+    bool closing;     /* a thread closes it, without the lock at times */
+    int64_t open_at;  /* when to make the next one */
+    int64_t
+        opened_at; /* when this handle was begun, by the clock of the lease */
+    bool told_server; /* the server was told that the session ends */
     pthread_cond_t connector_wake;
     bool connector_done;
     pthread_t connector;
 
     struct {
         int64_t due;          /* when the next one is sent; see scout.h */
-        int64_t served_since; /* all since then have been; 0: not the last */
-        unsigned lost;        /* how often the connection was */
-        bool served;          /* this one */
-        bool away; /* the connector is with it, without the lock at times */
+        int64_t served_since; /* all scouts since then were served; 0: the last
+                                 was not */
+        unsigned lost;        /* how often the connection was lost */
+        bool served;          /* this scout was served */
+        bool away; /* the connector handles the scout, without the lock at times
+                    */
     } scout;
 
     /* the timer thread */

@@ -25,12 +25,13 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
 /* The request that would have set it was never sent. */
 void zkr__watch_not_sent_locked(struct zkr__watch *w) ZKR__LOCKED;
 
-/* ... or was answered with `rc`, which is not ZKR_OK. */
+/* The request that would have set the watch was answered with `rc`, which is
+ * not ZKR_OK. */
 void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
                                int rc) ZKR__LOCKED;
 
-/* ... or with ZNOAUTH, and is kept all the same: it names the node, and never
- * fires. */
+/* The request that would have set the watch was answered with ZNOAUTH. The
+ * watch is kept, because it names the node, and never fires. */
 void zkr__watch_refused_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* Forgets the watch. It may still fire, so the context is kept. */

@@ -74,11 +74,11 @@ struct zkr__zk_reply {
     int rc;
     const char *path;         /* CREATE: with the sequence number */
     int64_t czxid;            /* CREATE, EXISTS, GET, SET, SURVEY */
-    int64_t pzxid;            /* of the last change of children: of the same */
-    int64_t owner;            /* the ephemeralOwner: of the same */
-    int64_t ctime_ms;         /* since 1970: of the same */
-    int64_t mzxid;            /* GUARDED SET, with czxid */
-    int32_t version;          /* of the same */
+    int64_t pzxid;            /* as czxid: last change of the children */
+    int64_t owner;            /* as czxid: the ephemeralOwner */
+    int64_t ctime_ms;         /* as czxid: time of the create, since 1970 */
+    int64_t mzxid;            /* GUARDED SET, which sets czxid, too */
+    int32_t version;          /* GUARDED SET */
     bool guard_failed;        /* GUARDED */
     const char *const *names; /* CHILDREN, SURVEY */
     size_t name_count;
@@ -92,7 +92,7 @@ enum zkr__zk_event {
     ZKR__ZK_DISCONNECTED,
     ZKR__ZK_EXPIRED,
     ZKR__ZK_AUTH_FAILED,
-    ZKR__ZK_READ_ONLY, /* nobody has asked for it: the handle must be closed */
+    ZKR__ZK_READ_ONLY, /* unasked: the handle must be closed */
 };
 
 struct zkr__zk_config {

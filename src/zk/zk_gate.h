@@ -24,8 +24,8 @@
  * gate. */
 struct zkr__gate {
     unsigned connections; /* begun, since the io thread is known */
-    unsigned answered;    /* the highest of them that has answered, ... */
-    bool any;             /* ... if any has */
+    unsigned answered;    /* the highest number of one that answered */
+    bool any;             /* one has answered */
 };
 
 /* Receives each line that the client logs, on any thread. */

@@ -62,9 +62,8 @@ static void a_stop_may_ask_for_the_terminal(void **state)
 {
     (void)state;
     assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true), JOB_LEND);
-    assert_int_equal(
-        NEXT(.signal = SIGSTOP, .ours = true, .lent = true),
-        JOB_STOP); /* it has had the terminal: it stopped for another reason */
+    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true, .lent = true),
+                     JOB_STOP); /* it had the terminal already */
 }
 
 /* The tool may have to send KILL, so it must not stop. */

@@ -70,7 +70,7 @@ static void ignore(int error, zkr_grant *g, void *user)
     zkr_grant_free(g);
 }
 
-/* All that promise not to wait, in one go. */
+/* Makes all calls that promise not to wait, one after the other. */
 static int nothing_that_waits(struct attempt *a)
 {
     zkr_mutex *m = NULL;

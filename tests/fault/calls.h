@@ -10,10 +10,10 @@
 #include <zkrecipes/zkrecipes.h>
 
 enum {
-    DEADLINE_MS = 700, /* where the call takes one */
-    REPLY_MS = 400,    /* reply_timeout_ms of the session, where it does not */
+    DEADLINE_MS = 700, /* of calls that take one */
+    REPLY_MS = 400,    /* reply_timeout_ms of the session, for other calls */
     CONNECT_MS = 600,
-    CLOSE_MS = 6000, /* session.h says so */
+    CLOSE_MS = 6000, /* the limit of a close in session.h */
 };
 
 struct call;
@@ -23,10 +23,10 @@ struct attempt {
     const struct call *call;
     const char *hosts;
     zkr_session *session; /* shared with others */
-    zkr_session *own;     /* one to close */
+    zkr_session *own;     /* for calls that close their session */
     char path[64];
     void *lock;
-    zkr_grant *grant; /* what it is about */
+    zkr_grant *grant; /* the argument of the call, if it is about a grant */
     zkr_grant *result;
     int rc;
 };
@@ -34,8 +34,8 @@ struct attempt {
 struct call {
     const char *name;
     int64_t limit_ms;
-    bool begins_before; /* it is waiting for a holder when the fault comes */
-    void (*prepare)(struct attempt *a); /* on servers that are well */
+    bool begins_before; /* it waits for a holder when the fault comes */
+    void (*prepare)(struct attempt *a); /* before the fault */
     int (*run)(struct attempt *a);
     void (*free_lock)(void *lock);
 };
@@ -43,10 +43,10 @@ struct call {
 extern const struct call calls[];
 extern const size_t call_count;
 
-/* A session as the calls expect it. */
+/* Open a session with the options that the limits of the calls assume. */
 zkr_session *calls_session(const char *hosts);
 
-/* After the fault. */
+/* Release and free what the call has left, after the fault. */
 void call_clean(struct attempt *a);
 
 #endif

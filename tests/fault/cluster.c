@@ -140,7 +140,7 @@ static void make_host(struct cluster *c, int host)
            "ip link add port%d type veth peer name eth0 netns"
            " /proc/%d/fd/%d && ip link set port%d master eth0 up",
            host, (int)getpid(), c->spaces[host], host);
-    /* Without it, a link that works again is tried after seconds. */
+    /* Without this, TCP tries a healed link only after seconds. */
     run_on(c, host,
            "cd /proc/sys/net/ipv4; echo 1 >tcp_thin_linear_timeouts;"
            " test ! -e tcp_rto_max_ms || echo 1000 >tcp_rto_max_ms");
@@ -209,7 +209,7 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
     int tick_ms = o->tick_ms > 0 ? o->tick_ms : 2000;
     char sync_limit[32];
     const char *lines[] = { "initLimit=10", sync_limit, NULL };
-    /* Otherwise a server that has missed an election asks again after a
+    /* By default a server that has missed an election asks again after a
      * minute. */
     static const char *const java[] = {
         "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL

@@ -17,7 +17,7 @@ enum {
     HOSTS = SERVERS + 1,
 };
 
-/* Zero means as Debian sets them up. */
+/* Options of the servers; zero is the default of Debian. */
 struct cluster_opts {
     int tick_ms;    /* 2000; the least session timeout is two of them */
     int sync_limit; /* 5; a follower is on its own for that many ticks at

@@ -103,7 +103,7 @@ static void take_times(struct timing *t)
     }
 }
 
-/* In the same session or the next. */
+/* The session itself may be over: then the next one is usable. */
 static void is_usable_again(zkr_session *s)
 {
     zkr_mutex *m = new_mutex(s, new_path());

@@ -93,7 +93,7 @@ static bool is_told_of_the_loss(void *events)
            code == ZKR_GRANT_LOST;
 }
 
-/* Once, and nothing after it. */
+/* The loss was reported once, and nothing after it. */
 static void was_told_once(struct recorder *events)
 {
     size_t losses = 0;
@@ -156,7 +156,8 @@ static void expired_holders_are_told_and_the_next_is_granted(void **state)
 
 /* -- waiters -------------------------------------------------------------- */
 
-/* Nodes of the present session of 1, which was expired, are behind all. */
+/* Session 1 was expired: the nodes of its next session are behind all
+ * others. */
 static void queues_again_at_the_tail(void)
 {
     zkr_grant *g = hold(0);

@@ -36,7 +36,8 @@ static struct oracle *oracles[LOCKS];
 static char paths[LOCKS][64];
 static struct racer racers[THREADS];
 
-/* A round is open or it is not; who comes back waits for the next. */
+/* A round is open or closed; a thread that comes back waits for the next
+ * round. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int round_number;
@@ -206,7 +207,8 @@ static void fail_hanging(int number)
     fail_msg("round %d: threads hang", number);
 }
 
-/* How long the last one took, after the first session had ended. */
+/* Returns the time from the end of the first session to the return of the last
+ * thread. */
 static struct lap race(int number)
 {
     struct stopwatch *w;
@@ -286,7 +288,7 @@ static void judge(void)
            nodes);
 }
 
-/* A busy machine may need more of them for that many losses. */
+/* A busy machine may need more expiries for the same number of losses. */
 static void no_thread_hangs_when_its_session_ends(void **state)
 {
     int races = number_from("ZKR_RACES", SMOKE);

@@ -62,7 +62,8 @@ bool holder_has_grant(void *holder)
     return atomic_load(&((struct holder *)holder)->grant) != NULL;
 }
 
-/* The session first: it delivers what may still come. */
+/* The session is closed first, because the close delivers the last
+ * callbacks. */
 void holder_close(struct holder *h)
 {
     (void)zkr_session_close(h->session);

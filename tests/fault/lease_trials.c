@@ -116,8 +116,8 @@ static void isolate_leader(const struct cast *cast)
     cluster_break(cluster, cast->other, cast->leader);
 }
 
-/* As a machine that is paused: what is sent to it meanwhile is lost, so when it
- * goes on, it finds that all sessions are overdue. */
+/* The leader is like a paused machine: packets sent to it meanwhile are lost,
+ * so when it goes on it finds that all sessions are overdue. */
 static void pause_leader(const struct cast *cast)
 {
     cluster_block(cluster, cast->follower, cast->leader);
@@ -134,9 +134,9 @@ static void cut_client(const struct cast *cast)
     cut(HERE, cast->follower);
 }
 
-/* The answers to what is asked in the stall come, and nothing that the follower
- * sends after them gets out: it is stopped until its link is cut. `asked_ms` is
- * how long before the end of the stall. */
+/* The holders acquire during a stall of the follower, `asked_ms` before its
+ * end. They get the answers, but the follower sends nothing after them: it is
+ * stopped until its link is cut. */
 static void stall_and_acquire(const struct cast *cast, int stall_ms,
                               int asked_ms, int again_ms)
 {
@@ -159,8 +159,8 @@ static void acquire_in_a_stall(const struct cast *cast)
                       TIMEOUT_MS / 8 + 60, random_ms(300, 1000));
 }
 
-/* So that the answers are quick, where the leader happens to send again in
- * time. */
+/* The request comes just before the end of the stall, so the answers are quick
+ * when the leader happens to send again in time. */
 static void acquire_as_a_stall_ends(const struct cast *cast)
 {
     stall_and_acquire(cast, random_ms(1500, 3400), random_ms(20, 60),

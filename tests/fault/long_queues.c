@@ -63,7 +63,8 @@ static int outcome(struct recorder *r)
     return code;
 }
 
-/* Wherever it is by then: not sent, creating, listing, waiting, granted. */
+/* The cancel meets the claim in any state: not sent, creating, listing, waiting
+ * or granted. */
 static void acquire_and_cancel(zkr_mutex *m, int pause_us)
 {
     struct timespec ts = { 0, pause_us * 1000L };

@@ -130,7 +130,7 @@ static void the_search_is_lost_too(void)
     proxy_forget_rules(proxy);
 }
 
-/* The node is there, nobody knows its name, and nobody waits for it. */
+/* The node is there, but no client knows its name, and the caller has left. */
 static void the_caller_has_left(void)
 {
     struct waiter w;
@@ -139,7 +139,7 @@ static void the_caller_has_left(void)
     waiter_start(&w, mutex, 100);
     await_swallowed();
     proxy_cut(proxy);
-    if (waiter_join(&w) == ZKR_OK) { /* it was quicker than we */
+    if (waiter_join(&w) == ZKR_OK) { /* granted before the cut */
         proxy_heal(proxy);
         release(granted(w.grant));
         return;
@@ -173,7 +173,8 @@ static void the_claim_is_cancelled(void)
 
 /* -- deletes -------------------------------------------------------------- */
 
-/* It is free when the release is over, whatever the release has seen. */
+/* The lock passes on to the next contender, whatever the answer to the delete
+ * was. */
 static void passes_on(void)
 {
     zkr_grant *g = granted(acquire(rival));
@@ -249,7 +250,7 @@ static void swallow_many(const char *what, void (*const kinds[])(void),
 
     for (int i = 0; i < count; i++)
         kinds[i % kind_count]();
-    sleep_ms(4000); /* what is there now stays */
+    sleep_ms(4000); /* a node that is there now would stay */
     assert_int_equal(count_children(path), 0);
     v = oracle_judge(oracle, the_server);
     assert_int_equal(v.twins, 0);

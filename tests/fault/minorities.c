@@ -61,8 +61,8 @@ static bool is_not_there(void *connection)
 
 /* -- a write that comes late, through the server of before ---------------- */
 
-/* If the old server took it, there would be a node of ours that no search has
- * found: everybody would wait for it until the session ends. */
+/* If the old server accepted it, there would be a node of ours that no search
+ * has found, and everybody would wait for it until the session ends. */
 static void a_late_create_through_the_old_server_is_refused(void **state)
 {
     struct connection old = { ensemble_server(ensemble, 0), 0 };
@@ -87,7 +87,7 @@ static void a_late_create_through_the_old_server_is_refused(void **state)
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
-    assert_true(recorder_wait(r, 1, SOON_MS)); /* through the other */
+    assert_true(recorder_wait(r, 1, SOON_MS)); /* through the other server */
     assert_true(recorder_get(r, 0, &code, NULL));
     assert_int_equal(code, ZKR_OK);
     assert_int_equal(zkr_session_epoch(s), 1);
@@ -121,7 +121,7 @@ static bool is_decided(void *g)
     return state == ZKR_GRANT_HELD || state == ZKR_GRANT_LOST;
 }
 
-/* It serves readers, and is no server to us. */
+/* The last server only serves reads, so the library must not use it. */
 static void is_no_use(zkr_session *s, zkr_mutex *m)
 {
     zkr_grant *none = NULL;
@@ -172,7 +172,7 @@ without_a_majority_there_is_no_lease_and_maybe_a_lock_again(void **state)
         sleep_ms(10);
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
 
-    /* Each needs another to come up. */
+    /* Neither comes up without the other. */
     assert_int_equal(server_restart(ensemble_server(ensemble, 0)), SERVER_OK);
     assert_int_equal(server_restart(ensemble_server(ensemble, 1)), SERVER_OK);
     assert_true(wait_until(has_leader, NULL, HEALTHY_MS));

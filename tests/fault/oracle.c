@@ -57,7 +57,7 @@ static void make_room(struct oracle *o)
         abort();
 }
 
-/* The thread that calls may be late, so this only says "by then". */
+/* The calling thread may be late, so the instant is only an upper bound. */
 void oracle_granted(struct oracle *o, zkr_grant *g)
 {
     struct judge_grant grant = { .token = zkr_grant_token(g) };
@@ -98,7 +98,7 @@ static int by_token(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the grants; each has its life. */
+/* Sorts the grants. For each grant there is a life with its token. */
 static int64_t longest_in_vain(const struct oracle *o, const struct life *lives,
                                size_t count)
 {

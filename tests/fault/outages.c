@@ -75,7 +75,7 @@ static void heal_proxy(void)
     proxy_heal(proxy);
 }
 
-/* Nobody hears that the other is gone. */
+/* Neither end learns that the other is unreachable. */
 static void lose_requests(void)
 {
     cluster_block(cluster, HERE, 1);

@@ -9,7 +9,7 @@
 
 struct outage {
     const char *name;
-    const char *(*hosts)(void); /* whom it concerns */
+    const char *(*hosts)(void); /* the servers that the calls use */
     void (*strike)(void);
     void (*heal)(void);
 };

@@ -36,7 +36,7 @@
 /* Instants of now_ms(); 0: done, or not to be done. */
 struct plan {
     int64_t stop;
-    int64_t free_lock; /* shortly before: */
+    int64_t free_lock; /* shortly before go_on */
     int64_t go_on;
     int64_t nap; /* after the grant, in ms */
     int64_t stop_again;
@@ -46,10 +46,10 @@ struct plan {
 
 /* Instants before the end of a session, in ns; negative is too late. */
 struct sample {
-    bool believed; /* there was a yes: else the first two mean nothing */
+    bool believed; /* there was a yes; else `ok` and `claimed` mean nothing */
     int64_t ok;
     int64_t claimed;
-    int64_t pinged; /* 5T/12 from going on, as if the client had just pinged */
+    int64_t pinged; /* of a wrong rule: a lease of 5T/12 from going on */
 };
 
 static struct cluster *cluster;
@@ -58,7 +58,7 @@ static zkr_session *rival;
 static struct sleeper sleepers[SLEEPERS];
 static struct plan plans[SLEEPERS];
 static zkr_mutex *mutexes[SLEEPERS];
-static zkr_grant *held[SLEEPERS]; /* by the rival; NULL for who does not wait */
+static zkr_grant *held[SLEEPERS]; /* by the rival; NULL: no waiter */
 static struct sample *samples;
 static int sample_count;
 static int survivors;

@@ -22,9 +22,9 @@ struct party {
     zkr_session *session;
     zkr_listener *listener;
     zkr_mutex *mutexes[PARTIES];
-    int lock; /* that it holds */
+    int lock; /* the one that it holds */
     zkr_grant *_Atomic grant;
-    struct recorder *turn; /* of the lock after that */
+    struct recorder *turn; /* its turn at the lock after that one */
     atomic_long suspended_ms;
     atomic_long longest_ms;
 };

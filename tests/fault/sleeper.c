@@ -80,7 +80,7 @@ static void ask(struct seat *seat, struct holder *h)
     int64_t now = boot_ns();
     int64_t until;
 
-    /* A grant in a session of later on says nothing of the one that ended. */
+    /* A grant in a later session tells nothing about the one that ended. */
     if (g == NULL || zkr_session_epoch(h->session) != h->epoch)
         return;
     if (atomic_load(&seat->granted) == 0)

@@ -13,8 +13,8 @@ enum { SLEEPERS = 16 };
 /* Shared with the process. Instants are nanoseconds of CLOCK_BOOTTIME, 0:
  * never. */
 struct seat {
-    atomic_bool acquire; /* said to the process: ask for the lock */
-    atomic_bool ready;   /* it has a session, and waits for that */
+    atomic_bool acquire; /* set by the test: ask for the lock */
+    atomic_bool ready;   /* it has a session, and waits for `acquire` */
     atomic_llong session_id;
     atomic_llong granted;     /* when it was seen */
     atomic_llong last_ok;     /* zkr_grant_check() was called, and said yes */

@@ -31,8 +31,8 @@
 
 struct row {
     const char *name;
-    int part;    /* of T that a round trip takes, in 1/120 */
-    bool proven; /* there is a proof at any time */
+    int part;    /* the round trip, in 1/120 of T */
+    bool proven; /* expected: there is a proof at any time */
     struct proxy *proxy;
     struct holder holders[HOLDERS];
     long asked;
@@ -56,7 +56,7 @@ static struct row rows[] = {
 
 static struct cluster *cluster;
 static atomic_bool stop;
-static int64_t latest_ms; /* the machine, between two questions */
+static int64_t latest_ms; /* lateness of the machine between questions */
 
 static void open_row(struct row *r, const struct server *follower)
 {

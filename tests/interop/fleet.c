@@ -15,7 +15,7 @@ enum { FLEET = KINDS * PER_KIND, PATIENCE_MS = 120000 };
 
 static struct worker workers[FLEET];
 static int last_number; /* in the name of a worker; never used twice */
-static bool is_busy;    /* still, when a test failed in the middle */
+static bool is_busy;    /* also after a test that failed in the middle */
 static char base[PATH_MAX / 4];
 static struct guard guard;
 
@@ -229,8 +229,8 @@ void await_enter(struct mix *m, size_t from, bool only_writers)
         fail_msg("nobody enters any more");
 }
 
-/* The journal is read first: who is in it was granted while the node was still
- * there. */
+/* The journal is read before the node is looked for: a worker that has entered
+ * by then was granted while the node was still there. */
 static bool has_gone(void *arg)
 {
     struct goal *g = arg;

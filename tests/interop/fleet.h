@@ -34,21 +34,21 @@ int fleet_tear_down(void **state);
 /* Number 0 to PER_KIND - 1 of a kind. */
 struct worker *fleet_worker(int kind, int number);
 
-/* Those who take part, one after the other: the first for NULL, NULL after the
- * last. */
+/* Returns the next worker of the mix after `w`: the first for NULL, and NULL
+ * after the last. */
 struct worker *fleet_next(const struct mix *m, struct worker *w);
 
-/* Let them run, until fleet_end(), which returns when all have come to their
- * end, and read the journal. */
+/* Let the workers run. fleet_end() ends them, returns when all have come to
+ * their end, and reads the journal. */
 void fleet_begin(struct mix *m);
 void fleet_end(struct mix *m);
 
-/* Another process in the place of one that has been killed; returns when it
+/* Start another process in the place of a killed one; returns when the new one
  * has had the lock. */
 void fleet_replace(struct mix *m, struct worker *w);
 
-/* Returns when it holds the lock in that mode; it goes on holding until it is
- * let go. */
+/* Returns when the worker holds the lock in that mode. It goes on holding until
+ * fleet_let_go(). */
 struct entry fleet_catch(struct mix *m, const struct worker *w,
                          const char *mode);
 void fleet_let_go(const struct mix *m, const struct worker *w,
@@ -62,13 +62,13 @@ void await_sections(struct mix *m, size_t sections);
 struct entry await_entry(struct mix *m, size_t from, const char *what,
                          const char *worker);
 
-/* Somebody, or some writer, enters. */
+/* A worker, or a writer, enters. */
 void await_enter(struct mix *m, size_t from, bool only_writers);
 
-/* It has a node: while somebody else holds, it waits. */
+/* The worker has a node; so while another one holds, it waits. */
 void await_queued(const struct mix *m, const struct worker *w);
 
-/* The node of a dead holder has gone, and nobody who conflicts has entered
+/* The node of a dead holder has gone, and no conflicting worker has entered
  * before. */
 void await_gone(struct mix *m, size_t from, const struct entry *held);
 

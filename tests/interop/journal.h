@@ -35,7 +35,7 @@ struct journal {
 void journal_create(struct journal *j, const char *dir);
 void journal_free(struct journal *j);
 
-/* Read what has come since. */
+/* Read the lines that were added since the last read. */
 void journal_read(struct journal *j);
 
 void journal_note_ended(const char *dir, const char *worker);
@@ -45,7 +45,7 @@ void journal_note_ended(const char *dir, const char *worker);
 const struct entry *journal_find(const struct journal *j, size_t from,
                                  const char *what, const char *worker);
 
-/* Has anybody entered, or any writer, from number `from` on? */
+/* Tells whether a worker, or a writer, has entered from number `from` on. */
 bool journal_has_enter(const struct journal *j, size_t from, bool only_writers);
 
 /* As "curator2" and "curator5" are. */

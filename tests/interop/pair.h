@@ -19,17 +19,17 @@ struct side {
 /* For the group. */
 int pairs_tear_down(void **state);
 
-/* One of the workers of a kind, connected. */
+/* Returns one of the workers of a kind, connected. */
 struct worker *worker_of(enum kind kind, int number);
 
-/* Put both on a new path, and return it. The second is the other worker of its
- * kind when both are of the same. */
+/* Put both workers on a new path, and return it. When both sides are of one
+ * kind, the second is the other worker of that kind. */
 const char *pair_on_new_path(const char *recipe, const struct side *first,
                              const struct side *second,
                              struct worker **ret_first,
                              struct worker **ret_second);
 
-/* Returns when the server says that it watches that node. */
+/* Returns when the server says that the worker watches that node. */
 void wait_watching(const struct worker *w, const char *path, const char *node);
 
 /* Let it acquire; returns when it watches the node `before`. */
@@ -41,7 +41,7 @@ void acquire_behind(struct worker *w, const char *mode, const char *path,
 void excludes(const char *recipe, const struct side *first,
               const struct side *second);
 
-/* That, and the same the other way round. */
+/* The same check, and then the same with the sides exchanged. */
 void both_exclude(const char *recipe, const struct side *a,
                   const struct side *b);
 

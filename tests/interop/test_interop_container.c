@@ -10,8 +10,9 @@ static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
 static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
 static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
 
-/* We first, so that the directory is of our making, then kazoo, which queues
- * before we go: an empty directory would be removed under its first acquire. */
+/* We acquire first, so that the directory is a container. kazoo queues before
+ * we release: the server would remove an empty directory under its first
+ * acquire. */
 static const char *use_by_turns(const struct side *ours,
                                 const struct side *theirs,
                                 struct worker **ret_kazoo)
@@ -59,7 +60,7 @@ static void kazoo_lock_object_outlives_our_kazoo_layout(void **state)
 
     (void)state;
     (void)use_by_turns(&c_for_kazoo, &kazoo_as_is, &kazoo);
-    /* A container that is made now, goes when the server looks next. */
+    /* A container that is created now goes when the server looks next. */
     empty = new_path();
     worker_do(us, "lock", "lock mutex curator %s", empty);
     worker_acquire(us, "write");

@@ -107,7 +107,8 @@ static void expire_some_of_each_kind(struct mix *m)
  * starts: a server forgets those who come too early, and lets them wait. */
 static struct proxy *proxy;
 
-/* While one of each kind holds the lock, and still does afterwards. */
+/* The fault comes while a worker of each kind holds the lock, and the worker
+ * still holds it afterwards. */
 static void restart_under_each_kind(struct mix *m)
 {
     for (int kind = 0; kind < KINDS; kind++) {

@@ -183,8 +183,8 @@ static void downgrade_curator(struct worker *holder, struct worker *waiter,
     worker_do(holder, "released", "release write");
 }
 
-/* CURATOR-621: it puts the reader behind the writer that waits, and lets that
- * in; whoever the writer is. */
+/* CURATOR-621: Curator puts the reader behind the waiting writer, and lets that
+ * writer in, of whichever client it is. */
 static void downgrade_of_old_curator_lets_a_writer_of_ours_in(void **state)
 {
     struct worker *holder;

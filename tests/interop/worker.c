@@ -27,7 +27,7 @@ static bool listening;
 static void answer(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* One write for a line: callbacks answer too. */
+/* Each line is one write, because callbacks answer, too. */
 static void answer(const char *format, ...)
 {
     char line[1024] = "= ";

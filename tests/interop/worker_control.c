@@ -18,7 +18,8 @@
 
 static const char *const kind_names[KINDS] = { "c", "curator", "kazoo" };
 
-/* Where meson put them; empty when it did not find what they need. */
+/* The paths of the workers, from meson; empty when it did not find what they
+ * need. */
 static const char *env(const char *name)
 {
     const char *value = getenv(name);

@@ -21,7 +21,7 @@ enum {
 };
 
 enum proxy_action {
-    /* Only see it: the rule is done when the request passes. */
+    /* Only count the request: the rule is done when it passes. */
     PROXY_PASS,
 
     /* Forward the request, wait for the reply, swallow it, and reset the
@@ -83,7 +83,7 @@ void proxy_reset_counts(struct proxy *p);
  * once. */
 void proxy_set_latency(struct proxy *p, int latency_ms);
 
-/* Do this, once, to the nth request of that type from now, 1 being the next.
+/* Do this once, to the nth request of that type from now; 1 is the next.
  * Up to 16 rules can wait for their requests, or the test is aborted.  When
  * two meet in one request, the younger takes the next one instead. */
 void proxy_rule(struct proxy *p, int32_t type, int nth,
@@ -98,10 +98,10 @@ void proxy_rule_error(struct proxy *p, int32_t type, int nth, int32_t err);
  * and reply never does. */
 bool proxy_rule_done(struct proxy *p);
 
-/* Wait for that; false when time is up. */
+/* Wait until proxy_rule_done(); false when time is up. */
 bool proxy_wait_rule(struct proxy *p, int timeout_ms);
 
-/* Drop all rules that are not done, and be done with them.  Only a request
+/* Drop all rules that are not done; they count as done.  Only a request
  * already kept from the server by proxy_rule_error() still gets its answer. */
 void proxy_forget_rules(struct proxy *p);
 

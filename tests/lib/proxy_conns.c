@@ -94,7 +94,7 @@ void conn_add(struct proxy *p, int client)
 
 /* Bytes in and out */
 
-/* Once; false at the end of the stream or on error. */
+/* Reads once; false at the end of the stream or on error. */
 static bool fill(int fd, struct bytes *in)
 {
     ssize_t n;
@@ -119,7 +119,7 @@ void conn_read_server(struct conn *c)
 }
 
 /* Send up to `limit` bytes and return how many have gone.  An error is left
- * for the one who reads from the same socket: there may be more to read. */
+ * for the read from the same socket: there may be more to read. */
 static size_t drain(int fd, struct bytes *out, size_t limit)
 {
     size_t sent = 0;

@@ -123,12 +123,12 @@ struct proxy {
     int conn_count;
     enum mode mode;
     bool stopping;
-    unsigned long asked; /* changes of mode and the like, and */
-    unsigned long seen;  /* how many of them the thread has seen */
+    unsigned long asked; /* number of changes of mode and the like */
+    unsigned long seen;  /* number of those that the thread has seen */
     int latency_ms;
     struct rule rules[RULES_MAX]; /* those that wait for their request */
     int rule_count;
-    int undone; /* those, and those that wait, or wait in vain, for a reply */
+    int undone; /* those, and those that wait for a reply, even in vain */
     long total;
     long counts[TYPES];
     long flights;

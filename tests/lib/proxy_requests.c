@@ -150,7 +150,7 @@ static void send_errors(struct proxy *p, struct conn *c)
     }
 }
 
-/* Whether this reply, to `r` if that is not NULL, may go now. */
+/* Tells whether this reply may go now; `r` is its request, or NULL. */
 static bool may_leave(struct proxy *p, struct conn *c, struct request *r)
 {
     if (r == NULL)

@@ -55,7 +55,7 @@ static int64_t to_boot(const struct evidence *e, int64_t real_ms)
     return real_ms == INT64_MAX ? NEVER : real_ms * MS + e->boot_minus_real;
 }
 
-/* How far a time of the log may be off. */
+/* Returns the possible error of a time in the log. */
 static int64_t slack(const struct evidence *e)
 {
     return CLOCK_SLACK_MS * MS + e->drift;
@@ -92,7 +92,8 @@ static bool covers(const struct excuse *x, const struct claim *c)
            (x->lock == c->attempt->lock && c->attempt->invoked <= x->until);
 }
 
-/* Only an operator who came while it was claimed ends it. */
+/* Returns when an operator ended the claim, or NEVER. Only an act during the
+ * claim counts. */
 static int64_t excused(const struct evidence *e, const struct claim *c)
 {
     int64_t at = NEVER;
@@ -122,7 +123,7 @@ static struct claim make_claim(const struct evidence *e,
     return c;
 }
 
-/* Those of a lock that are not empty. */
+/* The claims on a lock that are not empty. */
 static size_t collect(const struct evidence *e, int lock, struct claim *claims,
                       struct verdict *v)
 {
@@ -308,8 +309,8 @@ static int64_t given_up(const struct attempt *a)
     return a->granted == NEVER ? a->failed : min(a->lost, a->release);
 }
 
-/* When a node that was given up then has to be gone: faults excuse a delay,
- * each until it has healed. */
+/* Returns when a node that was given up at `at` must be gone. Each fault
+ * excuses a delay until it has healed. */
 static int64_t due(const struct evidence *e, int64_t at)
 {
     for (size_t i = 0; i < e->fault_count; i++) {

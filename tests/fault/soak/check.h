@@ -20,7 +20,7 @@
 
 #define NEVER INT64_MAX
 
-/* One acquire and what came of it. */
+/* One acquire and its outcome. */
 struct attempt {
     int run; /* of a client: those of one run follow each other in time */
     int lock;
@@ -29,10 +29,10 @@ struct attempt {
     int64_t failed;
     int64_t granted;
     int64_t valid_until; /* the latest that the client was told; 0: none */
-    int64_t lost;        /* the client was told */
-    int64_t release;     /* invoked */
-    long asked;          /* whether it was held, until then */
-    long sure;           /* ... and it was told that it was */
+    int64_t lost;        /* the client was told of the loss */
+    int64_t release;     /* the release was invoked */
+    long asked;          /* how often it asked whether it held, until then */
+    long sure;           /* how often the answer was yes */
     int64_t token;
 };
 
@@ -40,10 +40,10 @@ struct attempt {
  * has ended the session, or deleted nodes by hand. */
 struct excuse {
     int64_t at;
-    int64_t session; /* of this one, or */
-    int64_t token;   /* of this one, or */
-    int lock;        /* all of this lock (-1: none) */
-    int64_t until;   /* ... that were invoked before */
+    int64_t session; /* excuses claims of this session, */
+    int64_t token;   /* or the claim with this token, */
+    int lock;        /* or the claims on this lock (-1: none) */
+    int64_t until;   /* that were invoked before this instant */
 };
 
 struct owner {
@@ -51,10 +51,10 @@ struct owner {
     int run;
 };
 
-/* Of a fault. */
+/* The duration of a fault. */
 struct window {
     int64_t begin, end;
-    bool stopped; /* clients */
+    bool stopped; /* the fault stopped clients */
 };
 
 struct evidence {
@@ -71,22 +71,22 @@ struct evidence {
     size_t accepted_count[LOCKS];
     struct note *updates; /* of all clients: value, token, lock */
     size_t update_count;
-    int64_t boot_minus_real; /* ns */
-    int64_t drift;           /* ... by how much that changed meanwhile */
+    int64_t boot_minus_real; /* difference of the two clocks, ns */
+    int64_t drift;           /* change of boot_minus_real during the soak, ns */
     bool leased;             /* claims end with their lease */
-    FILE *complaints;        /* each violation a line; NULL: nowhere */
+    FILE *complaints;        /* gets a line for each violation; may be NULL */
 };
 
 struct verdict {
     struct judgement broken; /* exclusion, order and tokens, of all locks */
     long grants;
     long writes;
-    long empty;        /* granted when their lease was over: claim nothing */
-    long lost_updates; /* of the counters */
+    long empty;        /* grants whose lease was over: they claim nothing */
+    long lost_updates; /* updates of counters */
     long orphans;      /* nodes there 2T after they had been given up */
     long nodes;
-    long asked;     /* by holders: do we hold it? */
-    long sure;      /* the answer was yes */
+    long asked;     /* how often holders asked whether they hold */
+    long sure;      /* how often the answer was yes */
     long margin_ms; /* least time between a claim that ended with its lease and
                        the end of its node */
 };

@@ -34,8 +34,8 @@ struct held {
     int depth; /* of a reentrant lock, else 1 */
     int64_t token;
     int64_t valid_until;
-    long asked; /* whether it is held, at equal times */
-    long sure;  /* ... and was told that it is */
+    long asked; /* how often it asked, at equal intervals */
+    long sure;  /* how often the answer was yes */
     bool lost;
 };
 
@@ -135,8 +135,8 @@ static int release(struct held *h)
     return rc;
 }
 
-/* How far the lease has come, as a holder asks before a step. Without a lease
- * only a loss is news. */
+/* Asks for the grant, as a holder does before each step, and notes how far the
+ * lease has grown. Without a lease it notes only a loss. */
 static bool may_go_on(struct held *h)
 {
     int rc = zkr_grant_check(h->grant);
@@ -187,8 +187,8 @@ static void work(struct held *h)
     }
 }
 
-/* Writes that were under way when the lock was lost: they come when somebody
- * else has begun, most of the time. */
+/* Makes the writes that were under way when the lock was lost: mostly after
+ * another client has begun its section. */
 static void write_late(struct held *h)
 {
     for (int i = 0; i < LATE_WRITES; i++) {
@@ -242,8 +242,8 @@ static int64_t pick_timeout(void)
     return lot < 0.15 ? between(5, 500) : PATIENCE_MS;
 }
 
-/* How long an acquire took. Most wait for each other, up to two minutes: a
- * stopwatch for each of them would load the machine. */
+/* Measures an acquire. Most of them wait for other clients, up to two minutes,
+ * and a stopwatch for each would load the machine. */
 static int timed_acquire(int64_t timeout_ms, struct held *h, struct lap *ret)
 {
     struct stopwatch *w = NULL;

@@ -19,18 +19,19 @@ struct crew {
     int generations[WORKERS]; /* how many have been started */
 };
 
-/* False when one cannot be started. */
+/* Start all clients. False when one cannot be started. */
 bool crew_start(struct crew *c);
 
-/* Let them come to their end; those that have not after a while are killed,
- * and counted. */
+/* Let the clients come to their end. Kills those that have not ended after a
+ * while, and returns their number. */
 int crew_finish(struct crew *c);
 
 void crew_signal(const struct crew *c, int worker, int signal);
 void crew_kill(struct crew *c, int worker);
 bool crew_replace(struct crew *c, int worker);
 
-/* `count` different ones; those that hold something first, if `holders`. */
+/* Choose `count` different clients; with `holders`, those that hold a lock come
+ * first. */
 void crew_pick(const struct crew *c, bool holders, int count, int *workers);
 
 #endif

@@ -46,8 +46,8 @@ void evidence_add_fault(struct evidence *e, struct window window)
     e->faults[e->fault_count++] = window;
 }
 
-/* The instant after the last one that was said to be covered: a lease is given
- * in whole ms. */
+/* A lease is given in whole ms: it ends at the instant after the last ms that
+ * it covers. */
 static void extend(struct attempt *a, int64_t until_ms)
 {
     int64_t until = (until_ms + 1) * MS;

@@ -186,8 +186,8 @@ static void open_proxy(struct nemesis *n)
     proxy_heal(n->proxy);
 }
 
-/* It takes one request at a time, and refuses those that had to wait for that.
- */
+/* A server takes one request at a time, and refuses the requests that had to
+ * wait. */
 static bool throttle(struct nemesis *n)
 {
     static const char *const options[] = {
@@ -356,7 +356,8 @@ static bool delete_nodes(struct nemesis *n)
     return done > 0;
 }
 
-/* Contenders come while the others go, so it may take several turns. */
+/* New contenders come while nodes are deleted, so this may take several
+ * turns. */
 static bool delete_parent(struct nemesis *n)
 {
     int lock = random_between(0, LOCKS - 1);

@@ -23,8 +23,8 @@ enum {
     NOTE_WRONG = 'W',    /* a promise broken in the client: see below */
     NOTE_END = 'X',      /* descriptors, threads */
 
-    /* Of the test itself, NEMESIS; before it does what it says, but for
-     * NOTE_CLEAR. */
+    /* Notes of the test itself, in the journal NEMESIS. It writes each before
+     * the act, except NOTE_CLEAR. */
     NOTE_FAULT = 'f',     /* kind */
     NOTE_HEALED = 'h',    /* kind */
     NOTE_RECOVERED = 'r', /* lock, ms after the fault had healed */
@@ -38,10 +38,10 @@ enum {
 
 enum { NEMESIS = -1 };
 
-/* Of NOTE_WRONG. */
+/* The first number of a NOTE_WRONG. */
 enum {
     WRONG_DEPTH = 1, /* a reentrant lock does not count */
-    WRONG_TOKEN = 2, /* the token changed, or is none */
+    WRONG_TOKEN = 2, /* the token changed, or is not valid */
     WRONG_LATE = 3,  /* a call came back late; b: by how many ms */
 };
 
@@ -51,11 +51,12 @@ struct note {
     int64_t a, b, c;
 };
 
-/* -1 with errno. */
+/* Returns a descriptor, or -1 with errno. */
 int journal_create(const char *dir, int worker, int generation);
 void journal_write(int journal, char kind, int64_t a, int64_t b, int64_t c);
 
-/* All notes of one, to be freed; NULL when there is no such journal. */
+/* Returns all notes of a journal, to be freed; NULL when there is no such
+ * journal. */
 struct note *journal_read(const char *dir, int worker, int generation,
                           size_t *ret_count);
 

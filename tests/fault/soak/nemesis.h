@@ -20,9 +20,9 @@ struct stroke {
     int leader;
     int follower; /* one of them, at random */
     int other;
-    int host; /* whom it hits, if that is a server */
+    int host; /* the server that it hits, if it hits one */
     int workers[WORKERS];
-    int count; /* ... or so many clients */
+    int count; /* the number of clients that it hits */
 };
 
 struct nemesis {

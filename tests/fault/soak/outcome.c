@@ -56,7 +56,7 @@ static void add_journal_of_nemesis(const struct crew *crew, struct evidence *e)
     free(notes);
 }
 
-/* A client that may have been stopped in between may come late. */
+/* A client that may have been stopped meanwhile may be late. */
 static bool may_be_stopped(const struct evidence *e, int64_t from, int64_t to)
 {
     for (size_t i = 0; i < e->fault_count; i++) {

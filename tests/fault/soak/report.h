@@ -9,12 +9,12 @@
 struct outcome {
     double seconds;
     struct verdict verdict;
-    long refused; /* accesses with a token of the past */
+    long refused; /* accesses that a fence refused */
     long late_calls;
     long latest_ms;
-    long broken_promises; /* depth of a reentrant lock, token */
+    long broken_promises; /* about the depth of a reentrant lock, or a token */
     long leaks;
-    long runs; /* of clients */
+    long runs; /* number of client processes */
     long stuck_clients;
     long disputed, transactions;
 };

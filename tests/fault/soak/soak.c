@@ -60,8 +60,8 @@ static long number_from(const char *name, long otherwise)
     return text != NULL && *text != '\0' ? strtol(text, NULL, 10) : otherwise;
 }
 
-/* A program or library in the directory of this one. By the name that it was
- * called by: in a root of its own /proc/self/exe may lead out of it. */
+/* Returns the path of a program or library beside this program, from argv[0]:
+ * in a root of its own, /proc/self/exe may lead out of that root. */
 static const char *beside(const char *name)
 {
     static char paths[2][PATH_MAX];

@@ -13,8 +13,8 @@
 
 struct truth {
     struct history locks[LOCKS];
-    long transactions; /* that have to do with nodes of locks, and sessions */
-    long disputed;     /* in the log of one server only, so not believed */
+    long transactions; /* transactions on nodes of locks, and on sessions */
+    long disputed;     /* in the log of only one server, so not believed */
 };
 
 /* A transaction is believed when two of the three have it: what a leader wrote

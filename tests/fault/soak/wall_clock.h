@@ -17,13 +17,14 @@ enum {
     WALL_CLOCK_DAY = 86400,
 };
 
-/* From now on for all children of this process. False with errno. */
+/* Preload the library into all children that this process starts from now on.
+ * False with errno. */
 bool wall_clock_start(const char *library, const char *dir);
 
 void wall_clock_set(pid_t pid, int days);
 
-/* Is this instant of some process's clock, in ms, what it was without days? It
- * was within half a day of `near_ms`. */
+/* Returns the true time for an instant of the clock of some process, in ms:
+ * without the added days. The true time is within half a day of `near_ms`. */
 int64_t wall_clock_true(int64_t time_ms, int64_t near_ms);
 
 #endif

@@ -49,7 +49,7 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
     take_turns(waiting, 2);
 }
 
-/* RECONNECTED proves nothing: its node may have been deleted meanwhile. */
+/* A reconnect proves nothing: the node may have been deleted meanwhile. */
 static void a_holder_replaced_while_cut_off_is_not_held_again(void **state)
 {
     struct contender *c = one_of(ours);

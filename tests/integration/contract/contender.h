@@ -25,12 +25,12 @@ struct contender {
 };
 
 struct contender *contender_start(const struct adapter *recipe, void *lock);
-/* Forgets what it has, and frees the contender. */
+/* Forgets its grant, and frees the contender. */
 void contender_stop(struct contender *c);
 
 /* Begin; contender_rc() waits for the outcome. */
 void contender_acquire(struct contender *c, int64_t timeout_ms);
-/* A grant, its own or that of another. */
+/* Begin to release or free a grant, its own or that of another contender. */
 void contender_release(struct contender *c, zkr_grant *grant);
 void contender_forget(struct contender *c);
 
@@ -38,7 +38,8 @@ bool contender_is_busy(struct contender *c);
 /* Wait for the outcome; fails the test when it does not come soon. */
 int contender_rc(struct contender *c);
 
-/* Claims of that path that have set their watch and wait for its event. */
+/* Returns the number of claims on that path that have set their watch and wait
+ * for its event. */
 size_t count_waiting(zkr_session *s, const char *path);
 
 #endif

@@ -46,7 +46,7 @@ static void a_waiter_whose_node_is_deleted_queues_again(void **state)
     let_wait(first);
     let_wait(second);
     delete_nth_child(path, 1);
-    give_back(holder); /* the first notices at its turn */
+    give_back(holder); /* `first` notices at its turn */
     succeeds(second);
     assert_true(contender_is_busy(first));
     give_back(second);
@@ -79,7 +79,8 @@ static size_t count_lost(struct recorder *r)
     return lost;
 }
 
-/* The dispatcher calls it a little after the state has changed. */
+/* The dispatcher calls the listener a little after the change of the
+ * state. */
 static bool has_been_told_lost(void *r)
 {
     return count_lost(r) > 0;

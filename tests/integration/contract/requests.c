@@ -113,7 +113,7 @@ static void a_lost_delete_request_is_sent_again(void **state)
     release_without(PROXY_DROP_REQUEST);
 }
 
-/* The recipe that ships with ZooKeeper takes this for a failure. */
+/* The recipe that ships with ZooKeeper takes the missing node for a failure. */
 static void a_holder_that_leaves_before_it_is_watched_is_seen(void **state)
 {
     struct contender *holder = one_of(theirs);

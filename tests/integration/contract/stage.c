@@ -15,7 +15,7 @@ zkr_session *ours;
 zkr_session *theirs;
 char path[64];
 
-/* Everything that a test has made; the teardown frees it. */
+/* The objects that a test has made; the teardown frees them. */
 static struct contender *contenders[MAX_THINGS];
 static size_t contender_count;
 static void *locks[MAX_THINGS];
