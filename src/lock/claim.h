@@ -119,8 +119,8 @@ struct zkr__claim {
         bool decided;
         int rc;
         char detail[ZKR__DETAIL_MAX];
-        struct zkr__timer
-            timeout; /* this and the rest: of an asynchronous claim */
+        /* Of an asynchronous claim: */
+        struct zkr__timer timeout;
         struct zkr__notice notice;
         zkr_acquire_fn fn;
         void *user;

@@ -25,8 +25,8 @@ struct zkr_grant {     /* under the session lock; part of its claim */
     uint64_t confirms; /* how many confirms were answered */
     int confirmed;     /* the answer to the last one */
 
-    struct zkr__notice
-        notice; /* of the listener, as the members up to `user` */
+    /* Of the listener: */
+    struct zkr__notice notice;
     struct zkr__ring events;
     bool revoke_requested;
     zkr_grant_fn fn;

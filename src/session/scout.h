@@ -18,8 +18,9 @@
 #include "session/locked.h"
 #include "session/session.h"
 
-/* Called when the connection is lost, which starts the time, or there again. */
+/* Called when the connection is lost: the time begins to count. */
 void zkr__scout_wait_locked(struct zkr_session *s) ZKR__LOCKED;
+/* Called when the connection is there again. */
 void zkr__scout_rest_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* Returns when the next scout is due, or ZKR__NEVER when none is needed. */

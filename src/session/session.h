@@ -67,24 +67,21 @@ struct zkr_session {
     bool opening;       /* a handle is being made, without the lock */
     bool early;         /* that handle has reported early_event already */
     enum zkr__zk_event early_event;
-    bool handle_dead; /* the handle must be closed */
-    bool closing;     /* a thread closes it, without the lock at times */
-    int64_t open_at;  /* when to make the next one */
-    int64_t
-        opened_at; /* when this handle was begun, by the clock of the lease */
-    bool told_server; /* the server was told that the session ends */
+    bool handle_dead;  /* the handle must be closed */
+    bool closing;      /* a thread closes it, without the lock at times */
+    int64_t open_at;   /* when to make the next one */
+    int64_t opened_at; /* when this one was begun, by the lease's clock */
+    bool told_server;  /* the server was told that the session ends */
     pthread_cond_t connector_wake;
     bool connector_done;
     pthread_t connector;
 
     struct {
         int64_t due;          /* when the next one is sent; see scout.h */
-        int64_t served_since; /* all scouts since then were served; 0: the last
-                                 was not */
+        int64_t served_since; /* all since were served; 0: the last was not */
         unsigned lost;        /* how often the connection was lost */
         bool served;          /* this scout was served */
-        bool away; /* the connector handles the scout, without the lock at times
-                    */
+        bool away; /* the connector sends it, without the lock at times */
     } scout;
 
     /* the timer thread */
