@@ -136,7 +136,7 @@ copy_of() { # tree, patch
 # A mutant that does not end hangs only if the tree as it is ends long before;
 # else the machine is late.
 is_quick() { # what, argument
-    local limit=$((limit / 10))
+    local limit=$((limit / 3))
 
     try "$work/base" "$1" "$2" >/dev/null
 }
@@ -187,7 +187,7 @@ make_base() {
 }
 
 control_of() { # what, argument
-    local how
+    local how limit=600
 
     how=$(try "$work/base" "$1" "$2") && return
     echo "without a mutant: $1 $2 fails$how" >&2
@@ -199,7 +199,7 @@ trials() {
     for p in "${patches[@]}"; do noticed_by "$p"; done | sort -u
 }
 
-jobs=2 schedules='' limit=600 all='' smoke='' list=''
+jobs=2 schedules='' limit=180 all='' smoke='' list=''
 names=() patches=()
 case ${1-} in # jobs of ours: see the end
 --one | --control)
