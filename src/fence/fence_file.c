@@ -279,7 +279,7 @@ static int prepare(struct zkr__fence_file *f)
 }
 
 /* Reading needs no lock. */
-static int look(struct zkr__fence_file *f)
+static int prepare_and_read(struct zkr__fence_file *f)
 {
     struct zkr__fence_record record;
     int rc = ZKR_OK;
@@ -304,7 +304,7 @@ int zkr__fence_file_open(const char *path, struct zkr__fence_file **ret_file)
     f->lock = -1;
     rc = split(f, path);
     if (rc == ZKR_OK)
-        rc = look(f);
+        rc = prepare_and_read(f);
     if (rc != ZKR_OK)
         zkr__fence_file_close(f);
     else

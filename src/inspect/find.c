@@ -167,8 +167,8 @@ static struct walk *new_walk(struct zkr_session *s, const char *root,
 }
 
 /* ZKR_OK or ZKR_ENOMEM. */
-static int look(struct walk *w, const struct place *place,
-                const struct zkr__zk_reply *reply)
+static int visit(struct walk *w, const struct place *place,
+                 const struct zkr__zk_reply *reply)
 {
     size_t item;
     int rc;
@@ -208,7 +208,7 @@ static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
     }
     w->answered = true;
     w->found.answer->visited++;
-    if (reply->rc == ZKR_OK && look(w, me->place, reply) != ZKR_OK)
+    if (reply->rc == ZKR_OK && visit(w, me->place, reply) != ZKR_OK)
         zkr__call_end_locked(&w->call, ZKR_ENOMEM, "out of memory");
     else if (reply->rc != ZKR_OK &&
              reply->rc != ZKR__ZNONODE) /* that one has gone meanwhile */
