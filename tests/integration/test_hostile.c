@@ -142,13 +142,18 @@ static bool has_stopped_watching(void *unused)
 static void without_events_a_node_is_looked_for_again(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *theirs;
-    zkr_mutex *closed;
+    struct zkr_session_opts patient = ZKR_SESSION_OPTS_INIT;
+    zkr_session *ours, *theirs;
+    zkr_mutex *mine, *closed;
     zkr_grant *g;
     struct waiter w;
     bool watched;
 
     (void)state;
+    /* It asks the leader about the node ahead after twice that time. */
+    patient.session_timeout_ms = SOON_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &patient, &ours));
+    mine = new_mutex(ours, path);
     opts.acl = "world:anyone:cdw";
     ok(zkr_session_open(server_hosts(the_server), &opts, &theirs));
     closed = new_mutex(theirs, path);
@@ -156,21 +161,22 @@ static void without_events_a_node_is_looked_for_again(void **state)
     watched = admin_exists(admin, zkr_grant_node(g), NULL) == ZOK;
     atomic_store(&no_events, 1);
     proxy_reset_counts(proxy);
-    proxy_set_latency(proxy, SLOWER_THAN_THAT_MS);
     /* The server must have seen the request first; otherwise there would be
      * nothing to watch. */
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REPLY);
-    waiter_start(&w, m, SOON_MS);
+    waiter_start(&w, mine, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
+    sleep_ms(SLOWER_THAN_THAT_MS); /* so long the answer takes */
     proxy_release(proxy);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    proxy_set_latency(proxy, 0);
     /* It does not go on watching a node that it had watched in vain. */
     if (watched)
         assert_true(wait_until(has_stopped_watching, NULL, SOON_MS));
     release(w.grant);
+    zkr_mutex_free(mine);
     zkr_mutex_free(closed);
+    close_session(ours);
     close_session(theirs);
 }
 
