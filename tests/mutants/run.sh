@@ -105,8 +105,8 @@ try() { # tree, what, argument
     case $what in
     sim)
         read -ra options <<<"$argument"
-        "$program" --schedules "$schedules" --jobs 1 --no-shrink \
-            "${options[@]}" >"$log" 2>&1 || rc=$?
+        timeout "$((limit * 10))" "$program" --schedules "$schedules" \
+            --jobs 1 --no-shrink "${options[@]}" >"$log" 2>&1 || rc=$?
         ;;
     *) ZKR_TEST_ONLY=${argument:-*} timeout "$limit" "$program" >"$log" 2>&1 || rc=$? ;;
     esac
