@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Measure the locks beside those of others, and write docs/benchmarks.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(gcc meson ninja-build pkg-config libzookeeper-mt-dev libjansson-dev
+    libsmartcols-dev libncurses-dev zookeeper default-jdk-headless
+    libcurator-recipes-java python3 python3-kazoo gnuplot-nox)
+readonly build=build-bench
+
+usage() {
+    cat <<'TEXT'
+tools/bench.sh [--nodes N] [--quick | --smoke] [--variant TEXT]
+               [--list] [NAME]...
+
+Builds the library as a release, starts servers on this machine, runs the
+sub-benchmarks of these names (without a name: all), and writes
+docs/benchmarks.md and docs/benchmarks/. Results of sub-benchmarks that do not
+run are kept. Nothing else should run on the machine.
+
+  --nodes N        only what runs on N servers: 1 or 3
+  --quick          fewer rounds: to try something, not to quote it
+  --smoke          a few cycles of everything, whatever they take; the report
+                   goes to a directory that is removed
+  --variant TEXT   only variants with TEXT in their names
+  --list           print the names, and run nothing
+TEXT
+}
+
+die() {
+    echo "bench.sh: $2" >&2
+    exit "$1"
+}
+
+install_packages() {
+    local missing=() p
+
+    for p in "${packages[@]}"; do
+        dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
+            grep -q 'ok installed' || missing+=("$p")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    [ "$(id -u)" -eq 0 ] ||
+        die 69 "run as root: apt-get install ${missing[*]}"
+    echo "installing ${missing[*]}"
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y \
+        --no-install-recommends "${missing[@]}"; } >"$work/log" 2>&1 ||
+        { cat "$work/log" >&2; die 69 "apt-get failed"; }
+}
+
+build_peers() {
+    { [ -e "$build/build.ninja" ] ||
+        meson setup "$build" --buildtype=release; } >"$work/log" 2>&1 &&
+        ninja -C "$build" bench-peers >>"$work/log" 2>&1 ||
+        { cat "$work/log" >&2; die 70 "the build failed"; }
+}
+
+# In memory, where there is some.
+make_work_directory() {
+    local where=${TMPDIR:-/tmp}
+
+    [ ! -w /dev/shm ] || where=/dev/shm
+    work=$(mktemp -d "$where/zkr-bench.XXXXXX")
+}
+
+out=docs
+run=()
+smoke=false
+while [ $# -gt 0 ]; do
+    case $1 in
+    --nodes | --variant)
+        [ $# -ge 2 ] || die 64 "$1 needs a value"
+        run+=("$1" "$2")
+        shift
+        ;;
+    --quick) run+=(--quick) ;;
+    --smoke)
+        run+=(--smoke)
+        smoke=true
+        ;;
+    --list) exec tools/bench/zkr-bench list ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    -*) die 64 "unknown option '$1'; see --help" ;;
+    *) run+=("$1") ;;
+    esac
+    shift
+done
+
+make_work_directory
+trap 'rm -rf -- "$work"' EXIT
+install_packages
+build_peers
+! $smoke || out=$work/docs
+mkdir -p "$out/benchmarks"
+results=$out/benchmarks/results.json
+status=0
+tools/bench/zkr-bench run --build "$build" --work "$work/servers" \
+    --out "$results" "${run[@]}" || status=$?
+[ ! -e "$results" ] || tools/bench/zkr-bench report "$results" "$out" || status=1
+exit "$status"

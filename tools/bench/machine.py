@@ -1,0 +1,58 @@
+"""What the figures were measured on: the machine, and the versions."""
+
+import os
+import platform
+import subprocess
+
+# Debian's packages whose versions matter.
+PACKAGES = (
+    "zookeeper libzookeeper-mt2 libcurator-recipes-java python3-kazoo "
+    "openjdk-17-jre-headless openjdk-21-jre-headless gcc "
+    "redis-server libhiredis-dev mariadb-server memcached etcd-server"
+).split()
+
+
+def first_line(*command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.partition("\n")[0].strip()
+
+
+def processor():
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def distribution():
+    with open("/etc/os-release") as file:
+        pairs = dict(line.rstrip().split("=", 1) for line in file if "=" in line)
+    return pairs.get("PRETTY_NAME", "").strip('"')
+
+
+def package_versions():
+    found = {}
+    for name in PACKAGES:
+        version = first_line("dpkg-query", "-W", "-f", "${Version}", name)
+        if version:
+            found[name] = version
+    return found
+
+
+def describe():
+    here = os.path.dirname(os.path.abspath(__file__))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30),
+        "kernel": platform.release(),
+        "distribution": distribution(),
+        "compiler": first_line("gcc", "--version"),
+        "commit": first_line("git", "-C", here, "rev-parse", "--short", "HEAD"),
+        "packages": package_versions(),
+    }

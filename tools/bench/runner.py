@@ -1,0 +1,141 @@
+"""Runs sub-benchmarks: the peers of a variant in turn, round after round."""
+
+import datetime
+import os
+import sys
+import traceback
+
+import machine
+import peer
+import results
+import table
+from servers import Servers
+
+QUICK_ROUNDS = 5
+SMOKE_ROUNDS = 2
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.failures = 0
+        self.results = results.read(options.out)
+        self.log = open(os.path.join(options.work, "peers.log"), "ab")
+
+    def say(self, text):
+        print(text, flush=True)
+
+    def run(self):
+        """Returns the exit status."""
+        with Servers(self.options) as servers:
+            self.servers = servers
+            for bench in table.BENCHES:
+                if not self.options.names or bench.name in self.options.names:
+                    self.run_bench(bench)
+        self.results["machine"] = machine.describe()
+        results.write(self.results, self.options.out)
+        if self.failures:
+            self.say("%d failed" % self.failures)
+        return 1 if self.failures else 0
+
+    def run_bench(self, bench):
+        for variant in bench.variants:
+            if (self.options.variant or "") not in variant.name:
+                continue
+            for nodes in variant.nodes:
+                if self.options.nodes in (None, nodes):
+                    self.try_variant(bench, variant, nodes)
+
+    def try_variant(self, bench, variant, nodes):
+        self.say("%s, %s, servers: %d" % (bench.name, variant.name, nodes))
+        try:
+            peers = self.run_variant(variant, nodes)
+        except Exception as error:
+            self.failures += 1
+            self.say("  FAILED: %s" % error)
+            if not isinstance(error, peer.PeerError):
+                traceback.print_exc()
+            return
+        of_bench = self.results["benches"].setdefault(bench.name, {})
+        of_bench.setdefault(str(nodes), {})[variant.name] = {
+            "when": datetime.date.today().isoformat(),
+            "peers": peers,
+        }
+        results.write(self.results, self.options.out)
+
+    def run_variant(self, variant, nodes):
+        """Returns what its peers measured."""
+        measured = {}
+        running = []
+        try:
+            for spec in variant.peers:
+                running.append((spec, self.start(spec, nodes)))
+            running = self.await_all(running, measured)
+            for number in range(self.rounds(variant)):
+                self.round(variant, running, number, nodes, measured)
+            for spec, process in running:
+                if not process.stop():
+                    process.fail("did not end in order")
+        finally:
+            for _, process in running:
+                process.kill()
+        return measured
+
+    def start(self, spec, nodes):
+        program = table.PROGRAMS[spec.program]
+        target = self.servers.get(program.system, nodes).target
+        words = [word.format(**self.places()) for word in program.command]
+        words += [target, spec.bench]
+        settings = dict(spec.options)
+        if self.options.smoke:
+            settings.update(spec.smoke)
+        words += ["%s=%s" % pair for pair in settings.items()]
+        return peer.Process(spec.name, words, self.log)
+
+    def places(self):
+        """What the commands of the programs may name."""
+        here = os.path.dirname(os.path.abspath(__file__))
+        return {
+            "source": here,
+            "build": os.path.abspath(self.options.build),
+            "java": "/usr/share/java",
+        }
+
+    def await_all(self, running, measured):
+        """Those that are ready; the others cannot take part."""
+        ready = []
+        for spec, process in running:
+            try:
+                process.await_ready()
+                ready.append((spec, process))
+                measured[spec.name] = {"figures": {}}
+            except peer.Unsupported as why:
+                self.say("  %s: unsupported: %s" % (spec.name, why))
+                measured[spec.name] = {"unsupported": str(why)}
+                process.stop()
+        return ready
+
+    def rounds(self, variant):
+        if self.options.smoke:
+            return SMOKE_ROUNDS
+        if self.options.quick:
+            return min(variant.rounds, QUICK_ROUNDS)
+        return variant.rounds
+
+    def round(self, variant, running, number, nodes, measured):
+        """One batch of each peer; another one begins in each round."""
+        first = number % max(len(running), 1)
+        for spec, process in running[first:] + running[:first]:
+            batch = self.batch(variant, spec, process, nodes)
+            results.add_round(measured[spec.name]["figures"], batch)
+
+    def batch(self, variant, spec, process, nodes):
+        cycles = spec.smoke_batch if self.options.smoke else spec.batch
+        system = self.servers.get(table.PROGRAMS[spec.program].system, nodes)
+        if variant.tidy:
+            process.run(0)
+        before = system.counters()
+        with system.fault(variant.fault):
+            wall, cpu, more = process.run(cycles)
+        counted = system.since(before)
+        return results.figures_of(cycles, wall, cpu, counted, more)
