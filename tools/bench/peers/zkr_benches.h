@@ -1,0 +1,50 @@
+/* The benches of zkr_peer.c: each has a file with its name. */
+#ifndef ZKR_BENCHES_H
+#define ZKR_BENCHES_H
+
+/* One lock, nobody else there: recipe=mutex where=again|first. */
+void uncontended_prepare(void);
+void uncontended_run(long n);
+void uncontended_finish(void);
+
+/* Threads that take a lock in turn: recipe=mutex sessions=1 threads=8
+ * writers=0 (percent; of a read/write lock), tolerant=0 (errors are expected),
+ * seconds=0 (1: "run N" is for N seconds). */
+void contended_prepare(void);
+void contended_run(long n);
+void contended_finish(void);
+
+/* Locks of one session, taken and given back without waiting: locks=10000. */
+void many_prepare(void);
+void many_run(long n);
+void many_finish(void);
+
+/* N claims wait for one lock, and then get it one after the other:
+ * sessions=1. */
+void line_prepare(void);
+void line_run(long n);
+void line_finish(void);
+
+/* Calls of acquire_async while claims=2000 wait; moving=1: while they are
+ * granted. */
+void calls_run(long n);
+
+/* Nothing but waiting, for N seconds: claims=1000. */
+void waiting_prepare(void);
+void waiting_run(long n);
+
+/* The holder, another process, is killed. */
+void killed_prepare(void);
+void killed_run(long n);
+void killed_finish(void);
+
+/* The other process of it. */
+void holder_prepare(void);
+
+/* N acquires of N locks, or N releases: step=acquire|release. "run 0" makes
+ * ready for the next one. */
+void steps_prepare(void);
+void steps_run(long n);
+void steps_finish(void);
+
+#endif

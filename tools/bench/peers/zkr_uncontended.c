@@ -1,0 +1,99 @@
+/* One lock that nobody else wants.
+ *
+ * again: one object for all cycles. first: in each cycle a new object, for a
+ * path where nobody was; the directory is there, as a program that uses a lock
+ * often made it long ago. */
+#include <string.h>
+
+#include "peer.h"
+#include "zkr_benches.h"
+#include "zkr_locks.h"
+
+static zkr_session *session;
+static struct lock lock;
+static bool is_first;
+static const char *recipe;
+
+static zkr_mutex *maker; /* makes directories, while it is held */
+static zkr_grant *maker_grant;
+static long directories;
+
+static int64_t acquire_and_release(struct lock *l)
+{
+    int64_t begin = peer_now_ns();
+    int64_t end;
+
+    lock_acquire(l);
+    end = peer_now_ns();
+    lock_release(l);
+    return end - begin;
+}
+
+static void run_again(long n)
+{
+    int64_t spent = 0;
+
+    for (long i = 0; i < n; i++)
+        spent += acquire_and_release(&lock);
+    peer_figure("acquire_ns", (double)spent / (double)n);
+}
+
+static int64_t cycle_first(long number)
+{
+    int64_t begin = peer_now_ns();
+    struct lock l;
+    int64_t made;
+    int64_t spent;
+
+    lock_new(&l, session, recipe, path_of("first", number));
+    made = peer_now_ns();
+    spent = acquire_and_release(&l);
+    lock_free(&l);
+    return made - begin + spent;
+}
+
+static void run_first(long n)
+{
+    int64_t spent = 0;
+
+    for (long i = 0; i < n; i++)
+        check("make a directory",
+              zkr_grant_guarded_create(
+                  maker_grant, path_of("first", directories + i), "", 0, -1));
+    peer_begin();
+    for (long i = 0; i < n; i++)
+        spent += cycle_first(directories + i);
+    peer_end();
+    directories += n;
+    peer_figure("acquire_ns", (double)spent / (double)n);
+}
+
+void uncontended_run(long n)
+{
+    if (n == 0)
+        return;
+    if (is_first)
+        run_first(n);
+    else
+        run_again(n);
+}
+
+void uncontended_prepare(void)
+{
+    session = open_session();
+    recipe = peer_option("recipe", "mutex");
+    is_first = strcmp(peer_option("where", "again"), "first") == 0;
+    lock_new(&lock, session, recipe, path_of("again", 0));
+    check("new", zkr_mutex_new(session, path_of("maker", 0), NULL, &maker));
+    if (is_first)
+        check("acquire", zkr_mutex_acquire(maker, -1, &maker_grant));
+    uncontended_run(peer_number("warmup", 50));
+}
+
+void uncontended_finish(void)
+{
+    zkr_grant_free(maker_grant);
+    zkr_mutex_free(maker);
+    lock_free(&lock);
+    (void)zkr_session_close(session);
+}
