@@ -1,4 +1,6 @@
-/* A ring of the latest events for a listener: bounded, without allocation. */
+/* A ring of the latest events for a listener: bounded, without allocation. It
+ * says in which slot of an array an event is kept; the array, of ZKR__RING_MAX
+ * events, is next to it. */
 #ifndef ZKR__RING_H
 #define ZKR__RING_H
 
@@ -7,35 +9,28 @@
 
 #define ZKR__RING_MAX 16
 
-struct zkr__event {
-    int kind;
-    int state;
-    uint64_t epoch;
-    int64_t session_id;
-};
-
 struct zkr__ring {
-    struct zkr__event events[ZKR__RING_MAX];
-    unsigned first;
-    unsigned count;
+    uint8_t first;
+    uint8_t count;
 };
 
-/* When the ring is full, the oldest event is dropped, because the latest one
- * counts. */
-static inline void zkr__ring_push(struct zkr__ring *ring, struct zkr__event e)
+/* Returns the slot for a new event. When the ring is full, that of the oldest
+ * event is taken, because the latest one counts. */
+static inline unsigned zkr__ring_push(struct zkr__ring *ring)
 {
-    if (ring->count == ZKR__RING_MAX) {
+    if (ring->count == ZKR__RING_MAX)
         ring->first = (ring->first + 1) % ZKR__RING_MAX;
-        ring->count--;
-    }
-    ring->events[(ring->first + ring->count++) % ZKR__RING_MAX] = e;
+    else
+        ring->count++;
+    return (ring->first + ring->count - 1u) % ZKR__RING_MAX;
 }
 
-static inline bool zkr__ring_pop(struct zkr__ring *ring, struct zkr__event *e)
+/* Takes out the oldest event: returns false when there is none. */
+static inline bool zkr__ring_pop(struct zkr__ring *ring, unsigned *ret_slot)
 {
     if (ring->count == 0)
         return false;
-    *e = ring->events[ring->first];
+    *ret_slot = ring->first;
     ring->first = (ring->first + 1) % ZKR__RING_MAX;
     ring->count--;
     return true;

@@ -2,7 +2,7 @@
  * at the place of another grant is in downgrade.c. */
 #include "base/error.h"
 #include "base/thread.h"
-#include "lock/claim.h"
+#include "lock/claim_steps.h"
 #include "lock/downgrade.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
@@ -41,7 +41,7 @@ static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
         zkr__claim_time_out_locked(c);
     c->hold.returning = false;
     if (c->outcome.rc != ZKR_OK)
-        zkr__error_set_detail(c->outcome.detail);
+        zkr__claim_set_detail(c);
     return c->outcome.rc;
 }
 

@@ -53,7 +53,7 @@ static void run_outcome(struct zkr__notice *notice)
 
     if (grant != NULL)
         zkr__claim_ref(c); /* the user's */
-    zkr__error_set_detail(c->outcome.detail);
+    zkr__claim_set_detail(c);
     c->outcome.fn(c->outcome.rc, grant, c->outcome.user);
     zkr__claim_unref(c);
 }
@@ -150,6 +150,7 @@ void zkr__claim_unref(struct zkr__claim *c)
     free(c->node.request_path);
     free(c->node.path);
     free(c->leave.node);
+    free(c->outcome.detail);
     free(c);
 }
 

@@ -118,7 +118,7 @@ struct zkr__claim {
     struct { /* decided once */
         bool decided;
         int rc;
-        char detail[ZKR__DETAIL_MAX];
+        char *detail; /* the sentence of an error; NULL: out of memory */
         /* Of an asynchronous claim: */
         struct zkr__timer timeout;
         struct zkr__notice notice;

@@ -38,7 +38,10 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
 void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
                            const char *why) ZKR__LOCKED;
 
-/* give_up.c: decide it with an error. It does not leave yet. */
+/* give_up.c: the sentence of its outcome: set it, or set it for the thread. */
+void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason);
+void zkr__claim_set_detail(const struct zkr__claim *c);
+/* Decide it with an error. It does not leave yet. */
 void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
                             const char *reason) ZKR__LOCKED;
 

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/path.h"
@@ -36,11 +37,30 @@ static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
     }
 }
 
+void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason)
+{
+    char detail[ZKR__DETAIL_MAX];
+
+    assert(c->outcome.detail == NULL);
+    zkr__error_format(detail, rc, "%s '%s': %s", c->recipe->noun, c->lock->path,
+                      reason);
+    c->outcome.detail = strdup(detail);
+}
+
+void zkr__claim_set_detail(const struct zkr__claim *c)
+{
+    if (c->outcome.rc == ZKR_OK)
+        zkr__error_set_detail("");
+    else if (c->outcome.detail == NULL)
+        zkr__error_set_detail(zkr_strerror(c->outcome.rc));
+    else
+        zkr__error_set_detail(c->outcome.detail);
+}
+
 void zkr__claim_fail_locked(struct zkr__claim *c, int rc, const char *reason)
 {
     assert(rc != ZKR_OK);
-    zkr__error_format(c->outcome.detail, rc, "%s '%s': %s", c->recipe->noun,
-                      c->lock->path, reason);
+    zkr__claim_explain(c, rc, reason);
     zkr__claim_decide_locked(c, rc);
 }
 

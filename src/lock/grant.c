@@ -34,8 +34,10 @@ void zkr__grant_tell_locked(struct zkr_grant *g, enum zkr_grant_event_kind kind)
 {
     if (g->fn == NULL)
         return;
-    zkr__ring_push(&g->events, (struct zkr__event){ .kind = (int)kind,
-                                                    .state = g->sm.state });
+    g->events[zkr__ring_push(&g->latest)] = (struct zkr__grant_event){
+        .kind = (uint8_t)kind,
+        .state = (uint8_t)g->sm.state,
+    };
     post_locked(g);
 }
 
@@ -44,23 +46,24 @@ static void run_listener(struct zkr__notice *notice)
     struct zkr_grant *g = ZKR__CONTAINER(notice, struct zkr_grant, notice);
     struct zkr_session *s = zkr__grant_claim(g)->session;
     struct zkr_grant_event event;
-    struct zkr__event e;
     zkr_grant_fn fn;
     void *user;
+    unsigned slot;
     bool any;
 
     zkr__session_lock(s);
     fn = g->fn;
     user = g->user;
-    any = zkr__ring_pop(&g->events, &e);
-    if (g->events.count > 0)
+    any = zkr__ring_pop(&g->latest, &slot);
+    if (any) {
+        event.kind = (enum zkr_grant_event_kind)g->events[slot].kind;
+        event.state = (enum zkr_grant_state)g->events[slot].state;
+    }
+    if (g->latest.count > 0)
         post_locked(g);
     zkr__session_unlock(s);
-    if (fn != NULL && any) {
-        event.kind = (enum zkr_grant_event_kind)e.kind;
-        event.state = (enum zkr_grant_state)e.state;
+    if (fn != NULL && any)
         fn(g, &event, user);
-    }
     zkr__claim_unref(zkr__grant_claim(g));
 }
 
@@ -339,7 +342,7 @@ int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
     zkr__grant_lock(g);
     was_due = zkr__dispatch_withdraw_unlocks(zkr__grant_claim(g)->session,
                                              &g->notice);
-    g->events.count = 0;
+    g->latest.count = 0;
     g->fn = fn;
     g->user = user;
     if (fn != NULL && g->sm.state != ZKR_GRANT_HELD)

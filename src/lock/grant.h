@@ -14,6 +14,11 @@
 
 struct zkr__claim;
 
+struct zkr__grant_event {
+    uint8_t kind;  /* enum zkr_grant_event_kind */
+    uint8_t state; /* enum zkr_grant_state */
+};
+
 struct zkr_grant {     /* under the session lock; part of its claim */
     struct zkr__sm sm; /* enum zkr_grant_state; not HELD before it is granted */
     struct {           /* grant_watch.c */
@@ -27,7 +32,8 @@ struct zkr_grant {     /* under the session lock; part of its claim */
 
     /* Of the listener: */
     struct zkr__notice notice;
-    struct zkr__ring events;
+    struct zkr__ring latest;
+    struct zkr__grant_event events[ZKR__RING_MAX];
     bool revoke_requested;
     zkr_grant_fn fn;
     void *user;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 
 struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
@@ -87,9 +88,7 @@ static void take_away_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     (void)zkr__hold_drop_locked(c);
     c->outcome.rc = ZKR_ECANCELED;
-    zkr__error_format(c->outcome.detail, c->outcome.rc,
-                      "%s '%s': freed when granted", c->recipe->noun,
-                      c->lock->path);
+    zkr__claim_explain(c, c->outcome.rc, "freed when granted");
     if (zkr__grant_is_ours(&c->grant))
         zkr__claim_release_locked(c);
 }

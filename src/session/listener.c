@@ -12,7 +12,8 @@ struct zkr_listener {
     unsigned refs; /* under the lock: the user's, and one while it runs */
     struct zkr__list link;
     struct zkr__notice notice;
-    struct zkr__ring events;
+    struct zkr__ring latest;
+    struct zkr_session_event events[ZKR__RING_MAX];
     zkr_session_fn fn;
     void *user;
 };
@@ -21,9 +22,11 @@ static void tell_locked(struct zkr_listener *l) ZKR__LOCKED
 {
     struct zkr_session *s = l->session;
 
-    zkr__ring_push(&l->events, (struct zkr__event){ .state = s->sm.state,
-                                                    .epoch = s->epoch,
-                                                    .session_id = s->id });
+    l->events[zkr__ring_push(&l->latest)] = (struct zkr_session_event){
+        .state = (enum zkr_session_state)s->sm.state,
+        .epoch = s->epoch,
+        .session_id = s->id,
+    };
     zkr__dispatch_post_locked(s, &l->notice);
 }
 
@@ -53,18 +56,16 @@ static void run_listener(struct zkr__notice *notice)
     struct zkr_listener *l =
         ZKR__CONTAINER(notice, struct zkr_listener, notice);
     struct zkr_session *s = l->session;
-    struct zkr_session_event event;
-    struct zkr__event e = { 0 };
+    struct zkr_session_event event = { 0 };
+    unsigned slot;
 
     zkr__session_lock(s);
     l->refs++; /* the callback may free it */
-    (void)zkr__ring_pop(&l->events, &e);
-    if (l->events.count > 0)
+    if (zkr__ring_pop(&l->latest, &slot))
+        event = l->events[slot];
+    if (l->latest.count > 0)
         zkr__dispatch_post_locked(s, &l->notice);
     zkr__session_unlock(s);
-    event.state = (enum zkr_session_state)e.state;
-    event.epoch = e.epoch;
-    event.session_id = e.session_id;
     l->fn(s, &event, l->user);
     unref_listener(l);
 }
