@@ -30,7 +30,7 @@ enum zkr__zk_type {
     ZKR__ZK_EXISTS,   /* path, watch or NULL */
     ZKR__ZK_GET,      /* path, watch or NULL */
     ZKR__ZK_SET,      /* path, data; whatever the version */
-    ZKR__ZK_CHILDREN, /* path */
+    ZKR__ZK_CHILDREN, /* path, watch or NULL: on the children, see below */
     ZKR__ZK_SURVEY,   /* path: its children, and the result of EXISTS */
     ZKR__ZK_GET_ACL,  /* path: the permissions of everybody */
     ZKR__ZK_SYNC,     /* path */
@@ -39,6 +39,9 @@ enum zkr__zk_type {
                        * watches of this handle on it, on the server too */
     ZKR__ZK_GUARDED,  /* guard, write, path, version; see below */
 };
+
+/* The watch of CHILDREN fires when a child comes or goes, and when the node
+ * goes. No request takes it back: UNWATCH knows the others only. */
 
 /* GUARDED is one transaction: if the node `guard` exists, the server makes the
  * write `write`, which is CREATE (data, acl, mode: PERSISTENT), DELETE

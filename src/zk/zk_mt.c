@@ -717,7 +717,8 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
         return zoo_aset(zh, r->path, r->data, (int)r->data_len, -1, on_stat,
                         op);
     case ZKR__ZK_CHILDREN:
-        return zoo_aget_children(zh, r->path, 0, on_children, op);
+        return zoo_awget_children(zh, r->path, watcher, r->watch, on_children,
+                                  op);
     case ZKR__ZK_SURVEY:
         return zoo_aget_children2(zh, r->path, 0, on_survey, op);
     case ZKR__ZK_GET_ACL:

@@ -61,23 +61,23 @@ static void reset_conn(struct conn *c)
     pipe_send(&c->down, TO_CLIENT_RESET, 0, NULL);
 }
 
-static void watch(struct conn *c, const char *path, bool missing)
+static void watch(struct conn *c, const char *path, bool missing, bool children)
 {
     struct watched *w;
 
     for (w = c->watched; w != NULL; w = w->next) {
-        if (strcmp(w->path, path) == 0)
+        if (w->children == children && strcmp(w->path, path) == 0)
             return;
     }
     w = arena_new(sizeof(*w));
-    *w = (struct watched){ c->watched, path, missing };
+    *w = (struct watched){ c->watched, path, missing, children };
     c->watched = w;
 }
 
-static bool unwatch(struct conn *c, const char *path)
+static bool unwatch(struct conn *c, const char *path, bool children)
 {
     for (struct watched **w = &c->watched; *w != NULL; w = &(*w)->next) {
-        if (strcmp((*w)->path, path) != 0)
+        if ((*w)->children != children || strcmp((*w)->path, path) != 0)
             continue;
         *w = (*w)->next;
         return true;
@@ -85,10 +85,30 @@ static bool unwatch(struct conn *c, const char *path)
     return false;
 }
 
+/* A node that goes ends both kinds of watches, by one message. */
 static void tell(struct conn *c, const char *path, enum watch_event event)
 {
-    if (unwatch(c, path))
+    bool node = event != NODE_HAS_OTHERS && unwatch(c, path, false);
+    bool children = (event == NODE_HAS_OTHERS || event == NODE_DELETED) &&
+                    unwatch(c, path, true);
+
+    if (node || children)
         pipe_send(&c->down, TO_CLIENT_EVENT, event, (void *)(uintptr_t)path);
+}
+
+/* The last version in which a child came or went. */
+static int64_t changed_below(const struct node *parent, int64_t version)
+{
+    int64_t changed = parent->created;
+
+    for (const struct node *n = parent->children; n != NULL;
+         n = n->next_sibling) {
+        if (n->created <= version && n->created > changed)
+            changed = n->created;
+        if (n->deleted <= version && n->deleted > changed)
+            changed = n->deleted;
+    }
+    return changed;
 }
 
 /* Sends the changes since the client's last read. */
@@ -99,18 +119,20 @@ static void watch_again(struct conn *c, struct request *r)
             tree_find_shown(w->path, c->replica, ensemble_applied(c->replica));
         int64_t changed = n == NULL ? 0 : n->created;
 
-        if (n != NULL) {
+        if (n != NULL && w->children) {
+            changed = changed_below(n, ensemble_applied(c->replica));
+        } else if (n != NULL) {
             int64_t set = tree_data(n, ensemble_applied(c->replica))->version;
 
             changed = set > changed ? set : changed;
         }
-        watch(c, w->path, w->missing);
+        watch(c, w->path, w->missing, w->children);
         if (w->missing && n != NULL)
             tell(c, w->path, NODE_CREATED);
         else if (!w->missing && n == NULL)
             tell(c, w->path, NODE_DELETED);
         else if (!w->missing && changed > r->version)
-            tell(c, w->path, NODE_CHANGED);
+            tell(c, w->path, w->children ? NODE_HAS_OTHERS : NODE_CHANGED);
     }
 }
 
@@ -147,7 +169,7 @@ static void read_at(struct conn *c, struct request *r)
     if (n != NULL && (r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY))
         list(r, n, c->replica, version);
     if (r->wants_watch && (n != NULL || r->type == ZKR__ZK_EXISTS))
-        watch(c, r->path, n == NULL);
+        watch(c, r->path, n == NULL, r->type == ZKR__ZK_CHILDREN);
 }
 
 /* An error of the connection: the server ends it, mostly without a message. */
@@ -172,7 +194,7 @@ static void answer(struct conn *c, struct request *r)
         break;
     case ZKR__ZK_UNWATCH:
         if (r->rc == ZKR_OK)
-            r->rc = (r->watch == NULL ? unwatch(c, r->path) : true)
+            r->rc = (r->watch == NULL ? unwatch(c, r->path, false) : true)
                         ? ZKR_OK
                         : ZKR__ZNOWATCHER;
         break;
@@ -394,9 +416,11 @@ static void tell_of_end(struct node *n, void *arg)
 {
     const struct ended *ended = arg;
 
-    if (n->deleted == ended->version && n->created < n->deleted &&
-        !tree_shows(n, ended->replica, ended->version))
-        tell_all(ended->replica, n->path, NODE_DELETED);
+    if (n->deleted != ended->version || n->created >= n->deleted ||
+        tree_shows(n, ended->replica, ended->version))
+        return;
+    tell_all(ended->replica, n->path, NODE_DELETED);
+    tell_all(ended->replica, n->parent->path, NODE_HAS_OTHERS);
 }
 
 static void end_session(int replica, int64_t version, const struct txn *txn)
@@ -415,11 +439,11 @@ static void end_session(int replica, int64_t version, const struct txn *txn)
 
 void server_applied(int replica, int64_t version, const struct txn *txn)
 {
-    if (txn->kind == TXN_CREATE)
-        tell_all(replica, txn->node->path, NODE_CREATED);
-    else if (txn->kind == TXN_DELETE)
-        tell_all(replica, txn->node->path, NODE_DELETED);
-    else if (txn->kind == TXN_SET)
+    if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE) {
+        tell_all(replica, txn->node->path,
+                 txn->kind == TXN_CREATE ? NODE_CREATED : NODE_DELETED);
+        tell_all(replica, txn->node->parent->path, NODE_HAS_OTHERS);
+    } else if (txn->kind == TXN_SET)
         tell_all(replica, txn->node->path, NODE_CHANGED);
     else if (txn->kind == TXN_CLOSE)
         end_session(replica, version, txn);

@@ -30,7 +30,8 @@ enum fate {
 struct watched {
     struct watched *next;
     const char *path;
-    bool missing; /* there was no node */
+    bool missing;  /* there was no node */
+    bool children; /* not the node, but its children */
 };
 
 struct request {
@@ -82,6 +83,7 @@ enum watch_event {
     NODE_CREATED,
     NODE_DELETED,
     NODE_CHANGED,
+    NODE_HAS_OTHERS, /* a child has come or gone */
 };
 
 struct conn {

@@ -398,6 +398,38 @@ static void no_more_watches(void)
     show("watches taken back");
 }
 
+/* A watch on the children and one on the node are two. */
+static void watched_children(void)
+{
+    static struct zkr__watch one = { .name = "one" };
+    static struct zkr__watch two = { .name = "two" };
+
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
+    create(&a, ZKR__ZK_PERSISTENT, "/k");
+    ask(&b, ZKR__ZK_SYNC, "/k");
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
+    watch(&b, ZKR__ZK_GET, "/k", &two);
+    create(&a, ZKR__ZK_EPHEMERAL, "/k/x");
+    await_events(1);
+    create(&a, ZKR__ZK_EPHEMERAL, "/k/y");
+    ask(&b, ZKR__ZK_SYNC, "/k");
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
+    set(&a, "/k", "x");
+    await_events(2);
+    ask(&a, ZKR__ZK_DELETE, "/k/x");
+    await_events(3);
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &two);
+    ask(&b, ZKR__ZK_UNWATCH, "/k");
+    ask(&a, ZKR__ZK_DELETE, "/k/y");
+    await_events(5);
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
+    watch(&b, ZKR__ZK_GET, "/k", &two);
+    ask(&a, ZKR__ZK_DELETE, "/k");
+    await_events(7);
+    show("watches on children");
+}
+
 static void in_one_flight(void)
 {
     create(&a, ZKR__ZK_PERSISTENT, "/f");
@@ -449,11 +481,14 @@ static void broken_connections(void)
 {
     static struct zkr__watch one = { .name = "one" };
     static struct zkr__watch two = { .name = "two" };
+    static struct zkr__watch three = { .name = "three" };
 
+    create(&a, ZKR__ZK_PERSISTENT, "/b1");
     create(&a, ZKR__ZK_EPHEMERAL, "/b");
     ask(&b, ZKR__ZK_SYNC, "/b");
     watch(&b, ZKR__ZK_GET, "/b", &one);
     watch(&b, ZKR__ZK_EXISTS, "/b2", &two);
+    watch(&b, ZKR__ZK_CHILDREN, "/b1", &three);
     forget_events();
     stage_restart();
     await_reconnect();
@@ -462,6 +497,8 @@ static void broken_connections(void)
     await_events(1);
     ask(&a, ZKR__ZK_DELETE, "/b");
     await_events(2);
+    create(&a, ZKR__ZK_EPHEMERAL, "/b1/x");
+    await_events(3);
     show("connections broken, sessions alive");
 }
 
@@ -507,6 +544,7 @@ static void script(void)
     contents();
     watches();
     no_more_watches();
+    watched_children();
     in_one_flight();
     used_up();
     broken_connections();

@@ -40,6 +40,7 @@ struct local_watch {
     const char *path;
     struct zkr__watch *watch;
     bool missing;
+    bool children;
 };
 
 struct zkr__zk {
@@ -271,7 +272,7 @@ static void set_watches(struct zkr__zk *zk)
     for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
         struct watched *w = arena_new(sizeof(*w));
 
-        *w = (struct watched){ r->watched, l->path, l->missing };
+        *w = (struct watched){ r->watched, l->path, l->missing, l->children };
         r->watched = w;
     }
     send_request(zk, r);
@@ -307,21 +308,29 @@ static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
         (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR__ZNONODE)))
         return;
     l = arena_new(sizeof(*l));
-    *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR__ZNONODE };
+    *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR__ZNONODE,
+                               r->type == ZKR__ZK_CHILDREN };
     while (*end != NULL)
         end = &(*end)->next;
     *end = l;
 }
 
-/* Removes all watches on the path, or that of one context. */
+/* Tells whether the event uses up the watch. */
+static bool concerns(const struct local_watch *l, const char *path,
+                     enum watch_event event)
+{
+    return strcmp(l->path, path) == 0 &&
+           (event == NODE_DELETED || l->children == (event == NODE_HAS_OTHERS));
+}
+
+/* Removes the watches on the path that an event uses up, or one context. */
 static void drop_watches(struct zkr__zk *zk, const char *path,
-                         const struct zkr__watch *only)
+                         enum watch_event event, const struct zkr__watch *only)
 {
     struct local_watch **l = &zk->watches;
 
     while (*l != NULL) {
-        if (strcmp((*l)->path, path) == 0 &&
-            (only == NULL || (*l)->watch == only))
+        if (concerns(*l, path, event) && (only == NULL || (*l)->watch == only))
             *l = (*l)->next;
         else
             l = &(*l)->next;
@@ -343,7 +352,7 @@ static void on_reply(struct zkr__zk *zk, struct request *r)
     }
     add_watch(zk, r, r->rc);
     if (r->type == ZKR__ZK_UNWATCH && r->rc == ZKR_OK)
-        drop_watches(zk, r->path, r->watch);
+        drop_watches(zk, r->path, NODE_CHANGED, r->watch);
     tell_reply(zk, r, r->rc);
 }
 
@@ -353,14 +362,14 @@ static void on_watched(struct zkr__zk *zk, const char *path,
     for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
         struct upcall *u;
 
-        if (strcmp(l->path, path) != 0)
+        if (!concerns(l, path, event))
             continue;
         u = add_upcall(zk);
         u->kind = WATCH;
         u->watch = l->watch;
         u->deleted = event == NODE_DELETED;
     }
-    drop_watches(zk, path, NULL);
+    drop_watches(zk, path, event, NULL);
 }
 
 void client_on_message(void *client, struct conn *c, const struct message *m)

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "session/op.h"
+#include "session/watch.h"
 #include "zk/zk.h"
 #include "zk/zk_gate.h"
 
@@ -38,6 +39,8 @@ static struct {
     sigset_t blocked;  /* when its threads were made */
     int rc;
     strings_completion_t list;
+    watcher_fn list_watcher;
+    void *list_context;
     strings_stat_completion_t survey;
     string_stat_completion_t create;
     data_completion_t get;
@@ -75,6 +78,8 @@ static struct {
     int events;
     enum zkr__zk_event event;
     int others;
+    struct zkr__watch *fired;
+    bool deleted;
     int replies;
     int rc;
     size_t name_count;
@@ -91,8 +96,9 @@ int __wrap_zoo_set_servers_resolution_delay(zhandle_t *zh, int ms);
 int __wrap_zoo_state(zhandle_t *zh);
 int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert,
                         int len, void_completion_t done, const void *data);
-int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch,
-                             strings_completion_t done, const void *data);
+int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
+                              watcher_fn watcher, void *context,
+                              strings_completion_t done, const void *data);
 int __wrap_zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
                               strings_stat_completion_t done, const void *data);
 int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
@@ -160,14 +166,16 @@ int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert,
     return ZOK;
 }
 
-int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch,
-                             strings_completion_t done, const void *data)
+int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
+                              watcher_fn watcher, void *context,
+                              strings_completion_t done, const void *data)
 {
     (void)zh;
     (void)path;
-    (void)watch;
     assert_ptr_equal(data, &op);
     client.list = done;
+    client.list_watcher = watcher;
+    client.list_context = context;
     return client.rc;
 }
 
@@ -262,8 +270,15 @@ static void on_reply(struct zkr__op *o, const struct zkr__zk_reply *reply)
     told.reply = *reply;
 }
 
+static void on_watch(struct zkr__watch *watch, bool deleted)
+{
+    told.fired = watch;
+    told.deleted = deleted;
+}
+
 static const struct zkr__zk_upcalls upcalls = { .on_event = on_event,
-                                                .on_reply = on_reply };
+                                                .on_reply = on_reply,
+                                                .on_watch = on_watch };
 
 /* The test runs as the thread on which the client makes all its calls. */
 static void client_is(int state)
@@ -456,6 +471,28 @@ static void is_told(const struct String_vector *names, int rc, size_t count)
     client.survey(ZOK, names, &stat, &op);
     assert_int_equal(told.rc, rc);
     assert_int_equal(told.name_count, count);
+}
+
+/* A child that comes is no end of the node. */
+static void a_list_can_watch_the_children(void **state)
+{
+    struct zkr__watch watch;
+    struct zkr__zk_request request = { .type = ZKR__ZK_CHILDREN,
+                                       .path = "/lock",
+                                       .watch = &watch };
+
+    (void)state;
+    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
+    assert_null(client.list_watcher);
+    assert_int_equal(zkr__zk_submit(zk, &request, &op), ZOK);
+    assert_ptr_equal(client.list_context, &watch);
+    client.list_watcher((zhandle_t *)(void *)&handle, ZOO_CHILD_EVENT,
+                        ZOO_CONNECTED_STATE, "/lock", client.list_context);
+    assert_ptr_equal(told.fired, &watch);
+    assert_false(told.deleted);
+    client.list_watcher((zhandle_t *)(void *)&handle, ZOO_DELETED_EVENT,
+                        ZOO_CONNECTED_STATE, "/lock", client.list_context);
+    assert_true(told.deleted);
 }
 
 /* A contender that is missing in a list may be the one to wait for. */
@@ -941,6 +978,7 @@ int main(void)
         TEST(what_is_told_of_a_write_is_what_the_server_says),
         TEST(a_node_is_made_as_asked_for),
         TEST(what_the_client_refuses_leaves_nothing),
+        TEST(a_list_can_watch_the_children),
         TEST(a_list_with_a_hole_is_no_list),
         TEST(an_answer_without_its_parts_is_no_answer),
         TEST(no_length_is_taken_on_trust),
