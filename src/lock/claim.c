@@ -33,13 +33,12 @@ static int describe(struct zkr__claim *c)
 
 static int allocate(struct zkr__claim *c)
 {
-    c->node.path_size =
-        strlen(c->lock->dir) + 1 + ZKR__NAME_MAX + ZKR__SEQ_DIGITS;
+    c->node.path_size = strlen(c->lock->dir) + 1 + ZKR__NODE_MAX;
     c->node.request_path = calloc(1, c->node.path_size);
     c->node.path = calloc(1, c->node.path_size);
-    c->leave.node = calloc(1, c->node.path_size);
+    c->own.path = calloc(1, c->node.path_size);
     if (c->node.request_path == NULL || c->node.path == NULL ||
-        c->leave.node == NULL)
+        c->own.path == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", c->recipe->noun,
                          c->lock->path);
     return describe(c);
@@ -62,15 +61,11 @@ static void init_steps(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
 
-    zkr__op_init(&c->create.op, s);
-    zkr__parents_init(&c->create.parents, s);
+    zkr__op_init(&c->own.op, s);
     zkr__op_init(&c->list.op, s);
-    zkr__search_init(&c->recover.search, s);
-    zkr__op_init(&c->recover.exists, s);
     zkr__op_init(&c->wait.get, s);
     zkr__ghosts_init(&c->ghosts, s);
     zkr__confirm_init(&c->prove.confirm, c);
-    zkr__sweep_init(&c->leave.sweep, s);
     zkr__notice_init(&c->outcome.notice, run_outcome);
     zkr__grant_init(&c->grant);
     zkr__list_init(&c->hold.link);
@@ -143,13 +138,12 @@ void zkr__claim_unref(struct zkr__claim *c)
         return;
     if (c->beside != NULL)
         zkr__claim_unref(c->beside);
-    zkr__parents_done(&c->create.parents);
     zkr__ghosts_done(&c->ghosts);
     (void)pthread_cond_destroy(&c->changed);
     zkr__lock_unref(c->lock);
     free(c->node.request_path);
     free(c->node.path);
-    free(c->leave.node);
+    free(c->own.path);
     free(c->outcome.detail);
     free(c);
 }

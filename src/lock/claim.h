@@ -82,11 +82,21 @@ struct zkr__claim {
         bool thorough; /* a create may be carried out yet, or was twice */
     } node;
 
+    /* What is asked about our own node, by one step after the other: there is
+     * one request at a time, `op`, with which each member begins. */
+    struct {
+        union {
+            struct zkr__op op;           /* create.c; recover.c, too */
+            struct zkr__parents parents; /* create.c */
+            struct zkr__search search;   /* recover.c */
+            struct zkr__sweep sweep;     /* leave.c */
+        };
+        char *path; /* of the parents, or swept; as node.path */
+    } own;
+
     /* One part for each step. */
     struct { /* create.c */
-        struct zkr__op op;
         int rc;
-        struct zkr__parents parents;
         struct zkr__timer pause; /* before the next attempt */
         uint32_t retries;
         int64_t since;
@@ -95,10 +105,6 @@ struct zkr__claim {
         struct zkr__op op;
         bool refused; /* by the client, before the create was answered */
     } list;
-    struct { /* recover.c */
-        struct zkr__search search;
-        struct zkr__op exists; /* of a node that was found */
-    } recover;
     struct { /* wait.c */
         struct zkr__op get;
         struct zkr__watch *watch; /* on the node that we wait for */
@@ -110,10 +116,6 @@ struct zkr__claim {
         struct zkr__timer again;
         int64_t since;
     } prove;
-    struct { /* leave.c */
-        struct zkr__sweep sweep;
-        char *node; /* as node.path */
-    } leave;
 
     struct { /* decided once */
         bool decided;

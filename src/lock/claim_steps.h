@@ -93,6 +93,8 @@ void zkr__claim_stop_watching_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* leave.c */
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+/* A claim that leaves, and what it asked before about its node is answered. */
+void zkr__claim_sweep_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Given up, with no create under way. */
 void zkr__claim_withdraw_locked(struct zkr__claim *c) ZKR__LOCKED;
 

@@ -2,6 +2,8 @@
  * meaning of its answer. */
 #include "lock/claim_steps.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "session/retry.h"
@@ -9,7 +11,7 @@
 
 static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, create.op);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, own.op);
 
     c->create.rc = reply->rc;
     if (reply->rc == ZKR_OK)
@@ -25,13 +27,13 @@ void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
     c->node.path[0] = '\0';
-    c->create.op.request.mode =
+    c->own.op.request.mode =
         c->node.complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
-    c->create.op.request.data = c->record.data;
-    c->create.op.request.data_len = c->record.len;
-    c->create.op.request.acl = &c->session->acl;
-    zkr__claim_ask_locked(c, &c->create.op, ZKR__ZK_CREATE,
-                          c->node.request_path, ZKR__RETRY_NEVER, on_create);
+    c->own.op.request.data = c->record.data;
+    c->own.op.request.data_len = c->record.len;
+    c->own.op.request.acl = &c->session->acl;
+    zkr__claim_ask_locked(c, &c->own.op, ZKR__ZK_CREATE, c->node.request_path,
+                          ZKR__RETRY_NEVER, on_create);
 }
 
 static void on_pause_over(struct zkr__timer *timer)
@@ -63,7 +65,7 @@ void zkr__claim_pause_locked(struct zkr__claim *c)
 static void on_parents(struct zkr__parents *parents, int rc)
 {
     struct zkr__claim *c =
-        ZKR__CONTAINER(parents, struct zkr__claim, create.parents);
+        ZKR__CONTAINER(parents, struct zkr__claim, own.parents);
 
     zkr__session_assert_locked(c->session);
     if (!zkr__claim_is_over(c)) {
@@ -81,11 +83,10 @@ static void on_parents(struct zkr__parents *parents, int rc)
 static void make_parents_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__claim_ref(c);
-    if (zkr__parents_start_locked(&c->create.parents, c->lock->dir,
-                                  c->lock->parents, on_parents) == ZKR_OK)
-        return;
-    zkr__claim_unref(c);
-    zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+    zkr__parents_init(&c->own.parents, c->session);
+    zkr__parents_start_locked(&c->own.parents,
+                              strcpy(c->own.path, c->lock->dir),
+                              c->lock->parents, on_parents);
 }
 
 /* Handles an answer that is not a success. */

@@ -124,7 +124,7 @@ static void on_enroll_list(struct zkr__op *op,
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
 
     zkr__session_assert_locked(c->session);
-    c->list.refused = c->create.op.where != ZKR__OP_IDLE;
+    c->list.refused = c->own.op.where != ZKR__OP_IDLE;
     if (!c->list.refused)
         enrolled_locked(c, reply);
     zkr__claim_unref(c);
@@ -140,11 +140,8 @@ void zkr__claim_enrolled_locked(struct zkr__claim *c)
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c)
 {
     zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
-    if (zkr__claim_take_back_locked(c, &c->create.op))
+    if (zkr__claim_take_back_locked(c, &c->own.op))
         (void)zkr__claim_take_back_locked(c, &c->list.op);
-    (void)zkr__claim_take_back_locked(c, &c->create.parents.op);
-    if (c->create.op.where == ZKR__OP_IDLE &&
-        c->list.op.where == ZKR__OP_IDLE &&
-        c->create.parents.op.where == ZKR__OP_IDLE)
+    if (c->own.op.where == ZKR__OP_IDLE && c->list.op.where == ZKR__OP_IDLE)
         zkr__claim_withdraw_locked(c);
 }

@@ -1,6 +1,5 @@
 /* An identity by data: the node is known by its data, or its czxid, because
  * others use the same name. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -20,10 +19,19 @@ static bool has_data(const struct zkr__zk_reply *node, const char *data,
     return node->data_len == len && memcmp(node->data, data, len) == 0;
 }
 
+/* Returns the czxid of the node that a claim leaves, once it is known; else
+ * 0. */
+static int64_t left_as(const struct zkr__claim *c)
+{
+    return zkr__claim_in_state(c, ZKR__CLAIM_LEAVING)
+               ? c->own.sweep.search.czxid
+               : 0;
+}
+
 static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 {
     return (c->node.path[0] != '\0' && c->node.czxid == node->czxid) ||
-           c->leave.sweep.search.czxid == node->czxid ||
+           left_as(c) == node->czxid ||
            has_data(node, c->record.data, c->record.len);
 }
 
@@ -64,15 +72,14 @@ static bool matches(const struct zkr__search *search,
            (search->czxid == 0 && !is_known_locked(search->op.session, node));
 }
 
-static void find_ours(struct zkr__search *search,
-                      const struct zkr__zk_reply *node)
+static const char *find_ours(struct zkr__search *search,
+                             const struct zkr__zk_reply *node)
 {
     zkr__session_assert_locked(search->op.session);
     if (!matches(search, node))
-        return;
+        return NULL;
     search->czxid = node->czxid; /* and no other claim's from now on */
-    (void)snprintf(search->found, sizeof(search->found), "%s",
-                   zkr__path_name(search->path));
+    return zkr__path_name(search->path);
 }
 
 static void seek(const struct zkr__claim *c, struct zkr__search *search)
@@ -106,7 +113,7 @@ static void found_by_beat(struct zkr__claim *c)
 static void stays(struct zkr__claim *c)
 {
     zkr__session_assert_locked(c->session);
-    if (c->leave.sweep.search.czxid == 0)
+    if (left_as(c) == 0)
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node was not found");
     else
         (void)pthread_cond_broadcast(&c->changed);

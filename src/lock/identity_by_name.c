@@ -1,6 +1,5 @@
 /* An identity by name: the node is known by its name, because nobody else has
  * drawn the same UUID. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,26 +16,27 @@ static bool matches(const struct zkr__search *search, const char *name,
                     int64_t *ret_seq)
 {
     return strncmp(name, search->tag, search->tag_len) == 0 &&
-           strlen(name) < sizeof(search->found) &&
+           strlen(name) < ZKR__NODE_MAX &&
            (search->gone == NULL || strcmp(name, search->gone) != 0) &&
            zkr__node_name_parse(name, search->markers, ret_seq) != ZKR__FOREIGN;
 }
 
-static void find_lowest(struct zkr__search *search,
-                        const struct zkr__zk_reply *list)
+static const char *find_lowest(struct zkr__search *search,
+                               const struct zkr__zk_reply *list)
 {
+    const char *found = NULL;
     int64_t lowest = 0;
 
     for (size_t i = 0; i < list->name_count; i++) {
         int64_t seq;
 
         if (!matches(search, list->names[i], &seq) ||
-            (search->found[0] != '\0' && seq >= lowest))
+            (found != NULL && seq >= lowest))
             continue;
         lowest = seq;
-        (void)snprintf(search->found, sizeof(search->found), "%s",
-                       list->names[i]);
+        found = list->names[i];
     }
+    return found;
 }
 
 static void seek(const struct zkr__claim *c, struct zkr__search *search)

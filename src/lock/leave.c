@@ -9,8 +9,7 @@
 /* When the session is over the node is gone, or the server will remove it. */
 static void on_swept(struct zkr__sweep *sweep, int rc)
 {
-    struct zkr__claim *c =
-        ZKR__CONTAINER(sweep, struct zkr__claim, leave.sweep);
+    struct zkr__claim *c = ZKR__CONTAINER(sweep, struct zkr__claim, own.sweep);
 
     zkr__session_assert_locked(c->session);
     if (zkr__error_outcome(rc) == ZKR__OVER) {
@@ -25,26 +24,32 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
 }
 
-void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_sweep_locked(struct zkr__claim *c)
 {
-    struct zkr__sweep *sweep = &c->leave.sweep;
+    struct zkr__sweep *sweep = &c->own.sweep;
 
-    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
-    zkr__sm_move(&c->sm, ZKR__CLAIM_LEAVING, why);
-    (void)zkr__claim_take_back_locked(c, &c->create.op);
-    (void)zkr__claim_take_back_locked(c, &c->list.op);
-    (void)zkr__claim_take_back_locked(c, &c->recover.exists);
-    zkr__confirm_take_back_locked(&c->prove.confirm);
-    (void)zkr__claim_take_back_locked(c, &c->recover.search.op);
-    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
-    zkr__claim_stop_watching_locked(c);
-    zkr__ghosts_leave_locked(c);
+    zkr__sweep_init(sweep, c->session);
     zkr__claim_identity(c)->seek(c, &sweep->search);
     sweep->retry = zkr__claim_identity(c)->delete_retry;
-    sweep->node = strcpy(c->leave.node, c->node.path);
+    sweep->node = strcpy(c->own.path, c->node.path);
     sweep->node_size = c->node.path_size;
     sweep->thorough = c->node.thorough;
     zkr__sweep_start_locked(sweep, on_swept);
+}
+
+/* What RECOVERING has sent must be answered first: recover.c then sweeps. */
+void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
+    zkr__sm_move(&c->sm, ZKR__CLAIM_LEAVING, why);
+    (void)zkr__claim_take_back_locked(c, &c->own.op);
+    (void)zkr__claim_take_back_locked(c, &c->list.op);
+    zkr__confirm_take_back_locked(&c->prove.confirm);
+    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
+    zkr__claim_stop_watching_locked(c);
+    zkr__ghosts_leave_locked(c);
+    if (c->own.op.where == ZKR__OP_IDLE)
+        zkr__claim_sweep_locked(c);
 }
 
 /* Given up, maybe before there was a node. */

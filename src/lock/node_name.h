@@ -17,6 +17,8 @@
 #define ZKR__SEQ_WARN (INT64_C(2147483648) - INT64_C(16777216))
 /* "_c_" + UUID + "-" + the longest marker, without the sequence number. */
 #define ZKR__NAME_MAX 64
+/* The same with the number, and the '\0'. */
+#define ZKR__NODE_MAX (ZKR__NAME_MAX + ZKR__SEQ_DIGITS)
 
 /* The name to ask of the server, which appends the sequence number: of the
  * layout of Curator or of kazoo. */

@@ -1,7 +1,6 @@
 /* Creates the missing parents of a lock, from the deepest that exists. */
 #include "lock/parents.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -77,24 +76,14 @@ static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
     }
 }
 
-int zkr__parents_start_locked(struct zkr__parents *parents, const char *path,
-                              enum zkr__zk_mode mode,
-                              void (*done)(struct zkr__parents *, int rc))
+void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
+                               enum zkr__zk_mode mode,
+                               void (*done)(struct zkr__parents *, int rc))
 {
-    zkr__parents_done(parents);
-    parents->path = strdup(path);
-    if (parents->path == NULL)
-        return ZKR_ENOMEM;
+    parents->path = path;
     parents->len = parents->cut = strlen(path);
     parents->chroot_len = strlen(parents->op.session->hosts.chroot);
     parents->mode = mode;
     parents->done = done;
     create_locked(parents);
-    return ZKR_OK;
-}
-
-void zkr__parents_done(struct zkr__parents *parents)
-{
-    free(parents->path);
-    parents->path = NULL;
 }

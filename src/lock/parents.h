@@ -7,7 +7,7 @@
 
 struct zkr__parents {
     struct zkr__op op;
-    char *path; /* a copy, cut where we are */
+    char *path; /* cut where we are */
     size_t len; /* of the whole */
     size_t cut; /* of the part that is being created */
     size_t chroot_len;
@@ -19,12 +19,10 @@ struct zkr__parents {
 void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s);
 
 /* Create `path` and what is missing above it, but not the chroot. The others
- * who do the same at the same time do not matter. ZKR_ENOMEM: not started. */
-int zkr__parents_start_locked(struct zkr__parents *parents, const char *path,
-                              enum zkr__zk_mode mode,
-                              void (*done)(struct zkr__parents *,
-                                           int rc)) ZKR__LOCKED;
-
-void zkr__parents_done(struct zkr__parents *parents);
+ * who do the same at the same time do not matter. `path` is written to. */
+void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
+                               enum zkr__zk_mode mode,
+                               void (*done)(struct zkr__parents *,
+                                            int rc)) ZKR__LOCKED;
 
 #endif

@@ -6,24 +6,42 @@
 
 #include "base/error.h"
 
+static bool is_recovering(const struct zkr__claim *c)
+{
+    return zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
+           !zkr__claim_is_over(c);
+}
+
+/* The claim was given up while it asked. */
+static void leave_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    if (!zkr__claim_is_over(c))
+        zkr__claim_sweep_locked(c);
+}
+
+static void looked_at_locked(struct zkr__claim *c,
+                             const struct zkr__zk_reply *reply) ZKR__LOCKED
+{
+    if (reply->rc == ZKR__ZNONODE)
+        zkr__claim_recover_locked(c, "it has gone");
+    else if (reply->rc != ZKR_OK)
+        zkr__claim_give_up_locked(c, reply->rc, "cannot look at our node");
+    else if (zkr__claim_adopt(c, c->node.path, reply) == ZKR_OK)
+        zkr__claim_list_locked(c, "found, and ours");
+    else
+        zkr__claim_give_up_locked(c, ZKR_EPROTO, "'%s' is not of our session",
+                                  c->node.path);
+}
+
 static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c =
-        ZKR__CONTAINER(op, struct zkr__claim, recover.exists);
+    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, own.op);
 
     zkr__session_assert_locked(c->session);
-    if (zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
-        !zkr__claim_is_over(c)) {
-        if (reply->rc == ZKR__ZNONODE)
-            zkr__claim_recover_locked(c, "it has gone");
-        else if (reply->rc != ZKR_OK)
-            zkr__claim_give_up_locked(c, reply->rc, "cannot look at our node");
-        else if (zkr__claim_adopt(c, c->node.path, reply) == ZKR_OK)
-            zkr__claim_list_locked(c, "found, and ours");
-        else
-            zkr__claim_give_up_locked(
-                c, ZKR_EPROTO, "'%s' is not of our session", c->node.path);
-    }
+    if (is_recovering(c))
+        looked_at_locked(c, reply);
+    else
+        leave_locked(c);
     zkr__claim_unref(c);
 }
 
@@ -37,25 +55,31 @@ static void not_found_locked(struct zkr__claim *c) ZKR__LOCKED
         zkr__claim_pause_locked(c);
 }
 
-static void on_searched(struct zkr__search *search, int rc)
+static void searched_locked(struct zkr__claim *c, int rc,
+                            const char *found) ZKR__LOCKED
+{
+    if (rc != ZKR_OK) {
+        zkr__claim_give_up_locked(c, rc, "cannot search our node");
+    } else if (found == NULL) {
+        not_found_locked(c);
+    } else {
+        (void)snprintf(c->node.path, c->node.path_size, "%s/%s", c->lock->dir,
+                       found);
+        zkr__claim_ask_locked(c, &c->own.op, ZKR__ZK_EXISTS, c->node.path,
+                              ZKR__RETRY_POLICY, on_read);
+    }
+}
+
+static void on_searched(struct zkr__search *search, int rc, const char *found)
 {
     struct zkr__claim *c =
-        ZKR__CONTAINER(search, struct zkr__claim, recover.search);
+        ZKR__CONTAINER(search, struct zkr__claim, own.search);
 
     zkr__session_assert_locked(c->session);
-    if (zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
-        !zkr__claim_is_over(c)) {
-        if (rc != ZKR_OK) {
-            zkr__claim_give_up_locked(c, rc, "cannot search our node");
-        } else if (search->found[0] == '\0') {
-            not_found_locked(c);
-        } else {
-            (void)snprintf(c->node.path, c->node.path_size, "%s/%s",
-                           c->lock->dir, search->found);
-            zkr__claim_ask_locked(c, &c->recover.exists, ZKR__ZK_EXISTS,
-                                  c->node.path, ZKR__RETRY_POLICY, on_read);
-        }
-    }
+    if (is_recovering(c))
+        searched_locked(c, rc, found);
+    else
+        leave_locked(c);
     zkr__claim_unref(c);
 }
 
@@ -66,8 +90,8 @@ void zkr__claim_recover_locked(struct zkr__claim *c, const char *why)
     zkr__sm_move(&c->sm, ZKR__CLAIM_RECOVERING, why);
     c->node.thorough = true;
     c->node.path[0] = '\0';
-    zkr__claim_identity(c)->seek(c, &c->recover.search);
+    zkr__search_init(&c->own.search, c->session);
+    zkr__claim_identity(c)->seek(c, &c->own.search);
     zkr__claim_ref(c);
-    zkr__search_start_locked(&c->recover.search, ZKR__RETRY_POLICY,
-                             on_searched);
+    zkr__search_start_locked(&c->own.search, ZKR__RETRY_POLICY, on_searched);
 }

@@ -13,11 +13,11 @@ void zkr__search_init(struct zkr__search *search, struct zkr_session *s)
 static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__search *search = ZKR__CONTAINER(op, struct zkr__search, op);
+    const char *found = NULL;
 
-    search->found[0] = '\0';
     if (reply->rc == ZKR_OK)
-        search->find(search, reply);
-    search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc);
+        found = search->find(search, reply);
+    search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc, found);
 }
 
 /* Every answer is one that the quorum has agreed on. */
@@ -27,7 +27,7 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     if (zkr__error_outcome(reply->rc) != ZKR__DONE || reply->rc == ZKR_ENOMEM)
-        search->done(search, reply->rc);
+        search->done(search, reply->rc, NULL);
     else
         zkr__op_start_locked(op, search->read, search->path, op->retry,
                              on_read);
@@ -35,7 +35,8 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 void zkr__search_start_locked(struct zkr__search *search,
                               enum zkr__op_retry retry,
-                              void (*done)(struct zkr__search *, int rc))
+                              void (*done)(struct zkr__search *, int rc,
+                                           const char *found))
 {
     search->done = done;
     zkr__op_start_locked(&search->op, ZKR__ZK_CHECK, search->dir, retry,

@@ -12,8 +12,10 @@ struct zkr__search {
     const char *dir;
     enum zkr__zk_type read; /* CHILDREN of dir, or GET of the one node */
     const char *path;       /* the path of that read */
-    /* Put the name into `found`, if our node is in the answer. */
-    void (*find)(struct zkr__search *search, const struct zkr__zk_reply *reply);
+    /* Returns the name of our node (the lowest, if there are more), or NULL
+     * when it is not in the answer. */
+    const char *(*find)(struct zkr__search *search,
+                        const struct zkr__zk_reply *reply);
     /* By name: */
     const char *tag; /* what our nodes begin with, tag_len bytes */
     size_t tag_len;
@@ -26,10 +28,9 @@ struct zkr__search {
     const char *data;
     size_t data_len;
 
-    char found[ZKR__NAME_MAX + ZKR__SEQ_DIGITS]; /* lowest; "" when none is */
     /* Under the lock. ZKR_OK, or the answer that ended the search. No node, or
-     * no directory, is an answer too: ZKR_OK with nothing found. */
-    void (*done)(struct zkr__search *search, int rc);
+     * no directory, is an answer too: ZKR_OK, and `found` is NULL. */
+    void (*done)(struct zkr__search *search, int rc, const char *found);
 };
 
 void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
@@ -40,7 +41,7 @@ void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
  * the others have left answers it. `retry` as for an operation. */
 void zkr__search_start_locked(struct zkr__search *search,
                               enum zkr__op_retry retry,
-                              void (*done)(struct zkr__search *,
-                                           int rc)) ZKR__LOCKED;
+                              void (*done)(struct zkr__search *, int rc,
+                                           const char *found)) ZKR__LOCKED;
 
 #endif

@@ -13,7 +13,6 @@ void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s)
 {
     *sweep = (struct zkr__sweep){ .node = NULL };
     zkr__search_init(&sweep->search, s);
-    zkr__op_init(&sweep->delete_op, s);
 }
 
 static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
@@ -26,7 +25,7 @@ static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
     sweep->done(sweep, rc);
 }
 
-static void on_found(struct zkr__search *search, int rc);
+static void on_found(struct zkr__search *search, int rc, const char *found);
 
 /* Whether the node is deleted is not known, and the client does not repeat the
  * delete (an identity by data): a read must tell first whose node it is now. */
@@ -34,14 +33,14 @@ static bool is_unknown(const struct zkr__sweep *sweep, int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);
 
-    return sweep->delete_op.session->over == 0 &&
+    return sweep->search.op.session->over == 0 &&
            (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE ||
             rc == ZKR_ENOMEM);
 }
 
 static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__sweep *sweep = ZKR__CONTAINER(op, struct zkr__sweep, delete_op);
+    struct zkr__sweep *sweep = ZKR__CONTAINER(op, struct zkr__sweep, search.op);
 
     zkr__session_assert_locked(op->session);
     sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
@@ -59,22 +58,21 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 static void delete_locked(struct zkr__sweep *sweep) ZKR__LOCKED
 {
-    zkr__op_start_locked(&sweep->delete_op, ZKR__ZK_DELETE, sweep->node,
+    zkr__op_start_locked(&sweep->search.op, ZKR__ZK_DELETE, sweep->node,
                          sweep->retry, on_deleted);
 }
 
-static void on_found(struct zkr__search *search, int rc)
+static void on_found(struct zkr__search *search, int rc, const char *found)
 {
     struct zkr__sweep *sweep =
         ZKR__CONTAINER(search, struct zkr__sweep, search);
 
     zkr__session_assert_locked(search->op.session);
-    if (rc != ZKR_OK || search->found[0] == '\0') {
+    if (rc != ZKR_OK || found == NULL) {
         end_locked(sweep, rc);
         return;
     }
-    (void)snprintf(sweep->node, sweep->node_size, "%s/%s", search->dir,
-                   search->found);
+    (void)snprintf(sweep->node, sweep->node_size, "%s/%s", search->dir, found);
     delete_locked(sweep);
 }
 

@@ -9,7 +9,6 @@
 struct zkr__sweep {
     struct zkr__search search; /* filled by zkr__identity.seek() */
     enum zkr__op_retry retry;  /* how to repeat the delete */
-    struct zkr__op delete_op;
     char *node; /* the path, or ""; with room for dir and any name of ours */
     size_t node_size;
     bool thorough; /* there may be more nodes of ours */
