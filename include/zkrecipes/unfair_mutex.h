@@ -11,9 +11,9 @@
  * guard against two instances of one job. Otherwise use mutex.h: it takes one
  * round trip too when nobody contends, and its waiters cost one wake-up each.
  *
- * Measured with "bench-unfair HOSTS 1024" of tools/bench (one server, requests
- * that it received per grant, time per grant as a ratio to mutex.h, longest
- * wait by the mean one):
+ * Measured under the load of "tools/bench.sh unfair" (one server, requests that
+ * it received per grant, time per grant as a ratio to mutex.h, longest wait by
+ * the mean one):
  *
  *   contenders   requests: fair  unfair   time   longest wait: fair  unfair
  *            1            3.0      2.0    0.84                    8       9

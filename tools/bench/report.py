@@ -17,6 +17,13 @@ FIGURES = {
     "bytes": ("bytes", "", 1),
     "median_ns": ("median", "µs", 1000),
     "p99_ns": ("p99", "µs", 1000),
+    "max_ns": ("longest", "µs", 1000),
+    "handoff_ns": ("release to grant", "µs", 1000),
+    "gap_ns": ("until the next grant", "ms", 1e6),
+    "line_cpu_ns": ("client CPU each", "µs", 1000),
+    "enter_ns": ("to enter, each", "µs", 1000),
+    "heap_each": ("bytes each", "", 1),
+    "longest_by_mean": ("longest wait by mean", "", 1),
 }
 
 

@@ -59,7 +59,10 @@ class Bench:
     plot: str = ""  # the figure of its plot, if it has one
 
 
-JVM = "-XX:-UsePerfData -Xmx512m -Xss256k".split()
+JVM = (
+    "-XX:-UsePerfData -XX:-UseDynamicNumberOfCompilerThreads "
+    "-XX:-UseDynamicNumberOfGCThreads -Xmx512m -Xss256k"
+).split()
 JARS = ":".join(
     "{java}/%s.jar" % jar
     for jar in (
@@ -75,6 +78,7 @@ CLASSES = "{build}/tools/bench/peers:" + JARS
 PROGRAMS = {
     "zkrecipes": Program("zookeeper", ["{build}/tools/bench/peers/zkr-peer"]),
     "raw": Program("zookeeper", ["{build}/tools/bench/peers/raw-peer"]),
+    "local": Program("none", ["{build}/tools/bench/peers/local-peer"]),
     "curator": Program(
         "zookeeper", ["java", *JVM, "-cp", CLASSES, "CuratorPeer"]
     ),
@@ -83,35 +87,646 @@ PROGRAMS = {
     ),
 }
 
-BENCHES = [
-    Bench(
-        "uncontended",
-        "one lock taken and given back, and nobody else there",
+# A grant that stays: longer than a batch takes, and than its turns.
+RETAINED = {"retain_ms": 10000, "retain_max": 1000000}
+# A smoke warms nothing up.
+COLD = {"warmup": 2}
+
+
+def peer(name, program, bench, batch=25, smoke_batch=2, smoke=None, **options):
+    smoke = dict(COLD, **(smoke or {}))
+    return Peer(name, program, bench, batch, options, smoke_batch, smoke)
+
+
+def uncontended(where, recipes=("mutex", "read", "write", "reentrant", "unfair")):
+    """One lock of each recipe, and of Curator's and kazoo's."""
+    peers = [
+        peer("raw create, delete", "raw", "cycle"),
+        peer("raw create+list, delete", "raw", "cycle-list"),
+    ]
+    for program, of_it in (
+        ("zkrecipes", recipes),
+        ("curator", ("mutex", "read", "write")),
+        ("kazoo", ("mutex", "write")),
+    ):
+        peers += [
+            peer(
+                "%s %s" % (program, recipe),
+                program,
+                "uncontended",
+                recipe=recipe,
+                where=where,
+            )
+            for recipe in of_it
+        ]
+    return peers
+
+
+OURS = "zkrecipes mutex"
+RAW = "raw create, delete"
+AGAIN_RATIOS = [
+    Ratio(
+        "acquire again, nobody else, / raw create",
+        (OURS, "acquire_ns"),
+        (RAW, "acquire_ns"),
+        "<= 1.10",
+    ),
+    Ratio(
+        "the same, requests of acquire and release",
+        (OURS, "requests"),
+        must="<= 2",
+    ),
+    Ratio(
+        "acquire again / Curator's",
+        (OURS, "acquire_ns"),
+        ("curator mutex", "acquire_ns"),
+    ),
+    Ratio(
+        "acquire again / kazoo's",
+        (OURS, "acquire_ns"),
+        ("kazoo mutex", "acquire_ns"),
+    ),
+    Ratio(
+        "client CPU per uncontended cycle / the same raw calls",
+        (OURS, "cpu_ns"),
+        (RAW, "cpu_ns"),
+        "<= 1.05",
+    ),
+    Ratio(
+        "client CPU per uncontended cycle / Curator's, warmed up",
+        (OURS, "cpu_ns"),
+        ("curator mutex", "cpu_ns"),
+        "<= 0.6",
+    ),
+    Ratio(
+        "unfair: acquire again / raw create",
+        ("zkrecipes unfair", "acquire_ns"),
+        (RAW, "acquire_ns"),
+    ),
+]
+FIRST_RATIOS = [
+    Ratio(
+        "first acquire / raw create",
+        (OURS, "acquire_ns"),
+        (RAW, "acquire_ns"),
+    ),
+    Ratio(
+        "first acquire / Curator's",
+        (OURS, "acquire_ns"),
+        ("curator mutex", "acquire_ns"),
+        "<= 0.63",
+    ),
+    Ratio(
+        "first acquire / kazoo's",
+        (OURS, "acquire_ns"),
+        ("kazoo mutex", "acquire_ns"),
+        "<= 0.34",
+    ),
+]
+
+UNCONTENDED = Bench(
+    "uncontended",
+    "one lock taken and given back, and nobody else there",
+    [
+        Variant(
+            "again",
+            uncontended("again"),
+            AGAIN_RATIOS,
+            columns=("acquire_ns", "ns", "cpu_ns", "requests"),
+            rounds=25,
+            nodes=(1, 3),
+        ),
+        Variant(
+            "first",
+            uncontended("first"),
+            FIRST_RATIOS,
+            columns=("acquire_ns", "ns", "cpu_ns", "requests"),
+            rounds=25,
+        ),
+    ],
+    plot="acquire_ns",
+)
+
+
+def handoff(sessions, batch, nodes=(1,)):
+    peers = [
+        peer(
+            program,
+            program,
+            "contended",
+            batch,
+            sessions=sessions,
+            threads=sessions,
+        )
+        for program in ("zkrecipes", "curator", "kazoo")
+    ]
+    return Variant(
+        "%d sessions" % sessions,
+        peers,
         [
-            Variant(
-                "again",
-                [
-                    Peer("raw create", "raw", "create"),
-                    Peer("raw create+delete", "raw", "cycle"),
-                    Peer(
-                        "zkrecipes mutex",
-                        "zkrecipes",
-                        "uncontended",
-                        options={"recipe": "mutex"},
-                    ),
-                ],
-                ratios=[
-                    Ratio(
-                        "acquire again / raw create",
-                        ("zkrecipes mutex", "acquire_ns"),
-                        ("raw create", "acquire_ns"),
-                        "<= 1.10",
-                    ),
-                ],
-                columns=("acquire_ns", "ns", "cpu_ns", "requests"),
-                nodes=(1, 3),
+            Ratio(
+                "hand-offs/s / Curator's, %d sessions" % sessions,
+                ("zkrecipes", "rate"),
+                ("curator", "rate"),
+                ">= 1.5",
+            ),
+            Ratio(
+                "hand-offs/s / kazoo's, %d sessions" % sessions,
+                ("zkrecipes", "rate"),
+                ("kazoo", "rate"),
             ),
         ],
-        plot="acquire_ns",
-    ),
+        columns=("rate", "handoff_ns", "p99_ns", "cpu_ns", "requests"),
+        nodes=nodes,
+    )
+
+
+HANDOFF = Bench(
+    "handoff",
+    "sessions that take one lock in turn, each with a thread",
+    [handoff(2, 100), handoff(8, 160, (1, 3)), handoff(32, 320)],
+    plot="rate",
+)
+
+
+def threads(count):
+    shared = {"threads": count}
+    return Variant(
+        "%d threads" % count,
+        [
+            peer("zkrecipes", "zkrecipes", "contended", 8 * count, **shared),
+            peer(
+                "zkrecipes, retained",
+                "zkrecipes",
+                "contended",
+                20000,
+                200,
+                **shared,
+                **RETAINED,
+            ),
+            peer("curator", "curator", "contended", 4 * count, **shared),
+            peer("pthread mutex", "local", "threads", 20000, **shared),
+            peer("raw, 64 under way", "raw", "pipeline", 400),
+        ],
+        [
+            Ratio(
+                "%d threads, one mutex, neighbours, / raw rate" % count,
+                ("zkrecipes", "rate"),
+                ("raw, 64 under way", "rate"),
+                ">= 0.7",
+            ),
+            Ratio(
+                "%d threads, one mutex, neighbours, / Curator's" % count,
+                ("zkrecipes", "rate"),
+                ("curator", "rate"),
+                ">= 6",
+            ),
+            Ratio(
+                "%d threads, one mutex, retained, / Curator's" % count,
+                ("zkrecipes, retained", "rate"),
+                ("curator", "rate"),
+                ">= 200",
+            ),
+            Ratio(
+                "%d threads, retained, / a pthread mutex" % count,
+                ("zkrecipes, retained", "rate"),
+                ("pthread mutex", "rate"),
+            ),
+        ],
+        columns=("rate", "handoff_ns", "p99_ns", "cpu_ns"),
+        rounds=11,
+    )
+
+
+THREADS = Bench(
+    "threads",
+    "threads of one process, one session and one mutex object",
+    [threads(8), threads(64)],
+    plot="rate",
+)
+
+REACQUIRE = Bench(
+    "reacquire",
+    "a lock that was just given back is taken again by the same thread",
+    [
+        Variant(
+            "mutex",
+            [
+                peer("zkrecipes", "zkrecipes", "uncontended"),
+                peer(
+                    "zkrecipes, retained",
+                    "zkrecipes",
+                    "uncontended",
+                    10000,
+                    **RETAINED,
+                ),
+                peer("curator", "curator", "uncontended"),
+            ],
+            [
+                Ratio(
+                    "acquire of a retained lock, ns",
+                    ("zkrecipes, retained", "median_ns"),
+                    must="<= 1000",
+                ),
+                Ratio(
+                    "retained / Curator's",
+                    ("zkrecipes, retained", "median_ns"),
+                    ("curator", "median_ns"),
+                ),
+            ],
+            columns=("median_ns", "p99_ns", "cpu_ns", "requests"),
+        )
+    ],
+    plot="median_ns",
+)
+
+
+def many_locks(name, batch, rounds, with_curator):
+    few = {"locks": 10}
+    peers = [
+        peer(
+            "zkrecipes", "zkrecipes", "many-locks", batch, 10, few, locks=10000
+        ),
+        peer("raw, 64 under way", "raw", "pipeline", batch),
+    ]
+    ratios = [
+        Ratio(
+            "10,000 locks, one session, %s, / raw rate" % name,
+            ("zkrecipes", "rate"),
+            ("raw, 64 under way", "rate"),
+            ">= 0.7",
+        )
+    ]
+    if with_curator:
+        peers.append(
+            peer(
+                "curator, 64 threads",
+                "curator",
+                "many-locks",
+                batch,
+                10,
+                dict(few, threads=4),
+                locks=10000,
+                threads=64,
+            )
+        )
+        ratios.append(
+            Ratio(
+                "10,000 locks, one session, / Curator with 64 threads",
+                ("zkrecipes", "rate"),
+                ("curator, 64 threads", "rate"),
+                ">= 5",
+            )
+        )
+    return Variant(
+        name, peers, ratios, columns=("rate", "cpu_ns", "requests"), rounds=rounds
+    )
+
+
+MANY_LOCKS = Bench(
+    "many-locks",
+    "10,000 locks of one session, each taken and given back",
+    [
+        many_locks("1,000 at a time", 1000, 11, True),
+        many_locks("all at once", 10000, 3, False),
+    ],
+    plot="rate",
+)
+
+LINE_COLUMNS = ("rate", "line_cpu_ns", "heap_each", "enter_ns", "requests")
+
+
+def our_line(claims, sessions):
+    return peer(
+        "zkrecipes", "zkrecipes", "line", claims, 10, sessions=sessions
+    )
+
+
+LONG_LINE = Bench(
+    "long-line",
+    "claims that wait for one lock, and are granted one after the other",
+    [
+        Variant(
+            "10,000 claims, one session",
+            [
+                our_line(10000, 1),
+                peer("raw, 64 under way", "raw", "pipeline", 2000),
+            ],
+            [
+                Ratio(
+                    "10,000 claims, one session, bytes each beside the node's name",
+                    ("zkrecipes", "heap_each"),
+                    must="<= 2048",
+                ),
+                Ratio(
+                    "10,000 claims, one session, grants/s / raw rate",
+                    ("zkrecipes", "rate"),
+                    ("raw, 64 under way", "rate"),
+                    ">= 0.7",
+                ),
+                Ratio(
+                    "10,000 claims, one session, client CPU each, ns",
+                    ("zkrecipes", "line_cpu_ns"),
+                    must="<= 150000",
+                ),
+                Ratio(
+                    "10,000 claims, one session, threads each",
+                    ("zkrecipes", "threads_each"),
+                    must="<= 0",
+                ),
+            ],
+            columns=LINE_COLUMNS,
+            rounds=3,
+        ),
+        Variant(
+            "1,000 claims, 20 sessions",
+            [
+                our_line(1000, 20),
+                peer(
+                    "curator, 1,000 threads",
+                    "curator",
+                    "line",
+                    1000,
+                    10,
+                    {"threads": 10, "sessions": 2},
+                    sessions=20,
+                    threads=1000,
+                    warmup=1000,
+                ),
+            ],
+            [
+                Ratio(
+                    "1,000 claims, 20 sessions, grants/s / Curator's",
+                    ("zkrecipes", "rate"),
+                    ("curator, 1,000 threads", "rate"),
+                    ">= 4",
+                ),
+                Ratio(
+                    "1,000 claims, 20 sessions, CPU / Curator's",
+                    ("zkrecipes", "line_cpu_ns"),
+                    ("curator, 1,000 threads", "line_cpu_ns"),
+                    "<= 0.08",
+                ),
+            ],
+            columns=LINE_COLUMNS,
+            rounds=5,
+        ),
+        Variant(
+            "10,000 claims, 100 sessions",
+            [
+                our_line(10000, 100),
+                peer("raw, 64 under way", "raw", "pipeline", 2000),
+            ],
+            [
+                Ratio(
+                    "10,000 claims, 100 sessions, grants/s / raw rate",
+                    ("zkrecipes", "rate"),
+                    ("raw, 64 under way", "rate"),
+                ),
+            ],
+            columns=LINE_COLUMNS,
+            rounds=3,
+        ),
+    ],
+    plot="rate",
+)
+
+
+def calls(name, moving):
+    return Variant(
+        name,
+        [
+            peer(
+                "zkrecipes",
+                "zkrecipes",
+                "calls",
+                500,
+                smoke={"claims": 10},
+                claims=2000,
+                moving=moving,
+            )
+        ],
+        [
+            Ratio(
+                "acquire_async, time in the caller, p99, ns, %s" % name,
+                ("zkrecipes", "p99_ns"),
+                must="<= 100000",
+            )
+        ],
+        columns=("median_ns", "p99_ns", "max_ns"),
+        rounds=5,
+    )
+
+
+WAITING = Bench(
+    "waiting",
+    "what it costs to have claims that wait",
+    [
+        calls("2,000 claims wait", 0),
+        calls("2,000 claims wait and are granted", 1),
+        Variant(
+            "1,000 claims wait for 10 s",
+            [
+                peer(
+                    "zkrecipes",
+                    "zkrecipes",
+                    "waiting",
+                    10,
+                    1,
+                    {"claims": 10},
+                    claims=1000,
+                )
+            ],
+            [
+                Ratio(
+                    "requests per second of one session, 1,000 claims wait",
+                    ("zkrecipes", "requests"),
+                    must="<= 2",
+                )
+            ],
+            columns=("requests", "cpu_ns"),
+            rounds=1,
+        ),
+        Variant(
+            "no claim waits for 10 s",
+            [peer("zkrecipes", "zkrecipes", "waiting", 10, 1, claims=0)],
+            columns=("requests", "cpu_ns"),
+            rounds=1,
+        ),
+    ],
+)
+
+
+def readers(writers):
+    peers = [
+        peer(
+            program,
+            program,
+            "contended",
+            640,
+            recipe="read",
+            sessions=32,
+            threads=32,
+            writers=writers,
+        )
+        for program in ("zkrecipes", "curator")
+    ]
+    return Variant(
+        "%d %% writers" % writers,
+        peers,
+        [
+            Ratio(
+                "32 clients, %d %% writers, / Curator's" % writers,
+                ("zkrecipes", "rate"),
+                ("curator", "rate"),
+            )
+        ],
+        columns=("rate", "cpu_ns", "requests"),
+        rounds=9,
+    )
+
+
+READERS = Bench(
+    "readers",
+    "32 sessions that read, and now and then write",
+    [readers(0), readers(1), readers(10)],
+    plot="rate",
+)
+
+RECOVERY = Bench(
+    "recovery",
+    "until the next grant, when something is killed",
+    [
+        Variant(
+            "holder killed, session timeout 2 s",
+            [
+                peer("zkrecipes", "zkrecipes", "killed", 1, 1, timeout_ms=2000),
+                peer("curator", "curator", "killed", 1, 1, timeout_ms=2000),
+            ],
+            [
+                Ratio(
+                    "holder killed, until the next grant, / Curator's",
+                    ("zkrecipes", "gap_ns"),
+                    ("curator", "gap_ns"),
+                )
+            ],
+            columns=("gap_ns",),
+            rounds=4,
+        ),
+        Variant(
+            "leader killed, two sessions in turn",
+            [
+                peer(
+                    program,
+                    program,
+                    "contended",
+                    6,
+                    4,
+                    sessions=2,
+                    threads=2,
+                    seconds=1,
+                    tolerant=1,
+                )
+                for program in ("zkrecipes", "curator")
+            ],
+            [
+                Ratio(
+                    "leader killed, until the next grant, / Curator's",
+                    ("zkrecipes", "gap_ns"),
+                    ("curator", "gap_ns"),
+                )
+            ],
+            columns=("gap_ns",),
+            rounds=3,
+            nodes=(3,),
+            fault="leader killed",
+        ),
+    ],
+)
+
+
+def steps(step):
+    return [
+        peer("%s, %s" % (program, step), program, "steps", 25, 25, step=step)
+        for program in ("zkrecipes", "curator")
+    ]
+
+
+def two_sessions():
+    return [
+        peer(
+            "%s, hand-off" % program,
+            program,
+            "contended",
+            sessions=2,
+            threads=2,
+        )
+        for program in ("zkrecipes", "curator")
+    ]
+
+
+REQUESTS = Bench(
+    "requests",
+    "what the servers receive",
+    [
+        Variant(
+            "each step",
+            steps("acquire") + steps("release") + two_sessions(),
+            [
+                Ratio(
+                    "acquire again, nobody else, requests",
+                    ("zkrecipes, acquire", "requests"),
+                    must="<= 1",
+                )
+            ],
+            columns=("requests", "bytes"),
+            rounds=9,
+            nodes=(1, 3),
+            tidy=True,
+        )
+    ],
+    plot="requests",
+)
+
+
+def unfair(sessions):
+    fair, unfair = [
+        peer(
+            recipe,
+            "zkrecipes",
+            "contended",
+            max(64, 2 * sessions),
+            recipe=recipe,
+            sessions=sessions,
+            threads=sessions,
+        )
+        for recipe in ("mutex", "unfair")
+    ]
+    return Variant(
+        "%d contenders" % sessions if sessions > 1 else "1 contender",
+        [fair, unfair],
+        [Ratio("unfair / fair, time", ("unfair", "ns"), ("mutex", "ns"))],
+        columns=("ns", "requests", "longest_by_mean"),
+        rounds=7,
+    )
+
+
+UNFAIR = Bench(
+    "unfair",
+    "the cost of fairness, and of a herd",
+    [unfair(n) for n in (1, 2, 8, 32, 64)],
+)
+
+BENCHES = [
+    UNCONTENDED,
+    HANDOFF,
+    THREADS,
+    REACQUIRE,
+    MANY_LOCKS,
+    LONG_LINE,
+    WAITING,
+    READERS,
+    RECOVERY,
+    REQUESTS,
+    UNFAIR,
 ]

@@ -2,8 +2,11 @@
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
+import threading
+import time
 
 ZK_DEV = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../zk-dev")
 # As in production: the compiler that optimizes, and memory for long queues.
@@ -47,7 +50,7 @@ class ZooKeeper:
     def read_counters(self):
         """The sum of all servers."""
         counted = dict.fromkeys(COUNTED.values(), 0)
-        for server in self.target.split(","):
+        for server in self.servers():
             for line in self.ask(server, "mntr").splitlines():
                 name, _, value = line.partition("\t")
                 if name in COUNTED:
@@ -64,7 +67,57 @@ class ZooKeeper:
     def fault(self, name):
         if name is None:
             return contextlib.nullcontext()
-        raise NotImplementedError(name)
+        assert name == "leader killed"
+        return self.leader_killed()
+
+    @contextlib.contextmanager
+    def leader_killed(self):
+        """A second after its begin; it is started again at the end."""
+        number = self.leader()
+        file = os.path.join(self.directory, str(number), "pid")
+        with open(file) as text:
+            pid = int(text.read())
+        with open("/proc/%d/cmdline" % pid) as text:
+            command = text.read().rstrip("\0").split("\0")
+        timer = threading.Timer(1, os.kill, (pid, signal.SIGKILL))
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.join()
+            self.start_again(number, command, file)
+
+    def servers(self):
+        return self.target.split(",")
+
+    def leader(self):
+        for number, server in enumerate(self.servers(), 1):
+            if "Mode: leader" in self.ask(server, "srvr"):
+                return number
+        raise RuntimeError("there is no leader")
+
+    def start_again(self, number, command, file):
+        with open(os.path.join(self.directory, str(number), "log"), "a") as log:
+            server = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        with open(file, "w") as text:
+            text.write("%d\n" % server.pid)
+        deadline = time.monotonic() + 60
+        while not self.all_serve():
+            if time.monotonic() > deadline:
+                raise RuntimeError("server %d does not serve" % number)
+            time.sleep(0.1)
+
+    def all_serve(self):
+        try:
+            return all("Mode: " in self.ask(s, "srvr") for s in self.servers())
+        except OSError:
+            return False
 
     def stop(self):
         self.zk_dev("down")

@@ -90,10 +90,11 @@ static void add_longest_wait(long n)
 
 void contended_run(long n)
 {
-    if (is_timed)
+    if (is_timed) {
         crowd_run_for(n);
-    else
-        crowd_run(n);
+        return;
+    }
+    crowd_run(n);
     add_longest_wait(n);
 }
 

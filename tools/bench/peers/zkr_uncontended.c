@@ -9,8 +9,11 @@
 #include "zkr_benches.h"
 #include "zkr_locks.h"
 
+enum { BATCH_MAX = 100000 };
+
 static zkr_session *session;
 static struct lock lock;
+static int64_t took[BATCH_MAX]; /* of each acquire of a batch */
 static bool is_first;
 static const char *recipe;
 
@@ -31,11 +34,10 @@ static int64_t acquire_and_release(struct lock *l)
 
 static void run_again(long n)
 {
-    int64_t spent = 0;
-
+    peer_begin();
     for (long i = 0; i < n; i++)
-        spent += acquire_and_release(&lock);
-    peer_figure("acquire_ns", (double)spent / (double)n);
+        took[i] = acquire_and_release(&lock);
+    peer_end();
 }
 
 static int64_t cycle_first(long number)
@@ -54,28 +56,39 @@ static int64_t cycle_first(long number)
 
 static void run_first(long n)
 {
-    int64_t spent = 0;
-
     for (long i = 0; i < n; i++)
         check("make a directory",
               zkr_grant_guarded_create(
                   maker_grant, path_of("first", directories + i), "", 0, -1));
     peer_begin();
     for (long i = 0; i < n; i++)
-        spent += cycle_first(directories + i);
+        took[i] = cycle_first(directories + i);
     peer_end();
     directories += n;
-    peer_figure("acquire_ns", (double)spent / (double)n);
+}
+
+static void add_figures(long n)
+{
+    int64_t sum = 0;
+
+    for (long i = 0; i < n; i++)
+        sum += took[i];
+    peer_figure("acquire_ns", (double)sum / (double)n);
+    peer_figure("median_ns", (double)peer_quantile(took, (size_t)n, 0.5));
+    peer_figure("p99_ns", (double)peer_quantile(took, (size_t)n, 0.99));
 }
 
 void uncontended_run(long n)
 {
     if (n == 0)
         return;
+    if (n > BATCH_MAX)
+        peer_error("more than %d cycles", BATCH_MAX);
     if (is_first)
         run_first(n);
     else
         run_again(n);
+    add_figures(n);
 }
 
 void uncontended_prepare(void)
