@@ -8,40 +8,32 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/thread_cancel.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
-/* Writes the owner record. That calls the system, where a thread could be
- * cancelled. */
-static int describe(struct zkr__claim *c)
+static struct zkr__record *describe(const struct zkr__claim *c)
 {
     char number[ZKR__UUID_LEN + 1];
     struct zkr__owner owner = {
+        .start = zkr__locks_of(c->session)->start,
         .label = c->lock->label,
-        .within = c->lock->session->opts.within,
+        .within = c->session->opts.within,
         .of_thread = c->thread != 0,
     };
-    int cancel = zkr__thread_cancel_disable();
-    int rc;
 
     zkr__claim_identity(c)->sign(&owner, number);
-    rc = zkr__owner_write(&owner, c->record.data, &c->record.len);
-    zkr__thread_cancel_restore(cancel);
-    return rc;
+    return zkr__record_get(&owner, &c->lock->record);
 }
 
-static int allocate(struct zkr__claim *c)
+static bool allocate(struct zkr__claim *c)
 {
     c->node.path_size = strlen(c->lock->dir) + 1 + ZKR__NODE_MAX;
     c->node.request_path = calloc(1, c->node.path_size);
     c->node.path = calloc(1, c->node.path_size);
     c->own.path = calloc(1, c->node.path_size);
-    if (c->node.request_path == NULL || c->node.path == NULL ||
-        c->own.path == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", c->recipe->noun,
-                         c->lock->path);
-    return describe(c);
+    c->record = describe(c);
+    return c->node.request_path != NULL && c->node.path != NULL &&
+           c->own.path != NULL && c->record != NULL;
 }
 
 static void run_outcome(struct zkr__notice *notice)
@@ -112,19 +104,18 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    int64_t timeout_ms, struct zkr__claim **ret_claim)
 {
     struct zkr__claim *c = make(lock, recipe);
-    int rc;
 
-    if (c == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", recipe->noun,
-                         lock->path);
-    c->thread = thread;
-    set_intent(c, beside, timeout_ms);
-    rc = allocate(c);
-    if (rc == ZKR_OK)
-        *ret_claim = c;
-    else
+    if (c != NULL) {
+        c->thread = thread;
+        set_intent(c, beside, timeout_ms);
+        if (allocate(c)) {
+            *ret_claim = c;
+            return ZKR_OK;
+        }
         zkr__claim_unref(c);
-    return rc;
+    }
+    return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", recipe->noun,
+                     lock->path);
 }
 
 void zkr__claim_ref(struct zkr__claim *c)
@@ -140,6 +131,7 @@ void zkr__claim_unref(struct zkr__claim *c)
         zkr__claim_unref(c->beside);
     zkr__ghosts_done(&c->ghosts);
     (void)pthread_cond_destroy(&c->changed);
+    zkr__record_put(c->record, &c->lock->record);
     zkr__lock_unref(c->lock);
     free(c->node.request_path);
     free(c->node.path);

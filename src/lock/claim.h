@@ -18,8 +18,8 @@
 #include "lock/ghost.h"
 #include "lock/grant.h"
 #include "lock/lock.h"
-#include "lock/owner.h"
 #include "lock/parents.h"
+#include "lock/record.h"
 #include "lock/sweep.h"
 #include "session/locked.h"
 #include "session/watch.h"
@@ -59,10 +59,7 @@ struct zkr__claim {
     struct zkr__claim *beside; /* at whose place our node stands, or NULL */
     int64_t deadline;
     struct zkr_request request;
-    struct {
-        char data[ZKR__OWNER_MAX + 1];
-        size_t len;
-    } record; /* that is in our node */
+    struct zkr__record *record; /* in our node */
 
     atomic_uint refs;
     /* under the session lock, from here on */

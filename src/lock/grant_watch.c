@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "lock/owner.h"
 #include "session/timer_thread.h"
 
 /* A lock that is held for a shorter time is not watched, because that would

@@ -111,6 +111,7 @@ void zkr__lock_unref(struct zkr__lock *lock)
     free(lock->path);
     free(lock->dir);
     free(lock->label);
+    free(atomic_load(&lock->record));
     free(lock);
 }
 

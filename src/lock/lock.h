@@ -7,15 +7,17 @@
 #include <zkrecipes/request.h>
 
 #include "lock/recipe.h"
+#include "lock/record.h"
 #include "session/locked.h"
 #include "session/session.h"
 
-struct zkr__lock { /* set once, but for refs and holds */
+struct zkr__lock { /* set once, but for refs, record and holds */
     atomic_uint refs;
     struct zkr_session *session;
     char *path; /* as given */
     char *dir;  /* with the chroot */
     char *label;
+    struct zkr__record *_Atomic record; /* that is shared, or NULL */
     const char *noun;
     enum zkr__layout layout;
     enum zkr__zk_mode parents;

@@ -95,6 +95,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     if (locks == NULL)
         return NULL;
     locks->tenant = (struct zkr__tenant){ &upcalls, s };
+    zkr__owner_start(locks->start);
     zkr__list_init(&locks->claims);
     zkr__list_init(&locks->leftovers);
     for (int i = 0; i < ZKR__BEATS; i++)

@@ -2,6 +2,7 @@
 #ifndef ZKR__LOCKS_H
 #define ZKR__LOCKS_H
 
+#include "lock/owner.h"
 #include "session/session.h"
 #include "session/tenant.h"
 
@@ -27,6 +28,7 @@ struct zkr__locks {
     struct zkr__beat beats[ZKR__BEATS];
     int64_t held_at; /* the last beat with anything held */
     struct zkr__timer watchdog;
+    char start[ZKR__START_MAX]; /* of this process; set once */
 };
 
 /* Makes them when the first lock of the session is opened; later it does

@@ -46,9 +46,7 @@ static int64_t read_clock(clockid_t clock)
     return (int64_t)ts.tv_sec * 1000 * ZKR__MS + ts.tv_nsec;
 }
 
-/* Writes when this process started, by the wall clock, to the nearest second,
- * in RFC 3339: with it, a process id means one process only. */
-static void start_time(char text[32])
+void zkr__owner_start(char text[ZKR__START_MAX])
 {
     int64_t booted = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
     time_t start = (time_t)((booted + started_after_boot() + 500 * ZKR__MS) /
@@ -57,7 +55,7 @@ static void start_time(char text[32])
 
     text[0] = '\0';
     if (gmtime_r(&start, &tm) != NULL)
-        (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+        (void)strftime(text, ZKR__START_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 /* Names from the system may be any bytes; those that are not text become
@@ -73,7 +71,6 @@ static json_t *record(const struct zkr__owner *owner)
     char host[HOST_NAME_MAX + 1] = "";
     char thread[32] = "";
     char program[64] = "";
-    char start[32];
     char within[32];
 
     (void)gethostname(host, sizeof(host) - 1);
@@ -83,13 +80,12 @@ static json_t *record(const struct zkr__owner *owner)
     (void)snprintf(program, sizeof(program), "%s",
                    program_invocation_short_name);
     make_text(program);
-    start_time(start);
     (void)snprintf(within, sizeof(within), "0x%llx",
                    (unsigned long long)owner->within);
     return json_pack(
         "{ss si ss* so* ss ss ss* ss ss* ss*}", "host", host, "pid",
         (int)getpid(), "thread", owner->of_thread ? thread : NULL, "tid",
-        owner->of_thread ? json_integer(gettid()) : NULL, "start", start,
+        owner->of_thread ? json_integer(gettid()) : NULL, "start", owner->start,
         "program", program, "label", owner->label, "library",
         "zkrecipes " ZKR_VERSION_STRING, "claim", owner->claim, "within",
         owner->within != 0 ? within : NULL);

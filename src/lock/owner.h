@@ -12,12 +12,21 @@
 /* Curator replaces the record by this text to ask for the lock. */
 #define ZKR__REVOKE_MESSAGE "__REVOKE__"
 
+#define ZKR__START_MAX 32
+
 struct zkr__owner {
+    const char *start; /* from zkr__owner_start() */
     const char *label; /* NULL: none */
     const char *claim; /* what tells it from our other records; NULL: nothing */
     int64_t within;    /* the session around ours; 0: none */
     bool of_thread;    /* the calling thread is the owner, and is named */
 };
+
+/* Writes when this process started, by the wall clock, to the nearest second,
+ * in RFC 3339: with it, a process id means one process only. It reads a file;
+ * and the records of a session are to agree when the clock is set. So it is
+ * called once for a session. */
+void zkr__owner_start(char text[ZKR__START_MAX]);
 
 /* Fill `data` with a record and return its length. ZKR_ENOMEM is the only
  * error. */

@@ -61,7 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     /* host, program, thread, label */
     char *parts[4] = { nothing, nothing, nothing, nothing };
     char *rest = text;
+    char start[ZKR__START_MAX];
     struct zkr__owner owner = {
+        .start = start,
         .claim = size % 2 == 0 ? NULL : "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436",
         .within = size % 3 == 0 ? 0 : INT64_MIN,
         .of_thread = true,
@@ -81,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     (void)pthread_setname_np(pthread_self(), parts[2]);
 
     owner.label = parts[3];
+    zkr__owner_start(start);
     CHECK(zkr__owner_write(&owner, data, &len) == 0);
     CHECK(len <= ZKR__OWNER_MAX && strlen(data) == len && is_utf8(data));
     CHECK(zkr__text_fault(data) == NULL); /* one line */

@@ -209,7 +209,7 @@ static void what_another_session_made_is_not_ours(void **state)
     zkr__session_lock(s);
     (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,
                                       struct zkr__claim, link)
-                           ->record.data);
+                           ->record->data);
     zkr__session_unlock(s);
     assert_int_equal(admin_create(admin, node, data), ZOK);
     proxy_heal(proxy);

@@ -40,6 +40,11 @@ void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1])
                    (uint32_t)(n >> 32), (uint32_t)n);
 }
 
+void zkr__owner_start(char text[ZKR__START_MAX])
+{
+    text[0] = '\0';
+}
+
 int zkr__owner_write(const struct zkr__owner *owner,
                      char data[ZKR__OWNER_MAX + 1], size_t *ret_len)
 {

@@ -236,13 +236,16 @@ static void a_fence_that_has_gone_leaves_nothing_open(void **state)
 
 static void write_owner(void)
 {
-    const struct zkr__owner owner = { .label = "a label",
-                                      .claim = "c",
-                                      .of_thread = true };
+    char start[ZKR__START_MAX];
+    const struct zkr__owner owner = {
+        .start = start, .label = "a label", .claim = "c", .of_thread = true
+    };
     char data[ZKR__OWNER_MAX + 1];
     size_t len = 0;
-    int rc = zkr__owner_write(&owner, data, &len);
+    int rc;
 
+    zkr__owner_start(start);
+    rc = zkr__owner_write(&owner, data, &len);
     check("owner", rc);
     if (rc == ZKR_OK)
         assert_true(len == strlen(data) && data[len - 1] == '}');

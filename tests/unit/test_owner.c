@@ -78,9 +78,12 @@ static json_t *written_of(struct zkr__owner owner)
         char guard[8];
     } buf;
     size_t len = 0;
+    char start[ZKR__START_MAX];
     json_error_t error;
     json_t *json;
 
+    zkr__owner_start(start);
+    owner.start = start;
     memset(&buf, '#', sizeof(buf));
     assert_int_equal(zkr__owner_write(&owner, buf.data, &len), ZKR_OK);
     assert_true(len <= ZKR__OWNER_MAX);
@@ -350,7 +353,7 @@ struct from_thread {
 static void *write_there(void *arg)
 {
     struct from_thread *t = arg;
-    struct zkr__owner owner = { .of_thread = true };
+    struct zkr__owner owner = { .start = "now", .of_thread = true };
     size_t len;
 
     (void)pthread_setname_np(pthread_self(), "another one");

@@ -1,0 +1,54 @@
+/* Records: what claims write into their nodes, one for all claims that would
+ * write the same. */
+#include "lock/record.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/thread_cancel.h"
+#include "lock/owner.h"
+
+/* It calls the system, where a thread could be cancelled. */
+static struct zkr__record *make(const struct zkr__owner *owner)
+{
+    struct zkr__record *record = NULL;
+    char data[ZKR__OWNER_MAX + 1];
+    size_t len;
+    int cancel = zkr__thread_cancel_disable();
+
+    if (zkr__owner_write(owner, data, &len) == ZKR_OK)
+        record = malloc(sizeof(*record) + len + 1);
+    zkr__thread_cancel_restore(cancel);
+    if (record != NULL) {
+        record->len = len;
+        memcpy(record->data, data, len + 1);
+    }
+    return record;
+}
+
+struct zkr__record *zkr__record_get(const struct zkr__owner *owner,
+                                    struct zkr__record *_Atomic *shared)
+{
+    struct zkr__record *first = NULL;
+    struct zkr__record *record;
+
+    if (owner->of_thread || owner->claim != NULL)
+        return make(owner);
+    if (atomic_load(shared) != NULL)
+        return atomic_load(shared);
+    record = make(owner);
+    if (record == NULL ||
+        atomic_compare_exchange_strong(shared, &first, record))
+        return record;
+    free(record); /* another thread was faster */
+    return first;
+}
+
+void zkr__record_put(struct zkr__record *record,
+                     struct zkr__record *_Atomic *shared)
+{
+    if (record != atomic_load(shared))
+        free(record);
+}
