@@ -7,8 +7,8 @@ import subprocess
 # Debian's packages whose versions matter.
 PACKAGES = (
     "zookeeper libzookeeper-mt2 libcurator-recipes-java python3-kazoo "
-    "openjdk-17-jre-headless openjdk-21-jre-headless gcc "
-    "redis-server libhiredis-dev mariadb-server memcached etcd-server"
+    "openjdk-17-jre-headless openjdk-21-jre-headless "
+    "redis-server mariadb-server memcached etcd-server"
 ).split()
 
 
@@ -43,16 +43,19 @@ def package_versions():
     return found
 
 
-def describe():
+def commit():
     here = os.path.dirname(os.path.abspath(__file__))
+    return first_line("git", "-C", here, "rev-parse", "--short", "HEAD")
+
+
+def describe():
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
-        "memory_gib": round(memory / 2**30),
+        "memory": "%.0f GiB" % (memory / 2**30),
         "kernel": platform.release(),
         "distribution": distribution(),
         "compiler": first_line("gcc", "--version"),
-        "commit": first_line("git", "-C", here, "rev-parse", "--short", "HEAD"),
         "packages": package_versions(),
     }

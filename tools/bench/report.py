@@ -1,37 +1,55 @@
-"""Writes the report: tables and plots, from the results and a template."""
+"""Writes the report: the template, with tables and plots of the results.
+
+In the template a line "@@NAME@@" becomes a table, and in the text
+
+    @{ratio TEXT}                           the median of the ratio of that text
+    @{figure BENCH, VARIANT, PEER, FIGURE}  the median of a figure, with its unit
+
+of the first of the numbers of servers, or of the one at the end of the latter.
+"""
 
 import os
 import re
 
+import figures
+import plot
 import stats
 import table
 
 TEMPLATE = "benchmarks.in.md"
-# Figures that the tables show: heading, unit, and what it is divided by.
-FIGURES = {
-    "ns": ("cycle", "µs", 1000),
-    "acquire_ns": ("acquire", "µs", 1000),
-    "cpu_ns": ("client CPU", "µs", 1000),
-    "rate": ("cycles", "/s", 1),
-    "requests": ("requests", "", 1),
-    "bytes": ("bytes", "", 1),
-    "median_ns": ("median", "µs", 1000),
-    "p99_ns": ("p99", "µs", 1000),
-    "max_ns": ("longest", "µs", 1000),
-    "handoff_ns": ("release to grant", "µs", 1000),
-    "gap_ns": ("until the next grant", "ms", 1e6),
-    "line_cpu_ns": ("client CPU each", "µs", 1000),
-    "enter_ns": ("to enter, each", "µs", 1000),
-    "heap_each": ("bytes each", "", 1),
-    "longest_by_mean": ("longest wait by mean", "", 1),
-}
 
 
-def number(value):
-    """With three digits or so, as people write it."""
-    if value >= 1000:
-        return format(round(value), ",")
-    return "%.3g" % value if value < 100 else "%.0f" % value
+class Measured:
+    """The results, by what the table calls them."""
+
+    def __init__(self, results):
+        self.benches = results["benches"]
+        self.machine = results.get("machine", {})
+
+    def variant(self, bench, nodes, variant):
+        """None: not measured."""
+        return self.benches.get(bench, {}).get(str(nodes), {}).get(variant)
+
+    def peer(self, bench, nodes, variant, peer):
+        """The lists of its figures; {}: not measured."""
+        found = self.variant(bench, nodes, variant) or {"peers": {}}
+        return found["peers"].get(peer, {}).get("figures", {})
+
+    def ratio(self, bench, nodes, variant, ratio):
+        """One value of each round; []: not measured."""
+        peer, figure = ratio.of
+        above = self.peer(bench, nodes, variant, peer).get(figure, [])
+        if ratio.to is None:
+            return above
+        peer, figure = ratio.to
+        below = self.peer(bench, nodes, variant, peer).get(figure, [])
+        return stats.ratios(above, below)
+
+
+def variants():
+    for bench in table.BENCHES:
+        for variant in bench.variants:
+            yield bench, variant
 
 
 def row(cells):
@@ -42,131 +60,185 @@ def heading(cells):
     return row(cells) + row(["---"] + ["---:"] * (len(cells) - 1))
 
 
-def figures_of(results, bench, nodes, variant, peer):
-    """The lists of a peer, or {}: not measured."""
-    found = results["benches"].get(bench, {}).get(str(nodes), {})
-    peers = found.get(variant, {}).get("peers", {})
-    return peers.get(peer, {}).get("figures", {})
+# The tables of one variant.
 
 
-def values_of_ratio(results, bench, nodes, variant, ratio):
-    """One value of each round; []: not measured."""
-    peer, figure = ratio.of
-    above = figures_of(results, bench, nodes, variant, peer).get(figure, [])
-    if ratio.to is None:
-        return above
-    peer, figure = ratio.to
-    below = figures_of(results, bench, nodes, variant, peer).get(figure, [])
-    return stats.ratios(above, below)
-
-
-def with_spread(values):
-    if not values:
-        return "not measured"
-    low, middle, high = stats.quartiles(values)
-    return "%s (%s to %s)" % (number(middle), number(low), number(high))
-
-
-def is_held(must, value):
-    bound = float(must.split()[1].replace(",", ""))
-    return value <= bound if must.startswith("<=") else value >= bound
-
-
-def cell(figures, name):
-    _, unit, divisor = FIGURES.get(name, (name, "", 1))
-    if name not in figures:
-        return ""
-    middle = stats.quartiles(figures[name])[1] / divisor
-    return ("%s %s" % (number(middle), unit)).strip()
+def peer_row(spec, found, columns):
+    if "figures" not in found:
+        why = found.get("unsupported", "not measured")
+        return row([spec.name, why] + [""] * (len(columns) - 1))
+    lists = found["figures"]
+    return row(
+        [spec.name]
+        + [figures.text(c, lists[c]) if c in lists else "" for c in columns]
+    )
 
 
 def peers_table(variant, peers):
-    titles = [FIGURES.get(name, (name,))[0] for name in variant.columns]
-    text = heading([""] + titles)
+    text = heading([""] + [figures.heading(c) for c in variant.columns])
     for spec in variant.peers:
-        found = peers.get(spec.name, {})
-        if "figures" in found:
-            cells = [cell(found["figures"], c) for c in variant.columns]
-        else:
-            why = found.get("unsupported", "not measured")
-            cells = ["unsupported: " + why] + [""] * (len(titles) - 1)
-        text += row([spec.name] + cells)
+        text += peer_row(spec, peers.get(spec.name, {}), variant.columns)
     return text
 
 
-def ratios_table(results, bench, nodes, variant):
-    text = heading(["ratio", "median (quartiles)", "must"])
+def ratios_table(measured, bench, nodes, variant):
+    if not variant.ratios:
+        return ""
+    text = "\n" + heading(["", "median (quartiles)", "must"])
     for ratio in variant.ratios:
-        values = values_of_ratio(results, bench, nodes, variant.name, ratio)
-        text += row([ratio.text, with_spread(values), ratio.must])
+        values = measured.ratio(bench.name, nodes, variant.name, ratio)
+        text += row([ratio.text, figures.spread(values), ratio.must])
     return text
 
 
-def variant_text(results, bench, nodes, variant, peers):
-    servers = "one server" if nodes == 1 else "%d servers" % nodes
-    text = "\n**%s**, %s:\n\n" % (variant.name, servers)
-    text += peers_table(variant, peers)
-    if variant.ratios:
-        text += "\n" + ratios_table(results, bench.name, nodes, variant)
-    return text
+def variant_text(measured, bench, nodes, variant):
+    found = measured.variant(bench.name, nodes, variant.name)
+    if not found:
+        return ""
+    servers = "" if nodes == 1 else ", %d servers" % nodes
+    text = "\n**%s%s**\n\n" % (variant.name, servers)
+    text += peers_table(variant, found["peers"])
+    return text + ratios_table(measured, bench, nodes, variant)
 
 
-def bench_text(results, bench):
+# Parts of the page.
+
+
+def bench_text(measured, bench):
     text = "### `%s`: %s\n" % (bench.name, bench.title)
-    measured = results["benches"].get(bench.name, {})
+    if bench.name not in measured.benches:
+        return text + "\nNot measured.\n"
+    if bench.plot:
+        text += "\n![%s](benchmarks/%s.svg)\n" % (bench.title, bench.name)
     for variant in bench.variants:
         for nodes in variant.nodes:
-            found = measured.get(str(nodes), {}).get(variant.name)
-            if found:
-                text += variant_text(
-                    results, bench, nodes, variant, found["peers"]
-                )
-    return text if measured else text + "\nNot measured.\n"
-
-
-def benches_text(results):
-    return "\n".join(bench_text(results, bench) for bench in table.BENCHES)
-
-
-def targets_text(results):
-    text = heading(["figure", "must", "measured (quartiles)", ""])
-    for bench in table.BENCHES:
-        for variant in bench.variants:
-            for ratio in variant.ratios:
-                if ratio.must:
-                    text += target_row(results, bench.name, variant, ratio)
+            text += variant_text(measured, bench, nodes, variant)
     return text
 
 
-def target_row(results, bench, variant, ratio):
-    values = values_of_ratio(results, bench, 1, variant.name, ratio)
-    held = ""
+def benches_text(measured):
+    return "\n".join(bench_text(measured, bench) for bench in table.BENCHES)
+
+
+def is_held(must, value):
+    bound = float(must.split()[1])
+    return value <= bound if must.startswith("<=") else value >= bound
+
+
+def promise_row(values, ratio):
+    verdict = ""
     if values:
-        middle = stats.quartiles(values)[1]
-        held = "yes" if is_held(ratio.must, middle) else "**no**"
-    return row([ratio.text, ratio.must, with_spread(values), held])
+        held = is_held(ratio.must, stats.median(values))
+        verdict = "yes" if held else "**no**"
+    return row([ratio.text, ratio.must, figures.spread(values), verdict])
 
 
-def machine_text(results):
-    found = dict(results.get("machine", {}))
+def promises_text(measured):
+    text = heading(["figure", "must", "median (quartiles)", "reached"])
+    for bench, variant in variants():
+        for ratio in variant.ratios:
+            if ratio.must:
+                nodes = variant.nodes[0]
+                values = measured.ratio(bench.name, nodes, variant.name, ratio)
+                text += promise_row(values, ratio)
+    return text
+
+
+def runs_text(measured):
+    """When, and of which commits."""
+    runs = {
+        (found["when"], found.get("commit", ""))
+        for by_nodes in measured.benches.values()
+        for by_variant in by_nodes.values()
+        for found in by_variant.values()
+    }
+    return "".join("- measured %s, commit %s\n" % run for run in sorted(runs))
+
+
+def machine_text(measured):
+    found = dict(measured.machine)
     packages = found.pop("packages", {})
     text = "".join("- %s: %s\n" % pair for pair in sorted(found.items()))
-    text += "- packages: "
-    return text + ", ".join("%s %s" % pair for pair in packages.items()) + "\n"
+    for pair in packages.items():
+        text += "- %s %s\n" % pair
+    return text + runs_text(measured)
+
+
+# The text between the tables.
+
+
+def ratio_word(measured, wanted):
+    for bench, variant in variants():
+        for ratio in variant.ratios:
+            if ratio.text == wanted:
+                nodes = variant.nodes[0]
+                values = measured.ratio(bench.name, nodes, variant.name, ratio)
+                return figures.number(stats.median(values)) if values else "?"
+    raise KeyError("the template names no ratio: " + wanted)
+
+
+def figure_word(measured, wanted):
+    bench_name, variant_name, peer, figure, *nodes = wanted.split(", ")
+    for bench, variant in variants():
+        if (bench.name, variant.name) == (bench_name, variant_name):
+            number = nodes[0] if nodes else variant.nodes[0]
+            lists = measured.peer(bench_name, number, variant_name, peer)
+            return figures.text(figure, lists[figure]) if lists else "?"
+    raise KeyError("the template names no figure: " + wanted)
+
+
+def fill(template, measured):
+    tables = {
+        "machine": machine_text,
+        "promises": promises_text,
+        "benches": benches_text,
+    }
+    words = {"ratio": ratio_word, "figure": figure_word}
+    text = re.sub(
+        r"@\{(\w+)\s+([^}]*)\}",
+        lambda m: words[m[1]](measured, " ".join(m[2].split())),
+        template,
+    )
+    return re.sub(
+        r"^@@(\w+)@@\n", lambda m: tables[m[1]](measured), text, flags=re.M
+    )
+
+
+# Plots.
+
+
+def plot_rows(measured, bench):
+    for variant in bench.variants:
+        for nodes in variant.nodes:
+            for spec in variant.peers:
+                lists = measured.peer(bench.name, nodes, variant.name, spec.name)
+                values = figures.scaled(bench.plot, lists.get(bench.plot, []))
+                if values and min(values) > 0:
+                    servers = "" if nodes == 1 else ", %d servers" % nodes
+                    label = "%s%s: %s" % (variant.name, servers, spec.name)
+                    yield label, spec.program == "zkrecipes", values
+
+
+def write_plots(measured, directory):
+    os.makedirs(directory, exist_ok=True)
+    for bench in table.BENCHES:
+        rows = list(plot_rows(measured, bench)) if bench.plot else []
+        if rows:
+            axis = "%s %s (%s is better)" % (
+                figures.heading(bench.plot),
+                figures.unit(bench.plot),
+                figures.better(bench.plot),
+            )
+            output = os.path.join(directory, bench.name + ".svg")
+            plot.draw(bench.title, axis, rows, output)
 
 
 def write(results, directory):
     """Writes benchmarks.md, and plots in benchmarks/."""
+    measured = Measured(results)
     here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(here, TEMPLATE)) as file:
-        text = file.read()
-    parts = {
-        "machine": machine_text,
-        "targets": targets_text,
-        "benches": benches_text,
-    }
-    text = re.sub(
-        r"^@@(\w+)@@\n", lambda m: parts[m[1]](results), text, flags=re.M
-    )
+        text = fill(file.read(), measured)
     with open(os.path.join(directory, "benchmarks.md"), "w") as file:
         file.write(text)
+    write_plots(measured, os.path.join(directory, "benchmarks"))

@@ -59,6 +59,7 @@ class Runner:
         of_bench = self.results["benches"].setdefault(bench.name, {})
         of_bench.setdefault(str(nodes), {})[variant.name] = {
             "when": datetime.date.today().isoformat(),
+            "commit": machine.commit(),
             "peers": peers,
         }
         results.write(self.results, self.options.out)

@@ -15,3 +15,7 @@ def quartiles(values):
 def ratios(above, below):
     """Of two lists of figures, one of each round."""
     return [a / b for a, b in zip(above, below) if b]
+
+
+def median(values):
+    return quartiles(values)[1]

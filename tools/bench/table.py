@@ -78,6 +78,7 @@ CLASSES = "{build}/tools/bench/peers:" + JARS
 PROGRAMS = {
     "zkrecipes": Program("zookeeper", ["{build}/tools/bench/peers/zkr-peer"]),
     "raw": Program("zookeeper", ["{build}/tools/bench/peers/raw-peer"]),
+    "stages": Program("zookeeper", ["{build}/tools/bench/peers/stages-peer"]),
     "local": Program("none", ["{build}/tools/bench/peers/local-peer"]),
     "curator": Program(
         "zookeeper", ["java", *JVM, "-cp", CLASSES, "CuratorPeer"]
@@ -256,7 +257,7 @@ def threads(count):
         [
             peer("zkrecipes", "zkrecipes", "contended", 8 * count, **shared),
             peer(
-                "zkrecipes, retained",
+                "zkrecipes retained",
                 "zkrecipes",
                 "contended",
                 20000,
@@ -283,13 +284,13 @@ def threads(count):
             ),
             Ratio(
                 "%d threads, one mutex, retained, / Curator's" % count,
-                ("zkrecipes, retained", "rate"),
+                ("zkrecipes retained", "rate"),
                 ("curator", "rate"),
                 ">= 200",
             ),
             Ratio(
                 "%d threads, retained, / a pthread mutex" % count,
-                ("zkrecipes, retained", "rate"),
+                ("zkrecipes retained", "rate"),
                 ("pthread mutex", "rate"),
             ),
         ],
@@ -314,7 +315,7 @@ REACQUIRE = Bench(
             [
                 peer("zkrecipes", "zkrecipes", "uncontended"),
                 peer(
-                    "zkrecipes, retained",
+                    "zkrecipes retained",
                     "zkrecipes",
                     "uncontended",
                     10000,
@@ -325,12 +326,12 @@ REACQUIRE = Bench(
             [
                 Ratio(
                     "acquire of a retained lock, ns",
-                    ("zkrecipes, retained", "median_ns"),
+                    ("zkrecipes retained", "median_ns"),
                     must="<= 1000",
                 ),
                 Ratio(
                     "retained / Curator's",
-                    ("zkrecipes, retained", "median_ns"),
+                    ("zkrecipes retained", "median_ns"),
                     ("curator", "median_ns"),
                 ),
             ],
@@ -348,6 +349,7 @@ def many_locks(name, batch, rounds, with_curator):
             "zkrecipes", "zkrecipes", "many-locks", batch, 10, few, locks=10000
         ),
         peer("raw, 64 under way", "raw", "pipeline", batch),
+        peer("raw, 1,000 under way", "raw", "pipeline", batch, window=1000),
     ]
     ratios = [
         Ratio(
@@ -411,6 +413,7 @@ LONG_LINE = Bench(
             [
                 our_line(10000, 1),
                 peer("raw, 64 under way", "raw", "pipeline", 2000),
+                peer("raw, 1,000 under way", "raw", "pipeline", 2000, window=1000),
             ],
             [
                 Ratio(
@@ -476,6 +479,7 @@ LONG_LINE = Bench(
             [
                 our_line(10000, 100),
                 peer("raw, 64 under way", "raw", "pipeline", 2000),
+                peer("raw, 1,000 under way", "raw", "pipeline", 2000, window=1000),
             ],
             [
                 Ratio(
@@ -689,6 +693,27 @@ REQUESTS = Bench(
 )
 
 
+STAGES = Bench(
+    "stages",
+    "where the time of one acquire goes, when nobody else wants the lock",
+    [
+        Variant(
+            "mutex again",
+            [peer("zkrecipes", "stages", "stages", 100)],
+            columns=(
+                "submit_ns",
+                "send_ns",
+                "server_ns",
+                "answer_ns",
+                "return_ns",
+                "acquire_ns",
+            ),
+            nodes=(1, 3),
+        )
+    ],
+)
+
+
 def unfair(sessions):
     fair, unfair = [
         peer(
@@ -728,5 +753,6 @@ BENCHES = [
     READERS,
     RECOVERY,
     REQUESTS,
+    STAGES,
     UNFAIR,
 ]
