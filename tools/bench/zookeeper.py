@@ -18,8 +18,9 @@ COUNTED = {
 
 
 class ZooKeeper:
-    def __init__(self, directory, nodes):
+    def __init__(self, directory, nodes, environment={}):
         self.directory = directory
+        self.environment = environment
         line = self.zk_dev("up", "--nodes", str(nodes))
         self.target = line.strip().partition("=")[2]
         once = self.read_counters()
@@ -28,7 +29,9 @@ class ZooKeeper:
         self.own = {name: twice[name] - once[name] for name in once}
 
     def zk_dev(self, *words):
-        environment = dict(os.environ, ZK_DEV_JAVA_OPTS=JAVA_OPTIONS)
+        environment = dict(
+            os.environ, ZK_DEV_JAVA_OPTS=JAVA_OPTIONS, **self.environment
+        )
         command = [ZK_DEV, *words, "--dir", self.directory]
         return subprocess.run(
             command,

@@ -1,0 +1,120 @@
+/* Redis: SETNX with the time of expiry as the value; GETSET takes over a lock
+ * whose time has passed.
+ *
+ * Source: redis.io, SETNX, "Design pattern: Locking with SETNX", which calls
+ * itself obsolete. All clients compare wall clocks. A holder checks its time
+ * before it deletes the key.
+ */
+#include "redis.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct client {
+    struct redis redis;
+    const char *name;
+    int64_t ttl_ms;
+    int64_t expires_ms; /* of the wall clock, as our value says */
+};
+
+static int64_t wall_ms(void)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static enum rival_result getset_open(const struct rival_opts *opts,
+                                     void **ret_client)
+{
+    struct client *c = calloc(1, sizeof(*c));
+    char host[HOST_SIZE];
+    int port;
+
+    if (c == NULL || next_server(opts->servers, host, &port) == NULL)
+        abort();
+    redis_init(&c->redis, host, port, opts->ttl_ms / 2);
+    c->name = opts->name;
+    c->ttl_ms = opts->ttl_ms;
+    *ret_client = c;
+    return redis_connect(&c->redis) ? RIVAL_OK : RIVAL_ERROR;
+}
+
+/* A command whose answer is a time; false when there is none. */
+static bool time_of(struct client *c, int argc, const char **argv,
+                    int64_t *ret_ms)
+{
+    redisReply *reply = redis_call(&c->redis, argc, argv);
+    bool found = reply != NULL && reply->type == REDIS_REPLY_STRING;
+
+    if (found)
+        *ret_ms = strtoll(reply->str, NULL, 10);
+    freeReplyObject(reply);
+    return found;
+}
+
+static bool attempt(struct client *c)
+{
+    char value[24];
+    const char *setnx[] = { "SETNX", c->name, value };
+    const char *get[] = { "GET", c->name };
+    const char *getset[] = { "GETSET", c->name, value };
+    int64_t old_ms;
+
+    c->expires_ms = wall_ms() + c->ttl_ms + 1;
+    (void)snprintf(value, sizeof(value), "%lld", (long long)c->expires_ms);
+    if (redis_number(&c->redis, 3, setnx, 0) == 1)
+        return true;
+    if (!time_of(c, 2, get, &old_ms) || old_ms > wall_ms())
+        return false;
+    return time_of(c, 3, getset, &old_ms) && old_ms <= wall_ms();
+}
+
+static enum rival_result getset_acquire(void *client, int64_t timeout_ms)
+{
+    int64_t deadline = deadline_after(timeout_ms);
+
+    do {
+        if (attempt(client))
+            return RIVAL_OK;
+    } while (pause_until(POLL_MS, deadline));
+    return RIVAL_TIMEOUT;
+}
+
+static bool getset_holds(void *client)
+{
+    struct client *c = client;
+
+    return wall_ms() < c->expires_ms;
+}
+
+static enum rival_result getset_release(void *client)
+{
+    struct client *c = client;
+    const char *del[] = { "DEL", c->name };
+
+    if (!getset_holds(c))
+        return RIVAL_LOST;
+    return redis_number(&c->redis, 2, del, -1) >= 0 ? RIVAL_OK : RIVAL_ERROR;
+}
+
+static void getset_close(void *client)
+{
+    struct client *c = client;
+
+    redis_drop(&c->redis);
+    free(c);
+}
+
+extern const struct rival redis_getset;
+
+const struct rival redis_getset = { .name = "redis-getset",
+                                    .rule = "own wall clock, until the time in "
+                                            "the value",
+                                    .open = getset_open,
+                                    .acquire = getset_acquire,
+                                    .holds = getset_holds,
+                                    .release = getset_release,
+                                    .close = getset_close };
