@@ -19,6 +19,7 @@ FIGURES = {
     "enter_ns": ("to enter, each", "µs", 1000, "less"),
     "heap_each": ("heap each", "bytes", 1, "less"),
     "longest_by_mean": ("longest wait by mean", "", 1, "less"),
+    "least_share": ("least share of a client", "", 1, "more"),
     "submit_ns": ("call to client", "µs", 1000, "less"),
     "send_ns": ("to its thread", "µs", 1000, "less"),
     "server_ns": ("server", "µs", 1000, "less"),

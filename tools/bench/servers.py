@@ -12,6 +12,7 @@ A system is a class with
 import contextlib
 import os
 
+import rivals
 from zookeeper import ZooKeeper
 
 
@@ -36,7 +37,7 @@ class Nothing:
         pass
 
 
-SYSTEMS = {"none": Nothing, "zookeeper": ZooKeeper}
+SYSTEMS = {"none": Nothing, "zookeeper": ZooKeeper, **rivals.SYSTEMS}
 
 
 class Servers:

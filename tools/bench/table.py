@@ -88,6 +88,19 @@ PROGRAMS = {
     ),
 }
 
+RIVAL = "{build}/tools/bench/peers/rivals/rival-"
+for system, client in (
+    ("zookeeper", "zookeeper"),
+    ("redis", "redis"),
+    ("redis-always", "redis"),
+    ("redlock", "redis"),
+    ("redlock-always", "redis"),
+    ("mariadb", "mariadb"),
+    ("memcached", "memcached"),
+    ("etcd", "etcd"),
+):
+    PROGRAMS["rival " + system] = Program(system, [RIVAL + client])
+
 # A grant that stays: longer than a batch takes, and than its turns.
 RETAINED = {"retain_ms": 10000, "retain_max": 1000000}
 # A smoke warms nothing up.
@@ -742,11 +755,57 @@ UNFAIR = Bench(
     [unfair(n) for n in (1, 2, 8, 32, 64)],
 )
 
+# Name, system, lock; how many cycles take about 0.1 s alone, and 0.3 s where
+# eight clients want the same lock: a batch must be longer than a pause between
+# two attempts, or it shows nothing of who waits.
+RIVAL_LOCKS = (
+    ("zkrecipes", "zookeeper", "zkrecipes", 50, 100),
+    ("Redis SET NX PX", "redis", "redis-set", 500, 2000),
+    ("the same, each write synced", "redis-always", "redis-set", 500, 2000),
+    ("Redis SETNX+GETSET", "redis", "redis-getset", 500, 2000),
+    ("Redis hash, as Redisson", "redis", "redis-hash", 500, 500),
+    ("RedLock, five Redis", "redlock", "redlock", 100, 500),
+    ("MariaDB unique row", "mariadb", "mariadb-row", 200, 800),
+    ("MariaDB FOR UPDATE", "mariadb", "mariadb-for-update", 200, 500),
+    ("MariaDB version", "mariadb", "mariadb-version", 100, 400),
+    ("memcached add", "memcached", "memcached", 500, 2000),
+    ("etcd lock", "etcd", "etcd", 50, 30),
+)
+
+
+def rivals(variant, bench, index, columns):
+    peers = [
+        peer(row[0], "rival " + row[1], bench, batch=row[index], lock=row[2])
+        for row in RIVAL_LOCKS
+    ]
+    ratios = [
+        Ratio("%s / zkrecipes" % row[0], (row[0], "ns"), ("zkrecipes", "ns"))
+        for row in RIVAL_LOCKS[1:]
+    ]
+    return Variant(variant, peers, ratios, columns)
+
+
+RIVALS = Bench(
+    "rivals",
+    "the locks that people use instead, each on its own server",
+    [
+        rivals("nobody else there", "alone", 3, ("ns", "cpu_ns")),
+        rivals(
+            "eight clients on one lock",
+            "eight",
+            4,
+            ("ns", "rate", "max_ns", "longest_by_mean", "least_share"),
+        ),
+    ],
+    plot="ns",
+)
+
 BENCHES = [
     UNCONTENDED,
     HANDOFF,
     THREADS,
     REACQUIRE,
+    RIVALS,
     MANY_LOCKS,
     LONG_LINE,
     WAITING,

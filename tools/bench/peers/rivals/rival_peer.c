@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-enum { CLIENTS = 8, WARM_UP = 10 };
+enum { CLIENTS = 8 };
 
 static const struct rival *lock;
 static struct rival_opts opts;
@@ -74,7 +74,7 @@ static void open_clients(int count)
     clients = count;
     for (int i = 0; i < count; i++)
         rival_check("open", lock->open(&opts, &contenders[i].client));
-    for (int i = 0; i < WARM_UP; i++)
+    for (int i = 0; i < peer_number("warmup", 100); i++)
         cycle(&contenders[i % count]);
 }
 
@@ -138,8 +138,8 @@ static void run_eight(long n)
     }
     if (grants == 0)
         return;
-    peer_figure("longest_ns", (double)longest_ns);
-    peer_figure("unfairness",
+    peer_figure("max_ns", (double)longest_ns);
+    peer_figure("longest_by_mean",
                 (double)longest_ns / ((double)waited_ns / (double)grants));
     peer_figure("least_share", (double)least * CLIENTS / (double)grants);
 }
