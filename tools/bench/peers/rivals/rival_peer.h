@@ -2,7 +2,7 @@
 #ifndef RIVAL_PEER_H
 #define RIVAL_PEER_H
 
-#include "../peer.h"
+#include "peer.h"
 #include "rival.h"
 
 /* The lock that the command line names, and its options. */
