@@ -88,7 +88,7 @@ PROGRAMS = {
     ),
 }
 
-RIVAL = "{build}/tools/bench/peers/rivals/rival-"
+RIVAL = "{build}/tools/bench/peers/rival-"
 for system, client in (
     ("zookeeper", "zookeeper"),
     ("redis", "redis"),

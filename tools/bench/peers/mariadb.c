@@ -1,6 +1,6 @@
 /* MariaDB: the connection, and the program's list of locks.
  *
- * The driver has made the tables (../../rival_servers.py).
+ * The driver has made the tables (../rivals.py).
  */
 #include "mariadb.h"
 

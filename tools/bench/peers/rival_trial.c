@@ -1,7 +1,7 @@
 /* A client in a trial of faults. It writes to a resource while it believes that
  * it holds the lock.
  *
- * The resource is the judge, ../../faults.py. All clients of a trial have the
+ * The resource is the judge, ../faults.py. All clients of a trial have the
  * same socket to it (fd=N), so the order in which writes arrive is that of the
  * resource. Each is a record "WHAT CLIENT ASKED_NS TOKEN"; ASKED_NS is the
  * instant before the client asked whether it holds. WHAT is: ready, granted,
