@@ -36,11 +36,12 @@ class Unsupported(Exception):
 class Process:
     """A peer that runs."""
 
-    def __init__(self, name, command, log):
+    def __init__(self, name, command, environment, log):
         self.name = name
         self.buffer = b""
         self.process = subprocess.Popen(
             command,
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

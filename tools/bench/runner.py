@@ -2,7 +2,7 @@
 
 import datetime
 import os
-import sys
+import time
 import traceback
 
 import machine
@@ -13,6 +13,7 @@ from servers import Servers
 
 QUICK_ROUNDS = 5
 SMOKE_ROUNDS = 1
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # starts faster
 
 
 class Runner:
@@ -47,15 +48,19 @@ class Runner:
                     self.try_variant(bench, variant, nodes)
 
     def try_variant(self, bench, variant, nodes):
-        self.say("%s, %s, servers: %d" % (bench.name, variant.name, nodes))
+        begin = time.monotonic()
         try:
             peers = self.run_variant(variant, nodes)
         except Exception as error:
             self.failures += 1
-            self.say("  FAILED: %s" % error)
+            self.say("%s, %s: FAILED: %s" % (bench.name, variant.name, error))
             if not isinstance(error, peer.PeerError):
                 traceback.print_exc()
             return
+        self.say(
+            "%s, %s, servers: %d, %.0f s"
+            % (bench.name, variant.name, nodes, time.monotonic() - begin)
+        )
         of_bench = self.results["benches"].setdefault(bench.name, {})
         of_bench.setdefault(str(nodes), {})[variant.name] = {
             "when": datetime.date.today().isoformat(),
@@ -91,7 +96,10 @@ class Runner:
         if self.options.smoke:
             settings.update(spec.smoke)
         words += ["%s=%s" % pair for pair in settings.items()]
-        return peer.Process(spec.name, words, self.log)
+        environment = dict(os.environ)
+        if self.options.smoke:
+            environment["JAVA_TOOL_OPTIONS"] = QUICK_JAVA
+        return peer.Process(spec.name, words, environment, self.log)
 
     def places(self):
         """What the commands of the programs may name."""
@@ -111,7 +119,7 @@ class Runner:
                 ready.append((spec, process))
                 measured[spec.name] = {"figures": {}}
             except peer.Unsupported as why:
-                self.say("  %s: unsupported: %s" % (spec.name, why))
+                self.say("%s: unsupported: %s" % (spec.name, why))
                 measured[spec.name] = {"unsupported": str(why)}
                 process.stop()
         return ready

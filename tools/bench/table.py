@@ -103,8 +103,9 @@ for system, client in (
 
 # A grant that stays: longer than a batch takes, and than its turns.
 RETAINED = {"retain_ms": 10000, "retain_max": 1000000}
-# A smoke warms nothing up.
+# A smoke warms nothing up, and has few clients.
 COLD = {"warmup": 2}
+FEW = {"sessions": 2, "threads": 2}
 
 
 def peer(name, program, bench, batch=25, smoke_batch=2, smoke=None, **options):
@@ -229,6 +230,7 @@ def handoff(sessions, batch, nodes=(1,)):
             program,
             "contended",
             batch,
+            smoke=FEW,
             sessions=sessions,
             threads=sessions,
         )
@@ -581,6 +583,7 @@ def readers(writers):
             program,
             "contended",
             640,
+            smoke=FEW,
             recipe="read",
             sessions=32,
             threads=32,

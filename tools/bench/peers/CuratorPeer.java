@@ -71,11 +71,11 @@ public class CuratorPeer {
     static void awaitRest() throws Exception {
         int quiet = 0;
 
-        while (quiet < 5) {
-            long before = Peer.cpuNs();
+        while (quiet < 3) {
+            long before = Peer.coarseCpuNs();
 
-            Thread.sleep(20);
-            quiet = Peer.cpuNs() - before <= 4_000_000 ? quiet + 1 : 0;
+            Thread.sleep(50);
+            quiet = Peer.coarseCpuNs() - before <= 10_000_000 ? quiet + 1 : 0;
         }
     }
 
@@ -222,7 +222,8 @@ public class CuratorPeer {
         }
     }
 
-    /* One thread for each claim. */
+    /* One thread for each claim, and one lock object: a release wakes all that
+     * wait with the same object. */
     static class Line implements Peer.Bench {
         private final List<CuratorFramework> clients = new ArrayList<>();
         private final List<InterProcessMutex> locks = new ArrayList<>();
@@ -230,20 +231,25 @@ public class CuratorPeer {
         private Crowd crowd;
 
         public void prepare() throws Exception {
-            for (int i = 0; i < Peer.number("sessions", 1); i++) {
+            int threads = Peer.number("threads", 1000);
+
+            for (int i = 0; i < Peer.number("sessions", 1); i++)
                 clients.add(open());
-                locks.add(lock(clients.get(i), "mutex", path("line", 0)));
-            }
-            holder = locks.get(0);
-            crowd = new Crowd(Peer.number("threads", 1000), this::cycle);
+            for (int i = 0; i < threads; i++)
+                locks.add(newLock(i));
+            holder = newLock(0);
+            crowd = new Crowd(threads, this::cycle);
             run(Peer.number("warmup", 1000));
         }
 
-        private void cycle(int member) throws Exception {
-            InterProcessMutex lock = locks.get(member % locks.size());
+        private InterProcessMutex newLock(int i) {
+            return lock(clients.get(i % clients.size()), "mutex",
+                path("line", 0));
+        }
 
-            lock.acquire();
-            lock.release();
+        private void cycle(int member) throws Exception {
+            locks.get(member).acquire();
+            locks.get(member).release();
         }
 
         public void run(int n) throws Exception {
