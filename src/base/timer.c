@@ -2,7 +2,6 @@
 #include "base/timer.h"
 
 #include <assert.h>
-#include <stddef.h>
 
 #include "base/clock.h"
 
@@ -68,8 +67,8 @@ static void set_first(struct zkr__timers *timers, struct zkr__timer *first)
 void zkr__timer_arm(struct zkr__timers *timers, struct zkr__timer *timer,
                     int64_t instant, void (*fn)(struct zkr__timer *))
 {
-    assert(!timer->armed);
-    *timer = (struct zkr__timer){ .instant = instant, .fn = fn, .armed = true };
+    assert(!zkr__timer_is_armed(timer));
+    *timer = (struct zkr__timer){ .instant = instant, .fn = fn };
     set_first(timers, merge(timers->first, timer));
 }
 
@@ -77,14 +76,14 @@ void zkr__timer_disarm(struct zkr__timers *timers, struct zkr__timer *timer)
 {
     struct zkr__timer *children;
 
-    if (!timer->armed)
+    if (!zkr__timer_is_armed(timer))
         return;
-    timer->armed = false;
     *timer->link = timer->sibling;
     if (timer->sibling != NULL)
         timer->sibling->link = timer->link;
     children = merge_siblings(timer->child);
     timer->child = NULL;
+    timer->link = NULL;
     set_first(timers, merge(timers->first, children));
 }
 

@@ -3,18 +3,23 @@
 #define ZKR__TIMER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct zkr__timer {
     int64_t instant;
     void (*fn)(struct zkr__timer *);
-    bool armed;
     /* A node of a pairing heap: first child, next sibling, and the link that
-     * points at this node, which lets it be taken out. */
+     * points at this node, which lets it be taken out; NULL: not armed. */
     struct zkr__timer *child;
     struct zkr__timer *sibling;
     struct zkr__timer **link;
 };
+
+static inline bool zkr__timer_is_armed(const struct zkr__timer *timer)
+{
+    return timer->link != NULL;
+}
 
 struct zkr__timers {
     struct zkr__timer *first;

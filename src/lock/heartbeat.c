@@ -214,11 +214,11 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
 
     if (!zkr__session_has_lease(s))
         return;
-    if (!locks->beat.armed)
+    if (!zkr__timer_is_armed(&locks->beat))
         zkr__timer_thread_arm_locked(
             s, &locks->beat,
             now + zkr__lease_first_pace(&s->lease, zkr__clock_boot()), on_beat);
-    if (!locks->watchdog.armed)
+    if (!zkr__timer_is_armed(&locks->watchdog))
         zkr__timer_thread_arm_locked(s, &locks->watchdog, now, on_watchdog);
 }
 
@@ -226,7 +226,7 @@ void zkr__heartbeat_recheck_locked(struct zkr_session *s)
 {
     struct zkr__locks *locks = zkr__locks_of(s);
 
-    if (!locks->watchdog.armed)
+    if (!zkr__timer_is_armed(&locks->watchdog))
         return;
     zkr__timer_thread_disarm_locked(s, &locks->watchdog);
     zkr__timer_thread_arm_locked(s, &locks->watchdog, zkr__clock_now(),

@@ -47,7 +47,7 @@ static void sweep_some_locked(struct zkr__locks *locks, int count) ZKR__LOCKED
     for (struct zkr__list *i = locks->leftovers.next;
          i != &locks->leftovers && count > 0; i = next) {
         next = i->next;
-        if (of(i)->timer.armed)
+        if (zkr__timer_is_armed(&of(i)->timer))
             continue;
         zkr__list_remove(i);
         locks->leftovers_swept++;

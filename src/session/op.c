@@ -188,7 +188,7 @@ static void end_refused(struct zkr__timer *timer)
 /* `done` never runs inside the call that starts an operation. */
 static void end_refused_later_locked(struct zkr_session *s) ZKR__LOCKED
 {
-    if (!s->ending.armed)
+    if (!zkr__timer_is_armed(&s->ending))
         zkr__timer_thread_arm_locked(s, &s->ending, 0, end_refused);
 }
 

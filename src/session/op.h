@@ -18,7 +18,6 @@ enum zkr__op_retry {
 struct zkr__op {
     struct zkr_session *session;
     struct zkr__zk_request request;
-    enum zkr__op_retry retry;
     /* Under the lock, on any thread; the operation is idle again. */
     void (*done)(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
@@ -30,9 +29,10 @@ struct zkr__op {
         ZKR__OP_IN_FLIGHT,
         ZKR__OP_REFUSED, /* by the client: the timer thread completes it */
     } where;
+    enum zkr__op_retry retry;
+    uint32_t retries;
     int refusal;
     uint64_t epoch;
-    uint32_t retries;
     int64_t started;
     int64_t sent; /* the last time, by the clock of the lease; 0 when it has
                    * not been, or (RETRY_UNDONE) was not done for certain */

@@ -29,6 +29,6 @@ static void on_pulse(struct zkr__timer *timer)
 
 void zkr__pulse_start_locked(struct zkr_session *s)
 {
-    if (zkr__session_has_lease(s) && !s->pulse.armed)
+    if (zkr__session_has_lease(s) && !zkr__timer_is_armed(&s->pulse))
         zkr__timer_thread_arm_locked(s, &s->pulse, zkr__clock_now(), on_pulse);
 }

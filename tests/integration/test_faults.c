@@ -129,9 +129,10 @@ static bool pauses(void *session)
 
     zkr__session_lock(of);
     if (!zkr__list_empty(&zkr__locks_of(of)->claims))
-        paused = ZKR__CONTAINER(zkr__locks_of(of)->claims.next,
-                                struct zkr__claim, link)
-                     ->create.pause.armed;
+        paused =
+            zkr__timer_is_armed(&ZKR__CONTAINER(zkr__locks_of(of)->claims.next,
+                                                struct zkr__claim, link)
+                                     ->create.pause);
     zkr__session_unlock(of);
     return paused;
 }

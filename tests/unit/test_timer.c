@@ -48,7 +48,7 @@ static void assert_pops_all_but(struct fixture *f, size_t left_out)
             continue;
         assert_int_equal(zkr__timers_next(&f->timers), f->t[i].instant);
         assert_ptr_equal(zkr__timers_pop(&f->timers, 1000), &f->t[i]);
-        assert_false(f->t[i].armed);
+        assert_false(zkr__timer_is_armed(&f->t[i]));
     }
     assert_null(zkr__timers_pop(&f->timers, INT64_MAX));
     assert_int_equal(zkr__timers_next(&f->timers), ZKR__NEVER);
@@ -79,12 +79,12 @@ static void timer_is_due_at_its_instant_and_not_before(void **state)
 
     (void)state;
     zkr__timer_arm(&timers, &t, 100, on_time);
-    assert_true(t.armed);
+    assert_true(zkr__timer_is_armed(&t));
     assert_int_equal(zkr__timers_next(&timers), 100);
     assert_null(zkr__timers_pop(&timers, 99));
-    assert_true(t.armed);
+    assert_true(zkr__timer_is_armed(&t));
     assert_ptr_equal(zkr__timers_pop(&timers, 100), &t);
-    assert_false(t.armed);
+    assert_false(zkr__timer_is_armed(&t));
 }
 
 static void each_of_seven_can_be_disarmed(void **state)
@@ -95,7 +95,7 @@ static void each_of_seven_can_be_disarmed(void **state)
     for (size_t i = 0; i < COUNT(f.t); i++) { /* first, middle and last */
         arm_all(&f);
         zkr__timer_disarm(&f.timers, &f.t[i]);
-        assert_false(f.t[i].armed);
+        assert_false(zkr__timer_is_armed(&f.t[i]));
         assert_pops_all_but(&f, i);
     }
 }
@@ -162,7 +162,7 @@ static void all_of_one_instant_come(void **state)
         popped++;
     assert_int_equal(popped, COUNT(f.t));
     for (size_t i = 0; i < COUNT(f.t); i++)
-        assert_false(f.t[i].armed);
+        assert_false(zkr__timer_is_armed(&f.t[i]));
 }
 
 static void extreme_instants_are_in_order(void **state)
@@ -228,12 +228,12 @@ static void ten_thousand_operations_agree_with_a_sorted_array(void **state)
             assert_int_equal(popped != NULL,
                              model.count > 0 && model.sorted[0] <= instant);
             if (popped != NULL) {
-                assert_false(popped->armed);
+                assert_false(zkr__timer_is_armed(popped));
                 assert_int_equal(popped->instant, model.sorted[0]);
                 model_remove(&model, popped->instant);
                 pops++;
             }
-        } else if (timer->armed) {
+        } else if (zkr__timer_is_armed(timer)) {
             model_remove(&model, timer->instant);
             zkr__timer_disarm(&timers, timer);
         } else {
