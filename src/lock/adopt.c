@@ -39,7 +39,7 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
     if (reply->owner != c->session->id || reply->czxid <= 0)
         return ZKR_EPROTO;
     if (reply->czxid != c->node.czxid)
-        zkr__ghosts_forget(&c->ghosts);
+        zkr__ghosts_forget(c->ghosts);
     if (path != c->node.path)
         (void)strcpy(c->node.path, path);
     c->node.czxid = reply->czxid;

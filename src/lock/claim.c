@@ -28,12 +28,13 @@ static struct zkr__record *describe(const struct zkr__claim *c)
 static bool allocate(struct zkr__claim *c)
 {
     c->node.path_size = strlen(c->lock->dir) + 1 + ZKR__NODE_MAX;
-    c->node.request_path = calloc(1, c->node.path_size);
-    c->node.path = calloc(1, c->node.path_size);
-    c->own.path = calloc(1, c->node.path_size);
+    c->node.request_path = calloc(3, c->node.path_size);
     c->record = describe(c);
-    return c->node.request_path != NULL && c->node.path != NULL &&
-           c->own.path != NULL && c->record != NULL;
+    if (c->node.request_path == NULL || c->record == NULL)
+        return false;
+    c->node.path = c->node.request_path + c->node.path_size;
+    c->own.path = c->node.path + c->node.path_size;
+    return true;
 }
 
 static void run_outcome(struct zkr__notice *notice)
@@ -56,7 +57,6 @@ static void init_steps(struct zkr__claim *c)
     zkr__op_init(&c->own.op, s);
     zkr__op_init(&c->list.op, s);
     zkr__op_init(&c->wait.get, s);
-    zkr__ghosts_init(&c->ghosts, s);
     zkr__confirm_init(&c->prove.confirm, c);
     zkr__notice_init(&c->outcome.notice, run_outcome);
     zkr__grant_init(&c->grant);
@@ -129,13 +129,11 @@ void zkr__claim_unref(struct zkr__claim *c)
         return;
     if (c->beside != NULL)
         zkr__claim_unref(c->beside);
-    zkr__ghosts_done(&c->ghosts);
+    zkr__ghosts_free(c->ghosts);
     (void)pthread_cond_destroy(&c->changed);
     zkr__record_put(c->record, &c->lock->record);
     zkr__lock_unref(c->lock);
     free(c->node.request_path);
-    free(c->node.path);
-    free(c->own.path);
     free(c->outcome.detail);
     free(c);
 }

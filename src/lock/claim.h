@@ -71,7 +71,7 @@ struct zkr__claim {
     struct {                      /* in this epoch */
         char name[ZKR__NAME_MAX]; /* as sent in the create */
         bool complete;            /* the server appends no sequence number */
-        size_t path_size;         /* of `request_path` and of `path` */
+        size_t path_size;         /* of each of three in one block: */
         char *request_path;       /* dir/name */
         char *path;               /* dir/name and sequence number, or "" */
         int64_t czxid;
@@ -88,7 +88,7 @@ struct zkr__claim {
             struct zkr__search search;   /* recover.c */
             struct zkr__sweep sweep;     /* leave.c */
         };
-        char *path; /* of the parents, or swept; as node.path */
+        char *path; /* of the parents, or swept; the third */
     } own;
 
     /* One part for each step. */
@@ -107,8 +107,8 @@ struct zkr__claim {
         struct zkr__watch *watch; /* on the node that we wait for */
         struct zkr__timer relist; /* when the watch may keep silent */
     } wait;
-    struct zkr__ghosts ghosts;
-    struct { /* prove.c */
+    struct zkr__ghosts *ghosts; /* ghost.c; NULL: it has not waited */
+    struct {                    /* prove.c */
         struct zkr__confirm confirm;
         struct zkr__timer again;
         int64_t since;

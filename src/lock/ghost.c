@@ -47,27 +47,48 @@ struct zkr__ghost {
     char name[];
 };
 
-void zkr__ghosts_init(struct zkr__ghosts *g, struct zkr_session *s)
+/* Under the session lock. */
+struct zkr__ghosts {
+    struct zkr__claim *claim;
+    char *waited;  /* the node that is waited for; NULL when out of memory */
+    int64_t delay; /* from one question about `waited` to the next */
+    int64_t due;   /* when the next question is asked */
+    struct zkr__timer timer;
+    struct zkr__op ask;
+    char *asked;              /* the path of the question under way */
+    int64_t asker;            /* the czxid of our node when it was sent */
+    struct zkr__ghost *first; /* ghosts found since we have this node */
+};
+
+static struct zkr__ghosts *new_ghosts(struct zkr__claim *c)
 {
-    *g = (struct zkr__ghosts){ 0 };
-    zkr__op_init(&g->ask, s);
+    struct zkr__ghosts *g = calloc(1, sizeof(*g));
+
+    if (g == NULL)
+        return NULL;
+    g->claim = c;
+    zkr__op_init(&g->ask, c->session);
+    return g;
 }
 
 void zkr__ghosts_forget(struct zkr__ghosts *g)
 {
     struct zkr__ghost *ghost;
 
-    while ((ghost = g->first) != NULL) {
+    while (g != NULL && (ghost = g->first) != NULL) {
         g->first = ghost->next;
         free(ghost);
     }
 }
 
-void zkr__ghosts_done(struct zkr__ghosts *g)
+void zkr__ghosts_free(struct zkr__ghosts *g)
 {
+    if (g == NULL)
+        return;
     zkr__ghosts_forget(g);
     free(g->waited);
     free(g->asked);
+    free(g);
 }
 
 static bool add(struct zkr__ghosts *g, const char *name)
@@ -86,16 +107,15 @@ static bool add(struct zkr__ghosts *g, const char *name)
 static bool is_waiting(const struct zkr__claim *c)
 {
     return zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
-           !zkr__claim_is_over(c) && c->ghosts.waited != NULL;
+           !zkr__claim_is_over(c) && c->ghosts->waited != NULL;
 }
 
 static void on_due(struct zkr__timer *timer);
 
-static void arm_locked(struct zkr__claim *c) ZKR__LOCKED
+static void arm_locked(struct zkr__ghosts *g) ZKR__LOCKED
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->ghosts.timer);
-    zkr__timer_thread_arm_locked(c->session, &c->ghosts.timer, c->ghosts.due,
-                                 on_due);
+    zkr__timer_thread_disarm_locked(g->claim->session, &g->timer);
+    zkr__timer_thread_arm_locked(g->claim->session, &g->timer, g->due, on_due);
 }
 
 /* It asks a little later than that, so that claims that came together ask
@@ -114,9 +134,9 @@ static void longer(struct zkr__ghosts *g)
 }
 
 /* The claim has not moved on since it asked. */
-static bool is_the_question(const struct zkr__claim *c)
+static bool is_the_question(const struct zkr__ghosts *g)
 {
-    const struct zkr__ghosts *g = &c->ghosts;
+    const struct zkr__claim *c = g->claim;
 
     return !zkr__claim_is_over(c) && g->asker == c->node.czxid &&
            g->waited != NULL &&
@@ -128,7 +148,7 @@ static void denied_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (!is_waiting(c) || c->wait.get.where != ZKR__OP_IDLE)
         return; /* it has gone here, too; or we are about to learn that */
-    if (!add(&c->ghosts, c->ghosts.waited))
+    if (!add(c->ghosts, c->ghosts->waited))
         return;
     zkr__claim_stop_watching_locked(c);
     c->recipe->way->go_on(c, "the ensemble has no such node");
@@ -136,25 +156,26 @@ static void denied_locked(struct zkr__claim *c) ZKR__LOCKED
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, ghosts.ask);
-    bool same = is_the_question(c);
+    struct zkr__ghosts *g = ZKR__CONTAINER(op, struct zkr__ghosts, ask);
+    struct zkr__claim *c = g->claim;
+    bool same = is_the_question(g);
 
     zkr__session_assert_locked(c->session);
-    free(c->ghosts.asked);
-    c->ghosts.asked = NULL;
+    free(g->asked);
+    g->asked = NULL;
     if (same && reply->rc == ZKR__ZNONODE) {
         denied_locked(c);
     } else if (same && zkr__error_outcome(reply->rc) == ZKR__DONE) {
-        longer(&c->ghosts);
+        longer(g);
         if (is_waiting(c))
-            arm_locked(c);
+            arm_locked(g);
     }
     zkr__claim_unref(c);
 }
 
-static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
+static void ask_locked(struct zkr__ghosts *g) ZKR__LOCKED
 {
-    struct zkr__ghosts *g = &c->ghosts;
+    struct zkr__claim *c = g->claim;
 
     if (g->ask.where != ZKR__OP_IDLE)
         return;
@@ -168,21 +189,25 @@ static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
 
 static void on_due(struct zkr__timer *timer)
 {
-    struct zkr__claim *c =
-        ZKR__CONTAINER(timer, struct zkr__claim, ghosts.timer);
+    struct zkr__ghosts *g = ZKR__CONTAINER(timer, struct zkr__ghosts, timer);
 
-    zkr__session_assert_locked(c->session);
-    if (!is_waiting(c))
+    zkr__session_assert_locked(g->claim->session);
+    if (!is_waiting(g->claim))
         return;
-    ask_locked(c);
-    put_off(&c->ghosts);
-    arm_locked(c);
+    ask_locked(g);
+    put_off(g);
+    arm_locked(g);
 }
 
 bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
 {
-    struct zkr__ghosts *g = &c->ghosts;
+    struct zkr__ghosts *g;
 
+    if (c->ghosts == NULL)
+        c->ghosts = new_ghosts(c);
+    g = c->ghosts;
+    if (g == NULL)
+        return false;
     if (g->waited == NULL || strcmp(g->waited, name) != 0) {
         free(g->waited);
         g->waited = strdup(name);
@@ -190,22 +215,25 @@ bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
         put_off(g);
     }
     if (g->waited != NULL)
-        arm_locked(c);
+        arm_locked(g);
     return g->waited != NULL;
 }
 
 void zkr__ghosts_rest_locked(struct zkr__claim *c)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->ghosts.timer);
+    if (c->ghosts != NULL)
+        zkr__timer_thread_disarm_locked(c->session, &c->ghosts->timer);
 }
 
 void zkr__ghosts_leave_locked(struct zkr__claim *c)
 {
+    struct zkr__ghosts *g = c->ghosts;
+
     zkr__ghosts_rest_locked(c);
-    if (!zkr__claim_take_back_locked(c, &c->ghosts.ask))
+    if (g == NULL || !zkr__claim_take_back_locked(c, &g->ask))
         return;
-    free(c->ghosts.asked);
-    c->ghosts.asked = NULL;
+    free(g->asked);
+    g->asked = NULL;
 }
 
 static void tell(struct zkr__claim *c, struct zkr__ghost *ghost)
@@ -227,9 +255,11 @@ static void tell(struct zkr__claim *c, struct zkr__ghost *ghost)
 bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
                                   struct zkr__queue *queue)
 {
-    for (struct zkr__ghost *g = c->ghosts.first; g != NULL; g = g->next) {
+    struct zkr__ghost *first = c->ghosts == NULL ? NULL : c->ghosts->first;
+
+    for (struct zkr__ghost *g = first; g != NULL; g = g->next) {
         if (zkr__queue_leave_out(queue, g->name))
             tell(c, g);
     }
-    return c->ghosts.first != NULL;
+    return first != NULL;
 }

@@ -5,26 +5,14 @@
 #include <stdbool.h>
 
 #include "session/locked.h"
-#include "session/op.h"
 
 struct zkr__claim;
 struct zkr__queue;
-struct zkr__ghost;
 
-/* The ghosts of one claim; under the session lock. */
-struct zkr__ghosts {
-    char *waited;  /* the node that is waited for; NULL when out of memory */
-    int64_t delay; /* from one question about `waited` to the next */
-    int64_t due;   /* when the next question is asked */
-    struct zkr__timer timer;
-    struct zkr__op ask;
-    char *asked;              /* the path of the question under way */
-    int64_t asker;            /* the czxid of our node when it was sent */
-    struct zkr__ghost *first; /* ghosts found since we have this node */
-};
+/* The ghosts of one claim; NULL until it waits for a node. */
+struct zkr__ghosts;
 
-void zkr__ghosts_init(struct zkr__ghosts *g, struct zkr_session *s);
-void zkr__ghosts_done(struct zkr__ghosts *g);
+void zkr__ghosts_free(struct zkr__ghosts *g);
 
 /* Our node is another from now on, so earlier answers count no more. */
 void zkr__ghosts_forget(struct zkr__ghosts *g);
