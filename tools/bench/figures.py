@@ -18,6 +18,7 @@ FIGURES = {
     "line_cpu_ns": ("client CPU each", "µs", 1000, "less"),
     "enter_ns": ("to enter, each", "µs", 1000, "less"),
     "heap_each": ("heap each", "bytes", 1, "less"),
+    "peak_each": ("resident each, peak", "bytes", 1, "less"),
     "longest_by_mean": ("longest wait by mean", "", 1, "less"),
     "least_share": ("least share of a client", "", 1, "more"),
     "submit_ns": ("call to client", "µs", 1000, "less"),

@@ -11,7 +11,7 @@ and prints "ready", or "unsupported WHY". Then it obeys lines:
 The peer measures by itself: WALL_NS on a monotonic clock around the cycles,
 CPU_NS is the time of all its threads in user and system mode. The pairs are
 further figures, of one cycle, such as acquire_ns. "run 0" does no cycle: it
-brings back the state that the next batch begins with (Variant.tidy). An error is
+brings back the state that the next batch begins with (Peer.tidy). An error is
 a line "error SENTENCE" and status 1. A peer prints nothing else.
 """
 

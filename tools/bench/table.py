@@ -25,6 +25,7 @@ class Peer:
     options: dict = field(default_factory=dict)  # key=value arguments
     smoke_batch: int = 2
     smoke: dict = field(default_factory=dict)  # options that a smoke replaces
+    tidy: str = ""  # "run 0" before or after each batch, and not counted
 
 
 @dataclass
@@ -47,7 +48,6 @@ class Variant:
     columns: tuple = ("ns", "cpu_ns")  # figures that the report shows
     rounds: int = 15
     nodes: tuple = (1,)  # numbers of servers; each is a run
-    tidy: bool = False  # "run 0" before each batch, and not counted
     fault: str = None  # happens in each batch: see the system
 
 
@@ -108,9 +108,18 @@ COLD = {"warmup": 2}
 FEW = {"sessions": 2, "threads": 2}
 
 
-def peer(name, program, bench, batch=25, smoke_batch=2, smoke=None, **options):
+def peer(
+    name,
+    program,
+    bench,
+    batch=25,
+    smoke_batch=2,
+    smoke=None,
+    tidy="",
+    **options,
+):
     smoke = dict(COLD, **(smoke or {}))
-    return Peer(name, program, bench, batch, options, smoke_batch, smoke)
+    return Peer(name, program, bench, batch, options, smoke_batch, smoke, tidy)
 
 
 def uncontended(where, recipes=("mutex", "read", "write", "reentrant", "unfair")):
@@ -131,6 +140,7 @@ def uncontended(where, recipes=("mutex", "read", "write", "reentrant", "unfair")
                 "uncontended",
                 recipe=recipe,
                 where=where,
+                tidy="before" if where == "first" else "",
             )
             for recipe in of_it
         ]
@@ -337,6 +347,13 @@ REACQUIRE = Bench(
                     **RETAINED,
                 ),
                 peer("curator", "curator", "uncontended"),
+                peer(
+                    "Redis SET NX PX",
+                    "rival redis",
+                    "alone",
+                    500,
+                    lock="redis-set",
+                ),
             ],
             [
                 Ratio(
@@ -349,8 +366,13 @@ REACQUIRE = Bench(
                     ("zkrecipes retained", "median_ns"),
                     ("curator", "median_ns"),
                 ),
+                Ratio(
+                    "a cycle that is retained / Redis",
+                    ("zkrecipes retained", "ns"),
+                    ("Redis SET NX PX", "ns"),
+                ),
             ],
-            columns=("median_ns", "p99_ns", "cpu_ns", "requests"),
+            columns=("median_ns", "p99_ns", "ns", "cpu_ns", "requests"),
         )
     ],
     plot="median_ns",
@@ -410,7 +432,14 @@ MANY_LOCKS = Bench(
     plot="rate",
 )
 
-LINE_COLUMNS = ("rate", "line_cpu_ns", "heap_each", "enter_ns", "requests")
+LINE_COLUMNS = (
+    "rate",
+    "line_cpu_ns",
+    "heap_each",
+    "peak_each",
+    "enter_ns",
+    "requests",
+)
 
 
 def our_line(claims, sessions):
@@ -432,8 +461,13 @@ LONG_LINE = Bench(
             ],
             [
                 Ratio(
-                    "10,000 claims, one session, bytes each beside the node's name",
+                    "10,000 claims, one session, heap each but the node's name",
                     ("zkrecipes", "heap_each"),
+                    must="<= 2048",
+                ),
+                Ratio(
+                    "the same, resident memory at the peak",
+                    ("zkrecipes", "peak_each"),
                     must="<= 2048",
                 ),
                 Ratio(
@@ -665,9 +699,18 @@ RECOVERY = Bench(
 )
 
 
-def steps(step):
+def steps(step, tidy):
+    """Locks are held for a moment only: a grant that is older gets a watch."""
     return [
-        peer("%s, %s" % (program, step), program, "steps", 25, 25, step=step)
+        peer(
+            "%s, %s" % (program, step),
+            program,
+            "steps",
+            25,
+            25,
+            step=step,
+            tidy=tidy,
+        )
         for program in ("zkrecipes", "curator")
     ]
 
@@ -691,7 +734,9 @@ REQUESTS = Bench(
     [
         Variant(
             "each step",
-            steps("acquire") + steps("release") + two_sessions(),
+            steps("acquire", "after")
+            + steps("release", "before")
+            + two_sessions(),
             [
                 Ratio(
                     "acquire again, nobody else, requests",
@@ -702,7 +747,6 @@ REQUESTS = Bench(
             columns=("requests", "bytes"),
             rounds=9,
             nodes=(1, 3),
-            tidy=True,
         )
     ],
     plot="requests",

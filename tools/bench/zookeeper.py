@@ -21,7 +21,11 @@ class ZooKeeper:
     def __init__(self, directory, nodes, environment={}):
         self.directory = directory
         self.environment = environment
-        line = self.zk_dev("up", "--nodes", str(nodes))
+        try:
+            line = self.zk_dev("up", "--nodes", str(nodes))
+        except BaseException:  # also when this process is told to end
+            self.stop()
+            raise
         self.target = line.strip().partition("=")[2]
         once = self.read_counters()
         twice = self.read_counters()

@@ -84,6 +84,7 @@ public class CuratorPeer {
         private InterProcessMutex lock;
         private boolean isFirst;
         private int made;
+        private int used;
 
         public void prepare() throws Exception {
             client = open();
@@ -92,17 +93,19 @@ public class CuratorPeer {
             run(Peer.number("warmup", 3000));
         }
 
-        public void run(int n) throws Exception {
-            int first = made;
-
-            made += n;
-            for (int i = first; isFirst && i < made; i++)
+        private void makeDirectories(int count) throws Exception {
+            for (; made < used + count; made++)
                 client.create().creatingParentsIfNeeded().forPath(
-                    path("first", i));
-            measure(n, first);
+                    path("first", made));
         }
 
-        private void measure(int n, int first) throws Exception {
+        public void run(int n) throws Exception {
+            if (isFirst)
+                makeDirectories(n == 0 ? Peer.number("ahead", 25) : n);
+            measure(n);
+        }
+
+        private void measure(int n) throws Exception {
             long[] took = new long[n];
 
             Peer.begin();
@@ -110,7 +113,7 @@ public class CuratorPeer {
                 long begin = System.nanoTime();
 
                 if (isFirst)
-                    lock = lock(client, recipe(), path("first", first + i));
+                    lock = lock(client, recipe(), path("first", used++));
                 lock.acquire();
                 took[i] = System.nanoTime() - begin;
                 lock.release();

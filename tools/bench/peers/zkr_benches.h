@@ -2,7 +2,7 @@
 #ifndef ZKR_BENCHES_H
 #define ZKR_BENCHES_H
 
-/* One lock, nobody else there: recipe=mutex where=again|first. */
+/* One lock, nobody else there: recipe=mutex where=again|first ahead=25. */
 void uncontended_prepare(void);
 void uncontended_run(long n);
 void uncontended_finish(void);

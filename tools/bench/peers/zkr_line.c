@@ -41,6 +41,7 @@ struct usage {
     int64_t cpu_ns;
     size_t heap;
     long resident;
+    long peak; /* resident memory, since forget_peak() */
     long threads;
 };
 
@@ -68,8 +69,20 @@ static struct usage usage_now(void)
         .cpu_ns = peer_cpu_ns(),
         .heap = info.uordblks + info.hblkhd,
         .resident = number_in("/proc/self/status", "VmRSS:") * 1024,
+        .peak = number_in("/proc/self/status", "VmHWM:") * 1024,
         .threads = number_in("/proc/self/status", "Threads:"),
     };
+}
+
+/* Gives back what was freed in former batches, so that growth shows. */
+static void forget_peak(void)
+{
+    FILE *f;
+
+    (void)malloc_trim(0);
+    f = fopen("/proc/self/clear_refs", "w");
+    if (f == NULL || fputs("5", f) == EOF || fclose(f) != 0)
+        peer_error("cannot write /proc/self/clear_refs");
 }
 
 /* Until there are so many nodes on the server, and nothing is computed here. */
@@ -152,10 +165,10 @@ static void add_growth(const struct usage *before, const struct usage *after,
                        long n)
 {
     double bytes = (double)after->heap - (double)before->heap;
-    double resident = (double)(after->resident - before->resident);
+    double peak = (double)(after->peak - before->resident);
 
     peer_figure("heap_each", bytes / (double)n - (double)node_length);
-    peer_figure("resident_each", resident / (double)n - (double)node_length);
+    peer_figure("peak_each", peak / (double)n - (double)node_length);
     peer_figure("threads_each",
                 (double)(after->threads - before->threads) / (double)n);
     peer_figure("enter_cpu_ns",
@@ -171,6 +184,7 @@ void line_run(long n)
     if (n == 0)
         return;
     hold();
+    forget_peak();
     before = usage_now();
     begin = peer_now_ns();
     enter(n);
