@@ -79,6 +79,7 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, recipe->way->moves, "claim" };
     c->request.claim = c;
     zkr__list_init(&c->link);
+    zkr__list_init(&c->leased);
     (void)zkr__cond_init(&c->changed);
     init_steps(c);
     return c;
@@ -138,6 +139,15 @@ void zkr__claim_unref(struct zkr__claim *c)
     free(c);
 }
 
+void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
+                            const char *why)
+{
+    zkr__sm_move(&c->sm, (int)state, why);
+    zkr__list_remove(&c->leased);
+    if (state == ZKR__CLAIM_PROVING || state == ZKR__CLAIM_HELD)
+        zkr__list_append(&zkr__locks_of(c->session)->leased, &c->leased);
+}
+
 /* A request under way keeps the claim alive. */
 void zkr__claim_ask_locked(struct zkr__claim *c, struct zkr__op *op,
                            enum zkr__zk_type type, const char *path,
@@ -174,7 +184,7 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
 void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
                            const char *why)
 {
-    zkr__sm_move(&c->sm, state, why);
+    zkr__claim_move_locked(c, state, why);
     zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
     zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
     zkr__timer_thread_disarm_locked(c->session, &c->prove.again);

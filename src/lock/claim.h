@@ -63,7 +63,8 @@ struct zkr__claim {
 
     atomic_uint refs;
     /* under the session lock, from here on */
-    struct zkr__list link; /* in locks->claims, unless IDLE or LOST */
+    struct zkr__list link;   /* in locks->claims, unless IDLE or LOST */
+    struct zkr__list leased; /* in locks->leased while PROVING or HELD */
     struct zkr__sm sm;
     uint64_t epoch;
     pthread_cond_t changed; /* decided, or gone, or news for its grant */

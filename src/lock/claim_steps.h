@@ -24,6 +24,10 @@ static inline bool zkr__claim_is_over(const struct zkr__claim *c)
     return c->epoch != c->session->epoch || c->session->over != 0;
 }
 
+/* claim.c: the only place where the state of a claim changes. */
+void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
+                            const char *why) ZKR__LOCKED;
+
 /* claim.c: a request under way keeps the claim alive; `done` drops that
  * reference. Taking it back drops it too. */
 void zkr__claim_ask_locked(

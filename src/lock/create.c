@@ -25,7 +25,7 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_ENROLLING, why);
+    zkr__claim_move_locked(c, ZKR__CLAIM_ENROLLING, why);
     c->node.path[0] = '\0';
     c->own.op.request.mode =
         c->node.complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;

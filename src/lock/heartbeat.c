@@ -49,23 +49,20 @@ bool zkr__heartbeat_is_late(const struct zkr_session *s)
                late_at(s);
 }
 
-static struct zkr_grant *grant_of(struct zkr__list *link)
+static struct zkr__claim *claim_of(struct zkr__list *leased)
 {
-    return &ZKR__CONTAINER(link, struct zkr__claim, link)->grant;
+    return ZKR__CONTAINER(leased, struct zkr__claim, leased);
 }
 
-/* The first claim that needs a lease: it holds, or waits for a proof. */
+/* The first claim of this epoch that needs a lease: it holds, or waits for a
+ * proof. */
 static struct zkr__claim *first_locked(struct zkr__locks *locks) ZKR__LOCKED
 {
-    struct zkr__list *claims = &locks->claims;
+    struct zkr__list *leased = &locks->leased;
 
-    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
-
-        if (zkr__grant_is_ours(&c->grant) ||
-            (c->sm.state == ZKR__CLAIM_PROVING &&
-             c->epoch == c->session->epoch))
-            return c;
+    for (struct zkr__list *l = leased->next; l != leased; l = l->next) {
+        if (claim_of(l)->epoch == locks->tenant.session->epoch)
+            return claim_of(l);
     }
     return NULL;
 }
@@ -171,8 +168,8 @@ static void on_beat(struct zkr__timer *timer)
     write_locked(c);
     /* The next write takes another node, because an ACL may refuse us this
      * one. */
-    zkr__list_remove(&c->link);
-    zkr__list_append(&locks->claims, &c->link);
+    zkr__list_remove(&c->leased);
+    zkr__list_append(&locks->leased, &c->leased);
 }
 
 /* Held locks are SUSPENDED from `late` on, and UNSURE from `until` on. */
@@ -188,17 +185,18 @@ static void on_watchdog(struct zkr__timer *timer)
     bool any = false;
 
     zkr__session_assert_locked(s);
-    for (struct zkr__list *l = locks->claims.next; l != &locks->claims;
+    for (struct zkr__list *l = locks->leased.next; l != &locks->leased;
          l = l->next) {
-        if (!zkr__grant_is_ours(grant_of(l)))
+        struct zkr_grant *g = &claim_of(l)->grant;
+
+        if (!zkr__grant_is_ours(g))
             continue;
         any = true;
         if (now >= until)
-            zkr__grant_doubt_locked(grant_of(l), ZKR_GRANT_UNSURE,
+            zkr__grant_doubt_locked(g, ZKR_GRANT_UNSURE,
                                     "the lease has run out");
         else if (now >= late)
-            zkr__grant_doubt_locked(grant_of(l), ZKR_GRANT_SUSPENDED,
-                                    "a proof is late");
+            zkr__grant_doubt_locked(g, ZKR_GRANT_SUSPENDED, "a proof is late");
     }
     if (next > until)
         next = until;
@@ -222,24 +220,38 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
         zkr__timer_thread_arm_locked(s, &locks->watchdog, now, on_watchdog);
 }
 
-void zkr__heartbeat_recheck_locked(struct zkr_session *s)
+static void resume_all_locked(struct zkr__locks *locks) ZKR__LOCKED
+{
+    struct zkr__list *leased = &locks->leased;
+
+    for (struct zkr__list *l = leased->next; l != leased; l = l->next)
+        zkr__grant_resume_locked(&claim_of(l)->grant);
+}
+
+void zkr__heartbeat_suspend_locked(struct zkr_session *s)
+{
+    struct zkr__list *leased = &zkr__locks_of(s)->leased;
+
+    for (struct zkr__list *l = leased->next; l != leased; l = l->next)
+        zkr__grant_doubt_locked(&claim_of(l)->grant, ZKR_GRANT_SUSPENDED,
+                                "connection lost");
+}
+
+void zkr__heartbeat_resume_locked(struct zkr_session *s)
 {
     struct zkr__locks *locks = zkr__locks_of(s);
 
-    if (!zkr__timer_is_armed(&locks->watchdog))
-        return;
-    zkr__timer_thread_disarm_locked(s, &locks->watchdog);
-    zkr__timer_thread_arm_locked(s, &locks->watchdog, zkr__clock_now(),
-                                 on_watchdog);
+    if (zkr__timer_is_armed(&locks->watchdog)) {
+        zkr__timer_thread_disarm_locked(s, &locks->watchdog);
+        zkr__timer_thread_arm_locked(s, &locks->watchdog, zkr__clock_now(),
+                                     on_watchdog);
+    }
+    resume_all_locked(locks);
 }
 
 void zkr__heartbeat_good_locked(struct zkr_session *s)
 {
-    struct zkr__list *claims = &zkr__locks_of(s)->claims;
-
     zkr__heartbeat_start_locked(s);
-    if (!zkr__session_connected(s) || !zkr__heartbeat_is_good(s))
-        return;
-    for (struct zkr__list *l = claims->next; l != claims; l = l->next)
-        zkr__grant_resume_locked(grant_of(l));
+    if (zkr__session_connected(s) && zkr__heartbeat_is_good(s))
+        resume_all_locked(zkr__locks_of(s));
 }

@@ -10,9 +10,12 @@
  * after the other: beats, and watches the clock, while that lasts. */
 void zkr__heartbeat_start_locked(struct zkr_session *s) ZKR__LOCKED;
 
-/* The lease may end earlier than it did: a server has granted less at a
- * reconnect. */
-void zkr__heartbeat_recheck_locked(struct zkr_session *s) ZKR__LOCKED;
+/* The connection was lost: what is held is in doubt. */
+void zkr__heartbeat_suspend_locked(struct zkr_session *s) ZKR__LOCKED;
+
+/* There is a connection again: ask about grants in doubt. The lease may end
+ * earlier than it did: a server has granted less at a reconnect. */
+void zkr__heartbeat_resume_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* A committed write has found a held node: try the others that are in doubt,
  * if they can be proven. */

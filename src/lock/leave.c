@@ -41,7 +41,7 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
 {
     zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
-    zkr__sm_move(&c->sm, ZKR__CLAIM_LEAVING, why);
+    zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);
     (void)zkr__claim_take_back_locked(c, &c->own.op);
     (void)zkr__claim_take_back_locked(c, &c->list.op);
     zkr__confirm_take_back_locked(&c->prove.confirm);

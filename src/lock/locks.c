@@ -26,29 +26,16 @@ static void each_claim_locked(struct zkr__tenant *t,
     }
 }
 
-static void suspend_claim(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    zkr__grant_doubt_locked(&c->grant, ZKR_GRANT_SUSPENDED, "connection lost");
-}
-
 static void on_suspended(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
-    each_claim_locked(t, suspend_claim);
-}
-
-static void resume_claim(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    zkr__grant_resume_locked(&c->grant);
+    zkr__heartbeat_suspend_locked(t->session);
 }
 
 static void on_resumed(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
-    zkr__heartbeat_recheck_locked(t->session);
-    each_claim_locked(t, resume_claim);
+    zkr__heartbeat_resume_locked(t->session);
 }
 
 static void on_lost(struct zkr__tenant *t)
@@ -97,6 +84,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     locks->tenant = (struct zkr__tenant){ &upcalls, s };
     zkr__owner_start(locks->start);
     zkr__list_init(&locks->claims);
+    zkr__list_init(&locks->leased);
     zkr__list_init(&locks->leftovers);
     for (int i = 0; i < ZKR__BEATS; i++)
         zkr__op_init(&locks->beats[i].op, s);

@@ -21,6 +21,7 @@ struct zkr__beat {
 struct zkr__locks {
     struct zkr__tenant tenant;
     struct zkr__list claims;
+    struct zkr__list leased;    /* those that need a lease */
     struct zkr__list leftovers; /* leftover.h: the ones that wait */
     int leftovers_swept;        /* how many others are being swept */
     /* heartbeat.h */

@@ -12,7 +12,7 @@
 static void grant_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
 {
     assert(c->epoch == c->session->epoch && !c->outcome.decided);
-    zkr__sm_move(&c->sm, ZKR__CLAIM_HELD, why);
+    zkr__claim_move_locked(c, ZKR__CLAIM_HELD, why);
     zkr__grant_begin_locked(&c->grant);
     zkr__claim_decide_locked(c, ZKR_OK);
 }
@@ -111,7 +111,7 @@ void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
 
 void zkr__claim_prove_locked(struct zkr__claim *c, const char *why)
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_PROVING, why);
+    zkr__claim_move_locked(c, ZKR__CLAIM_PROVING, why);
     c->prove.since = zkr__clock_now();
     ask_locked(c);
 }

@@ -87,7 +87,7 @@ static void on_searched(struct zkr__search *search, int rc, const char *found)
  * little later; a second node would make us wait for ourselves. */
 void zkr__claim_recover_locked(struct zkr__claim *c, const char *why)
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_RECOVERING, why);
+    zkr__claim_move_locked(c, ZKR__CLAIM_RECOVERING, why);
     c->node.thorough = true;
     c->node.path[0] = '\0';
     zkr__search_init(&c->own.search, c->session);
