@@ -14,6 +14,7 @@ import signal
 import subprocess
 import urllib.request
 
+from cable import Cable
 from daemons import HOST, Daemon, START_S, Ended, free_port, wait_for
 from zookeeper import ZooKeeper
 
@@ -79,7 +80,8 @@ class Redis(System):
             self.add(self.command)
         self.await_all()
         if nodes > 1:
-            self.ask(1, "REPLICAOF", HOST, str(self.daemons[0].port))
+            self.cable = Cable(self.daemons[0].port)
+            self.ask(1, "REPLICAOF", *self.cable.address.split(":"))
             wait_for("replica", lambda: "up" in self.link())
 
     def command(self, port, directory):
@@ -105,13 +107,13 @@ class Redis(System):
         return ""
 
     def lag(self):
-        self.daemons[1].freeze()
+        self.cable.cut()
 
     def fail_over(self):
         old, new = self.daemons
         old.kill()
-        new.thaw()
         self.ask(1, "REPLICAOF", "NO", "ONE")
+        self.cable.remove()
         return {old.port: new.port}
 
 
@@ -123,7 +125,8 @@ class RedisAlways(Redis):
 
 class RedLock(System):
     """Five servers that know nothing of each other. Instead of a failover: two
-    are late, and one of the other three is killed and started again."""
+    of them are down when the lock is taken; then they start again, and so does
+    one of those that have the lock."""
 
     copies = 5
     settings = Redis.settings
@@ -136,13 +139,12 @@ class RedLock(System):
 
     def lag(self):
         for daemon in self.daemons[3:]:
-            daemon.freeze()
+            daemon.kill()
 
     def fail_over(self):
         self.daemons[0].kill()
-        for daemon in self.daemons[3:]:
-            daemon.thaw()
-        self.daemons[0].spawn()
+        for daemon in self.daemons[0], *self.daemons[3:]:
+            daemon.spawn()
         return {}
 
 
@@ -179,6 +181,8 @@ class MariaDB(System):
     def install(self, directory):
         command = ["mariadb-install-db", "--no-defaults", "--user=root"]
         command += ["--datadir=" + os.path.join(directory, "data")]
+        # Those that share /tmp remove each other's tables.
+        command += ["--tmpdir=" + directory]
         command += ["--auth-root-authentication-method=normal"]
         command += ["--skip-test-db", "--innodb-log-file-size=8M"]
         os.makedirs(directory)
@@ -192,6 +196,7 @@ class MariaDB(System):
             "port": port,
             "server-id": port,
             "datadir": directory + "/data",
+            "tmpdir": directory,
             "socket": directory + "/socket",
             "pid-file": directory + "/pid",
             "log-bin": "log",

@@ -27,6 +27,7 @@
 enum { WRITE_EVERY_MS = 10 };
 
 static const struct rival *lock;
+static struct rival_opts opts;
 static void *client;
 static int resource;
 static const char *own_name;
@@ -61,11 +62,14 @@ static void write_once(void)
 
 static void release(void)
 {
+    int64_t deadline = deadline_after(opts.ttl_ms);
     enum rival_result result;
 
     tell("leaving", now_ns());
     held = false;
-    result = lock->release(client);
+    do { /* as an application does that gets no answer */
+        result = lock->release(client);
+    } while (result == RIVAL_ERROR && pause_until(POLL_MS, deadline));
     tell(result == RIVAL_OK ? "left" : "failed", now_ns());
 }
 
@@ -88,7 +92,6 @@ static void obey(const char *line)
 void rival_trial(void)
 {
     struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
-    struct rival_opts opts;
     char line[64];
 
     lock = rival_chosen(&opts);
