@@ -12,7 +12,7 @@ readonly build=build-bench
 usage() {
     cat <<'TEXT'
 tools/bench.sh [--nodes N] [--quick | --smoke] [--variant TEXT]
-               [--list] [NAME]...
+               [--faults] [--list] [NAME]...
 
 Builds the library as a release, starts servers on this machine, runs the
 sub-benchmarks of these names (without a name: all), and writes
@@ -23,6 +23,8 @@ run are kept. Nothing else should run on the machine.
   --quick          fewer rounds: to try something, not to quote it
   --smoke          a few cycles of everything, whatever they take; the report
                    goes to a directory that is removed
+  --faults         only the trials of faults, which count where the locks of
+                   "rivals" have two holders, lose a lock, or hang
   --variant TEXT   only variants with TEXT in their names
   --list           print the names, and run nothing
 TEXT
@@ -74,7 +76,7 @@ while [ $# -gt 0 ]; do
         run+=("$1" "$2")
         shift
         ;;
-    --quick) run+=(--quick) ;;
+    --quick | --faults) run+=("$1") ;;
     --smoke)
         run+=(--smoke)
         smoke=true

@@ -8,8 +8,9 @@ later A releases. The resource is the judge (judge.py), which counts.
 The locks have their trials at the same time, each with servers of its own.
 """
 
-import contextlib
 import concurrent.futures
+import contextlib
+import itertools
 import os
 import signal
 import socket
@@ -26,8 +27,9 @@ from judge import Judge, parse
 EXPIRY_MS = 2000
 TRIALS = 3
 FAULT_S = 2.5 * EXPIRY_MS / 1000  # how long a fault lasts
+SMOKE_S = 0.3
 SETTLE_S = 1
-LATE_S = 2.5 * EXPIRY_MS / 1000  # who waits for longer waits for too long
+LATE_S = 2.5 * EXPIRY_MS / 1000  # a client that waits for longer hangs
 START_S = 60
 CLOCK_S = 60  # how far clocks are moved
 
@@ -127,11 +129,12 @@ class Cut(Fault):
             cable.mend()
 
 
+PRIMARY_DIES = PrimaryDies()
 FAULTS = (
     Fault(),
     Pause(),
     PauseBeforeWrite(),
-    PrimaryDies(),
+    PRIMARY_DIES,
     ServersClock(),
     ServersClockBack(),
     ClientsClock(),
@@ -186,8 +189,9 @@ class Client:
 class Trial:
     """One fault, once, for one lock."""
 
-    def __init__(self, fault, row, directory, build):
+    def __init__(self, fault, row, seconds, directory, build):
         self.fault = fault
+        self.seconds = seconds
         self.name, self.system_name, self.lock = row
         self.directory = directory
         self.peers = os.path.join(build, "tools/bench/peers")
@@ -262,7 +266,7 @@ class Trial:
             self.b.say("acquire")
             self.listen(0.2)
             self.fault.strike(self)
-            self.listen(FAULT_S)
+            self.listen(self.seconds)
             in_time = self.judge.was_granted("B")
             self.fault.heal(self)
             self.listen(SETTLE_S)
@@ -311,34 +315,44 @@ class Faults:
         self.failures = 0
 
     def run(self):
-        trials = 1 if self.options.smoke else TRIALS
-        for fault in FAULTS:
-            if (self.options.variant or "") not in fault.name:
-                continue
-            of_fault = self.results.setdefault(fault.name, {})
-            for number in range(trials):
-                self.say("%s, trial %d of %d" % (fault.name, number + 1, trials))
-                self.run_all(fault, number, of_fault)
+        number = 0
+        for title, pairs in self.rounds():
+            begin = time.monotonic()
+            number += 1
+            with concurrent.futures.ThreadPoolExecutor(len(LOCKS)) as pool:
+                for fault, row in pairs:
+                    pool.submit(self.run_one, fault, row, number)
+            self.say("faults, %s, %.0f s" % (title, time.monotonic() - begin))
         return self.results
 
-    def run_all(self, fault, number, of_fault):
-        with concurrent.futures.ThreadPoolExecutor(len(LOCKS)) as pool:
-            for row in LOCKS:
-                total = of_fault.setdefault(row[0], {})
-                why = unsupported(fault, row)
-                if why:
-                    total["unsupported"] = why
-                else:
-                    pool.submit(self.run_one, fault, number, row, total)
+    def rounds(self):
+        """Trials that run at the same time. A smoke is about the programs: each
+        system loses its primary once, and each lock has one fault more."""
+        if self.options.smoke:
+            yield "primary-dies", [(PRIMARY_DIES, row) for row in LOCKS]
+            yield "one of all", list(zip(itertools.cycle(FAULTS), LOCKS))
+            return
+        for fault in FAULTS:
+            if (self.options.variant or "") in fault.name:
+                for _ in range(1 if self.options.quick else TRIALS):
+                    yield fault.name, [(fault, row) for row in LOCKS]
 
-    def run_one(self, fault, number, row, total):
-        place = "%s-%d-%s-%s" % (fault.name, number, row[1], row[2])
-        directory = os.path.join(self.options.work, place)
+    def run_one(self, fault, row, number):
+        total = self.results.setdefault(fault.name, {}).setdefault(row[0], {})
+        why = unsupported(fault, row)
+        if why:
+            total["unsupported"] = why
+            return
+        place = "faults/%d/%s-%s" % (number, row[1], row[2])
+        directory = os.path.join(os.path.abspath(self.options.work), place)
         build = os.path.abspath(self.options.build)
+        seconds = SMOKE_S if self.options.smoke else FAULT_S
         try:
-            add(total, Trial(fault, row, directory, build).run())
+            add(total, Trial(fault, row, seconds, directory, build).run())
         except Exception as error:
             self.failures += 1
-            self.say("  FAILED: %s: %s" % (row[0], error))
+            self.say(
+                "faults, %s, %s: FAILED: %s" % (fault.name, row[0], error)
+            )
             if not isinstance(error, (OSError, subprocess.SubprocessError)):
                 traceback.print_exc()

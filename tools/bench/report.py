@@ -11,6 +11,7 @@ of the first of the numbers of servers, or of the one at the end of the latter.
 import os
 import re
 
+import faults_report
 import figures
 import plot
 import stats
@@ -25,6 +26,7 @@ class Measured:
     def __init__(self, results):
         self.benches = results["benches"]
         self.machine = results.get("machine", {})
+        self.faults = results.get("faults", {})
 
     def variant(self, bench, nodes, variant):
         """None: not measured."""
@@ -192,6 +194,7 @@ def fill(template, measured):
         "machine": machine_text,
         "promises": promises_text,
         "benches": benches_text,
+        "faults": faults_report.text,
     }
     words = {"ratio": ratio_word, "figure": figure_word}
     text = re.sub(

@@ -5,6 +5,7 @@ import os
 import time
 import traceback
 
+import faults
 import machine
 import peer
 import results
@@ -31,13 +32,26 @@ class Runner:
         with Servers(self.options) as servers:
             self.servers = servers
             for bench in table.BENCHES:
-                if not self.options.names or bench.name in self.options.names:
+                if self.is_wanted(bench):
                     self.run_bench(bench)
+        if self.options.faults or not self.options.names:
+            self.run_faults()
         self.results["machine"] = machine.describe()
         results.write(self.results, self.options.out)
         if self.failures:
             self.say("%d failed" % self.failures)
         return 1 if self.failures else 0
+
+    def is_wanted(self, bench):
+        if self.options.faults:
+            return False
+        return not self.options.names or bench.name in self.options.names
+
+    def run_faults(self):
+        trials = faults.Faults(self.options, self.say)
+        found = trials.run()
+        self.failures += trials.failures
+        self.results.setdefault("faults", {}).update(found)
 
     def run_bench(self, bench):
         for variant in bench.variants:
