@@ -142,7 +142,7 @@ FAULTS = (
 )
 # Name, system, lock.
 LOCKS = tuple(row[:3] for row in table.RIVAL_LOCKS) + (
-    ("RedLock, each write synced", "redlock-always", "redlock"),
+    ("RedLock, synced", "redlock-always", "redlock"),
 )
 SYSTEMS = dict(rivals.SYSTEMS, zookeeper=rivals.Ensemble)
 

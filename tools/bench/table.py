@@ -808,7 +808,7 @@ UNFAIR = Bench(
 RIVAL_LOCKS = (
     ("zkrecipes", "zookeeper", "zkrecipes", 50, 100),
     ("Redis SET NX PX", "redis", "redis-set", 500, 2000),
-    ("the same, each write synced", "redis-always", "redis-set", 500, 2000),
+    ("Redis SET NX PX, synced", "redis-always", "redis-set", 500, 2000),
     ("Redis SETNX+GETSET", "redis", "redis-getset", 500, 2000),
     ("Redis hash, as Redisson", "redis", "redis-hash", 500, 500),
     ("RedLock, five Redis", "redlock", "redlock", 100, 500),

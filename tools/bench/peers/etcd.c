@@ -236,7 +236,6 @@ static void etcd_close(void *client)
 }
 
 static const struct rival etcd = { .name = "etcd",
-                                   .rule = "own clock, until the lease ends",
                                    .open = etcd_open,
                                    .acquire = etcd_acquire,
                                    .holds = etcd_holds,

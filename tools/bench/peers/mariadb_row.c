@@ -75,7 +75,6 @@ static void row_close(void *client)
 extern const struct rival mariadb_row;
 
 const struct rival mariadb_row = { .name = "mariadb-row",
-                                   .rule = "until it has released",
                                    .open = row_open,
                                    .acquire = row_acquire,
                                    .holds = row_holds,

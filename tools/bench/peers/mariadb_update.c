@@ -92,8 +92,6 @@ static void update_close(void *client)
 extern const struct rival mariadb_update;
 
 const struct rival mariadb_update = { .name = "mariadb-for-update",
-                                      .rule = "asks on the transaction's "
-                                              "connection",
                                       .open = update_open,
                                       .acquire = update_acquire,
                                       .holds = update_holds,

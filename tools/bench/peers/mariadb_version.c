@@ -111,7 +111,6 @@ static void version_close(void *client)
 extern const struct rival mariadb_version;
 
 const struct rival mariadb_version = { .name = "mariadb-version",
-                                       .rule = "own clock, until lock_until",
                                        .open = version_open,
                                        .acquire = version_acquire,
                                        .holds = version_holds,

@@ -130,8 +130,6 @@ static void memcached_close(void *client)
 }
 
 static const struct rival memcached = { .name = "memcached",
-                                        .rule = "own clock, until a second "
-                                                "before the expiry",
                                         .open = memcached_open,
                                         .acquire = memcached_acquire,
                                         .holds = memcached_holds,

@@ -111,8 +111,6 @@ static void getset_close(void *client)
 extern const struct rival redis_getset;
 
 const struct rival redis_getset = { .name = "redis-getset",
-                                    .rule = "own wall clock, until the time in "
-                                            "the value",
                                     .open = getset_open,
                                     .acquire = getset_acquire,
                                     .holds = getset_holds,

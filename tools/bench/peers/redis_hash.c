@@ -187,7 +187,6 @@ static void hash_close(void *client)
 extern const struct rival redis_hash;
 
 const struct rival redis_hash = { .name = "redis-hash",
-                                  .rule = "asks the server for its entry",
                                   .open = hash_open,
                                   .acquire = hash_acquire,
                                   .holds = hash_holds,

@@ -142,8 +142,6 @@ static void redlock_close(void *client)
 extern const struct rival redis_redlock;
 
 const struct rival redis_redlock = { .name = "redlock",
-                                     .rule = "own clock, until the validity "
-                                             "time has passed",
                                      .open = redlock_open,
                                      .acquire = redlock_acquire,
                                      .holds = redlock_holds,

@@ -89,7 +89,6 @@ static void set_close(void *client)
 extern const struct rival redis_set;
 
 const struct rival redis_set = { .name = "redis-set",
-                                 .rule = "own clock, until the time to live",
                                  .open = set_open,
                                  .acquire = set_acquire,
                                  .holds = set_holds,

@@ -22,12 +22,12 @@ struct rival_opts {
 
 struct rival {
     const char *name;
-    const char *rule; /* when a holder believes that it holds */
     /* One client, with a connection of its own. */
     enum rival_result (*open)(const struct rival_opts *opts, void **ret_client);
     /* Goes on through broken connections, as an application has to. */
     enum rival_result (*acquire)(void *client, int64_t timeout_ms);
-    bool (*holds)(void *client);
+    bool (*holds)(
+        void *client); /* as its documents say, or else in its favour */
     int64_t (*token)(void *client); /* for fencing; NULL: it has none */
     enum rival_result (*release)(void *client);
     void (*close)(void *client);

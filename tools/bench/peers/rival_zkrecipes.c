@@ -87,7 +87,6 @@ static void ours_close(void *client)
 }
 
 static const struct rival ours = { .name = "zkrecipes",
-                                   .rule = "zkr_grant_check()",
                                    .open = ours_open,
                                    .acquire = ours_acquire,
                                    .holds = ours_holds,
