@@ -102,5 +102,6 @@ results=$out/benchmarks/results.json
 status=0
 tools/bench/zkr-bench run --build "$build" --work "$work/servers" \
     --out "$results" "${run[@]}" || status=$?
+[ "$status" -eq 0 ] || tail -n 30 "$work/servers/peers.log" >&2
 [ ! -e "$results" ] || tools/bench/zkr-bench report "$results" "$out" || status=1
 exit "$status"

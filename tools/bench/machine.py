@@ -30,7 +30,8 @@ def processor():
 
 def distribution():
     with open("/etc/os-release") as file:
-        pairs = dict(line.rstrip().split("=", 1) for line in file if "=" in line)
+        lines = [line.rstrip() for line in file if "=" in line]
+    pairs = dict(line.split("=", 1) for line in lines)
     return pairs.get("PRETTY_NAME", "").strip('"')
 
 

@@ -2,8 +2,8 @@
 
 In the template a line "@@NAME@@" becomes a table, and in the text
 
-    @{ratio TEXT}                           the median of the ratio of that text
-    @{figure BENCH, VARIANT, PEER, FIGURE}  the median of a figure, with its unit
+    @{ratio TEXT}                           the median of that ratio
+    @{figure BENCH, VARIANT, PEER, FIGURE}  the median, with its unit
 
 of the first of the numbers of servers, or of the one at the end of the latter.
 """
@@ -210,22 +210,31 @@ def fill(template, measured):
 # Plots.
 
 
+def plot_row(measured, bench, nodes, variant, spec):
+    """A label, whether it is ours, the values; None: nothing to show."""
+    lists = measured.peer(bench.name, nodes, variant.name, spec.name)
+    values = figures.scaled(bench.plot, lists.get(bench.plot, []))
+    if not values or min(values) <= 0:
+        return None
+    servers = "" if nodes == 1 else ", %d servers" % nodes
+    label = "%s%s: %s" % (variant.name, servers, spec.name)
+    return label, spec.name.startswith("zkrecipes"), values
+
+
 def plot_rows(measured, bench):
-    for variant in bench.variants:
-        for nodes in variant.nodes:
-            for spec in variant.peers:
-                lists = measured.peer(bench.name, nodes, variant.name, spec.name)
-                values = figures.scaled(bench.plot, lists.get(bench.plot, []))
-                if values and min(values) > 0:
-                    servers = "" if nodes == 1 else ", %d servers" % nodes
-                    label = "%s%s: %s" % (variant.name, servers, spec.name)
-                    yield label, spec.program == "zkrecipes", values
+    rows = (
+        plot_row(measured, bench, nodes, variant, spec)
+        for variant in bench.variants
+        for nodes in variant.nodes
+        for spec in variant.peers
+    )
+    return [row for row in rows if row]
 
 
 def write_plots(measured, directory):
     os.makedirs(directory, exist_ok=True)
     for bench in table.BENCHES:
-        rows = list(plot_rows(measured, bench)) if bench.plot else []
+        rows = plot_rows(measured, bench) if bench.plot else []
         if rows:
             axis = "%s %s (%s is better)" % (
                 figures.heading(bench.plot),

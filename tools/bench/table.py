@@ -122,14 +122,20 @@ def peer(
     return Peer(name, program, bench, batch, options, smoke_batch, smoke, tidy)
 
 
-def uncontended(where, recipes=("mutex", "read", "write", "reentrant", "unfair")):
+def raw(batch, window):
+    """Creates and deletes without a recipe, so many under way."""
+    name = "raw, %s under way" % format(window, ",")
+    return peer(name, "raw", "pipeline", batch, window=window)
+
+
+def uncontended(where):
     """One lock of each recipe, and of Curator's and kazoo's."""
     peers = [
         peer("raw create, delete", "raw", "cycle"),
         peer("raw create+list, delete", "raw", "cycle-list"),
     ]
     for program, of_it in (
-        ("zkrecipes", recipes),
+        ("zkrecipes", ("mutex", "read", "write", "reentrant", "unfair")),
         ("curator", ("mutex", "read", "write")),
         ("kazoo", ("mutex", "write")),
     ):
@@ -292,7 +298,7 @@ def threads(count):
             ),
             peer("curator", "curator", "contended", 4 * count, **shared),
             peer("pthread mutex", "local", "threads", 20000, **shared),
-            peer("raw, 64 under way", "raw", "pipeline", 400),
+            raw(400, 64),
         ],
         [
             Ratio(
@@ -385,8 +391,8 @@ def many_locks(name, batch, rounds, with_curator):
         peer(
             "zkrecipes", "zkrecipes", "many-locks", batch, 10, few, locks=10000
         ),
-        peer("raw, 64 under way", "raw", "pipeline", batch),
-        peer("raw, 1,000 under way", "raw", "pipeline", batch, window=1000),
+        raw(batch, 64),
+        raw(batch, 1000),
     ]
     ratios = [
         Ratio(
@@ -417,9 +423,8 @@ def many_locks(name, batch, rounds, with_curator):
                 ">= 5",
             )
         )
-    return Variant(
-        name, peers, ratios, columns=("rate", "cpu_ns", "requests"), rounds=rounds
-    )
+    columns = ("rate", "cpu_ns", "requests")
+    return Variant(name, peers, ratios, columns, rounds)
 
 
 MANY_LOCKS = Bench(
@@ -456,8 +461,8 @@ LONG_LINE = Bench(
             "10,000 claims, one session",
             [
                 our_line(10000, 1),
-                peer("raw, 64 under way", "raw", "pipeline", 2000),
-                peer("raw, 1,000 under way", "raw", "pipeline", 2000, window=1000),
+                raw(2000, 64),
+                raw(2000, 1000),
             ],
             [
                 Ratio(
@@ -527,8 +532,8 @@ LONG_LINE = Bench(
             "10,000 claims, 100 sessions",
             [
                 our_line(10000, 100),
-                peer("raw, 64 under way", "raw", "pipeline", 2000),
-                peer("raw, 1,000 under way", "raw", "pipeline", 2000, window=1000),
+                raw(2000, 64),
+                raw(2000, 1000),
             ],
             [
                 Ratio(

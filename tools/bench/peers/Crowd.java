@@ -1,4 +1,4 @@
-/* Threads that do cycles together, and sleep between the batches; as crowd.c. */
+/* Threads that do cycles together, and sleep between batches: as crowd.c. */
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
