@@ -143,6 +143,7 @@ FAULTS = (
 # Name, system, lock.
 LOCKS = tuple(row[:3] for row in table.RIVAL_LOCKS) + (
     ("RedLock, synced", "redlock-always", "redlock"),
+    ("Redis SET NX PX, unchecked", "redis", "redis-unchecked"),
 )
 SYSTEMS = dict(rivals.SYSTEMS, zookeeper=rivals.Ensemble)
 

@@ -85,7 +85,9 @@ void redis_unset_make(struct redis_unset *unset, const char *key,
     memcpy(unset->argv, argv, sizeof(argv));
 }
 
-extern const struct rival redis_set, redis_getset, redis_hash, redis_redlock;
+extern const struct rival redis_set, redis_unchecked, redis_getset, redis_hash,
+    redis_redlock;
 
-const struct rival *const rivals[] = { &redis_set, &redis_getset, &redis_hash,
+const struct rival *const rivals[] = { &redis_set,     &redis_unchecked,
+                                       &redis_getset,  &redis_hash,
                                        &redis_redlock, NULL };

@@ -1,8 +1,9 @@
 /* Redis: SET key token NX PX ttl; a script compares the token and deletes.
  *
- * Source: redis.io, SET, "Patterns". A holder believes so until the time to
- * live has passed on its own clock, counted from before the request; the
- * document asks for no check, this one is in its favour.
+ * Source: redis.io, SET, "Patterns". The document asks a holder for no check,
+ * so there are two of it: "redis-unchecked" believes until it has released;
+ * "redis-set", in its favour, until the time to live has passed on its own
+ * clock, counted from before the request.
  */
 #include "redis.h"
 
@@ -15,6 +16,7 @@ struct client {
     int64_t ttl_ms;
     char token[TOKEN_SIZE];
     int64_t valid_until_ms;
+    bool held;
 };
 
 static enum rival_result set_open(const struct rival_opts *opts,
@@ -49,6 +51,7 @@ static enum rival_result set_acquire(void *client, int64_t timeout_ms)
         freeReplyObject(reply);
         if (held) {
             c->valid_until_ms = start + c->ttl_ms;
+            c->held = true;
             return RIVAL_OK;
         }
     } while (pause_until(POLL_MS, deadline));
@@ -62,11 +65,19 @@ static bool set_holds(void *client)
     return now_ms() < c->valid_until_ms;
 }
 
+static bool unchecked_holds(void *client)
+{
+    struct client *c = client;
+
+    return c->held;
+}
+
 static enum rival_result set_release(void *client)
 {
     struct client *c = client;
     struct redis_unset unset;
 
+    c->held = false;
     redis_unset_make(&unset, c->name, c->token);
     switch (redis_number(&c->redis, 5, unset.argv, -1)) {
     case 1:
@@ -86,7 +97,7 @@ static void set_close(void *client)
     free(c);
 }
 
-extern const struct rival redis_set;
+extern const struct rival redis_set, redis_unchecked;
 
 const struct rival redis_set = { .name = "redis-set",
                                  .open = set_open,
@@ -94,3 +105,10 @@ const struct rival redis_set = { .name = "redis-set",
                                  .holds = set_holds,
                                  .release = set_release,
                                  .close = set_close };
+
+const struct rival redis_unchecked = { .name = "redis-unchecked",
+                                       .open = set_open,
+                                       .acquire = set_acquire,
+                                       .holds = unchecked_holds,
+                                       .release = set_release,
+                                       .close = set_close };
