@@ -5,7 +5,9 @@
  *   cycle-list    create and list in one flight, then delete
  *   pipeline      create and delete, window=64 of them under way at a time
  *
- * The nodes and their data are like those of a lock. */
+ * The nodes and their data are like those of a lock. As it comes, the client
+ * resolves the names of its servers each time that it looks for something to
+ * do; with resolve=0 it does not. */
 #include "peer.h"
 
 #include <stdbool.h>
@@ -209,6 +211,8 @@ static void prepare(void)
     zh = zookeeper_init(peer_target(), on_event, TIMEOUT_MS, NULL, NULL, 0);
     if (zh == NULL)
         peer_error("zookeeper_init");
+    if (peer_number("resolve", 1) == 0)
+        (void)zoo_set_servers_resolution_delay(zh, -1);
     await(1);
     (void)snprintf(dir, sizeof(dir), "/bench-raw-%ld", (long)getpid());
     (void)snprintf(prefix, sizeof(prefix),
