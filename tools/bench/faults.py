@@ -28,6 +28,7 @@ EXPIRY_MS = 2000
 TRIALS = 3
 FAULT_S = 2.5 * EXPIRY_MS / 1000  # how long a fault lasts
 SMOKE_S = 0.3
+WRITE_S = 0.05  # A writes, and B begins to wait
 SETTLE_S = 1
 LATE_S = 2.5 * EXPIRY_MS / 1000  # a client that waits for longer hangs
 START_S = 60
@@ -54,7 +55,7 @@ class Fault:
 
 class Pause(Fault):
     name = "pause"
-    title = "A is paused beyond the expiry, between two writes"
+    title = "A is paused beyond the expiry, wherever it is"
     a_is_out = True
 
     def strike(self, trial):
@@ -265,17 +266,20 @@ class Trial:
             self.a.say("acquire")
             self.listen_for("granted", "A")
             self.b.say("acquire")
-            self.listen(0.2)
+            self.listen(WRITE_S)
             self.fault.strike(self)
             self.listen(self.seconds)
             in_time = self.judge.was_granted("B")
             self.fault.heal(self)
             self.listen(SETTLE_S)
             self.a.say("release")
-            self.listen(LATE_S, lambda _: self.judge.was_granted("B"))
+            self.listen(LATE_S, lambda _: self.is_over())
             if not self.fault.a_is_out:
                 in_time = self.judge.was_granted("B")
             return self.verdict(in_time)
+
+    def is_over(self):
+        return "A" in self.judge.done and self.judge.was_granted("B")
 
     def verdict(self, in_time):
         return {

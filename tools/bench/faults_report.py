@@ -37,7 +37,7 @@ def fault_text(fault, found):
     text += row([""] + [title for _, title in COLUMNS])
     text += row(["---"] + ["---:"] * len(COLUMNS))
     for lock, _, _ in faults.LOCKS:
-        text += lock_row(lock, found.get(lock, {}))
+        text += lock_row(lock, found["locks"].get(lock, {}))
     return text
 
 
@@ -45,7 +45,9 @@ def text(measured):
     """Called by report.py."""
     if not measured.faults:
         return "Not measured.\n"
-    return "\n".join(
+    runs = {(of["when"], of["commit"]) for of in measured.faults.values()}
+    text = "".join("Measured %s, commit %s.\n" % run for run in sorted(runs))
+    return text + "\n" + "\n".join(
         fault_text(fault, measured.faults[fault.name])
         for fault in faults.FAULTS
         if fault.name in measured.faults

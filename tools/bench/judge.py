@@ -26,6 +26,7 @@ class Judge:
         self.has_token = False
         self.untold = False  # believed until it released what another one had
         self.left = False  # the newest has begun to release it
+        self.done = set()  # who has released
         self.newest = None  # who was granted the lock last
         self.granted_ns = {}
         self.believes = {}
@@ -76,10 +77,9 @@ class Judge:
         self.believes[event.who] = False
 
     def on_left(self, event):
-        pass
+        self.done.add(event.who)
 
-    def on_failed(self, event):
-        pass
+    on_failed = on_left
 
     def was_granted(self, who):
         return who in self.granted_ns

@@ -323,12 +323,16 @@ class Etcd(System):
         raise RuntimeError("etcd has no leader")
 
     def lag(self):
-        self.old = self.leader()
-        self.daemons[self.old - 1].freeze()
+        """Not the first: clients have connected to it, and a request for a
+        lock has no time limit."""
+        old = self.leader()
+        self.old = self.daemons[old]
+        self.late = self.daemons[1 if old == 2 else 2]
+        self.late.freeze()
 
     def fail_over(self):
-        self.daemons[self.old].kill()
-        self.daemons[self.old - 1].thaw()
+        self.old.kill()
+        self.late.thaw()
         return {}
 
 

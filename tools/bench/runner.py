@@ -49,9 +49,10 @@ class Runner:
 
     def run_faults(self):
         trials = faults.Faults(self.options, self.say)
-        found = trials.run()
+        for name, locks in trials.run().items():
+            of_fault = dict(self.stamp(), locks=locks)
+            self.results.setdefault("faults", {})[name] = of_fault
         self.failures += trials.failures
-        self.results.setdefault("faults", {}).update(found)
 
     def run_bench(self, bench):
         for variant in bench.variants:
@@ -76,12 +77,15 @@ class Runner:
             % (bench.name, variant.name, nodes, time.monotonic() - begin)
         )
         of_bench = self.results["benches"].setdefault(bench.name, {})
-        of_bench.setdefault(str(nodes), {})[variant.name] = {
+        of_variant = dict(self.stamp(), peers=peers)
+        of_bench.setdefault(str(nodes), {})[variant.name] = of_variant
+        results.write(self.results, self.options.out)
+
+    def stamp(self):
+        return {
             "when": datetime.date.today().isoformat(),
             "commit": machine.commit(),
-            "peers": peers,
         }
-        results.write(self.results, self.options.out)
 
     def run_variant(self, variant, nodes):
         """Returns what its peers measured."""
