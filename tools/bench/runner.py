@@ -95,7 +95,7 @@ class Runner:
             for spec in variant.peers:
                 running.append((spec, self.start(spec, nodes)))
             running = self.await_all(running, measured)
-            for number in range(self.rounds(variant)):
+            for number in range(self.rounds(variant, nodes)):
                 self.round(variant, running, number, nodes, measured)
             for spec, process in running:
                 if not process.stop():
@@ -142,12 +142,12 @@ class Runner:
                 process.stop()
         return ready
 
-    def rounds(self, variant):
+    def rounds(self, variant, nodes):
+        """Several servers take several times as long for a batch."""
+        rounds = variant.rounds if nodes == 1 else variant.rounds_of_several
         if self.options.smoke:
             return SMOKE_ROUNDS
-        if self.options.quick:
-            return min(variant.rounds, QUICK_ROUNDS)
-        return variant.rounds
+        return min(rounds, QUICK_ROUNDS) if self.options.quick else rounds
 
     def round(self, variant, running, number, nodes, measured):
         """One batch of each peer; another one begins in each round."""

@@ -48,6 +48,7 @@ class Variant:
     columns: tuple = ("ns", "cpu_ns")  # figures that the report shows
     rounds: int = 15
     nodes: tuple = (1,)  # numbers of servers; each is a run
+    rounds_of_several: int = 9  # rounds, where there are several servers
     fault: str = None  # happens in each batch: see the system
 
 
@@ -316,7 +317,14 @@ def threads(count):
                 **shared,
                 **RETAINED,
             ),
-            peer("curator", "curator", "contended", 4 * count, **shared),
+            peer(
+                "curator",
+                "curator",
+                "contended",
+                2 * count,
+                warmup=300,
+                **shared,
+            ),
             peer("pthread mutex", "local", "threads", 20000, **shared),
             raw(400),
             raw_tuned(400),
@@ -738,8 +746,8 @@ RECOVERY = Bench(
                 )
             ],
             columns=("gap_ns",),
-            rounds=3,
             nodes=(3,),
+            rounds_of_several=3,
             fault="leader killed",
         ),
     ],

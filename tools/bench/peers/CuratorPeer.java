@@ -280,6 +280,9 @@ public class CuratorPeer {
 
     /* The holder is another process, and is killed. */
     static class Killed implements Peer.Bench {
+        /* So the server hears of the holder as it usually does. */
+        private static final int HOLD_MS = 700;
+
         private CuratorFramework client;
         private InterProcessMutex lock;
 
@@ -310,6 +313,7 @@ public class CuratorPeer {
             var killer = new Thread(() -> {
                 try {
                     awaitNodes(nodes + 1);
+                    Thread.sleep(HOLD_MS);
                     begin[0] = System.nanoTime();
                     holder.destroyForcibly();
                 } catch (Exception e) {

@@ -12,7 +12,10 @@
 #include "zkr_benches.h"
 #include "zkr_locks.h"
 
-enum { POLL_US = 20000 };
+enum {
+    POLL_US = 20000,
+    HOLD_US = 700000, /* so the server hears of the holder as it usually does */
+};
 
 static zkr_session *session;
 static zkr_mutex *mutex;
@@ -85,6 +88,7 @@ static int64_t cycle(void)
     check("acquire",
           zkr_mutex_acquire_async(mutex, -1, on_granted, NULL, NULL));
     await_node(nodes + 1);
+    (void)usleep(HOLD_US);
     begin = peer_now_ns();
     (void)kill(pid, SIGKILL);
     if (read(granted[0], &grant, sizeof(grant)) != sizeof(grant))
