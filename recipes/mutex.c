@@ -15,6 +15,7 @@ const struct zkr__recipe zkr__mutex_recipe = {
     .markers =
         ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
     .waits_for = zkr__nearest_any,
+    .can_stay = true,
 };
 
 static struct zkr__lock *lock_of(zkr_mutex *mutex)
@@ -60,6 +61,11 @@ int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
 int zkr_mutex_cancel(zkr_mutex *mutex)
 {
     return zkr__lock_cancel(lock_of(mutex), zkr__mutex_recipe.noun);
+}
+
+int zkr_mutex_yield(zkr_mutex *mutex)
+{
+    return zkr__lock_yield(lock_of(mutex), zkr__mutex_recipe.noun);
 }
 
 const char *zkr_mutex_path(const zkr_mutex *mutex)

@@ -113,6 +113,11 @@ int zkr_reentrant_mutex_cancel(zkr_reentrant_mutex *rm)
     return zkr__lock_cancel(lock_of(rm), noun);
 }
 
+int zkr_reentrant_mutex_yield(zkr_reentrant_mutex *rm)
+{
+    return zkr__lock_yield(lock_of(rm), noun);
+}
+
 const char *zkr_reentrant_mutex_path(const zkr_reentrant_mutex *rm)
 {
     return rm == NULL ? NULL : rm->lock.path;

@@ -15,7 +15,7 @@ ZKR__LOCK_OPTS_FIT(struct zkr_rwlock_opts);
 
 #define FLAGS                                                                  \
     (ZKR_RWLOCK_FAIL_ON_SESSION_LOSS | ZKR_RWLOCK_PERSISTENT_PARENTS |         \
-     ZKR_RWLOCK_KAZOO_LAYOUT | ZKR_RWLOCK_REENTRANT)
+     ZKR_RWLOCK_KAZOO_LAYOUT | ZKR_RWLOCK_REENTRANT | ZKR__LOCK_CAN_STAY)
 
 /* A kazoo Lock or a mutex of ours on this path does not wait for our nodes, but
  * we wait for theirs. */
@@ -32,6 +32,7 @@ const struct zkr__recipe zkr__writing_recipe = {
     .markers = MARKERS,
     .waits_for = zkr__nearest_any,
     .deadlocks_with = &zkr__reading_recipe,
+    .can_stay = true,
 };
 
 const struct zkr__recipe zkr__reading_recipe = {
@@ -118,6 +119,11 @@ int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
 int zkr_rwlock_cancel(zkr_rwlock *lock)
 {
     return zkr__lock_cancel(lock_of(lock), noun);
+}
+
+int zkr_rwlock_yield(zkr_rwlock *lock)
+{
+    return zkr__lock_yield(lock_of(lock), noun);
 }
 
 const char *zkr_rwlock_path(const zkr_rwlock *lock)

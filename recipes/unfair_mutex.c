@@ -93,6 +93,8 @@ const struct zkr__way zkr__by_creating_it = {
     .identity = &zkr__by_data,
     .enter = take_locked,
     .created = created_locked,
+    .withdraw = zkr__claim_withdraw_locked,
+    .leave = zkr__claim_leave_locked,
     .go_on = take_locked,
     .met = met_locked,
 };
@@ -111,7 +113,9 @@ int zkr_unfair_mutex_new(zkr_session *session, const char *path,
                          const struct zkr_mutex_opts *opts,
                          zkr_unfair_mutex **ret_mutex)
 {
-    const uint32_t flags = ZKR__MUTEX_FLAGS & ~(uint32_t)ZKR_MUTEX_KAZOO_LAYOUT;
+    const uint32_t flags =
+        ZKR__MUTEX_FLAGS &
+        ~(uint32_t)(ZKR_MUTEX_KAZOO_LAYOUT | ZKR__LOCK_CAN_STAY);
     struct zkr__lock *lock;
     int rc;
 

@@ -124,13 +124,29 @@ ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state state);
 /**
  * The fencing token: the czxid of the lock node, a positive number that is
  * higher for every later grant of the same lock (rwlock.h says what that means
- * for readers). It never changes, and is readable in every state. 0 for NULL.
+ * for readers; zkr_grant_handoff(), for locks that stay). It never changes, and
+ * is readable in every state. 0 for NULL.
  *
  * Source    The transaction id of ZooKeeper; "sequencer" in the Chubby paper.
  *           The sequence number in the node's name is not a token: it starts
  *           again at 0 when the directory is re-created.
  */
 ZKR_API int64_t zkr_grant_token(zkr_grant *grant);
+
+/**
+ * The number of grants that this lock node has had before: 0 for the first
+ * holder, and always 0 without retain_ms (mutex.h). It never changes.
+ *
+ * Fencing: holders that took the lock from each other here have the same token.
+ * All of them are in this process, and the lock orders them, so what one of
+ * them has written before its release comes before the next. A resource that
+ * must also refuse a late write of one of them to another (a request that a
+ * thread has sent and not awaited before its release) compares the pair: token
+ * first, and this count when the tokens are equal. To all others the token is
+ * enough. A guarded write (guarded.h) is guarded by the node: so a node with a
+ * write that is not answered is not handed on.
+ */
+ZKR_API uint64_t zkr_grant_handoff(zkr_grant *grant);
 
 /**
  * Return how often the lock is held: 1, or more when its thread has acquired a
@@ -175,8 +191,9 @@ typedef void (*zkr_grant_fn)(zkr_grant *grant,
 ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
 
 /**
- * Give the lock back and wait until its node is gone. A lock that is held
- * several times loses one count, and nothing is sent.
+ * Give the lock back and wait until its node is gone, or return at once when it
+ * stays (retain_ms, mutex.h). A lock that is held several times loses one
+ * count, and nothing is sent.
  *
  * Time      reply_timeout_ms of the session at most.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK, still held).

@@ -25,7 +25,28 @@
  * lives. When the session ends, the claim enters again at the tail under the
  * same deadline, unless ZKR_MUTEX_FAIL_ON_SESSION_LOSS is set.
  *
- * Source    ZooKeeper recipes, "Locks"; Curator InterProcessMutex.
+ * A lock that stays. With retain_ms, a lock that is given back stays with this
+ * object, node and all. Threads and callbacks take it from each other, or
+ * again, without any request to the servers, in the order in which they asked.
+ * The lease is looked at each time; the watch and the listeners work as ever.
+ * - The node goes back to the fleet when nobody has wanted it here for
+ *   retain_ms; or, as soon as another contender has queued behind it, after at
+ *   most retain_max more grants here, and at once when nobody here waits. So
+ *   nobody else waits for longer than these grants last.
+ * - It also goes back with the next release after zkr_mutex_yield(), a request
+ *   to give the lock back (ZKR_GRANT_REVOKE_REQUESTED), or zkr_mutex_free();
+ *   and with the release of a grant that is not HELD, or whose guarded writes
+ *   are not all answered: a late write must not find the node of the next
+ *   holder. Unused, it goes back at once in these cases, and in doubt.
+ * - Grants of one node have one token. zkr_grant_handoff() counts them: a
+ *   resource that fences tells holders apart by token and count, see there.
+ * - When the node is lost, whoever holds the lock is told, and those who wait
+ *   here queue again together, in their order.
+ * - Meanwhile the session writes as for every held lock (grant.h). Other
+ *   objects on the path, of this process too, are contenders like any other.
+ *
+ * Source    ZooKeeper recipes, "Locks"; Curator InterProcessMutex. For the lock
+ *           that stays: D. Dice, V. J. Marathe, N. Shavit, "Lock Cohorting".
  * Example   examples/mutex.c, examples/async.c
  */
 #ifndef ZKRECIPES_MUTEX_H
@@ -59,13 +80,22 @@ enum zkr_mutex_flags {
 
 /** Zero means default, for every member. */
 struct zkr_mutex_opts {
-    size_t size;       /**< Set by ZKR_MUTEX_OPTS_INIT. */
-    const char *label; /**< Why you want the lock: written into the node, shown
-                            by tools. UTF-8 without control characters, at most
-                            ZKR_LABEL_MAX bytes. Copied. */
-    uint32_t flags;    /**< enum zkr_mutex_flags. */
-    uint32_t reserved; /**< Zero. */
+    size_t size;        /**< Set by ZKR_MUTEX_OPTS_INIT. */
+    const char *label;  /**< Why you want the lock: written into the node, shown
+                             by tools. UTF-8 without control characters, at most
+                             ZKR_LABEL_MAX bytes. Copied. */
+    uint32_t flags;     /**< enum zkr_mutex_flags. */
+    uint32_t reserved;  /**< Zero. */
+    uint32_t retain_ms; /**< For how long a lock that is given back stays with
+                             the process when nobody wants it; 0: it does not
+                             stay. Unfair mutexes refuse it. */
+    uint32_t retain_max; /**< The number of grants here after another contender
+                              was seen to wait; 0: 64. Without retain_ms it
+                              means nothing. */
 };
+
+/** Defined where the options have retain_ms and retain_max. */
+#define ZKR_MUTEX_RETAINS 1
 
 /* clang-format off */
 #define ZKR_MUTEX_OPTS_INIT { .size = sizeof(struct zkr_mutex_opts) }
@@ -89,7 +119,8 @@ ZKR_API int zkr_mutex_new(zkr_session *session, const char *path,
 
 /**
  * Free the handle. Acquires that wait through it end with ZKR_ECANCELED;
- * grants obtained through it stay valid. NULL is allowed.
+ * grants obtained through it stay valid. A lock that has stayed without a
+ * holder is given back in the background. NULL is allowed.
  */
 ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
 
@@ -99,7 +130,9 @@ ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
  * Time      @p timeout_ms milliseconds, on a clock that nobody sets. Negative
  *           waits without limit. 0 tries once: it lists the contenders first,
  *           and writes nothing when the lock is taken (ZKR_EBUSY); it waits at
- *           most reply_timeout_ms of the session for the answers.
+ *           most reply_timeout_ms of the session for the answers. A lock that
+ *           has stayed here is taken at once, unless another thread has it or
+ *           waits for it (ZKR_EBUSY).
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Owns      On success the caller owns the grant and frees it.
  * On error  The lock is not held. Our node is gone or is being deleted in the
@@ -140,6 +173,17 @@ ZKR_API int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
  * Threads   Any, callbacks too.
  */
 ZKR_API int zkr_mutex_cancel(zkr_mutex *mutex);
+
+/**
+ * Give a lock that has stayed with this object (retain_ms) back to the fleet:
+ * at once, in the background, when nobody holds it, otherwise with the release
+ * of the present holder. Those who wait here queue again, behind all others.
+ * Without a lock that stays the call does nothing.
+ *
+ * Threads   Any, callbacks too.
+ * Errors    ZKR_EINVAL, ZKR_EFORKED.
+ */
+ZKR_API int zkr_mutex_yield(zkr_mutex *mutex);
 
 /** The path as it was given to zkr_mutex_new(). Valid until the mutex is freed;
  *  NULL for NULL. */

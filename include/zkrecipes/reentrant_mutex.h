@@ -14,6 +14,9 @@
  * owner fails with ZKR_ELOST (Curator reports success there) until the owner
  * has released as often as it acquired. Then it may start anew.
  *
+ * With retain_ms in its options the lock stays with this object, as mutex.h
+ * says: threads take it from each other, or again, without a request.
+ *
  * Calling sequence: zkr_reentrant_mutex_new(); per thread any number of
  * zkr_reentrant_mutex_acquire(), and as many zkr_reentrant_mutex_release();
  * zkr_reentrant_mutex_free().
@@ -99,6 +102,9 @@ ZKR_API zkr_grant *zkr_reentrant_mutex_grant(zkr_reentrant_mutex *mutex);
 
 /** End every wait through this handle with ZKR_ECANCELED. */
 ZKR_API int zkr_reentrant_mutex_cancel(zkr_reentrant_mutex *mutex);
+
+/** Give a lock that has stayed with this object back; as zkr_mutex_yield(). */
+ZKR_API int zkr_reentrant_mutex_yield(zkr_reentrant_mutex *mutex);
 
 /** The path as it was given. Valid until the mutex is freed. */
 ZKR_API const char *zkr_reentrant_mutex_path(const zkr_reentrant_mutex *mutex);

@@ -33,6 +33,11 @@
  * accepts a write when its token is not lower than any it has seen, and a read
  * when its token is not lower than any write token it has seen.
  *
+ * With retain_ms the write lock stays with this object when it is given back,
+ * as mutex.h says. Read grants never stay, and a reader of this object is a
+ * contender like any other. A write lock beside which a reader stands (see
+ * above) goes back with its release.
+ *
  * Otherwise guarantees, limits and sessions are those of mutex.h.
  *
  * Calling sequence: zkr_rwlock_new() on a session; zkr_rwlock_acquire_read() or
@@ -75,10 +80,12 @@ enum zkr_rwlock_flags {
 
 /** Zero means default, for every member. */
 struct zkr_rwlock_opts {
-    size_t size;       /**< Set by ZKR_RWLOCK_OPTS_INIT. */
-    const char *label; /**< As in struct zkr_mutex_opts. Copied. */
-    uint32_t flags;    /**< enum zkr_rwlock_flags. */
-    uint32_t reserved; /**< Zero. */
+    size_t size;         /**< Set by ZKR_RWLOCK_OPTS_INIT. */
+    const char *label;   /**< As in struct zkr_mutex_opts. Copied. */
+    uint32_t flags;      /**< enum zkr_rwlock_flags. */
+    uint32_t reserved;   /**< Zero. */
+    uint32_t retain_ms;  /**< As in struct zkr_mutex_opts, of the write lock. */
+    uint32_t retain_max; /**< As in struct zkr_mutex_opts. */
 };
 
 /* clang-format off */
@@ -182,6 +189,10 @@ ZKR_API int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
  * Threads   Any, callbacks too.
  */
 ZKR_API int zkr_rwlock_cancel(zkr_rwlock *lock);
+
+/** Give a write lock that has stayed with this object back; as
+ *  zkr_mutex_yield(). */
+ZKR_API int zkr_rwlock_yield(zkr_rwlock *lock);
 
 /** The path as it was given. Valid until the lock is freed; NULL for NULL. */
 ZKR_API const char *zkr_rwlock_path(const zkr_rwlock *lock);

@@ -1,9 +1,11 @@
 /* The ways into a lock: an acquire that waits, and one with a callback. The one
  * at the place of another grant is in downgrade.c. */
 #include "base/error.h"
+#include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim_steps.h"
 #include "lock/downgrade.h"
+#include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
 
@@ -16,6 +18,9 @@ static int refuse_locked(const struct zkr__lock *lock,
     if (s->over != 0)
         return zkr__fail(s->over, "%s '%s': the session is %s", lock->noun,
                          lock->path, zkr__sm_name(&s->sm));
+    if (c->beside != NULL && !zkr__grant_is_ours(&c->beside->grant))
+        return zkr__fail(ZKR_ELOST, "%s '%s': '%s' has gone", lock->noun,
+                         lock->path, zkr__path_name(c->beside->node.path));
     if (c->intent != ZKR__WAIT && !zkr__session_connected(s))
         return zkr__fail(ZKR__ZCONNECTIONLOSS,
                          "%s '%s': a try needs a connection; the session is %s",

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "lock/cohort.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -65,7 +66,8 @@ static void init_steps(struct zkr__claim *c)
 
 /* Makes a claim without its names and its record, which allocate() adds. */
 static struct zkr__claim *make(struct zkr__lock *lock,
-                               const struct zkr__recipe *recipe)
+                               const struct zkr__recipe *recipe,
+                               enum zkr__part part)
 {
     struct zkr__claim *c = calloc(1, sizeof(*c));
 
@@ -76,7 +78,10 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     c->lock = lock;
     c->session = lock->session;
     c->recipe = recipe;
-    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, recipe->way->moves, "claim" };
+    c->way = part == ZKR__MEMBER ? &zkr__in_a_cohort : recipe->way;
+    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, c->way->moves, "claim" };
+    c->cohort.part = part;
+    zkr__list_init(&c->cohort.link);
     c->request.claim = c;
     zkr__list_init(&c->link);
     zkr__list_init(&c->leased);
@@ -100,23 +105,48 @@ static void set_intent(struct zkr__claim *c, struct zkr__claim *beside,
     c->deadline = zkr__clock_deadline(timeout_ms);
 }
 
+/* The members of a cohort write nothing. `c` is NULL when out of memory. */
+static int finish(struct zkr__claim *c, struct zkr__lock *lock,
+                  const struct zkr__recipe *recipe,
+                  struct zkr__claim **ret_claim)
+{
+    if (c != NULL && (c->cohort.part == ZKR__MEMBER || allocate(c))) {
+        *ret_claim = c;
+        return ZKR_OK;
+    }
+    if (c != NULL)
+        zkr__claim_unref(c);
+    return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", recipe->noun,
+                     lock->path);
+}
+
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    struct zkr__claim *beside, uint64_t thread,
                    int64_t timeout_ms, struct zkr__claim **ret_claim)
 {
-    struct zkr__claim *c = make(lock, recipe);
+    bool member = beside == NULL && zkr__cohort_takes(lock, recipe);
+    struct zkr__claim *c =
+        make(lock, recipe, member ? ZKR__MEMBER : ZKR__ALONE);
 
     if (c != NULL) {
         c->thread = thread;
         set_intent(c, beside, timeout_ms);
-        if (allocate(c)) {
-            *ret_claim = c;
-            return ZKR_OK;
-        }
-        zkr__claim_unref(c);
     }
-    return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", recipe->noun,
-                     lock->path);
+    return finish(c, lock, recipe, ret_claim);
+}
+
+int zkr__claim_new_delegate(struct zkr__lock *lock,
+                            const struct zkr__recipe *recipe,
+                            enum zkr__intent intent,
+                            struct zkr__claim **ret_claim)
+{
+    struct zkr__claim *c = make(lock, recipe, ZKR__DELEGATE);
+
+    if (c != NULL) {
+        c->intent = intent;
+        c->deadline = ZKR__NEVER; /* its members have theirs */
+    }
+    return finish(c, lock, recipe, ret_claim);
 }
 
 void zkr__claim_ref(struct zkr__claim *c)
@@ -131,6 +161,10 @@ void zkr__claim_unref(struct zkr__claim *c)
     if (c->beside != NULL)
         zkr__claim_unref(c->beside);
     zkr__ghosts_free(c->ghosts);
+    if (c->cohort.delegate != NULL) {
+        zkr__claim_unref(c->cohort.delegate);
+        c->node.request_path = NULL; /* was of that one */
+    }
     (void)pthread_cond_destroy(&c->changed);
     zkr__record_put(c->record, &c->lock->record);
     zkr__lock_unref(c->lock);
@@ -178,6 +212,7 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
         zkr__dispatch_post_locked(c->session, &c->outcome.notice);
     }
     (void)pthread_cond_broadcast(&c->changed);
+    zkr__cohort_decided_locked(c);
 }
 
 /* Ends every claim that does not stay with its holder. */
@@ -216,7 +251,9 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     if (c->outcome.fn != NULL && c->deadline != ZKR__NEVER)
         zkr__timer_thread_arm_locked(s, &c->outcome.timeout, c->deadline,
                                      on_timeout);
-    c->recipe->way->enter(c, "acquire");
+    if (c->beside != NULL)
+        zkr__cohort_shared_locked(c->beside);
+    c->way->enter(c, "acquire");
 }
 
 void zkr__claim_lost_locked(struct zkr__claim *c, const char *why)
@@ -225,4 +262,5 @@ void zkr__claim_lost_locked(struct zkr__claim *c, const char *why)
         return;
     zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
     zkr__claim_end_locked(c, ZKR__CLAIM_LOST, why);
+    zkr__cohort_lost_locked(c, why);
 }

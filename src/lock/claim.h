@@ -49,11 +49,19 @@ enum zkr__intent {
     ZKR__BESIDE, /* the lock at once, at the place of a grant that it has */
 };
 
+/* Whose node a claim has; see cohort.h. */
+enum zkr__part {
+    ZKR__ALONE,    /* its own */
+    ZKR__MEMBER,   /* of a cohort: that of the delegate */
+    ZKR__DELEGATE, /* of a cohort: its own, for the members */
+};
+
 struct zkr__claim {
     /* set once */
     struct zkr_session *session;
     struct zkr__lock *lock;
     const struct zkr__recipe *recipe;
+    const struct zkr__way *way;
     uint64_t thread; /* that acquires; 0 of an asynchronous claim */
     enum zkr__intent intent;
     struct zkr__claim *beside; /* at whose place our node stands, or NULL */
@@ -126,7 +134,15 @@ struct zkr__claim {
         void *user;
     } outcome;
 
+    uint32_t writes; /* guarded ones that may yet be applied: guarded.c */
     struct zkr_grant grant;
+    struct {                         /* cohort.c */
+        enum zkr__part part;         /* set once */
+        struct zkr__list link;       /* of a member: while it waits */
+        struct zkr__claim *delegate; /* of a member that has held the lock */
+        struct zkr__claim *leaver;   /* waits until this delegate has left */
+        uint64_t handoff;            /* grants of this node before that one */
+    } cohort;
     struct {                   /* holds.c, once it is granted */
         struct zkr__list link; /* in lock->holds, until it is released */
         uint32_t depth;        /* acquires of its owner that are not released */
@@ -140,6 +156,11 @@ struct zkr__claim {
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    struct zkr__claim *beside, uint64_t thread,
                    int64_t timeout_ms, struct zkr__claim **ret_claim);
+/* For all members of the cohort of the lock. */
+int zkr__claim_new_delegate(struct zkr__lock *lock,
+                            const struct zkr__recipe *recipe,
+                            enum zkr__intent intent,
+                            struct zkr__claim **ret_claim);
 void zkr__claim_ref(struct zkr__claim *c);
 /* The last reference of the session must not be dropped under its lock: there
  * the connector or the timer thread still has one. */

@@ -14,7 +14,14 @@ static inline bool zkr__claim_in_state(const struct zkr__claim *c,
 static inline const struct zkr__identity *
 zkr__claim_identity(const struct zkr__claim *c)
 {
-    return c->recipe->way->identity;
+    return c->way->identity;
+}
+
+/* The claim whose node it has: of a member of a cohort that has held the lock,
+ * its delegate; of all others, itself. */
+static inline struct zkr__claim *zkr__claim_with_node(struct zkr__claim *c)
+{
+    return c->cohort.delegate != NULL ? c->cohort.delegate : c;
 }
 
 /* After the session has ended, answers mean nothing: the connector closes the
@@ -45,6 +52,9 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
 /* give_up.c: the sentence of its outcome: set it, or set it for the thread. */
 void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason);
 void zkr__claim_set_detail(const struct zkr__claim *c);
+/* Give up with the error of another claim. */
+void zkr__claim_give_up_like_locked(struct zkr__claim *c,
+                                    const struct zkr__claim *other) ZKR__LOCKED;
 /* Decide it with an error. It does not leave yet. */
 void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
                             const char *reason) ZKR__LOCKED;
@@ -84,7 +94,9 @@ void zkr__claim_list_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 void zkr__claim_survey_locked(struct zkr__claim *c,
                               const struct zkr__zk_reply *reply) ZKR__LOCKED;
 
-/* prove.c: nobody is ahead of us any more. */
+/* prove.c: it has the lock. */
+void zkr__claim_hold_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+/* Nobody is ahead of us any more. */
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 /* The same, unless our node is gone: the server that has shown it may be
  * behind. */

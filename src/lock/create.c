@@ -19,7 +19,7 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (c->create.rc == ZKR_EPROTO ||
         zkr__error_outcome(c->create.rc) == ZKR__UNKNOWN)
         c->node.thorough = true;
-    c->recipe->way->created(c);
+    c->way->created(c);
     zkr__claim_unref(c);
 }
 
@@ -42,7 +42,7 @@ static void on_pause_over(struct zkr__timer *timer)
         ZKR__CONTAINER(timer, struct zkr__claim, create.pause);
 
     if (!zkr__claim_is_over(c))
-        c->recipe->way->enter(c, "next attempt");
+        c->way->enter(c, "next attempt");
 }
 
 /* Our node certainly does not exist, and another attempt may help. */
@@ -72,7 +72,7 @@ static void on_parents(struct zkr__parents *parents, int rc)
         if (c->outcome.decided)
             zkr__claim_withdraw_locked(c);
         else if (rc == ZKR_OK)
-            c->recipe->way->enter(c, "parents made");
+            c->way->enter(c, "parents made");
         else
             zkr__claim_give_up_locked(c, rc, "cannot create '%s'",
                                       parents->path);

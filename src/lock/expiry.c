@@ -46,7 +46,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
         zkr__claim_fail_locked(c, ZKR_ELOST, "the session ended");
 
     if (!c->outcome.decided)
-        c->recipe->way->enter(c, "new session");
+        c->way->enter(c, "new session");
     else
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the session ended");
 }

@@ -151,7 +151,7 @@ static void denied_locked(struct zkr__claim *c) ZKR__LOCKED
     if (!add(c->ghosts, c->ghosts->waited))
         return;
     zkr__claim_stop_watching_locked(c);
-    c->recipe->way->go_on(c, "the ensemble has no such node");
+    c->way->go_on(c, "the ensemble has no such node");
 }
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)

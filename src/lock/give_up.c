@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "lock/cohort.h"
 
 static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
 {
@@ -26,7 +27,7 @@ static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
     case ZKR__CLAIM_SURVEYING:
     case ZKR__CLAIM_WAITING:
     case ZKR__CLAIM_PROVING:
-        zkr__claim_withdraw_locked(c);
+        c->way->withdraw(c);
         break;
     case ZKR__CLAIM_IDLE:
     case ZKR__CLAIM_HELD:
@@ -64,6 +65,17 @@ void zkr__claim_fail_locked(struct zkr__claim *c, int rc, const char *reason)
     zkr__claim_decide_locked(c, rc);
 }
 
+void zkr__claim_give_up_like_locked(struct zkr__claim *c,
+                                    const struct zkr__claim *other)
+{
+    if (c->outcome.decided)
+        return;
+    if (other->outcome.detail != NULL)
+        c->outcome.detail = strdup(other->outcome.detail);
+    zkr__claim_decide_locked(c, other->outcome.rc);
+    stop_locked(c);
+}
+
 void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
                                ...)
 {
@@ -79,19 +91,32 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
     stop_locked(c);
 }
 
+/* The claim that is on its way to the lock for this one. */
+static const struct zkr__claim *on_its_way(const struct zkr__claim *c)
+{
+    const struct zkr__cohort *h = c->lock->cohort;
+
+    return c->cohort.part == ZKR__MEMBER && h->delegate != NULL ? h->delegate
+                                                                : c;
+}
+
 void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
+    const struct zkr__claim *w = on_its_way(c);
     int rc = c->intent != ZKR__WAIT ? ZKR__ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
 
     if (!zkr__session_connected(s))
         zkr__claim_give_up_locked(c, rc,
                                   "deadline passed without a connection");
-    else if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
-             c->wait.watch != NULL)
+    else if (w->sm.state == ZKR__CLAIM_HELD)
+        zkr__claim_give_up_locked(
+            c, rc, "deadline passed, waiting for another thread");
+    else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
+             w->wait.watch != NULL)
         zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'",
-                                  zkr__path_name(c->wait.watch->path));
+                                  zkr__path_name(w->wait.watch->path));
     else
         zkr__claim_give_up_locked(c, rc, "deadline passed while %s",
-                                  zkr__sm_name(&c->sm));
+                                  zkr__sm_name(&w->sm));
 }

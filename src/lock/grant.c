@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "lock/cohort.h"
 #include "lock/heartbeat.h"
 #include "lock/holds.h"
 
@@ -87,7 +88,8 @@ void zkr__grant_init(struct zkr_grant *g)
 
 void zkr__grant_begin_locked(struct zkr_grant *g)
 {
-    zkr__hold_begin_locked(zkr__grant_claim(g));
+    if (zkr__grant_claim(g)->cohort.part != ZKR__DELEGATE)
+        zkr__hold_begin_locked(zkr__grant_claim(g));
     move_locked(g, ZKR_GRANT_HELD, "granted");
     zkr__grant_watch_set_later_locked(g);
     zkr__heartbeat_start_locked(zkr__grant_claim(g)->session);
@@ -104,8 +106,10 @@ void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
                              const char *why)
 {
     if (g->sm.state == ZKR_GRANT_HELD ||
-        (g->sm.state == ZKR_GRANT_SUSPENDED && state == ZKR_GRANT_UNSURE))
+        (g->sm.state == ZKR_GRANT_SUSPENDED && state == ZKR_GRANT_UNSURE)) {
         move_locked(g, state, why);
+        zkr__cohort_doubted_locked(zkr__grant_claim(g));
+    }
 }
 
 static bool is_in_doubt(const struct zkr_grant *g)
@@ -311,6 +315,11 @@ const char *zkr_grant_state_name(enum zkr_grant_state state)
 int64_t zkr_grant_token(zkr_grant *g)
 {
     return g == NULL ? 0 : zkr__grant_claim(g)->node.token;
+}
+
+uint64_t zkr_grant_handoff(zkr_grant *g)
+{
+    return g == NULL ? 0 : zkr__grant_claim(g)->cohort.handoff;
 }
 
 uint32_t zkr_grant_depth(zkr_grant *g)

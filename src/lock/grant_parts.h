@@ -28,7 +28,9 @@ void zkr__grant_unlock(struct zkr_grant *g)
     ZKR__RELEASES(zkr__any_session_lock);
 int zkr__grant_explain(struct zkr_grant *g, int rc);
 
-/* grant_watch.c: GET sets a watch; EXISTS has to do without read permission. */
+/* grant_watch.c: somebody asks for the lock. */
+void zkr__grant_revoked_locked(struct zkr_grant *g) ZKR__LOCKED;
+/* GET sets a watch; EXISTS has to do without read permission. */
 void zkr__grant_watch_set_locked(struct zkr_grant *g,
                                  enum zkr__zk_type type) ZKR__LOCKED;
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g) ZKR__LOCKED;

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "lock/claim_steps.h"
+#include "lock/cohort.h"
 #include "lock/owner.h"
 #include "session/timer_thread.h"
 
@@ -22,13 +24,21 @@ static void on_own_node_changed(void *owner, bool deleted)
     g->own.watch = NULL;
     if (deleted) /* its name never comes again */
         zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
-    zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
+    else
+        zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
 }
 
 static bool is_revoke(const struct zkr__zk_reply *reply)
 {
     return reply->data_len == strlen(ZKR__REVOKE_MESSAGE) &&
            memcmp(reply->data, ZKR__REVOKE_MESSAGE, reply->data_len) == 0;
+}
+
+void zkr__grant_revoked_locked(struct zkr_grant *g)
+{
+    g->revoke_requested = true;
+    zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
+    zkr__cohort_revoked_locked(zkr__grant_claim(g));
 }
 
 static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
@@ -44,8 +54,7 @@ static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
             zkr__claim_lost_locked(zkr__grant_claim(g),
                                    "another node has the name of ours");
         } else if (is_revoke(reply)) {
-            g->revoke_requested = true;
-            zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
+            zkr__grant_revoked_locked(g);
         }
         return;
     }
@@ -73,8 +82,9 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
 {
-    struct zkr__claim *c = zkr__grant_claim(g);
+    struct zkr__claim *c = zkr__claim_with_node(zkr__grant_claim(g));
 
+    g = &c->grant;
     if (!zkr__grant_is_ours(g) || g->own.watch != NULL)
         return;
     g->own.watch =
@@ -100,6 +110,8 @@ static void on_later(struct zkr__timer *timer)
 
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g)
 {
+    if (zkr__claim_with_node(zkr__grant_claim(g)) != zkr__grant_claim(g))
+        return; /* that has a grant, too, which watches */
     zkr__timer_thread_arm_locked(zkr__grant_claim(g)->session, &g->own.later,
                                  zkr__clock_deadline(WATCH_AFTER_MS), on_later);
 }

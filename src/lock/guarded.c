@@ -101,6 +101,8 @@ static void on_answered(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct guarded *g = ZKR__CONTAINER(op, struct guarded, op);
 
     zkr__session_assert_locked(op->session);
+    if (!is_unknown(g, reply->rc))
+        zkr__claim_with_node(g->claim)->writes--;
     if (!g->ended) /* else the callback may be reading it */
         g->stat = (struct zkr_guarded_stat){ reply->version, reply->czxid,
                                              reply->mzxid };
@@ -120,6 +122,7 @@ static void on_answered(struct zkr__op *op, const struct zkr__zk_reply *reply)
 static void time_out_locked(struct guarded *g) ZKR__LOCKED
 {
     if (zkr__op_cancel_locked(&g->op)) {
+        zkr__claim_with_node(g->claim)->writes--;
         unref(g); /* the request's */
         end_locked(g, ZKR_EUNREACHABLE, "no connection before the deadline");
     } else {
@@ -241,6 +244,7 @@ static int check_held_locked(struct zkr_grant *grant) ZKR__LOCKED
 static void start_locked(struct guarded *g, int64_t deadline) ZKR__LOCKED
 {
     (void)atomic_fetch_add(&g->refs, 1);
+    zkr__claim_with_node(g->claim)->writes++;
     zkr__op_start_locked(&g->op, ZKR__ZK_GUARDED, g->full, ZKR__RETRY_UNDONE,
                          on_answered);
     if (g->fn != NULL && deadline != ZKR__NEVER)

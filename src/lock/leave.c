@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lock/cohort.h"
 #include "session/timer_thread.h"
 
 /* When the session is over the node is gone, or the server will remove it. */
@@ -18,6 +19,7 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
     } else if (rc == ZKR__ZCLOSING)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
     zkr__grant_left_locked(&c->grant, rc);
+    zkr__cohort_left_locked(c, rc);
     if (rc != ZKR_OK && c->session->over == 0)
         zkr__claim_identity(c)->stays(c);
     else
@@ -66,5 +68,5 @@ void zkr__claim_withdraw_locked(struct zkr__claim *c)
 void zkr__claim_release_locked(struct zkr__claim *c)
 {
     zkr__grant_end_locked(&c->grant, ZKR_GRANT_RELEASED);
-    zkr__claim_leave_locked(c, "released");
+    c->way->leave(c, "released");
 }

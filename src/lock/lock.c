@@ -8,6 +8,7 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "lock/claim.h"
+#include "lock/cohort.h"
 #include "lock/locks.h"
 
 static int check_options(const char *noun, const char *path,
@@ -15,6 +16,11 @@ static int check_options(const char *noun, const char *path,
 {
     const char *fault;
 
+    if ((known & ZKR__LOCK_CAN_STAY) == 0 &&
+        (opts->retain_ms != 0 || opts->retain_max != 0))
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': it cannot be retained", noun,
+                         path);
+    known &= ~(uint32_t)ZKR__LOCK_CAN_STAY;
     if ((opts->flags & ~known) != 0 || opts->reserved != 0)
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': unknown flags %#x", noun,
                          path, opts->flags & ~known);
@@ -42,6 +48,12 @@ int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
     return rc;
 }
 
+static bool retain(struct zkr__lock *lock, const struct zkr__lock_opts *opts)
+{
+    lock->cohort = zkr__cohort_new(lock, opts->retain_ms, opts->retain_max);
+    return lock->cohort != NULL;
+}
+
 static struct zkr__lock *make(struct zkr_session *s, const char *noun,
                               const char *path,
                               const struct zkr__lock_opts *opts)
@@ -59,7 +71,8 @@ static struct zkr__lock *make(struct zkr_session *s, const char *noun,
     lock->dir = zkr__path_join(s->hosts.chroot, path + 1);
     lock->label = opts->label == NULL ? NULL : strdup(opts->label);
     if (lock->path == NULL || lock->dir == NULL ||
-        (opts->label != NULL && lock->label == NULL)) {
+        (opts->label != NULL && lock->label == NULL) ||
+        (opts->retain_ms != 0 && !retain(lock, opts))) {
         zkr__lock_unref(lock);
         return NULL;
     }
@@ -76,7 +89,7 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
     int rc = zkr__session_check(s, "session");
 
     if (rc == ZKR_OK)
-        rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, noun);
+        rc = zkr__opts_load(&o, sizeof(o), ZKR__LOCK_OPTS_V1, opts, noun);
     if (rc == ZKR_OK)
         rc = zkr__lock_check_path(s, noun, path);
     if (rc == ZKR_OK)
@@ -112,21 +125,20 @@ void zkr__lock_unref(struct zkr__lock *lock)
     free(lock->dir);
     free(lock->label);
     free(atomic_load(&lock->record));
+    free(lock->cohort);
     free(lock);
+}
+
+static void cancel_claim(struct zkr__claim *c, void *lock)
+{
+    zkr__session_assert_locked(c->session);
+    if (c->lock == lock)
+        zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
 }
 
 void zkr__lock_cancel_locked(struct zkr__lock *lock)
 {
-    struct zkr__list *claims = &zkr__locks_of(lock->session)->claims;
-    struct zkr__list *next;
-
-    for (struct zkr__list *l = claims->next; l != claims; l = next) {
-        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
-
-        next = l->next;
-        if (c->lock == lock)
-            zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
-    }
+    zkr__locks_each_claim_locked(lock->session, cancel_claim, lock);
 }
 
 int zkr__lock_check(const struct zkr__lock *lock, const char *noun)
@@ -148,8 +160,26 @@ int zkr__lock_cancel(struct zkr__lock *lock, const char *noun)
     return ZKR_OK;
 }
 
+int zkr__lock_yield(struct zkr__lock *lock, const char *noun)
+{
+    int rc = zkr__lock_check(lock, noun);
+
+    if (rc != ZKR_OK || lock->cohort == NULL)
+        return rc;
+    zkr__session_lock(lock->session);
+    zkr__cohort_yield_locked(lock->cohort);
+    zkr__session_unlock(lock->session);
+    return ZKR_OK;
+}
+
 void zkr__lock_free(struct zkr__lock *lock)
 {
-    if (lock != NULL && zkr__lock_cancel(lock, lock->noun) == ZKR_OK)
-        zkr__lock_unref(lock);
+    if (zkr__lock_check(lock, "lock") != ZKR_OK)
+        return;
+    zkr__session_lock(lock->session);
+    zkr__lock_cancel_locked(lock);
+    if (lock->cohort != NULL)
+        zkr__cohort_close_locked(lock->cohort);
+    zkr__session_unlock(lock->session);
+    zkr__lock_unref(lock);
 }

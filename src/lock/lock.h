@@ -3,6 +3,7 @@
 #define ZKR__LOCK_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include <zkrecipes/request.h>
 
@@ -23,7 +24,8 @@ struct zkr__lock { /* set once, but for refs, record and holds */
     enum zkr__zk_mode parents;
     bool fail_on_session_loss;
     bool reentrant;
-    struct zkr__list holds; /* holds.h; under the session lock */
+    struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */
+    struct zkr__list holds;     /* holds.h; under the session lock */
 };
 
 /* The options of every recipe: their structs have the members of this one. */
@@ -32,7 +34,11 @@ struct zkr__lock_opts {
     const char *label;
     uint32_t flags; /* enum zkr__lock_flags */
     uint32_t reserved;
+    uint32_t retain_ms;
+    uint32_t retain_max;
 };
+
+#define ZKR__LOCK_OPTS_V1 offsetof(struct zkr__lock_opts, retain_ms)
 
 #define ZKR__LOCK_OPTS_FIT(type)                                               \
     _Static_assert(sizeof(type) == sizeof(struct zkr__lock_opts), #type)
@@ -42,6 +48,7 @@ enum zkr__lock_flags {
     ZKR__LOCK_PERSISTENT_PARENTS = 1u << 1,
     ZKR__LOCK_KAZOO_LAYOUT = 1u << 2,
     ZKR__LOCK_REENTRANT = 1u << 3,
+    ZKR__LOCK_CAN_STAY = 1u << 30, /* of a recipe, not of its user */
 };
 
 /* Checks that it is the path of a lock. Errors: ZKR_EINVAL, ZKR_EPATH,
@@ -65,6 +72,9 @@ void zkr__lock_cancel_locked(struct zkr__lock *lock) ZKR__LOCKED;
 
 /* The same, and drops the caller's reference. */
 void zkr__lock_free(struct zkr__lock *lock);
+
+/* Gives back a node that has stayed; cohort.h. */
+int zkr__lock_yield(struct zkr__lock *lock, const char *noun);
 
 void zkr__lock_ref(struct zkr__lock *lock);
 void zkr__lock_unref(struct zkr__lock *lock);

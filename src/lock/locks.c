@@ -14,15 +14,19 @@ struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
     return ZKR__CONTAINER(s->tenant, struct zkr__locks, tenant);
 }
 
-static void each_claim_locked(struct zkr__tenant *t,
-                              void (*fn)(struct zkr__claim *)) ZKR__LOCKED
+void zkr__locks_each_claim_locked(struct zkr_session *s,
+                                  void (*fn)(struct zkr__claim *, void *),
+                                  void *arg)
 {
-    struct zkr__list *claims = &zkr__locks_of(t->session)->claims;
-    struct zkr__list *next;
+    struct zkr__list *claims = &zkr__locks_of(s)->claims;
+    struct zkr__list todo;
+    struct zkr__list *l;
 
-    for (struct zkr__list *l = claims->next; l != claims; l = next) {
-        next = l->next;
-        fn(ZKR__CONTAINER(l, struct zkr__claim, link));
+    zkr__list_init(&todo);
+    zkr__list_splice(&todo, claims);
+    while ((l = zkr__list_pop(&todo)) != NULL) {
+        zkr__list_append(claims, l);
+        fn(ZKR__CONTAINER(l, struct zkr__claim, link), arg);
     }
 }
 
@@ -38,10 +42,17 @@ static void on_resumed(struct zkr__tenant *t)
     zkr__heartbeat_resume_locked(t->session);
 }
 
+static void expire_claim(struct zkr__claim *c, void *unused)
+{
+    (void)unused;
+    zkr__session_assert_locked(c->session);
+    zkr__claim_expired_locked(c);
+}
+
 static void on_lost(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
-    each_claim_locked(t, zkr__claim_expired_locked);
+    zkr__locks_each_claim_locked(t->session, expire_claim, NULL);
 }
 
 static void on_failed(struct zkr__tenant *t, int code, const char *why)
@@ -50,12 +61,19 @@ static void on_failed(struct zkr__tenant *t, int code, const char *why)
     zkr__claims_fail_locked(t->session, code, why);
 }
 
+static void flush_claim(struct zkr__claim *c, void *unused)
+{
+    (void)unused;
+    zkr__session_assert_locked(c->session);
+    zkr__claim_epoch_over_locked(c);
+}
+
 static void on_flushed(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
     if (t->session->over != 0)
         zkr__leftovers_end_locked(t->session);
-    each_claim_locked(t, zkr__claim_epoch_over_locked);
+    zkr__locks_each_claim_locked(t->session, flush_claim, NULL);
 }
 
 static void on_freed(struct zkr__tenant *t)

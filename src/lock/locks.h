@@ -39,4 +39,10 @@ int zkr__locks_open(struct zkr_session *s);
 /* The session must have had zkr__locks_open(). */
 struct zkr__locks *zkr__locks_of(const struct zkr_session *s);
 
+/* Calls `fn` for each claim that there is now. It may end any of them, and
+ * start others. */
+void zkr__locks_each_claim_locked(struct zkr_session *s,
+                                  void (*fn)(struct zkr__claim *c, void *arg),
+                                  void *arg) ZKR__LOCKED;
+
 #endif

@@ -9,7 +9,7 @@
 #include "session/timer_thread.h"
 
 /* Our node belongs to this session, whose epoch is still the same. */
-static void grant_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
+void zkr__claim_hold_locked(struct zkr__claim *c, const char *why)
 {
     assert(c->epoch == c->session->epoch && !c->outcome.decided);
     zkr__claim_move_locked(c, ZKR__CLAIM_HELD, why);
@@ -67,13 +67,13 @@ static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
     zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     if (rc == ZKR__ZNONODE)
-        c->recipe->way->enter(c, "our node was deleted");
+        c->way->enter(c, "our node was deleted");
     else if (!is_fresh(c, rc))
         ask_later_locked(c);
     else if (zkr__heartbeat_is_good(c->session))
-        grant_locked(c, "proven");
+        zkr__claim_hold_locked(c, "proven");
     else if (rc != ZKR_OK || patience_is_over(c))
-        grant_locked(c, "without a proof");
+        zkr__claim_hold_locked(c, "without a proof");
     else
         ask_later_locked(c);
 }
@@ -104,7 +104,7 @@ static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
 void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
 {
     if (zkr__heartbeat_is_good(c->session))
-        grant_locked(c, why);
+        zkr__claim_hold_locked(c, why);
     else
         zkr__claim_prove_locked(c, why);
 }

@@ -10,7 +10,8 @@
 struct zkr__claim;
 struct zkr__zk_reply;
 
-/* A way: how the claims of a recipe go. */
+/* A way: how the claims of a recipe go, or the members of a cohort, which have
+ * no node of their own, and no upcalls about one. */
 struct zkr__way {
     /* The states and moves, by enum zkr__claim_state. docs/design.md draws
      * them, and test_ways.c compares the two. */
@@ -20,6 +21,10 @@ struct zkr__way {
     void (*enter)(struct zkr__claim *c, const char *why);
     /* The create of our node has been answered; see create.c. */
     void (*created)(struct zkr__claim *c);
+    /* Given up, with no create under way. */
+    void (*withdraw)(struct zkr__claim *c);
+    /* Released. */
+    void (*leave)(struct zkr__claim *c, const char *why);
     /* The node that we waited for has changed, or gone. */
     void (*go_on)(struct zkr__claim *c, const char *why);
     /* Gets the node that we wait for, when it has been read; NULL: not
@@ -41,6 +46,7 @@ struct zkr__recipe {
      * grant; NULL without. */
     const struct zkr__recipe *deadlocks_with;
     const struct zkr__recipe *granted_beside;
+    bool can_stay; /* a lock that is given back, with the process; cohort.h */
 };
 
 #endif

@@ -23,7 +23,7 @@ static void on_left_before_us(void *owner, bool deleted)
     (void)deleted;
     c->wait.watch = NULL;
     if (is_waiting(c))
-        c->recipe->way->go_on(c, "the node before us has changed");
+        c->way->go_on(c, "the node before us has changed");
 }
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
@@ -50,7 +50,7 @@ static void on_relist(struct zkr__timer *timer)
         return;
     }
     zkr__claim_stop_watching_locked(c);
-    c->recipe->way->go_on(c, "the node before us cannot be read");
+    c->way->go_on(c, "the node before us cannot be read");
 }
 
 /* GET and not EXISTS: that would leave a watch behind on a node that has gone.
@@ -94,8 +94,8 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
 static void met_locked(struct zkr__claim *c,
                        const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
-    if (c->recipe->way->met != NULL)
-        c->recipe->way->met(c, reply);
+    if (c->way->met != NULL)
+        c->way->met(c, reply);
 }
 
 static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
@@ -107,7 +107,7 @@ static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
     if (!is_waiting(c))
         ;
     else if (rc == ZKR__ZNONODE)
-        c->recipe->way->go_on(c, "the node before us has gone");
+        c->way->go_on(c, "the node before us has gone");
     else if (rc == ZKR__ZNOAUTH) /* of GET: see on_get() */
         watch_locked(c, ZKR__ZK_EXISTS, w->path);
     else

@@ -28,5 +28,7 @@ const struct zkr__way zkr__in_a_queue = {
     .identity = &zkr__by_name,
     .enter = zkr__claim_enter_locked,
     .created = zkr__claim_enrolled_locked,
+    .withdraw = zkr__claim_withdraw_locked,
+    .leave = zkr__claim_leave_locked,
     .go_on = zkr__claim_list_locked,
 };

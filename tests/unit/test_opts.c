@@ -32,7 +32,7 @@ struct v3 {
 
 /* Padding may hold rubbish, which a later version would read as a field. */
 _Static_assert(sizeof(struct zkr_mutex_opts) ==
-                   sizeof(size_t) + sizeof(char *) + 2 * sizeof(uint32_t),
+                   sizeof(size_t) + sizeof(char *) + 4 * sizeof(uint32_t),
                "zkr_mutex_opts has padding");
 _Static_assert(sizeof(struct zkr_session_opts) ==
                    sizeof(size_t) + 6 * sizeof(uint32_t) + 4 * sizeof(char *) +

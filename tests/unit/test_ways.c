@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lock/claim.h"
+#include "lock/cohort.h"
 #include "unfair_recipe.h"
 #include "unit.h"
 
@@ -87,11 +88,18 @@ static void the_moves_of_the_unfair_mutex_are_drawn(void **state)
     assert_drawn("%% moves of by_creating_it\n", zkr__by_creating_it.moves);
 }
 
+static void the_moves_in_a_cohort_are_drawn(void **state)
+{
+    (void)state;
+    assert_drawn("%% moves of in_a_cohort\n", zkr__in_a_cohort.moves);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_moves_in_a_queue_are_drawn),
         cmocka_unit_test(the_moves_of_the_unfair_mutex_are_drawn),
+        cmocka_unit_test(the_moves_in_a_cohort_are_drawn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

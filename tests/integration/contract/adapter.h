@@ -6,13 +6,16 @@
 
 /* Traits: promises of a recipe beyond exclusion. */
 enum trait {
-    FAIR = 1u << 0,         /* it grants in the order of the queue */
-    QUEUES = 1u << 1,       /* a waiter has a node; otherwise only the holder
-                               has one */
-    REENTRANT = 1u << 2,    /* its owner may acquire it again */
-    THREAD_OWNED = 1u << 3, /* only the thread that acquired may release */
-    KEEPS_GRANTS = 1u << 4, /* the recipe owns the grants, not the caller */
-    ASYNC = 1u << 5,        /* it has acquire_async */
+    FAIR = 1u << 0,           /* it grants in the order of the queue */
+    QUEUES = 1u << 1,         /* a waiter has a node; otherwise only the holder
+                                 has one */
+    REENTRANT = 1u << 2,      /* its owner may acquire it again */
+    THREAD_OWNED = 1u << 3,   /* only the thread that acquired may release */
+    KEEPS_GRANTS = 1u << 4,   /* the recipe owns the grants, not the caller */
+    ASYNC = 1u << 5,          /* it has acquire_async */
+    SHARES = 1u << 6,         /* those who acquire through one object have one
+                                 node among them, */
+    STAYS = SHARES | 1u << 7, /* which stays when the lock is given back */
 };
 
 /* One recipe. `lock` is its handle, NULL included where the recipe allows it.

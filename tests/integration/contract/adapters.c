@@ -19,17 +19,23 @@
 
 /* The calls that each recipe has. */
 #define HANDLE_OF(noun, opts_noun, OPTS_INIT)                                  \
+    static int noun##_make_with(zkr_session *s, const char *path,              \
+                                struct zkr_##opts_noun##_opts opts,            \
+                                void **ret_lock)                               \
+    {                                                                          \
+        zkr_##noun *lock = NULL;                                               \
+        int rc = zkr_##noun##_new(s, path, &opts, &lock);                      \
+                                                                               \
+        *ret_lock = lock;                                                      \
+        return rc;                                                             \
+    }                                                                          \
     static int noun##_make(zkr_session *s, const char *path, uint32_t flags,   \
                            void **ret_lock)                                    \
     {                                                                          \
         struct zkr_##opts_noun##_opts opts = OPTS_INIT;                        \
-        zkr_##noun *lock = NULL;                                               \
-        int rc;                                                                \
                                                                                \
         opts.flags = flags;                                                    \
-        rc = zkr_##noun##_new(s, path, &opts, &lock);                          \
-        *ret_lock = lock;                                                      \
-        return rc;                                                             \
+        return noun##_make_with(s, path, opts, ret_lock);                      \
     }                                                                          \
     static void noun##_free(void *lock)                                        \
     {                                                                          \
@@ -40,15 +46,48 @@
         return zkr_##noun##_cancel(lock);                                      \
     }
 
+/* The same lock, which stays. */
+#define RETAINED_OF(noun, opts_noun, OPTS_INIT)                                \
+    static int noun##_make_retained(zkr_session *s, const char *path,          \
+                                    uint32_t flags, void **ret_lock)           \
+    {                                                                          \
+        struct zkr_##opts_noun##_opts opts = OPTS_INIT;                        \
+                                                                               \
+        opts.flags = flags;                                                    \
+        opts.retain_ms = 60000;                                                \
+        opts.retain_max = 3;                                                   \
+        return noun##_make_with(s, path, opts, ret_lock);                      \
+    }
+
 #define HANDLE(noun)                                                           \
     .make = noun##_make, .free = noun##_free, .cancel = noun##_cancel
+#define RETAINED(noun)                                                         \
+    .make = noun##_make_retained, .free = noun##_free, .cancel = noun##_cancel
 #define GRANTS(noun)                                                           \
     .acquire = noun##_acquire, .acquire_async = noun##_acquire_async,          \
     .release = grant_release, .forget = grant_forget
 
+#define YIELDS(noun, handle)                                                   \
+    .acquire = noun##_acquire, .acquire_async = noun##_acquire_async,          \
+    .release = handle##_yield_release, .forget = grant_forget
+
 static int grant_release(void *lock, zkr_grant *grant)
 {
     (void)lock;
+    return zkr_grant_release(grant);
+}
+
+/* The lock goes back to the fleet with the release, as one that does not stay.
+ */
+static int mutex_yield_release(void *lock, zkr_grant *grant)
+{
+    (void)zkr_mutex_yield(lock);
+    return zkr_grant_release(grant);
+}
+
+static int rwlock_yield_release(void *lock, zkr_grant *grant)
+{
+    (void)zkr_rwlock_yield(lock);
     return zkr_grant_release(grant);
 }
 
@@ -59,15 +98,18 @@ static void grant_forget(void *lock, zkr_grant *grant)
 }
 
 HANDLE_OF(mutex, mutex, ZKR_MUTEX_OPTS_INIT)
+RETAINED_OF(mutex, mutex, ZKR_MUTEX_OPTS_INIT)
 CALLS_OF(mutex, )
 
 HANDLE_OF(rwlock, rwlock, ZKR_RWLOCK_OPTS_INIT)
+RETAINED_OF(rwlock, rwlock, ZKR_RWLOCK_OPTS_INIT)
 CALLS_OF(rwlock, _write)
 
 HANDLE_OF(unfair_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
 CALLS_OF(unfair_mutex, )
 
 HANDLE_OF(reentrant_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
+RETAINED_OF(reentrant_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
 
 static int reentrant_mutex_acquire(void *lock, int64_t timeout_ms,
                                    zkr_grant **ret_grant)
@@ -83,6 +125,12 @@ static int reentrant_mutex_release(void *lock, zkr_grant *grant)
 {
     (void)grant;
     return zkr_reentrant_mutex_release(lock);
+}
+
+static int reentrant_mutex_yield_release(void *lock, zkr_grant *grant)
+{
+    (void)zkr_reentrant_mutex_yield(lock);
+    return reentrant_mutex_release(lock, grant);
 }
 
 static void reentrant_mutex_forget(void *lock, zkr_grant *grant)
@@ -123,6 +171,37 @@ const struct adapter adapters[] = {
       .flags = ZKR_RWLOCK_REENTRANT,
       .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
       HANDLE(rwlock), GRANTS(rwlock_write) },
+    { .name = "mutex that stays",
+      .traits = FAIR | QUEUES | STAYS,
+      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
+      RETAINED(mutex), GRANTS(mutex) },
+    { .name = "mutex that yields",
+      .traits = FAIR | QUEUES | SHARES,
+      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
+      RETAINED(mutex), YIELDS(mutex, mutex) },
+    { .name = "reentrant mutex that stays",
+      .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS | STAYS,
+      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
+      RETAINED(reentrant_mutex),
+      .acquire = reentrant_mutex_acquire,
+      .release = reentrant_mutex_release,
+      .forget = reentrant_mutex_forget },
+    { .name = "reentrant mutex that yields",
+      .traits =
+          FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS | SHARES,
+      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
+      RETAINED(reentrant_mutex),
+      .acquire = reentrant_mutex_acquire,
+      .release = reentrant_mutex_yield_release,
+      .forget = reentrant_mutex_forget },
+    { .name = "write lock that stays",
+      .traits = FAIR | QUEUES | STAYS,
+      .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
+      RETAINED(rwlock), GRANTS(rwlock_write) },
+    { .name = "write lock that yields",
+      .traits = FAIR | QUEUES | SHARES,
+      .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
+      RETAINED(rwlock), YIELDS(rwlock_write, rwlock) },
     { .name = "unfair mutex",
       .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
       HANDLE(unfair_mutex), GRANTS(unfair_mutex) },

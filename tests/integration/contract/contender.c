@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lock/claim.h"
+#include "lock/cohort.h"
 #include "lock/locks.h"
 
 enum { NOTHING, ACQUIRE, RELEASE, FORGET, STOP };
@@ -150,11 +151,24 @@ int contender_rc(struct contender *c)
     return c->rc;
 }
 
-static bool is_waiting(const struct zkr__claim *c, const char *path)
+static bool has_watch(const struct zkr__claim *c)
 {
     return c->sm.state == ZKR__CLAIM_WAITING && c->wait.watch != NULL &&
-           c->wait.get.where == ZKR__OP_IDLE &&
-           strcmp(c->lock->path, path) == 0;
+           c->wait.get.where == ZKR__OP_IDLE;
+}
+
+/* A member of a cohort waits for another member, or its delegate waits. */
+static bool is_waiting(const struct zkr__claim *c, const char *path)
+{
+    const struct zkr__claim *d =
+        c->cohort.part == ZKR__MEMBER ? c->lock->cohort->delegate : NULL;
+
+    if (strcmp(c->lock->path, path) != 0 || c->cohort.part == ZKR__DELEGATE)
+        return false;
+    if (d == NULL)
+        return has_watch(c);
+    return c->sm.state == ZKR__CLAIM_WAITING &&
+           (d->sm.state == ZKR__CLAIM_HELD || has_watch(d));
 }
 
 size_t count_waiting(zkr_session *s, const char *path)

@@ -32,6 +32,7 @@ struct statement {
 #define ALL(test) { #test, test, 0, 0 }
 #define FOR(traits, test) { #test, test, traits, 0 }
 #define NOT_FOR(traits, test) { #test, test, 0, traits }
+#define FOR_BUT(traits, not_for, test) { #test, test, traits, not_for }
 /* clang-format on */
 
 /* The promises of one file. */

@@ -1,0 +1,408 @@
+/* A cohort: the claims of one lock that take it from each other, with one node
+ * among them. */
+#include "lock/cohort.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "lock/claim_steps.h"
+#include "lock/grant_parts.h"
+#include "lock/heartbeat.h"
+#include "session/timer_thread.h"
+
+#define DEFAULT_MAX 64
+
+static struct zkr__claim *first(const struct zkr__cohort *h)
+{
+    return zkr__list_empty(&h->waiting)
+               ? NULL
+               : ZKR__CONTAINER(h->waiting.next, struct zkr__claim,
+                                cohort.link);
+}
+
+bool zkr__cohort_has_node(const struct zkr__cohort *h)
+{
+    return h->delegate != NULL &&
+           zkr__claim_in_state(h->delegate, ZKR__CLAIM_HELD);
+}
+
+/* -- the delegate: it comes, and goes ------------------------------------- */
+
+/* A try is one of the delegate, too: then nobody else waits here. */
+static void send_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
+{
+    struct zkr__claim *m = first(h);
+    int rc =
+        zkr__claim_new_delegate(h->lock, m->recipe, m->intent, &h->delegate);
+
+    if (rc == ZKR_OK) {
+        zkr__claim_start_locked(h->delegate);
+        return;
+    }
+    while ((m = first(h)) != NULL)
+        zkr__claim_give_up_locked(m, rc, "out of memory");
+}
+
+static struct zkr__claim *
+drop_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
+{
+    struct zkr__claim *d = h->delegate;
+
+    h->delegate = NULL;
+    h->give_back = false;
+    h->grants = 0;
+    h->passed = 0;
+    h->company = ZKR__COMPANY_UNKNOWN;
+    zkr__cohort_look_away_locked(h);
+    return d;
+}
+
+/* Deletes the node; `leaver` is the member that waits for it, or NULL. */
+static void give_back_locked(struct zkr__cohort *h,
+                             struct zkr__claim *leaver) ZKR__LOCKED
+{
+    struct zkr__claim *d = drop_delegate_locked(h);
+
+    d->cohort.leaver = leaver;
+    zkr__claim_release_locked(d);
+    zkr__claim_unref(d);
+}
+
+/* Those that only tried do not speak for those that wait. */
+static void delegate_failed_locked(struct zkr__cohort *h) ZKR__LOCKED
+{
+    struct zkr__claim *d = drop_delegate_locked(h);
+    struct zkr__list *next;
+
+    for (struct zkr__list *l = h->waiting.next; l != &h->waiting; l = next) {
+        struct zkr__claim *m =
+            ZKR__CONTAINER(l, struct zkr__claim, cohort.link);
+
+        next = l->next;
+        if (d->intent == ZKR__WAIT || m->intent == ZKR__TRY)
+            zkr__claim_give_up_like_locked(m, d);
+    }
+    zkr__claim_unref(d);
+}
+
+/* -- the rules: when a node stays ----------------------------------------- */
+
+/* A late write of the last holder must not find the node of the next one. And
+ * what is in doubt is proven anew, by a node of its own. */
+static bool may_stay(const struct zkr__cohort *h)
+{
+    return !h->give_back && !h->closed && h->delegate->writes == 0 &&
+           h->delegate->grant.sm.state == ZKR_GRANT_HELD;
+}
+
+/* As long as it is not known whether others wait, the count goes on, and
+ * nothing is decided when it is full. */
+static bool is_spent(const struct zkr__cohort *h)
+{
+    return h->passed >= h->max && h->company != ZKR__COMPANY_NONE;
+}
+
+static bool stays(const struct zkr__cohort *h)
+{
+    if (!may_stay(h))
+        return false;
+    if (h->company != ZKR__COMPANY_SEEN)
+        return true;
+    return first(h) != NULL && !is_spent(h);
+}
+
+/* -- a turn --------------------------------------------------------------- */
+
+static void hand_on_locked(struct zkr__cohort *h) ZKR__LOCKED
+{
+    struct zkr__claim *m = first(h);
+    struct zkr__claim *d = h->delegate;
+
+    zkr__claim_ref(d);
+    h->holder = m;
+    m->cohort.delegate = d;
+    m->cohort.handoff = h->grants++;
+    m->node = d->node;
+    if (m->cohort.handoff > 0) {
+        h->passed += h->company != ZKR__COMPANY_NONE;
+        zkr__cohort_look_locked(h);
+    }
+    zkr__claim_hold_locked(m, "handed on");
+}
+
+static bool wants_delegate(const struct zkr__cohort *h)
+{
+    return h->delegate == NULL && first(h) != NULL &&
+           h->lock->session->over == 0;
+}
+
+static void on_review(struct zkr__timer *timer)
+{
+    struct zkr__cohort *h = ZKR__CONTAINER(timer, struct zkr__cohort, review);
+
+    zkr__session_assert_locked(h->lock->session);
+    if (wants_delegate(h))
+        send_delegate_locked(h);
+    else
+        zkr__cohort_go_on_locked(h);
+}
+
+/* The timer is armed while there is a delegate or a member, which keep the
+ * lock. */
+static void review_at_locked(struct zkr__cohort *h, int64_t instant) ZKR__LOCKED
+{
+    struct zkr_session *s = h->lock->session;
+
+    if (zkr__timer_is_armed(&h->review) && h->review.instant <= instant)
+        return;
+    zkr__timer_thread_disarm_locked(s, &h->review);
+    zkr__timer_thread_arm_locked(s, &h->review, instant, on_review);
+}
+
+static void keep_locked(struct zkr__cohort *h) ZKR__LOCKED
+{
+    int64_t until = h->unused_at + h->retain;
+
+    zkr__cohort_look_locked(h);
+    if (!stays(h) || zkr__clock_now() >= until)
+        give_back_locked(h, NULL);
+    else
+        review_at_locked(h, until);
+}
+
+/* Nobody has the lock. The first member is granted what its delegate has been
+ * granted a moment ago; for the others the lease is looked at again. */
+static void use_node_locked(struct zkr__cohort *h) ZKR__LOCKED
+{
+    if (first(h) != NULL && h->grants == 0)
+        hand_on_locked(h);
+    else if (!stays(h))
+        give_back_locked(h, NULL);
+    else if (first(h) == NULL)
+        keep_locked(h);
+    else if (is_spent(h))
+        zkr__cohort_look_locked(h);
+    else if (zkr__heartbeat_is_good(h->lock->session))
+        hand_on_locked(h);
+    else
+        give_back_locked(h, NULL);
+}
+
+/* A new delegate comes on the timer thread, because giving back allocates
+ * nothing. */
+void zkr__cohort_go_on_locked(struct zkr__cohort *h)
+{
+    if (zkr__cohort_has_node(h) && h->delegate->outcome.decided &&
+        h->holder == NULL)
+        use_node_locked(h);
+    if (h->delegate != NULL && !h->delegate->outcome.decided &&
+        first(h) == NULL)
+        zkr__claim_give_up_locked(h->delegate, ZKR_ECANCELED,
+                                  "nobody waits any more");
+    if (wants_delegate(h))
+        review_at_locked(h, zkr__clock_now());
+    if (h->delegate == NULL && first(h) == NULL)
+        zkr__timer_thread_disarm_locked(h->lock->session, &h->review);
+}
+
+/* -- the way of the members ----------------------------------------------- */
+
+/* Called again in a new session. */
+static void enter(struct zkr__claim *c, const char *why)
+{
+    struct zkr__cohort *h = c->lock->cohort;
+    bool busy = h->holder != NULL || first(h) != NULL;
+
+    zkr__session_assert_locked(c->session);
+    c->epoch = c->session->epoch;
+    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING))
+        return;
+    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, why);
+    zkr__list_append(&h->waiting, &c->cohort.link);
+    if (busy && c->intent == ZKR__TRY)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is wanted by another thread");
+    else if (h->delegate == NULL)
+        send_delegate_locked(h);
+    else
+        zkr__cohort_go_on_locked(h);
+}
+
+static void withdraw(struct zkr__claim *c)
+{
+    zkr__session_assert_locked(c->session);
+    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
+}
+
+/* A release needs no request when the node stays. Otherwise it ends with the
+ * delete. */
+static void leave(struct zkr__claim *c, const char *why)
+{
+    struct zkr__cohort *h = c->lock->cohort;
+
+    zkr__session_assert_locked(c->session);
+    h->holder = NULL;
+    if (!stays(h)) {
+        zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);
+        give_back_locked(h, c);
+    } else {
+        h->unused_at = zkr__clock_now();
+        zkr__grant_left_locked(&c->grant, ZKR_OK);
+        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the node stays");
+    }
+    zkr__cohort_go_on_locked(h);
+}
+
+/* The node is that of the delegate, which sees to it. */
+
+static bool ask_whose(struct zkr__confirm *f)
+{
+    (void)f;
+    return false;
+}
+
+static void found_by_beat(struct zkr__claim *c)
+{
+    zkr__session_assert_locked(c->session);
+    zkr__grant_found_locked(&c->grant, ZKR_OK);
+}
+
+static void look_after(struct zkr__claim *c, int64_t not_before)
+{
+    (void)c;
+    (void)not_before;
+}
+
+static const struct zkr__identity by_delegate = {
+    .ask_whose = ask_whose,
+    .found_by_beat = found_by_beat,
+    .look_after = look_after,
+};
+
+#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
+#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
+
+/* clang-format off */
+static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
+    ROW(IDLE,       TO(WAITING)),
+    ROW(PROBING,    0),
+    ROW(ENROLLING,  0),
+    ROW(RECOVERING, 0),
+    ROW(SURVEYING,  0),
+    ROW(WAITING,    TO(HELD) | TO(IDLE)),
+    ROW(PROVING,    0),
+    ROW(HELD,       TO(LEAVING) | TO(IDLE) | TO(LOST)),
+    ROW(LEAVING,    TO(IDLE)),
+    ROW(LOST,       0),
+};
+/* clang-format on */
+
+const struct zkr__way zkr__in_a_cohort = {
+    .moves = moves,
+    .identity = &by_delegate,
+    .enter = enter,
+    .withdraw = withdraw,
+    .leave = leave,
+};
+
+/* -- what claims and grants tell ------------------------------------------ */
+
+void zkr__cohort_decided_locked(struct zkr__claim *c)
+{
+    struct zkr__cohort *h = c->lock->cohort;
+
+    if (c->cohort.part == ZKR__ALONE)
+        return;
+    if (c->cohort.part == ZKR__MEMBER)
+        zkr__list_remove(&c->cohort.link);
+    else if (c->outcome.rc != ZKR_OK)
+        delegate_failed_locked(h);
+    zkr__cohort_go_on_locked(h);
+}
+
+/* Member and delegate are LOST together. */
+void zkr__cohort_lost_locked(struct zkr__claim *c, const char *why)
+{
+    struct zkr__cohort *h = c->lock->cohort;
+    struct zkr__claim *holder;
+
+    if (c->cohort.part == ZKR__MEMBER)
+        zkr__claim_lost_locked(c->cohort.delegate, why);
+    if (c->cohort.part != ZKR__DELEGATE)
+        return;
+    holder = h->holder;
+    h->holder = NULL;
+    if (holder != NULL)
+        zkr__claim_lost_locked(holder, why);
+    zkr__claim_unref(drop_delegate_locked(h));
+    zkr__cohort_go_on_locked(h);
+}
+
+void zkr__cohort_left_locked(struct zkr__claim *c, int rc)
+{
+    struct zkr__claim *m = c->cohort.leaver;
+
+    c->cohort.leaver = NULL;
+    if (m == NULL)
+        return;
+    zkr__grant_left_locked(&m->grant, rc);
+    zkr__claim_end_locked(m, ZKR__CLAIM_IDLE, "left");
+}
+
+void zkr__cohort_doubted_locked(struct zkr__claim *c)
+{
+    if (c->cohort.part == ZKR__DELEGATE)
+        zkr__cohort_go_on_locked(c->lock->cohort);
+}
+
+void zkr__cohort_revoked_locked(struct zkr__claim *c)
+{
+    struct zkr__cohort *h = c->lock->cohort;
+
+    if (c->cohort.part != ZKR__DELEGATE)
+        return;
+    if (h->holder != NULL)
+        zkr__grant_revoked_locked(&h->holder->grant);
+    zkr__cohort_yield_locked(h);
+}
+
+void zkr__cohort_shared_locked(struct zkr__claim *c)
+{
+    if (c->cohort.part == ZKR__MEMBER)
+        zkr__cohort_yield_locked(c->lock->cohort);
+}
+
+void zkr__cohort_yield_locked(struct zkr__cohort *h)
+{
+    h->give_back = zkr__cohort_has_node(h);
+    zkr__cohort_go_on_locked(h);
+}
+
+void zkr__cohort_close_locked(struct zkr__cohort *h)
+{
+    h->closed = true;
+    zkr__cohort_go_on_locked(h);
+}
+
+/* ------------------------------------------------------------------------- */
+
+bool zkr__cohort_takes(const struct zkr__lock *lock,
+                       const struct zkr__recipe *recipe)
+{
+    return lock->cohort != NULL && recipe->can_stay;
+}
+
+struct zkr__cohort *zkr__cohort_new(struct zkr__lock *lock, uint32_t retain_ms,
+                                    uint32_t max)
+{
+    struct zkr__cohort *h = calloc(1, sizeof(*h));
+
+    if (h == NULL)
+        return NULL;
+    h->lock = lock;
+    h->retain = retain_ms * ZKR__MS;
+    h->max = max == 0 ? DEFAULT_MAX : max;
+    zkr__list_init(&h->waiting);
+    zkr__op_init(&h->look, lock->session);
+    return h;
+}

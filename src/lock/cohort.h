@@ -1,0 +1,91 @@
+/* A cohort: the claims of one lock that take it from each other, with one node
+ * among them ("lock cohorting": Dice, Marathe, Shavit).
+ *
+ * The members are claims of callers, and have no node. Their delegate is a
+ * claim that nobody has asked for: it goes through the queue as every claim
+ * does, and is granted the lock for all of them. Then one member after the
+ * other has it, in the order in which they came, with the node of the delegate.
+ * A node that nobody here wants stays for a while; it goes back to the fleet,
+ * which is all other contenders, after a bounded number of grants when one of
+ * them waits.
+ *
+ * docs/design.md says when a node stays, and why that is safe. */
+#ifndef ZKR__COHORT_H
+#define ZKR__COHORT_H
+
+#include "lock/claim.h"
+#include "session/locked.h"
+
+/* The contenders besides the delegate. */
+enum zkr__company {
+    ZKR__COMPANY_UNKNOWN,
+    ZKR__COMPANY_NONE, /* the watch tells when one comes */
+    ZKR__COMPANY_SEEN,
+};
+
+struct zkr__cohort { /* under the session lock, but for what is set once */
+    struct zkr__lock *lock;      /* that has it */
+    int64_t retain;              /* for how long a node stays unused */
+    uint32_t max;                /* grants while others wait */
+    struct zkr__claim *delegate; /* it has the node, or is on its way; NULL */
+    struct zkr__claim *holder;   /* the member that has the lock; NULL */
+    struct zkr__list waiting;    /* the members that wait, first come first */
+    struct zkr__timer review;    /* for zkr__cohort_go_on_locked() */
+    bool closed;                 /* the user has freed the lock */
+    /* Of this delegate: */
+    bool give_back;    /* as soon as no member has the lock */
+    uint64_t grants;   /* to members */
+    int64_t unused_at; /* since when nobody has it */
+    uint32_t passed;   /* grants while somebody else may have waited */
+    enum zkr__company company;
+    /* cohort_company.c */
+    struct zkr__op look;
+    struct zkr__watch *watch;
+};
+
+/* Returns NULL when out of memory. The lock has it, and frees it. */
+struct zkr__cohort *zkr__cohort_new(struct zkr__lock *lock, uint32_t retain_ms,
+                                    uint32_t max);
+
+/* Tells whether the claims of this recipe are members of a cohort. */
+bool zkr__cohort_takes(const struct zkr__lock *lock,
+                       const struct zkr__recipe *recipe);
+
+extern const struct zkr__way zkr__in_a_cohort; /* of the members */
+
+/* -- what claims and grants tell their cohort; all others are ignored -- */
+
+/* It has an outcome: granted, or given up. */
+void zkr__cohort_decided_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* It is LOST. */
+void zkr__cohort_lost_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+/* Its node is gone, or `rc` says why it is not. */
+void zkr__cohort_left_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
+/* Its grant is in doubt. */
+void zkr__cohort_doubted_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* Somebody asks for the lock. */
+void zkr__cohort_revoked_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* Another claim will stand at its place. */
+void zkr__cohort_shared_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+/* -- what the user tells it -- */
+
+/* The node goes back as soon as no member has the lock. */
+void zkr__cohort_yield_locked(struct zkr__cohort *h) ZKR__LOCKED;
+/* The same, from now on for each node. */
+void zkr__cohort_close_locked(struct zkr__cohort *h) ZKR__LOCKED;
+
+/* -- the parts, as they call each other -- */
+
+/* cohort.c: does what is to be done: hands the lock on, keeps it, or gives it
+ * back. */
+void zkr__cohort_go_on_locked(struct zkr__cohort *h) ZKR__LOCKED;
+/* Tells whether the delegate has been granted the lock. */
+bool zkr__cohort_has_node(const struct zkr__cohort *h);
+
+/* cohort_company.c: learns who else is in the queue; and does not care any
+ * more. */
+void zkr__cohort_look_locked(struct zkr__cohort *h) ZKR__LOCKED;
+void zkr__cohort_look_away_locked(struct zkr__cohort *h) ZKR__LOCKED;
+
+#endif
