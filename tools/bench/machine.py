@@ -55,6 +55,7 @@ def describe():
         "processor": processor(),
         "cores": os.cpu_count(),
         "memory": "%.0f GiB" % (memory / 2**30),
+        "load average before": "%.2f" % os.getloadavg()[0],
         "kernel": platform.release(),
         "distribution": distribution(),
         "compiler": first_line("gcc", "--version"),

@@ -10,6 +10,7 @@ take part has `unsupported` instead.
 
 import json
 import os
+import re
 
 
 def read(path):
@@ -20,9 +21,13 @@ def read(path):
 
 
 def write(results, path):
+    """A list of numbers is one line."""
+    text = json.dumps(results, indent=1, sort_keys=True)
+    text = re.sub(
+        r"\[[^][{}]*\]", lambda found: " ".join(found[0].split()), text
+    )
     with open(path + ".new", "w") as file:
-        json.dump(results, file, indent=1, sort_keys=True)
-        file.write("\n")
+        file.write(text + "\n")
     os.replace(path + ".new", path)
 
 

@@ -22,6 +22,7 @@ class Runner:
         self.options = options
         self.failures = 0
         self.results = results.read(options.out)
+        self.results["machine"] = machine.describe()
         self.log = open(os.path.join(options.work, "peers.log"), "ab")
 
     def say(self, text):
@@ -36,7 +37,6 @@ class Runner:
                     self.run_bench(bench)
         if self.options.faults or not self.options.names:
             self.run_faults()
-        self.results["machine"] = machine.describe()
         results.write(self.results, self.options.out)
         if self.failures:
             self.say("%d failed" % self.failures)
