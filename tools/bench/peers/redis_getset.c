@@ -55,6 +55,12 @@ static bool time_of(struct client *c, int argc, const char **argv,
     return found;
 }
 
+static void expire_from_now(struct client *c, char value[24])
+{
+    c->expires_ms = wall_ms() + c->ttl_ms + 1;
+    (void)snprintf(value, 24, "%lld", (long long)c->expires_ms);
+}
+
 static bool attempt(struct client *c)
 {
     char value[24];
@@ -63,12 +69,12 @@ static bool attempt(struct client *c)
     const char *getset[] = { "GETSET", c->name, value };
     int64_t old_ms;
 
-    c->expires_ms = wall_ms() + c->ttl_ms + 1;
-    (void)snprintf(value, sizeof(value), "%lld", (long long)c->expires_ms);
+    expire_from_now(c, value);
     if (redis_number(&c->redis, 3, setnx, 0) == 1)
         return true;
     if (!time_of(c, 2, get, &old_ms) || old_ms > wall_ms())
         return false;
+    expire_from_now(c, value);
     return time_of(c, 3, getset, &old_ms) && old_ms <= wall_ms();
 }
 
