@@ -32,7 +32,7 @@ int zkr_mutex_new(zkr_session *session, const char *path,
     if (ret_mutex == NULL)
         return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
     rc = zkr__lock_new(session, zkr__mutex_recipe.noun, path, opts,
-                       ZKR__MUTEX_FLAGS, &lock);
+                       ZKR__MUTEX_FLAGS, zkr__mutex_recipe.markers, &lock);
     if (rc == ZKR_OK)
         *ret_mutex = ZKR__CONTAINER(lock, zkr_mutex, lock);
     return rc;

@@ -29,7 +29,8 @@ int zkr_reentrant_mutex_new(zkr_session *session, const char *path,
 
     if (ret_mutex == NULL)
         return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
-    rc = zkr__lock_new(session, noun, path, opts, ZKR__MUTEX_FLAGS, &lock);
+    rc = zkr__lock_new(session, noun, path, opts, ZKR__MUTEX_FLAGS,
+                       zkr__mutex_recipe.markers, &lock);
     if (rc != ZKR_OK)
         return rc;
     lock->reentrant = true;

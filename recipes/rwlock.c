@@ -30,6 +30,7 @@ const struct zkr__recipe zkr__writing_recipe = {
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_WRITE,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
     .markers = MARKERS,
+    .has_readers = true,
     .waits_for = zkr__nearest_any,
     .deadlocks_with = &zkr__reading_recipe,
     .can_stay = true,
@@ -41,6 +42,7 @@ const struct zkr__recipe zkr__reading_recipe = {
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_READ,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_READ },
     .markers = MARKERS,
+    .has_readers = true,
     .waits_for = zkr__nearest_exclusive,
     .granted_beside = &zkr__writing_recipe,
 };
@@ -60,7 +62,7 @@ int zkr_rwlock_new(zkr_session *session, const char *path,
 
     if (ret_lock == NULL)
         return zkr__fail(ZKR_EINVAL, "ret_lock is NULL");
-    rc = zkr__lock_new(session, noun, path, opts, FLAGS, &lock);
+    rc = zkr__lock_new(session, noun, path, opts, FLAGS, MARKERS, &lock);
     if (rc == ZKR_OK)
         *ret_lock = ZKR__CONTAINER(lock, zkr_rwlock, lock);
     return rc;

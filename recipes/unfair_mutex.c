@@ -121,7 +121,7 @@ int zkr_unfair_mutex_new(zkr_session *session, const char *path,
 
     if (ret_mutex == NULL)
         return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
-    rc = zkr__lock_new(session, recipe.noun, path, opts, flags, &lock);
+    rc = zkr__lock_new(session, recipe.noun, path, opts, flags, 0, &lock);
     if (rc == ZKR_OK)
         *ret_mutex = ZKR__CONTAINER(lock, zkr_unfair_mutex, lock);
     return rc;

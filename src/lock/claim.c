@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "lock/cohort.h"
+#include "lock/grant_parts.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -56,7 +57,6 @@ static void init_steps(struct zkr__claim *c)
     struct zkr_session *s = c->session;
 
     zkr__op_init(&c->own.op, s);
-    zkr__op_init(&c->list.op, s);
     zkr__op_init(&c->wait.get, s);
     zkr__confirm_init(&c->prove.confirm, c);
     zkr__notice_init(&c->outcome.notice, run_outcome);
@@ -85,6 +85,7 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     c->request.claim = c;
     zkr__list_init(&c->link);
     zkr__list_init(&c->leased);
+    zkr__place_init(c);
     (void)zkr__cond_init(&c->changed);
     init_steps(c);
     return c;
@@ -224,9 +225,12 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
     zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
     zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     zkr__ghosts_rest_locked(c);
+    zkr__grant_watch_stop_locked(&c->grant);
+    zkr__line_drop_locked(c);
     if (zkr__list_empty(&c->link))
         return;
     zkr__list_remove(&c->link);
+    zkr__line_unref_locked(c->lock->line);
     (void)pthread_cond_broadcast(&c->changed);
     zkr__claim_unref(c);
 }
@@ -246,6 +250,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
 
     zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
+    zkr__line_ref_locked(c->lock->line);
     c->create.since = zkr__clock_now();
     c->epoch = s->epoch;
     if (c->outcome.fn != NULL && c->deadline != ZKR__NEVER)

@@ -17,6 +17,7 @@
 #include "lock/confirm.h"
 #include "lock/ghost.h"
 #include "lock/grant.h"
+#include "lock/line.h"
 #include "lock/lock.h"
 #include "lock/parents.h"
 #include "lock/record.h"
@@ -107,11 +108,8 @@ struct zkr__claim {
         uint32_t retries;
         int64_t since;
     } create;
-    struct { /* enroll.c, survey.c */
-        struct zkr__op op;
-        bool refused; /* by the client, before the create was answered */
-    } list;
-    struct { /* wait.c */
+    struct zkr__place place; /* in the line */
+    struct {                 /* wait.c */
         struct zkr__op get;
         struct zkr__watch *watch; /* on the node that we wait for */
         struct zkr__timer relist; /* when the watch may keep silent */

@@ -62,6 +62,8 @@ void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
 /* enroll.c */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 void zkr__claim_enrolled_locked(struct zkr__claim *c) ZKR__LOCKED;
+void zkr__claim_probed_locked(struct zkr__claim *c, int rc,
+                              const struct zkr__queue *queue) ZKR__LOCKED;
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* create.c: ask for c->node.request_path. way->created() runs when that has
@@ -89,10 +91,13 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
 void zkr__claim_recover_locked(struct zkr__claim *c,
                                const char *why) ZKR__LOCKED;
 
-/* survey.c */
+/* survey.c: ask for a list; and the list. `queue` is valid if `rc` is
+ * ZKR_OK. */
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
-void zkr__claim_survey_locked(struct zkr__claim *c,
-                              const struct zkr__zk_reply *reply) ZKR__LOCKED;
+void zkr__claim_listed_locked(struct zkr__claim *c, int rc,
+                              struct zkr__queue *queue) ZKR__LOCKED;
+bool zkr__claim_is_exhausted_locked(const struct zkr__claim *c) ZKR__LOCKED;
+void zkr__claim_exhaust_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* prove.c: it has the lock. */
 void zkr__claim_hold_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
@@ -105,6 +110,10 @@ void zkr__claim_prove_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 /* wait.c */
 void zkr__claim_wait_for_locked(struct zkr__claim *c,
                                 const char *name) ZKR__LOCKED;
+/* Our own node has gone while we waited. */
+void zkr__claim_uprooted_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* Wait for the claim of ours that is ahead. */
+void zkr__claim_wait_behind_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_stop_watching_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* leave.c */

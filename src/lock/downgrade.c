@@ -73,11 +73,22 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
 /* A node at the place of another that we have: it counts only if the other was
  * still there when ours had been created, so that nobody was granted in
  * between. */
-bool zkr__downgrade_came_late(const struct zkr__claim *c,
-                              struct zkr__queue *queue)
+bool zkr__downgrade_came_late(const struct zkr__claim *c, size_t beside)
 {
-    return c->beside != NULL &&
-           !zkr__queue_leave_out(queue, zkr__path_name(c->beside->node.path));
+    return c->beside != NULL && beside == ZKR__NOBODY;
+}
+
+size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
+                                struct zkr__queue *queue, bool out)
+{
+    size_t i =
+        c->beside == NULL
+            ? ZKR__NOBODY
+            : zkr__queue_find(queue, zkr__path_name(c->beside->node.path));
+
+    if (i != ZKR__NOBODY)
+        queue->all[i].left_out = out || !c->beside->place.counts;
+    return i;
 }
 
 void zkr__downgrade_fail_locked(struct zkr__claim *c)

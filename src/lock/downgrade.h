@@ -12,11 +12,13 @@ struct zkr__claim *
 zkr__downgrade_find_locked(const struct zkr__lock *lock,
                            const struct zkr__recipe *recipe) ZKR__LOCKED;
 
-/* `queue` is a list taken after the create of our node. Returns true when the
- * node of the grant beside us has gone from it: then our place counts for
- * nothing. Otherwise leaves that node out of the list. */
-bool zkr__downgrade_came_late(const struct zkr__claim *c,
-                              struct zkr__queue *queue);
+/* `queue` is a list taken after the create of our node. Leaves the node of the
+ * grant beside us out of it, or takes it in again, and returns its index, or
+ * ZKR__NOBODY. */
+size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
+                                struct zkr__queue *queue, bool out);
+/* The node of the grant beside us has gone: our place counts for nothing. */
+bool zkr__downgrade_came_late(const struct zkr__claim *c, size_t beside);
 /* The claim came late: gives it up, and the grant beside it is LOST. */
 void zkr__downgrade_fail_locked(struct zkr__claim *c) ZKR__LOCKED;
 

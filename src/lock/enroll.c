@@ -6,38 +6,32 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/path.h"
+#include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
 static void enroll_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 
 /* A try writes nothing when the lock is taken. */
-static void on_probe(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
-    struct zkr__queue queue = { 0 };
-    int rc = reply->rc;
-
-    zkr__session_assert_locked(c->session);
-    if (zkr__claim_in_state(c, ZKR__CLAIM_PROBING) && !zkr__claim_is_over(c)) {
-        if (rc == ZKR_OK)
-            rc = zkr__queue_parse(&queue, reply->names, reply->name_count,
-                                  c->recipe->markers, NULL);
-        if (rc == ZKR_OK && c->recipe->waits_for(&queue.nearest) != ZKR__NOBODY)
-            zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
-        else if (rc == ZKR_OK || rc == ZKR__ZNONODE)
-            zkr__claim_enter_locked(c, "free");
-        else
-            zkr__claim_give_up_locked(c, rc, "cannot list the contenders");
-        zkr__queue_done(&queue);
-    }
-    zkr__claim_unref(c);
-}
-
 static void probe_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__sm_move(&c->sm, ZKR__CLAIM_PROBING, "try");
-    zkr__claim_ask_locked(c, &c->list.op, ZKR__ZK_CHILDREN, c->lock->dir,
-                          ZKR__RETRY_POLICY, on_probe);
+    zkr__line_ask_locked(c);
+}
+
+void zkr__claim_probed_locked(struct zkr__claim *c, int rc,
+                              const struct zkr__queue *queue)
+{
+    struct zkr__nearest nearest = ZKR__NEAREST_INIT;
+
+    if (rc == ZKR_OK)
+        nearest = zkr__queue_nearest(queue, ZKR__NOBODY);
+    if (rc == ZKR_OK && c->recipe->waits_for(&nearest) != ZKR__NOBODY)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
+    else if (rc == ZKR_OK || rc == ZKR__ZNONODE)
+        zkr__claim_enter_locked(c, "free");
+    else
+        zkr__claim_give_up_locked(c, rc, "cannot list the contenders");
 }
 
 static void name_node(struct zkr__claim *c)
@@ -70,20 +64,71 @@ void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
         probe_locked(c);
         return;
     }
-    if (c->node.thorough && c->epoch == c->session->epoch) {
-        enroll_locked(c, why);
-        return;
+    zkr__grant_watch_stop_locked(&c->grant);
+    zkr__line_drop_locked(c);
+    if (!c->node.thorough || c->epoch != c->session->epoch) {
+        name_node(c);
+        c->epoch = c->session->epoch;
+        c->node.thorough = false;
     }
-    name_node(c);
-    c->epoch = c->session->epoch;
-    c->node.thorough = false;
     enroll_locked(c, why);
 }
 
-static void enrolled_locked(struct zkr__claim *c,
-                            const struct zkr__zk_reply *list) ZKR__LOCKED
+/* Create and list are two requests in one flight: the list is answered after
+ * the create, on the same connection, so it shows the queue with us in it.
+ * Where nobody else has been seen, the create alone will probably do. */
+static void enroll_locked(struct zkr__claim *c, const char *why)
 {
-    switch (zkr__claim_judge_create_locked(c)) {
+    struct zkr__line *line = c->lock->line;
+    bool quiet = zkr__line_is_quiet_locked(line) && c->beside == NULL;
+
+    zkr__line_look_locked(line);
+    zkr__claim_create_locked(c, why);
+    if (c->beside != NULL) /* its number is known, and must not be passed */
+        zkr__line_join_locked(c);
+    if (!quiet)
+        zkr__line_ask_locked(c);
+}
+
+/* The number tells that nobody came in between. */
+static void follow_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    const struct zkr__claim *ahead = zkr__line_ahead_locked(c);
+
+    if (ahead == NULL && !zkr__place_is_clear_locked(c)) {
+        zkr__claim_list_locked(c, "created");
+        return;
+    }
+    zkr__line_unask_locked(c);
+    zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, "created, with the next number");
+    if (zkr__claim_is_exhausted_locked(c))
+        zkr__claim_exhaust_locked(c);
+    else if (ahead != NULL && c->intent != ZKR__WAIT)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'",
+                                  zkr__path_name(ahead->node.path));
+    else if (ahead != NULL)
+        zkr__claim_wait_behind_locked(c);
+    else
+        zkr__claim_turn_locked(c, "nobody is ahead");
+    zkr__line_advance_locked(c->lock->line);
+}
+
+static void created_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    zkr__line_join_locked(c);
+    if (zkr__line_follows_locked(c))
+        follow_locked(c);
+    else if (!zkr__line_is_asked_locked(c))
+        zkr__claim_list_locked(c, "created");
+}
+
+void zkr__claim_enrolled_locked(struct zkr__claim *c)
+{
+    enum zkr__create_outcome outcome = zkr__claim_judge_create_locked(c);
+
+    if (outcome != ZKR__CREATED)
+        zkr__line_unask_locked(c);
+    switch (outcome) {
     case ZKR__CREATE_SEEN_TO:
         break;
     case ZKR__CREATE_UNKNOWN:
@@ -93,55 +138,17 @@ static void enrolled_locked(struct zkr__claim *c,
         zkr__claim_recover_locked(c, "an earlier create was carried out late");
         break;
     case ZKR__CREATED:
-        if (list->rc != ZKR_OK) {
-            zkr__claim_list_locked(c, "created");
-            break;
-        }
-        zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, "created and listed");
-        zkr__claim_survey_locked(c, list);
+        created_locked(c);
         break;
     }
 }
 
-static void on_enroll_list(struct zkr__op *op,
-                           const struct zkr__zk_reply *reply);
-
-/* Two requests, one flight. The list is answered after the create, on the same
- * connection, so it shows the queue with us in it; on_enroll_list() decides. */
-static void enroll_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
-{
-    c->list.refused = false;
-    zkr__claim_create_locked(c, why);
-    zkr__claim_ask_locked(c, &c->list.op, ZKR__ZK_CHILDREN, c->lock->dir,
-                          ZKR__RETRY_NEVER, on_enroll_list);
-}
-
-/* A list that the client refuses ends before a create that is in flight; then
- * the create goes on. */
-static void on_enroll_list(struct zkr__op *op,
-                           const struct zkr__zk_reply *reply)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
-
-    zkr__session_assert_locked(c->session);
-    c->list.refused = c->own.op.where != ZKR__OP_IDLE;
-    if (!c->list.refused)
-        enrolled_locked(c, reply);
-    zkr__claim_unref(c);
-}
-
-void zkr__claim_enrolled_locked(struct zkr__claim *c)
-{
-    if (c->list.refused)
-        enrolled_locked(c, &(struct zkr__zk_reply){ .rc = ZKR__ZSYSTEMERROR });
-}
-
-/* While ENROLLING, requests that have been sent must be answered first. */
+/* While ENROLLING, a create that has been sent must be answered first. */
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c)
 {
     zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
-    if (zkr__claim_take_back_locked(c, &c->own.op))
-        (void)zkr__claim_take_back_locked(c, &c->list.op);
-    if (c->own.op.where == ZKR__OP_IDLE && c->list.op.where == ZKR__OP_IDLE)
+    zkr__line_unask_locked(c);
+    (void)zkr__claim_take_back_locked(c, &c->own.op);
+    if (c->own.op.where == ZKR__OP_IDLE)
         zkr__claim_withdraw_locked(c);
 }

@@ -37,7 +37,9 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     zkr__timer_thread_disarm_locked(s, &c->wait.relist);
     zkr__timer_thread_disarm_locked(s, &c->prove.again);
     zkr__ghosts_rest_locked(c);
+    zkr__line_drop_locked(c);
     c->wait.watch = NULL; /* all watches of the handle are freed */
+    c->grant.own.watch = NULL;
     zkr__claim_identity(c)->look_after(c, 0);
     if (!c->outcome.decided && s->over != 0)
         zkr__claim_fail_locked(c, s->over, "the session is over");

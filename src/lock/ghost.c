@@ -253,13 +253,17 @@ static void tell(struct zkr__claim *c, struct zkr__ghost *ghost)
 }
 
 bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
-                                  struct zkr__queue *queue)
+                                  struct zkr__queue *queue, bool out)
 {
     struct zkr__ghost *first = c->ghosts == NULL ? NULL : c->ghosts->first;
 
     for (struct zkr__ghost *g = first; g != NULL; g = g->next) {
-        if (zkr__queue_leave_out(queue, g->name))
-            tell(c, g);
+        size_t i = zkr__queue_find(queue, g->name);
+
+        if (i == ZKR__NOBODY)
+            continue;
+        queue->all[i].left_out = out;
+        tell(c, g);
     }
     return first != NULL;
 }

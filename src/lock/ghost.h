@@ -28,9 +28,10 @@ void zkr__ghosts_rest_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Called when the claim leaves the queue: it does not ask any more. */
 void zkr__ghosts_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Leaves known ghosts out of a list that shows them. Returns true when some are
- * known, in this list or not. */
+/* Leaves known ghosts out of a list that shows them, or takes them in again.
+ * Returns true when some are known, in this list or not. */
 bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
-                                  struct zkr__queue *queue) ZKR__LOCKED;
+                                  struct zkr__queue *queue,
+                                  bool out) ZKR__LOCKED;
 
 #endif

@@ -17,7 +17,6 @@ static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
         return;
     switch ((enum zkr__claim_state)c->sm.state) {
     case ZKR__CLAIM_PROBING:
-        (void)zkr__claim_take_back_locked(c, &c->list.op);
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
         break;
     case ZKR__CLAIM_ENROLLING:
@@ -116,6 +115,10 @@ void zkr__claim_time_out_locked(struct zkr__claim *c)
              w->wait.watch != NULL)
         zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'",
                                   zkr__path_name(w->wait.watch->path));
+    else if (w->place.behind && zkr__line_ahead_locked(w) != NULL)
+        zkr__claim_give_up_locked(
+            c, rc, "deadline passed, waiting for '%s'",
+            zkr__path_name(zkr__line_ahead_locked(w)->node.path));
     else
         zkr__claim_give_up_locked(c, rc, "deadline passed while %s",
                                   zkr__sm_name(&w->sm));

@@ -25,6 +25,8 @@ struct zkr_grant {     /* under the session lock; part of its claim */
         struct zkr__op get;
         struct zkr__watch *watch; /* on our own node */
         struct zkr__timer later;
+        uint64_t era; /* of the line, in which it was seen, and is watched */
+        bool refused; /* it cannot be watched before the lock is granted */
     } own;
     struct zkr__confirm confirm;
     uint64_t confirms; /* how many confirms were answered */

@@ -35,6 +35,13 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g,
                                  enum zkr__zk_type type) ZKR__LOCKED;
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g) ZKR__LOCKED;
 void zkr__grant_watch_stop_locked(struct zkr_grant *g) ZKR__LOCKED;
+/* Of a claim that may be granted the lock soon: starts watching, unless it does
+ * already. Returns true when the answer is still to come. */
+bool zkr__grant_watch_ahead_locked(struct zkr_grant *g) ZKR__LOCKED;
+/* A list has shown the node, too: a watch that was there before counts. */
+void zkr__grant_watch_counts_locked(struct zkr_grant *g) ZKR__LOCKED;
+/* The node has been seen in this era of the line, and no event has come. */
+bool zkr__grant_node_is_there_locked(const struct zkr_grant *g) ZKR__LOCKED;
 
 /* release.c */
 void zkr__release_init(struct zkr_grant *g);

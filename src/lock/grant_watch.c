@@ -16,6 +16,23 @@
  * cost a request for nothing. */
 #define WATCH_AFTER_MS 50
 
+/* A claim that is to be granted the lock soon watches its node, too. */
+static bool is_next(struct zkr_grant *g)
+{
+    const struct zkr__claim *c = zkr__grant_claim(g);
+
+    return c->place.counts && zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
+           !zkr__claim_is_over(c);
+}
+
+static void gone_locked(struct zkr_grant *g) ZKR__LOCKED
+{
+    if (zkr__grant_is_ours(g))
+        zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
+    else if (is_next(g))
+        zkr__claim_uprooted_locked(zkr__grant_claim(g));
+}
+
 static void on_own_node_changed(void *owner, bool deleted)
 {
     struct zkr_grant *g = owner;
@@ -23,7 +40,7 @@ static void on_own_node_changed(void *owner, bool deleted)
     zkr__session_assert_locked(zkr__grant_claim(g)->session);
     g->own.watch = NULL;
     if (deleted) /* its name never comes again */
-        zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
+        gone_locked(g);
     else
         zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
 }
@@ -41,34 +58,56 @@ void zkr__grant_revoked_locked(struct zkr_grant *g)
     zkr__cohort_revoked_locked(zkr__grant_claim(g));
 }
 
-static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
-                            const struct zkr__zk_reply *reply) ZKR__LOCKED
+static void watched_locked(struct zkr_grant *g,
+                           const struct zkr__zk_reply *reply) ZKR__LOCKED
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (reply->czxid != c->node.czxid) {
+        zkr__watch_forget_locked(g->own.watch);
+        g->own.watch = NULL;
+        g->own.refused = true; /* a list tells the truth */
+        if (zkr__grant_is_ours(g))
+            zkr__claim_lost_locked(c, "another node has the name of ours");
+        return;
+    }
+    g->own.era = c->lock->line->era;
+    if (is_revoke(reply))
+        zkr__grant_revoked_locked(g);
+}
+
+static void not_watched_locked(struct zkr_grant *g, enum zkr__zk_type type,
+                               int rc) ZKR__LOCKED
 {
     struct zkr__watch *w = g->own.watch;
 
-    if (reply->rc == ZKR_OK) {
-        if (!zkr__grant_is_ours(g)) {
-            zkr__watch_forget_locked(w); /* the delete makes it fire */
-            g->own.watch = NULL;
-        } else if (reply->czxid != zkr__grant_claim(g)->node.czxid) {
-            zkr__claim_lost_locked(zkr__grant_claim(g),
-                                   "another node has the name of ours");
-        } else if (is_revoke(reply)) {
-            zkr__grant_revoked_locked(g);
-        }
-        return;
-    }
     g->own.watch = NULL;
-    zkr__watch_not_set_locked(w, type, reply->rc);
-    if (!zkr__grant_is_ours(g))
-        return;
-    if (reply->rc == ZKR__ZNONODE)
-        zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
-    else if (reply->rc == ZKR__ZNOAUTH && type == ZKR__ZK_GET)
+    zkr__watch_not_set_locked(w, type, rc);
+    g->own.refused = rc != ZKR__ZNONODE;
+    if (rc == ZKR__ZNONODE)
+        gone_locked(g);
+    else if (!zkr__grant_is_ours(g))
+        ;
+    else if (rc == ZKR__ZNOAUTH && type == ZKR__ZK_GET)
         zkr__grant_watch_set_locked(g, ZKR__ZK_EXISTS);
     else
         zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: %s",
-                 zkr__grant_claim(g)->node.path, zkr_strerror(reply->rc));
+                 zkr__grant_claim(g)->node.path, zkr_strerror(rc));
+}
+
+static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
+                            const struct zkr__zk_reply *reply) ZKR__LOCKED
+{
+    if (reply->rc != ZKR_OK) {
+        not_watched_locked(g, type, reply->rc);
+    } else if (!zkr__grant_is_ours(g) && !is_next(g)) {
+        zkr__watch_forget_locked(g->own.watch); /* the delete makes it fire */
+        g->own.watch = NULL;
+    } else {
+        watched_locked(g, reply);
+    }
+    if (is_next(g))
+        zkr__line_advance_locked(zkr__grant_claim(g)->lock->line);
 }
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -85,8 +124,9 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
     struct zkr__claim *c = zkr__claim_with_node(zkr__grant_claim(g));
 
     g = &c->grant;
-    if (!zkr__grant_is_ours(g) || g->own.watch != NULL)
+    if ((!zkr__grant_is_ours(g) && !is_next(g)) || g->own.watch != NULL)
         return;
+    g->own.era = ZKR__NEVER_SEEN;
     g->own.watch =
         zkr__watch_new_locked(c->session, c->node.path, g, on_own_node_changed);
     if (g->own.watch == NULL) {
@@ -98,6 +138,27 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
     zkr__claim_ref(c);
     zkr__op_start_locked(&g->own.get, type, c->node.path, ZKR__RETRY_ALWAYS,
                          on_answer);
+}
+
+bool zkr__grant_watch_ahead_locked(struct zkr_grant *g)
+{
+    if (!g->own.refused)
+        zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
+    return g->own.watch != NULL && g->own.get.where != ZKR__OP_IDLE;
+}
+
+void zkr__grant_watch_counts_locked(struct zkr_grant *g)
+{
+    if (g->own.watch != NULL && g->own.get.where == ZKR__OP_IDLE)
+        g->own.era = zkr__grant_claim(g)->lock->line->era;
+}
+
+bool zkr__grant_node_is_there_locked(const struct zkr_grant *g)
+{
+    const struct zkr__claim *c = ZKR__CONTAINER(g, struct zkr__claim, grant);
+
+    return g->own.watch != NULL && g->own.get.where == ZKR__OP_IDLE &&
+           g->own.era == c->lock->line->era;
 }
 
 static void on_later(struct zkr__timer *timer)
@@ -120,6 +181,8 @@ void zkr__grant_watch_stop_locked(struct zkr_grant *g)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
+    g->own.refused = false;
+    g->revoke_requested = false;
     zkr__timer_thread_disarm_locked(c->session, &g->own.later);
     zkr__confirm_take_back_locked(&g->confirm);
     if (g->own.watch == NULL)

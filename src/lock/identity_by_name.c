@@ -62,10 +62,12 @@ static void found_by_beat(struct zkr__claim *c)
     zkr__grant_found_locked(&c->grant, ZKR_OK);
 }
 
-/* Other claims cannot take it for theirs, so nothing is left to do. */
+/* Other claims cannot take it for theirs. Those of the line must wait for it,
+ * as those of other sessions do, so they have to list. */
 static void stays(struct zkr__claim *c)
 {
     zkr__session_assert_locked(c->session);
+    zkr__line_forget_locked(c->lock->line);
     zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node stays");
 }
 

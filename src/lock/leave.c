@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "lock/cohort.h"
+#include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
 /* When the session is over the node is gone, or the server will remove it. */
@@ -37,6 +38,10 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
     sweep->node_size = c->node.path_size;
     sweep->thorough = c->node.thorough;
     zkr__sweep_start_locked(sweep, on_swept);
+    /* A guarded write that is applied late must not find our node when the next
+     * one has been granted the lock. */
+    if (c->writes == 0)
+        zkr__line_leave_locked(c);
 }
 
 /* What RECOVERING has sent must be answered first: recover.c then sweeps. */
@@ -45,10 +50,11 @@ void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
     zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
     zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);
     (void)zkr__claim_take_back_locked(c, &c->own.op);
-    (void)zkr__claim_take_back_locked(c, &c->list.op);
     zkr__confirm_take_back_locked(&c->prove.confirm);
     zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     zkr__claim_stop_watching_locked(c);
+    zkr__grant_watch_stop_locked(&c->grant);
+    zkr__line_unask_locked(c);
     zkr__ghosts_leave_locked(c);
     if (c->own.op.where == ZKR__OP_IDLE)
         zkr__claim_sweep_locked(c);

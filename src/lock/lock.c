@@ -79,8 +79,17 @@ static struct zkr__lock *make(struct zkr_session *s, const char *noun,
     return lock;
 }
 
+static bool find_line(struct zkr__lock *lock, uint32_t markers)
+{
+    zkr__session_lock(lock->session);
+    lock->line = zkr__line_use_locked(lock->session, lock->dir, markers);
+    zkr__session_unlock(lock->session);
+    return lock->line != NULL;
+}
+
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
-                  const void *opts, uint32_t flags, struct zkr__lock **ret_lock)
+                  const void *opts, uint32_t flags, uint32_t markers,
+                  struct zkr__lock **ret_lock)
 {
     const uint32_t persistent =
         ZKR__LOCK_PERSISTENT_PARENTS | ZKR__LOCK_KAZOO_LAYOUT;
@@ -97,8 +106,10 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
     if (rc != ZKR_OK)
         return rc;
     lock = zkr__locks_open(s) == ZKR_OK ? make(s, noun, path, &o) : NULL;
-    if (lock == NULL)
+    if (lock == NULL || !find_line(lock, markers)) {
+        zkr__lock_unref(lock);
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+    }
     lock->layout = (o.flags & ZKR__LOCK_KAZOO_LAYOUT) != 0
                        ? ZKR__LAYOUT_KAZOO
                        : ZKR__LAYOUT_CURATOR;
@@ -118,7 +129,7 @@ void zkr__lock_ref(struct zkr__lock *lock)
 
 void zkr__lock_unref(struct zkr__lock *lock)
 {
-    if (atomic_fetch_sub(&lock->refs, 1) != 1)
+    if (lock == NULL || atomic_fetch_sub(&lock->refs, 1) != 1)
         return;
     zkr__session_unref(lock->session);
     free(lock->path);
@@ -138,7 +149,10 @@ static void cancel_claim(struct zkr__claim *c, void *lock)
 
 void zkr__lock_cancel_locked(struct zkr__lock *lock)
 {
+    lock->line->advancing = true; /* one that goes must not let the next in */
     zkr__locks_each_claim_locked(lock->session, cancel_claim, lock);
+    lock->line->advancing = false;
+    zkr__line_advance_locked(lock->line);
 }
 
 int zkr__lock_check(const struct zkr__lock *lock, const char *noun)
@@ -180,6 +194,7 @@ void zkr__lock_free(struct zkr__lock *lock)
     zkr__lock_cancel_locked(lock);
     if (lock->cohort != NULL)
         zkr__cohort_close_locked(lock->cohort);
+    zkr__line_unref_locked(lock->line);
     zkr__session_unlock(lock->session);
     zkr__lock_unref(lock);
 }

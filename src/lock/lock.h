@@ -25,6 +25,8 @@ struct zkr__lock { /* set once, but for refs, record and holds */
     bool fail_on_session_loss;
     bool reentrant;
     struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */
+    struct zkr__line *line;     /* line.h; until the user frees the lock and its
+                                 * claims have ended */
     struct zkr__list holds;     /* holds.h; under the session lock */
 };
 
@@ -56,9 +58,10 @@ enum zkr__lock_flags {
 int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
                          const char *path);
 
-/* `opts` is the recipe's option struct or NULL, `flags` what it knows. */
+/* `opts` is the recipe's option struct or NULL, `flags` what it knows;
+ * `markers` is as of its recipes. */
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
-                  const void *opts, uint32_t flags,
+                  const void *opts, uint32_t flags, uint32_t markers,
                   struct zkr__lock **ret_lock);
 
 /* Every public function begins with it: refuses NULL, and a forked child. In

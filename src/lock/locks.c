@@ -8,6 +8,7 @@
 #include "lock/claim.h"
 #include "lock/heartbeat.h"
 #include "lock/leftover.h"
+#include "lock/line.h"
 
 struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
 {
@@ -33,6 +34,7 @@ void zkr__locks_each_claim_locked(struct zkr_session *s,
 static void on_suspended(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
+    zkr__lines_forget_locked(t->session);
     zkr__heartbeat_suspend_locked(t->session);
 }
 
@@ -52,6 +54,7 @@ static void expire_claim(struct zkr__claim *c, void *unused)
 static void on_lost(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
+    zkr__lines_forget_locked(t->session);
     zkr__locks_each_claim_locked(t->session, expire_claim, NULL);
 }
 
@@ -73,6 +76,7 @@ static void on_flushed(struct zkr__tenant *t)
     zkr__session_assert_locked(t->session);
     if (t->session->over != 0)
         zkr__leftovers_end_locked(t->session);
+    zkr__lines_flushed_locked(t->session);
     zkr__locks_each_claim_locked(t->session, flush_claim, NULL);
 }
 
@@ -104,6 +108,8 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     zkr__list_init(&locks->claims);
     zkr__list_init(&locks->leased);
     zkr__list_init(&locks->leftovers);
+    for (int i = 0; i < ZKR__LINE_ROWS; i++)
+        zkr__list_init(&locks->lines[i]);
     for (int i = 0; i < ZKR__BEATS; i++)
         zkr__op_init(&locks->beats[i].op, s);
     return locks;

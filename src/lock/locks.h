@@ -10,6 +10,9 @@
  * more than one for each T/50 in a round trip of T/5. */
 #define ZKR__BEATS 16
 
+/* A session with thousands of locks finds a line among a few. */
+#define ZKR__LINE_ROWS 256
+
 struct zkr__claim;
 
 struct zkr__beat {
@@ -21,9 +24,10 @@ struct zkr__beat {
 struct zkr__locks {
     struct zkr__tenant tenant;
     struct zkr__list claims;
-    struct zkr__list leased;    /* those that need a lease */
-    struct zkr__list leftovers; /* leftover.h: the ones that wait */
-    int leftovers_swept;        /* how many others are being swept */
+    struct zkr__list lines[ZKR__LINE_ROWS]; /* lines.c */
+    struct zkr__list leased;                /* those that need a lease */
+    struct zkr__list leftovers;             /* leftover.h: the ones that wait */
+    int leftovers_swept; /* how many others are being swept */
     /* heartbeat.h */
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];

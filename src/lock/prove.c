@@ -15,6 +15,7 @@ void zkr__claim_hold_locked(struct zkr__claim *c, const char *why)
     zkr__claim_move_locked(c, ZKR__CLAIM_HELD, why);
     zkr__grant_begin_locked(&c->grant);
     zkr__claim_decide_locked(c, ZKR_OK);
+    zkr__line_granted_locked(c);
 }
 
 static bool is_proving(const struct zkr__claim *c)

@@ -48,20 +48,9 @@ static int in_order(const void *a, const void *b)
     return zkr__queue_compare(a, b);
 }
 
-static bool find_self(const char *const *names, size_t count, const char *self)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], self) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Writes the contenders ahead of `self` into `ahead`, in any order, and returns
- * how many they are. */
-static size_t collect(struct zkr__contender *ahead, const char *const *names,
-                      size_t count, uint32_t markers,
-                      const struct zkr__contender *self)
+/* Keeps the contenders, in any order, and returns how many they are. */
+static size_t collect(struct zkr__contender *all, const char *const *names,
+                      size_t count, uint32_t markers)
 {
     size_t n = 0;
 
@@ -69,62 +58,119 @@ static size_t collect(struct zkr__contender *ahead, const char *const *names,
         struct zkr__contender c = { .name = names[i] };
 
         c.kind = zkr__node_name_parse(c.name, markers, &c.seq);
-        if (c.kind == ZKR__FOREIGN || !zkr__queue_is_ahead(&c, self))
-            continue;
-        if (self->name != NULL && strcmp(c.name, self->name) == 0)
-            continue;
-        ahead[n++] = c;
+        if (c.kind != ZKR__FOREIGN)
+            all[n++] = c;
     }
     return n;
 }
 
-static void find_nearest(struct zkr__queue *queue)
+/* A hostile list may have a name twice; it counts once. */
+static size_t without_repeats(struct zkr__contender *all, size_t count)
 {
-    queue->nearest = (struct zkr__nearest)ZKR__NEAREST_INIT;
-    for (size_t i = 0; i < queue->count; i++)
-        zkr__nearest_pass(&queue->nearest, i, queue->ahead[i].kind);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (n == 0 || zkr__queue_compare(&all[n - 1], &all[i]) != 0)
+            all[n++] = all[i];
+    }
+    return n;
+}
+
+void zkr__queue_link(struct zkr__queue *queue)
+{
+    size_t exclusive = ZKR__NOBODY;
+    size_t other = ZKR__NOBODY;
+
+    for (size_t i = 0; i < queue->count; i++) {
+        struct zkr__contender *c = &queue->all[i];
+
+        c->exclusive_before = exclusive;
+        c->other_before = other;
+        if (c->kind == ZKR__EXCLUSIVE)
+            exclusive = i;
+        if (!c->ours)
+            other = i;
+    }
 }
 
 int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
-                     size_t count, uint32_t markers, const char *self)
+                     size_t count, uint32_t markers)
 {
-    struct zkr__contender us = { .name = self, .seq = INT64_MAX };
-
-    *queue = (struct zkr__queue){ .nearest = ZKR__NEAREST_INIT };
-    if (self != NULL) {
-        queue->listed = find_self(names, count, self);
-        if (!queue->listed)
-            return ZKR_OK;
-        (void)zkr__node_name_parse(self, markers, &us.seq);
-    }
+    *queue = (struct zkr__queue){ .markers = markers };
     if (count == 0)
         return ZKR_OK;
-
-    queue->ahead = calloc(count, sizeof(*queue->ahead));
-    if (queue->ahead == NULL)
+    queue->all = calloc(count, sizeof(*queue->all));
+    if (queue->all == NULL)
         return ZKR_ENOMEM;
-    queue->count = collect(queue->ahead, names, count, markers, &us);
-    qsort(queue->ahead, queue->count, sizeof(*queue->ahead), in_order);
-    find_nearest(queue);
+    queue->count = collect(queue->all, names, count, markers);
+    qsort(queue->all, queue->count, sizeof(*queue->all), in_order);
+    queue->count = without_repeats(queue->all, queue->count);
+    zkr__queue_link(queue);
     return ZKR_OK;
 }
 
-bool zkr__queue_leave_out(struct zkr__queue *queue, const char *name)
+size_t zkr__queue_find(const struct zkr__queue *queue, const char *name)
 {
-    for (size_t i = 0; i < queue->count; i++) {
-        if (strcmp(queue->ahead[i].name, name) != 0)
-            continue;
-        queue->count--;
-        memmove(&queue->ahead[i], &queue->ahead[i + 1],
-                (queue->count - i) * sizeof(*queue->ahead));
-        find_nearest(queue);
-        return true;
+    struct zkr__contender wanted = { .name = name };
+    const struct zkr__contender *found;
+
+    wanted.kind = zkr__node_name_parse(name, queue->markers, &wanted.seq);
+    if (wanted.kind == ZKR__FOREIGN || queue->count == 0)
+        return ZKR__NOBODY;
+    found = bsearch(&wanted, queue->all, queue->count, sizeof(*queue->all),
+                    in_order);
+    return found == NULL ? ZKR__NOBODY : (size_t)(found - queue->all);
+}
+
+/* The last one that counts as ahead of `self`, or is `self`. */
+static size_t last_ahead(const struct zkr__queue *queue, size_t self)
+{
+    size_t last = self;
+
+    if (self == ZKR__NOBODY) /* of all */
+        return queue->count == 0 ? ZKR__NOBODY : queue->count - 1;
+    while (last + 1 < queue->count &&
+           zkr__queue_is_ahead(&queue->all[last + 1], &queue->all[self]))
+        last++;
+    return last;
+}
+
+static bool counts(const struct zkr__queue *queue, size_t i, size_t self)
+{
+    return i != self && !queue->all[i].left_out;
+}
+
+struct zkr__nearest zkr__queue_nearest(const struct zkr__queue *queue,
+                                       size_t self)
+{
+    struct zkr__nearest nearest = ZKR__NEAREST_INIT;
+    size_t last = last_ahead(queue, self);
+    size_t i;
+
+    for (i = last; i != ZKR__NOBODY && !counts(queue, i, self);)
+        i = i == 0 ? ZKR__NOBODY : i - 1;
+    nearest.any = i;
+    for (i = last; i != ZKR__NOBODY; i = queue->all[i].exclusive_before) {
+        if (queue->all[i].kind == ZKR__EXCLUSIVE && counts(queue, i, self))
+            break;
     }
-    return false;
+    nearest.exclusive = i;
+    return nearest;
+}
+
+size_t zkr__queue_other(const struct zkr__queue *queue, size_t self)
+{
+    size_t i = last_ahead(queue, self);
+
+    for (; i != ZKR__NOBODY; i = queue->all[i].other_before) {
+        if (!queue->all[i].ours && counts(queue, i, self))
+            break;
+    }
+    return i;
 }
 
 void zkr__queue_done(struct zkr__queue *queue)
 {
-    free(queue->ahead);
-    *queue = (struct zkr__queue){ .nearest = ZKR__NEAREST_INIT };
+    free(queue->all);
+    *queue = (struct zkr__queue){ .count = 0 };
 }

@@ -14,6 +14,12 @@ struct zkr__contender {
     const char *name; /* points into the list that was parsed */
     int64_t seq;
     enum zkr__kind kind;
+    bool ours;     /* the node of a claim of this session that counts */
+    bool left_out; /* it counts for nobody, or not for the one who asks */
+    /* The nearest ones before this one in order, of which not all count: an
+     * exclusive one, and one that is not ours; or ZKR__NOBODY. */
+    size_t exclusive_before;
+    size_t other_before;
 };
 
 #define ZKR__NOBODY SIZE_MAX
@@ -54,20 +60,27 @@ size_t zkr__nearest_any(const struct zkr__nearest *nearest);
 size_t zkr__nearest_exclusive(const struct zkr__nearest *nearest);
 
 struct zkr__queue {
-    struct zkr__contender *ahead; /* in order; the last is right before us */
+    struct zkr__contender *all; /* in order */
     size_t count;
-    struct zkr__nearest nearest; /* the nearest among `ahead` */
-    bool listed;                 /* our own node is in the list */
+    uint32_t markers;
 };
 
-/* Sort the contenders ahead of the node `self`; all of them when `self` is
- * NULL. ZKR_OK or ZKR_ENOMEM. */
+/* Sorts the contenders among the names. ZKR_OK or ZKR_ENOMEM. */
 int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
-                     size_t count, uint32_t markers, const char *self);
+                     size_t count, uint32_t markers);
 
-/* Leaves one contender out of those ahead of us. Returns false when it is not
- * there. */
-bool zkr__queue_leave_out(struct zkr__queue *queue, const char *name);
+/* Returns the index of the contender of that name, or ZKR__NOBODY. */
+size_t zkr__queue_find(const struct zkr__queue *queue, const char *name);
+
+/* To be called when `ours` has been set for some. */
+void zkr__queue_link(struct zkr__queue *queue);
+
+/* The nearest ahead of the contender with the index `self`, without those that
+ * are left out; ZKR__NOBODY: of all. */
+struct zkr__nearest zkr__queue_nearest(const struct zkr__queue *queue,
+                                       size_t self);
+/* The last one ahead of it that is not ours, in the same way. */
+size_t zkr__queue_other(const struct zkr__queue *queue, size_t self);
 
 void zkr__queue_done(struct zkr__queue *queue);
 

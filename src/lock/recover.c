@@ -19,6 +19,12 @@ static void leave_locked(struct zkr__claim *c) ZKR__LOCKED
         zkr__claim_sweep_locked(c);
 }
 
+static void found_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    zkr__line_join_locked(c);
+    zkr__claim_list_locked(c, "found, and ours");
+}
+
 static void looked_at_locked(struct zkr__claim *c,
                              const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
@@ -27,7 +33,7 @@ static void looked_at_locked(struct zkr__claim *c,
     else if (reply->rc != ZKR_OK)
         zkr__claim_give_up_locked(c, reply->rc, "cannot look at our node");
     else if (zkr__claim_adopt(c, c->node.path, reply) == ZKR_OK)
-        zkr__claim_list_locked(c, "found, and ours");
+        found_locked(c);
     else
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "'%s' is not of our session",
                                   c->node.path);

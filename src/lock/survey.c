@@ -1,4 +1,5 @@
-/* SURVEYING: lists the queue, and finds the contender that we wait for. */
+/* SURVEYING: asks for a list of the queue, and finds the contender that we wait
+ * for. */
 #include "lock/claim_steps.h"
 
 #include "base/error.h"
@@ -8,24 +9,6 @@
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 
-static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, list.op);
-
-    zkr__session_assert_locked(c->session);
-    if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING) &&
-        !zkr__claim_is_over(c)) {
-        if (reply->rc == ZKR_OK)
-            zkr__claim_survey_locked(c, reply);
-        else if (reply->rc == ZKR__ZNONODE)
-            zkr__claim_enter_locked(c, "directory gone");
-        else
-            zkr__claim_give_up_locked(c, reply->rc,
-                                      "cannot list the contenders");
-    }
-    zkr__claim_unref(c);
-}
-
 static void on_confirmed(struct zkr__claim *c, int rc)
 {
     (void)c; /* the lease has been told */
@@ -33,11 +16,12 @@ static void on_confirmed(struct zkr__claim *c, int rc)
 }
 
 /* A claim that has waited for long has sent no write for long, and so would be
- * granted the lock without a lease. So it sends a write with the list, which is
- * answered before the list. */
+ * granted the lock without a lease. So a write goes with the list, and is
+ * answered before it; one for all who share the list. */
 static void confirm_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    if (!zkr__confirm_is_under_way(&c->prove.confirm) &&
+    if (zkr__list_empty(&c->lock->line->next) &&
+        !zkr__confirm_is_under_way(&c->prove.confirm) &&
         zkr__heartbeat_wants_write(c->session))
         zkr__confirm_start_locked(&c->prove.confirm, ZKR__RETRY_NEVER,
                                   on_confirmed);
@@ -48,18 +32,19 @@ void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
     zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
     zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
     zkr__ghosts_rest_locked(c);
+    c->place.behind = false;
+    c->place.only = false;
+    zkr__line_unask_locked(c);
     confirm_locked(c);
-    zkr__claim_ask_locked(c, &c->list.op, ZKR__ZK_CHILDREN, c->lock->dir,
-                          ZKR__RETRY_POLICY, on_list);
+    zkr__line_ask_locked(c);
 }
 
 /* The counter of the server sticks at 2^31-1 or goes negative: from there on,
  * sequence numbers say nothing about the order, for any client. */
-static bool is_exhausted(const struct zkr__claim *c)
+bool zkr__claim_is_exhausted_locked(const struct zkr__claim *c)
 {
-    int64_t seq = -1;
+    int64_t seq = c->place.seq;
 
-    (void)zkr__node_name_parse(c->node.path, c->recipe->markers, &seq);
     if (seq >= ZKR__SEQ_WARN && seq < ZKR__SEQ_MAX)
         zkr__log(ZKR_LOG_WARNING,
                  "%s '%s': sequence number %lld of at most %lld; let the "
@@ -69,46 +54,124 @@ static bool is_exhausted(const struct zkr__claim *c)
     return seq < 0 || seq >= ZKR__SEQ_MAX;
 }
 
-static void conflict_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
+void zkr__claim_exhaust_locked(struct zkr__claim *c)
 {
-    if (zkr__claim_asked_for(c, name)) /* ... and created later than we knew */
-        zkr__claim_recover_locked(c, "we would wait for ourselves");
-    else if (c->intent != ZKR__WAIT)
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);
-    else
-        zkr__claim_wait_for_locked(c, name);
+    zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
+                              "node '%s' has no usable sequence number",
+                              c->node.path);
+}
+
+/* -- what it shows -------------------------------------------------------- */
+
+static void wait_for_other_locked(struct zkr__claim *c,
+                                  const char *name) ZKR__LOCKED
+{
+    zkr__claim_wait_for_locked(c, name);
     if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
         !zkr__ghosts_suspect_locked(c, name))
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
 }
 
-void zkr__claim_survey_locked(struct zkr__claim *c,
-                              const struct zkr__zk_reply *reply)
+static void conflict_locked(struct zkr__claim *c,
+                            const struct zkr__contender *ahead) ZKR__LOCKED
 {
-    struct zkr__queue queue;
-    bool ghosts;
-    size_t i;
-
-    if (zkr__queue_parse(&queue, reply->names, reply->name_count,
-                         c->recipe->markers,
-                         zkr__path_name(c->node.path)) != ZKR_OK) {
-        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
-        return;
-    }
-    ghosts = zkr__ghosts_leave_out_locked(c, &queue);
-    if (!queue.listed)
-        zkr__claim_enter_locked(c, "our node was deleted");
-    else if (zkr__downgrade_came_late(c, &queue))
-        zkr__downgrade_fail_locked(c);
-    else if (is_exhausted(c))
-        zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
-                                  "node '%s' has no usable sequence number",
-                                  c->node.path);
-    else if ((i = c->recipe->waits_for(&queue.nearest)) != ZKR__NOBODY)
-        conflict_locked(c, queue.ahead[i].name);
-    else if (ghosts)
-        zkr__claim_prove_locked(c, "first, but for ghosts");
+    if (zkr__claim_asked_for(c, ahead->name)) /* created later than we knew */
+        zkr__claim_recover_locked(c, "we would wait for ourselves");
+    else if (c->intent != ZKR__WAIT)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", ahead->name);
+    else if (ahead->ours)
+        zkr__claim_wait_behind_locked(c);
     else
+        wait_for_other_locked(c, ahead->name);
+}
+
+/* Tells whether nobody is ahead when that one has gone. A writer of another
+ * session can put a reader at its place before it goes; that matters to those
+ * who wait for readers. */
+static bool is_only_one(const struct zkr__claim *c, struct zkr__queue *queue,
+                        size_t self, size_t ahead)
+{
+    struct zkr__contender *it = &queue->all[ahead];
+    struct zkr__nearest nearest;
+
+    if (it->ours || (it->kind == ZKR__EXCLUSIVE &&
+                     c->place.kind == ZKR__EXCLUSIVE && c->recipe->has_readers))
+        return false;
+    it->left_out = true;
+    nearest = zkr__queue_nearest(queue, self);
+    it->left_out = false;
+    return c->recipe->waits_for(&nearest) == ZKR__NOBODY;
+}
+
+static void survey_locked(struct zkr__claim *c, struct zkr__queue *queue,
+                          size_t self, bool ghosts) ZKR__LOCKED
+{
+    struct zkr__nearest nearest = zkr__queue_nearest(queue, self);
+    size_t ahead = c->recipe->waits_for(&nearest);
+
+    zkr__place_see_locked(c, queue, self);
+    if (ghosts) /* what only we leave out is no knowledge of the line */
+        c->place.era = ZKR__NEVER_SEEN;
+    if (ahead != ZKR__NOBODY) {
+        c->place.only = !ghosts && is_only_one(c, queue, self, ahead);
+        conflict_locked(c, &queue->all[ahead]);
+    } else if (ghosts) {
+        zkr__claim_prove_locked(c, "first, but for ghosts");
+    } else {
         zkr__claim_turn_locked(c, "first");
-    zkr__queue_done(&queue);
+    }
+}
+
+static void look_at_locked(struct zkr__claim *c,
+                           struct zkr__queue *queue) ZKR__LOCKED
+{
+    size_t self = zkr__queue_find(queue, zkr__path_name(c->node.path));
+    bool ghosts = zkr__ghosts_leave_out_locked(c, queue, true);
+    size_t beside = zkr__downgrade_leave_out(c, queue, true);
+
+    if (self == ZKR__NOBODY)
+        zkr__claim_enter_locked(c, "our node was deleted");
+    else if (zkr__downgrade_came_late(c, beside))
+        zkr__downgrade_fail_locked(c);
+    else if (zkr__claim_is_exhausted_locked(c))
+        zkr__claim_exhaust_locked(c);
+    else
+        survey_locked(c, queue, self, ghosts);
+    (void)zkr__downgrade_leave_out(c, queue, false);
+    (void)zkr__ghosts_leave_out_locked(c, queue, false);
+}
+
+static void surveyed_locked(struct zkr__claim *c, int rc,
+                            struct zkr__queue *queue) ZKR__LOCKED
+{
+    if (rc == ZKR_OK)
+        look_at_locked(c, queue);
+    else if (rc == ZKR__ZNONODE)
+        zkr__claim_enter_locked(c, "directory gone");
+    else if (rc == ZKR_ENOMEM)
+        zkr__claim_give_up_locked(c, rc, "out of memory");
+    else
+        zkr__claim_give_up_locked(c, rc, "cannot list the contenders");
+}
+
+/* While ENROLLING, a list that failed is asked for once more. It may fail
+ * before the create is answered, when the client refuses it; then the answer to
+ * the create asks. */
+void zkr__claim_listed_locked(struct zkr__claim *c, int rc,
+                              struct zkr__queue *queue)
+{
+    if (zkr__claim_is_over(c))
+        return;
+    if (zkr__claim_in_state(c, ZKR__CLAIM_PROBING)) {
+        zkr__claim_probed_locked(c, rc, queue);
+    } else if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING)) {
+        surveyed_locked(c, rc, queue);
+    } else if (c->own.op.where == ZKR__OP_IDLE) {
+        if (rc == ZKR_OK)
+            zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, "created and listed");
+        if (rc == ZKR_OK)
+            look_at_locked(c, queue);
+        else
+            zkr__claim_list_locked(c, "created");
+    }
 }

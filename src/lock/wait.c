@@ -1,4 +1,4 @@
-/* WAITING: watches the one node that we wait for. */
+/* WAITING: watches the one node that we wait for, unless it is one of ours. */
 #include "lock/claim_steps.h"
 
 #include <stdlib.h>
@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "lock/grant_parts.h"
+#include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 
 /* The interval between lists when the node before us cannot be read. */
@@ -16,14 +18,39 @@ static bool is_waiting(const struct zkr__claim *c)
     return zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && !zkr__claim_is_over(c);
 }
 
+/* Nobody else was ahead, nor can be, and our own node is still there: it is
+ * watched, and events come in the order of transactions. After a long wait a
+ * list is better, because a write goes with it that proves the lease. */
+static bool is_next_locked(const struct zkr__claim *c) ZKR__LOCKED
+{
+    return c->place.only && zkr__line_ahead_locked(c) == NULL &&
+           c->place.era == c->lock->line->era &&
+           zkr__grant_node_is_there_locked(&c->grant) &&
+           !zkr__heartbeat_wants_write(c->session);
+}
+
 static void on_left_before_us(void *owner, bool deleted)
 {
     struct zkr__claim *c = owner;
 
-    (void)deleted;
+    zkr__session_assert_locked(c->session);
     c->wait.watch = NULL;
-    if (is_waiting(c))
+    if (!is_waiting(c))
+        return;
+    if (deleted && is_next_locked(c)) {
+        zkr__claim_stop_watching_locked(c);
+        zkr__claim_turn_locked(c, "the only node ahead has gone");
+    } else {
         c->way->go_on(c, "the node before us has changed");
+    }
+}
+
+void zkr__claim_uprooted_locked(struct zkr__claim *c)
+{
+    if (!is_waiting(c))
+        return;
+    zkr__claim_stop_watching_locked(c);
+    c->way->go_on(c, "our own node has gone");
 }
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
@@ -70,6 +97,8 @@ static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
     c->wait.get.request.watch = c->wait.watch;
     zkr__claim_ask_locked(c, &c->wait.get, type, c->wait.watch->path,
                           ZKR__RETRY_POLICY, on_get);
+    if (c->place.only)
+        (void)zkr__grant_watch_ahead_locked(&c->grant);
     if (type == ZKR__ZK_EXISTS)
         relist_later_locked(c);
 }
@@ -89,6 +118,13 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
     else
         watch_locked(c, ZKR__ZK_GET, path);
     free(path);
+}
+
+/* The line tells when that one has been given back. */
+void zkr__claim_wait_behind_locked(struct zkr__claim *c)
+{
+    zkr__sm_move(&c->sm, ZKR__CLAIM_WAITING, "one of ours is ahead");
+    c->place.behind = true;
 }
 
 static void met_locked(struct zkr__claim *c,

@@ -15,7 +15,8 @@ static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
                     TO(LEAVING) | TO(IDLE)),
     ROW(SURVEYING,  TO(WAITING) | TO(PROVING) | TO(HELD) | TO(ENROLLING) |
                     TO(RECOVERING) | TO(LEAVING) | TO(IDLE)),
-    ROW(WAITING,    TO(SURVEYING) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
+    ROW(WAITING,    TO(SURVEYING) | TO(PROVING) | TO(HELD) | TO(ENROLLING) |
+                    TO(LEAVING) | TO(IDLE)),
     ROW(PROVING,    TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
     ROW(HELD,       TO(LEAVING) | TO(LOST)),
     ROW(LEAVING,    TO(IDLE)),

@@ -6,17 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "session/session.h"
-
-/* FNV-1a: thousands of watches are searched for one path. */
-static uint64_t hash(const char *path)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-
-    for (; *path != '\0'; path++)
-        h = (h ^ (unsigned char)*path) * UINT64_C(1099511628211);
-    return h;
-}
 
 struct zkr__watch *
 zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
@@ -33,7 +24,7 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
         return NULL;
     }
     w->session = s;
-    w->path_hash = hash(path);
+    w->path_hash = zkr__hash(path);
     w->owner = owner;
     w->fired = fired;
     zkr__op_init(&w->unwatch, s);

@@ -12,7 +12,7 @@ limits='
 base    0 0
 zk      0 0
 session 2 6
-lock    1 25
+lock    1 29
 inspect 0 0
 fence   0 0
 recipes 0 0

@@ -50,67 +50,78 @@ static bool nearest(const struct fuzz_names *list, bool exclusive,
     return found;
 }
 
-static void check_wait(const struct zkr__queue *queue,
+static void check_wait(const struct zkr__queue *queue, size_t at,
                        const struct fuzz_names *list, bool exclusive)
 {
-    size_t i = exclusive ? zkr__nearest_exclusive(&queue->nearest)
-                         : zkr__nearest_any(&queue->nearest);
+    struct zkr__nearest found = zkr__queue_nearest(queue, at);
+    size_t i =
+        exclusive ? zkr__nearest_exclusive(&found) : zkr__nearest_any(&found);
     struct zkr__contender want = { .name = NULL };
-    bool waits = queue->listed || self == NULL;
+    bool waits = nearest(list, exclusive, &want);
 
-    waits = waits && nearest(list, exclusive, &want);
     CHECK((i != ZKR__NOBODY) == waits);
     if (waits) {
-        CHECK(strcmp(queue->ahead[i].name, want.name) == 0);
-        CHECK(queue->ahead[i].seq == want.seq);
-        CHECK(queue->ahead[i].kind == want.kind);
+        CHECK(strcmp(queue->all[i].name, want.name) == 0);
+        CHECK(queue->all[i].seq == want.seq);
+        CHECK(queue->all[i].kind == want.kind);
         CHECK(self == NULL || strcmp(want.name, self) != 0);
     }
 }
 
+/* Each contender is there once, and is found. */
 static void check_all_there(const struct zkr__queue *queue,
                             const struct fuzz_names *list)
 {
-    struct zkr__contender c;
-    size_t want = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        int64_t seq;
+        bool contends =
+            zkr__node_name_parse(list->names[i], markers, &seq) != ZKR__FOREIGN;
+        size_t at = zkr__queue_find(queue, list->names[i]);
 
-    for (size_t i = 0; i < list->count; i++)
-        want += is_ahead(list->names[i], &c);
-    CHECK(queue->count == (queue->listed || self == NULL ? want : 0));
+        CHECK((at != ZKR__NOBODY) == contends);
+        CHECK(!contends || strcmp(queue->all[at].name, list->names[i]) == 0);
+    }
     for (size_t i = 1; i < queue->count; i++)
-        CHECK(queue->ahead[i - 1].seq <= queue->ahead[i].seq);
+        CHECK(is_behind(&queue->all[i], &queue->all[i - 1]));
 }
 
-static void check_leave_out(struct zkr__queue *queue, const char *name)
+/* Without those that are ours, and without those that are left out as well,
+ * compared with a walk over all. */
+static void check_others(struct zkr__queue *queue, size_t at)
 {
-    size_t count = queue->count;
-    bool there = false;
+    size_t want = ZKR__NOBODY;
 
-    for (size_t i = 0; i < count; i++)
-        there = there || strcmp(queue->ahead[i].name, name) == 0;
-    CHECK(zkr__queue_leave_out(queue, name) == there);
-    CHECK(queue->count == count - there);
+    for (size_t i = 0; i < queue->count; i++) {
+        queue->all[i].ours = i % 3 == 0;
+        queue->all[i].left_out = i % 5 == 1;
+    }
+    zkr__queue_link(queue);
+    for (size_t i = 0; i < queue->count; i++) {
+        if (i != at && i % 3 != 0 && i % 5 != 1 &&
+            (at == ZKR__NOBODY || queue->all[i].seq <= queue->all[at].seq))
+            want = i;
+    }
+    CHECK(zkr__queue_other(queue, at) == want);
 }
 
 static void check_queue(const struct fuzz_names *list)
 {
     struct zkr__queue queue;
-    bool listed = false;
+    size_t at = ZKR__NOBODY;
 
     own_seq = INT64_MAX;
-    for (size_t i = 0; self != NULL && i < list->count; i++)
-        listed = listed || strcmp(list->names[i], self) == 0;
-    if (self != NULL)
-        (void)zkr__node_name_parse(self, markers, &own_seq);
-
-    CHECK(zkr__queue_parse(&queue, list->names, list->count, markers, self) ==
+    CHECK(zkr__queue_parse(&queue, list->names, list->count, markers) ==
           ZKR_OK);
-    CHECK(queue.listed == listed);
     check_all_there(&queue, list);
-    check_wait(&queue, list, false);
-    check_wait(&queue, list, true);
-    for (size_t i = 0; i < list->count; i++)
-        check_leave_out(&queue, list->names[i]);
+    if (self != NULL) {
+        at = zkr__queue_find(&queue, self);
+        (void)zkr__node_name_parse(self, markers, &own_seq);
+    }
+    if (self == NULL || at != ZKR__NOBODY) {
+        check_wait(&queue, at, list, false);
+        check_wait(&queue, at, list, true);
+        check_others(&queue, at);
+    }
     zkr__queue_done(&queue);
 }
 

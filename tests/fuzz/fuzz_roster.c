@@ -70,6 +70,14 @@ static void check_order(void)
 static const uint32_t queued =
     ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER);
 
+static void leave_out(struct zkr__queue *queue, const char *name)
+{
+    size_t i = zkr__queue_find(queue, name);
+
+    if (i != ZKR__NOBODY)
+        queue->all[i].left_out = true;
+}
+
 /* The queue as a claim with the node of `p` lists it. The partners of a
  * downgrade leave each other out. */
 static void parse(struct zkr__queue *queue, const struct zkr_participant *p,
@@ -79,10 +87,10 @@ static void parse(struct zkr__queue *queue, const struct zkr_participant *p,
 
     for (size_t i = 0; i < count; i++)
         names[i] = items[i].name;
-    CHECK(zkr__queue_parse(queue, names, count, markers, p->name) == ZKR_OK);
+    CHECK(zkr__queue_parse(queue, names, count, markers) == ZKR_OK);
     for (size_t i = 0; i < count; i++) {
         if (is_downgrade(&items[i], p))
-            (void)zkr__queue_leave_out(queue, items[i].name);
+            leave_out(queue, items[i].name);
     }
 }
 
@@ -91,13 +99,15 @@ static void check_watched(const struct zkr_participant *p,
                           const struct zkr__recipe *recipe, uint32_t markers)
 {
     struct zkr__queue queue;
+    struct zkr__nearest nearest;
     size_t watched;
 
     parse(&queue, p, markers);
-    watched = recipe->waits_for(&queue.nearest);
+    nearest = zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
+    watched = recipe->waits_for(&nearest);
     CHECK((watched == ZKR__NOBODY) == (p->waits_for == ZKR__NOBODY));
     CHECK(watched == ZKR__NOBODY ||
-          strcmp(queue.ahead[watched].name, items[p->waits_for].name) == 0);
+          strcmp(queue.all[watched].name, items[p->waits_for].name) == 0);
     zkr__queue_done(&queue);
 }
 

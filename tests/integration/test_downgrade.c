@@ -498,7 +498,7 @@ static void downgrade_with(int32_t type, enum proxy_action action)
 
 static void a_lost_request_or_answer_makes_no_second_reader(void **state)
 {
-    static const int32_t types[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN_OP,
+    static const int32_t types[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN2_OP,
                                      ZOO_DELETE_OP };
 
     (void)state;
@@ -621,7 +621,7 @@ static void a_release_at_the_same_time_lets_nobody_in(void **state)
 static void
 a_write_deleted_before_the_reader_was_there_is_not_downgraded(void **state)
 {
-    static const int32_t held_up[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN_OP };
+    static const int32_t held_up[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN2_OP };
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -689,7 +689,7 @@ static void a_reader_deleted_at_once_is_put_there_again(void **state)
 
     (void)state;
     queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REQUEST);
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
     downgrade_until_rule(&w, &c);
     wait_children(dir, 3);
     for (size_t i = 0; i < 2; i++) { /* two of the same number */

@@ -51,15 +51,25 @@ static int teardown(void **state)
 
 /* -- how many requests ---------------------------------------------------- */
 
+/* A lock that the session has not used yet, in a directory that exists. */
+static zkr_mutex *unused_mutex(void)
+{
+    const char *unused = new_path();
+
+    assert_int_equal(admin_create(admin, unused, NULL), ZOK);
+    return new_mutex(s, unused);
+}
+
 static void
 an_acquire_is_one_flight_of_two_and_a_release_one_request(void **state)
 {
+    zkr_mutex *unused = unused_mutex();
     zkr_grant *g;
 
     (void)state;
     proxy_set_latency(proxy, 20);
     proxy_reset_counts(proxy);
-    g = acquire(m);
+    g = acquire(unused);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 2);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
     assert_int_equal(proxy_max_in_flight(proxy), 2);
@@ -71,6 +81,23 @@ an_acquire_is_one_flight_of_two_and_a_release_one_request(void **state)
     /* When the lock is held for 50 ms or more, the holder watches its own node,
      * too. */
     assert_in_range(proxy_requests(proxy, PROXY_ANY), 1, 2);
+    zkr_mutex_free(unused);
+}
+
+/* Nobody else was there, so the number of the node tells enough. */
+static void an_acquire_again_is_one_request(void **state)
+{
+    (void)state;
+    release(acquire(m)); /* the directory is watched by now */
+    for (int i = 0; i < 3; i++) {
+        zkr_grant *g;
+
+        proxy_reset_counts(proxy);
+        g = acquire(m);
+        assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
+        release(g);
+    }
 }
 
 /* -- replies that do not come --------------------------------------------- */
@@ -91,14 +118,16 @@ static void a_search_that_is_interrupted_goes_on(void **state)
 
 static void a_lost_list_is_asked_for_again(void **state)
 {
+    zkr_mutex *unused = unused_mutex();
     zkr_grant *g;
 
     (void)state;
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_DROP_REPLY);
-    g = acquire(m);
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_DROP_REPLY);
+    g = acquire(unused);
     assert_true(proxy_rule_done(proxy));
-    assert_int_equal(count_children(path), 1);
+    assert_int_equal(count_children(zkr_mutex_path(unused)), 1);
     release(g);
+    zkr_mutex_free(unused);
 }
 
 static void a_release_without_waiting_or_a_connection_is_confirmed(void **state)
@@ -200,7 +229,7 @@ static void a_throttled_create_is_repeated_without_a_search(void **state)
 
     (void)state;
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, -127);
-    proxy_rule_error(proxy, ZOO_GETCHILDREN_OP, 2, -127);
+    proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 2, -127);
     g = acquire(m);
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
     assert_int_equal(count_children(path), 1);
@@ -218,7 +247,7 @@ static void an_error_without_a_cure_is_reported_as_it_came(void **state)
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), -125);
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), "-125"));
-    proxy_rule_error(proxy, ZOO_GETCHILDREN_OP, 1, ZNOAUTH);
+    proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 1, ZNOAUTH);
     assert_int_equal(zkr_mutex_acquire(m, 0, &g), ZNOAUTH);
     wait_children(path, 0);
 }
@@ -530,7 +559,7 @@ static void a_try_whose_session_ends_fails(void **state)
     struct waiter w;
 
     (void)state;
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REQUEST);
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
     waiter_start(&w, m, 0);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     expire(s);
@@ -547,6 +576,7 @@ static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     static const struct CMUnitTest tests[] = {
+        TEST(an_acquire_again_is_one_request),
         TEST(an_acquire_is_one_flight_of_two_and_a_release_one_request),
         TEST(a_search_that_is_interrupted_goes_on),
         TEST(a_lost_list_is_asked_for_again),

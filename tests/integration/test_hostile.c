@@ -109,7 +109,12 @@ static void is_refused_and_leaves_nothing(void)
 /* A path made with this name would be that of somebody else's node. */
 static void a_child_that_is_a_path_is_not_followed(void **state)
 {
+    char node[128];
+
     (void)state;
+    (void)snprintf(node, sizeof(node), "%s/x", path);
+    assert_int_equal(admin_create(admin, node, NULL), ZOK);
+    assert_int_equal(admin_delete(admin, node), ZOK); /* now it lists */
     atomic_store(&wrong_child, 1);
     is_refused_and_leaves_nothing();
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 0);

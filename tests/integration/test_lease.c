@@ -286,17 +286,17 @@ static int requests_of_a_short_hold(void)
 }
 
 /* The first write is the k of a proof: what the pulse has sent is j and m. A
- * busy machine may be late with the pulse; then there is a fourth request. */
+ * busy machine may be late with the pulse; then there is a third request. */
 static void
-after_a_silence_a_short_hold_has_a_lease_for_three_requests(void **state)
+after_a_silence_a_short_hold_has_a_lease_for_two_requests(void **state)
 {
     int count = 0;
 
     (void)state;
     proxy_set_latency(proxy, 20);
-    for (int i = 0; i < 4 && count != 3; i++)
+    for (int i = 0; i < 4 && count != 2; i++)
         count = requests_of_a_short_hold();
-    assert_int_equal(count, 3); /* create and list, delete */
+    assert_int_equal(count, 2); /* create, delete */
     assert_in_range(proxy_flights(proxy), 2, 3);
     proxy_set_latency(proxy, 0);
 }
@@ -560,7 +560,7 @@ static int run_group(void)
         TEST(a_lost_connection_leaves_the_lease_running),
         TEST(failed_claims_do_not_take_the_first_lease_away),
         TEST(a_lease_after_a_wait_has_no_hole),
-        TEST(after_a_silence_a_short_hold_has_a_lease_for_three_requests),
+        TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests),
         TEST(where_answers_are_slow_no_new_grant_is_in_doubt),
         TEST(where_answers_are_slow_a_grant_begins_with_a_lease),
         TEST(without_a_proof_a_grant_waits_for_one),

@@ -95,7 +95,7 @@ static void each_waiter_watches_only_the_node_before_it(void **state)
     struct waiter waiters[N];
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    size_t expected = N; /* the holder's node among them */
+    size_t expected = N + 1; /* the holder's node and its own among them */
     char *wchp;
 
     (void)state;
@@ -117,8 +117,8 @@ static void each_waiter_watches_only_the_node_before_it(void **state)
         for (char *line = strchr(entry, '\n'); line != NULL && line[1] == '\t';
              line = strchr(line + 1, '\n'))
             watchers++;
-        /* the holder watches its own node too */
-        assert_in_range(watchers, 1, i == 0 ? 2 : 1);
+        /* the holder, and the one behind it, watch their own nodes too */
+        assert_in_range(watchers, 1, i <= 1 ? 2 : 1);
         free(name);
     }
     free(wchp);

@@ -208,19 +208,22 @@ static void waits_for_an_imitation(const char *fill)
     zkr_grant *before = acquire(rival);
     struct waiter w;
     char node[512];
-    long looks;
+    long searches;
 
     waiter_start(&w, m, SOON_MS);
     wait_children(path, 2);
     make_imitation(1, fill, node);
+    proxy_cut(proxy); /* on a new connection the claim lists */
+    proxy_heal(proxy);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
     release(before);
     settle(s);
     settle(s); /* the event, then the list */
-    looks = proxy_requests(proxy, ZOO_EXISTS_OP);
+    searches = proxy_requests(proxy, ZOO_GETCHILDREN_OP);
     for (int i = 0; i < 10; i++)
         settle(s);
     assert_false(waiter_is_done(&w));
-    assert_int_equal(proxy_requests(proxy, ZOO_EXISTS_OP), looks);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN_OP), searches);
     assert_int_equal(admin_delete(admin, node), ZOK);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);

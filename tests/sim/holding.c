@@ -187,8 +187,11 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     down->beside = a;
     down->deadline = INT64_MAX - 1;
     a->grant = NULL; /* its result is reported at the end only */
+    a->downgrading = *grant;
     rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
     judge_other_side(a, *grant, rc);
+    a->downgrading = NULL;
+    a->over = a->over || zkr_grant_state(*grant) == ZKR_GRANT_RELEASED;
     oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
     oracle_in_time("a downgrade", t->process->number, began, stopped,
                    2 * user_reply_timeout(t) * MS);

@@ -123,12 +123,27 @@ static bool conflict(const struct attempt *a, const struct attempt *b)
            b->beside != a && is_one_lock(a->node, b->node);
 }
 
+/* A grant that was given back is over for the next one of the same session:
+ * everybody else still has to see that its node has gone. */
+static bool is_given_back(const struct attempt *b)
+{
+    zkr_grant *grant = b->grant != NULL ? b->grant : b->downgrading;
+
+    return b->over ||
+           (grant != NULL && zkr_grant_state(grant) == ZKR_GRANT_RELEASED);
+}
+
+static bool is_passed_on(const struct attempt *b, const struct node *to)
+{
+    return b->node->session == to->session && is_given_back(b);
+}
+
 static void check_exclusion(const struct attempt *a)
 {
     for (const struct attempt *b = attempts; b != NULL; b = b->next) {
         if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b))
             continue;
-        if (there(b->node))
+        if (there(b->node) && !is_passed_on(b, a->node))
             world_fail("P1: attempt %d is granted %s while attempt %d has %s",
                        a->number, a->node->path, b->number, b->node->path);
         if (b->token >= a->token)
@@ -185,6 +200,19 @@ static bool is_ahead(const struct node *n, int64_t seq, const struct attempt *a,
     return n->czxid < a->node->czxid && (seq < 0 || seq <= mine);
 }
 
+/* It is of the same session, and was given back, or was never granted: then it
+ * has been given up. If it is granted later, its token is too low. */
+static bool is_given_up(const struct node *n, const struct node *next)
+{
+    if (n->session != next->session)
+        return false;
+    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
+        if (b->node == n)
+            return is_given_back(b);
+    }
+    return true;
+}
+
 static void check_order(const struct attempt *a)
 {
     bool shared;
@@ -201,7 +229,8 @@ static void check_order(const struct attempt *a)
 
         if (n == a->node || !there(n) || !parse(n, &shared, &seq) ||
             !is_ahead(n, seq, a, mine) || (shared && a->shared) ||
-            same_tag(n, a->node) || (a->beside != NULL && a->beside->node == n))
+            same_tag(n, a->node) || is_given_up(n, a->node) ||
+            (a->beside != NULL && a->beside->node == n))
             continue;
         world_fail("P5: attempt %d is granted %s, and %s is ahead", a->number,
                    a->node->path, n->path);

@@ -18,6 +18,7 @@ struct attempt {
     int told;         /* how often */
     int rc;
     zkr_grant *grant; /* until it is given back */
+    zkr_grant *downgrading;
     const struct node *node;
     int64_t token;
     int64_t gone_at;  /* its node; or 0 */

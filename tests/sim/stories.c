@@ -221,7 +221,8 @@ struct twins {
     const char *other;
 };
 
-/* The waiter is about to see both. */
+/* The waiter is about to see both: on a new connection it knows nothing, and
+ * lists. */
 static struct twins show_a_twin(void)
 {
     struct twins twins;
@@ -234,7 +235,10 @@ static struct twins show_a_twin(void)
     twins.own = await_state(ZKR__CLAIM_WAITING)->node.path;
     twins.own = arena_copy(twins.own, strlen(twins.own));
     twins.other = operator_makes_a_twin(twins.own);
+    fiber_sleep(world.timeout / 10); /* it watches the holder */
+    server_reset_connections(WAITER);
     fiber_sleep(world.timeout / 10);
+    (void)replica_of_waiter();
     give_back(&users[HOLDER]);
     return twins;
 }

@@ -135,7 +135,7 @@ static bool is_comparable(const struct vector *v)
 static size_t place_of(const struct zkr__queue *queue, const char *name)
 {
     for (size_t i = 0; i < queue->count; i++) {
-        if (strcmp(queue->ahead[i].name, name) == 0)
+        if (strcmp(queue->all[i].name, name) == 0)
             return i;
     }
     fail_msg("'%s' is not in the queue", name);
@@ -150,8 +150,7 @@ static void assert_order(const struct vector *v, size_t count, uint32_t markers)
     assert_true(count <= COUNT(names));
     for (size_t i = 0; i < count; i++) /* backwards: nothing is sorted yet */
         names[i] = v[count - 1 - i].name;
-    assert_int_equal(zkr__queue_parse(&queue, names, count, markers, NULL),
-                     ZKR_OK);
+    assert_int_equal(zkr__queue_parse(&queue, names, count, markers), ZKR_OK);
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {
             if (is_comparable(&v[i]) && is_comparable(&v[j]) &&

@@ -14,24 +14,72 @@
 static const uint32_t markers =
     ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__CURATOR_READ);
 
-#define PARSE(queue, names, self) parse(queue, names, COUNT(names), self)
+/* A queue, as the contender `self` sees it; NULL: as somebody who is not in
+ * it. */
+struct view {
+    struct zkr__queue queue;
+    size_t self;
+    bool listed;
+};
 
-static void parse(struct zkr__queue *queue, const char *const *names,
-                  size_t count, const char *self)
+#define PARSE(view, names, self) parse(view, names, COUNT(names), self)
+
+static void parse(struct view *view, const char *const *names, size_t count,
+                  const char *self)
 {
-    memset(queue, 0x5a, sizeof(*queue)); /* whatever was there before */
-    assert_int_equal(zkr__queue_parse(queue, names, count, markers, self),
+    memset(view, 0x5a, sizeof(*view)); /* whatever was there before */
+    assert_int_equal(zkr__queue_parse(&view->queue, names, count, markers),
                      ZKR_OK);
+    view->self =
+        self == NULL ? ZKR__NOBODY : zkr__queue_find(&view->queue, self);
+    view->listed = view->self != ZKR__NOBODY;
 }
 
-/* Returns the name of the contender ahead, and frees the queue. */
-static void assert_ahead(struct zkr__queue *queue, const char *const *names,
+static bool leave_out(struct view *view, const char *name)
+{
+    size_t i = zkr__queue_find(&view->queue, name);
+
+    if (i == ZKR__NOBODY)
+        return false;
+    view->queue.all[i].left_out = true;
+    return true;
+}
+
+static const char *name_at(const struct view *view, size_t i)
+{
+    return i == ZKR__NOBODY ? "nobody" : view->queue.all[i].name;
+}
+
+static const char *nearest_any(const struct view *view)
+{
+    struct zkr__nearest n = zkr__queue_nearest(&view->queue, view->self);
+
+    return name_at(view, zkr__nearest_any(&n));
+}
+
+static const char *nearest_exclusive(const struct view *view)
+{
+    struct zkr__nearest n = zkr__queue_nearest(&view->queue, view->self);
+
+    return name_at(view, zkr__nearest_exclusive(&n));
+}
+
+/* Checks the names of the contenders ahead, in order, and frees the queue. */
+static void assert_ahead(struct view *view, const char *const *names,
                          size_t count)
 {
-    assert_int_equal(queue->count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_string_equal(queue->ahead[i].name, names[i]);
-    zkr__queue_done(queue);
+    const struct zkr__contender *all = view->queue.all;
+    size_t n = 0;
+
+    for (size_t i = 0; i < view->queue.count; i++) {
+        if (i == view->self || all[i].left_out ||
+            (view->listed && !zkr__queue_is_ahead(&all[i], &all[view->self])))
+            continue;
+        assert_true(n < count);
+        assert_string_equal(all[i].name, names[n++]);
+    }
+    assert_int_equal(n, count);
+    zkr__queue_done(&view->queue);
 }
 
 static void order_is_by_number_not_by_text(void **state)
@@ -41,7 +89,7 @@ static void order_is_by_number_not_by_text(void **state)
     static const char *const expected[] = { W "3", "zzz-" W "0000000009",
                                             "aaa-" W "0000000011", W "20",
                                             W "100" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, NULL);
@@ -53,7 +101,7 @@ static void nearest_before_us_is_last(void **state)
     static const char *const names[] = { W "7", W "1", "me-" W "5",
                                          R "4", W "6", W "2" };
     static const char *const expected[] = { W "1", W "2", R "4" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "5");
@@ -64,7 +112,7 @@ static void nearest_before_us_is_last(void **state)
 static void the_first_has_nobody_ahead(void **state)
 {
     static const char *const names[] = { W "3", "me-" W "1", W "2" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "1");
@@ -75,16 +123,16 @@ static void the_first_has_nobody_ahead(void **state)
 static void kind_and_sequence_are_told(void **state)
 {
     static const char *const names[] = { R "2", W "-3" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, NULL);
-    assert_int_equal(queue.count, 2);
-    assert_int_equal(queue.ahead[0].kind, ZKR__EXCLUSIVE);
-    assert_int_equal(queue.ahead[0].seq, -3);
-    assert_int_equal(queue.ahead[1].kind, ZKR__SHARED);
-    assert_int_equal(queue.ahead[1].seq, 2);
-    zkr__queue_done(&queue);
+    assert_int_equal(queue.queue.count, 2);
+    assert_int_equal(queue.queue.all[0].kind, ZKR__EXCLUSIVE);
+    assert_int_equal(queue.queue.all[0].seq, -3);
+    assert_int_equal(queue.queue.all[1].kind, ZKR__SHARED);
+    assert_int_equal(queue.queue.all[1].seq, 2);
+    zkr__queue_done(&queue.queue);
 }
 
 static void equal_sequence_counts_as_ahead(void **state)
@@ -92,7 +140,7 @@ static void equal_sequence_counts_as_ahead(void **state)
     static const char *const names[] = { "b-" W "5", "me-" W "5", "z-" R "5",
                                          W "6" };
     static const char *const expected[] = { "z-" R "5", "b-" W "5" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "5");
@@ -104,7 +152,7 @@ static void the_same_number_is_equal_in_any_width(void **state)
 {
     static const char *const names[] = { "x-" W "5", W "0000000005" };
     static const char *const expected[] = { "x-" W "5" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, W "0000000005");
@@ -117,7 +165,7 @@ static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
     static const char *const other[] = { "b-" W "5", "c-" W "5", "a-" W "5" };
     static const char *const expected[] = { "a-" W "5", "b-" W "5",
                                             "c-" W "5" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, one, NULL);
@@ -133,7 +181,7 @@ static void of_equal_sequences_the_exclusive_ones_are_last(void **state)
                                          "me-" W "6" };
     static const char *const expected[] = { "b-" R "5", "z-" R "5",
                                             "a-" W "5" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "6");
@@ -146,12 +194,12 @@ static void foreign_children_are_ignored(void **state)
         "0", "", "-", "latch-1", W, W "1x", W "2", W "99999999999999999999"
     };
     static const char *const expected[] = { W "2" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "0");
-    assert_true(queue.listed);
-    zkr__queue_done(&queue);
+    assert_false(queue.listed);
+    zkr__queue_done(&queue.queue);
     PARSE(&queue, names, NULL);
     assert_ahead(&queue, expected, COUNT(expected));
 }
@@ -159,12 +207,12 @@ static void foreign_children_are_ignored(void **state)
 static void missing_self_is_not_listed(void **state)
 {
     static const char *const names[] = { W "1", "me-" W "50", "e-" W "5" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "5");
     assert_false(queue.listed);
-    assert_ahead(&queue, NULL, 0);
+    zkr__queue_done(&queue.queue);
 }
 
 static void without_self_all_are_listed(void **state)
@@ -173,7 +221,7 @@ static void without_self_all_are_listed(void **state)
                                          W "-2147483648" };
     static const char *const expected[] = { W "-2147483648", R "0",
                                             W "2147483647" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, NULL);
@@ -183,7 +231,7 @@ static void without_self_all_are_listed(void **state)
 
 static void empty_list_is_an_empty_queue(void **state)
 {
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     parse(&queue, NULL, 0, NULL);
@@ -200,7 +248,7 @@ static void negative_sequences_come_first(void **state)
                                          "me-" W "-0000000005", W "-2147483648",
                                          W "-0000000004" };
     static const char *const expected[] = { W "-2147483648", W "-2147483647" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "-0000000005");
@@ -210,15 +258,12 @@ static void negative_sequences_come_first(void **state)
 static void the_last_ahead_is_waited_for(void **state)
 {
     static const char *const names[] = { W "3", R "7", "me-" W "9", W "12" };
-    struct zkr__queue queue;
-    size_t last;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "9");
-    last = zkr__nearest_any(&queue.nearest);
-    assert_int_equal(last, 1);
-    assert_string_equal(queue.ahead[last].name, R "7");
-    zkr__queue_done(&queue);
+    assert_string_equal(nearest_any(&queue), R "7");
+    zkr__queue_done(&queue.queue);
 }
 
 static void the_nearest_exclusive_is_behind_those_who_share(void **state)
@@ -226,53 +271,52 @@ static void the_nearest_exclusive_is_behind_those_who_share(void **state)
     static const char *const names[] = { R "8", W "5", R "7",      W "3",
                                          R "1", W "9", "me-" R "9" };
     static const char *const without_us[] = { R "8", W "5", R "9" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" R "9"); /* r1 w3 w5 r7 r8 w9 */
-    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 5);
-    assert_true(zkr__queue_leave_out(&queue, W "9"));
-    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 2);
-    assert_string_equal(queue.ahead[2].name, W "5");
-    zkr__queue_done(&queue);
+    assert_string_equal(nearest_exclusive(&queue), W "9");
+    assert_true(leave_out(&queue, W "9"));
+    assert_string_equal(nearest_exclusive(&queue), W "5");
+    zkr__queue_done(&queue.queue);
 
     PARSE(&queue, without_us, NULL); /* a try */
-    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 0);
-    assert_int_equal(zkr__nearest_any(&queue.nearest), 2);
-    zkr__queue_done(&queue);
+    assert_string_equal(nearest_exclusive(&queue), W "5");
+    assert_string_equal(nearest_any(&queue), R "9");
+    zkr__queue_done(&queue.queue);
 }
 
 /* The first place must be found, too: index 0 does not mean nobody. */
 static void the_first_place_is_not_nobody(void **state)
 {
     static const char *const names[] = { W "1", R "2", R "3" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, R "3");
-    assert_int_equal(zkr__nearest_exclusive(&queue.nearest), 0);
-    zkr__queue_done(&queue);
+    assert_string_equal(nearest_exclusive(&queue), W "1");
+    zkr__queue_done(&queue.queue);
     PARSE(&queue, names, R "2");
-    assert_int_equal(zkr__nearest_any(&queue.nearest), 0);
-    zkr__queue_done(&queue);
+    assert_string_equal(nearest_any(&queue), W "1");
+    zkr__queue_done(&queue.queue);
 }
 
 static void nobody_is_waited_for_without_one_ahead(void **state)
 {
     static const char *const names[] = { R "2", R "3", "me-" W "1", W "9" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "1");
-    assert_true(zkr__nearest_any(&queue.nearest) == ZKR__NOBODY);
-    assert_true(zkr__nearest_exclusive(&queue.nearest) == ZKR__NOBODY);
-    zkr__queue_done(&queue);
+    assert_string_equal(nearest_any(&queue), "nobody");
+    assert_string_equal(nearest_exclusive(&queue), "nobody");
+    zkr__queue_done(&queue.queue);
 
     PARSE(&queue, names, R "3"); /* readers ahead, and one writer more */
-    assert_true(zkr__queue_leave_out(&queue, "me-" W "1"));
-    assert_true(zkr__nearest_exclusive(&queue.nearest) == ZKR__NOBODY);
-    assert_int_equal(zkr__nearest_any(&queue.nearest), 0);
-    zkr__queue_done(&queue);
+    assert_true(leave_out(&queue, "me-" W "1"));
+    assert_string_equal(nearest_exclusive(&queue), "nobody");
+    assert_string_equal(nearest_any(&queue), R "2");
+    zkr__queue_done(&queue.queue);
 }
 
 static void who_is_left_out_leaves_the_others_in_order(void **state)
@@ -281,66 +325,78 @@ static void who_is_left_out_leaves_the_others_in_order(void **state)
                                          "me-" W "5" };
     static const char *const no_middle[] = { W "1", W "3", W "4" };
     static const char *const no_ends[] = { W "2", W "3" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" W "5");
-    assert_true(zkr__queue_leave_out(&queue, W "2"));
+    assert_true(leave_out(&queue, W "2"));
     assert_ahead(&queue, no_middle, COUNT(no_middle));
 
     PARSE(&queue, names, "me-" W "5");
-    assert_true(zkr__queue_leave_out(&queue, W "1"));
-    assert_true(zkr__queue_leave_out(&queue, W "4"));
+    assert_true(leave_out(&queue, W "1"));
+    assert_true(leave_out(&queue, W "4"));
     assert_ahead(&queue, no_ends, COUNT(no_ends));
 }
 
 static void all_can_be_left_out(void **state)
 {
     static const char *const names[] = { W "1", "me-" R "1" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" R "1");
-    assert_true(zkr__queue_leave_out(&queue, W "1"));
-    assert_true(zkr__nearest_any(&queue.nearest) == ZKR__NOBODY);
-    assert_false(zkr__queue_leave_out(&queue, W "1"));
+    assert_true(leave_out(&queue, W "1"));
+    assert_string_equal(nearest_any(&queue), "nobody");
     assert_true(queue.listed); /* we are still there */
     assert_ahead(&queue, NULL, 0);
 }
 
 /* A name is compared as a whole: another name with the same number is another
  * contender. */
-static void who_is_not_ahead_cannot_be_left_out(void **state)
+static void a_name_that_is_not_there_is_not_found(void **state)
 {
     static const char *const names[] = { "a" W "5", W "5", "me-" R "5", W "6",
                                          "0" };
     static const char *const ahead[] = { "a" W "5", W "5" };
-    static const char *const others[] = { "me-" R "5", W "6", W, W "05",
-                                          "b" W "5",   "0",   "" };
-    struct zkr__queue queue;
+    static const char *const others[] = { W, W "05", "b" W "5", "0", "" };
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, "me-" R "5");
     for (size_t i = 0; i < COUNT(others); i++)
-        assert_false(zkr__queue_leave_out(&queue, others[i]));
+        assert_false(leave_out(&queue, others[i]));
     assert_ahead(&queue, ahead, COUNT(ahead));
 
     parse(&queue, NULL, 0, NULL);
-    assert_false(zkr__queue_leave_out(&queue, W "5"));
-    zkr__queue_done(&queue);
+    assert_false(leave_out(&queue, W "5"));
+    zkr__queue_done(&queue.queue);
+}
+
+static void a_name_that_is_there_twice_counts_once(void **state)
+{
+    static const char *const names[] = { W "2", W "1", W "2" };
+    static const char *const expected[] = { W "1", W "2" };
+    struct view queue;
+
+    (void)state;
+    PARSE(&queue, names, W "2");
+    assert_string_equal(nearest_any(&queue), W "1");
+    zkr__queue_done(&queue.queue);
+    PARSE(&queue, names, NULL);
+    assert_ahead(&queue, expected, COUNT(expected));
 }
 
 static void queue_can_be_freed_twice(void **state)
 {
     static const char *const names[] = { W "1" };
-    struct zkr__queue queue;
+    struct view queue;
 
     (void)state;
     PARSE(&queue, names, NULL);
-    zkr__queue_done(&queue);
-    assert_null(queue.ahead);
-    assert_int_equal(queue.count, 0);
-    zkr__queue_done(&queue);
+    zkr__queue_done(&queue.queue);
+    assert_null(queue.queue.all);
+    assert_int_equal(queue.queue.count, 0);
+    zkr__queue_done(&queue.queue);
 }
 
 static void five_thousand_contenders_are_in_order(void **state)
@@ -348,7 +404,7 @@ static void five_thousand_contenders_are_in_order(void **state)
     enum { NAMES = 5000, SELF = 3210 };
     static char texts[NAMES][16];
     const char *names[NAMES];
-    struct zkr__queue queue;
+    struct view queue;
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
 
     (void)state;
@@ -365,10 +421,10 @@ static void five_thousand_contenders_are_in_order(void **state)
     }
     parse(&queue, names, NAMES, texts[SELF]);
     assert_true(queue.listed);
-    assert_int_equal(queue.count, SELF);
-    for (size_t i = 0; i < SELF; i++)
-        assert_int_equal(queue.ahead[i].seq, i);
-    zkr__queue_done(&queue);
+    assert_int_equal(queue.self, SELF);
+    for (size_t i = 0; i < NAMES; i++)
+        assert_int_equal(queue.queue.all[i].seq, i);
+    zkr__queue_done(&queue.queue);
 }
 
 int main(void)
@@ -393,7 +449,8 @@ int main(void)
         cmocka_unit_test(nobody_is_waited_for_without_one_ahead),
         cmocka_unit_test(who_is_left_out_leaves_the_others_in_order),
         cmocka_unit_test(all_can_be_left_out),
-        cmocka_unit_test(who_is_not_ahead_cannot_be_left_out),
+        cmocka_unit_test(a_name_that_is_not_there_is_not_found),
+        cmocka_unit_test(a_name_that_is_there_twice_counts_once),
         cmocka_unit_test(queue_can_be_freed_twice),
         cmocka_unit_test(five_thousand_contenders_are_in_order),
     };

@@ -341,15 +341,17 @@ static const char *watched(const struct zkr__recipe *recipe,
     const struct zkr_participant *partner = beside(p);
     struct zkr__queue queue;
     const char *name = NULL;
+    struct zkr__nearest nearest;
     size_t i;
 
-    assert_int_equal(
-        zkr__queue_parse(&queue, names, n, recipe->markers, p->name), ZKR_OK);
+    assert_int_equal(zkr__queue_parse(&queue, names, n, recipe->markers),
+                     ZKR_OK);
     if (partner != NULL)
-        (void)zkr__queue_leave_out(&queue, partner->name);
-    i = recipe->waits_for(&queue.nearest);
+        queue.all[zkr__queue_find(&queue, partner->name)].left_out = true;
+    nearest = zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
+    i = recipe->waits_for(&nearest);
     if (i != NOBODY)
-        name = queue.ahead[i].name;
+        name = queue.all[i].name;
     zkr__queue_done(&queue);
     return name;
 }

@@ -151,10 +151,11 @@ int contender_rc(struct contender *c)
     return c->rc;
 }
 
-static bool has_watch(const struct zkr__claim *c)
+static bool waits(const struct zkr__claim *c)
 {
-    return c->sm.state == ZKR__CLAIM_WAITING && c->wait.watch != NULL &&
-           c->wait.get.where == ZKR__OP_IDLE;
+    bool watches = c->wait.watch != NULL && c->wait.get.where == ZKR__OP_IDLE;
+
+    return c->sm.state == ZKR__CLAIM_WAITING && (watches || c->place.behind);
 }
 
 /* A member of a cohort waits for another member, or its delegate waits. */
@@ -166,9 +167,9 @@ static bool is_waiting(const struct zkr__claim *c, const char *path)
     if (strcmp(c->lock->path, path) != 0 || c->cohort.part == ZKR__DELEGATE)
         return false;
     if (d == NULL)
-        return has_watch(c);
+        return waits(c);
     return c->sm.state == ZKR__CLAIM_WAITING &&
-           (d->sm.state == ZKR__CLAIM_HELD || has_watch(d));
+           (d->sm.state == ZKR__CLAIM_HELD || waits(d));
 }
 
 size_t count_waiting(zkr_session *s, const char *path)

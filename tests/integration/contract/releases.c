@@ -136,7 +136,7 @@ static void it_is_held_until_released_as_often_as_acquired(void **state)
         assert_int_equal(zkr_grant_depth(c->grant), i);
     }
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
-    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN_OP), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 0);
     for (uint32_t i = DEPTH; i > 1; i--) {
         zkr_grant *g = c->grant;
 

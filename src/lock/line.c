@@ -1,0 +1,160 @@
+/* The line: which claims of the session count in the queue of a lock, in what
+ * order, and whose turn has come. */
+#include "lock/line.h"
+
+#include "base/path.h"
+#include "lock/claim_steps.h"
+#include "lock/grant_parts.h"
+
+/* So many claims behind the first one watch their own nodes: each of them can
+ * be granted the lock at once. The watch takes a round trip, in which several
+ * may be given back. */
+#define WATCHED 16
+
+static struct zkr__claim *of(struct zkr__list *link)
+{
+    return ZKR__CONTAINER(link, struct zkr__claim, place.link);
+}
+
+void zkr__place_init(struct zkr__claim *c)
+{
+    zkr__list_init(&c->place.link);
+    zkr__list_init(&c->place.ask);
+}
+
+/* -- in and out ----------------------------------------------------------- */
+
+static const char *node_name(const struct zkr__claim *c)
+{
+    return c->node.path[0] == '\0' ? c->node.name
+                                   : zkr__path_name(c->node.path);
+}
+
+static bool is_ahead(const struct zkr__claim *a, const struct zkr__claim *b)
+{
+    struct zkr__contender x = { node_name(a), .seq = a->place.seq,
+                                .kind = a->place.kind };
+    struct zkr__contender y = { node_name(b), .seq = b->place.seq,
+                                .kind = b->place.kind };
+
+    return zkr__queue_compare(&x, &y) < 0;
+}
+
+/* Mostly it is the last. */
+static void insert_locked(struct zkr__line *line,
+                          struct zkr__claim *c) ZKR__LOCKED
+{
+    struct zkr__list *before = line->members.prev;
+
+    while (before != &line->members && !is_ahead(of(before), c))
+        before = before->prev;
+    zkr__list_append(before->next, &c->place.link);
+}
+
+void zkr__line_join_locked(struct zkr__claim *c)
+{
+    struct zkr__line *line = c->lock->line;
+
+    zkr__list_remove(&c->place.link);
+    c->place.kind =
+        zkr__node_name_parse(node_name(c), c->recipe->markers, &c->place.seq);
+    c->place.counts = true;
+    c->place.since = line->lists;
+    c->place.era = ZKR__NEVER_SEEN;
+    insert_locked(line, c);
+}
+
+static void count_out_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    zkr__list_remove(&c->place.link);
+    c->place.counts = false;
+    c->place.behind = false;
+    c->place.only = false;
+}
+
+void zkr__line_leave_locked(struct zkr__claim *c)
+{
+    bool counted = c->place.counts;
+
+    count_out_locked(c);
+    zkr__list_append(&c->lock->line->gone, &c->place.link);
+    if (counted)
+        zkr__line_advance_locked(c->lock->line);
+}
+
+void zkr__line_drop_locked(struct zkr__claim *c)
+{
+    bool counted = c->place.counts;
+
+    zkr__line_unask_locked(c);
+    count_out_locked(c);
+    if (counted)
+        zkr__line_advance_locked(c->lock->line);
+}
+
+/* -- whose turn it is ----------------------------------------------------- */
+
+struct zkr__claim *zkr__line_ahead_locked(const struct zkr__claim *c)
+{
+    const struct zkr__list *members = &c->lock->line->members;
+
+    for (struct zkr__list *l = c->place.link.prev; l != members; l = l->prev) {
+        struct zkr__nearest nearest = ZKR__NEAREST_INIT;
+
+        zkr__nearest_pass(&nearest, 0, of(l)->place.kind);
+        if (of(l) != c->beside && c->recipe->waits_for(&nearest) != ZKR__NOBODY)
+            return of(l);
+    }
+    return NULL;
+}
+
+/* None of ours is ahead of a claim that waited for one. Its own node must be
+ * there: it is watched, or a list will tell. */
+static void is_first_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    if (zkr__claim_is_over(c))
+        return;
+    if (zkr__place_is_clear_locked(c)) {
+        if (zkr__grant_node_is_there_locked(&c->grant)) {
+            c->place.behind = false;
+            zkr__claim_turn_locked(c, "the one before us has given it back");
+            return;
+        }
+        if (zkr__grant_watch_ahead_locked(&c->grant))
+            return; /* its answer advances the line */
+    }
+    c->place.behind = false;
+    zkr__claim_list_locked(c, "first of ours");
+}
+
+static void walk_locked(struct zkr__line *line) ZKR__LOCKED
+{
+    struct zkr__nearest nearest = ZKR__NEAREST_INIT;
+    size_t behind = 0;
+    size_t i = 0;
+
+    for (struct zkr__list *l = line->members.next;
+         l != &line->members && behind < WATCHED; l = l->next) {
+        struct zkr__claim *c = of(l);
+
+        behind += nearest.exclusive != ZKR__NOBODY;
+        if (c->place.behind) {
+            if (c->recipe->waits_for(&nearest) == ZKR__NOBODY)
+                is_first_locked(c);
+            else if (!zkr__claim_is_over(c))
+                (void)zkr__grant_watch_ahead_locked(&c->grant);
+        }
+        zkr__nearest_pass(&nearest, i++, c->place.kind);
+    }
+}
+
+/* A claim that is granted the lock inside of this does not advance the line
+ * once more: the walk goes on behind it. */
+void zkr__line_advance_locked(struct zkr__line *line)
+{
+    if (line->advancing || line->serving)
+        return;
+    line->advancing = true;
+    walk_locked(line);
+    line->advancing = false;
+}

@@ -1,0 +1,130 @@
+/* The line: the claims of one session in the queue of one lock, and what all of
+ * them know of the others in it.
+ *
+ * A list that one claim needs serves every claim whose create it follows. Of a
+ * list nothing is kept but this, for each claim: the number of the nearest
+ * contender ahead that is not ours, and whether one of ours is nearer. So a
+ * claim behind one of ours is granted the lock as soon as that one has been
+ * given back, without a request. docs/design.md has the argument.
+ *
+ * Lines belong to the session: all its locks on one path share one, if they
+ * heed the same markers. All is under the session lock. */
+#ifndef ZKR__LINE_H
+#define ZKR__LINE_H
+
+#include "lock/queue.h"
+#include "session/locked.h"
+#include "session/op.h"
+
+struct zkr__claim;
+struct zkr__line;
+struct zkr__watch;
+
+/* The place of a claim in the line. */
+struct zkr__place {
+    struct zkr__list link; /* in line->members or line->gone, or in none */
+    struct zkr__list ask;  /* in line->served or line->next, or in none */
+    bool counts;           /* it is a member */
+    bool behind;           /* WAITING for one of ours, without a watch */
+    bool only;             /* the node that it watches is the only one ahead */
+    enum zkr__kind kind;
+    int64_t seq;
+    uint64_t since; /* a list with a higher number shows its node */
+    /* What was seen in that era of the line, ZKR__NEVER_SEEN without any. */
+    uint64_t era;
+    int64_t other; /* the number of the nearest that is not ours, ahead of it */
+};
+
+#define ZKR__NEVER_SEEN UINT64_C(0)
+#define ZKR__NO_OTHER   INT64_MIN
+
+struct zkr__line {
+    struct zkr__list link; /* in locks->lines */
+    struct zkr_session *session;
+    const char *dir;
+    uint32_t markers;
+    uint32_t users;           /* locks, claims, and requests under way */
+    struct zkr__list members; /* claims that count, in the order of the queue */
+    struct zkr__list gone;    /* claims that have been given back */
+    bool advancing;           /* no other advance inside of one */
+
+    /* line_list.c */
+    struct zkr__op list;
+    uint64_t lists;          /* the number of the last one that was sent */
+    bool serving;            /* it is being handed out */
+    struct zkr__list served; /* the claims that it serves, */
+    struct zkr__list next;   /* ... and those that the next one will */
+
+    /* line_known.c: what is known counts in one era: one connection, and one
+     * directory. */
+    uint64_t era;
+    int64_t directory; /* its czxid */
+    int64_t cleared;   /* up to this number nobody is left but ours */
+    bool company;      /* others have been seen of late */
+    bool entered;      /* a claim has, in this epoch */
+    struct {           /* the last number that was given out */
+        uint64_t era;  /* as place.era */
+        int64_t seq;   /* it, */
+        int64_t other; /* ... and the nearest that is not ours up to it */
+    } tail;
+    struct {
+        struct zkr__op op;
+        struct zkr__watch *watch;
+        bool refused;
+    } look; /* at the directory */
+
+    char text[]; /* dir */
+};
+
+/* lines.c: of the session that has this lock's path and markers, with a user
+ * more; NULL when out of memory. */
+struct zkr__line *zkr__line_use_locked(struct zkr_session *s, const char *dir,
+                                       uint32_t markers) ZKR__LOCKED;
+void zkr__line_ref_locked(struct zkr__line *line) ZKR__LOCKED;
+void zkr__line_unref_locked(struct zkr__line *line) ZKR__LOCKED;
+/* The connection is lost, or the epoch over: nothing is known any more. */
+void zkr__lines_forget_locked(struct zkr_session *s) ZKR__LOCKED;
+/* The handle is closed, and its watches are freed. */
+void zkr__lines_flushed_locked(struct zkr_session *s) ZKR__LOCKED;
+
+/* line.c */
+void zkr__place_init(struct zkr__claim *c);
+/* Its node is known, or (beside a grant) its number: from now on it counts. */
+void zkr__line_join_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* It has been given back, or has given up: it counts no more, but its node may
+ * be seen for a while. */
+void zkr__line_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* It has ended, or will have another node. */
+void zkr__line_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* Returns the nearest of ours that it has to wait for, or NULL. */
+struct zkr__claim *
+zkr__line_ahead_locked(const struct zkr__claim *c) ZKR__LOCKED;
+/* Grants the lock to those whose turn has come. */
+void zkr__line_advance_locked(struct zkr__line *line) ZKR__LOCKED;
+
+/* line_list.c: has zkr__claim_listed_locked() called with a list that follows
+ * all requests sent before; and takes that back. */
+void zkr__line_ask_locked(struct zkr__claim *c) ZKR__LOCKED;
+void zkr__line_unask_locked(struct zkr__claim *c) ZKR__LOCKED;
+bool zkr__line_is_asked_locked(const struct zkr__claim *c) ZKR__LOCKED;
+
+/* line_known.c */
+void zkr__line_forget_locked(struct zkr__line *line) ZKR__LOCKED;
+/* Watches the directory, if that may be worth a request. */
+void zkr__line_look_locked(struct zkr__line *line) ZKR__LOCKED;
+/* Tells whether a create alone will probably do. */
+bool zkr__line_is_quiet_locked(const struct zkr__line *line) ZKR__LOCKED;
+/* Its node has just been created. Returns true when its number tells that
+ * nobody came in between; then its place is known without a list. */
+bool zkr__line_follows_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* What a list shows: of the line, and of one claim that is in it at `self`. */
+void zkr__line_see_locked(struct zkr__line *line, int64_t directory,
+                          struct zkr__queue *queue) ZKR__LOCKED;
+void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
+                           size_t self) ZKR__LOCKED;
+/* Nobody is ahead of it but ours. */
+bool zkr__place_is_clear_locked(const struct zkr__claim *c) ZKR__LOCKED;
+/* It has been granted the lock. */
+void zkr__line_granted_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+#endif

@@ -1,0 +1,206 @@
+/* What a line knows of the queue without a list: by the numbers that the server
+ * gives out, and by who was granted the lock.
+ *
+ * The server counts every create in a directory, and no delete. So a node with
+ * the number after that of our last one came right after it, if the directory
+ * is still the same one, which a watch tells. */
+#include "base/error.h"
+#include "base/path.h"
+#include "lock/claim_steps.h"
+#include "lock/grant_parts.h"
+#include "lock/line.h"
+#include "session/session.h"
+
+void zkr__line_forget_locked(struct zkr__line *line)
+{
+    line->era++;
+    line->directory = 0;
+    line->cleared = ZKR__NO_OTHER;
+    line->tail.era = ZKR__NEVER_SEEN;
+    line->company = true;
+}
+
+/* -- the directory -------------------------------------------------------- */
+
+static void on_directory_changed(void *owner, bool deleted)
+{
+    struct zkr__line *line = owner;
+
+    (void)deleted; /* data that somebody wrote are rare: they count, too */
+    zkr__session_assert_locked(line->session);
+    line->look.watch = NULL;
+    zkr__line_forget_locked(line);
+}
+
+static void on_look(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr__line *line = ZKR__CONTAINER(op, struct zkr__line, look.op);
+
+    zkr__session_assert_locked(op->session);
+    if (reply->rc != ZKR_OK) {
+        zkr__watch_not_set_locked(line->look.watch, ZKR__ZK_EXISTS, reply->rc);
+        line->look.watch = NULL;
+        line->look.refused = zkr__error_outcome(reply->rc) == ZKR__DONE &&
+                             reply->rc != ZKR__ZNONODE;
+    }
+    zkr__line_unref_locked(line);
+}
+
+static bool is_watched(const struct zkr__line *line)
+{
+    return line->look.watch != NULL && line->look.op.where == ZKR__OP_IDLE;
+}
+
+/* The first claim of a line does not watch: a program may make a lock for one
+ * acquire. Without a connection the watch would belong to no handle. */
+void zkr__line_look_locked(struct zkr__line *line)
+{
+    bool again = line->entered;
+
+    line->entered = true;
+    if (!again || !zkr__session_connected(line->session) ||
+        line->look.watch != NULL || line->look.refused ||
+        line->look.op.where != ZKR__OP_IDLE)
+        return;
+    line->look.watch = zkr__watch_new_locked(line->session, line->dir, line,
+                                             on_directory_changed);
+    if (line->look.watch == NULL)
+        return; /* then every claim lists */
+    line->look.op.request.watch = line->look.watch;
+    zkr__line_ref_locked(line);
+    zkr__op_start_locked(&line->look.op, ZKR__ZK_EXISTS, line->dir,
+                         ZKR__RETRY_NEVER, on_look);
+}
+
+/* -- numbers -------------------------------------------------------------- */
+
+static bool knows_tail(const struct zkr__line *line)
+{
+    return is_watched(line) && line->tail.era == line->era;
+}
+
+bool zkr__line_is_quiet_locked(const struct zkr__line *line)
+{
+    return knows_tail(line) && line->tail.other <= line->cleared &&
+           !line->company;
+}
+
+bool zkr__line_follows_locked(struct zkr__claim *c)
+{
+    struct zkr__line *line = c->lock->line;
+
+    if (!knows_tail(line) || c->node.complete || c->node.thorough ||
+        c->place.seq != line->tail.seq + 1) {
+        line->company = true;
+        return false;
+    }
+    line->tail.seq = c->place.seq;
+    c->place.era = line->era;
+    c->place.other = line->tail.other;
+    return true;
+}
+
+/* -- lists ---------------------------------------------------------------- */
+
+static struct zkr__claim *of(struct zkr__list *link)
+{
+    return ZKR__CONTAINER(link, struct zkr__claim, place.link);
+}
+
+static size_t find(const struct zkr__queue *queue, const struct zkr__claim *c)
+{
+    return c->node.path[0] == '\0'
+               ? ZKR__NOBODY
+               : zkr__queue_find(queue, zkr__path_name(c->node.path));
+}
+
+static void mark(struct zkr__queue *queue, const struct zkr__list *claims,
+                 bool left_out)
+{
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
+        size_t i = find(queue, of(l));
+
+        if (i == ZKR__NOBODY)
+            continue;
+        queue->all[i].ours = true;
+        queue->all[i].left_out = left_out;
+    }
+}
+
+static int64_t number_of(const struct zkr__queue *queue, size_t i)
+{
+    return i == ZKR__NOBODY ? ZKR__NO_OTHER : queue->all[i].seq;
+}
+
+void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
+                           size_t self)
+{
+    c->place.era = c->lock->line->era;
+    c->place.other = number_of(queue, zkr__queue_other(queue, self));
+}
+
+/* Others whose claims wait behind one of ours learn from this list, too. One
+ * whose node it does not show, although it was created before, knows nothing
+ * from then on. */
+static void refresh_locked(struct zkr__line *line,
+                           const struct zkr__queue *queue) ZKR__LOCKED
+{
+    for (struct zkr__list *l = line->members.next; l != &line->members;
+         l = l->next) {
+        struct zkr__claim *c = of(l);
+        size_t self;
+
+        if (!c->place.behind || c->place.era == line->era ||
+            c->place.since >= line->lists)
+            continue;
+        self = find(queue, c);
+        if (self == ZKR__NOBODY)
+            continue;
+        zkr__place_see_locked(c, queue, self);
+        zkr__grant_watch_counts_locked(&c->grant);
+    }
+}
+
+void zkr__line_see_locked(struct zkr__line *line, int64_t directory,
+                          struct zkr__queue *queue)
+{
+    size_t last = queue->count - 1;
+
+    if (directory != line->directory) {
+        zkr__line_forget_locked(line);
+        line->directory = directory;
+    }
+    mark(queue, &line->members, false);
+    mark(queue, &line->gone, true);
+    zkr__queue_link(queue);
+    refresh_locked(line, queue);
+    line->company = zkr__queue_other(queue, ZKR__NOBODY) != ZKR__NOBODY;
+    if (queue->count == 0 || !is_watched(line))
+        return;
+    line->tail.era = line->era;
+    line->tail.seq = queue->all[last].seq;
+    line->tail.other = number_of(queue, zkr__queue_other(queue, ZKR__NOBODY));
+}
+
+/* -- grants --------------------------------------------------------------- */
+
+bool zkr__place_is_clear_locked(const struct zkr__claim *c)
+{
+    const struct zkr__line *line = c->lock->line;
+
+    return c->place.era == line->era && c->place.other <= line->cleared;
+}
+
+/* Nobody is ahead of a claim that is granted the lock for itself, and nobody
+ * will be: new nodes get higher numbers. */
+void zkr__line_granted_locked(struct zkr__claim *c)
+{
+    struct zkr__line *line = c->lock->line;
+
+    if (!c->place.counts)
+        return;
+    if (c->place.kind == ZKR__EXCLUSIVE && c->place.era == line->era &&
+        c->place.seq > line->cleared)
+        line->cleared = c->place.seq;
+    zkr__line_advance_locked(line);
+}
