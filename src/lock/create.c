@@ -31,7 +31,6 @@ void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
         c->node.complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
     c->own.op.request.data = c->record->data;
     c->own.op.request.data_len = c->record->len;
-    c->own.op.request.acl = &c->session->acl;
     zkr__claim_ask_locked(c, &c->own.op, ZKR__ZK_CREATE, c->node.request_path,
                           ZKR__RETRY_NEVER, on_create);
 }

@@ -25,6 +25,7 @@ struct guarded {
     atomic_uint refs; /* the caller or the notice; the request under way */
     /* under the session lock */
     struct zkr__op op;
+    struct zkr__zk_guard guard;
     struct zkr__timer timeout;
     struct zkr__notice notice;
     bool ended;
@@ -142,7 +143,7 @@ static void on_timeout(struct zkr__timer *timer)
 static void run_told(struct zkr__notice *notice)
 {
     struct guarded *g = ZKR__CONTAINER(notice, struct guarded, notice);
-    bool was_set = g->op.request.write == ZKR__ZK_SET;
+    bool was_set = g->guard.write == ZKR__ZK_SET;
 
     zkr__error_set_detail(g->rc == ZKR_OK ? "" : g->detail);
     g->fn(g->rc, g->rc == ZKR_OK && was_set ? &g->stat : NULL, g->user);
@@ -222,11 +223,13 @@ static struct guarded *new_guarded(struct zkr__claim *c, const struct write *w)
         memcpy(g->data, w->data, w->len);
     g->op.request.data = g->data;
     g->op.request.data_len = w->len;
-    g->op.request.write = w->type;
-    g->op.request.version = w->version;
     g->op.request.mode = ZKR__ZK_PERSISTENT;
-    g->op.request.acl = &c->session->acl;
-    g->op.request.guard = c->node.path;
+    g->guard = (struct zkr__zk_guard){
+        .path = c->node.path,
+        .write = w->type,
+        .version = w->version,
+    };
+    g->op.request.guard = &g->guard;
     return g;
 }
 

@@ -23,7 +23,6 @@ static void create_locked(struct zkr__parents *p) ZKR__LOCKED
     p->path[p->cut] = '\0';
     p->op.request.mode = p->mode;
     p->op.request.data = "";
-    p->op.request.acl = &p->op.session->acl;
     zkr__op_start_locked(&p->op, ZKR__ZK_CREATE, p->path, ZKR__RETRY_POLICY,
                          on_created);
 }

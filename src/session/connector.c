@@ -41,6 +41,7 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .auth_scheme = s->auth_scheme,
         .auth = s->auth,
+        .acl = &s->acl,
     };
     struct zkr__zk *zk = NULL;
     int rc;

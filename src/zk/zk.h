@@ -25,7 +25,7 @@ struct zkr_session;
 struct zkr__zk;
 
 enum zkr__zk_type {
-    ZKR__ZK_CREATE,   /* path, data, acl, mode */
+    ZKR__ZK_CREATE,   /* path, data, mode */
     ZKR__ZK_DELETE,   /* path */
     ZKR__ZK_EXISTS,   /* path, watch or NULL */
     ZKR__ZK_GET,      /* path, watch or NULL */
@@ -37,15 +37,15 @@ enum zkr__zk_type {
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
     ZKR__ZK_UNWATCH,  /* path, watch: forget this watch; NULL: remove all data
                        * watches of this handle on it, on the server too */
-    ZKR__ZK_GUARDED,  /* guard, write, path, version; see below */
+    ZKR__ZK_GUARDED,  /* guard, path, and as the write; see below */
 };
 
 /* The watch of CHILDREN fires when a child comes or goes, and when the node
  * goes. No request takes it back: UNWATCH knows the others only. */
 
-/* GUARDED is one transaction: if the node `guard` exists, the server makes the
- * write `write`, which is CREATE (data, acl, mode: PERSISTENT), DELETE
- * (version) or SET (data, version). A version of -1 is any. When the server
+/* GUARDED is one transaction: if the node of the guard exists, the server makes
+ * its write, which is CREATE (data, mode: PERSISTENT), DELETE (version) or SET
+ * (data, version). A version of -1 is any. When the server
  * refuses it, `guard_failed` tells whether the guard was the reason: ZNONODE,
  * or ZNOAUTH when it may not be read; otherwise the error is that of the write.
  * A client may be unable to take it at the moment; then it is not sent. */
@@ -58,17 +58,21 @@ enum zkr__zk_mode {
     ZKR__ZK_EPHEMERAL_SEQUENTIAL,
 };
 
+struct zkr__zk_guard {
+    const char *path;
+    enum zkr__zk_type write;
+    int32_t version;
+};
+
+/* There are many: each claim that waits has some. */
 struct zkr__zk_request {
     enum zkr__zk_type type;
     enum zkr__zk_mode mode;
     const char *path;
     const char *data;
     size_t data_len;
-    const struct zkr__acl *acl;
     struct zkr__watch *watch;
-    const char *guard;
-    enum zkr__zk_type write;
-    int32_t version;
+    const struct zkr__zk_guard *guard;
 };
 
 /* A reply is valid during the upcall. Members that do not belong to the request
@@ -101,8 +105,10 @@ enum zkr__zk_event {
 struct zkr__zk_config {
     const char *servers;
     int timeout_ms;
-    const char *auth_scheme; /* NULL without; both live as long as the handle */
+    /* From here on: they live as long as the handle. */
+    const char *auth_scheme; /* NULL without */
     const char *auth;
+    const struct zkr__acl *acl; /* of the nodes that it creates */
 };
 
 /* The upcalls of a handle. None of them comes from inside a call down. */

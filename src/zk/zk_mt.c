@@ -45,6 +45,7 @@ struct zkr__zk {
     struct zkr__list transactions; /* under way */
     const char *auth_scheme;       /* NULL when the client has them: */
     const char *auth;
+    const struct zkr__acl *acl;
     bool has_auth;
     bool learning; /* under the gate, as all below: it holds the log level */
     /* Used only with credentials, and from the first guarded write on: */
@@ -276,6 +277,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     (void)zoo_set_servers_resolution_delay(zk->zh, RESOLUTION_DELAY_MS);
     zk->auth_scheme = config->auth_scheme;
     zk->auth = config->auth;
+    zk->acl = config->acl;
     zk->has_auth = config->auth_scheme != NULL;
     *ret_zk = zk;
     return ZKR_OK;
@@ -580,15 +582,15 @@ static bool borrow_acl(struct ACL_vector *to, const struct zkr__acl *acl)
     return true;
 }
 
-static int submit_create(zhandle_t *zh, const struct zkr__zk_request *r,
+static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
                          struct zkr__op *op)
 {
     struct ACL_vector acl;
     int rc;
 
-    if (!borrow_acl(&acl, r->acl))
+    if (!borrow_acl(&acl, zk->acl))
         return ZKR_ENOMEM;
-    rc = zoo_acreate2(zh, r->path, r->data, (int)r->data_len, &acl,
+    rc = zoo_acreate2(zk->zh, r->path, r->data, (int)r->data_len, &acl,
                       mode_of(r->mode), on_create, op);
     free(acl.data);
     return rc;
@@ -614,14 +616,14 @@ static void on_guarded(int rc, const void *data)
 static void init_write(zoo_op_t *op, const struct zkr__zk_request *r,
                        const struct ACL_vector *acl, struct Stat *stat)
 {
-    if (r->write == ZKR__ZK_CREATE)
+    if (r->guard->write == ZKR__ZK_CREATE)
         zoo_create_op_init(op, r->path, r->data, (int)r->data_len, acl,
                            mode_of(r->mode), NULL, 0);
-    else if (r->write == ZKR__ZK_DELETE)
-        zoo_delete_op_init(op, r->path, r->version);
+    else if (r->guard->write == ZKR__ZK_DELETE)
+        zoo_delete_op_init(op, r->path, r->guard->version);
     else
-        zoo_set_op_init(op, r->path, r->data, (int)r->data_len, r->version,
-                        stat);
+        zoo_set_op_init(op, r->path, r->data, (int)r->data_len,
+                        r->guard->version, stat);
 }
 
 static void on_probed(int rc, const struct Stat *stat, const void *data)
@@ -682,8 +684,8 @@ static int submit_guarded(struct zkr__zk *zk, const struct zkr__zk_request *r,
 
     if (t == NULL)
         return rc;
-    if (r->write != ZKR__ZK_CREATE || borrow_acl(&acl, r->acl)) {
-        zoo_check_op_init(&t->ops[0], r->guard, -1);
+    if (r->guard->write != ZKR__ZK_CREATE || borrow_acl(&acl, zk->acl)) {
+        zoo_check_op_init(&t->ops[0], r->guard->path, -1);
         init_write(&t->ops[1], r, &acl, &t->stat);
         zkr__gate_shut();
         rc = gated_multi(zk, t);
@@ -706,7 +708,7 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
 
     switch (r->type) {
     case ZKR__ZK_CREATE:
-        return submit_create(zh, r, op);
+        return submit_create(zk, r, op);
     case ZKR__ZK_DELETE:
         return zoo_adelete(zh, r->path, -1, on_void, op);
     case ZKR__ZK_EXISTS:

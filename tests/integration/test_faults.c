@@ -181,7 +181,6 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
     zkr__op_init(op, of);
     op->request.mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL;
     op->request.data = "";
-    op->request.acl = &of->acl;
     zkr__op_start_locked(
         op, ZKR__ZK_CREATE,
         ZKR__CONTAINER(zkr__locks_of(of)->claims.next, struct zkr__claim, link)

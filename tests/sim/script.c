@@ -195,7 +195,6 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
         abort();
     op->who = who;
     op->request = request;
-    op->request.acl = &acl;
     if (request.data == NULL)
         op->request.data = "";
     op->request.data_len = strlen(op->request.data);
@@ -269,7 +268,8 @@ static bool both_lost(void)
 static void open_client(struct zkr_session *who, bool (*connected)(void))
 {
     const struct zkr__zk_config config = { .servers = stage_hosts(),
-                                           .timeout_ms = 4000 };
+                                           .timeout_ms = 4000,
+                                           .acl = &acl };
 
     who->connected = who->lost = who->expired = 0;
     if (zkr__zk_open(&config, &upcalls, who, &who->zk) != ZKR_OK)

@@ -662,9 +662,10 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     r->data = arena_copy(request->data, request->data_len);
     r->data_len = request->data_len;
     if (request->type == ZKR__ZK_GUARDED) {
-        r->guard = arena_copy(request->guard, strlen(request->guard));
-        r->write = (int)request->write;
-        r->expected = request->version;
+        r->guard =
+            arena_copy(request->guard->path, strlen(request->guard->path));
+        r->write = (int)request->guard->write;
+        r->expected = request->guard->version;
     }
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;

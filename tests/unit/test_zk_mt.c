@@ -290,10 +290,13 @@ static void client_is(int state)
 
 static int open_again(const char *scheme)
 {
+    static struct zkr__acl_entry entry = { .perms = 31 };
+    static const struct zkr__acl acl = { .entries = &entry, .count = 1 };
     const struct zkr__zk_config config = { .servers = "127.0.0.1:2181",
                                            .timeout_ms = 10000,
                                            .auth_scheme = scheme,
-                                           .auth = scheme };
+                                           .auth = scheme,
+                                           .acl = &acl };
 
     return zkr__zk_open(&config, &upcalls, NULL, &zk);
 }
@@ -577,13 +580,9 @@ static void what_is_told_of_a_write_is_what_the_server_says(void **state)
 
 static int created_as(enum zkr__zk_mode mode)
 {
-    struct zkr__acl_entry entry = { .perms = 31 };
-    struct zkr__acl acl = { .entries = &entry, .count = 1 };
-    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
-                                      .mode = mode,
-                                      .path = "/lock/a",
-                                      .data = "",
-                                      .acl = &acl };
+    struct zkr__zk_request create = {
+        .type = ZKR__ZK_CREATE, .mode = mode, .path = "/lock/a", .data = ""
+    };
 
     assert_int_equal(zkr__zk_submit(zk, &create, &op), client.rc);
     return client.mode;
@@ -626,11 +625,9 @@ static void what_the_client_refuses_leaves_nothing(void **state)
 
 static void ask_all(void)
 {
-    struct zkr__acl_entry entry = { .perms = 31 };
-    struct zkr__acl acl = { .entries = &entry, .count = 1 };
-    struct zkr__zk_request create = {
-        .type = ZKR__ZK_CREATE, .path = "/lock/a", .data = "", .acl = &acl
-    };
+    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
+                                      .path = "/lock/a",
+                                      .data = "" };
 
     assert_int_equal(zkr__zk_submit(zk, &create, &op), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_EXISTS), ZOK);
@@ -742,13 +739,14 @@ static void a_code_that_no_server_has_is_no_answer(void **state)
 
 static int pair(void)
 {
+    static const struct zkr__zk_guard guard = { .path = "/lock/node",
+                                                .write = ZKR__ZK_SET,
+                                                .version = -1 };
     struct zkr__zk_request request = {
         .type = ZKR__ZK_GUARDED,
-        .guard = "/lock/node",
-        .write = ZKR__ZK_SET,
+        .guard = &guard,
         .path = "/data",
         .data = "",
-        .version = -1,
     };
     int before = client.pairs;
     int rc = zkr__zk_submit(zk, &request, &op);
