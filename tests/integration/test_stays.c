@@ -1,0 +1,653 @@
+/* Tests of locks that stay with their process: handed on without a request,
+ * kept for a while, and given back when others wait. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "lock/cohort.h"
+#include "proxy.h"
+
+enum { FOR_EVER_MS = 600000, MAX = 3 };
+
+static struct proxy *proxy;
+static zkr_session *s; /* through the proxy */
+static zkr_session *other;
+static zkr_mutex *m;     /* of s; it stays */
+static zkr_mutex *rival; /* of the other session; it does not stay */
+static struct recorder *r;
+static size_t recorded; /* outcomes of claims that have been looked at */
+static char path[64];
+
+static zkr_mutex *staying(uint32_t retain_ms)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_mutex *mutex = NULL;
+
+    opts.retain_ms = retain_ms;
+    opts.retain_max = MAX;
+    ok(zkr_mutex_new(s, path, &opts, &mutex));
+    return mutex;
+}
+
+static int set_up_with(uint32_t flags, uint32_t retain_ms)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.flags = flags;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    other = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = staying(retain_ms);
+    rival = new_mutex(other, path);
+    r = recorder_new();
+    recorded = 0;
+    return r == NULL ? -1 : 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return set_up_with(0, FOR_EVER_MS);
+}
+
+static int set_up_without_lease(void **state)
+{
+    (void)state;
+    return set_up_with(ZKR_SESSION_NO_LEASE, FOR_EVER_MS);
+}
+
+static int set_up_briefly(void **state)
+{
+    (void)state;
+    return set_up_with(0, 50);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    (void)zkr_session_close(s);
+    close_session(other);
+    proxy_stop(proxy);
+    recorder_free(r);
+    return 0;
+}
+
+/* -- what the library knows ----------------------------------------------- */
+
+static struct zkr__cohort *cohort(void)
+{
+    return ((struct zkr__lock *)(void *)m)->cohort; /* its first member */
+}
+
+static bool has_no_node(void *unused)
+{
+    bool none;
+
+    (void)unused;
+    zkr__session_lock(s);
+    none = cohort()->delegate == NULL;
+    zkr__session_unlock(s);
+    return none;
+}
+
+static bool has_seen_others(void *unused)
+{
+    bool seen;
+
+    (void)unused;
+    zkr__session_lock(s);
+    seen = cohort()->company == ZKR__COMPANY_SEEN;
+    zkr__session_unlock(s);
+    return seen;
+}
+
+static bool is_alone(void *unused)
+{
+    bool alone;
+
+    (void)unused;
+    zkr__session_lock(s);
+    alone = cohort()->company == ZKR__COMPANY_NONE;
+    zkr__session_unlock(s);
+    return alone;
+}
+
+/* -- steps ---------------------------------------------------------------- */
+
+static void wait_here(size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
+}
+
+/* The next of those that wait here has the lock. */
+static zkr_grant *next(void)
+{
+    int rc = -1;
+
+    assert_true(recorder_wait(r, recorded + 1, SOON_MS));
+    assert_true(recorder_get(r, recorded, &rc, NULL));
+    assert_int_equal(rc, ZKR_OK);
+    return recorded_grant(r, recorded++);
+}
+
+static void next_fails(int rc)
+{
+    int code = ZKR_OK;
+
+    assert_true(recorder_wait(r, recorded + 1, SOON_MS));
+    assert_true(recorder_get(r, recorded++, &code, NULL));
+    assert_int_equal(code, rc);
+}
+
+static void keep_it(void)
+{
+    release(acquire(m));
+    assert_true(wait_until(is_alone, NULL, SOON_MS));
+    assert_int_equal(count_children(path), 1);
+}
+
+static long requests_for_locks(void)
+{
+    return proxy_requests(proxy, 15 /* create2 */) +
+           proxy_requests(proxy, ZOO_CREATE_OP) +
+           proxy_requests(proxy, ZOO_DELETE_OP) +
+           proxy_requests(proxy, ZOO_GETCHILDREN_OP) +
+           proxy_requests(proxy, ZOO_GETCHILDREN2_OP) +
+           proxy_requests(proxy, ZOO_GETDATA_OP) +
+           proxy_requests(proxy, ZOO_EXISTS_OP);
+}
+
+/* -- handed on ------------------------------------------------------------ */
+
+static void a_lock_that_stays_is_taken_again_without_a_request(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+    char node[128];
+
+    (void)state;
+    assert_int_equal(zkr_grant_handoff(g), 0);
+    (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
+    release(g);
+    assert_true(wait_until(is_alone, NULL, SOON_MS));
+    /* the watch on the node has been set, too */
+    ok(zkr_grant_listen(g = acquire(m), record_grant, r));
+    settle(s);
+    release(g);
+    proxy_reset_counts(proxy);
+    for (uint64_t i = 2; i < 100; i++) {
+        g = acquire(m);
+        assert_int_equal(zkr_grant_check(g), ZKR_OK);
+        assert_true(zkr_grant_token(g) == token);
+        assert_true(zkr_grant_handoff(g) == i);
+        assert_string_equal(zkr_grant_node(g), node);
+        release(g);
+    }
+    assert_int_equal(requests_for_locks(), 0);
+    assert_int_equal(count_children(path), 1);
+}
+
+static void those_who_wait_here_are_granted_in_their_order(void **state)
+{
+    enum { N = 20 };
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+
+    (void)state;
+    wait_here(N);
+    for (uint64_t i = 1; i <= N; i++) {
+        assert_int_equal(recorder_count(r), i - 1);
+        ok(zkr_grant_release_async(g, NULL, NULL));
+        assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
+        zkr_grant_free(g);
+        g = next();
+        assert_true(zkr_grant_token(g) == token);
+        assert_true(zkr_grant_handoff(g) == i);
+        assert_int_equal(zkr_grant_check(g), ZKR_OK);
+        wait_verified(g);
+    }
+    release(g);
+    assert_int_equal(count_children(path), 1);
+}
+
+static void a_try_takes_what_stays_and_waits_for_nobody(void **state)
+{
+    zkr_grant *g = NULL;
+    zkr_grant *none = NULL;
+
+    (void)state;
+    ok(zkr_mutex_acquire(m, 0, &g));
+    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    release(g);
+    proxy_reset_counts(proxy);
+    ok(zkr_mutex_acquire(m, 0, &g));
+    assert_int_equal(proxy_requests(proxy, 15 /* create2 */), 0);
+    wait_here(1);
+    release(g);
+    g = next();
+    wait_here(1);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    release(g);
+    release(next());
+}
+
+/* -- given back ----------------------------------------------------------- */
+
+static void what_nobody_wants_goes_back_after_a_while(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        release(acquire(m));
+    wait_children(path, 0);
+    release(acquire(m));
+    wait_children(path, 0);
+}
+
+static void what_is_kept_goes_back_when_another_comes(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    keep_it();
+    g = acquire(rival);
+    wait_here(1);
+    release(g);
+    g = next();
+    assert_true(zkr_grant_handoff(g) == 0);
+    release(g);
+}
+
+/* Those that have waited here since before the other came, too. */
+static void another_waits_for_a_bounded_number_of_grants(void **state)
+{
+    struct waiter w;
+    zkr_grant *g;
+
+    (void)state;
+    keep_it();
+    g = acquire(m);
+    wait_here(2 * MAX);
+    waiter_start(&w, rival, SOON_MS);
+    wait_children(path, 2);
+    assert_true(wait_until(has_seen_others, NULL, SOON_MS));
+    for (int i = 0; i < MAX; i++) {
+        release(g);
+        g = next();
+        assert_false(waiter_is_done(&w));
+    }
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    assert_int_equal(recorder_count(r), MAX);
+    assert_true(zkr_grant_token(w.grant) > zkr_grant_token(g));
+    release(w.grant);
+    for (int i = 0; i < MAX; i++)
+        release(next());
+}
+
+/* While the list is not answered it is not known whether somebody waits. */
+static void at_the_bound_the_list_is_waited_for(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+
+    (void)state;
+    wait_here(2 * MAX);
+    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
+    for (int i = 0; i < MAX; i++) {
+        release(g);
+        g = next();
+    }
+    release(g);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_int_equal(recorder_count(r), MAX);
+    proxy_release(proxy);
+    for (int i = 0; i < MAX; i++) {
+        g = next();
+        assert_true(zkr_grant_token(g) == token);
+        release(g);
+    }
+}
+
+static void a_yield_gives_back_what_is_kept(void **state)
+{
+    (void)state;
+    ok(zkr_mutex_yield(m)); /* there is nothing yet */
+    keep_it();
+    ok(zkr_mutex_yield(m));
+    wait_children(path, 0);
+    keep_it();
+}
+
+static void after_a_yield_the_holder_gives_it_back(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+
+    (void)state;
+    wait_here(2);
+    ok(zkr_mutex_yield(m));
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    release(g);
+    g = next();
+    assert_true(zkr_grant_token(g) > token);
+    token = zkr_grant_token(g);
+    release(g);
+    g = next();
+    assert_true(zkr_grant_token(g) == token);
+    release(g);
+}
+
+static void whoever_asks_for_the_lock_gets_it(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+    char node[128];
+    int code = 0;
+
+    (void)state;
+    release(g);
+    g = acquire(m);
+    ok(zkr_grant_listen(g, record_grant, r));
+    settle(s);
+    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, 100); /* asked for */
+    ok(zkr_grant_listen(g, NULL, NULL));
+    release(g);
+    wait_children(path, 0);
+    g = acquire(m);
+    assert_true(zkr_grant_token(g) > token);
+    ok(zkr_grant_listen(g, record_grant, r)); /* sets the watch */
+    settle(s);
+    ok(zkr_grant_listen(g, NULL, NULL));
+    (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
+    release(g); /* it stays, */
+    ok(zkr_participants_revoke(other, node));
+    wait_children(path, 0); /* ... until it is asked for */
+}
+
+/* Its reply is lost, so it may be carried out later. */
+static void a_node_with_an_unknown_write_is_not_handed_on(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+
+    (void)state;
+    wait_here(1);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
+    assert_int_equal(
+        zkr_grant_guarded_create(g, "/no/such/parent", "", 0, SOON_MS),
+        ZKR_EUNKNOWN);
+    wait_grant_state(g, ZKR_GRANT_HELD);
+    release(g);
+    g = next();
+    assert_true(zkr_grant_token(g) > token);
+    token = zkr_grant_token(g);
+    assert_int_equal(
+        zkr_grant_guarded_create(g, "/no/such/parent", "", 0, SOON_MS),
+        ZNONODE);
+    release(g);
+    g = acquire(m);
+    assert_true(zkr_grant_token(g) == token);
+    release(g);
+}
+
+static void a_grant_in_doubt_is_not_handed_on(void **state)
+{
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+
+    (void)state;
+    wait_here(1);
+    proxy_cut(proxy);
+    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    zkr_grant_free(g);
+    proxy_heal(proxy);
+    g = next();
+    assert_true(zkr_grant_token(g) > token);
+    release(g);
+}
+
+/* -- lost ----------------------------------------------------------------- */
+
+static void a_kept_node_that_is_lost_is_forgotten(void **state)
+{
+    zkr_grant *g;
+    int64_t token;
+
+    (void)state;
+    g = acquire(m);
+    token = zkr_grant_token(g);
+    ok(zkr_grant_listen(g, record_grant, r)); /* sets the watch */
+    settle(s);
+    ok(zkr_grant_listen(g, NULL, NULL));
+    release(g);
+    delete_nth_child(path, 0);
+    assert_true(wait_until(has_no_node, NULL, SOON_MS));
+    g = acquire(m);
+    assert_true(zkr_grant_token(g) > token);
+    assert_true(zkr_grant_handoff(g) == 0);
+    release(g);
+}
+
+static void a_loss_reaches_the_holder_and_the_next_starts_anew(void **state)
+{
+    zkr_grant *g;
+    zkr_grant *lost;
+
+    (void)state;
+    keep_it();
+    lost = acquire(m);
+    wait_here(2);
+    delete_nth_child(path, 0);
+    wait_grant_state(lost, ZKR_GRANT_LOST);
+    g = next();
+    assert_true(zkr_grant_token(g) > zkr_grant_token(lost));
+    assert_true(zkr_grant_handoff(g) == 0);
+    assert_int_equal(zkr_grant_release(lost), ZKR_ELOST);
+    zkr_grant_free(lost);
+    release(g);
+    release(next());
+}
+
+static void a_session_that_ends_takes_what_is_kept_along(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    keep_it();
+    expire_and_wait(s);
+    assert_true(wait_until(has_no_node, NULL, SOON_MS));
+    g = acquire(m);
+    assert_true(zkr_grant_handoff(g) == 0);
+    wait_here(2);
+    expire_and_wait(s);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+    release(next());
+    release(next());
+    assert_int_equal(count_children(path), 1);
+}
+
+/* -- those who give up ---------------------------------------------------- */
+
+static void who_gives_up_costs_the_others_no_place(void **state)
+{
+    zkr_grant *holder = acquire(rival);
+    zkr_grant *none = NULL;
+    zkr_request *request = NULL;
+    char *place;
+    char *same;
+
+    (void)state;
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
+    wait_here(1);
+    wait_children(path, 2);
+    place = nth_child(path, 1);
+    assert_int_equal(zkr_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    ok(zkr_request_cancel(request));
+    zkr_request_free(request);
+    next_fails(ZKR_ECANCELED);
+    settle(s);
+    same = nth_child(path, 1);
+    assert_string_equal(place, same);
+    free(place);
+    free(same);
+    release(holder);
+    release(next());
+}
+
+static void when_all_have_given_up_nothing_is_left(void **state)
+{
+    zkr_grant *holder = acquire(rival);
+    zkr_grant *none = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_error_detail(), "waiting for"));
+    wait_children(path, 1);
+    wait_here(3);
+    wait_children(path, 2);
+    ok(zkr_mutex_cancel(m));
+    for (int i = 0; i < 3; i++)
+        next_fails(ZKR_ECANCELED);
+    wait_children(path, 1);
+    release(holder);
+    keep_it();
+}
+
+static void a_lock_that_is_freed_keeps_nothing(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    wait_here(2);
+    zkr_mutex_free(m);
+    m = NULL;
+    next_fails(ZKR_ECANCELED);
+    next_fails(ZKR_ECANCELED);
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    release(g);
+    assert_int_equal(count_children(path), 0);
+    m = staying(FOR_EVER_MS);
+    keep_it();
+    zkr_mutex_free(m);
+    m = NULL;
+    wait_children(path, 0);
+}
+
+static void closing_the_session_ends_all(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    wait_here(2);
+    ok(zkr_session_close(s));
+    next_fails(ZKR_ECLOSED);
+    next_fails(ZKR_ECLOSED);
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    wait_children(path, 0);
+    ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
+    m = staying(FOR_EVER_MS);
+    keep_it();
+}
+
+/* -- other recipes -------------------------------------------------------- */
+
+static void a_write_lock_with_a_reader_beside_it_goes_back(void **state)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    zkr_rwlock *lock = NULL;
+    zkr_grant *write = NULL;
+    zkr_grant *read = NULL;
+    zkr_grant *none = NULL;
+    struct waiter w;
+
+    (void)state;
+    opts.retain_ms = FOR_EVER_MS;
+    ok(zkr_rwlock_new(s, path, &opts, &lock));
+    ok(zkr_rwlock_acquire_write(lock, SOON_MS, &write));
+    release(write);
+    assert_int_equal(count_children(path), 1);
+    ok(zkr_rwlock_acquire_write(lock, SOON_MS, &write));
+    assert_true(zkr_grant_handoff(write) == 1);
+    waiter_start_by(&w, by_writing, lock, SOON_MS);
+    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &read));
+    release(write);
+    assert_int_equal(zkr_grant_check(read), ZKR_OK);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &none), ZKR_EDEADLK);
+    wait_children(path, 2); /* of the reader, and of the writer that waits */
+    assert_false(waiter_is_done(&w));
+    release(read);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+    ok(zkr_rwlock_yield(lock));
+    wait_children(path, 0);
+    zkr_rwlock_free(lock);
+}
+
+static void an_unfair_mutex_cannot_stay(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_unfair_mutex *lock = NULL;
+
+    (void)state;
+    opts.retain_ms = 1;
+    assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &lock), ZKR_EINVAL);
+    assert_null(lock);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST_WITH(set_up, name)                                                \
+    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_lock_that_stays_is_taken_again_without_a_request),
+        TEST(those_who_wait_here_are_granted_in_their_order),
+        TEST(a_try_takes_what_stays_and_waits_for_nobody),
+        TEST_WITH(set_up_briefly, what_nobody_wants_goes_back_after_a_while),
+        TEST(what_is_kept_goes_back_when_another_comes),
+        TEST(another_waits_for_a_bounded_number_of_grants),
+        TEST(at_the_bound_the_list_is_waited_for),
+        TEST(a_yield_gives_back_what_is_kept),
+        TEST(after_a_yield_the_holder_gives_it_back),
+        TEST(whoever_asks_for_the_lock_gets_it),
+        TEST_WITH(set_up_without_lease,
+                  a_node_with_an_unknown_write_is_not_handed_on),
+        TEST(a_grant_in_doubt_is_not_handed_on),
+        TEST(a_kept_node_that_is_lost_is_forgotten),
+        TEST(a_loss_reaches_the_holder_and_the_next_starts_anew),
+        TEST(a_session_that_ends_takes_what_is_kept_along),
+        TEST(who_gives_up_costs_the_others_no_place),
+        TEST(when_all_have_given_up_nothing_is_left),
+        TEST(a_lock_that_is_freed_keeps_nothing),
+        TEST(closing_the_session_ends_all),
+        TEST(a_write_lock_with_a_reader_beside_it_goes_back),
+        TEST(an_unfair_mutex_cannot_stay),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
