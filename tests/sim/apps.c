@@ -246,6 +246,7 @@ static void *thread_main(void *arg)
                    zkr_error_detail());
     while (t->rounds-- > 0)
         round_of(t);
+    user_yields(t);
     world.busy--;
     while (!world.closing)
         (void)fiber_wait(&world.closing, INT64_MAX);
@@ -260,7 +261,7 @@ static void start_thread(struct process *p)
     struct thread *t = arena_new(sizeof(*t));
 
     t->process = p;
-    t->flags = options_lock_flags();
+    t->flags = p->stays.ms != 0 ? p->stays.flags : options_lock_flags();
     t->rounds = 1 + (int)choose(3);
     world.busy++;
     (void)fiber_start(p->number, thread_main, t);
@@ -275,6 +276,9 @@ void apps_start(void)
 
         p->number = i;
         options_draw(p);
+        options_draw_stays(p);
+        if (p->stays.ms != 0)
+            threads += choose(3);
         while (threads-- > 0)
             start_thread(p);
     }

@@ -48,7 +48,7 @@ static void listen_no_more(zkr_grant *grant)
 static void give_back_reentrant(struct thread *t, zkr_grant *grant)
 {
     told_ends(grant);
-    if (one_in(4))
+    if (one_in(4) && !user_shares_lock(t))
         user_free_lock(t);
     else
         (void)zkr_reentrant_mutex_release(t->lock);
@@ -84,6 +84,9 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(t->process->number);
+
+    if (one_in(8))
+        user_yields(t);
 
     world_trace("process %d: attempt %d is given back", t->process->number,
                 a->number);
@@ -210,7 +213,8 @@ static void ask_grant(const struct thread *t, const struct attempt *a,
 {
     bool released;
 
-    if (zkr_grant_token(grant) != a->token || zkr_grant_node(grant) == NULL)
+    if (zkr_grant_token(grant) != a->token || zkr_grant_node(grant) == NULL ||
+        zkr_grant_handoff(grant) != a->handoff)
         world_fail("attempt %d has another token than before", a->number);
     if (t->process->no_lease && zkr_grant_valid_until(grant) != 0)
         world_fail("attempt %d has a lease without one", a->number);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int make_lock(struct thread *t)
+static int make_lock(struct thread *t, void **lock)
 {
     zkr_session *s = t->process->session;
     const char *path = process_sees(t->process, WORLD_PATH);
@@ -12,53 +12,107 @@ static int make_lock(struct thread *t)
     int rc = 0;
 
     opts.flags = rw_opts.flags = t->flags;
+    opts.retain_ms = rw_opts.retain_ms = t->process->stays.ms;
+    opts.retain_max = rw_opts.retain_max = t->process->stays.max;
     if (t->flags != 0)
         opts.label = rw_opts.label = "to see what happens";
     switch (world.recipe) {
     case MUTEX:
-        rc = zkr_mutex_new(s, path, &opts, (zkr_mutex **)&t->lock);
+        rc = zkr_mutex_new(s, path, &opts, (zkr_mutex **)lock);
         break;
     case RWLOCK:
-        rc = zkr_rwlock_new(s, path, &rw_opts, (zkr_rwlock **)&t->lock);
+        rc = zkr_rwlock_new(s, path, &rw_opts, (zkr_rwlock **)lock);
         break;
     case UNFAIR:
-        rc =
-            zkr_unfair_mutex_new(s, path, &opts, (zkr_unfair_mutex **)&t->lock);
+        rc = zkr_unfair_mutex_new(s, path, &opts, (zkr_unfair_mutex **)lock);
         break;
     case REENTRANT:
     case RECIPES:
         rc = zkr_reentrant_mutex_new(s, path, &opts,
-                                     (zkr_reentrant_mutex **)&t->lock);
+                                     (zkr_reentrant_mutex **)lock);
     }
     return rc;
 }
 
-int user_make_lock(struct thread *t)
+static int make_in_the_end(struct thread *t, void **lock)
 {
     int rc;
 
-    while ((rc = make_lock(t)) == ZKR_ENOMEM)
+    while ((rc = make_lock(t, lock)) == ZKR_ENOMEM)
         fiber_sleep(100 * MS);
     return rc;
 }
 
-void user_free_lock(struct thread *t)
+static void free_lock(void *lock)
 {
     switch (world.recipe) {
     case MUTEX:
-        zkr_mutex_free(t->lock);
+        zkr_mutex_free(lock);
         break;
     case RWLOCK:
-        zkr_rwlock_free(t->lock);
+        zkr_rwlock_free(lock);
         break;
     case UNFAIR:
-        zkr_unfair_mutex_free(t->lock);
+        zkr_unfair_mutex_free(lock);
         break;
     case REENTRANT:
     case RECIPES:
-        zkr_reentrant_mutex_free(t->lock);
+        zkr_reentrant_mutex_free(lock);
     }
+}
+
+int user_make_lock(struct thread *t)
+{
+    struct process *p = t->process;
+    void *lock = NULL;
+    int rc = ZKR_OK;
+
+    if (p->stays.lock == NULL)
+        rc = make_in_the_end(t, &lock);
+    if (rc != ZKR_OK)
+        return rc;
+    if (p->stays.ms == 0) {
+        t->lock = lock;
+        return ZKR_OK;
+    }
+    if (p->stays.lock == NULL)
+        p->stays.lock = lock;
+    else if (lock != NULL) /* another thread was faster */
+        free_lock(lock);
+    p->stays.users++;
+    t->lock = p->stays.lock;
+    return ZKR_OK;
+}
+
+bool user_shares_lock(const struct thread *t)
+{
+    return t->process->stays.users > 1;
+}
+
+void user_free_lock(struct thread *t)
+{
+    struct process *p = t->process;
+    void *lock = t->lock;
+
     t->lock = NULL;
+    if (p->stays.ms != 0) {
+        if (--p->stays.users > 0)
+            return;
+        p->stays.lock = NULL;
+    }
+    free_lock(lock);
+}
+
+void user_yields(const struct thread *t)
+{
+    if (t->lock == NULL)
+        return;
+    if (world.recipe == MUTEX)
+        (void)zkr_mutex_yield(t->lock);
+    else if (world.recipe == RWLOCK)
+        (void)zkr_rwlock_yield(t->lock);
+    else if (world.recipe == REENTRANT)
+        (void)zkr_reentrant_mutex_yield(t->lock);
 }
 
 void user_cancel(struct thread *t)

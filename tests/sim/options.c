@@ -61,6 +61,18 @@ void options_draw(struct process *p)
         p->opts.connect_timeout_ms = 2000;
 }
 
+void options_draw_stays(struct process *p)
+{
+    static const uint32_t retain_ms[] = { 1000, 20, 3000 };
+    static const uint32_t max[] = { 1, 3, 0 };
+
+    if (world.recipe == UNFAIR || !one_in(3))
+        return;
+    p->stays.ms = retain_ms[choose(3)];
+    p->stays.max = max[choose(3)];
+    p->stays.flags = options_lock_flags();
+}
+
 uint32_t options_lock_flags(void)
 {
     uint32_t flags = 0;

@@ -10,4 +10,7 @@ void options_draw(struct process *p);
 /* Options of a lock of world.recipe. */
 uint32_t options_lock_flags(void);
 
+/* Called once for each process, maybe: its threads share a lock that stays. */
+void options_draw_stays(struct process *p);
+
 #endif

@@ -104,9 +104,21 @@ static bool there(const struct node *n)
     return tree_has(n, ensemble_committed());
 }
 
+/* A node that stays is nobody's when it has been given back. */
 static bool is_held(const struct attempt *a)
 {
-    return a->told > 0 && a->rc == ZKR_OK && there(a->node);
+    return a->told > 0 && a->rc == ZKR_OK && there(a->node) &&
+           !(a->over && world.processes[a->process].stays.ms != 0);
+}
+
+bool oracle_is_handed_on(const struct attempt *a)
+{
+    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
+        if (b->told > 0 && b->rc == ZKR_OK && b->node == a->node &&
+            b->handoff > a->handoff)
+            return true;
+    }
+    return false;
 }
 
 /* A fair and an unfair one on the same path know nothing of each other. */
@@ -141,7 +153,8 @@ static bool is_passed_on(const struct attempt *b, const struct node *to)
 static void check_exclusion(const struct attempt *a)
 {
     for (const struct attempt *b = attempts; b != NULL; b = b->next) {
-        if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b))
+        if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b) ||
+            oracle_is_handed_on(b))
             continue;
         if (there(b->node) && !is_passed_on(b, a->node))
             world_fail("P1: attempt %d is granted %s while attempt %d has %s",
@@ -245,7 +258,8 @@ static void check_token(const struct attempt *a)
         world_fail("P3: attempt %d has token %lld, and %s is %lld", a->number,
                    (long long)a->token, a->node->path, (long long)token);
     for (const struct attempt *b = attempts; b != NULL; b = b->next) {
-        if (b != a && b->told > 0 && b->rc == ZKR_OK && b->node == a->node)
+        if (b != a && b->told > 0 && b->rc == ZKR_OK && b->node == a->node &&
+            !(b->over && b->process == a->process && a->handoff > b->handoff))
             world_fail("attempts %d and %d are granted one node, %s", a->number,
                        b->number, a->node->path);
     }
@@ -259,6 +273,7 @@ static void granted(struct attempt *a, zkr_grant *grant)
                    world.processes[a->process].prefix, zkr_grant_node(grant));
     a->grant = grant;
     a->token = zkr_grant_token(grant);
+    a->handoff = zkr_grant_handoff(grant);
     a->node = oracle_node(path, a->beside == NULL ? a->token : 0);
     if (a->node == NULL)
         world_fail("attempt %d is granted %s, which never was", a->number,
@@ -471,6 +486,19 @@ static int64_t patience(void)
     return world.ghosts == 0 ? 0 : (world.ghosts + 1) * 20 * world.timeout;
 }
 
+/* A waiter whose node somebody has deleted is seen by nobody, and looks again
+ * when the node before it has gone: so a node that stays does so to the end. */
+static int64_t longest_stay(void)
+{
+    uint32_t longest_ms = 0;
+
+    for (int i = 0; i < world.process_count; i++) {
+        if (world.processes[i].stays.ms > longest_ms)
+            longest_ms = world.processes[i].stays.ms;
+    }
+    return longest_ms * MS;
+}
+
 void oracle_step(void)
 {
     if (sim_now < world.calm)
@@ -479,7 +507,8 @@ void oracle_step(void)
         wanted_since = 0;
     else if (wanted_since == 0)
         wanted_since = sim_now;
-    else if (sim_now - wanted_since > longest_wait() + patience())
+    else if (sim_now - wanted_since >
+             longest_wait() + longest_stay() + patience())
         world_fail(
             "P6: nobody holds the lock, and who waits is not granted it");
 }

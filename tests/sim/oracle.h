@@ -21,6 +21,7 @@ struct attempt {
     zkr_grant *downgrading;
     const struct node *node;
     int64_t token;
+    uint64_t handoff;
     int64_t gone_at;  /* its node; or 0 */
     int64_t promised; /* the latest zkr_grant_valid_until() that was seen */
     struct attempt *beside;
@@ -43,6 +44,10 @@ void oracle_checked(struct attempt *a, int rc);
 /* The user gives it back, or does not need it any more. */
 void oracle_over(struct attempt *a);
 void oracle_over_with(const zkr_grant *grant);
+
+/* Tells whether the node of this attempt, which is over, has been handed on to
+ * another in its process. */
+bool oracle_is_handed_on(const struct attempt *a);
 
 /* It has been well, and connected, for a session timeout since then. */
 bool oracle_is_well(int process, int64_t since);

@@ -17,6 +17,10 @@ int64_t user_reply_timeout(const struct thread *t);
 /* locking.c: the calls of each recipe under one name. */
 int user_make_lock(struct thread *t);
 void user_free_lock(struct thread *t);
+/* Tells whether other threads have the same lock, which stays. */
+bool user_shares_lock(const struct thread *t);
+/* A node that stays goes back. */
+void user_yields(const struct thread *t);
 void user_cancel(struct thread *t);
 void user_checks_path(const struct thread *t);
 int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,

@@ -28,6 +28,13 @@ struct process {
     const char *prefix; /* its chroot, or "" */
     bool gives_up;      /* its retry policy has an end */
     bool no_lease;
+    struct {         /* a lock that stays, for all threads */
+        uint32_t ms; /* 0: each thread has a lock of its own */
+        uint32_t max;
+        uint32_t flags;
+        void *lock;
+        int users;
+    } stays;
     zkr_listener *listener;
     uint64_t epoch; /* that it was told of */
     bool opened;    /* or it has failed */

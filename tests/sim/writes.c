@@ -106,6 +106,9 @@ static void made(struct write *w, int64_t version)
     if (!tree_has(a->node, version))
         world_fail("write %d is made by attempt %d, and %s has gone", w->number,
                    a->number, a->node->path);
+    if (oracle_is_handed_on(a))
+        world_fail("write %d is made by attempt %d, and %s is handed on",
+                   w->number, a->number, a->node->path);
     w->made = version;
 }
 
