@@ -24,6 +24,12 @@ static inline struct zkr__claim *zkr__claim_with_node(struct zkr__claim *c)
     return c->cohort.delegate != NULL ? c->cohort.delegate : c;
 }
 
+/* The claim at whose place it stands, or NULL. */
+static inline struct zkr__claim *zkr__claim_beside(const struct zkr__claim *c)
+{
+    return c->beside == NULL ? NULL : zkr__claim_with_node(c->beside);
+}
+
 /* After the session has ended, answers mean nothing: the connector closes the
  * handle and then calls zkr__claim_epoch_over_locked(). */
 static inline bool zkr__claim_is_over(const struct zkr__claim *c)

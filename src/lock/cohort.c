@@ -124,6 +124,7 @@ static void hand_on_locked(struct zkr__cohort *h) ZKR__LOCKED
     m->cohort.delegate = d;
     m->cohort.handoff = h->grants++;
     m->node = d->node;
+    m->grant.revoke_requested = d->grant.revoke_requested;
     if (m->cohort.handoff > 0) {
         h->passed += h->company != ZKR__COMPANY_NONE;
         zkr__cohort_look_locked(h);
@@ -317,6 +318,8 @@ void zkr__cohort_decided_locked(struct zkr__claim *c)
         zkr__list_remove(&c->cohort.link);
     else if (c->outcome.rc != ZKR_OK)
         delegate_failed_locked(h);
+    else
+        h->give_back = c->grant.revoke_requested; /* while it waited */
     zkr__cohort_go_on_locked(h);
 }
 
@@ -349,10 +352,11 @@ void zkr__cohort_left_locked(struct zkr__claim *c, int rc)
     zkr__claim_end_locked(m, ZKR__CLAIM_IDLE, "left");
 }
 
+/* Others may be in doubt at the same time, and who tells is not done yet. */
 void zkr__cohort_doubted_locked(struct zkr__claim *c)
 {
     if (c->cohort.part == ZKR__DELEGATE)
-        zkr__cohort_go_on_locked(c->lock->cohort);
+        review_at_locked(c->lock->cohort, zkr__clock_now());
 }
 
 void zkr__cohort_revoked_locked(struct zkr__claim *c)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 
@@ -87,7 +88,7 @@ size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
             : zkr__queue_find(queue, zkr__path_name(c->beside->node.path));
 
     if (i != ZKR__NOBODY)
-        queue->all[i].left_out = out || !c->beside->place.counts;
+        queue->all[i].left_out = out || !zkr__claim_beside(c)->place.counts;
     return i;
 }
 

@@ -183,14 +183,12 @@ static void on_watchdog(struct zkr__timer *timer)
     int64_t late = late_at(s);
     int64_t next = late > now ? late : until;
     bool any = false;
-    struct zkr__list *next_one;
 
     zkr__session_assert_locked(s);
     for (struct zkr__list *l = locks->leased.next; l != &locks->leased;
-         l = next_one) {
+         l = l->next) {
         struct zkr_grant *g = &claim_of(l)->grant;
 
-        next_one = l->next; /* in doubt a node that is kept is given back */
         if (!zkr__grant_is_ours(g))
             continue;
         any = true;
@@ -233,13 +231,10 @@ static void resume_all_locked(struct zkr__locks *locks) ZKR__LOCKED
 void zkr__heartbeat_suspend_locked(struct zkr_session *s)
 {
     struct zkr__list *leased = &zkr__locks_of(s)->leased;
-    struct zkr__list *next;
 
-    for (struct zkr__list *l = leased->next; l != leased; l = next) {
-        next = l->next; /* in doubt a node that is kept is given back */
+    for (struct zkr__list *l = leased->next; l != leased; l = l->next)
         zkr__grant_doubt_locked(&claim_of(l)->grant, ZKR_GRANT_SUSPENDED,
                                 "connection lost");
-    }
 }
 
 void zkr__heartbeat_resume_locked(struct zkr_session *s)

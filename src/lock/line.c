@@ -102,7 +102,8 @@ struct zkr__claim *zkr__line_ahead_locked(const struct zkr__claim *c)
         struct zkr__nearest nearest = ZKR__NEAREST_INIT;
 
         zkr__nearest_pass(&nearest, 0, of(l)->place.kind);
-        if (of(l) != c->beside && c->recipe->waits_for(&nearest) != ZKR__NOBODY)
+        if (of(l) != zkr__claim_beside(c) &&
+            c->recipe->waits_for(&nearest) != ZKR__NOBODY)
             return of(l);
     }
     return NULL;
