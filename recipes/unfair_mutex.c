@@ -6,7 +6,6 @@
  * knows the node. */
 #include <zkrecipes/unfair_mutex.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -51,8 +50,6 @@ static void take_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
     c->epoch = c->session->epoch;
     c->node.complete = true;
     (void)strcpy(c->node.name, ZKR__UNFAIR_NAME);
-    (void)snprintf(c->node.request_path, c->node.path_size, "%s/%s",
-                   c->lock->dir, ZKR__UNFAIR_NAME);
     zkr__claim_create_locked(c, why);
 }
 

@@ -34,6 +34,7 @@ static bool allocate(struct zkr__claim *c)
     c->record = describe(c);
     if (c->node.request_path == NULL || c->record == NULL)
         return false;
+    c->node.name = stpcpy(stpcpy(c->node.request_path, c->lock->dir), "/");
     c->node.path = c->node.request_path + c->node.path_size;
     c->own.path = c->node.path + c->node.path_size;
     return true;
@@ -58,7 +59,7 @@ static void init_steps(struct zkr__claim *c)
 
     zkr__op_init(&c->own.op, s);
     zkr__op_init(&c->wait.get, s);
-    zkr__confirm_init(&c->prove.confirm, c);
+    zkr__op_init(&c->confirm, s);
     zkr__notice_init(&c->outcome.notice, run_outcome);
     zkr__grant_init(&c->grant);
     zkr__list_init(&c->hold.link);
@@ -178,6 +179,7 @@ void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
                             const char *why)
 {
     zkr__sm_move(&c->sm, (int)state, why);
+    zkr__timer_thread_disarm_locked(c->session, &c->later);
     zkr__list_remove(&c->leased);
     if (state == ZKR__CLAIM_PROVING || state == ZKR__CLAIM_HELD)
         zkr__list_append(&zkr__locks_of(c->session)->leased, &c->leased);
@@ -221,9 +223,6 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
                            const char *why)
 {
     zkr__claim_move_locked(c, state, why);
-    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
-    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
-    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     zkr__ghosts_rest_locked(c);
     zkr__grant_watch_stop_locked(&c->grant);
     zkr__line_drop_locked(c);

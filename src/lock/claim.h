@@ -14,7 +14,6 @@
 #define ZKR__CLAIM_H
 
 #include "base/error.h"
-#include "lock/confirm.h"
 #include "lock/ghost.h"
 #include "lock/grant.h"
 #include "lock/line.h"
@@ -75,15 +74,16 @@ struct zkr__claim {
     struct zkr__list link;   /* in locks->claims, unless IDLE or LOST */
     struct zkr__list leased; /* in locks->leased while PROVING or HELD */
     struct zkr__sm sm;
+    struct zkr__timer later; /* of this state: a move disarms it */
     uint64_t epoch;
     pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
-    struct {                      /* in this epoch */
-        char name[ZKR__NAME_MAX]; /* as sent in the create */
-        bool complete;            /* the server appends no sequence number */
-        size_t path_size;         /* of each of three in one block: */
-        char *request_path;       /* dir/name */
-        char *path;               /* dir/name and sequence number, or "" */
+    struct {                /* in this epoch */
+        char *name;         /* in request_path, as sent in the create */
+        bool complete;      /* the server appends no sequence number */
+        size_t path_size;   /* of each of three in one block: */
+        char *request_path; /* dir/name */
+        char *path;         /* dir/name and sequence number, or "" */
         int64_t czxid;
         int64_t token; /* its czxid, or that of the grant beside it */
         bool thorough; /* a create may be carried out yet, or was twice */
@@ -104,7 +104,6 @@ struct zkr__claim {
     /* One part for each step. */
     struct { /* create.c */
         int rc;
-        struct zkr__timer pause; /* before the next attempt */
         uint32_t retries;
         int64_t since;
     } create;
@@ -112,12 +111,10 @@ struct zkr__claim {
     struct {                 /* wait.c */
         struct zkr__op get;
         struct zkr__watch *watch; /* on the node that we wait for */
-        struct zkr__timer relist; /* when the watch may keep silent */
     } wait;
     struct zkr__ghosts *ghosts; /* ghost.c; NULL: it has not waited */
+    struct zkr__op confirm;     /* confirm.c */
     struct {                    /* prove.c */
-        struct zkr__confirm confirm;
-        struct zkr__timer again;
         int64_t since;
     } prove;
 

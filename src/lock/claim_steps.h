@@ -112,6 +112,8 @@ void zkr__claim_turn_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 /* The same, unless our node is gone: the server that has shown it may be
  * behind. */
 void zkr__claim_prove_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+/* The answer to a confirm; see confirm.h. */
+void zkr__claim_confirmed_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
 
 /* wait.c */
 void zkr__claim_wait_for_locked(struct zkr__claim *c,

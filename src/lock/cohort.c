@@ -256,9 +256,9 @@ static void leave(struct zkr__claim *c, const char *why)
 
 /* The node is that of the delegate, which sees to it. */
 
-static bool ask_whose(struct zkr__confirm *f)
+static bool ask_whose(struct zkr__claim *c)
 {
-    (void)f;
+    (void)c;
     return false;
 }
 

@@ -37,8 +37,7 @@ void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
 
 static void on_pause_over(struct zkr__timer *timer)
 {
-    struct zkr__claim *c =
-        ZKR__CONTAINER(timer, struct zkr__claim, create.pause);
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
 
     if (!zkr__claim_is_over(c))
         c->way->enter(c, "next attempt");
@@ -57,7 +56,7 @@ void zkr__claim_pause_locked(struct zkr__claim *c)
         return;
     }
     c->create.retries++;
-    zkr__timer_thread_arm_locked(c->session, &c->create.pause,
+    zkr__timer_thread_arm_locked(c->session, &c->later,
                                  now + delay_ms * ZKR__MS, on_pause_over);
 }
 

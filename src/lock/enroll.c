@@ -15,7 +15,7 @@ static void enroll_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 /* A try writes nothing when the lock is taken. */
 static void probe_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_PROBING, "try");
+    zkr__claim_move_locked(c, ZKR__CLAIM_PROBING, "try");
     zkr__line_ask_locked(c);
 }
 
@@ -49,10 +49,8 @@ static void name_node(struct zkr__claim *c)
     if (c->node.complete &&
         zkr__node_name_parse(c->beside->node.path, c->recipe->markers, &seq) !=
             ZKR__FOREIGN)
-        (void)snprintf(c->node.name + len, sizeof(c->node.name) - len,
-                       "%010" PRId64, seq);
-    (void)snprintf(c->node.request_path, c->node.path_size, "%s/%s", lock->dir,
-                   c->node.name);
+        (void)snprintf(c->node.name + len, ZKR__NAME_MAX - len, "%010" PRId64,
+                       seq);
 }
 
 /* Enters the queue at its tail under a new name, so that no node of another
@@ -100,7 +98,8 @@ static void follow_locked(struct zkr__claim *c) ZKR__LOCKED
         return;
     }
     zkr__line_unask_locked(c);
-    zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, "created, with the next number");
+    zkr__claim_move_locked(c, ZKR__CLAIM_SURVEYING,
+                           "created, with the next number");
     if (zkr__claim_is_exhausted_locked(c))
         zkr__claim_exhaust_locked(c);
     else if (ahead != NULL && c->intent != ZKR__WAIT)
@@ -146,7 +145,6 @@ void zkr__claim_enrolled_locked(struct zkr__claim *c)
 /* While ENROLLING, a create that has been sent must be answered first. */
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
     zkr__line_unask_locked(c);
     (void)zkr__claim_take_back_locked(c, &c->own.op);
     if (c->own.op.where == ZKR__OP_IDLE)

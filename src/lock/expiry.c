@@ -33,9 +33,6 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
 
     if (!zkr__claim_is_over(c))
         return;
-    zkr__timer_thread_disarm_locked(s, &c->create.pause);
-    zkr__timer_thread_disarm_locked(s, &c->wait.relist);
-    zkr__timer_thread_disarm_locked(s, &c->prove.again);
     zkr__ghosts_rest_locked(c);
     zkr__line_drop_locked(c);
     c->wait.watch = NULL; /* all watches of the handle are freed */

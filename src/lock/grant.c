@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "lock/cohort.h"
+#include "lock/confirm.h"
 #include "lock/heartbeat.h"
 #include "lock/holds.h"
 
@@ -81,7 +82,6 @@ void zkr__grant_init(struct zkr_grant *g)
 
     g->sm = (struct zkr__sm){ 0, table, "grant" };
     zkr__op_init(&g->own.get, c->session);
-    zkr__confirm_init(&g->confirm, c);
     zkr__notice_init(&g->notice, run_listener);
     zkr__release_init(g);
 }
@@ -99,6 +99,7 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state)
 {
     move_locked(g, state, "end");
     zkr__grant_watch_stop_locked(g);
+    zkr__confirm_take_back_locked(zkr__grant_claim(g));
     (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
 }
 
@@ -147,25 +148,23 @@ void zkr__grant_found_locked(struct zkr_grant *g, int rc)
     }
 }
 
-static void on_confirmed(struct zkr__claim *c, int rc)
+void zkr__grant_confirmed_locked(struct zkr_grant *g, int rc)
 {
-    struct zkr_grant *g = &c->grant;
     enum zkr__outcome outcome = zkr__error_outcome(rc);
 
-    zkr__session_assert_locked(c->session);
     if (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE)
         zkr__grant_resume_locked(g); /* by another write */
     g->confirms++;
     g->confirmed = rc;
-    (void)pthread_cond_broadcast(&c->changed);
+    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
     zkr__grant_found_locked(g, rc);
 }
 
 /* Sends a write that finds our node, unless one is under way. */
 static void ask_locked(struct zkr_grant *g) ZKR__LOCKED
 {
-    if (!zkr__confirm_is_under_way(&g->confirm))
-        zkr__confirm_start_locked(&g->confirm, ZKR__RETRY_ALWAYS, on_confirmed);
+    if (!zkr__confirm_is_under_way(zkr__grant_claim(g)))
+        zkr__confirm_start_locked(zkr__grant_claim(g), ZKR__RETRY_ALWAYS);
 }
 
 void zkr__grant_resume_locked(struct zkr_grant *g)
@@ -258,7 +257,7 @@ int64_t zkr_grant_valid_until(zkr_grant *g)
 static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
 {
     struct zkr__claim *c = zkr__grant_claim(g);
-    uint64_t first = g->confirms + zkr__confirm_is_under_way(&g->confirm);
+    uint64_t first = g->confirms + zkr__confirm_is_under_way(c);
 
     for (;;) {
         if (!zkr__grant_is_ours(g))

@@ -6,7 +6,6 @@
 
 #include "base/ring.h"
 #include "base/sm.h"
-#include "lock/confirm.h"
 #include "session/dispatch.h"
 #include "session/locked.h"
 #include "session/op.h"
@@ -24,11 +23,9 @@ struct zkr_grant {     /* under the session lock; part of its claim */
     struct {           /* grant_watch.c */
         struct zkr__op get;
         struct zkr__watch *watch; /* on our own node */
-        struct zkr__timer later;
         uint64_t era; /* of the line, in which it was seen, and is watched */
         bool refused; /* it cannot be watched before the lock is granted */
     } own;
-    struct zkr__confirm confirm;
     uint64_t confirms; /* how many confirms were answered */
     int confirmed;     /* the answer to the last one */
 
@@ -63,6 +60,9 @@ void zkr__grant_left_locked(struct zkr_grant *g, int rc) ZKR__LOCKED;
 /* The connection was lost, or a proof is late, or the lease has run out. */
 void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
                              const char *why) ZKR__LOCKED;
+
+/* The answer to a confirm; see confirm.h. */
+void zkr__grant_confirmed_locked(struct zkr_grant *g, int rc) ZKR__LOCKED;
 
 /* Called when there is a connection: asks about grants in doubt. */
 void zkr__grant_resume_locked(struct zkr_grant *g) ZKR__LOCKED;

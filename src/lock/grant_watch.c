@@ -163,17 +163,19 @@ bool zkr__grant_node_is_there_locked(const struct zkr_grant *g)
 
 static void on_later(struct zkr__timer *timer)
 {
-    struct zkr_grant *g = ZKR__CONTAINER(timer, struct zkr_grant, own.later);
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
 
-    zkr__session_assert_locked(zkr__grant_claim(g)->session);
-    zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
+    zkr__session_assert_locked(c->session);
+    zkr__grant_watch_set_locked(&c->grant, ZKR__ZK_GET);
 }
 
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g)
 {
-    if (zkr__claim_with_node(zkr__grant_claim(g)) != zkr__grant_claim(g))
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (zkr__claim_with_node(c) != c)
         return; /* that has a grant, too, which watches */
-    zkr__timer_thread_arm_locked(zkr__grant_claim(g)->session, &g->own.later,
+    zkr__timer_thread_arm_locked(c->session, &c->later,
                                  zkr__clock_deadline(WATCH_AFTER_MS), on_later);
 }
 
@@ -183,8 +185,6 @@ void zkr__grant_watch_stop_locked(struct zkr_grant *g)
 
     g->own.refused = false;
     g->revoke_requested = false;
-    zkr__timer_thread_disarm_locked(c->session, &g->own.later);
-    zkr__confirm_take_back_locked(&g->confirm);
     if (g->own.watch == NULL)
         return;
     if (zkr__op_cancel_locked(&g->own.get)) {

@@ -12,7 +12,6 @@
 #include "session/op.h"
 
 struct zkr__claim;
-struct zkr__confirm;
 struct zkr__owner;
 struct zkr__search;
 
@@ -24,7 +23,7 @@ struct zkr__identity { /* all that is called: under the lock, but for sign() */
     void (*seek)(const struct zkr__claim *c, struct zkr__search *search);
     /* Called when a write has found a node at our path. Returns false when that
      * node is ours; otherwise asks whose it is, and returns true. */
-    bool (*ask_whose)(struct zkr__confirm *f);
+    bool (*ask_whose)(struct zkr__claim *c);
     /* Called when a write of the heartbeat has found a node at our path. */
     void (*found_by_beat)(struct zkr__claim *c);
     /* How to repeat a delete whose outcome is not known. */

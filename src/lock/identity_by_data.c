@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "lock/claim_steps.h"
+#include "lock/confirm.h"
 #include "lock/heartbeat.h"
 #include "lock/locks.h"
 
@@ -93,10 +94,10 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->data_len = c->record->len;
 }
 
-static bool ask_whose(struct zkr__confirm *f)
+static bool ask_whose(struct zkr__claim *c)
 {
-    zkr__session_assert_locked(f->op.session);
-    zkr__confirm_read_locked(f);
+    zkr__session_assert_locked(c->session);
+    zkr__confirm_read_locked(c);
     return true;
 }
 

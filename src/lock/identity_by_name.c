@@ -50,9 +50,9 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->markers = c->recipe->markers;
 }
 
-static bool ask_whose(struct zkr__confirm *f)
+static bool ask_whose(struct zkr__claim *c)
 {
-    (void)f;
+    (void)c;
     return false;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "lock/cohort.h"
+#include "lock/confirm.h"
 #include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
@@ -47,11 +48,9 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
 /* What RECOVERING has sent must be answered first: recover.c then sweeps. */
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->create.pause);
     zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);
     (void)zkr__claim_take_back_locked(c, &c->own.op);
-    zkr__confirm_take_back_locked(&c->prove.confirm);
-    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
+    zkr__confirm_take_back_locked(c);
     zkr__claim_stop_watching_locked(c);
     zkr__grant_watch_stop_locked(&c->grant);
     zkr__line_unask_locked(c);

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "lock/confirm.h"
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 
@@ -27,8 +28,7 @@ static void ask_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 static void on_again(struct zkr__timer *timer)
 {
-    struct zkr__claim *c =
-        ZKR__CONTAINER(timer, struct zkr__claim, prove.again);
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
 
     zkr__session_assert_locked(c->session);
     if (is_proving(c))
@@ -39,10 +39,9 @@ static void ask_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr_session *s = c->session;
 
-    zkr__timer_thread_disarm_locked(s, &c->prove.again);
-    zkr__timer_thread_arm_locked(s, &c->prove.again,
-                                 zkr__clock_now() + zkr__heartbeat_pace(s),
-                                 on_again);
+    zkr__timer_thread_disarm_locked(s, &c->later);
+    zkr__timer_thread_arm_locked(
+        s, &c->later, zkr__clock_now() + zkr__heartbeat_pace(s), on_again);
 }
 
 /* Tells whether it is a fresh answer of the servers: one that has waited while
@@ -51,8 +50,7 @@ static void ask_later_locked(struct zkr__claim *c) ZKR__LOCKED
 static bool is_fresh(const struct zkr__claim *c, int rc)
 {
     return zkr__error_outcome(rc) == ZKR__DONE && rc != ZKR_ENOMEM &&
-           zkr__clock_boot() - c->prove.confirm.op.sent <
-               c->session->lease.timeout / 2;
+           zkr__clock_boot() - c->confirm.sent < c->session->lease.timeout / 2;
 }
 
 static bool patience_is_over(const struct zkr__claim *c)
@@ -66,7 +64,6 @@ static bool patience_is_over(const struct zkr__claim *c)
  * are not fresh, however long that takes, up to the caller's deadline. */
 static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->prove.again);
     if (rc == ZKR__ZNONODE)
         c->way->enter(c, "our node was deleted");
     else if (!is_fresh(c, rc))
@@ -79,11 +76,12 @@ static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
         ask_later_locked(c);
 }
 
-static void on_confirmed(struct zkr__claim *c, int rc)
+void zkr__claim_confirmed_locked(struct zkr__claim *c, int rc)
 {
-    zkr__session_assert_locked(c->session);
     if (is_proving(c))
         judge_locked(c, rc);
+    else
+        zkr__grant_confirmed_locked(&c->grant, rc);
 }
 
 /* A question of ours may still be under way: one that travelled with a list, or
@@ -92,11 +90,10 @@ static void on_confirmed(struct zkr__claim *c, int rc)
 static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     ask_later_locked(c);
-    if (zkr__confirm_is_under_way(&c->prove.confirm))
+    if (zkr__confirm_is_under_way(c))
         zkr__heartbeat_start_locked(c->session);
     else
-        zkr__confirm_start_locked(&c->prove.confirm, ZKR__RETRY_NEVER,
-                                  on_confirmed);
+        zkr__confirm_start_locked(c, ZKR__RETRY_NEVER);
 }
 
 /* The claim is the first of those that conflict, in a list that is younger than

@@ -5,15 +5,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "lock/confirm.h"
 #include "lock/downgrade.h"
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
-
-static void on_confirmed(struct zkr__claim *c, int rc)
-{
-    (void)c; /* the lease has been told */
-    (void)rc;
-}
 
 /* A claim that has waited for long has sent no write for long, and so would be
  * granted the lock without a lease. So a write goes with the list, and is
@@ -21,16 +16,13 @@ static void on_confirmed(struct zkr__claim *c, int rc)
 static void confirm_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (zkr__list_empty(&c->lock->line->next) &&
-        !zkr__confirm_is_under_way(&c->prove.confirm) &&
-        zkr__heartbeat_wants_write(c->session))
-        zkr__confirm_start_locked(&c->prove.confirm, ZKR__RETRY_NEVER,
-                                  on_confirmed);
+        !zkr__confirm_is_under_way(c) && zkr__heartbeat_wants_write(c->session))
+        zkr__confirm_start_locked(c, ZKR__RETRY_NEVER);
 }
 
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, why);
-    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
+    zkr__claim_move_locked(c, ZKR__CLAIM_SURVEYING, why);
     zkr__ghosts_rest_locked(c);
     c->place.behind = false;
     c->place.only = false;
@@ -168,7 +160,8 @@ void zkr__claim_listed_locked(struct zkr__claim *c, int rc,
         surveyed_locked(c, rc, queue);
     } else if (c->own.op.where == ZKR__OP_IDLE) {
         if (rc == ZKR_OK)
-            zkr__sm_move(&c->sm, ZKR__CLAIM_SURVEYING, "created and listed");
+            zkr__claim_move_locked(c, ZKR__CLAIM_SURVEYING,
+                                   "created and listed");
         if (rc == ZKR_OK)
             look_at_locked(c, queue);
         else

@@ -59,15 +59,14 @@ static void on_relist(struct zkr__timer *timer);
 
 static void relist_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
-    zkr__timer_thread_arm_locked(c->session, &c->wait.relist,
+    zkr__timer_thread_disarm_locked(c->session, &c->later);
+    zkr__timer_thread_arm_locked(c->session, &c->later,
                                  zkr__clock_deadline(RELIST_MS), on_relist);
 }
 
 static void on_relist(struct zkr__timer *timer)
 {
-    struct zkr__claim *c =
-        ZKR__CONTAINER(timer, struct zkr__claim, wait.relist);
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
 
     zkr__session_assert_locked(c->session);
     if (!is_waiting(c))
@@ -107,7 +106,7 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
 {
     char *path;
 
-    zkr__sm_move(&c->sm, ZKR__CLAIM_WAITING, name);
+    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, name);
     if (!zkr__path_is_child_name(name)) {
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
         return;
@@ -123,7 +122,7 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
 /* The line tells when that one has been given back. */
 void zkr__claim_wait_behind_locked(struct zkr__claim *c)
 {
-    zkr__sm_move(&c->sm, ZKR__CLAIM_WAITING, "one of ours is ahead");
+    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, "one of ours is ahead");
     c->place.behind = true;
 }
 
@@ -173,7 +172,6 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 void zkr__claim_stop_watching_locked(struct zkr__claim *c)
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->wait.relist);
     zkr__ghosts_rest_locked(c);
     if (c->wait.watch == NULL)
         return;

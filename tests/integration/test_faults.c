@@ -161,7 +161,7 @@ static bool pauses(void *session)
         paused =
             zkr__timer_is_armed(&ZKR__CONTAINER(zkr__locks_of(of)->claims.next,
                                                 struct zkr__claim, link)
-                                     ->create.pause);
+                                     ->later);
     zkr__session_unlock(of);
     return paused;
 }
