@@ -1,0 +1,153 @@
+/* Tests of the memory of a claim that waits: thousands may wait in one session,
+ * so what a claim needs in rare cases only is not a part of it. */
+#include "fixture.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#include "lock/claim.h"
+#include "lock/locks.h"
+
+enum { FEW = 10, MANY = 1000, SOME = 200 };
+
+static zkr_session *s;
+static zkr_session *theirs;
+static zkr_mutex *m;
+static zkr_mutex *rival;
+static char path[64];
+static atomic_int outcomes;
+
+static int setup(void **state)
+{
+    (void)state;
+    s = open_session();
+    theirs = open_session();
+    (void)strcpy(path, new_path());
+    m = new_mutex(s, path);
+    rival = new_mutex(theirs, path);
+    atomic_store(&outcomes, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    (void)zkr_session_close(s);
+    (void)zkr_session_close(theirs);
+    return 0;
+}
+
+static void on_outcome(int rc, zkr_grant *grant, void *user)
+{
+    (void)rc;
+    (void)user;
+    zkr_grant_free(grant);
+    (void)atomic_fetch_add(&outcomes, 1);
+}
+
+static int waiting(zkr_session *of)
+{
+    int count = 0;
+
+    zkr__session_lock(of);
+    for (struct zkr__list *l = zkr__locks_of(of)->claims.next;
+         l != &zkr__locks_of(of)->claims; l = l->next)
+        count += ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state ==
+                 ZKR__CLAIM_WAITING;
+    zkr__session_unlock(of);
+    return count;
+}
+
+static bool all_wait(void *count)
+{
+    return waiting(s) + waiting(theirs) == *(int *)count;
+}
+
+/* A thousand claims that come at once, or each when the one before it waits. */
+static void let_wait(int count, bool in_turn)
+{
+    int all = waiting(s) + waiting(theirs);
+
+    for (int i = 1; i <= count; i++) {
+        ok(zkr_mutex_acquire_async(in_turn && i % 2 == 1 ? rival : m, -1,
+                                   on_outcome, NULL, NULL));
+        all++;
+        if (in_turn || i == count)
+            assert_true(wait_until(all_wait, &all, SOON_MS));
+    }
+    settle(s); /* the client frees what it has sent */
+    settle(theirs);
+}
+
+/* `count` claims, of one session or of both in turn, cost at most `limit` each,
+ * besides so many names. It needs allocations that can be counted: under a
+ * sanitizer it tests nothing. */
+static void assert_cost(int count, bool in_turn, size_t limit, size_t names)
+{
+    size_t name = strlen(path) + 1 + ZKR__NODE_MAX;
+    size_t before;
+    size_t after;
+    size_t each;
+
+    let_wait(FEW, in_turn); /* what all have in common */
+    before = mallinfo2().uordblks;
+    let_wait(count, in_turn);
+    after = mallinfo2().uordblks;
+    each = after > before ? (after - before) / (size_t)count : 0;
+    if (each > limit + names * name)
+        fail_msg("%zu bytes each, with %zu names of %zu", each, names, name);
+}
+
+static bool have_ended(void *count)
+{
+    return atomic_load(&outcomes) == *(int *)count;
+}
+
+static void cancel_all(int count)
+{
+    ok(zkr_mutex_cancel(m));
+    ok(zkr_mutex_cancel(rival));
+    assert_true(wait_until(have_ended, &count, SOON_MS));
+}
+
+/* The names: what is sent, the node, and what is swept. */
+static void a_claim_behind_one_of_ours_costs_2_kib_at_most(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    assert_cost(MANY, false, 2048, 3);
+    cancel_all(FEW + MANY);
+    release(g);
+}
+
+/* It has a watch, for which the client needs memory, too, and may look for
+ * ghosts. All three have the name of the other node. */
+static void a_claim_behind_one_of_others_costs_3_kib_at_most(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    assert_cost(SOME, true, 3072, 6);
+    cancel_all(FEW + SOME);
+    release(g);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_claim_behind_one_of_ours_costs_2_kib_at_most),
+        TEST(a_claim_behind_one_of_others_costs_3_kib_at_most),
+    };
+
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
