@@ -171,6 +171,7 @@ void zkr__claim_unref(struct zkr__claim *c)
         zkr__claim_unref(c->cohort.delegate);
         c->node.request_path = NULL; /* was of that one */
     }
+    zkr__grant_watch_done(&c->grant);
     (void)pthread_cond_destroy(&c->changed);
     zkr__record_put(c->record, &c->lock->record);
     zkr__lock_unref(c->lock);

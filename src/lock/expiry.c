@@ -4,6 +4,7 @@
 #include "lock/claim_steps.h"
 
 #include "base/error.h"
+#include "lock/grant_parts.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -36,7 +37,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     zkr__ghosts_rest_locked(c);
     zkr__line_drop_locked(c);
     c->wait.watch = NULL; /* all watches of the handle are freed */
-    c->grant.own.watch = NULL;
+    zkr__grant_watch_flushed_locked(&c->grant);
     zkr__claim_identity(c)->look_after(c, 0);
     if (!c->outcome.decided && s->over != 0)
         zkr__claim_fail_locked(c, s->over, "the session is over");

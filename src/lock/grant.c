@@ -81,7 +81,6 @@ void zkr__grant_init(struct zkr_grant *g)
     struct zkr__claim *c = zkr__grant_claim(g);
 
     g->sm = (struct zkr__sm){ 0, table, "grant" };
-    zkr__op_init(&g->own.get, c->session);
     zkr__notice_init(&g->notice, run_listener);
     zkr__release_init(g);
 }

@@ -9,9 +9,9 @@
 #include "session/dispatch.h"
 #include "session/locked.h"
 #include "session/op.h"
-#include "session/watch.h"
 
 struct zkr__claim;
+struct zkr__own;
 
 struct zkr__grant_event {
     uint8_t kind;  /* enum zkr_grant_event_kind */
@@ -20,14 +20,9 @@ struct zkr__grant_event {
 
 struct zkr_grant {     /* under the session lock; part of its claim */
     struct zkr__sm sm; /* enum zkr_grant_state; not HELD before it is granted */
-    struct {           /* grant_watch.c */
-        struct zkr__op get;
-        struct zkr__watch *watch; /* on our own node */
-        uint64_t era; /* of the line, in which it was seen, and is watched */
-        bool refused; /* it cannot be watched before the lock is granted */
-    } own;
-    uint64_t confirms; /* how many confirms were answered */
-    int confirmed;     /* the answer to the last one */
+    struct zkr__own *own; /* grant_watch.c; NULL: not watched so far */
+    uint64_t confirms;    /* how many confirms were answered */
+    int confirmed;        /* the answer to the last one */
 
     /* Of the listener: */
     struct zkr__notice notice;

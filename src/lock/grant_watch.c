@@ -2,6 +2,7 @@
  * the lock. */
 #include "lock/grant_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,6 +16,35 @@
 /* A lock that is held for a shorter time is not watched, because that would
  * cost a request for nothing. */
 #define WATCH_AFTER_MS 50
+
+/* Most claims that wait do without. */
+struct zkr__own {
+    struct zkr_grant *grant;
+    struct zkr__op get;
+    struct zkr__watch *watch; /* on our own node */
+    uint64_t era; /* of the line, in which it was seen, and is watched */
+    bool refused; /* it cannot be watched before the lock is granted */
+};
+
+static struct zkr__own *own_of(struct zkr_grant *g)
+{
+    if (g->own != NULL)
+        return g->own;
+    g->own = calloc(1, sizeof(*g->own));
+    if (g->own == NULL) {
+        zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
+                 zkr__grant_claim(g)->node.path);
+        return NULL;
+    }
+    g->own->grant = g;
+    zkr__op_init(&g->own->get, zkr__grant_claim(g)->session);
+    return g->own;
+}
+
+void zkr__grant_watch_done(struct zkr_grant *g)
+{
+    free(g->own);
+}
 
 /* A claim that is to be granted the lock soon watches its node, too. */
 static bool is_next(struct zkr_grant *g)
@@ -38,7 +68,7 @@ static void on_own_node_changed(void *owner, bool deleted)
     struct zkr_grant *g = owner;
 
     zkr__session_assert_locked(zkr__grant_claim(g)->session);
-    g->own.watch = NULL;
+    g->own->watch = NULL;
     if (deleted) /* its name never comes again */
         gone_locked(g);
     else
@@ -64,14 +94,14 @@ static void watched_locked(struct zkr_grant *g,
     struct zkr__claim *c = zkr__grant_claim(g);
 
     if (reply->czxid != c->node.czxid) {
-        zkr__watch_forget_locked(g->own.watch);
-        g->own.watch = NULL;
-        g->own.refused = true; /* a list tells the truth */
+        zkr__watch_forget_locked(g->own->watch);
+        g->own->watch = NULL;
+        g->own->refused = true; /* a list tells the truth */
         if (zkr__grant_is_ours(g))
             zkr__claim_lost_locked(c, "another node has the name of ours");
         return;
     }
-    g->own.era = c->lock->line->era;
+    g->own->era = c->lock->line->era;
     if (is_revoke(reply))
         zkr__grant_revoked_locked(g);
 }
@@ -79,11 +109,11 @@ static void watched_locked(struct zkr_grant *g,
 static void not_watched_locked(struct zkr_grant *g, enum zkr__zk_type type,
                                int rc) ZKR__LOCKED
 {
-    struct zkr__watch *w = g->own.watch;
+    struct zkr__watch *w = g->own->watch;
 
-    g->own.watch = NULL;
+    g->own->watch = NULL;
     zkr__watch_not_set_locked(w, type, rc);
-    g->own.refused = rc != ZKR__ZNONODE;
+    g->own->refused = rc != ZKR__ZNONODE;
     if (rc == ZKR__ZNONODE)
         gone_locked(g);
     else if (!zkr__grant_is_ours(g))
@@ -101,8 +131,8 @@ static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
     if (reply->rc != ZKR_OK) {
         not_watched_locked(g, type, reply->rc);
     } else if (!zkr__grant_is_ours(g) && !is_next(g)) {
-        zkr__watch_forget_locked(g->own.watch); /* the delete makes it fire */
-        g->own.watch = NULL;
+        zkr__watch_forget_locked(g->own->watch); /* the delete makes it fire */
+        g->own->watch = NULL;
     } else {
         watched_locked(g, reply);
     }
@@ -112,7 +142,7 @@ static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr_grant, own.get);
+    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr__own, get)->grant;
 
     zkr__session_assert_locked(op->session);
     answered_locked(g, op->request.type, reply);
@@ -124,41 +154,48 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
     struct zkr__claim *c = zkr__claim_with_node(zkr__grant_claim(g));
 
     g = &c->grant;
-    if ((!zkr__grant_is_ours(g) && !is_next(g)) || g->own.watch != NULL)
+    if ((!zkr__grant_is_ours(g) && !is_next(g)) || own_of(g) == NULL ||
+        g->own->watch != NULL)
         return;
-    g->own.era = ZKR__NEVER_SEEN;
-    g->own.watch =
+    g->own->era = ZKR__NEVER_SEEN;
+    g->own->watch =
         zkr__watch_new_locked(c->session, c->node.path, g, on_own_node_changed);
-    if (g->own.watch == NULL) {
+    if (g->own->watch == NULL) {
         zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
                  c->node.path);
         return;
     }
-    g->own.get.request.watch = g->own.watch;
+    g->own->get.request.watch = g->own->watch;
     zkr__claim_ref(c);
-    zkr__op_start_locked(&g->own.get, type, c->node.path, ZKR__RETRY_ALWAYS,
+    zkr__op_start_locked(&g->own->get, type, c->node.path, ZKR__RETRY_ALWAYS,
                          on_answer);
 }
 
 bool zkr__grant_watch_ahead_locked(struct zkr_grant *g)
 {
-    if (!g->own.refused)
+    if (g->own == NULL || !g->own->refused)
         zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
-    return g->own.watch != NULL && g->own.get.where != ZKR__OP_IDLE;
+    return g->own != NULL && g->own->watch != NULL &&
+           g->own->get.where != ZKR__OP_IDLE;
+}
+
+static bool is_watched(const struct zkr_grant *g)
+{
+    return g->own != NULL && g->own->watch != NULL &&
+           g->own->get.where == ZKR__OP_IDLE;
 }
 
 void zkr__grant_watch_counts_locked(struct zkr_grant *g)
 {
-    if (g->own.watch != NULL && g->own.get.where == ZKR__OP_IDLE)
-        g->own.era = zkr__grant_claim(g)->lock->line->era;
+    if (is_watched(g))
+        g->own->era = zkr__grant_claim(g)->lock->line->era;
 }
 
 bool zkr__grant_node_is_there_locked(const struct zkr_grant *g)
 {
     const struct zkr__claim *c = ZKR__CONTAINER(g, struct zkr__claim, grant);
 
-    return g->own.watch != NULL && g->own.get.where == ZKR__OP_IDLE &&
-           g->own.era == c->lock->line->era;
+    return is_watched(g) && g->own->era == c->lock->line->era;
 }
 
 static void on_later(struct zkr__timer *timer)
@@ -179,21 +216,29 @@ void zkr__grant_watch_set_later_locked(struct zkr_grant *g)
                                  zkr__clock_deadline(WATCH_AFTER_MS), on_later);
 }
 
+void zkr__grant_watch_flushed_locked(struct zkr_grant *g)
+{
+    if (g->own != NULL)
+        g->own->watch = NULL;
+}
+
 void zkr__grant_watch_stop_locked(struct zkr_grant *g)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
-    g->own.refused = false;
     g->revoke_requested = false;
-    if (g->own.watch == NULL)
+    if (g->own == NULL)
         return;
-    if (zkr__op_cancel_locked(&g->own.get)) {
+    g->own->refused = false;
+    if (g->own->watch == NULL)
+        return;
+    if (zkr__op_cancel_locked(&g->own->get)) {
         zkr__claim_unref(c);
-        zkr__watch_not_sent_locked(g->own.watch);
-    } else if (g->own.get.where == ZKR__OP_IDLE) {
-        zkr__watch_forget_locked(g->own.watch);
+        zkr__watch_not_sent_locked(g->own->watch);
+    } else if (g->own->get.where == ZKR__OP_IDLE) {
+        zkr__watch_forget_locked(g->own->watch);
     } else {
         return; /* on_answer() */
     }
-    g->own.watch = NULL;
+    g->own->watch = NULL;
 }
