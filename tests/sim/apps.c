@@ -14,6 +14,8 @@ struct async {
     struct thread *thread;
     struct attempt *attempt;
     bool told;
+    bool seen; /* by its thread; of a burst */
+    zkr_request *request;
     zkr_grant *grant;
 };
 
@@ -67,6 +69,7 @@ static void on_async(int rc, zkr_grant *grant, void *user)
     a->told = true;
     a->grant = grant;
     fiber_wake(a, true);
+    fiber_wake(&a->thread->bursts, true);
 }
 
 static void blocking_round(struct thread *t)
@@ -118,6 +121,74 @@ static void async_round(struct thread *t)
         user_gives_back(t, a->attempt, a->grant);
     if (t->lock == NULL)
         (void)user_make_lock(t);
+}
+
+/* Several claims of one thread in the queue at once. The thread waits for one
+ * after the other, and gives each back before the next, or later. */
+#define BURST_MAX 6
+
+static void ask_one(struct thread *t, struct async *a)
+{
+    bool shared = world.recipe == RWLOCK && choose(3) == 1;
+    int64_t timeout_ms = some_timeout();
+    int rc;
+
+    a->thread = t;
+    a->attempt =
+        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
+    rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &a->request);
+    if (rc == ZKR_OK)
+        return;
+    oracle_told(a->attempt, rc, NULL);
+    a->told = true;
+}
+
+static void give_up_one(const struct async *a)
+{
+    if (a->request != NULL)
+        (void)zkr_request_cancel(a->request);
+}
+
+/* Whichever of them is told first. */
+static struct async *await_one(struct async *all, uint32_t count)
+{
+    for (;;) {
+        bool any = false;
+
+        for (uint32_t i = 0; i < count; i++) {
+            if (all[i].told && !all[i].seen)
+                return &all[i];
+            any = any || !all[i].seen;
+        }
+        if (!any)
+            return NULL;
+        (void)fiber_wait(&all[0].thread->bursts, INT64_MAX);
+    }
+}
+
+static void burst_round(struct thread *t)
+{
+    struct async *all = arena_new(BURST_MAX * sizeof(*all));
+    uint32_t count = 2 + choose(BURST_MAX - 1);
+    struct async *a;
+
+    for (uint32_t i = 0; i < count; i++) {
+        ask_one(t, &all[i]);
+        if (one_in(4))
+            user_pauses(4);
+    }
+    if (one_in(4))
+        give_up_one(&all[choose(count)]);
+    if (one_in(16))
+        user_cancel(t);
+    while ((a = await_one(all, count)) != NULL) {
+        a->seen = true;
+        zkr_request_free(a->request);
+        if (a->grant != NULL && choose(2) == 0)
+            user_gives_back(t, a->attempt, a->grant);
+        else if (a->grant != NULL)
+            user_holds(t, a->attempt, a->grant, false);
+    }
 }
 
 /* Its chroot does not exist yet, so it opens without one. */
@@ -224,7 +295,9 @@ static void round_of(struct thread *t)
         ask_session(t);
     if (one_in(40))
         user_makes_mistakes(t);
-    if (world.recipe != REENTRANT && choose(2) == 1)
+    if (world.recipe != REENTRANT && choose(2) == 1 && one_in(2))
+        burst_round(t);
+    else if (world.recipe != REENTRANT && choose(2) == 1)
         async_round(t);
     else
         blocking_round(t);
@@ -269,10 +342,12 @@ static void start_thread(struct process *p)
 
 void apps_start(void)
 {
-    world.process_count = 2 + (int)choose(4);
+    world.crowded = one_in(3);
+    world.process_count =
+        world.crowded ? 1 + (int)choose(2) : 2 + (int)choose(4);
     for (int i = 0; i < world.process_count; i++) {
         struct process *p = &world.processes[i];
-        uint32_t threads = 1 + choose(2);
+        uint32_t threads = 1 + choose(world.crowded ? 5 : 2);
 
         p->number = i;
         options_draw(p);

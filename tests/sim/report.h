@@ -4,6 +4,7 @@
 #define SIM_REPORT_H
 
 #include "choices.h"
+#include "ways.h"
 
 #define REPORT_MAX 1024
 
@@ -11,6 +12,7 @@
 struct report {
     uint64_t seed;         /* at work on */
     uint64_t done;         /* schedules without a fault */
+    uint64_t ways[WAYS];   /* how often each was taken */
     char text[REPORT_MAX]; /* what is wrong; "" if nothing is */
     struct choices choices;
 };

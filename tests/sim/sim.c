@@ -169,6 +169,7 @@ static int run_many(void)
     pid_t children[JOBS_MAX];
     struct timespec began;
     struct timespec ended;
+    uint64_t ways[WAYS] = { 0 };
     uint64_t done = 0;
     int failed = 0;
 
@@ -185,6 +186,8 @@ static int run_many(void)
 
         (void)waitpid(children[j], &status, 0);
         done += reports[j]->done;
+        for (int w = 0; w < WAYS; w++)
+            ways[w] += reports[j]->ways[w];
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
             failed++;
             show(reports[j]);
@@ -193,6 +196,8 @@ static int run_many(void)
     (void)clock_gettime(CLOCK_MONOTONIC, &ended);
     printf("%llu schedules in %ld s, %d failed\n", (unsigned long long)done,
            (long)(ended.tv_sec - began.tv_sec), failed);
+    for (int w = 0; w < WAYS; w++)
+        printf("%9llu times: %s\n", (unsigned long long)ways[w], ways_name(w));
     return failed > 0;
 }
 

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "arena.h"
+#include "held.h"
 #include "lock/grant_parts.h"
 #include "session/session.h"
+#include "ways.h"
 
 #define REVOKE "__REVOKE__"
 
@@ -105,6 +107,10 @@ static void begin(struct told *t)
 void __wrap_zkr__sm_move(struct zkr__sm *sm, int to, const char *why)
 {
     __real_zkr__sm_move(sm, to, why);
+    if (strcmp(sm->what, "claim") == 0) {
+        ways_taken(why);
+        held_moved(ZKR__CONTAINER(sm, struct zkr__claim, sm), to);
+    }
     for (struct told *t = all; t != NULL; t = t->next) {
         if (t->sm != sm || t->ended)
             continue;

@@ -9,6 +9,7 @@ struct thread {
     int rounds;
     void *lock;     /* of world.recipe, */
     uint32_t flags; /* ... with these */
+    int bursts;     /* its address wakes the thread */
 };
 
 void user_pauses(uint32_t most);

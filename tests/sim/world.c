@@ -12,6 +12,7 @@
 #include "choices.h"
 #include "client.h"
 #include "heap.h"
+#include "held.h"
 #include "oracle.h"
 #include "report.h"
 #include "states.h"
@@ -245,6 +246,7 @@ static void begin(void)
     acls_reset();
     heap_scarce = 0;
     oracle_reset();
+    held_reset();
     told_reset();
     states_reset();
     child_reset();

@@ -59,6 +59,7 @@ struct world {
     int busy;           /* threads that have something to do */
     bool scarce;        /* somebody was refused memory */
     bool closing;       /* sessions may be closed */
+    bool crowded;       /* few processes, of many threads */
     bool preempt;       /* threads are interrupted */
     bool fibers_first;  /* ... and go before completions */
 };

@@ -9,6 +9,7 @@
 #include "arena.h"
 #include "base/error.h"
 #include "frontend.h"
+#include "held.h"
 
 static struct write *writes;
 static int write_count;
@@ -96,6 +97,7 @@ static bool is_of(const struct write *w, const struct request *r)
 static void made(struct write *w, int64_t version)
 {
     const struct attempt *a = w->attempt;
+    const struct node *next = held_against(a);
 
     world_trace("%lld: write %d is made", (long long)version, w->number);
     if (w->made != 0)
@@ -109,6 +111,10 @@ static void made(struct write *w, int64_t version)
     if (oracle_is_handed_on(a))
         world_fail("write %d is made by attempt %d, and %s is handed on",
                    w->number, a->number, a->node->path);
+    if (next != NULL)
+        world_fail("P2: write %d is made by attempt %d when %s has been "
+                   "granted the lock",
+                   w->number, a->number, next->path);
     w->made = version;
 }
 

@@ -1,0 +1,123 @@
+/* The oracle of claims: judges each grant at the moment when the library makes
+ * it, before the user is told.
+ *
+ * A grant lasts until the claim leaves, or until its node is deleted, whichever
+ * comes first. In this time no claim that conflicts may be granted, of this
+ * session or of another. */
+#include "held.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "lock/locks.h"
+#include "session/session.h"
+
+struct held {
+    struct held *next;
+    const struct zkr__claim *claim; /* NULL: it has left */
+    const struct zkr__claim *beside;
+    const struct node *node;
+    bool shared;
+};
+
+static struct held *all;
+
+void held_reset(void)
+{
+    all = NULL;
+}
+
+static bool there(const struct node *n)
+{
+    return tree_has(n, ensemble_committed());
+}
+
+static const struct node *node_of(const struct zkr__claim *c)
+{
+    return oracle_node(c->node.path, c->node.czxid);
+}
+
+static bool is_unfair(const struct node *n)
+{
+    return strcmp(n->path, WORLD_PATH "/holder") == 0;
+}
+
+static bool conflict(const struct held *a, const struct held *b)
+{
+    return !(a->shared && b->shared) && a->beside != b->claim &&
+           b->beside != a->claim && is_unfair(a->node) == is_unfair(b->node);
+}
+
+static void check_exclusion(const struct held *h)
+{
+    for (const struct held *b = all; b != NULL; b = b->next) {
+        if (b != h && b->claim != NULL && there(b->node) && conflict(h, b))
+            world_fail("P1: %s is granted the lock while %s has it",
+                       h->node->path, b->node->path);
+    }
+}
+
+/* A claim of this session that came before, and has not been given up. */
+static bool is_passed(const struct held *h, const struct zkr__claim *c)
+{
+    return c != h->claim && c != h->beside && c->lock->line != NULL &&
+           c->lock->line == h->claim->lock->line && c->place.counts &&
+           !c->outcome.decided && c->epoch == c->session->epoch &&
+           c->node.path[0] != '\0' && c->place.seq >= 0 &&
+           !(h->shared && c->place.kind == ZKR__SHARED) &&
+           c->place.seq < h->claim->place.seq;
+}
+
+static void check_order(const struct held *h)
+{
+    const struct zkr__list *claims = &zkr__locks_of(h->claim->session)->claims;
+
+    for (const struct zkr__list *l = claims->next; l != claims; l = l->next) {
+        const struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
+        const struct node *n = is_passed(h, c) ? node_of(c) : NULL;
+
+        if (n != NULL && there(n))
+            world_fail("P5: %s is granted the lock before %s, of the same "
+                       "session",
+                       h->node->path, n->path);
+    }
+}
+
+static void begins(const struct zkr__claim *c)
+{
+    struct held *h = arena_new(sizeof(*h));
+
+    *h = (struct held){ all, c, c->beside, node_of(c),
+                        c->place.kind == ZKR__SHARED };
+    if (h->node == NULL)
+        world_fail("%s is granted the lock, and never was", c->node.path);
+    all = h;
+    if (!there(h->node)) /* the lease and the session will report it */
+        return;
+    check_exclusion(h);
+    check_order(h);
+}
+
+void held_moved(const struct zkr__claim *c, int state)
+{
+    for (struct held *h = all; h != NULL; h = h->next) {
+        if (h->claim == c)
+            h->claim = NULL;
+    }
+    if (state == ZKR__CLAIM_HELD)
+        begins(c);
+}
+
+const struct node *held_against(const struct attempt *a)
+{
+    for (const struct held *h = all; h != NULL; h = h->next) {
+        bool beside = a->beside != NULL && a->beside->node == h->node;
+
+        if (h->claim != NULL && h->node != a->node && !beside &&
+            (h->beside == NULL || node_of(h->beside) != a->node) &&
+            !(h->shared && a->shared) && there(h->node) &&
+            is_unfair(h->node) == is_unfair(a->node))
+            return h->node;
+    }
+    return NULL;
+}

@@ -1,0 +1,18 @@
+/* The oracle of claims: judges each grant at the moment when the library makes
+ * it, before the user is told. */
+#ifndef SIM_HELD_H
+#define SIM_HELD_H
+
+#include "lock/claim.h"
+#include "oracle.h"
+
+void held_reset(void);
+
+/* A claim has moved to that state. */
+void held_moved(const struct zkr__claim *c, int state);
+
+/* Returns the node of a claim that holds the lock against the attempt, although
+ * that one has a node: from now on no write of it must be made; or NULL. */
+const struct node *held_against(const struct attempt *a);
+
+#endif
