@@ -219,6 +219,90 @@ static void delete_directory(void)
     operate(ZKR__ZK_DELETE, WORLD_PATH, "");
 }
 
+/* -- a directory that is made again --------------------------------------- */
+
+#define STRANGER     "/_c_57ca8e00-0000-4000-8000-000000000000-"
+#define STRANGERS_MAX 40
+
+static bool is_strange(const struct node *n)
+{
+    return n->session == NO_SESSION && strstr(n->path, STRANGER) != NULL;
+}
+
+/* Repeated beyond the calm: a create may be carried out late. */
+static void on_strangers_go(void *arg, uint64_t tag)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *n = dir == NULL ? NULL : dir->children;
+
+    for (; n != NULL; n = n->next_sibling) {
+        if (is_strange(n) && tree_has(n, ensemble_committed()))
+            operate(ZKR__ZK_DELETE, n->path, "");
+    }
+    if (sim_now < world.calm + 5 * world.timeout)
+        events_at(sim_now + 200 * MS, on_strangers_go, arg, tag);
+}
+
+static void create_in(const char *path, enum zkr__zk_mode mode)
+{
+    struct request *r = arena_new(sizeof(*r));
+    int leader = ensemble_leader();
+
+    if (!ensemble_serves(leader))
+        return;
+    world_trace("an operator: creates %s", path);
+    r->type = ZKR__ZK_CREATE;
+    r->mode = mode;
+    r->path = path;
+    r->data = "";
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(leader, r);
+}
+
+/* Others make the directory again, and are the first in it: up to the numbers
+ * that ours had, mostly. Some of them stay for a while. */
+static void remake_directory(void)
+{
+    static const char *const markers[] = { "lock-", "__WRIT__", "__READ__" };
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    uint32_t before = dir == NULL ? 0 : (uint32_t)dir->cversion;
+    uint32_t count = before < STRANGERS_MAX && choose(4) > 0
+                         ? before
+                         : choose(STRANGERS_MAX);
+    const char *marker =
+        markers[world.recipe == RWLOCK ? choose(3) : 0];
+    char path[128];
+
+    delete_directory();
+    create_in(WORLD_PATH, ZKR__ZK_PERSISTENT);
+    (void)snprintf(path, sizeof(path), "%s%s%s", WORLD_PATH, STRANGER, marker);
+    for (uint32_t i = 0; i < count; i++)
+        create_in(arena_copy(path, strlen(path)), ZKR__ZK_EPHEMERAL_SEQUENTIAL);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof(path), "%s%s%s%010u", WORLD_PATH, STRANGER,
+                       marker, i);
+        if (i + 1 < count || choose(2) == 0)
+            operate(ZKR__ZK_DELETE, arena_copy(path, strlen(path)), "");
+    }
+    events_at(sim_now + some_time(), on_strangers_go, NULL, 0);
+}
+
+/* All nodes of one session, or of all, and not the directory. */
+static void delete_nodes(void)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    uint32_t some = choose(2) == 0 ? 0 : choose(256);
+
+    if (dir == NULL)
+        return;
+    for (const struct node *n = dir->children; n != NULL;
+         n = n->next_sibling, some >>= 1) {
+        if (tree_has(n, ensemble_committed()) && (some & 1) == 0)
+            operate(ZKR__ZK_DELETE, n->path, "");
+    }
+}
+
 static void create_stranger(void)
 {
     static const char *const names[] = { "/a", "/_c_-lock-", "/x-1-0000000001",
@@ -332,6 +416,8 @@ static const struct {
     { 'd', delete_node },
     { 'w', write_node },
     { 'D', delete_directory },
+    { 'N', delete_nodes },
+    { 'R', remake_directory },
     { 'f', create_stranger },
     { 't', throttle },
     { 'n', cut_often },

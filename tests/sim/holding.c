@@ -166,6 +166,47 @@ static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
     oracle_in_time("a verify", t->process->number, began, stopped, 500 * MS);
 }
 
+/* Another thread, which gives a write lock back while its owner asks for the
+ * read lock beside it. */
+struct other_thread {
+    struct attempt *attempt;
+    zkr_grant *grant;
+    bool done;
+};
+
+static void *other_main(void *arg)
+{
+    struct other_thread *o = arg;
+
+    user_pauses(choose(2) == 0 ? 3 : 5);
+    world_trace("attempt %d is given back by another thread",
+                o->attempt->number);
+    oracle_over(o->attempt);
+    (void)zkr_grant_release_async(o->grant, NULL, NULL);
+    o->done = true;
+    fiber_wake(o, true);
+    return NULL;
+}
+
+static struct other_thread *meddle(const struct thread *t, struct attempt *a,
+                                   zkr_grant *grant)
+{
+    struct other_thread *o = arena_new(sizeof(*o));
+
+    *o = (struct other_thread){ a, grant, true };
+    if (counts(t) || !one_in(3))
+        return o;
+    o->done = false;
+    (void)fiber_start(t->process->number, other_main, o);
+    return o;
+}
+
+static void await_other(const struct other_thread *o)
+{
+    while (!o->done)
+        (void)fiber_wait(o, INT64_MAX);
+}
+
 /* Only one node is left, so the other one is not held any more. */
 static void judge_other_side(const struct attempt *a, zkr_grant *write, int rc)
 {
@@ -173,7 +214,7 @@ static void judge_other_side(const struct attempt *a, zkr_grant *write, int rc)
 
     if ((rc == ZKR_OK && state != ZKR_GRANT_RELEASED &&
          state != ZKR_GRANT_LOST) ||
-        (rc == ZKR_ELOST && state != ZKR_GRANT_LOST))
+        (rc == ZKR_ELOST && state != ZKR_GRANT_LOST && !a->over))
         world_fail("attempt %d is %s after its downgrade: %d", a->number,
                    zkr_grant_state_name(state), rc);
 }
@@ -185,6 +226,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     zkr_grant *read;
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(t->process->number);
+    struct other_thread *other = meddle(t, a, *grant);
     int rc;
 
     down->beside = a;
@@ -198,6 +240,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
     oracle_in_time("a downgrade", t->process->number, began, stopped,
                    2 * user_reply_timeout(t) * MS);
+    await_other(other);
     if (rc != ZKR_OK) {
         a->grant = a->over ? NULL : *grant;
         return a;
@@ -264,8 +307,9 @@ static void upgrade(struct thread *t)
 
 /* A reader beside its own writer; or, when that has been lost, behind others.
  */
-static void read_beside(struct thread *t, struct attempt *a)
+static void read_beside(struct thread *t, struct attempt *a, zkr_grant *write)
 {
+    struct other_thread *other = meddle(t, a, write);
     int64_t limit = user_reply_timeout(t);
     struct attempt *reader =
         oracle_asked(t->process->number, true, limit > 200 ? limit : 200);
@@ -275,6 +319,7 @@ static void read_beside(struct thread *t, struct attempt *a)
     if (rc == ZKR_OK && zkr_grant_token(grant) == a->token)
         reader->beside = a;
     oracle_told(reader, rc, grant);
+    await_other(other);
     if (rc != ZKR_OK)
         return;
     user_pauses(4);
@@ -288,7 +333,7 @@ static void acquire_more(struct thread *t, struct attempt *a, zkr_grant *grant)
     else if (world.recipe == RWLOCK && a->shared)
         upgrade(t);
     else if (world.recipe == RWLOCK)
-        read_beside(t, a);
+        read_beside(t, a, grant);
 }
 
 static void steps(struct thread *t, struct attempt *a, zkr_grant *grant)
