@@ -120,8 +120,10 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c,
                                 const char *name) ZKR__LOCKED;
 /* Our own node has gone while we waited. */
 void zkr__claim_uprooted_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* Wait for the claim of ours that is ahead. */
-void zkr__claim_wait_behind_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* Wait for the claim of ours that is ahead, whose node has that name; a try is
+ * given up. */
+void zkr__claim_wait_behind_locked(struct zkr__claim *c,
+                                   const char *name) ZKR__LOCKED;
 void zkr__claim_stop_watching_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* leave.c */

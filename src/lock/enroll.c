@@ -102,11 +102,8 @@ static void follow_locked(struct zkr__claim *c) ZKR__LOCKED
                            "created, with the next number");
     if (zkr__claim_is_exhausted_locked(c))
         zkr__claim_exhaust_locked(c);
-    else if (ahead != NULL && c->intent != ZKR__WAIT)
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'",
-                                  zkr__path_name(ahead->node.path));
     else if (ahead != NULL)
-        zkr__claim_wait_behind_locked(c);
+        zkr__claim_wait_behind_locked(c, zkr__path_name(ahead->node.path));
     else
         zkr__claim_turn_locked(c, "nobody is ahead");
     zkr__line_advance_locked(c->lock->line);

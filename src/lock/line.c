@@ -109,6 +109,20 @@ struct zkr__claim *zkr__line_ahead_locked(const struct zkr__claim *c)
     return NULL;
 }
 
+/* A reader beside its writer counts from before its create on. So a list of a
+ * claim behind it may not show it, when the writer is given back meanwhile. */
+const struct zkr__claim *
+zkr__line_beside_ahead_locked(const struct zkr__claim *c)
+{
+    const struct zkr__list *members = &c->lock->line->members;
+
+    for (struct zkr__list *l = c->place.link.prev; l != members; l = l->prev) {
+        if (of(l)->beside != NULL && c->place.kind == ZKR__EXCLUSIVE)
+            return of(l);
+    }
+    return NULL;
+}
+
 /* None of ours is ahead of a claim that waited for one. Its own node must be
  * there: it is watched, or a list will tell. */
 static void is_first_locked(struct zkr__claim *c) ZKR__LOCKED

@@ -99,6 +99,10 @@ void zkr__line_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Returns the nearest of ours that it has to wait for, or NULL. */
 struct zkr__claim *
 zkr__line_ahead_locked(const struct zkr__claim *c) ZKR__LOCKED;
+/* Returns one of ours that it has to wait for, and that a list of an earlier
+ * time does not show, or NULL. */
+const struct zkr__claim *
+zkr__line_beside_ahead_locked(const struct zkr__claim *c) ZKR__LOCKED;
 /* Grants the lock to those whose turn has come. */
 void zkr__line_advance_locked(struct zkr__line *line) ZKR__LOCKED;
 

@@ -69,10 +69,10 @@ static void conflict_locked(struct zkr__claim *c,
 {
     if (zkr__claim_asked_for(c, ahead->name)) /* created later than we knew */
         zkr__claim_recover_locked(c, "we would wait for ourselves");
+    else if (ahead->ours)
+        zkr__claim_wait_behind_locked(c, ahead->name);
     else if (c->intent != ZKR__WAIT)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", ahead->name);
-    else if (ahead->ours)
-        zkr__claim_wait_behind_locked(c);
     else
         wait_for_other_locked(c, ahead->name);
 }
@@ -100,6 +100,8 @@ static void survey_locked(struct zkr__claim *c, struct zkr__queue *queue,
 {
     struct zkr__nearest nearest = zkr__queue_nearest(queue, self);
     size_t ahead = c->recipe->waits_for(&nearest);
+    const struct zkr__claim *beside =
+        ahead == ZKR__NOBODY ? zkr__line_beside_ahead_locked(c) : NULL;
 
     zkr__place_see_locked(c, queue, self);
     if (ghosts) /* what only we leave out is no knowledge of the line */
@@ -107,6 +109,8 @@ static void survey_locked(struct zkr__claim *c, struct zkr__queue *queue,
     if (ahead != ZKR__NOBODY) {
         c->place.only = !ghosts && is_only_one(c, queue, self, ahead);
         conflict_locked(c, &queue->all[ahead]);
+    } else if (beside != NULL) { /* its node came after the list */
+        zkr__claim_wait_behind_locked(c, beside->node.name);
     } else if (ghosts) {
         zkr__claim_prove_locked(c, "first, but for ghosts");
     } else {

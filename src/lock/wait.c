@@ -120,8 +120,12 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
 }
 
 /* The line tells when that one has been given back. */
-void zkr__claim_wait_behind_locked(struct zkr__claim *c)
+void zkr__claim_wait_behind_locked(struct zkr__claim *c, const char *name)
 {
+    if (c->intent != ZKR__WAIT) {
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);
+        return;
+    }
     zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, "one of ours is ahead");
     c->place.behind = true;
 }
