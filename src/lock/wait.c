@@ -45,11 +45,15 @@ static void on_left_before_us(void *owner, bool deleted)
     }
 }
 
+/* A read that is in flight is answered first: there is one at a time. */
 void zkr__claim_uprooted_locked(struct zkr__claim *c)
 {
     if (!is_waiting(c))
         return;
     zkr__claim_stop_watching_locked(c);
+    c->wait.uprooted = c->wait.get.where != ZKR__OP_IDLE;
+    if (c->wait.uprooted)
+        return;
     c->way->go_on(c, "our own node has gone");
 }
 
@@ -107,6 +111,7 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
     char *path;
 
     zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, name);
+    c->wait.uprooted = false;
     if (!zkr__path_is_child_name(name)) {
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
         return;
@@ -171,6 +176,8 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     } else if (!zkr__claim_is_over(c)) {
         met_locked(c, reply);
     }
+    if (c->wait.uprooted)
+        zkr__claim_uprooted_locked(c);
     zkr__claim_unref(c);
 }
 
