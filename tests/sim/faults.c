@@ -221,7 +221,7 @@ static void delete_directory(void)
 
 /* -- a directory that is made again --------------------------------------- */
 
-#define STRANGER     "/_c_57ca8e00-0000-4000-8000-000000000000-"
+#define STRANGER      "/_c_57ca8e00-0000-4000-8000-000000000000-"
 #define STRANGERS_MAX 40
 
 static bool is_strange(const struct node *n)
@@ -270,8 +270,7 @@ static void remake_directory(void)
     uint32_t count = before < STRANGERS_MAX && choose(4) > 0
                          ? before
                          : choose(STRANGERS_MAX);
-    const char *marker =
-        markers[world.recipe == RWLOCK ? choose(3) : 0];
+    const char *marker = markers[world.recipe == RWLOCK ? choose(3) : 0];
     char path[128];
 
     delete_directory();
