@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "lock/downgrade.h"
 #include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
@@ -60,6 +61,10 @@ void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
     if (zkr__claim_in_state(c, ZKR__CLAIM_IDLE) && c->intent == ZKR__TRY) {
         probe_locked(c);
+        return;
+    }
+    if (c->beside != NULL && !c->beside->place.counts) {
+        zkr__downgrade_fail_locked(c); /* the next may have the lock */
         return;
     }
     zkr__grant_watch_stop_locked(&c->grant);
