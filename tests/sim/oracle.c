@@ -226,6 +226,33 @@ static bool is_given_up(const struct node *n, const struct node *next)
     return true;
 }
 
+static bool is_granted(const struct node *n)
+{
+    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
+        if (b->node == n)
+            return true;
+    }
+    return false;
+}
+
+/* A reader that comes to the place of its writer, whose node has gone, perhaps
+ * with the directory: it has not been granted the lock, and will not be. */
+static bool is_stray(const struct node *n, bool is_shared, int64_t number)
+{
+    if (!is_shared || n->in_parent == (int32_t)(number + 1) || is_granted(n))
+        return false;
+    for (const struct node *w = n->parent->children; w != NULL;
+         w = w->next_sibling) {
+        bool shared;
+        int64_t seq;
+
+        if (w->session == n->session && there(w) && parse(w, &shared, &seq) &&
+            !shared && seq == number)
+            return false;
+    }
+    return true;
+}
+
 static void check_order(const struct attempt *a)
 {
     bool shared;
@@ -243,6 +270,7 @@ static void check_order(const struct attempt *a)
         if (n == a->node || !there(n) || !parse(n, &shared, &seq) ||
             !is_ahead(n, seq, a, mine) || (shared && a->shared) ||
             same_tag(n, a->node) || is_given_up(n, a->node) ||
+            is_stray(n, shared, seq) ||
             (a->beside != NULL && a->beside->node == n))
             continue;
         world_fail("P5: attempt %d is granted %s, and %s is ahead", a->number,

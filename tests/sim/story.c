@@ -23,6 +23,8 @@ static enum zkr__zk_type refused_type;
 static int refused_count;
 static const char *refused_path;
 
+static int submitted[ZKR__ZK_GUARDED + 1];
+
 /* The linker sends the library's calls here: --wrap. */
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           struct zkr__op *op);
@@ -32,6 +34,7 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           struct zkr__op *op)
 {
+    submitted[r->type]++;
     if (r->type == refused_type && refused_count > 0 &&
         (refused_path == NULL || strcmp(r->path, refused_path) == 0)) {
         refused_count--;
@@ -45,6 +48,11 @@ void refuse(enum zkr__zk_type type, const char *path, int count)
     refused_type = type;
     refused_path = path;
     refused_count = count;
+}
+
+int submits(enum zkr__zk_type type)
+{
+    return submitted[type];
 }
 
 int still_to_refuse(void)

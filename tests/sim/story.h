@@ -66,6 +66,9 @@ void refuse(enum zkr__zk_type type, const char *path, int count);
 /* How many of them have not been refused yet. */
 int still_to_refuse(void);
 
+/* How many requests of that type all libraries have submitted. */
+int submits(enum zkr__zk_type type);
+
 /* The waiter receives nothing, nobody receives its messages, or both. */
 void cut(int directions, int64_t duration);
 /* Returns the replica to which it is connected. */

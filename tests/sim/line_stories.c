@@ -1,0 +1,754 @@
+/* Stories of the line: one for each condition under which a claim is granted
+ * the lock by what its session knows, and for each bug that was found there.
+ * Each is told twice. Claims of one session act in them, and one of another
+ * session, the holder. */
+#include "story.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "acls.h"
+#include "arena.h"
+#include "base/error.h"
+#include "client.h"
+#include "lock/locks.h"
+#include "oracle.h"
+#include "session/session.h"
+#include "told.h"
+#include "writes.h"
+
+#define CLAIMS 8
+
+/* An asynchronous claim of the session. */
+static struct ours {
+    struct attempt *attempt;
+    bool told;
+    int rc;
+    zkr_grant *grant;
+} ours[CLAIMS];
+
+static zkr_session *session;
+static zkr_mutex *mutex;
+static zkr_mutex *twin; /* another handle on the same path */
+static zkr_rwlock *rwlock;
+
+static void begin(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    memset(ours, 0, sizeof(ours));
+    world.processes[TELLER].number = TELLER;
+    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
+    if (zkr_session_open("a:1,b:2,c:3", &opts, &session) != ZKR_OK ||
+        zkr_mutex_new(session, WORLD_PATH, NULL, &mutex) != ZKR_OK ||
+        zkr_mutex_new(session, WORLD_PATH, NULL, &twin) != ZKR_OK ||
+        zkr_rwlock_new(session, WORLD_PATH, NULL, &rwlock) != ZKR_OK)
+        world_fail("cannot begin: %s", zkr_error_detail());
+}
+
+static void end(void)
+{
+    zkr_mutex_free(mutex);
+    zkr_mutex_free(twin);
+    zkr_rwlock_free(rwlock);
+    (void)zkr_session_close(session);
+}
+
+static void some_time(void)
+{
+    fiber_sleep(100 * MS);
+}
+
+/* -- claims ---------------------------------------------------------------- */
+
+static void on_told(int rc, zkr_grant *grant, void *user)
+{
+    struct ours *o = user;
+
+    oracle_told(o->attempt, rc, grant);
+    o->told = true;
+    o->rc = rc;
+    o->grant = grant;
+}
+
+static void expect(int rc)
+{
+    if (rc != ZKR_OK)
+        world_fail("it cannot be asked for: %s", zkr_error_detail());
+}
+
+static void ask_as(int i, zkr_mutex *m)
+{
+    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
+    expect(zkr_mutex_acquire_async(m, -1, on_told, &ours[i], NULL));
+}
+
+static void ask_for(int i)
+{
+    ask_as(i, mutex);
+}
+
+static void ask_write(int i)
+{
+    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
+    expect(zkr_rwlock_acquire_write_async(rwlock, -1, on_told, &ours[i], NULL));
+}
+
+static void ask_read(int i)
+{
+    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, true, -1) };
+    expect(zkr_rwlock_acquire_read_async(rwlock, -1, on_told, &ours[i], NULL));
+}
+
+static void await_grant(int i)
+{
+    int64_t limit = sim_now + 20 * world.timeout;
+
+    while (!ours[i].told && sim_now < limit)
+        fiber_sleep(MS / 10);
+    if (!ours[i].told || ours[i].rc != ZKR_OK)
+        world_fail("claim %d is not granted the lock: %s", i,
+                   ours[i].told ? zkr_strerror(ours[i].rc) : "it waits");
+}
+
+static void still_waits(int i)
+{
+    if (ours[i].told)
+        world_fail("claim %d is told %s", i, zkr_strerror(ours[i].rc));
+}
+
+/* It does not wait for the delete. */
+static void pass_on(int i)
+{
+    oracle_over(ours[i].attempt);
+    (void)zkr_grant_release_async(ours[i].grant, NULL, NULL);
+    zkr_grant_free(ours[i].grant);
+    ours[i].grant = NULL;
+}
+
+static void take_and_pass_on(int i)
+{
+    await_grant(i);
+    pass_on(i);
+}
+
+/* -- what is asked ---------------------------------------------------------
+ */
+
+static const enum zkr__zk_type questions[] = { ZKR__ZK_CREATE, ZKR__ZK_SURVEY,
+                                               ZKR__ZK_GET, ZKR__ZK_EXISTS,
+                                               ZKR__ZK_CHILDREN };
+
+#define QUESTIONS (sizeof(questions) / sizeof(questions[0]))
+
+static int before[QUESTIONS];
+
+static void count_from_here(void)
+{
+    for (size_t i = 0; i < QUESTIONS; i++)
+        before[i] = submits(questions[i]);
+}
+
+static int asked(enum zkr__zk_type type)
+{
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        if (questions[i] == type)
+            return submits(type) - before[i];
+    }
+    return 0;
+}
+
+static void only_these_were_asked(int creates, int lists)
+{
+    if (asked(ZKR__ZK_CREATE) != creates || asked(ZKR__ZK_SURVEY) != lists)
+        world_fail("there were %d creates and %d lists, not %d and %d",
+                   asked(ZKR__ZK_CREATE), asked(ZKR__ZK_SURVEY), creates,
+                   lists);
+}
+
+/* -- operators ------------------------------------------------------------- */
+
+static void operate(enum zkr__zk_type type, const char *path, const char *data)
+{
+    struct request *r = arena_new(sizeof(*r));
+
+    r->type = type;
+    r->mode = type == ZKR__ZK_CREATE && strchr(path, '-') != NULL
+                  ? ZKR__ZK_EPHEMERAL_SEQUENTIAL
+                  : ZKR__ZK_PERSISTENT;
+    r->path = arena_copy(path, strlen(path));
+    r->data = data;
+    r->data_len = strlen(data);
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(ensemble_leader(), r);
+}
+
+/* Of the claims of the session: the path of the node of the nth. */
+static const char *node_of(int nth)
+{
+    struct zkr__list *claims = &zkr__locks_of(session)->claims;
+
+    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
+        if (nth-- == 0)
+            return ZKR__CONTAINER(l, struct zkr__claim, link)->node.path;
+    }
+    world_fail("there are no such claims");
+}
+
+static const struct node *find_child(const char *part)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *n = dir == NULL ? NULL : dir->children;
+
+    for (; n != NULL; n = n->next_sibling) {
+        if (tree_has(n, ensemble_committed()) && strstr(n->path, part) != NULL)
+            return n;
+    }
+    return NULL;
+}
+
+static void nothing(void)
+{
+}
+
+/* -- neighbours ------------------------------------------------------------ */
+
+static void hand_over(void)
+{
+    begin();
+    for (int i = 0; i < 4; i++)
+        ask_for(i);
+    await_grant(0);
+    some_time();
+    count_from_here();
+    for (int i = 0; i < 3; i++) {
+        int64_t now = sim_now;
+
+        pass_on(i);
+        await_grant(i + 1);
+        if (sim_now - now > MS)
+            world_fail("claim %d waits for an answer", i + 1);
+    }
+    only_these_were_asked(0, 0);
+    pass_on(3);
+    end();
+}
+
+static void a_neighbour_is_next_without_a_request(void **state)
+{
+    (void)state;
+    succeeds(hand_over, nothing);
+}
+
+static void hand_over_between_handles(void)
+{
+    begin();
+    ask_as(0, mutex);
+    await_grant(0);
+    ask_as(1, twin);
+    some_time();
+    count_from_here();
+    pass_on(0);
+    await_grant(1);
+    only_these_were_asked(0, 0);
+    pass_on(1);
+    end();
+}
+
+static void two_handles_have_one_line(void **state)
+{
+    (void)state;
+    succeeds(hand_over_between_handles, nothing);
+}
+
+static void delete_a_neighbour(void)
+{
+    begin();
+    for (int i = 0; i < 3; i++)
+        ask_for(i);
+    await_grant(0);
+    some_time();
+    operate(ZKR__ZK_DELETE, node_of(1), "");
+    some_time();
+    pass_on(0);
+    await_grant(2); /* the other one has come to the end of the queue */
+    still_waits(1);
+    pass_on(2);
+    take_and_pass_on(1);
+    end();
+}
+
+static void a_neighbour_without_its_node_is_not_next(void **state)
+{
+    (void)state;
+    succeeds(delete_a_neighbour, nothing);
+}
+
+/* The event is under way when the lock is given back: what is granted then has
+ * no node, and is told so. The next one is not granted beside it. */
+static void delete_two(void)
+{
+    begin();
+    for (int i = 0; i < 3; i++)
+        ask_for(i);
+    await_grant(0);
+    some_time();
+    operate(ZKR__ZK_DELETE, node_of(0), "");
+    operate(ZKR__ZK_DELETE, node_of(1), "");
+    await_grant(2);
+    if (zkr_grant_state(ours[0].grant) != ZKR_GRANT_LOST)
+        world_fail("it is not lost");
+    pass_on(0);
+    pass_on(2);
+    take_and_pass_on(1);
+    end();
+}
+
+static void what_is_lost_passes_to_the_neighbour(void **state)
+{
+    (void)state;
+    succeeds(delete_two, nothing);
+}
+
+static void come_back(void)
+{
+    begin();
+    ask_for(0);
+    ask_for(1);
+    await_grant(0);
+    some_time();
+    server_reset_connections(TELLER);
+    while (zkr_session_state(session) != ZKR_SESSION_RECONNECTED)
+        fiber_sleep(MS / 10);
+    some_time();
+    count_from_here();
+    pass_on(0);
+    await_grant(1);
+    if (asked(ZKR__ZK_SURVEY) == 0)
+        world_fail("what was known on the last connection counts");
+    pass_on(1);
+    end();
+}
+
+static void a_new_connection_begins_without_knowledge(void **state)
+{
+    (void)state;
+    succeeds(come_back, nothing);
+}
+
+static void leave_a_node(void)
+{
+    begin();
+    ask_for(0);
+    ask_for(1);
+    await_grant(0);
+    some_time();
+    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
+    pass_on(0);
+    await_grant(1);
+    pass_on(1);
+    some_time();
+    ask_for(2); /* waits for the nodes that stay, as others do */
+    fiber_sleep(world.timeout / 2);
+    still_waits(2);
+    take_and_pass_on(2); /* the session has ended */
+    end();
+}
+
+static void nodes_that_stay_are_waited_for(void **state)
+{
+    (void)state;
+    succeeds(leave_a_node, nothing);
+}
+
+/* -- writes ---------------------------------------------------------------- */
+
+static void on_written(int rc, const struct zkr_guarded_stat *stat, void *user)
+{
+    writes_told(user, rc, stat);
+}
+
+static void cut_ours(int directions, int64_t duration)
+{
+    for (int r = 0; r < REPLICAS; r++)
+        server_cut(TELLER, r, directions, duration);
+}
+
+static void write_and_leave(int directions, int64_t timeout_ms)
+{
+    struct write *w;
+
+    begin();
+    ask_for(0);
+    ask_for(1);
+    await_grant(0);
+    some_time();
+    cut_ours(directions, world.timeout / 5);
+    w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
+                     story.time == 0 ? "/locks/one" : "/locks/two");
+    expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
+                                          strlen(w->data), timeout_ms,
+                                          on_written, w));
+    fiber_sleep(world.timeout / 10);
+    pass_on(0);
+    fiber_sleep(world.timeout / 20);
+    still_waits(1);
+    take_and_pass_on(1);
+    end();
+}
+
+static void write_unanswered(void)
+{
+    write_and_leave(WAY_DOWN, -1);
+}
+
+static void write_late(void)
+{
+    write_and_leave(WAY_UP, -1);
+}
+
+static void write_in_vain(void)
+{
+    write_and_leave(WAY_UP, 20);
+}
+
+static void a_write_is_over_before_the_next_is_granted(void **state)
+{
+    (void)state;
+    succeeds(write_unanswered, nothing);
+    succeeds(write_late, nothing);
+    succeeds(write_in_vain, nothing);
+}
+
+/* -- the create alone ------------------------------------------------------ */
+
+/* The second claim watches the directory, and lists. */
+static void settle(void)
+{
+    for (int i = 0; i < 2; i++) {
+        ask_for(0);
+        take_and_pass_on(0);
+        some_time();
+    }
+}
+
+static void acquire_again(void)
+{
+    begin();
+    settle();
+    count_from_here();
+    ask_for(0);
+    await_grant(0);
+    only_these_were_asked(1, 0);
+    pass_on(0);
+    end();
+}
+
+static void the_create_alone_is_the_acquire(void **state)
+{
+    (void)state;
+    succeeds(acquire_again, nothing);
+}
+
+#define STRANGER "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
+
+/* Others make the directory again, and theirs have the numbers of ours. The
+ * last of them holds the lock. */
+static void replace_the_directory(void)
+{
+    int32_t before_it;
+
+    begin();
+    settle();
+    before_it = tree_find(WORLD_PATH, ensemble_committed())->cversion;
+    operate(ZKR__ZK_DELETE, WORLD_PATH, "");
+    operate(ZKR__ZK_CREATE, WORLD_PATH, "");
+    for (int32_t i = 0; i < before_it; i++)
+        operate(ZKR__ZK_CREATE, WORLD_PATH STRANGER, "");
+    some_time();
+    some_time();
+    for (int32_t i = 0; i + 1 < before_it; i++) {
+        operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
+        some_time();
+    }
+    ask_for(0);
+    fiber_sleep(world.timeout / 2);
+    still_waits(0);
+    operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
+    take_and_pass_on(0);
+    end();
+}
+
+static void another_directory_has_other_numbers(void **state)
+{
+    (void)state;
+    succeeds(replace_the_directory, nothing);
+}
+
+static void meet_a_stranger(void)
+{
+    begin();
+    settle();
+    operate(ZKR__ZK_CREATE, WORLD_PATH STRANGER, "");
+    some_time();
+    ask_for(0);
+    fiber_sleep(world.timeout / 2);
+    still_waits(0);
+    operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
+    take_and_pass_on(0);
+    end();
+}
+
+static void a_gap_in_the_numbers_is_somebody(void **state)
+{
+    (void)state;
+    succeeds(meet_a_stranger, nothing);
+}
+
+/* -- the only node ahead --------------------------------------------------- */
+
+static void holder_has_it(void)
+{
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    await_told(&users[HOLDER]);
+}
+
+static void wait_for_one(void)
+{
+    holder_has_it();
+    begin();
+    ask_for(0);
+    some_time();
+    count_from_here();
+    give_back(&users[HOLDER]);
+    await_grant(0);
+    only_these_were_asked(0, 0);
+    pass_on(0);
+    end();
+}
+
+static void who_waits_for_one_does_not_list(void **state)
+{
+    (void)state;
+    succeeds(wait_for_one, nothing);
+}
+
+/* Its own node goes first, and the event comes first. */
+static void lose_the_own_node(void)
+{
+    holder_has_it();
+    begin();
+    ask_for(0);
+    ask_for(1);
+    some_time();
+    operate(ZKR__ZK_DELETE, node_of(0), "");
+    give_back(&users[HOLDER]);
+    await_grant(1);
+    still_waits(0);
+    pass_on(1);
+    take_and_pass_on(0);
+    end();
+}
+
+static void who_has_no_node_is_not_next(void **state)
+{
+    (void)state;
+    succeeds(lose_the_own_node, nothing);
+}
+
+static void far(int64_t round_trip)
+{
+    server_far(round_trip / 2);
+}
+
+/* The node before it is read once more, because somebody has written to it;
+ * meanwhile its own node goes. */
+static void lose_the_own_node_and_read(void)
+{
+    holder_has_it();
+    begin();
+    ask_for(0);
+    some_time();
+    far(200 * MS);
+    operate(ZKR__ZK_SET, zkr_grant_node(users[HOLDER].grant), "?");
+    fiber_sleep(350 * MS); /* it has listed, and reads */
+    operate(ZKR__ZK_DELETE, node_of(0), "");
+    fiber_sleep(200 * MS);
+    far(0);
+    some_time();
+    still_waits(0);
+    give_back(&users[HOLDER]);
+    take_and_pass_on(0);
+    end();
+}
+
+/* Regression: it listed at once, and began to read with a request that was in
+ * flight. */
+static void a_read_is_answered_before_the_next(void **state)
+{
+    (void)state;
+    succeeds(lose_the_own_node_and_read, nothing);
+}
+
+/* -- readers --------------------------------------------------------------- */
+
+static void share(void)
+{
+    begin();
+    ask_write(0);
+    for (int i = 1; i < 4; i++)
+        ask_read(i);
+    ask_write(4);
+    await_grant(0);
+    some_time();
+    count_from_here();
+    pass_on(0);
+    for (int i = 1; i < 4; i++)
+        await_grant(i);
+    still_waits(4);
+    for (int i = 1; i < 4; i++) {
+        still_waits(4);
+        pass_on(i);
+    }
+    await_grant(4);
+    only_these_were_asked(0, 0);
+    pass_on(4);
+    end();
+}
+
+static void readers_are_neighbours_of_a_writer(void **state)
+{
+    (void)state;
+    succeeds(share, nothing);
+}
+
+/* A reader beside a writer, which another thread gives back. */
+static struct {
+    int64_t after;
+} meddling;
+
+static void *meddle(void *arg)
+{
+    (void)arg;
+    fiber_sleep(meddling.after);
+    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX); /* its node stays for a while */
+    oracle_over(ours[0].attempt);
+    (void)zkr_grant_release_async(ours[0].grant, NULL, NULL);
+    return NULL;
+}
+
+static int downgrade(int64_t after, zkr_grant **read)
+{
+    struct attempt *a = oracle_asked(TELLER, true, -1);
+    int rc;
+
+    a->beside = ours[0].attempt;
+    ours[0].attempt->grant = NULL;
+    ours[0].attempt->downgrading = ours[0].grant;
+    meddling.after = after;
+    (void)fiber_start(TELLER, meddle, NULL);
+    rc = zkr_rwlock_downgrade(rwlock, ours[0].grant, read);
+    ours[0].attempt->downgrading = NULL;
+    oracle_told(a, rc, *read);
+    return rc;
+}
+
+static void give_read_back(zkr_grant *read)
+{
+    oracle_over_with(read);
+    (void)zkr_grant_release_async(read, NULL, NULL);
+    zkr_grant_free(read);
+}
+
+/* The next writer has listed before the create of the reader, and learns of it
+ * when the writer has been given back. */
+static void list_too_early(void)
+{
+    zkr_grant *read = NULL;
+
+    begin();
+    ask_write(0);
+    await_grant(0);
+    some_time();
+    far(200 * MS);
+    ask_write(1);
+    fiber_sleep(10 * MS);
+    if (downgrade(10 * MS, &read) != ZKR_OK)
+        world_fail("it is not granted the read lock");
+    still_waits(1);
+    far(0);
+    refuse(ZKR__ZK_DELETE, NULL, 0);
+    fiber_sleep(300 * MS);
+    still_waits(1);
+    give_read_back(read);
+    zkr_grant_free(ours[0].grant);
+    take_and_pass_on(1);
+    end();
+}
+
+/* Regression: both were granted the lock, the writer and then the reader. */
+static void a_reader_beside_its_writer_is_ahead_unseen(void **state)
+{
+    (void)state;
+    succeeds(list_too_early, nothing);
+}
+
+/* The create of the reader fails, and the delete of the writer, too, for as
+ * long as the next create takes. */
+static void come_beside_too_late(void)
+{
+    zkr_grant *read = NULL;
+    int rc;
+
+    begin();
+    ask_write(0);
+    ask_write(1);
+    await_grant(0);
+    some_time();
+    fates = (struct fates){ TELLER, { { FATE_THROTTLED, 0 } }, 0 };
+    fates.of[1].number = UINT32_MAX;
+    rc = downgrade(5 * MS, &read);
+    refuse(ZKR__ZK_DELETE, NULL, 0);
+    if (rc != ZKR_ELOST)
+        world_fail("it is told %s", zkr_strerror(rc));
+    zkr_grant_free(ours[0].grant);
+    take_and_pass_on(1);
+    end();
+}
+
+/* Regression: between its two creates the reader was not in the line, and the
+ * next writer was granted the lock. The node of the writer before it was still
+ * there, so the reader was granted it, too. */
+static void a_reader_beside_nobody_is_not_granted(void **state)
+{
+    (void)state;
+    succeeds(come_beside_too_late, nothing);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_neighbour_is_next_without_a_request),
+        cmocka_unit_test(two_handles_have_one_line),
+        cmocka_unit_test(a_neighbour_without_its_node_is_not_next),
+        cmocka_unit_test(what_is_lost_passes_to_the_neighbour),
+        cmocka_unit_test(a_new_connection_begins_without_knowledge),
+        cmocka_unit_test(nodes_that_stay_are_waited_for),
+        cmocka_unit_test(a_write_is_over_before_the_next_is_granted),
+        cmocka_unit_test(the_create_alone_is_the_acquire),
+        cmocka_unit_test(another_directory_has_other_numbers),
+        cmocka_unit_test(a_gap_in_the_numbers_is_somebody),
+        cmocka_unit_test(who_waits_for_one_does_not_list),
+        cmocka_unit_test(who_has_no_node_is_not_next),
+        cmocka_unit_test(a_read_is_answered_before_the_next),
+        cmocka_unit_test(readers_are_neighbours_of_a_writer),
+        cmocka_unit_test(a_reader_beside_its_writer_is_ahead_unseen),
+        cmocka_unit_test(a_reader_beside_nobody_is_not_granted),
+    };
+
+    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+    return cmocka_run_group_tests_name("line_stories", tests, NULL, NULL);
+}
