@@ -564,7 +564,8 @@ static void far(int64_t round_trip)
 }
 
 /* The node before it is read once more, because somebody has written to it;
- * meanwhile its own node goes. */
+ * meanwhile its own node goes, and then the connection. The read is sent again
+ * later than the list. */
 static void lose_the_own_node_and_read(void)
 {
     holder_has_it();
@@ -575,10 +576,13 @@ static void lose_the_own_node_and_read(void)
     operate(ZKR__ZK_SET, zkr_grant_node(users[HOLDER].grant), "?");
     fiber_sleep(350 * MS); /* it has listed, and reads */
     operate(ZKR__ZK_DELETE, node_of(0), "");
-    fiber_sleep(200 * MS);
+    fiber_sleep(30 * MS); /* the event is under way */
+    refuse(ZKR__ZK_GET, zkr_grant_node(users[HOLDER].grant), 6);
+    server_reset_connections(TELLER);
     far(0);
-    some_time();
+    fiber_sleep(world.timeout);
     still_waits(0);
+    refuse(ZKR__ZK_GET, NULL, 0);
     give_back(&users[HOLDER]);
     take_and_pass_on(0);
     end();
