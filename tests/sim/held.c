@@ -104,7 +104,8 @@ void held_moved(const struct zkr__claim *c, int state)
         if (h->claim == c)
             h->claim = NULL;
     }
-    if (state == ZKR__CLAIM_HELD)
+    /* Members of a cohort share the node of their delegate. */
+    if (state == ZKR__CLAIM_HELD && c->cohort.part != ZKR__MEMBER)
         begins(c);
 }
 
