@@ -63,7 +63,7 @@ void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
         probe_locked(c);
         return;
     }
-    if (c->beside != NULL && !c->beside->place.counts) {
+    if (c->beside != NULL && !zkr__claim_beside(c)->place.counts) {
         zkr__downgrade_fail_locked(c); /* the next may have the lock */
         return;
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "lock/claim_steps.h"
 #include "lock/locks.h"
 #include "session/session.h"
 
@@ -87,7 +88,7 @@ static void begins(const struct zkr__claim *c)
 {
     struct held *h = arena_new(sizeof(*h));
 
-    *h = (struct held){ all, c, c->beside, node_of(c),
+    *h = (struct held){ all, c, zkr__claim_beside(c), node_of(c),
                         c->place.kind == ZKR__SHARED };
     if (h->node == NULL)
         world_fail("%s is granted the lock, and never was", c->node.path);
