@@ -82,8 +82,10 @@ static void blocking_round(struct thread *t)
     int rc = user_acquire(t, shared, timeout_ms, &grant);
 
     oracle_told(a, rc, grant);
-    if (rc == ZKR_OK)
-        user_holds(t, a, grant, true);
+    if (rc != ZKR_OK)
+        return;
+    oracle_handed_on(a);
+    user_holds(t, a, grant, true);
 }
 
 static void async_round(struct thread *t)

@@ -39,6 +39,8 @@ bool oracle_was_written(const char *path, const char *data, int64_t after);
 
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms);
 void oracle_told(struct attempt *a, int rc, zkr_grant *grant);
+/* It was granted the node of another in its process, just now. */
+void oracle_handed_on(const struct attempt *a);
 /* zkr_grant_check() has returned this. */
 void oracle_checked(struct attempt *a, int rc);
 /* The user gives it back, or does not need it any more. */
