@@ -1,0 +1,475 @@
+/* Tests of the line on a real server: what the claims of one session know of
+ * each other, counted in requests, and that it never lets two of them in. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+static struct proxy *proxy;
+static zkr_session *s; /* through the proxy */
+static zkr_mutex *m;
+static struct recorder *told;
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    ok(zkr_session_open(
+        proxy_hosts(proxy),
+        &(struct zkr_session_opts){ .size = sizeof(struct zkr_session_opts),
+                                    .session_timeout_ms = SESSION_MS },
+        &s));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    told = recorder_new();
+    return told == NULL ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    recorder_free(told);
+    proxy_stop(proxy);
+    return 0;
+}
+
+/* -- what is asked --------------------------------------------------------- */
+
+static long creates(void)
+{
+    return proxy_requests(proxy, ZOO_CREATE2_OP);
+}
+
+static long lists(void)
+{
+    return proxy_requests(proxy, ZOO_GETCHILDREN2_OP) +
+           proxy_requests(proxy, ZOO_GETCHILDREN_OP);
+}
+
+static bool has_read(void *arg)
+{
+    return proxy_requests(proxy, ZOO_GETDATA_OP) >= *(long *)arg;
+}
+
+/* So many claims know that their nodes are there. Of a holder nothing is
+ * read in the first moments, later it may be. */
+static void wait_watched(long count)
+{
+    assert_true(wait_until(has_read, &count, SOON_MS));
+    settle(s);
+}
+
+/* -- asynchronous claims --------------------------------------------------- */
+
+static void ask(void)
+{
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, NULL));
+}
+
+static zkr_grant *nth_grant(size_t i)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(told, i + 1, SOON_MS));
+    assert_true(recorder_get(told, i, &code, NULL));
+    ok(code);
+    return recorded_grant(told, i);
+}
+
+static void ten_claims_need_two_lists(void **state)
+{
+    enum { N = 10 };
+
+    (void)state;
+    release(acquire(m)); /* the directory is there */
+    proxy_reset_counts(proxy);
+    proxy_set_latency(proxy, 50); /* the first list waits for the others */
+    for (int i = 0; i < N; i++)
+        ask();
+    for (size_t i = 0; i < N; i++)
+        release(nth_grant(i));
+    assert_int_equal(creates(), N);
+    assert_true(lists() <= 2);
+    assert_true(proxy_requests(proxy, ZOO_GETDATA_OP) <= N);
+    assert_true(proxy_requests(proxy, ZOO_EXISTS_OP) <= 1);
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), N);
+}
+
+/* -- alone ----------------------------------------------------------------- */
+
+/* From the second acquire on the directory is watched. Returns the number of
+ * the last node. */
+static int get_known(void)
+{
+    int number = 0;
+
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = acquire(m);
+        const char *node = zkr_grant_node(g);
+
+        number = atoi(node + strlen(node) - 10);
+        release(g);
+    }
+    settle(s);
+    return number;
+}
+
+static void an_acquire_again_is_one_create(void **state)
+{
+    (void)state;
+    (void)get_known();
+    for (int i = 0; i < 3; i++) {
+        zkr_grant *g;
+
+        proxy_reset_counts(proxy);
+        g = acquire(m);
+        assert_int_equal(creates(), 1);
+        assert_int_equal(lists(), 0);
+        assert_int_equal(proxy_requests(proxy, ZOO_EXISTS_OP), 0);
+        release(g);
+    }
+}
+
+static void somebody_who_came_meanwhile_is_seen(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *theirs = new_mutex(other, path);
+    struct waiter w;
+    zkr_grant *g;
+
+    (void)state;
+    (void)get_known();
+    g = acquire(theirs);
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    settle(s);
+    assert_false(waiter_is_done(&w));
+    release(g);
+    ok(waiter_join(&w));
+    release(w.grant);
+    zkr_mutex_free(theirs);
+    close_session(other);
+}
+
+static void stranger(int number, char name[160])
+{
+    (void)snprintf(name, 160,
+                   "%s/_c_57ca8e00-0000-4000-8000-000000000000-lock-", path);
+    if (number >= 0)
+        (void)snprintf(name + strlen(name), 160 - strlen(name), "%010d",
+                       number);
+}
+
+/* Others delete the directory and make it again, and their nodes have the
+ * numbers that ours had. The last one holds the lock. */
+static void another_directory_is_noticed(void **state)
+{
+    struct waiter w;
+    char name[160];
+    int last = get_known();
+
+    (void)state;
+    assert_int_equal(admin_delete_tree(admin, path), ZOK);
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    stranger(-1, name);
+    for (int i = 0; i <= last; i++)
+        assert_int_equal(
+            admin_create_flags(admin, name, NULL, ZOO_SEQUENCE, NULL, 0), ZOK);
+    for (int i = 0; i < last; i++) {
+        stranger(i, name);
+        assert_int_equal(admin_delete(admin, name), ZOK);
+    }
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    settle(s);
+    assert_false(waiter_is_done(&w));
+    stranger(last, name);
+    assert_int_equal(admin_delete(admin, name), ZOK);
+    ok(waiter_join(&w));
+    release(w.grant);
+}
+
+/* -- neighbours ------------------------------------------------------------ */
+
+static void hand_over_to(zkr_mutex *next)
+{
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+
+    proxy_reset_counts(proxy);
+    waiter_start(&w, next, -1);
+    wait_children(path, 2);
+    wait_watched(1);
+    proxy_reset_counts(proxy);
+    release(g);
+    ok(waiter_join(&w));
+    assert_int_equal(lists(), 0);
+    assert_int_equal(creates(), 0);
+    release(w.grant);
+}
+
+static void two_threads_hand_over_without_a_list(void **state)
+{
+    (void)state;
+    hand_over_to(m);
+}
+
+static void two_handles_on_one_path_are_one_line(void **state)
+{
+    zkr_mutex *second = new_mutex(s, path);
+
+    (void)state;
+    hand_over_to(second);
+    zkr_mutex_free(second);
+}
+
+static void all_sessions_are_served_in_order(void **state)
+{
+    enum { N = 8 };
+    zkr_session *other = open_session();
+    zkr_mutex *theirs = new_mutex(other, path);
+    struct waiter waiters[N];
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        waiter_start(&waiters[i], i % 3 == 1 ? theirs : m, -1);
+        wait_children(path, i + 2);
+    }
+    release(g);
+    for (size_t i = 0; i < N; i++) {
+        ok(waiter_join(&waiters[i]));
+        settle(s);
+        settle(other);
+        for (size_t j = i + 1; j < N; j++)
+            assert_false(waiter_is_done(&waiters[j]));
+        release(waiters[i].grant);
+    }
+    zkr_mutex_free(theirs);
+    close_session(other);
+}
+
+struct moved {
+    char *old;
+    size_t count;
+};
+
+/* The node has gone, and there are as many as before. */
+static bool has_moved(void *arg)
+{
+    const struct moved *moved = arg;
+    char *now;
+    bool is_new;
+
+    if (count_children(path) != moved->count)
+        return false;
+    now = nth_child(path, 1);
+    is_new = strcmp(now, moved->old) != 0;
+    free(now);
+    return is_new;
+}
+
+static void who_loses_its_node_queues_again(void **state)
+{
+    static const size_t order[] = { 1, 2, 0 };
+    struct waiter waiters[3];
+    zkr_grant *g = acquire(m);
+    struct moved moved = { NULL, 4 };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        waiter_start(&waiters[i], m, -1);
+        wait_children(path, i + 2);
+    }
+    moved.old = nth_child(path, 1);
+    delete_nth_child(path, 1);
+    assert_true(wait_until(has_moved, &moved, SOON_MS));
+    settle(s);
+    release(g);
+    for (size_t i = 0; i < 3; i++) {
+        ok(waiter_join(&waiters[order[i]]));
+        settle(s);
+        for (size_t j = i + 1; j < 3; j++)
+            assert_false(waiter_is_done(&waiters[order[j]]));
+        release(waiters[order[i]].grant);
+    }
+    free(moved.old);
+}
+
+static void what_is_lost_passes_to_the_neighbour(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    delete_nth_child(path, 0);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    ok(waiter_join(&w));
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    zkr_grant_free(g);
+    wait_verified(w.grant);
+    release(w.grant);
+}
+
+static void a_new_connection_lists(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    wait_watched(1);
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    proxy_heal(proxy);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    proxy_reset_counts(proxy);
+    release(g);
+    ok(waiter_join(&w));
+    assert_true(lists() >= 1);
+    wait_verified(w.grant);
+    release(w.grant);
+}
+
+/* Callbacks run in order: if the neighbour had been granted the lock, it would
+ * have been told before the last one was told that it is cancelled. */
+static void is_not_next_yet(zkr_request *last, zkr_grant *g)
+{
+    int code = ZKR_OK;
+
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    ok(zkr_request_cancel(last));
+    assert_true(recorder_wait(told, 1, SOON_MS));
+    assert_true(recorder_get(told, 0, &code, NULL));
+    assert_int_equal(code, ZKR_ECANCELED);
+    assert_int_equal(recorder_count(told), 1);
+}
+
+static void on_written(int rc, const struct zkr_guarded_stat *stat, void *user)
+{
+    (void)stat;
+    recorder_add(user, rc, 0);
+}
+
+static void write_held_back(enum proxy_action action)
+{
+    struct recorder *written = recorder_new();
+    zkr_grant *g = acquire(m);
+    zkr_request *last;
+    char data[96];
+
+    (void)snprintf(data, sizeof(data), "%s-data", path);
+    assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    ask();
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, &last));
+    wait_children(path, 3);
+    settle(s);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, action);
+    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, -1, on_written,
+                                   written));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    is_not_next_yet(last, g);
+    zkr_request_free(last);
+    proxy_release(proxy);
+    assert_true(recorder_wait(written, 1, SOON_MS));
+    release(nth_grant(1));
+    zkr_grant_free(g);
+    recorder_free(written);
+    assert_int_equal(admin_delete(admin, data), ZOK);
+}
+
+static void an_unanswered_write_keeps_the_neighbour_waiting(void **state)
+{
+    (void)state;
+    write_held_back(PROXY_HOLD_REPLY);
+}
+
+static void an_unsent_write_keeps_the_neighbour_waiting(void **state)
+{
+    (void)state;
+    write_held_back(PROXY_HOLD_REQUEST);
+}
+
+/* -- readers and writers --------------------------------------------------- */
+
+static void readers_follow_a_writer_without_a_list(void **state)
+{
+    enum { READERS = 3 };
+    zkr_rwlock *lock;
+    zkr_grant *writing;
+    struct waiter readers[READERS];
+    struct waiter writer;
+
+    (void)state;
+    ok(zkr_rwlock_new(s, path, NULL, &lock));
+    ok(zkr_rwlock_acquire_write(lock, -1, &writing));
+    proxy_reset_counts(proxy);
+    for (size_t i = 0; i < READERS; i++) {
+        waiter_start_by(&readers[i], by_reading, lock, -1);
+        wait_children(path, i + 2);
+    }
+    waiter_start_by(&writer, by_writing, lock, -1);
+    wait_children(path, READERS + 2);
+    wait_watched(READERS + 1);
+    proxy_reset_counts(proxy);
+    release(writing);
+    for (size_t i = 0; i < READERS; i++)
+        ok(waiter_join(&readers[i]));
+    assert_int_equal(lists(), 0);
+    for (size_t i = 0; i < READERS; i++) {
+        settle(s);
+        assert_false(waiter_is_done(&writer));
+        release(readers[i].grant);
+    }
+    ok(waiter_join(&writer));
+    release(writer.grant);
+    zkr_rwlock_free(lock);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ten_claims_need_two_lists),
+        TEST(an_acquire_again_is_one_create),
+        TEST(somebody_who_came_meanwhile_is_seen),
+        TEST(another_directory_is_noticed),
+        TEST(two_threads_hand_over_without_a_list),
+        TEST(two_handles_on_one_path_are_one_line),
+        TEST(all_sessions_are_served_in_order),
+        TEST(who_loses_its_node_queues_again),
+        TEST(what_is_lost_passes_to_the_neighbour),
+        TEST(a_new_connection_lists),
+        TEST(an_unanswered_write_keeps_the_neighbour_waiting),
+        TEST(an_unsent_write_keeps_the_neighbour_waiting),
+        TEST(readers_follow_a_writer_without_a_list),
+    };
+
+    return cmocka_run_group_tests_name("line", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
