@@ -24,6 +24,8 @@ A patch begins with a sentence that says what it breaks. Its lines
   unit-NAME          a program of tests/unit
   sim OPTION...      the simulator, with options of its own
   stories PATTERN    stories of the simulator, those whose names match
+  line_stories PATTERN
+                     the same of those of the line
   lives PATTERN      the same of its lives
   test-NAME PATTERN  a program of tests/integration, the tests whose names match
   cli-NAME PATTERN   a program of tests/cli without a server, likewise
@@ -42,7 +44,7 @@ die() {
 
 program_of() { # what is run
     case $1 in
-    sim | stories | lives) echo "tests/sim/$1" ;;
+    sim | stories | line_stories | lives) echo "tests/sim/$1" ;;
     unit-*) echo "tests/unit/$1" ;;
     cli-* | test-lockctl-*) echo "tests/cli/$1" ;;
     test-*) echo "tests/integration/$1" ;;

@@ -4,6 +4,7 @@
  * session, the holder. */
 #include "story.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +45,12 @@ static void begin(void)
         zkr_mutex_new(session, WORLD_PATH, NULL, &twin) != ZKR_OK ||
         zkr_rwlock_new(session, WORLD_PATH, NULL, &rwlock) != ZKR_OK)
         world_fail("cannot begin: %s", zkr_error_detail());
+    world.processes[TELLER].session = session;
 }
 
 static void end(void)
 {
+    world.processes[TELLER].session = NULL;
     zkr_mutex_free(mutex);
     zkr_mutex_free(twin);
     zkr_rwlock_free(rwlock);
@@ -168,20 +171,28 @@ static void only_these_were_asked(int creates, int lists)
 
 /* -- operators ------------------------------------------------------------- */
 
-static void operate(enum zkr__zk_type type, const char *path, const char *data)
+static void operate_as(enum zkr__zk_type type, enum zkr__zk_mode mode,
+                       const char *path, const char *data)
 {
     struct request *r = arena_new(sizeof(*r));
 
     r->type = type;
-    r->mode = type == ZKR__ZK_CREATE && strchr(path, '-') != NULL
-                  ? ZKR__ZK_EPHEMERAL_SEQUENTIAL
-                  : ZKR__ZK_PERSISTENT;
+    r->mode = mode;
     r->path = arena_copy(path, strlen(path));
     r->data = data;
     r->data_len = strlen(data);
     r->session = NO_SESSION;
     r->cause = BY_OPERATOR;
     ensemble_submit(ensemble_leader(), r);
+}
+
+static void operate(enum zkr__zk_type type, const char *path, const char *data)
+{
+    bool sequential = type == ZKR__ZK_CREATE && strchr(path, '-') != NULL;
+
+    operate_as(type,
+               sequential ? ZKR__ZK_EPHEMERAL_SEQUENTIAL : ZKR__ZK_PERSISTENT,
+               path, data);
 }
 
 /* Of the claims of the session: the path of the node of the nth. */
@@ -206,6 +217,12 @@ static const struct node *find_child(const char *part)
             return n;
     }
     return NULL;
+}
+
+static void cut_ours(int directions, int64_t duration)
+{
+    for (int r = 0; r < REPLICAS; r++)
+        server_cut(TELLER, r, directions, duration);
 }
 
 static void nothing(void)
@@ -362,17 +379,96 @@ static void nodes_that_stay_are_waited_for(void **state)
     succeeds(leave_a_node, nothing);
 }
 
+static void leave_a_node_ahead(void)
+{
+    begin();
+    for (int i = 0; i < 3; i++)
+        ask_for(i);
+    await_grant(0);
+    some_time();
+    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
+    pass_on(0);
+    await_grant(1);
+    some_time(); /* the node of the first one stays */
+    pass_on(1);
+    fiber_sleep(world.timeout / 2);
+    still_waits(2);
+    take_and_pass_on(2); /* the session has ended */
+    end();
+}
+
+static void neighbours_wait_for_nodes_that_stay(void **state)
+{
+    (void)state;
+    succeeds(leave_a_node_ahead, nothing);
+}
+
+/* Somebody writes to the node of the nth claim, which is to be watched once
+ * more; before that it goes, and no event tells. */
+static void lose_the_watch(int nth)
+{
+    cut_ours(WAY_UP, world.timeout / 5);
+    operate(ZKR__ZK_SET, node_of(nth), "?");
+    fiber_sleep(20 * MS);
+    operate(ZKR__ZK_DELETE, node_of(nth), "");
+    fiber_sleep(20 * MS);
+}
+
+static void lose_a_neighbour_unseen(void)
+{
+    begin();
+    ask_for(0);
+    ask_for(1);
+    await_grant(0);
+    some_time();
+    lose_the_watch(1);
+    pass_on(0);
+    fiber_sleep(20 * MS);
+    still_waits(1);
+    take_and_pass_on(1);
+    end();
+}
+
+static void a_neighbour_that_is_not_watched_is_not_next(void **state)
+{
+    (void)state;
+    succeeds(lose_a_neighbour_unseen, nothing);
+}
+
+/* The delete of the first one is delayed. */
+static void come_behind_one_that_goes(void)
+{
+    const char *first;
+
+    begin();
+    ask_for(0);
+    await_grant(0);
+    first = node_of(0);
+    first = arena_copy(first, strlen(first));
+    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
+    pass_on(0);
+    some_time();
+    count_from_here();
+    ask_for(1);
+    await_grant(1);
+    if (find_child(first) == NULL || asked(ZKR__ZK_GET) != 0)
+        world_fail("it has waited for one that was given back");
+    refuse(ZKR__ZK_DELETE, NULL, 0);
+    pass_on(1);
+    end();
+}
+
+static void what_was_given_back_is_not_waited_for(void **state)
+{
+    (void)state;
+    succeeds(come_behind_one_that_goes, nothing);
+}
+
 /* -- writes ---------------------------------------------------------------- */
 
 static void on_written(int rc, const struct zkr_guarded_stat *stat, void *user)
 {
     writes_told(user, rc, stat);
-}
-
-static void cut_ours(int directions, int64_t duration)
-{
-    for (int r = 0; r < REPLICAS; r++)
-        server_cut(TELLER, r, directions, duration);
 }
 
 static void write_and_leave(int directions, int64_t timeout_ms)
@@ -558,6 +654,101 @@ static void who_has_no_node_is_not_next(void **state)
     succeeds(lose_the_own_node, nothing);
 }
 
+static void lose_the_own_node_unseen(void)
+{
+    holder_has_it();
+    begin();
+    ask_for(0);
+    some_time();
+    lose_the_watch(0);
+    give_back(&users[HOLDER]);
+    fiber_sleep(20 * MS);
+    still_waits(0);
+    take_and_pass_on(0);
+    end();
+}
+
+static void who_does_not_watch_its_node_is_not_next(void **state)
+{
+    (void)state;
+    succeeds(lose_the_own_node_unseen, nothing);
+}
+
+/* A writer of another session puts a reader at its place, and goes. */
+static void downgrade_another(void)
+{
+    const char *writer;
+    char reader[128];
+
+    holder_has_it();
+    writer = zkr_grant_node(users[HOLDER].grant);
+    begin();
+    ask_write(0);
+    some_time();
+    (void)snprintf(reader, sizeof(reader), "%s%s%s", WORLD_PATH,
+                   "/_c_57ca8e00-0000-4000-8000-000000000000-__READ__",
+                   writer + strlen(writer) - 10);
+    operate_as(ZKR__ZK_CREATE, ZKR__ZK_PERSISTENT, reader, "");
+    some_time();
+    give_back(&users[HOLDER]);
+    fiber_sleep(world.timeout / 2);
+    still_waits(0);
+    operate(ZKR__ZK_DELETE, reader, "");
+    take_and_pass_on(0);
+    end();
+}
+
+static void a_writer_ahead_may_be_a_reader_next(void **state)
+{
+    (void)state;
+    succeeds(downgrade_another, nothing);
+}
+
+/* -- ghosts ---------------------------------------------------------------- */
+
+static int come_to_a_follower(void)
+{
+    int replica = client_replica(TELLER);
+
+    while (replica == NO_REPLICA || replica == ensemble_leader()) {
+        server_reset_connections(TELLER);
+        some_time();
+        replica = client_replica(TELLER);
+    }
+    return replica;
+}
+
+/* The server of ours keeps the node of the holder. */
+static void wait_behind_a_ghost(void)
+{
+    struct node *ghost;
+
+    holder_has_it();
+    begin();
+    ghost =
+        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+    ghost->haunts = 1 + come_to_a_follower();
+    ensemble_kill_session(ghost->session);
+    for (int i = 0; i < 2; i++)
+        ask_for(i);
+    await_grant(0);
+    some_time();
+    pass_on(0);
+    fiber_sleep(world.timeout / 2);
+    still_waits(1);
+    take_and_pass_on(1);
+    give_back(&users[HOLDER]);
+    end();
+}
+
+/* What one claim has asked the leader is no knowledge of the others. */
+static void each_asks_for_its_ghosts(void **state)
+{
+    (void)state;
+    story.anew = true;
+    succeeds(wait_behind_a_ghost, nothing);
+}
+
 static void far(int64_t round_trip)
 {
     server_far(round_trip / 2);
@@ -740,12 +931,18 @@ int main(void)
         cmocka_unit_test(what_is_lost_passes_to_the_neighbour),
         cmocka_unit_test(a_new_connection_begins_without_knowledge),
         cmocka_unit_test(nodes_that_stay_are_waited_for),
+        cmocka_unit_test(neighbours_wait_for_nodes_that_stay),
+        cmocka_unit_test(a_neighbour_that_is_not_watched_is_not_next),
+        cmocka_unit_test(what_was_given_back_is_not_waited_for),
         cmocka_unit_test(a_write_is_over_before_the_next_is_granted),
         cmocka_unit_test(the_create_alone_is_the_acquire),
         cmocka_unit_test(another_directory_has_other_numbers),
         cmocka_unit_test(a_gap_in_the_numbers_is_somebody),
         cmocka_unit_test(who_waits_for_one_does_not_list),
         cmocka_unit_test(who_has_no_node_is_not_next),
+        cmocka_unit_test(who_does_not_watch_its_node_is_not_next),
+        cmocka_unit_test(a_writer_ahead_may_be_a_reader_next),
+        cmocka_unit_test(each_asks_for_its_ghosts),
         cmocka_unit_test(a_read_is_answered_before_the_next),
         cmocka_unit_test(readers_are_neighbours_of_a_writer),
         cmocka_unit_test(a_reader_beside_its_writer_is_ahead_unseen),
