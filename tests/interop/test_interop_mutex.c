@@ -3,6 +3,7 @@
  * table. */
 #include "fixture.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "pair.h"
@@ -99,6 +100,58 @@ static void a_foreign_child_blocks_curator_and_not_us(void **state)
     worker_do(them, "released", "release write");
 }
 
+static atomic_bool enough;
+
+static void *take_turns(void *mutex)
+{
+    zkr_grant *g;
+    intptr_t failed = 0;
+
+    while (!atomic_load(&enough)) {
+        if (zkr_mutex_acquire(mutex, SOON_MS, &g) != ZKR_OK) {
+            failed++;
+            continue;
+        }
+        (void)zkr_grant_release(g);
+        zkr_grant_free(g);
+    }
+    return (void *)failed;
+}
+
+/* Two threads here take a lock that stays from each other without a pause. */
+static void curator_gets_a_lock_that_stays_here(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct worker *us;
+    struct worker *them;
+    const char *path = pair_on_new_path("mutex", &c, &curator, &us, &them);
+    zkr_session *s = open_session();
+    zkr_mutex *m = NULL;
+    pthread_t threads[2];
+    void *failed;
+
+    (void)state;
+    opts.retain_ms = 600000;
+    ok(zkr_mutex_new(s, path, &opts, &m));
+    release(acquire(m)); /* it stays, and nobody uses it */
+    worker_acquire(them, "write");
+    worker_do(them, "released", "release write");
+    atomic_store(&enough, false);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_turns, m), 0);
+    for (int i = 0; i < 5; i++) {
+        worker_acquire(them, "write");
+        worker_do(them, "released", "release write");
+    }
+    atomic_store(&enough, true);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +166,7 @@ static int run_group(void)
         cmocka_unit_test(c_in_either_layout_excludes_the_other),
         cmocka_unit_test(curator_does_not_see_c_in_kazoo_layout),
         cmocka_unit_test(a_foreign_child_blocks_curator_and_not_us),
+        cmocka_unit_test(curator_gets_a_lock_that_stays_here),
     };
 
     return cmocka_run_group_tests_name("interop-mutex", tests, NULL,
