@@ -26,6 +26,7 @@ void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap,
 
 void zkr__lease_set_timeout(struct zkr__lease *lease, int64_t timeout)
 {
+    lease->longest = zkr__lease_promised(lease);
     if (lease->timeout == 0 || timeout < lease->timeout)
         lease->timeout = timeout;
     if (lease->took > lease->timeout)
@@ -120,6 +121,11 @@ int64_t zkr__lease_until(const struct zkr__lease *lease)
         return 0;
     return lease->alive + lease->timeout - lease->timeout / 1000 -
            lease->margin;
+}
+
+int64_t zkr__lease_promised(const struct zkr__lease *lease)
+{
+    return max(lease->longest, zkr__lease_until(lease));
 }
 
 int64_t zkr__lease_late(const struct zkr__lease *lease)

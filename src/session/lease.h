@@ -50,6 +50,7 @@ struct zkr__lease {
     int64_t last_committed; /* when the last committed write was sent */
     int64_t took;           /* R: what a write takes, see below */
     int64_t alive;          /* s_j: the leader knows that we were alive */
+    int64_t longest;        /* its end, before the timeout became shorter */
 };
 
 /* A new session. `ping_gap` 0: three tenths of the timeout. */
@@ -74,6 +75,9 @@ void zkr__lease_committed(struct zkr__lease *lease, int64_t sent,
 
 /* Returns the instant before which a held lock is ours; 0 without a proof. */
 int64_t zkr__lease_until(const struct zkr__lease *lease);
+
+/* Returns the latest that this has been: the caller may have been told it. */
+int64_t zkr__lease_promised(const struct zkr__lease *lease);
 
 /* How often to write while something is held. Several writes may be under way:
  * each is a j, an m and a k, so proofs overlap.

@@ -98,7 +98,7 @@ static void lost_locked(struct zkr_session *s, const char *why) ZKR__LOCKED
     s->epoch++;
     s->id = 0;
     s->promised_until =
-        zkr__session_has_lease(s) ? zkr__lease_until(&s->lease) : 0;
+        zkr__session_has_lease(s) ? zkr__lease_promised(&s->lease) : 0;
     reset_lease(s);
     zkr__scout_rest_locked(s);
     move_locked(s, ZKR_SESSION_LOST, why);

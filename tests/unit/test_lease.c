@@ -381,6 +381,23 @@ static void a_smaller_timeout_counts_for_all(void **state)
     assert_int_equal(until(), 6 * S - 6 * S / 1000);
 }
 
+/* The caller may have been told the end of the longer lease before: until then
+ * nobody deletes the node. */
+static void what_was_promised_stays_promised(void **state)
+{
+    int64_t longer;
+
+    (void)state;
+    zkr__lease_begin(&lease, 1000 * S);
+    longer = zkr__lease_until(&lease);
+    assert_int_equal(zkr__lease_promised(&lease), longer);
+    zkr__lease_set_timeout(&lease, T / 2);
+    assert_true(zkr__lease_until(&lease) < longer);
+    assert_int_equal(zkr__lease_promised(&lease), longer);
+    zkr__lease_reset(&lease, 0, 0);
+    assert_int_equal(zkr__lease_promised(&lease), 0);
+}
+
 static void gap_and_margin_can_be_chosen(void **state)
 {
     (void)state;
@@ -432,6 +449,7 @@ int main(void)
         TEST(many_reads_at_once_keep_the_writes),
         TEST(a_long_silence_while_held_does_not_bring_it_back),
         TEST(a_smaller_timeout_counts_for_all),
+        TEST(what_was_promised_stays_promised),
         TEST(gap_and_margin_can_be_chosen),
         TEST(a_new_session_forgets),
     };
