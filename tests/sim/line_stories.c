@@ -229,6 +229,13 @@ static void nothing(void)
 {
 }
 
+static void holder_has_it(void)
+{
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    await_told(&users[HOLDER]);
+}
+
 /* -- neighbours ------------------------------------------------------------ */
 
 static void hand_over(void)
@@ -302,8 +309,33 @@ static void a_neighbour_without_its_node_is_not_next(void **state)
     succeeds(delete_a_neighbour, nothing);
 }
 
-/* The event is under way when the lock is given back: what is granted then has
- * no node, and is told so. The next one is not granted beside it. */
+/* The first of ours gives up, and others are still ahead of the next. */
+static void give_up_behind_others(void)
+{
+    zkr_request *request;
+
+    holder_has_it();
+    begin();
+    ours[0] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
+    expect(zkr_mutex_acquire_async(mutex, -1, on_told, &ours[0], &request));
+    ask_for(1);
+    some_time();
+    (void)zkr_request_cancel(request);
+    zkr_request_free(request);
+    some_time();
+    still_waits(1);
+    give_back(&users[HOLDER]);
+    take_and_pass_on(1);
+    end();
+}
+
+static void who_is_first_of_ours_may_be_behind_others(void **state)
+{
+    (void)state;
+    succeeds(give_up_behind_others, nothing);
+}
+
+/* Both nodes go, and the events come in order: the third claim is next. */
 static void delete_two(void)
 {
     begin();
@@ -603,13 +635,6 @@ static void a_gap_in_the_numbers_is_somebody(void **state)
 }
 
 /* -- the only node ahead --------------------------------------------------- */
-
-static void holder_has_it(void)
-{
-    start(&users[HOLDER]);
-    ask(&users[HOLDER]);
-    await_told(&users[HOLDER]);
-}
 
 static void wait_for_one(void)
 {
@@ -928,6 +953,7 @@ int main(void)
         cmocka_unit_test(a_neighbour_is_next_without_a_request),
         cmocka_unit_test(two_handles_have_one_line),
         cmocka_unit_test(a_neighbour_without_its_node_is_not_next),
+        cmocka_unit_test(who_is_first_of_ours_may_be_behind_others),
         cmocka_unit_test(what_is_lost_passes_to_the_neighbour),
         cmocka_unit_test(a_new_connection_begins_without_knowledge),
         cmocka_unit_test(nodes_that_stay_are_waited_for),
