@@ -360,6 +360,21 @@ static void what_is_lost_passes_to_the_neighbour(void **state)
     succeeds(delete_two, nothing);
 }
 
+static void holder_has_it(void)
+{
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    await_told(&users[HOLDER]);
+}
+
+static void await_reconnect(void)
+{
+    server_reset_connections(TELLER);
+    while (zkr_session_state(session) != ZKR_SESSION_RECONNECTED)
+        fiber_sleep(MS / 10);
+    some_time();
+}
+
 static void come_back(void)
 {
     begin();
@@ -367,10 +382,7 @@ static void come_back(void)
     ask_for(1);
     await_grant(0);
     some_time();
-    server_reset_connections(TELLER);
-    while (zkr_session_state(session) != ZKR_SESSION_RECONNECTED)
-        fiber_sleep(MS / 10);
-    some_time();
+    await_reconnect();
     count_from_here();
     pass_on(0);
     await_grant(1);
@@ -380,10 +392,56 @@ static void come_back(void)
     end();
 }
 
+/* Its own node is seen again, because somebody has written to it. */
+static void come_back_behind_another(void)
+{
+    holder_has_it();
+    begin();
+    ask_for(0);
+    some_time();
+    await_reconnect();
+    operate(ZKR__ZK_SET, node_of(0), "?");
+    some_time();
+    count_from_here();
+    give_back(&users[HOLDER]);
+    await_grant(0);
+    if (asked(ZKR__ZK_SURVEY) == 0)
+        world_fail("what was known on the last connection counts");
+    pass_on(0);
+    end();
+}
+
 static void a_new_connection_begins_without_knowledge(void **state)
 {
     (void)state;
     succeeds(come_back, nothing);
+    succeeds(come_back_behind_another, nothing);
+}
+
+static void come_back_together(void)
+{
+    begin();
+    for (int i = 0; i < 3; i++)
+        ask_for(i);
+    await_grant(0);
+    some_time();
+    await_reconnect();
+    ask_for(3); /* its list serves all of them */
+    some_time();
+    count_from_here();
+    for (int i = 0; i < 3; i++) {
+        pass_on(i);
+        await_grant(i + 1);
+    }
+    only_these_were_asked(0, 0);
+    pass_on(3);
+    end();
+}
+
+static void one_list_serves_all_that_wait(void **state)
+{
+    (void)state;
+    succeeds(come_back_together, nothing);
 }
 
 static void leave_a_node(void)
@@ -422,6 +480,8 @@ static void leave_a_node_ahead(void)
     pass_on(0);
     await_grant(1);
     some_time(); /* the node of the first one stays */
+    operate(ZKR__ZK_SET, node_of(1), "?");
+    some_time(); /* the third one has read its own */
     pass_on(1);
     fiber_sleep(world.timeout / 2);
     still_waits(2);
@@ -956,6 +1016,7 @@ int main(void)
         cmocka_unit_test(who_is_first_of_ours_may_be_behind_others),
         cmocka_unit_test(what_is_lost_passes_to_the_neighbour),
         cmocka_unit_test(a_new_connection_begins_without_knowledge),
+        cmocka_unit_test(one_list_serves_all_that_wait),
         cmocka_unit_test(nodes_that_stay_are_waited_for),
         cmocka_unit_test(neighbours_wait_for_nodes_that_stay),
         cmocka_unit_test(a_neighbour_that_is_not_watched_is_not_next),
