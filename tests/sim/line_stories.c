@@ -609,6 +609,37 @@ static void a_write_is_over_before_the_next_is_granted(void **state)
     succeeds(write_in_vain, nothing);
 }
 
+static void write_and_pass_on(void)
+{
+    const char *first;
+    struct write *w;
+
+    begin();
+    ask_for(0);
+    ask_for(1);
+    await_grant(0);
+    w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
+                     story.time == 0 ? "/locks/one" : "/locks/two");
+    expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
+                                          strlen(w->data), -1, on_written, w));
+    some_time();
+    first = node_of(0);
+    first = arena_copy(first, strlen(first));
+    cut_ours(WAY_UP, world.timeout / 5);
+    pass_on(0);
+    await_grant(1);
+    if (find_child(first) == NULL)
+        world_fail("it has waited for the delete");
+    pass_on(1);
+    end();
+}
+
+static void a_write_that_was_answered_delays_nobody(void **state)
+{
+    (void)state;
+    succeeds(write_and_pass_on, nothing);
+}
+
 /* -- the create alone ------------------------------------------------------ */
 
 /* The second claim watches the directory, and lists. */
@@ -626,10 +657,12 @@ static void acquire_again(void)
     begin();
     settle();
     count_from_here();
-    ask_for(0);
-    await_grant(0);
-    only_these_were_asked(1, 0);
-    pass_on(0);
+    for (int i = 0; i < 3; i++) {
+        ask_for(0);
+        take_and_pass_on(0);
+        some_time();
+    }
+    only_these_were_asked(3, 0);
     end();
 }
 
@@ -692,6 +725,29 @@ static void a_gap_in_the_numbers_is_somebody(void **state)
 {
     (void)state;
     succeeds(meet_a_stranger, nothing);
+}
+
+/* Both see that the lock is free. */
+static void try_twice(void)
+{
+    begin();
+    settle();
+    for (int i = 0; i < 2; i++) {
+        ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
+        expect(zkr_mutex_acquire_async(mutex, 0, on_told, &ours[i], NULL));
+    }
+    some_time();
+    await_grant(0);
+    if (!ours[1].told || ours[1].rc != ZKR_EBUSY)
+        world_fail("a try waits behind another");
+    pass_on(0);
+    end();
+}
+
+static void a_try_waits_for_no_neighbour(void **state)
+{
+    (void)state;
+    succeeds(try_twice, nothing);
 }
 
 /* -- the only node ahead --------------------------------------------------- */
@@ -1022,7 +1078,9 @@ int main(void)
         cmocka_unit_test(a_neighbour_that_is_not_watched_is_not_next),
         cmocka_unit_test(what_was_given_back_is_not_waited_for),
         cmocka_unit_test(a_write_is_over_before_the_next_is_granted),
+        cmocka_unit_test(a_write_that_was_answered_delays_nobody),
         cmocka_unit_test(the_create_alone_is_the_acquire),
+        cmocka_unit_test(a_try_waits_for_no_neighbour),
         cmocka_unit_test(another_directory_has_other_numbers),
         cmocka_unit_test(a_gap_in_the_numbers_is_somebody),
         cmocka_unit_test(who_waits_for_one_does_not_list),
