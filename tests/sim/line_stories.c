@@ -360,13 +360,6 @@ static void what_is_lost_passes_to_the_neighbour(void **state)
     succeeds(delete_two, nothing);
 }
 
-static void holder_has_it(void)
-{
-    start(&users[HOLDER]);
-    ask(&users[HOLDER]);
-    await_told(&users[HOLDER]);
-}
-
 static void await_reconnect(void)
 {
     server_reset_connections(TELLER);
