@@ -111,12 +111,14 @@ static void check_watched(const struct zkr_participant *p,
     zkr__queue_done(&queue);
 }
 
-/* No server lists a name twice. */
-static bool is_listed_once(const struct zkr_participant *p)
+/* No server lists a name twice; a queue counts it once. */
+static bool are_listed_once(void)
 {
     for (size_t i = 0; i < count; i++) {
-        if (&items[i] != p && strcmp(items[i].name, p->name) == 0)
-            return false;
+        for (size_t k = i + 1; k < count; k++) {
+            if (strcmp(items[i].name, items[k].name) == 0)
+                return false;
+        }
     }
     return true;
 }
@@ -141,14 +143,15 @@ static void check_all_watched(void)
 {
     uint32_t seen = markers_seen();
 
+    if (!are_listed_once())
+        return;
     for (size_t i = 0; i < count; i++) {
         const struct zkr_participant *p = &items[i];
         const struct zkr__recipe *recipe = p->kind == ZKR_PARTICIPANT_SHARED
                                                ? &zkr__reading_recipe
                                                : &zkr__writing_recipe;
 
-        if (p->kind == ZKR_PARTICIPANT_FOREIGN || is(p, ZKR__UNFAIR_NAME) ||
-            !is_listed_once(p))
+        if (p->kind == ZKR_PARTICIPANT_FOREIGN || is(p, ZKR__UNFAIR_NAME))
             continue;
         check_watched(p, recipe, queued);
         if ((seen & ~recipe->markers) == 0)

@@ -106,6 +106,7 @@ struct judge_node *history_nodes(const struct life *lives, size_t count)
         nodes[i] =
             (struct judge_node){ .name = l->name,
                                  .shared = strstr(l->name, "__READ__") != NULL,
+                                 .session = l->owner,
                                  .token = l->begin,
                                  .gone = l->end,
                                  .gone_at = l->end_ms };

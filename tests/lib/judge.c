@@ -177,15 +177,44 @@ static void judge_going(const struct trial *t, const struct judge_grant *g,
     raise_highest(gone, g->shared, n->gone);
 }
 
+/* The latest end so far, its session, and the latest of another one. */
+struct latest {
+    int64_t end;
+    int64_t session;
+    int64_t of_others;
+};
+
+static int64_t latest_of_others(const struct latest *l, int64_t session)
+{
+    return session != 0 && session == l->session ? l->of_others : l->end;
+}
+
+static void take_end(struct latest *l, const struct judge_node *n)
+{
+    bool same = n->session != 0 && n->session == l->session;
+
+    if (n->gone_at > l->end) {
+        l->of_others = same ? l->of_others : l->end;
+        l->end = n->gone_at;
+        l->session = n->session;
+    } else if (!same && n->gone_at > l->of_others) {
+        l->of_others = n->gone_at;
+    }
+}
+
 static void find_ahead(struct trial *t)
 {
-    struct highest gone_at = { INT64_MIN, INT64_MIN };
+    struct latest all = { INT64_MIN, 0, INT64_MIN };
+    struct latest exclusive = all;
 
     for (size_t i = 0; i < t->records->node_count; i++) {
         const struct judge_node *n = &t->records->nodes[i];
 
-        t->ahead[i] = highest_in_conflict(&gone_at, n->shared);
-        raise_highest(&gone_at, n->shared, n->gone_at);
+        t->ahead[i] =
+            latest_of_others(n->shared ? &exclusive : &all, n->session);
+        take_end(&all, n);
+        if (!n->shared)
+            take_end(&exclusive, n);
     }
 }
 

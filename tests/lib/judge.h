@@ -19,7 +19,9 @@ enum judge_rule {
     JUDGE_DISORDER, /* a token is not above those of earlier grants */
     JUDGE_TWICE,    /* two grants have one token */
     JUDGE_UNKNOWN,  /* no node has the token and the name of a grant */
-    JUDGE_EARLY,    /* a node ahead was still there when it was granted */
+    JUDGE_EARLY,    /* a node ahead, of another session, was still there when it
+                       was granted: claims of one session take the lock from
+                       each other when it is given back (OVERLAP) */
     JUDGE_LATE,     /* it was held when its node had gone */
     JUDGE_PASSED,   /* its node went before that of an earlier grant */
     JUDGE_LEFT,     /* a node is still there */
@@ -42,6 +44,7 @@ struct judge_grant {
 struct judge_node {
     const char *name;
     bool shared;
+    int64_t session; /* 0: not known */
     int64_t token;   /* its czxid */
     int64_t gone;    /* zxid, or JUDGE_NEVER */
     int64_t gone_at; /* the same on the clock of the grants */

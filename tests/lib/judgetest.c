@@ -260,6 +260,27 @@ static void a_node_ahead_is_still_there(void **state)
                        "ahead had gone, by 5");
 }
 
+/* Claims of one session take the lock from each other before the node goes;
+ * those of others do not. */
+static void a_node_ahead_of_the_same_session_is_still_there(void **state)
+{
+    (void)state;
+    add_node("z", false, 1, 15);
+    add_node("a", false, 2, 25);
+    add("b", false, 3, 20, 30);
+    nodes[0].session = 8;
+    nodes[1].session = nodes[2].session = 9;
+    finds_nothing();
+    nodes[0].gone_at = 22;
+    finds(JUDGE_EARLY, "b, exclusive, token 0x3: it was granted before a node "
+                       "ahead had gone, by 2");
+    nodes[0].session = 9;
+    finds_nothing();
+    nodes[1].session = 8;
+    finds(JUDGE_EARLY, "b, exclusive, token 0x3: it was granted before a node "
+                       "ahead had gone, by 5");
+}
+
 static void a_shared_node_ahead_is_still_there(void **state)
 {
     (void)state;
@@ -400,6 +421,7 @@ int main(void)
         TEST(the_server_has_no_node_at_all),
         TEST(the_node_with_the_token_has_another_name),
         TEST(a_node_ahead_is_still_there),
+        TEST(a_node_ahead_of_the_same_session_is_still_there),
         TEST(a_shared_node_ahead_is_still_there),
         TEST(it_is_held_when_its_node_has_gone),
         TEST(clocks_may_be_off_by_the_slack),
