@@ -383,19 +383,32 @@ static void a_reader_learns_that_its_node_was_deleted(void **state)
     zkr_grant_free(first);
 }
 
+static bool another_is_last(void *old)
+{
+    char *last = count_children(dir) < 3 ? NULL : nth_child(dir, 2);
+    bool another = last != NULL && strcmp(last, old) != 0;
+
+    free(last);
+    return another;
+}
+
 static void a_waiter_whose_node_was_deleted_enters_again(void **state)
 {
     zkr_grant *first = write_lock(rival);
     struct waiter reader;
     struct waiter writer;
+    char *old;
 
     (void)state;
     queue_up(&reader, by_reading, lock);
     queue_up(&writer, by_writing, lock);
+    old = nth_child(dir, 2);
     delete_nth_child(dir, 2);
-    delete_nth_child(dir, 1); /* now the writer notices, */
-    wait_children(dir, 2);
-    release(first); /* and now the reader, which is behind it from here on */
+    assert_true(wait_until(another_is_last, old, SOON_MS)); /* the writer, */
+    delete_nth_child(dir, 1);
+    wait_children(dir, 3); /* ... and the reader, behind it from here on */
+    free(old);
+    release(first);
     first = granted(&writer);
     still_waits(&reader);
     release(hand_on(first, &reader));

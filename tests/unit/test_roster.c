@@ -346,8 +346,9 @@ static const char *watched(const struct zkr__recipe *recipe,
 
     assert_int_equal(zkr__queue_parse(&queue, names, n, recipe->markers),
                      ZKR_OK);
-    if (partner != NULL)
-        queue.all[zkr__queue_find(&queue, partner->name)].left_out = true;
+    i = partner == NULL ? NOBODY : zkr__queue_find(&queue, partner->name);
+    if (i != NOBODY) /* the recipe knows its marker */
+        queue.all[i].left_out = true;
     nearest = zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
     i = recipe->waits_for(&nearest);
     if (i != NOBODY)
