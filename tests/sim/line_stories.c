@@ -602,6 +602,36 @@ static void a_write_is_over_before_the_next_is_granted(void **state)
     succeeds(write_in_vain, nothing);
 }
 
+/* The answer is lost with the connection, and the node stays for a while. */
+static void write_and_lose_the_answer(void)
+{
+    struct write *w;
+
+    begin();
+    ask_for(0);
+    ask_for(1);
+    await_grant(0);
+    some_time();
+    w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
+                     story.time == 0 ? "/locks/one" : "/locks/two");
+    expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
+                                          strlen(w->data), -1, on_written, w));
+    await_reconnect();
+    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
+    pass_on(0);
+    fiber_sleep(world.timeout / 2);
+    still_waits(1);
+    refuse(ZKR__ZK_DELETE, NULL, 0);
+    take_and_pass_on(1);
+    end();
+}
+
+static void a_write_without_an_answer_delays_the_next(void **state)
+{
+    (void)state;
+    succeeds(write_and_lose_the_answer, nothing);
+}
+
 static void write_and_pass_on(void)
 {
     const char *first;
@@ -1083,6 +1113,7 @@ int main(void)
         cmocka_unit_test(a_neighbour_that_is_not_watched_is_not_next),
         cmocka_unit_test(what_was_given_back_is_not_waited_for),
         cmocka_unit_test(a_write_is_over_before_the_next_is_granted),
+        cmocka_unit_test(a_write_without_an_answer_delays_the_next),
         cmocka_unit_test(a_write_that_was_answered_delays_nobody),
         cmocka_unit_test(the_create_alone_is_the_acquire),
         cmocka_unit_test(a_try_waits_for_no_neighbour),
