@@ -520,6 +520,36 @@ static void a_neighbour_that_is_not_watched_is_not_next(void **state)
     succeeds(lose_a_neighbour_unseen, nothing);
 }
 
+/* The second is about to be granted the lock, and the third could be. */
+static void cancel_two(void)
+{
+    begin();
+    ask_as(0, twin);
+    ask_for(1);
+    ask_for(2);
+    await_grant(0);
+    some_time();
+    cut_ours(WAY_UP, world.timeout / 5);
+    operate(ZKR__ZK_SET, node_of(1), "?"); /* it is to be seen once more */
+    fiber_sleep(20 * MS);
+    pass_on(0);
+    fiber_sleep(20 * MS);
+    still_waits(1);
+    expect(zkr_mutex_cancel(mutex));
+    some_time();
+    for (int i = 1; i < 3; i++) {
+        if (ours[i].rc != ZKR_ECANCELED)
+            world_fail("claim %d is told %s", i, zkr_strerror(ours[i].rc));
+    }
+    end();
+}
+
+static void who_is_cancelled_lets_nobody_in(void **state)
+{
+    (void)state;
+    succeeds(cancel_two, nothing);
+}
+
 /* The delete of the first one is delayed. */
 static void come_behind_one_that_goes(void)
 {
@@ -1111,6 +1141,7 @@ int main(void)
         cmocka_unit_test(nodes_that_stay_are_waited_for),
         cmocka_unit_test(neighbours_wait_for_nodes_that_stay),
         cmocka_unit_test(a_neighbour_that_is_not_watched_is_not_next),
+        cmocka_unit_test(who_is_cancelled_lets_nobody_in),
         cmocka_unit_test(what_was_given_back_is_not_waited_for),
         cmocka_unit_test(a_write_is_over_before_the_next_is_granted),
         cmocka_unit_test(a_write_without_an_answer_delays_the_next),
