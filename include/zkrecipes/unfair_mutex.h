@@ -8,19 +8,19 @@
  * lock, so a waiter can starve.
  *
  * Use it for a lock that is almost never contended and taken often, such as a
- * guard against two instances of one job. Otherwise use mutex.h: it takes one
- * round trip too when nobody contends, and its waiters cost one wake-up each.
+ * guard against two instances of one job. Otherwise use mutex.h: it sends as
+ * many requests when nobody contends, and its waiters cost one wake-up each.
  *
  * Measured under the load of "tools/bench.sh unfair" (one server, requests that
  * it received per grant, time per grant as a ratio to mutex.h, longest wait by
  * the mean one):
  *
  *   contenders   requests: fair  unfair   time   longest wait: fair  unfair
- *            1            3.0      2.0    0.84                    8       9
- *            2            4.7      3.9    1.09                    4      11
- *            8            5.0     12.1    1.34                    2       7
- *           32            5.0     35.1    2.25                    2       9
- *           64            5.0     62.0    4.08                    1       8
+ *            1            2.0      2.0    0.61                    7       5
+ *            2            4.2      3.9    0.84                    5       6
+ *            8            5.3     12.1    1.55                    2       6
+ *           32            5.2     31.1    2.55                    2       2
+ *           64            5.1     50.9    3.57                    2       2
  *
  * No other client in the tables of docs/interop.md understands this layout.
  *
