@@ -321,13 +321,20 @@ static bool look_with(void (*at_point)(void), int point, bool asks)
     return was_called;
 }
 
+/* There are more points than this. One of the first that is not reached was
+ * late, on a busy machine, and is tried again. */
+enum { POINTS_AT_LEAST = 3 };
+
 static void at_each_point(void (*at_point)(void), bool asks)
 {
     int point = 1;
+    bool reached;
 
-    while (look_with(at_point, point, asks))
-        point++;
-    assert_in_range(point, 4, 100);
+    do {
+        reached = look_with(at_point, point, asks);
+        point += reached;
+    } while (reached || point <= POINTS_AT_LEAST);
+    assert_in_range(point, POINTS_AT_LEAST + 1, 100);
 }
 
 static void a_look_is_taken_at_any_time(void **state)
@@ -365,11 +372,14 @@ static bool end_at(int point)
 static void it_ends_at_any_time(void **state)
 {
     int point = 1;
+    bool reached;
 
     (void)state;
-    while (end_at(point))
-        point++;
-    assert_in_range(point, 4, 100);
+    do {
+        reached = end_at(point);
+        point += reached;
+    } while (reached || point <= POINTS_AT_LEAST);
+    assert_in_range(point, POINTS_AT_LEAST + 1, 100);
 }
 
 /* -- the listers ---------------------------------------------------------- */
