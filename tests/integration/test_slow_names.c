@@ -87,6 +87,7 @@ static void deadlines_do_not_wait_for_a_name_server(void **state)
     release(held);
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED); /* the server is told */
     close_session(s);
     close_session(other);
     recorder_free(r);
