@@ -13,8 +13,8 @@
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
-/* Thousands of claims may wait. What a claim needs in rare cases only is
- * allocated then, but for what LEAVING needs: that must not fail. */
+/* Thousands of claims may wait. So a claim allocates the parts that it needs
+ * in rare cases only, but for those that LEAVING needs: that must not fail. */
 _Static_assert(sizeof(struct zkr__claim) <= 1664, "a claim is large");
 
 static struct zkr__record *describe(const struct zkr__claim *c)

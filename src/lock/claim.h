@@ -89,8 +89,8 @@ struct zkr__claim {
         bool thorough; /* a create may be carried out yet, or was twice */
     } node;
 
-    /* What is asked about our own node, by one step after the other: there is
-     * one request at a time, `op`, with which each member begins. */
+    /* The questions about our own node, which one step after the other asks:
+     * there is one request at a time, `op`, with which each member begins. */
     struct {
         union {
             struct zkr__op op;           /* create.c; recover.c, too */

@@ -30,7 +30,7 @@ struct zkr__place {
     enum zkr__kind kind;
     int64_t seq;
     uint64_t since; /* a list with a higher number shows its node */
-    /* What was seen in that era of the line, ZKR__NEVER_SEEN without any. */
+    /* The era of the line in which `other` was seen, or ZKR__NEVER_SEEN. */
     uint64_t era;
     int64_t other; /* the number of the nearest that is not ours, ahead of it */
 };
@@ -121,7 +121,7 @@ bool zkr__line_is_quiet_locked(const struct zkr__line *line) ZKR__LOCKED;
 /* Its node has just been created. Returns true when its number tells that
  * nobody came in between; then its place is known without a list. */
 bool zkr__line_follows_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* What a list shows: of the line, and of one claim that is in it at `self`. */
+/* Learn from a list: the line, and one claim that is in it at `self`. */
 void zkr__line_see_locked(struct zkr__line *line, int64_t directory,
                           struct zkr__queue *queue) ZKR__LOCKED;
 void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,

@@ -1,5 +1,5 @@
-/* What a line knows of the queue without a list: by the numbers that the server
- * gives out, and by who was granted the lock.
+/* The knowledge of a line that needs no list: by the numbers that the server
+ * gives out, and by which claims were granted the lock.
  *
  * The server counts every create in a directory, and no delete. So a node with
  * the number after that of our last one came right after it, if the directory
@@ -139,9 +139,8 @@ void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
     c->place.other = number_of(queue, zkr__queue_other(queue, self));
 }
 
-/* Others whose claims wait behind one of ours learn from this list, too. One
- * whose node it does not show, although it was created before, knows nothing
- * from then on. */
+/* Others whose claims wait behind one of ours learn from this list, too. A
+ * claim whose node it does not show knows nothing from then on. */
 static void refresh_locked(struct zkr__line *line,
                            const struct zkr__queue *queue) ZKR__LOCKED
 {

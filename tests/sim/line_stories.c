@@ -944,7 +944,8 @@ static void wait_behind_a_ghost(void)
     end();
 }
 
-/* What one claim has asked the leader is no knowledge of the others. */
+/* The answer that one claim has from the leader is no knowledge of the others.
+ */
 static void each_asks_for_its_ghosts(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ class ZooKeeper:
         self.target = line.strip().partition("=")[2]
         once = self.read_counters()
         twice = self.read_counters()
-        # What the question itself adds.
+        # The question itself adds this.
         self.own = {name: twice[name] - once[name] for name in once}
 
     def zk_dev(self, *words):

@@ -1,4 +1,4 @@
-/* What a ZooKeeper server says of itself. */
+/* The four-letter words: a ZooKeeper server tells of itself. */
 #ifndef FOUR_LETTERS_H
 #define FOUR_LETTERS_H
 

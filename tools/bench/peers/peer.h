@@ -1,4 +1,4 @@
-/* What a peer of the benchmark in C is: benches, and a main() that obeys the
+/* A peer of the benchmark in C: benches, and a main() that obeys the
  * driver. ../peer.py says what the driver writes and expects. */
 #ifndef PEER_H
 #define PEER_H

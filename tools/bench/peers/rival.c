@@ -1,4 +1,5 @@
-/* What all adapters need: clocks, pauses, unique tokens, lists of servers. */
+/* The helpers of all adapters: clocks, pauses, unique tokens, lists of servers.
+ */
 #include "rival.h"
 
 #include <stdarg.h>

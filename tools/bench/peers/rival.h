@@ -1,5 +1,5 @@
-/* What a lock of the comparison can do. One adapter for each lock; a program
- * has those that share a client library.
+/* The operations of a lock of the comparison. One adapter for each lock; a
+ * program has those that share a client library.
  */
 #ifndef RIVAL_H
 #define RIVAL_H
@@ -33,7 +33,7 @@ struct rival {
     void (*close)(void *client);
 };
 
-/* What this program has; ends with NULL. */
+/* The locks of this program; ends with NULL. */
 extern const struct rival *const rivals[];
 
 /* Take a note of what failed, for rival_error(); returns RIVAL_ERROR. */

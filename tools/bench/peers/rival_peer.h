@@ -1,4 +1,4 @@
-/* What the benches and the trial of a lock have in common. */
+/* The parts that the benches and the trial of a lock share. */
 #ifndef RIVAL_PEER_H
 #define RIVAL_PEER_H
 

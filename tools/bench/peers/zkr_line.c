@@ -1,7 +1,7 @@
 /* Claims that wait for one lock, without threads, and get it one after the
  * other.
  *
- * A holder is there first, so that all of them have to wait. What they need is
+ * A holder is there first, so that all of them have to wait. Their memory is
  * measured when all nodes are there and the process has come to rest. Then the
  * holder gives back, and each claim gives back when it is granted: this part is
  * the time of the batch. */
@@ -36,7 +36,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static long under_way;
 
-/* What the process uses. */
+/* The memory that the process uses. */
 struct usage {
     int64_t cpu_ns;
     size_t heap;
