@@ -287,14 +287,17 @@ watches() {
         /^\t0x/ && index(path, below) == 1 { print path, $1 }'
 }
 
-# await_watches PATH COUNT: until so many wait in the queue behind $holder. The
-# lock works without it: it is to see the queue in full length.
+# await_watches PATH COUNT: until so many wait in the queue behind $holder: that
+# many other sessions watch a node, first the one before theirs; the next in
+# line then watches its own, too. The lock works without it: it is to see the
+# queue in full length.
 await_watches() {
     local deadline=$((SECONDS + 10))
     ((may_ask)) || return 0
     while ((SECONDS < deadline)); do
         watches "$1" >"$tmp/watches"
-        (($(grep -vc " $holder\$" "$tmp/watches") < $2)) || return 0
+        (($(awk -v holder="$holder" '$2 != holder { print $2 }' \
+            "$tmp/watches" | sort -u | wc -l) < $2)) || return 0
         sleep 0.05
     done
 }

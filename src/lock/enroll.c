@@ -93,15 +93,14 @@ static void enroll_locked(struct zkr__claim *c, const char *why)
         zkr__line_ask_locked(c);
 }
 
-/* The number tells that nobody came in between. */
-static void follow_locked(struct zkr__claim *c) ZKR__LOCKED
+/* The number tells that nobody came in between. Returns false when others, who
+ * came before, may still be ahead. */
+static bool follow_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     const struct zkr__claim *ahead = zkr__line_ahead_locked(c);
 
-    if (ahead == NULL && !zkr__place_is_clear_locked(c)) {
-        zkr__claim_list_locked(c, "created");
-        return;
-    }
+    if (ahead == NULL && !zkr__place_is_clear_locked(c))
+        return false;
     zkr__line_unask_locked(c);
     zkr__claim_move_locked(c, ZKR__CLAIM_SURVEYING,
                            "created, with the next number");
@@ -112,14 +111,15 @@ static void follow_locked(struct zkr__claim *c) ZKR__LOCKED
     else
         zkr__claim_turn_locked(c, "nobody is ahead");
     zkr__line_advance_locked(c->lock->line);
+    return true;
 }
 
 static void created_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__line_join_locked(c);
-    if (zkr__line_follows_locked(c))
-        follow_locked(c);
-    else if (!zkr__line_is_asked_locked(c))
+    if (zkr__line_follows_locked(c) && follow_locked(c))
+        return;
+    if (!zkr__line_is_asked_locked(c))
         zkr__claim_list_locked(c, "created");
 }
 

@@ -79,6 +79,9 @@ CLASSES = "{build}/tools/bench/peers:" + JARS
 PROGRAMS = {
     "zkrecipes": Program("zookeeper", ["{build}/tools/bench/peers/zkr-peer"]),
     "raw": Program("zookeeper", ["{build}/tools/bench/peers/raw-peer"]),
+    "raw line": Program(
+        "zookeeper", ["{build}/tools/bench/peers/raw-line-peer"]
+    ),
     "stages": Program("zookeeper", ["{build}/tools/bench/peers/stages-peer"]),
     "local": Program("none", ["{build}/tools/bench/peers/local-peer"]),
     "curator": Program(
@@ -493,6 +496,14 @@ def our_line(claims, sessions):
     )
 
 
+def raw_line(name, lists):
+    """Nodes of 20 sessions that are deleted one after the other."""
+    few = {"sessions": 2}
+    return peer(
+        name, "raw line", "line", 1000, 10, few, sessions=20, list=lists
+    )
+
+
 LONG_LINE = Bench(
     "long-line",
     "claims that wait for one lock, and are granted one after the other",
@@ -555,6 +566,8 @@ LONG_LINE = Bench(
                     threads=1000,
                     warmup=1000,
                 ),
+                raw_line("raw, a list for each grant", 1),
+                raw_line("raw, no list", 0),
             ],
             [
                 Ratio(
@@ -568,6 +581,21 @@ LONG_LINE = Bench(
                     ("zkrecipes", "line_cpu_ns"),
                     ("curator, 1,000 threads", "line_cpu_ns"),
                     "<= 0.08",
+                ),
+                Ratio(
+                    "1,000 claims, 20 sessions, grants/s / raw, with lists",
+                    ("zkrecipes", "rate"),
+                    ("raw, a list for each grant", "rate"),
+                ),
+                Ratio(
+                    "1,000 claims, 20 sessions, CPU / raw, with lists",
+                    ("zkrecipes", "line_cpu_ns"),
+                    ("raw, a list for each grant", "line_cpu_ns"),
+                ),
+                Ratio(
+                    "1,000 nodes, 20 sessions, raw, without a list, / Curator's",
+                    ("raw, no list", "rate"),
+                    ("curator, 1,000 threads", "rate"),
                 ),
             ],
             columns=LINE_COLUMNS,
@@ -612,14 +640,20 @@ def calls(name, moving):
                 smoke={"claims": 10},
                 claims=2000,
                 moving=moving,
-            )
+            ),
+            peer("raw, zoo_acreate2()", "raw line", "calls", 500),
         ],
         [
             Ratio(
                 "acquire_async, time in the caller, p99, ns, %s" % name,
                 ("zkrecipes", "p99_ns"),
                 must="<= 100000",
-            )
+            ),
+            Ratio(
+                "the same / zoo_acreate2(), 64 under way, %s" % name,
+                ("zkrecipes", "p99_ns"),
+                ("raw, zoo_acreate2()", "p99_ns"),
+            ),
         ],
         columns=("median_ns", "p99_ns", "max_ns"),
         rounds=5,
