@@ -12,6 +12,7 @@
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/participants.h>
 #include <zkrecipes/reentrant_mutex.h>
+#include <zkrecipes/reply.h>
 #include <zkrecipes/request.h>
 #include <zkrecipes/retry.h>
 #include <zkrecipes/rwlock.h>

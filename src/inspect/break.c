@@ -53,7 +53,7 @@ static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct breaking *b = ZKR__CONTAINER(ask, struct breaking, ask);
     bool gone = reply->rc == ZKR__ZNONODE ||
-                (reply->rc == ZKR_OK && reply->czxid != b->token);
+                (reply->rc == ZKR_OK && reply->stat.czxid != b->token);
 
     zkr__session_assert_locked(ask->call->session);
     if (gone && b->sent)

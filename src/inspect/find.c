@@ -173,7 +173,7 @@ static int visit(struct walk *w, const struct place *place,
     size_t item;
     int rc;
 
-    if (zkr__found_is_ephemeral(reply->owner)) {
+    if (zkr__found_is_ephemeral(reply->stat.ephemeral_owner)) {
         if (place->holder_of != ZKR__NO_ITEM)
             zkr__found_holder(&w->found, place->holder_of);
         return ZKR_OK;

@@ -89,9 +89,9 @@ static int add(struct zkr__found *found, const char *path,
     found->items[found->count] = (struct zkr__found_item){
         .public = { .path = copy,
                     .children = reply->name_count,
-                    .czxid = reply->czxid,
-                    .pzxid = reply->pzxid,
-                    .created_ms = reply->ctime_ms },
+                    .czxid = reply->stat.czxid,
+                    .pzxid = reply->stat.pzxid,
+                    .created_ms = reply->stat.ctime_ms },
     };
     *ret_item = found->count++;
     return ZKR_OK;
@@ -108,7 +108,7 @@ static bool has_holder(const struct zkr__zk_reply *reply)
 
 static bool is_empty(const struct zkr__zk_reply *reply)
 {
-    return reply->name_count == 0 && reply->data_len == 0;
+    return reply->name_count == 0 && reply->stat.data_len <= 0;
 }
 
 int zkr__found_judge(struct zkr__found *found, const char *path,

@@ -162,9 +162,9 @@ static bool take(struct zkr_participant *p, const struct zkr__zk_reply *reply)
     }
     p->data_size = size;
     p->full_size = reply->data_len;
-    p->token = reply->czxid;
-    p->session_id = reply->owner;
-    p->since_ms = reply->ctime_ms;
+    p->token = reply->stat.czxid;
+    p->session_id = reply->stat.ephemeral_owner;
+    p->since_ms = reply->stat.ctime_ms;
     return true;
 }
 

@@ -36,13 +36,14 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
 {
     if (path == NULL || !is_as_requested(c, path))
         return ZKR_EPROTO;
-    if (reply->owner != c->session->id || reply->czxid <= 0)
+    if (reply->stat.ephemeral_owner != c->session->id || reply->stat.czxid <= 0)
         return ZKR_EPROTO;
-    if (reply->czxid != c->node.czxid)
+    if (reply->stat.czxid != c->node.czxid)
         zkr__ghosts_forget(c->ghosts);
     if (path != c->node.path)
         (void)strcpy(c->node.path, path);
-    c->node.czxid = reply->czxid;
-    c->node.token = c->beside == NULL ? reply->czxid : c->beside->node.token;
+    c->node.czxid = reply->stat.czxid;
+    c->node.token =
+        c->beside == NULL ? reply->stat.czxid : c->beside->node.token;
     return ZKR_OK;
 }

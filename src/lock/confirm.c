@@ -15,7 +15,7 @@ static void end_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, confirm);
-    bool another = reply->rc == ZKR_OK && reply->czxid != c->node.czxid;
+    bool another = reply->rc == ZKR_OK && reply->stat.czxid != c->node.czxid;
 
     zkr__session_assert_locked(op->session);
     end_locked(c, another ? ZKR__ZNONODE : reply->rc);

@@ -93,7 +93,7 @@ static void watched_locked(struct zkr_grant *g,
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
-    if (reply->czxid != c->node.czxid) {
+    if (reply->stat.czxid != c->node.czxid) {
         zkr__watch_forget_locked(g->own->watch);
         g->own->watch = NULL;
         g->own->refused = true; /* a list tells the truth */

@@ -105,8 +105,9 @@ static void on_answered(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (!is_unknown(g, reply->rc))
         zkr__claim_with_node(g->claim)->writes--;
     if (!g->ended) /* else the callback may be reading it */
-        g->stat = (struct zkr_guarded_stat){ reply->version, reply->czxid,
-                                             reply->mzxid };
+        g->stat =
+            (struct zkr_guarded_stat){ reply->stat.version, reply->stat.czxid,
+                                       reply->stat.mzxid };
     if (reply->guard_failed)
         guard_failed_locked(g, reply->rc);
     else if (is_unknown(g, reply->rc))

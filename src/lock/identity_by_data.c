@@ -31,8 +31,8 @@ static int64_t left_as(const struct zkr__claim *c)
 
 static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 {
-    return (c->node.path[0] != '\0' && c->node.czxid == node->czxid) ||
-           left_as(c) == node->czxid ||
+    return (c->node.path[0] != '\0' && c->node.czxid == node->stat.czxid) ||
+           left_as(c) == node->stat.czxid ||
            has_data(node, c->record->data, c->record->len);
 }
 
@@ -65,9 +65,9 @@ bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
 static bool matches(const struct zkr__search *search,
                     const struct zkr__zk_reply *node) ZKR__LOCKED
 {
-    if (search->czxid != 0 && node->czxid == search->czxid)
+    if (search->czxid != 0 && node->stat.czxid == search->czxid)
         return true;
-    if (node->owner != search->op.session->id)
+    if (node->stat.ephemeral_owner != search->op.session->id)
         return false;
     return has_data(node, search->data, search->data_len) ||
            (search->czxid == 0 && !is_known_locked(search->op.session, node));
@@ -79,7 +79,7 @@ static const char *find_ours(struct zkr__search *search,
     zkr__session_assert_locked(search->op.session);
     if (!matches(search, node))
         return NULL;
-    search->czxid = node->czxid; /* and no other claim's from now on */
+    search->czxid = node->stat.czxid; /* and no other claim's from now on */
     return zkr__path_name(search->path);
 }
 

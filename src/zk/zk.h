@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <zkrecipes/log.h>
+#include <zkrecipes/reply.h>
 
 #include "zk/acl.h"
 
@@ -79,18 +80,13 @@ struct zkr__zk_request {
  * are zero. */
 struct zkr__zk_reply {
     int rc;
-    const char *path;         /* CREATE: with the sequence number */
-    int64_t czxid;            /* CREATE, EXISTS, GET, SET, SURVEY */
-    int64_t pzxid;            /* as czxid: last change of the children */
-    int64_t owner;            /* as czxid: the ephemeralOwner */
-    int64_t ctime_ms;         /* as czxid: time of the create, since 1970 */
-    int64_t mzxid;            /* GUARDED SET, which sets czxid, too */
-    int32_t version;          /* GUARDED SET */
-    bool guard_failed;        /* GUARDED */
+    const char *path;     /* CREATE: with the sequence number */
+    struct zkr_stat stat; /* CREATE, EXISTS, GET, SET, SURVEY, GUARDED SET */
+    bool guard_failed;    /* GUARDED */
     const char *const *names; /* CHILDREN, SURVEY */
     size_t name_count;
     const char *data; /* GET; may be NULL */
-    size_t data_len;  /* GET, SURVEY */
+    size_t data_len;  /* GET */
     int32_t anyone;   /* GET_ACL: permissions of world:anyone, as in acl.h */
 };
 

@@ -384,10 +384,19 @@ static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
         spoil(reply);
     if (reply->rc != ZOK)
         return;
-    reply->czxid = stat->czxid;
-    reply->pzxid = stat->pzxid;
-    reply->owner = stat->ephemeralOwner;
-    reply->ctime_ms = stat->ctime;
+    reply->stat = (struct zkr_stat){
+        .czxid = stat->czxid,
+        .mzxid = stat->mzxid,
+        .pzxid = stat->pzxid,
+        .ctime_ms = stat->ctime,
+        .mtime_ms = stat->mtime,
+        .ephemeral_owner = stat->ephemeralOwner,
+        .version = stat->version,
+        .cversion = stat->cversion,
+        .aversion = stat->aversion,
+        .data_len = stat->dataLength < 0 ? 0 : stat->dataLength,
+        .children = stat->numChildren < 0 ? 0 : stat->numChildren,
+    };
 }
 
 static void on_create(int rc, const char *path, const struct Stat *stat,
@@ -478,8 +487,6 @@ static void on_survey(int rc, const struct String_vector *names,
 
     set_names(&reply, names);
     set_stat(&reply, stat);
-    if (reply.rc == ZOK && stat->dataLength > 0)
-        reply.data_len = (size_t)stat->dataLength;
     answer(data, &reply);
 }
 
@@ -605,8 +612,6 @@ static void on_guarded(int rc, const void *data)
     struct zkr__zk_reply reply = reply_of(rc);
 
     set_stat(&reply, &t->stat);
-    reply.mzxid = t->stat.mzxid;
-    reply.version = t->stat.version;
     reply.guard_failed =
         t->results[0].err != ZOK && t->results[1].err == ZRUNTIMEINCONSISTENCY;
     end_transaction(t);

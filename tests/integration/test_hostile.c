@@ -54,7 +54,7 @@ void __wrap_zkr__op_on_reply(struct zkr__op *op,
         changed.path = other;
     }
     if (reply->path != NULL && take_one(&wrong_czxid))
-        changed.czxid = 0;
+        changed.stat.czxid = 0;
     if (reply->name_count == 1 && take_one(&wrong_child)) {
         names[0] = reply->names[0];
         names[1] = "../lock-0000000000";

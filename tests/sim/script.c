@@ -125,8 +125,8 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (reply->path != NULL)
         say(who, " %s", reply->path);
     if (has_stat(op) && reply->rc == ZKR_OK)
-        say(who, " of %s%s", owner_of(reply->owner),
-            reply->czxid > 0 ? "" : ", without a czxid");
+        say(who, " of %s%s", owner_of(reply->stat.ephemeral_owner),
+            reply->stat.czxid > 0 ? "" : ", without a czxid");
     if (reply->data_len > 0)
         say(who, " %zu bytes '%.*s'", reply->data_len,
             reply->data == NULL ? 0 : (int)reply->data_len,

@@ -463,9 +463,9 @@ int clients_ready(void)
 /* A write returns more members than a read. */
 static void set_written(struct zkr__zk_reply *reply, const struct request *r)
 {
-    reply->czxid = r->node->czxid;
-    reply->mzxid = ensemble_txn(r->version)->zxid;
-    reply->version = tree_data(r->node, r->version)->number;
+    reply->stat.czxid = r->node->czxid;
+    reply->stat.mzxid = ensemble_txn(r->version)->zxid;
+    reply->stat.version = tree_data(r->node, r->version)->number;
 }
 
 static bool has_stat(const struct request *r)
@@ -480,8 +480,8 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
     struct zkr__zk_reply reply = { .rc = rc };
 
     if (rc == ZKR_OK && has_stat(r)) {
-        reply.czxid = r->node->czxid;
-        reply.owner = r->node->session + 1; /* 0 is nobody */
+        reply.stat.czxid = r->node->czxid;
+        reply.stat.ephemeral_owner = r->node->session + 1; /* 0 is nobody */
     }
     if (rc == ZKR_OK && r->type == ZKR__ZK_GUARDED && r->write == ZKR__ZK_SET)
         set_written(&reply, r);
@@ -495,11 +495,12 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
         reply.names = r->names;
         reply.name_count = r->name_count;
     }
-    if (rc == ZKR_OK && r->value != NULL &&
-        (r->type == ZKR__ZK_GET || r->type == ZKR__ZK_SURVEY)) {
-        reply.data = r->type == ZKR__ZK_GET ? r->value->bytes : NULL;
+    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_GET) {
+        reply.data = r->value->bytes;
         reply.data_len = r->value->len;
     }
+    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_SURVEY)
+        reply.stat.data_len = (int32_t)r->value->len;
     zk->tell->on_reply(r->op, &reply);
 }
 

@@ -358,8 +358,8 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     reply.rc = carry_out(zk, r);
     memcpy(node, it.node, sizeof(node));
     memcpy(data, it.data, sizeof(data));
-    reply.czxid = it.czxid;
-    reply.owner = it.owner;
+    reply.stat.czxid = it.czxid;
+    reply.stat.ephemeral_owner = it.owner;
     if (r->type == ZKR__ZK_UNWATCH)
         unset_watches(r->watch);
     else if (r->watch != NULL &&

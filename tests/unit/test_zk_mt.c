@@ -540,10 +540,10 @@ static const struct Stat any_stat = { .czxid = 101,
 static void is_of_the_node(void)
 {
     assert_int_equal(told.rc, ZOK);
-    assert_int_equal(told.reply.czxid, 101);
-    assert_int_equal(told.reply.pzxid, 111);
-    assert_int_equal(told.reply.owner, 108);
-    assert_int_equal(told.reply.ctime_ms, 103);
+    assert_int_equal(told.reply.stat.czxid, 101);
+    assert_int_equal(told.reply.stat.pzxid, 111);
+    assert_int_equal(told.reply.stat.ephemeral_owner, 108);
+    assert_int_equal(told.reply.stat.ctime_ms, 103);
     memset(&told.reply, 0, sizeof(told.reply));
 }
 
@@ -561,7 +561,7 @@ static void what_is_told_of_a_node_is_what_the_server_says(void **state)
     assert_int_equal(told.reply.data_len, 4);
     is_of_the_node();
     client.survey(ZOK, &names, &any_stat, &op);
-    assert_int_equal(told.reply.data_len, 109);
+    assert_int_equal(told.reply.stat.data_len, 109);
     is_of_the_node();
 }
 
@@ -572,8 +572,8 @@ static void what_is_told_of_a_write_is_what_the_server_says(void **state)
     assert_int_equal(pair(), ZOK);
     *client.ops[1].set_op.stat = any_stat;
     client.multi(ZOK, client.multi_data);
-    assert_int_equal(told.reply.mzxid, 102);
-    assert_int_equal(told.reply.version, 105);
+    assert_int_equal(told.reply.stat.mzxid, 102);
+    assert_int_equal(told.reply.stat.version, 105);
     assert_false(told.reply.guard_failed);
     is_of_the_node();
 }
@@ -643,7 +643,7 @@ static void is_damaged(void)
     assert_int_equal(told.rc, ZMARSHALLINGERROR);
     assert_null(told.reply.path);
     assert_null(told.reply.data);
-    assert_int_equal(told.reply.czxid, 0);
+    assert_int_equal(told.reply.stat.czxid, 0);
     assert_int_equal(told.name_count, 0);
 }
 
@@ -695,7 +695,7 @@ static void no_length_is_taken_on_trust(void **state)
     assert_int_equal(told.reply.data_len, 0);
     client.survey(ZOK, &names, &stat, &op);
     assert_int_equal(told.rc, ZOK);
-    assert_int_equal(told.reply.data_len, 0);
+    assert_int_equal(told.reply.stat.data_len, 0);
     client.acl(ZOK, &negative, &acl_stat, &op);
     assert_int_equal(told.reply.anyone, 0);
     client.acl(ZOK, &nobody, &acl_stat, &op);

@@ -1,0 +1,80 @@
+/* Tests of copies of replies: nothing of them is in the client's memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/reply.h"
+#include "unit.h"
+
+static void a_copy_has_all_that_was_told(void **state)
+{
+    char data[] = { 'a', '\0', 'b' };
+    char name[] = "child";
+    const char *names[] = { name, "" };
+    const struct zkr__zk_reply from = { .path = "/app/node",
+                                        .stat.czxid = 7,
+                                        .names = names,
+                                        .name_count = 2,
+                                        .data = data,
+                                        .data_len = sizeof(data) };
+    struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
+
+    (void)state;
+    assert_non_null(to);
+    memset(data, 'x', sizeof(data));
+    memset(name, 'x', sizeof(name));
+    assert_string_equal(to->path, "/node");
+    assert_int_equal(to->stat.czxid, 7);
+    assert_int_equal(to->count, 2);
+    assert_string_equal(to->names[0], "child");
+    assert_string_equal(to->names[1], "");
+    assert_int_equal(to->len, 3);
+    assert_memory_equal(to->data, "a\0b", 4); /* a NUL follows */
+    zkr_reply_free(to);
+}
+
+static void what_was_not_told_is_null(void **state)
+{
+    const struct zkr__zk_reply from = { .rc = ZKR_OK };
+    struct zkr_reply *to = zkr__reply_copy(&from, 0);
+
+    (void)state;
+    assert_non_null(to);
+    assert_null(to->path);
+    assert_null(to->data);
+    assert_null(to->names);
+    assert_int_equal(to->len, 0);
+    zkr_reply_free(to);
+    zkr_reply_free(NULL);
+}
+
+/* A server can answer with any path. */
+static void a_path_outside_of_the_chroot_is_none(void **state)
+{
+    static const struct {
+        const char *path, *without;
+    } rows[] = { { "/a", NULL }, { "/app", "/" }, { "/app/x", "/x" } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct zkr__zk_reply from = { .path = rows[i].path };
+        struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
+
+        assert_non_null(to);
+        if (rows[i].without == NULL)
+            assert_null(to->path);
+        else
+            assert_string_equal(to->path, rows[i].without);
+        zkr_reply_free(to);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_copy_has_all_that_was_told),
+        cmocka_unit_test(what_was_not_told_is_null),
+        cmocka_unit_test(a_path_outside_of_the_chroot_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
