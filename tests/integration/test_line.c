@@ -167,6 +167,42 @@ static void somebody_who_came_meanwhile_is_seen(void **state)
     close_session(other);
 }
 
+/* The first of its session that waits: its number follows, but others are
+ * ahead. The list that went with its create is the answer; once a second one
+ * was sent. */
+static void a_claim_behind_others_lists_once(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *theirs = new_mutex(other, path);
+    zkr_grant *g;
+    long one = 1;
+
+    (void)state;
+    (void)get_known();
+    g = acquire(theirs);
+    for (size_t i = 0; i < 4; i++) {
+        zkr_request *claim;
+        int code = ZKR_OK;
+
+        proxy_reset_counts(proxy);
+        ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, &claim));
+        wait_children(path, 2);
+        /* It reads the node ahead: all lists have been sent. */
+        assert_true(wait_until(has_read, &one, SOON_MS));
+        assert_int_equal(creates(), 1);
+        assert_int_equal(lists(), 1);
+        ok(zkr_request_cancel(claim));
+        zkr_request_free(claim);
+        assert_true(recorder_wait(told, i + 1, SOON_MS));
+        assert_true(recorder_get(told, i, &code, NULL));
+        assert_int_equal(code, ZKR_ECANCELED);
+        wait_children(path, 1);
+    }
+    release(g);
+    zkr_mutex_free(theirs);
+    close_session(other);
+}
+
 static void stranger(int number, char name[160])
 {
     (void)snprintf(name, 160,
@@ -454,6 +490,7 @@ static int run_group(void)
         TEST(ten_claims_need_two_lists),
         TEST(an_acquire_again_is_one_create),
         TEST(somebody_who_came_meanwhile_is_seen),
+        TEST(a_claim_behind_others_lists_once),
         TEST(another_directory_is_noticed),
         TEST(two_threads_hand_over_without_a_list),
         TEST(two_handles_on_one_path_are_one_line),
