@@ -276,6 +276,17 @@ def handoff(sessions, batch, nodes=(1,)):
         )
         for program in ("zkrecipes", "curator", "kazoo")
     ]
+    peers.append(
+        peer(
+            "raw, the same requests",
+            "raw line",
+            "turns",
+            batch,
+            smoke=FEW,
+            sessions=sessions,
+            resolve=0,
+        )
+    )
     return Variant(
         "%d sessions" % sessions,
         peers,
@@ -290,6 +301,16 @@ def handoff(sessions, batch, nodes=(1,)):
                 "hand-offs/s / kazoo's, %d sessions" % sessions,
                 ("zkrecipes", "rate"),
                 ("kazoo", "rate"),
+            ),
+            Ratio(
+                "hand-offs/s / raw, %d sessions" % sessions,
+                ("zkrecipes", "rate"),
+                ("raw, the same requests", "rate"),
+            ),
+            Ratio(
+                "raw / Curator's, %d sessions" % sessions,
+                ("raw, the same requests", "rate"),
+                ("curator", "rate"),
             ),
         ],
         columns=("rate", "handoff_ns", "p99_ns", "cpu_ns", "requests"),
@@ -500,7 +521,15 @@ def raw_line(name, lists):
     """Nodes of 20 sessions that are deleted one after the other."""
     few = {"sessions": 2}
     return peer(
-        name, "raw line", "line", 1000, 10, few, sessions=20, list=lists
+        name,
+        "raw line",
+        "line",
+        1000,
+        10,
+        few,
+        sessions=20,
+        list=lists,
+        resolve=0,
     )
 
 
@@ -641,7 +670,7 @@ def calls(name, moving):
                 claims=2000,
                 moving=moving,
             ),
-            peer("raw, zoo_acreate2()", "raw line", "calls", 500),
+            peer("raw, zoo_acreate2()", "raw line", "calls", 500, resolve=0),
         ],
         [
             Ratio(
@@ -656,7 +685,7 @@ def calls(name, moving):
             ),
         ],
         columns=("median_ns", "p99_ns", "max_ns"),
-        rounds=5,
+        rounds=15,
     )
 
 

@@ -1,0 +1,16 @@
+/* The benches of raw-line-peer. */
+#ifndef RAW_BENCHES_H
+#define RAW_BENCHES_H
+
+/* raw_line.c */
+void line_prepare(void);
+void line_run(long n);
+void calls_run(long n);
+void line_finish(void);
+
+/* raw_turns.c */
+void turns_prepare(void);
+void turns_run(long n);
+void turns_finish(void);
+
+#endif
