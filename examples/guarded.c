@@ -6,8 +6,6 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-#define NODE_EXISTS (-110) /* ZNODEEXISTS of ZooKeeper */
-
 static int fail(const char *what, int rc)
 {
     (void)fprintf(stderr, "%s: %s\n  %s\n", what, zkr_strerror(rc),
@@ -23,7 +21,7 @@ static int work(zkr_grant *grant, const char *data)
 
     if (rc == ZKR_EUNKNOWN) /* it was made or not: try once more */
         rc = zkr_grant_guarded_create(grant, data, "0", 1, 5000);
-    if (rc != ZKR_OK && rc != NODE_EXISTS)
+    if (rc != ZKR_OK && rc != ZKR_ZNODEEXISTS)
         return fail("create", rc);
 
     /* Any version is replaced here. With the expected one, a set that is

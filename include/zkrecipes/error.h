@@ -2,10 +2,11 @@
  * Error codes of the library, in one number space with those of ZooKeeper.
  *
  * Every function that can fail returns an int: 0 (ZKR_OK) is success, a
- * negative value is the error. ZooKeeper's own codes lie between -1 and -127
- * and pass through unchanged; codes of this library start at -1001. So a code
- * tells where it came from. Outputs (ret_... parameters) are written on success
- * only.
+ * negative value is the error. ZooKeeper's own codes lie between -1 and -127,
+ * pass through unchanged, and have names here that start with ZKR_Z: a program
+ * needs no header of ZooKeeper, and may include it, too. Codes of this library
+ * start at -1001. So a code tells where it came from. Outputs (ret_...
+ * parameters) are written on success only.
  *
  * A code says what kind of thing went wrong. The sentence that
  * zkr_error_detail() returns on the same thread says which object is concerned
@@ -56,12 +57,49 @@ extern "C" {
     X(ZKR_EUNKNOWN,   -1025, "the write was made, or not, or will be")         \
     X(ZKR_ESTALE,     -1026, "an older token than one accepted before")        \
     X(ZKR_EDAMAGED,   -1027, "the file is damaged")
+
+/** The same for the codes of ZooKeeper, where the names lack "ZKR_". */
+#define ZKR_ZK_ERRORS(X)                                                       \
+    X(ZKR_ZSYSTEMERROR,           -1, "system error in the client")            \
+    X(ZKR_ZRUNTIMEINCONSISTENCY,  -2, "reply out of order, or a failed transaction") \
+    X(ZKR_ZDATAINCONSISTENCY,     -3, "data inconsistency")                    \
+    X(ZKR_ZCONNECTIONLOSS,        -4, "connection lost")                       \
+    X(ZKR_ZMARSHALLINGERROR,      -5, "request or reply cannot be encoded")    \
+    X(ZKR_ZUNIMPLEMENTED,         -6, "not known to the server")               \
+    X(ZKR_ZOPERATIONTIMEOUT,      -7, "server silent for too long")            \
+    X(ZKR_ZBADARGUMENTS,          -8, "arguments refused by ZooKeeper")        \
+    X(ZKR_ZINVALIDSTATE,          -9, "session over or not started")           \
+    X(ZKR_ZUNKNOWNSESSION,       -12, "session not known to the server")       \
+    X(ZKR_ZNEWCONFIGNOQUORUM,    -13, "no quorum of the new configuration")    \
+    X(ZKR_ZRECONFIGINPROGRESS,   -14, "reconfiguration under way")             \
+    X(ZKR_ZSSLCONNECTIONERROR,   -15, "TLS connection failed")                 \
+    X(ZKR_ZAPIERROR,            -100, "API error")                             \
+    X(ZKR_ZNONODE,              -101, "no such node")                          \
+    X(ZKR_ZNOAUTH,              -102, "not permitted")                         \
+    X(ZKR_ZBADVERSION,          -103, "version conflict")                      \
+    X(ZKR_ZNOCHILDRENFOREPHEMERALS, -108, "an ephemeral node cannot have children") \
+    X(ZKR_ZNODEEXISTS,          -110, "the node exists")                       \
+    X(ZKR_ZNOTEMPTY,            -111, "the node has children")                 \
+    X(ZKR_ZSESSIONEXPIRED,      -112, "session expired")                       \
+    X(ZKR_ZINVALIDCALLBACK,     -113, "invalid callback")                      \
+    X(ZKR_ZINVALIDACL,          -114, "ACL refused by the server")             \
+    X(ZKR_ZAUTHFAILED,          -115, "authentication failed")                 \
+    X(ZKR_ZCLOSING,             -116, "client is closing")                     \
+    X(ZKR_ZNOTHING,             -117, "nothing to process")                    \
+    X(ZKR_ZSESSIONMOVED,        -118, "session moved to another server")       \
+    X(ZKR_ZNOTREADONLY,         -119, "server is read-only at present")        \
+    X(ZKR_ZEPHEMERALONLOCALSESSION, -120, "ephemeral node on a local session") \
+    X(ZKR_ZNOWATCHER,           -121, "no such watch")                         \
+    X(ZKR_ZRECONFIGDISABLED,    -123, "reconfiguration disabled")              \
+    X(ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH, -124, "server requires authentication") \
+    X(ZKR_ZQUOTAEXCEEDED,       -125, "quota exceeded")                        \
+    X(ZKR_ZTHROTTLEDOP,         -127, "throttled, not carried out")
 /* clang-format on */
 
 enum zkr_error {
     ZKR_OK = 0,
 #define ZKR_X(name, value, text) name = value,
-    ZKR_ERRORS(ZKR_X)
+    ZKR_ERRORS(ZKR_X) ZKR_ZK_ERRORS(ZKR_X)
 #undef ZKR_X
 };
 

@@ -110,7 +110,7 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Errors    ZKR_EUNSURE: no answer before the deadline, or the answer took so
  *           long that it proves nothing any more. ZKR_ELOST, ZKR_ENOTHELD,
- *           ZKR_EINVAL, ZKR_EFORKED; ZNOAUTH where an ACL withholds our own
+ *           ZKR_EINVAL, ZKR_EFORKED; ZKR_ZNOAUTH where an ACL withholds our own
  *           node from us.
  */
 ZKR_API int zkr_grant_verify(zkr_grant *grant, int64_t timeout_ms);
@@ -204,8 +204,8 @@ ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
  *           ZKR_EPENDING: the deletion of the node is not confirmed yet and is
  *           repeated in the background until it is, or the session is over.
  *           ZKR_ELOST: it was not ours any more. ZKR_ENOTHELD: released before.
- *           ZNOAUTH: ACLs forbid the deletion; the node stays until the session
- *           ends, so close the session.
+ *           ZKR_ZNOAUTH: ACLs forbid the deletion; the node stays until the
+ *           session ends, so close the session.
  */
 ZKR_API int zkr_grant_release(zkr_grant *grant);
 

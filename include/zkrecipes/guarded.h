@@ -20,9 +20,9 @@
  * twice. The caller can
  *
  *  - repeat a set that names the expected version: if the first was made, the
- *    second returns ZBADVERSION; then read the data;
- *  - create again, and take ZNODEEXISTS for success; or delete again, and take
- *    ZNONODE for success;
+ *    second returns ZKR_ZBADVERSION; then read the data;
+ *  - create again, and take ZKR_ZNODEEXISTS for success; or delete again, and
+ *    take ZKR_ZNONODE for success;
  *  - repeat a set with version -1, when the value does not depend on the old
  *    one;
  *  - otherwise read the node. A read through another connection needs a sync
@@ -49,10 +49,11 @@
  *           then on. ZKR_ENOTHELD: it was released.
  *           ZKR_EUNKNOWN: see above.
  *           ZKR_EUNREACHABLE: no connection before the deadline.
- *           Of the write: ZNONODE, ZNODEEXISTS, ZBADVERSION, ZNOTEMPTY,
- *           ZNOAUTH, ZNOCHILDRENFOREPHEMERALS, ... ZNOAUTH also when an ACL
- *           keeps us from reading our own lock node; the sentence says which.
- *           ZUNIMPLEMENTED: a ZooKeeper client that is not known to be safe
+ *           Of the write: ZKR_ZNONODE, ZKR_ZNODEEXISTS, ZKR_ZBADVERSION,
+ *           ZKR_ZNOTEMPTY, ZKR_ZNOAUTH, ZKR_ZNOCHILDRENFOREPHEMERALS, ...
+ *           ZKR_ZNOAUTH also when an ACL keeps us from reading our own lock
+ *           node; the sentence says which.
+ *           ZKR_ZUNIMPLEMENTED: a ZooKeeper client that is not known to be safe
  *           for transactions of several operations.
  *           ZKR_EPATH, ZKR_ETOOLONG, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED,
  *           ZKR_EFORKED.

@@ -139,10 +139,11 @@ ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
  *           background, whatever happens to the connection.
  * Errors    ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_ELOST, ZKR_EDEADLK,
  *           ZKR_EEXHAUSTED, ZKR_ENOMEM, ZKR_EFORKED, ZKR_EINVAL, ZKR_EPROTO,
- *           ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZCONNECTIONLOSS (no connection
- *           now) and ZOPERATIONTIMEOUT (no answer in reply_timeout_ms);
- *           ZAUTHFAILED; ZooKeeper's own code where retrying cannot help
- *           (ZNOAUTH, ...) or the retry policy gave up (ZCONNECTIONLOSS, ...).
+ *           ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZKR_ZCONNECTIONLOSS (no
+ *           connection now) and ZKR_ZOPERATIONTIMEOUT (no answer in
+ *           reply_timeout_ms); ZKR_ZAUTHFAILED; ZooKeeper's own code where
+ *           retrying cannot help (ZKR_ZNOAUTH, ...) or the retry policy gave up
+ *           (ZKR_ZCONNECTIONLOSS, ...).
  * Source    Curator InterProcessMutex.acquire(time, unit); one round trip
  *           instead of two when nobody contends.
  */
@@ -158,8 +159,8 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
  * Threads   Any, callbacks too.
  * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
  *           does not cancel the claim.
- * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED,
- *           and of a try without a connection ZCONNECTIONLOSS: nothing was
+ * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED,
+ *           and of a try without a connection ZKR_ZCONNECTIONLOSS: nothing was
  *           started and @p fn is not called.
  */
 ZKR_API int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,

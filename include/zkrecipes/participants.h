@@ -79,9 +79,9 @@ struct zkr_participant {
                              NUL. Nodes of this library have a line of JSON. */
     size_t data_size;   /**< How many bytes of it are here, */
     size_t full_size;   /**< ... and on the server. */
-    int error; /**< ZKR_OK, or why the node could not be read (ZNOAUTH): then
-                    all members from token on are zero, and data is "". With
-                    ZKR_OK they are zero, too, when the node was not read
+    int error; /**< ZKR_OK, or why the node could not be read (ZKR_ZNOAUTH):
+                    then all members from token on are zero, and data is "".
+                    With ZKR_OK they are zero, too, when the node was not read
                     (opts.reads). */
 };
 
@@ -102,7 +102,7 @@ struct zkr_participants {
                           time. */
     uint32_t anyone; /**< Permissions of everybody on the directory (scheme
                           world), enum zkr_permission. 0 if not asked for. */
-    int acl_error;   /**< Why they are not known, such as ZNOAUTH; or ZKR_OK. */
+    int acl_error;   /**< ZKR_OK, or why they are not known: ZKR_ZNOAUTH. */
 };
 
 enum zkr_participants_flags {
@@ -148,10 +148,10 @@ struct zkr_participants_opts {
  * Owns      The caller frees the list with zkr_participants_free(). It does not
  *           need the session any more.
  * On error  @p ret_list is not touched.
- * Errors    ZNONODE (no such directory), ZNOAUTH (it needs READ on the
- *           directory), ZCONNECTIONLOSS (the retry policy gave up),
- *           ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
- *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
+ * Errors    ZKR_ZNONODE (no such directory), ZKR_ZNOAUTH (it needs READ on the
+ *           directory), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
+ *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
+ *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  * Source    Curator getParticipantNodes, with what the nodes say.
  */
 ZKR_API int zkr_participants_list(zkr_session *session, const char *path,
@@ -177,12 +177,12 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  *           Within it the request is repeated as the retry policy says, and
  *           when a new session follows the present one.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
- * Errors    ZNONODE (it has gone), ZNOAUTH (it needs WRITE on the node),
- *           ZKR_EPATH (not a path, or not the name of a contender),
- *           ZKR_ETOOLONG, ZCONNECTIONLOSS (the retry policy gave up) and
- *           ZOPERATIONTIMEOUT: it may have been asked; ZKR_EDEADLK,
- *           ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
- * Source    Curator Revoker.attemptRevoke, which hides ZNONODE.
+ * Errors    ZKR_ZNONODE (it has gone), ZKR_ZNOAUTH (it needs WRITE on the
+ *           node), ZKR_EPATH (not a path, or not the name of a contender),
+ *           ZKR_ETOOLONG, ZKR_ZCONNECTIONLOSS (the retry policy gave up) and
+ *           ZKR_ZOPERATIONTIMEOUT: it may have been asked; ZKR_EDEADLK,
+ *           ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
+ * Source    Curator Revoker.attemptRevoke, which hides ZKR_ZNONODE.
  */
 ZKR_API int zkr_participants_revoke(zkr_session *session, const char *node);
 
@@ -212,14 +212,14 @@ ZKR_API int zkr_participants_revoke(zkr_session *session, const char *node);
  * Time      @p timeout_ms at most (0: reply_timeout_ms of the session), in
  *           which the requests are repeated, also in the next session.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
- * Errors    ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
- *           that name now), ZNOAUTH (it needs DELETE on the lock directory, and
- *           with servers since 3.8.4 and 3.9.2 READ on the node), ZNOTEMPTY
- *           (it has children: made by hand), ZKR_EPATH (not a path, or not the
- *           name of a contender), ZKR_EINVAL (also a token of 0),
- *           ZKR_ETOOLONG; ZOPERATIONTIMEOUT and ZCONNECTIONLOSS (the retry
- *           policy gave up): it may have been deleted; ZKR_EDEADLK, ZKR_ENOMEM,
- *           ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
+ * Errors    ZKR_ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
+ *           that name now), ZKR_ZNOAUTH (it needs DELETE on the lock directory,
+ *           and with servers since 3.8.4 and 3.9.2 READ on the node),
+ *           ZKR_ZNOTEMPTY (it has children: made by hand), ZKR_EPATH (not a
+ *           path, or not the name of a contender), ZKR_EINVAL (also a token of
+ *           0), ZKR_ETOOLONG; ZKR_ZOPERATIONTIMEOUT and ZKR_ZCONNECTIONLOSS
+ *           (the retry policy gave up): it may have been deleted; ZKR_EDEADLK,
+ *           ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
 ZKR_API int zkr_participants_break(zkr_session *session, const char *node,
                                    int64_t token, uint32_t timeout_ms);
@@ -252,7 +252,7 @@ struct zkr_locks {
                          longer than ZKR_PATH_MAX. */
     uint32_t cut;   /**< enum zkr_locks_cut; 0: it looked everywhere. */
     const char *skipped_path; /**< The first that was skipped, or NULL, */
-    int skipped_error;        /**< ... and the reason: ZNOAUTH, or ZKR_EPATH. */
+    int skipped_error;        /**< ... and why: ZKR_ZNOAUTH, or ZKR_EPATH. */
 };
 
 enum zkr_locks_flags {
@@ -292,10 +292,10 @@ struct zkr_locks_opts {
  * Owns      The caller frees the list with zkr_locks_free(). It does not need
  *           the session any more.
  * On error  @p ret_list is not touched.
- * Errors    ZNONODE (no such root), ZNOAUTH (it needs READ on the root),
- *           ZCONNECTIONLOSS (the retry policy gave up), ZOPERATIONTIMEOUT,
- *           ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EDEADLK,
- *           ZKR_ECLOSED, ZKR_EFORKED, ZAUTHFAILED.
+ * Errors    ZKR_ZNONODE (no such root), ZKR_ZNOAUTH (it needs READ on the
+ *           root), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
+ *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
+ *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
 ZKR_API int zkr_locks_find(zkr_session *session, const char *root,
                            const struct zkr_locks_opts *opts,

@@ -117,8 +117,8 @@ ZKR_API void zkr_rwlock_free(zkr_rwlock *lock);
  * Owns      On success the caller owns the grant and frees it.
  * On error  Not held, and a write grant of the thread is as it was.
  * Errors    Those of zkr_mutex_acquire(); under a write grant also
- *           ZCONNECTIONLOSS (no connection now) and ZKR_ELOST (the write lock
- *           has been lost); with ZKR_RWLOCK_REENTRANT also ZKR_EOVERFLOW.
+ *           ZKR_ZCONNECTIONLOSS (no connection now) and ZKR_ELOST (the write
+ *           lock has been lost); with ZKR_RWLOCK_REENTRANT also ZKR_EOVERFLOW.
  * Source    Curator InterProcessReadWriteLock.readLock().acquire(time, unit).
  */
 ZKR_API int zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,

@@ -150,7 +150,7 @@ struct zkr_session_opts {
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
  *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
  *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
- *           ZAUTHFAILED; and other codes that ZooKeeper answers.
+ *           ZKR_ZAUTHFAILED; and other codes that ZooKeeper answers.
  */
 ZKR_API int zkr_session_open(const char *hosts,
                              const struct zkr_session_opts *opts,

@@ -11,17 +11,16 @@
 
 struct code {
     int value;
-    enum zkr__outcome outcome;
     const char *text;
 };
 
-static const struct code codes[] = { { ZKR_OK, ZKR__DONE, "OK: success" },
-#define ZKR_X(name, value, text) { value, ZKR__DONE, #name ": " text },
+static const struct code codes[] = { { ZKR_OK, "OK: success" },
+#define ZKR_X(name, value, text) { value, #name ": " text },
                                      ZKR_ERRORS(ZKR_X)
 #undef ZKR_X
-#define ZKR_X(name, value, outcome, text)                                      \
-    { value, ZKR__##outcome, #name ": " text },
-                                         ZKR__ZK_CODES(ZKR_X)
+/* The name is that of ZooKeeper, without ours before it. */
+#define ZKR_X(name, value, text) { value, &(#name ": " text)[sizeof("ZKR")] },
+                                         ZKR_ZK_ERRORS(ZKR_X)
 #undef ZKR_X
 };
 
@@ -45,9 +44,27 @@ const char *zkr_strerror(int code)
 
 enum zkr__outcome zkr__error_outcome(int code)
 {
-    const struct code *c = find(code);
-
-    return c == NULL ? ZKR__DONE : c->outcome;
+    switch (code) {
+    case ZKR_ZNOTREADONLY:
+    case ZKR_ZTHROTTLEDOP:
+        return ZKR__NOT_DONE;
+    case ZKR_ZSYSTEMERROR:
+    case ZKR_ZRUNTIMEINCONSISTENCY:
+    case ZKR_ZCONNECTIONLOSS:
+    case ZKR_ZMARSHALLINGERROR:
+    case ZKR_ZOPERATIONTIMEOUT:
+    case ZKR_ZSSLCONNECTIONERROR:
+    case ZKR_ZCLOSING:
+    case ZKR_ZSESSIONMOVED:
+        return ZKR__UNKNOWN;
+    case ZKR_ZINVALIDSTATE:
+    case ZKR_ZUNKNOWNSESSION:
+    case ZKR_ZSESSIONEXPIRED:
+    case ZKR_ZAUTHFAILED:
+        return ZKR__OVER;
+    default:
+        return ZKR__DONE;
+    }
 }
 
 bool zkr_error_is_transient(int code)

@@ -40,11 +40,11 @@ static void on_delete(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         look_locked(ask->call);
         return;
     }
-    if (reply->rc == ZKR__ZNONODE && b->sent)
+    if (reply->rc == ZKR_ZNONODE && b->sent)
         zkr__call_end_locked(ask->call, ZKR_OK, "");
     else
         zkr__call_end_locked(ask->call, reply->rc,
-                             reply->rc == ZKR__ZNONODE
+                             reply->rc == ZKR_ZNONODE
                                  ? "the node has gone"
                                  : "cannot delete the node");
 }
@@ -52,13 +52,13 @@ static void on_delete(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct breaking *b = ZKR__CONTAINER(ask, struct breaking, ask);
-    bool gone = reply->rc == ZKR__ZNONODE ||
+    bool gone = reply->rc == ZKR_ZNONODE ||
                 (reply->rc == ZKR_OK && reply->stat.czxid != b->token);
 
     zkr__session_assert_locked(ask->call->session);
     if (gone && b->sent)
         zkr__call_end_locked(ask->call, ZKR_OK, "");
-    else if (reply->rc == ZKR__ZNONODE)
+    else if (reply->rc == ZKR_ZNONODE)
         zkr__call_end_locked(ask->call, reply->rc, "the node has gone");
     else if (reply->rc != ZKR_OK)
         zkr__call_end_locked(ask->call, reply->rc, "cannot look at the node");

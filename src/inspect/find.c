@@ -211,7 +211,7 @@ static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
     if (reply->rc == ZKR_OK && visit(w, me->place, reply) != ZKR_OK)
         zkr__call_end_locked(&w->call, ZKR_ENOMEM, "out of memory");
     else if (reply->rc != ZKR_OK &&
-             reply->rc != ZKR__ZNONODE) /* that one has gone meanwhile */
+             reply->rc != ZKR_ZNONODE) /* that one has gone meanwhile */
         zkr__found_skip(&w->found, me->place->path, reply->rc);
     free_place(me->place);
     me->place = NULL;
@@ -253,7 +253,7 @@ static int run(struct walk *w)
 {
     int rc = zkr__call_run(&w->call, start_locked);
 
-    if (rc == ZKR__ZOPERATIONTIMEOUT && w->answered) {
+    if (rc == ZKR_ZOPERATIONTIMEOUT && w->answered) {
         w->found.answer->cut |= ZKR_LOCKS_CUT_TIME;
         rc = ZKR_OK;
     }

@@ -189,7 +189,7 @@ static void on_read(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         return;
     }
     r->item->error = reply->rc;
-    l->missing += reply->rc == ZKR__ZNONODE;
+    l->missing += reply->rc == ZKR_ZNONODE;
     if (reply->rc == ZKR_OK && !take(r->item, reply))
         zkr__call_end_locked(&l->call, ZKR_ENOMEM, "out of memory");
     else
@@ -291,7 +291,7 @@ static struct zkr_participants *finish(struct listing *l)
     size_t n = 0;
 
     for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].error != ZKR__ZNONODE)
+        if (list->items[i].error != ZKR_ZNONODE)
             list->items[n++] = list->items[i];
     }
     list->count = n;

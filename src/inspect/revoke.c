@@ -23,8 +23,8 @@ static void on_set(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     zkr__session_assert_locked(ask->call->session);
     zkr__call_end_locked(ask->call, reply->rc,
-                         reply->rc == ZKR__ZNONODE ? "the node has gone"
-                                                   : "cannot write the data");
+                         reply->rc == ZKR_ZNONODE ? "the node has gone"
+                                                  : "cannot write the data");
 }
 
 static void write_locked(struct zkr__call *call) ZKR__LOCKED

@@ -22,7 +22,7 @@ static int refuse_locked(const struct zkr__lock *lock,
         return zkr__fail(ZKR_ELOST, "%s '%s': '%s' has gone", lock->noun,
                          lock->path, zkr__path_name(c->beside->node.path));
     if (c->intent != ZKR__WAIT && !zkr__session_connected(s))
-        return zkr__fail(ZKR__ZCONNECTIONLOSS,
+        return zkr__fail(ZKR_ZCONNECTIONLOSS,
                          "%s '%s': a try needs a connection; the session is %s",
                          lock->noun, lock->path, zkr__sm_name(&s->sm));
     return ZKR_OK;

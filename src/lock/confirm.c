@@ -18,7 +18,7 @@ static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
     bool another = reply->rc == ZKR_OK && reply->stat.czxid != c->node.czxid;
 
     zkr__session_assert_locked(op->session);
-    end_locked(c, another ? ZKR__ZNONODE : reply->rc);
+    end_locked(c, another ? ZKR_ZNONODE : reply->rc);
 }
 
 static bool is_wanted(struct zkr__claim *c)

@@ -14,7 +14,7 @@ static inline bool zkr__confirm_is_under_way(const struct zkr__claim *c)
 }
 
 /* The answer goes to zkr__claim_confirmed_locked(). ZKR_OK: the node is there.
- * ZKR__ZNONODE: it is not, or another client uses the name. Otherwise the error
+ * ZKR_ZNONODE: it is not, or another client uses the name. Otherwise the error
  * of the servers, or of the client. */
 void zkr__confirm_start_locked(struct zkr__claim *c,
                                enum zkr__op_retry retry) ZKR__LOCKED;

@@ -90,7 +90,7 @@ static void make_parents_locked(struct zkr__claim *c) ZKR__LOCKED
 /* Handles an answer that is not a success. */
 static void not_created_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    if (c->create.rc == ZKR__ZNONODE)
+    if (c->create.rc == ZKR_ZNONODE)
         make_parents_locked(c);
     else
         zkr__claim_give_up_locked(c, c->create.rc, "cannot create our node");
@@ -117,7 +117,7 @@ enum zkr__create_outcome zkr__claim_judge_create_locked(struct zkr__claim *c)
     }
     if (c->create.rc == ZKR_OK)
         return ZKR__CREATED;
-    if (c->create.rc == ZKR__ZNODEEXISTS)
+    if (c->create.rc == ZKR_ZNODEEXISTS)
         return ZKR__CREATE_EXISTS;
     not_created_locked(c);
     return ZKR__CREATE_SEEN_TO;

@@ -29,7 +29,7 @@ void zkr__claim_probed_locked(struct zkr__claim *c, int rc,
         nearest = zkr__queue_nearest(queue, ZKR__NOBODY);
     if (rc == ZKR_OK && c->recipe->waits_for(&nearest) != ZKR__NOBODY)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
-    else if (rc == ZKR_OK || rc == ZKR__ZNONODE)
+    else if (rc == ZKR_OK || rc == ZKR_ZNONODE)
         zkr__claim_enter_locked(c, "free");
     else
         zkr__claim_give_up_locked(c, rc, "cannot list the contenders");

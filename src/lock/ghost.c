@@ -163,7 +163,7 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__session_assert_locked(c->session);
     free(g->asked);
     g->asked = NULL;
-    if (same && reply->rc == ZKR__ZNONODE) {
+    if (same && reply->rc == ZKR_ZNONODE) {
         denied_locked(c);
     } else if (same && zkr__error_outcome(reply->rc) == ZKR__DONE) {
         longer(g);

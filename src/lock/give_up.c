@@ -103,7 +103,7 @@ void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
     const struct zkr__claim *w = on_its_way(c);
-    int rc = c->intent != ZKR__WAIT ? ZKR__ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
+    int rc = c->intent != ZKR__WAIT ? ZKR_ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
 
     if (!zkr__session_connected(s))
         zkr__claim_give_up_locked(c, rc,

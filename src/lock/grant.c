@@ -137,7 +137,7 @@ void zkr__grant_found_locked(struct zkr_grant *g, int rc)
         if (is_over_doubt(g, c->session))
             move_locked(g, ZKR_GRANT_HELD, "confirmed by a committed write");
         zkr__heartbeat_good_locked(c->session);
-    } else if (rc == ZKR__ZNONODE) {
+    } else if (rc == ZKR_ZNONODE) {
         zkr__claim_lost_locked(c, "our node was deleted");
     } else if (zkr__error_outcome(rc) == ZKR__DONE) {
         zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s",

@@ -113,12 +113,12 @@ static void not_watched_locked(struct zkr_grant *g, enum zkr__zk_type type,
 
     g->own->watch = NULL;
     zkr__watch_not_set_locked(w, type, rc);
-    g->own->refused = rc != ZKR__ZNONODE;
-    if (rc == ZKR__ZNONODE)
+    g->own->refused = rc != ZKR_ZNONODE;
+    if (rc == ZKR_ZNONODE)
         gone_locked(g);
     else if (!zkr__grant_is_ours(g))
         ;
-    else if (rc == ZKR__ZNOAUTH && type == ZKR__ZK_GET)
+    else if (rc == ZKR_ZNOAUTH && type == ZKR__ZK_GET)
         zkr__grant_watch_set_locked(g, ZKR__ZK_EXISTS);
     else
         zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: %s",

@@ -74,7 +74,7 @@ static void end_not_held_locked(struct guarded *g) ZKR__LOCKED
 
 static void guard_failed_locked(struct guarded *g, int rc) ZKR__LOCKED
 {
-    if (rc != ZKR__ZNONODE) {
+    if (rc != ZKR_ZNONODE) {
         end_locked(g, rc, "cannot read our lock node");
         return;
     }

@@ -18,7 +18,7 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
     if (zkr__error_outcome(rc) == ZKR__OVER) {
         zkr__claim_identity(c)->look_after(c, 0);
         rc = ZKR_OK;
-    } else if (rc == ZKR__ZCLOSING)
+    } else if (rc == ZKR_ZCLOSING)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
     zkr__grant_left_locked(&c->grant, rc);
     zkr__cohort_left_locked(c, rc);

@@ -41,7 +41,7 @@ static void on_look(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__watch_not_set_locked(line->look.watch, ZKR__ZK_EXISTS, reply->rc);
         line->look.watch = NULL;
         line->look.refused = zkr__error_outcome(reply->rc) == ZKR__DONE &&
-                             reply->rc != ZKR__ZNONODE;
+                             reply->rc != ZKR_ZNONODE;
     }
     zkr__line_unref_locked(line);
 }

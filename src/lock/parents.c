@@ -32,7 +32,7 @@ static void up_locked(struct zkr__parents *p) ZKR__LOCKED
     while (p->cut > 0 && p->path[p->cut] != '/')
         p->cut--;
     if (p->cut <= p->chroot_len)
-        p->done(p, p->chroot_len > 0 ? ZKR_ENOCHROOT : ZKR__ZNONODE);
+        p->done(p, p->chroot_len > 0 ? ZKR_ENOCHROOT : ZKR_ZNONODE);
     else
         create_locked(p);
 }
@@ -55,14 +55,14 @@ static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__session_assert_locked(op->session);
     switch (reply->rc) {
     case ZKR_OK:
-    case ZKR__ZNODEEXISTS:
+    case ZKR_ZNODEEXISTS:
         down_locked(p);
         break;
-    case ZKR__ZNONODE:
+    case ZKR_ZNONODE:
         p->cut--;
         up_locked(p);
         break;
-    case ZKR__ZUNIMPLEMENTED: /* where containers are disabled */
+    case ZKR_ZUNIMPLEMENTED: /* where containers are disabled */
         if (p->mode == ZKR__ZK_CONTAINER) {
             p->mode = ZKR__ZK_PERSISTENT;
             create_locked(p);

@@ -64,7 +64,7 @@ static bool patience_is_over(const struct zkr__claim *c)
  * are not fresh, however long that takes, up to the caller's deadline. */
 static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
-    if (rc == ZKR__ZNONODE)
+    if (rc == ZKR_ZNONODE)
         c->way->enter(c, "our node was deleted");
     else if (!is_fresh(c, rc))
         ask_later_locked(c);

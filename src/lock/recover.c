@@ -28,7 +28,7 @@ static void found_locked(struct zkr__claim *c) ZKR__LOCKED
 static void looked_at_locked(struct zkr__claim *c,
                              const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
-    if (reply->rc == ZKR__ZNONODE)
+    if (reply->rc == ZKR_ZNONODE)
         zkr__claim_recover_locked(c, "it has gone");
     else if (reply->rc != ZKR_OK)
         zkr__claim_give_up_locked(c, reply->rc, "cannot look at our node");

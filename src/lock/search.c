@@ -17,7 +17,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     if (reply->rc == ZKR_OK)
         found = search->find(search, reply);
-    search->done(search, reply->rc == ZKR__ZNONODE ? ZKR_OK : reply->rc, found);
+    search->done(search, reply->rc == ZKR_ZNONODE ? ZKR_OK : reply->rc, found);
 }
 
 /* Every answer is one that the quorum has agreed on. */

@@ -142,7 +142,7 @@ static void surveyed_locked(struct zkr__claim *c, int rc,
 {
     if (rc == ZKR_OK)
         look_at_locked(c, queue);
-    else if (rc == ZKR__ZNONODE)
+    else if (rc == ZKR_ZNONODE)
         zkr__claim_enter_locked(c, "directory gone");
     else if (rc == ZKR_ENOMEM)
         zkr__claim_give_up_locked(c, rc, "out of memory");

@@ -46,7 +46,7 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
     sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
     if (is_unknown(sweep, reply->rc))
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
-    else if (reply->rc != ZKR_OK && reply->rc != ZKR__ZNONODE)
+    else if (reply->rc != ZKR_OK && reply->rc != ZKR_ZNONODE)
         end_locked(sweep, reply->rc);
     else if (sweep->thorough) {
         sweep->search.gone = zkr__path_name(sweep->node);

@@ -150,9 +150,9 @@ static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
     c->wait.watch = NULL;
     if (!is_waiting(c))
         ;
-    else if (rc == ZKR__ZNONODE)
+    else if (rc == ZKR_ZNONODE)
         c->way->go_on(c, "the node before us has gone");
-    else if (rc == ZKR__ZNOAUTH) /* of GET: see on_get() */
+    else if (rc == ZKR_ZNOAUTH) /* of GET: see on_get() */
         watch_locked(c, ZKR__ZK_EXISTS, w->path);
     else
         zkr__claim_give_up_locked(c, rc, "cannot watch '%s'", w->path);
@@ -165,7 +165,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     enum zkr__zk_type type = op->request.type;
 
     zkr__session_assert_locked(c->session);
-    if (reply->rc == ZKR__ZNOAUTH && type == ZKR__ZK_EXISTS && is_waiting(c)) {
+    if (reply->rc == ZKR_ZNOAUTH && type == ZKR__ZK_EXISTS && is_waiting(c)) {
         zkr__watch_refused_locked(c->wait.watch); /* on_relist() has to do */
         met_locked(c, reply);
     } else if (reply->rc != ZKR_OK) {

@@ -95,7 +95,7 @@ static int begin_locked(struct zkr__call *call) ZKR__LOCKED
 
 static int timed_out(const struct zkr__call *call)
 {
-    return fail(call, ZKR__ZOPERATIONTIMEOUT,
+    return fail(call, ZKR_ZOPERATIONTIMEOUT,
                 zkr__session_connected(call->session)
                     ? "no answer before the deadline"
                     : "deadline passed without a connection");
@@ -161,7 +161,7 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__call *call = ask->call;
 
     zkr__session_assert_locked(op->session);
-    if (caller_waits(call) && reply->rc == ZKR__ZSESSIONEXPIRED && !ask->once) {
+    if (caller_waits(call) && reply->rc == ZKR_ZSESSIONEXPIRED && !ask->once) {
         zkr__op_start_locked(op, op->request.type, op->request.path, op->retry,
                              on_reply);
         return;
@@ -212,7 +212,7 @@ static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
     zkr__session_assert_locked(ask->call->session);
     /* A sync of a missing node succeeds on some servers, and fails on
      * others. */
-    if (reply->rc == ZKR_OK || reply->rc == ZKR__ZNONODE)
+    if (reply->rc == ZKR_OK || reply->rc == ZKR_ZNONODE)
         ask->then(ask);
     else
         zkr__call_end_locked(ask->call, reply->rc, "cannot catch up");

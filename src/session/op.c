@@ -129,7 +129,7 @@ static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
     struct zkr_session *s = op->session;
     int64_t now = zkr__clock_boot();
 
-    if (op->epoch != s->epoch || (rc != ZKR_OK && rc != ZKR__ZNONODE))
+    if (op->epoch != s->epoch || (rc != ZKR_OK && rc != ZKR_ZNONODE))
         return;
     if (rc == ZKR_OK && is_write(op))
         zkr__lease_committed(&s->lease, op->sent, now);
@@ -142,7 +142,7 @@ static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
 static void finish_locked(struct zkr__op *op,
                           const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
-    static const struct zkr__zk_reply too_late = { .rc = ZKR__ZSESSIONEXPIRED };
+    static const struct zkr__zk_reply too_late = { .rc = ZKR_ZSESSIONEXPIRED };
     struct zkr_session *s = op->session;
     enum zkr__outcome outcome = outcome_of(reply->rc);
 

@@ -145,7 +145,7 @@ static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr_session *s = op->session;
 
     zkr__session_assert_locked(s);
-    if (reply->rc == ZKR__ZSESSIONEXPIRED && s->over == 0) {
+    if (reply->rc == ZKR_ZSESSIONEXPIRED && s->over == 0) {
         greet_locked(s);
         return;
     }
@@ -174,13 +174,13 @@ static int greet_unlocks(struct zkr_session *s, int64_t deadline) ZKR__UNLOCKS
         return zkr__fail(ZKR_EUNREACHABLE,
                          "session to %s: connected, but no answer in %u ms",
                          s->hosts.servers, s->opts.connect_timeout_ms);
-    if (s->greeting == ZKR__ZNONODE)
+    if (s->greeting == ZKR_ZNONODE)
         return zkr__fail(ZKR_ENOCHROOT,
                          "session to %s: the chroot '%s' does not exist "
                          "(ZooKeeper -101, ZNONODE)",
                          s->hosts.servers, zkr__session_root(s));
     /* The servers tell everybody that a node is missing (ZOOKEEPER-2590). */
-    if (s->greeting != ZKR_OK && s->greeting != ZKR__ZNOAUTH)
+    if (s->greeting != ZKR_OK && s->greeting != ZKR_ZNOAUTH)
         return zkr__fail(s->greeting, "session to %s: first request",
                          s->hosts.servers);
     return ZKR_OK;

@@ -128,7 +128,7 @@ void zkr__session_lost_locked(struct zkr_session *s, int code)
 {
     if (s->handle_dead || s->over != 0 || s->zk == NULL)
         return;
-    if (code == ZKR__ZAUTHFAILED)
+    if (code == ZKR_ZAUTHFAILED)
         zkr__session_end_locked(s, code, ZKR_SESSION_AUTH_FAILED,
                                 "authentication failed");
     else
@@ -163,10 +163,10 @@ void zkr__session_handle_locked(struct zkr_session *s, enum zkr__zk_event event)
         disconnected_locked(s);
         break;
     case ZKR__ZK_EXPIRED:
-        zkr__session_lost_locked(s, ZKR__ZSESSIONEXPIRED);
+        zkr__session_lost_locked(s, ZKR_ZSESSIONEXPIRED);
         break;
     case ZKR__ZK_AUTH_FAILED:
-        zkr__session_lost_locked(s, ZKR__ZAUTHFAILED);
+        zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
         break;
     case ZKR__ZK_READ_ONLY:
         read_only_locked(s);
@@ -188,8 +188,8 @@ void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event)
 
 void zkr__session_flush_locked(struct zkr_session *s)
 {
-    int rc = s->over == 0             ? ZKR__ZSESSIONEXPIRED
-             : s->over == ZKR_ECLOSED ? ZKR__ZCLOSING
+    int rc = s->over == 0             ? ZKR_ZSESSIONEXPIRED
+             : s->over == ZKR_ECLOSED ? ZKR_ZCLOSING
                                       : s->over;
 
     zkr__op_flush_locked(s, s->over != 0, rc);

@@ -50,7 +50,7 @@ void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
     /* The client registers an EXISTS of a missing node, too. It is not known
      * what it has registered for a session that is over. */
     if (zkr__error_outcome(rc) == ZKR__OVER ||
-        (type == ZKR__ZK_EXISTS && rc == ZKR__ZNONODE))
+        (type == ZKR__ZK_EXISTS && rc == ZKR_ZNONODE))
         zkr__watch_forget_locked(w);
     else
         free_locked(w);

@@ -90,7 +90,7 @@ static void a_lock_is_four_samples(void **state)
 
 static void what_may_not_be_read_is_left_out(void **state)
 {
-    struct lock lock = { .path = "/locks/a", .error = -102 };
+    struct lock lock = { .path = "/locks/a", .error = ZKR_ZNOAUTH };
     struct metrics m = { .is_up = true, .locks = &lock, .count = 1 };
 
     (void)state;

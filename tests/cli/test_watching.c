@@ -194,7 +194,7 @@ static void behind_a_hidden_node_it_is_unknown(void **state)
 {
     (void)state;
     QUEUE(1, 2, 3);
-    nodes[0].error = -102; /* ZNOAUTH */
+    nodes[0].error = ZKR_ZNOAUTH;
     hear(LOCK, "");
     assert_wakes(1, ANSWER_UNKNOWN);
     assert_wakes(2, ANSWER_NO);

@@ -10,7 +10,6 @@
 enum {
     FLOODERS = 4,
     CROWD = 200, /* nodes that each of them lists */
-    THROTTLED = -127,
 };
 
 static struct cluster *cluster;
@@ -124,7 +123,7 @@ static void create(struct admin *a, const char *path)
 
     do
         rc = admin_create(a, path, NULL);
-    while (rc == THROTTLED);
+    while (rc == ZKR_ZTHROTTLEDOP);
     assert_true(rc == ZOK || rc == ZNODEEXISTS);
 }
 

@@ -227,12 +227,12 @@ static void a_throttled_create_is_repeated_without_a_search(void **state)
     zkr_grant *g;
 
     (void)state;
-    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, -127);
-    proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 2, -127);
+    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZKR_ZTHROTTLEDOP);
+    proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 2, ZKR_ZTHROTTLEDOP);
     g = acquire(m);
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
     assert_int_equal(count_children(path), 1);
-    proxy_rule_error(proxy, ZOO_DELETE_OP, 1, -127);
+    proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZKR_ZTHROTTLEDOP);
     release(g);
     assert_int_equal(count_children(path), 0);
 }
@@ -242,8 +242,8 @@ static void an_error_without_a_cure_is_reported_as_it_came(void **state)
     zkr_grant *g = NULL;
 
     (void)state;
-    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, -125); /* quota */
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), -125);
+    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZKR_ZQUOTAEXCEEDED);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ZQUOTAEXCEEDED);
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), "-125"));
     proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 1, ZNOAUTH);

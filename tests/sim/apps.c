@@ -219,7 +219,7 @@ static int try_to_open(struct process *p)
     else if (rc == ZKR_ENOMEM)
         fiber_sleep(100 * MS);
     else if (rc != ZKR_OK && rc != ZKR_EUNREACHABLE &&
-             rc != ZKR__ZSESSIONEXPIRED)
+             rc != ZKR_ZSESSIONEXPIRED)
         world_fail("process %d: cannot open a session: %s", p->number,
                    zkr_error_detail());
     return rc;

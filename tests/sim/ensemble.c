@@ -181,7 +181,7 @@ static void revalidate_at_leader(struct request *r)
 {
     struct session *s = &ensemble.sessions[r->session];
 
-    r->rc = s->opened != 0 && !s->closing ? ZKR_OK : ZKR__ZSESSIONEXPIRED;
+    r->rc = s->opened != 0 && !s->closing ? ZKR_OK : ZKR_ZSESSIONEXPIRED;
     if (r->rc == ZKR_OK) {
         s->owner = r->replica;
         s->timeout = r->conn->timeout;
@@ -215,7 +215,7 @@ static void at_deserted_leader(struct replica *me, struct request *r)
         bool known = s->opened != 0 && s->opened <= me->applied &&
                      (s->closed == 0 || s->closed > me->applied);
 
-        r->rc = known ? ZKR_OK : ZKR__ZSESSIONEXPIRED;
+        r->rc = known ? ZKR_OK : ZKR_ZSESSIONEXPIRED;
         server_agreed(r);
     } else if (r->type == ZKR__ZK_SYNC && !me->proposes) {
         server_agreed(r);

@@ -158,9 +158,9 @@ static void read_at(struct conn *c, struct request *r)
     const struct node *n = tree_find_shown(r->path, c->replica, version);
 
     r->node = n;
-    r->rc = n == NULL ? ZKR__ZNONODE : ZKR_OK;
+    r->rc = n == NULL ? ZKR_ZNONODE : ZKR_OK;
     if (n != NULL && !acls_permit_read(c->session, n, r->type)) {
-        r->rc = ZKR__ZNOAUTH;
+        r->rc = ZKR_ZNOAUTH;
         r->node = NULL;
         return;
     }
@@ -177,7 +177,7 @@ static void send_answer(struct conn *c, struct request *r)
 {
     if (r->fate == FATE_ANSWER_LOST)
         reset_conn(c);
-    else if (r->rc != ZKR__ZSESSIONMOVED || one_in(8))
+    else if (r->rc != ZKR_ZSESSIONMOVED || one_in(8))
         pipe_send(&c->down, TO_CLIENT_REPLY, ensemble_applied(c->replica), r);
 }
 
@@ -196,7 +196,7 @@ static void answer(struct conn *c, struct request *r)
         if (r->rc == ZKR_OK)
             r->rc = (r->watch == NULL ? unwatch(c, r->path, false) : true)
                         ? ZKR_OK
-                        : ZKR__ZNOWATCHER;
+                        : ZKR_ZNOWATCHER;
         break;
     case REQUEST_WATCHES:
         watch_again(c, r);
@@ -205,7 +205,7 @@ static void answer(struct conn *c, struct request *r)
         break;
     }
     send_answer(c, r);
-    if (r->type == REQUEST_CLOSE || r->rc == ZKR__ZSESSIONMOVED) {
+    if (r->type == REQUEST_CLOSE || r->rc == ZKR_ZSESSIONMOVED) {
         c->server_open = false;
         c->watched = NULL;
         pipe_send(&c->down, TO_CLIENT_RESET, 0, NULL);
@@ -243,7 +243,7 @@ static void on_request(struct conn *c, struct request *r)
     c->last = r;
     if (r->fate == FATE_THROTTLED ||
         (strikes(nerves.throttle) && r->type < REQUEST_PING)) {
-        r->rc = ZKR__ZTHROTTLEDOP;
+        r->rc = ZKR_ZTHROTTLEDOP;
         r->agreed = true;
     } else if (is_for_ensemble(r)) {
         ensemble_submit(c->replica, r);

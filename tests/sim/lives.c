@@ -45,8 +45,8 @@ static bool is_met(void)
 /* Results that are allowed after a request that failed. */
 static bool is_excused(int rc)
 {
-    return is_met() && (rc == ZKR_ENOMEM || rc == ZKR__ZCONNECTIONLOSS ||
-                        rc == ZKR__ZOPERATIONTIMEOUT || rc == ZKR_EUNKNOWN ||
+    return is_met() && (rc == ZKR_ENOMEM || rc == ZKR_ZCONNECTIONLOSS ||
+                        rc == ZKR_ZOPERATIONTIMEOUT || rc == ZKR_EUNKNOWN ||
                         (!life.retries && zkr_error_is_transient(rc)));
 }
 
@@ -74,7 +74,7 @@ static void write_under(const struct attempt *a, zkr_grant *grant)
                                              0, &stat);
 
         writes_told(w, rc, i == 0 ? NULL : &stat);
-        if (rc != ZKR__ZNODEEXISTS && rc != ZKR__ZNONODE)
+        if (rc != ZKR_ZNODEEXISTS && rc != ZKR_ZNONODE)
             (void)is("a guarded write", rc, ZKR_OK);
     }
 }

@@ -37,11 +37,11 @@ static bool is_expected(const struct process *p, int rc)
     case ZKR_OK:
     case ZKR_ECLOSED:
     case ZKR_ENOMEM: /* of a client */
-    case ZKR__ZNONODE:
-    case ZKR__ZOPERATIONTIMEOUT:
-    case ZKR__ZCONNECTIONLOSS:
+    case ZKR_ZNONODE:
+    case ZKR_ZOPERATIONTIMEOUT:
+    case ZKR_ZCONNECTIONLOSS:
         return true;
-    case ZKR__ZNOAUTH:
+    case ZKR_ZNOAUTH:
         return acls_used();
     default:
         return p->gives_up && zkr_error_is_transient(rc);
@@ -113,7 +113,7 @@ static void check_item(const struct look *l, const struct zkr_participant *p)
 {
     const struct node *n;
 
-    if (p->error == ZKR__ZNOAUTH && acls_used())
+    if (p->error == ZKR_ZNOAUTH && acls_used())
         return;
     if (p->error != ZKR_OK)
         world_fail("%s cannot read %s: %s", l->what, p->name,
@@ -187,7 +187,7 @@ static void list(const struct process *p)
     ended(&l, rc,
           opts.timeout_ms == 0 ? p->opts.reply_timeout_ms : opts.timeout_ms);
     unexpected(&l, rc);
-    if (rc == ZKR__ZNONODE)
+    if (rc == ZKR_ZNONODE)
         not_there(&l, WORLD_PATH);
     if (rc != ZKR_OK)
         return;
@@ -263,7 +263,7 @@ static void find(const struct process *p)
     ended(&l, rc,
           opts.timeout_ms == 0 ? p->opts.reply_timeout_ms : opts.timeout_ms);
     unexpected(&l, rc);
-    if (rc == ZKR__ZNONODE)
+    if (rc == ZKR_ZNONODE)
         not_there(&l, root);
     if (rc != ZKR_OK)
         return;
@@ -286,7 +286,7 @@ static void revoke(const struct process *p)
     ended(&l, rc, p->opts.reply_timeout_ms);
     if (rc != ZKR_EPATH)
         unexpected(&l, rc);
-    if (rc == ZKR__ZNONODE && was_there(&l, n))
+    if (rc == ZKR_ZNONODE && was_there(&l, n))
         world_fail("%s does not find %s", l.what, n->path);
     if (rc == ZKR_OK && !oracle_was_written(n->path, "__REVOKE__", l.version))
         world_fail("%s has not written to %s", l.what, n->path);
@@ -301,7 +301,7 @@ static void check_broken(const struct look *l, const struct node *n,
         return;
     if (rc == ZKR_OK && (token != n->czxid || !gone))
         world_fail("%s of %s has done nothing", l->what, n->path);
-    if (rc == ZKR__ZNONODE && was_there(l, n) && is_fresh(l))
+    if (rc == ZKR_ZNONODE && was_there(l, n) && is_fresh(l))
         world_fail("%s does not find %s", l->what, n->path);
     if (rc == ZKR_ENOTHELD && token == n->czxid && !gone && is_fresh(l))
         world_fail("%s takes %s for another", l->what, n->path);

@@ -323,10 +323,10 @@ static bool is_expected(const struct attempt *a, int rc)
     case ZKR_EBUSY:
     case ZKR_ELOST:
     case ZKR_ENOMEM: /* of a client */
-    case ZKR__ZOPERATIONTIMEOUT:
-    case ZKR__ZCONNECTIONLOSS:
+    case ZKR_ZOPERATIONTIMEOUT:
+    case ZKR_ZCONNECTIONLOSS:
         return true;
-    case ZKR__ZNOAUTH:
+    case ZKR_ZNOAUTH:
         return acls_used();
     case ZKR_EDEADLK:
         return a->upgrade;

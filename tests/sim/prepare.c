@@ -53,9 +53,9 @@ static int parent_of(const char *path, struct node **ret_parent)
                    path);
     *ret_parent = tree_find(parent, ensemble.log_len);
     if (*ret_parent == NULL)
-        return ZKR__ZNONODE;
+        return ZKR_ZNONODE;
     return (*ret_parent)->session == NO_SESSION ? ZKR_OK
-                                                : ZKR__ZNOCHILDRENFOREPHEMERALS;
+                                                : ZKR_ZNOCHILDRENFOREPHEMERALS;
 }
 
 /* The number sticks at 2^31-1, but creates that overtake the commit of the one
@@ -83,17 +83,17 @@ static void prepare_create(struct request *r)
         return;
     }
     if (!acls_permit(r->session, parent, ZKR_PERMISSION_CREATE, false)) {
-        refuse(r, ZKR__ZNOAUTH);
+        refuse(r, ZKR_ZNOAUTH);
         return;
     }
     (void)snprintf(path, sizeof(path), sequential ? "%s%010d" : "%s", r->path,
                    next_number(parent));
     if (r->mode == ZKR__ZK_CONTAINER && world.no_containers) {
-        refuse(r, ZKR__ZUNIMPLEMENTED);
+        refuse(r, ZKR_ZUNIMPLEMENTED);
         return;
     }
     if (tree_find(path, ensemble.log_len) != NULL) {
-        refuse(r, ZKR__ZNODEEXISTS);
+        refuse(r, ZKR_ZNODEEXISTS);
         return;
     }
     (void)propose(TXN_CREATE, r);
@@ -132,20 +132,20 @@ static void prepare_change(struct request *r)
     int type = type_of(r);
 
     if (n == NULL) {
-        refuse(r, ZKR__ZNONODE);
+        refuse(r, ZKR_ZNONODE);
         return;
     }
     if (!is_permitted(r, n, type)) {
-        refuse(r, ZKR__ZNOAUTH);
+        refuse(r, ZKR_ZNOAUTH);
         return;
     }
     if (!is_expected(r, n)) {
-        refuse(r, ZKR__ZBADVERSION);
+        refuse(r, ZKR_ZBADVERSION);
         return;
     }
     if (type == ZKR__ZK_DELETE &&
         tree_count_children(n, ensemble.log_len) > 0) {
-        refuse(r, ZKR__ZNOTEMPTY);
+        refuse(r, ZKR_ZNOTEMPTY);
         return;
     }
     propose(type == ZKR__ZK_DELETE ? TXN_DELETE
@@ -165,10 +165,10 @@ static int check_guard(const struct request *r)
     const struct node *guard = tree_find(r->guard, ensemble.log_len);
 
     if (guard == NULL)
-        return ZKR__ZNONODE;
+        return ZKR_ZNONODE;
     return acls_permit(r->session, guard, ZKR_PERMISSION_READ, false)
                ? ZKR_OK
-               : ZKR__ZNOAUTH;
+               : ZKR_ZNOAUTH;
 }
 
 static void prepare_write(struct request *r)
@@ -215,10 +215,10 @@ static int check_session(const struct request *r)
         return ZKR_OK;
     s = &ensemble.sessions[r->session];
     if (s->opened == 0 || s->closing)
-        return ZKR__ZSESSIONEXPIRED;
+        return ZKR_ZSESSIONEXPIRED;
     if (s->owner == NO_REPLICA) /* the leader is new */
         s->owner = r->replica;
-    return s->owner == r->replica ? ZKR_OK : ZKR__ZSESSIONMOVED;
+    return s->owner == r->replica ? ZKR_OK : ZKR_ZSESSIONMOVED;
 }
 
 void leader_prepare(struct request *r)
@@ -237,7 +237,7 @@ void leader_prepare(struct request *r)
     }
     if (r->type == REQUEST_CLOSE) {
         if (s->opened == 0 || s->closing)
-            refuse(r, ZKR__ZSESSIONEXPIRED);
+            refuse(r, ZKR_ZSESSIONEXPIRED);
         else
             close_session(r->session, r->cause, r);
         return;

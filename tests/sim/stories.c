@@ -515,7 +515,7 @@ static void leave_a_node(void)
     (void)zkr_unfair_mutex_acquire_async(m, -1, on_granted, NULL, NULL);
     fiber_sleep(world.timeout);
     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, 2 * world.timeout);
-    if (zkr_grant_release(first) != ZKR__ZNOAUTH)
+    if (zkr_grant_release(first) != ZKR_ZNOAUTH)
         world_fail("it can be given back");
     zkr_grant_free(first);
     (void)zkr_participants_revoke(s, WORLD_PATH "/holder"); /* look again */

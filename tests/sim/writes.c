@@ -47,11 +47,11 @@ static bool is_certain(int rc)
     case ZKR_EUNREACHABLE:
     case ZKR_ECLOSED:
     case ZKR_ENOMEM:
-    case ZKR__ZNONODE:
-    case ZKR__ZNODEEXISTS:
-    case ZKR__ZBADVERSION:
+    case ZKR_ZNONODE:
+    case ZKR_ZNODEEXISTS:
+    case ZKR_ZBADVERSION:
         return true;
-    case ZKR__ZNOAUTH:
+    case ZKR_ZNOAUTH:
         return acls_used();
     default:
         return false;

@@ -237,7 +237,7 @@ static void expire(struct zkr__zk *zk)
     zk->state = EXPIRED;
     zk->turn++;
     tell_event(zk, ZKR__ZK_EXPIRED);
-    fail_all(zk, ZKR__ZSESSIONEXPIRED);
+    fail_all(zk, ZKR_ZSESSIONEXPIRED);
 }
 
 static void send_request(struct zkr__zk *zk, struct request *r)
@@ -305,10 +305,10 @@ static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
     struct local_watch *l;
 
     if (r->watch == NULL || r->type == ZKR__ZK_UNWATCH ||
-        (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR__ZNONODE)))
+        (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR_ZNONODE)))
         return;
     l = arena_new(sizeof(*l));
-    *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR__ZNONODE,
+    *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR_ZNONODE,
                                r->type == ZKR__ZK_CHILDREN };
     while (*end != NULL)
         end = &(*end)->next;
@@ -395,7 +395,7 @@ void client_on_message(void *client, struct conn *c, const struct message *m)
         on_watched(zk, m->body, (enum watch_event)m->number);
         break;
     default:
-        disconnect(zk, ZKR__ZCONNECTIONLOSS);
+        disconnect(zk, ZKR_ZCONNECTIONLOSS);
     }
 }
 
@@ -405,7 +405,7 @@ static void check_silence(struct zkr__zk *zk)
     int64_t ping_at = zk->last_sent + zk->timeout / 3;
 
     if (sim_now >= silent_at) {
-        disconnect(zk, ZKR__ZOPERATIONTIMEOUT);
+        disconnect(zk, ZKR_ZOPERATIONTIMEOUT);
         return;
     }
     if (zk->state == CONNECTED && zk->first == NULL && sim_now >= ping_at) {
@@ -646,10 +646,10 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     struct request *r;
 
     if (zk->state == EXPIRED && !(zk->upcalls != NULL && one_in(4)))
-        return ZKR__ZINVALIDSTATE;
+        return ZKR_ZINVALIDSTATE;
     if (request->type == ZKR__ZK_UNWATCH && request->watch != NULL &&
         !is_watched(zk, request->path, request->watch))
-        return ZKR__ZNOWATCHER;
+        return ZKR_ZNOWATCHER;
     if (request->type == ZKR__ZK_GUARDED &&
         (zk->state != CONNECTED || zk->accepted_at > sim_now))
         return ZKR__ZK_NOT_NOW;

@@ -277,7 +277,7 @@ void client_replaces_node(void)
 static int create(struct zkr__zk *zk, const struct zkr__zk_request *r)
 {
     if (r->mode == ZKR__ZK_EPHEMERAL && strcmp(r->path, it.node) == 0)
-        return ZKR__ZNODEEXISTS;
+        return ZKR_ZNODEEXISTS;
     (void)snprintf(it.node, sizeof(it.node), "%s%s", r->path,
                    r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL ? "0000000009" : "");
     (void)snprintf(it.data, sizeof(it.data), "%.*s",
@@ -316,7 +316,7 @@ static int carry_out(struct zkr__zk *zk, const struct zkr__zk_request *r)
     if (r->type == ZKR__ZK_CREATE)
         return create(zk, r);
     if (r->type != ZKR__ZK_UNWATCH && is_missing(r))
-        return ZKR__ZNONODE;
+        return ZKR_ZNONODE;
     if (r->type == ZKR__ZK_DELETE)
         it.node[0] = '\0';
     return ZKR_OK;
@@ -364,7 +364,7 @@ static void answer(struct zkr__zk *zk, const struct item *item)
         unset_watches(r->watch);
     else if (r->watch != NULL &&
              (reply.rc == ZKR_OK ||
-              (r->type == ZKR__ZK_EXISTS && reply.rc == ZKR__ZNONODE)))
+              (r->type == ZKR__ZK_EXISTS && reply.rc == ZKR_ZNONODE)))
         set_watch(r->watch);
     leave();
     if (node[0] != '\0')

@@ -477,7 +477,7 @@ static void write_guarded(void)
 {
     IS(zkr_grant_guarded_set(it.g, "/data", "x", 1, -1, REPLY_MS, NULL), ZKR_OK,
        ZKR_ELOST, ZKR_ENOTHELD, ZKR_EUNKNOWN, ZKR_EUNREACHABLE,
-       ZKR__ZSESSIONEXPIRED);
+       ZKR_ZSESSIONEXPIRED);
 }
 
 static void a_guarded_write(void **state)

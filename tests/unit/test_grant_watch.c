@@ -17,8 +17,6 @@
 /* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 
-enum { ZCONNECTIONLOSS = -4, ZNOAUTH = -102 };
-
 enum { REVOKE = 100, EVENTS_MAX = 16 };
 
 /* The events that a listener has received: states, or REVOKE. */
@@ -170,7 +168,7 @@ static void without_the_permission_to_read_its_end_is_heard(void **state)
     struct heard h = { .count = 0 };
 
     (void)state;
-    client_answers(ZKR__ZK_GET, ZNOAUTH);
+    client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
     assert_int_equal(hold(), ZKR_OK);
     listen_by(&h);
     await_requests(ZKR__ZK_EXISTS, before + 1);
@@ -182,7 +180,7 @@ static void without_the_permission_to_read_its_end_is_heard(void **state)
 static void a_lost_look_is_repeated(void **state)
 {
     (void)state;
-    client_answers(ZKR__ZK_GET, ZCONNECTIONLOSS);
+    client_answers(ZKR__ZK_GET, ZKR_ZCONNECTIONLOSS);
     assert_int_equal(hold(), ZKR_OK);
     await_requests(ZKR__ZK_GET, 1);
     client_answers(ZKR__ZK_GET, ZKR_OK);
@@ -258,7 +256,7 @@ static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
     struct heard h = { .count = 0 };
 
     (void)state;
-    client_answers(ZKR__ZK_DELETE, ZNOAUTH);
+    client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_GET);
     assert_int_equal(hold(), ZKR_OK);
     listen_by(&h);
@@ -280,7 +278,7 @@ static void a_node_that_comes_after_the_look_is_for_nobody(void **state)
     struct heard h = { .count = 0 };
 
     (void)state;
-    client_answers(ZKR__ZK_GET, ZNOAUTH);
+    client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_EXISTS);
     assert_int_equal(hold(), ZKR_OK);
     listen_by(&h);

@@ -20,8 +20,6 @@
 /* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 
-enum { ZNOAUTH = -102 };
-
 /* The number of threads that can still be made (--wrap). */
 static atomic_int threads_left = -1;
 
@@ -270,7 +268,7 @@ static void finds_it_ended(zkr_session *s)
     zkr_grant *g = NULL;
 
     assert_int_equal(zkr_mutex_new(s, "/another", NULL, &m), ZKR_OK);
-    client_refuses(ZKR__ZINVALIDSTATE);
+    client_refuses(ZKR_ZINVALIDSTATE);
     assert_int_equal(zkr_mutex_acquire(m, 0, &g), ZKR_ELOST);
     zkr_mutex_free(m);
 }
@@ -476,8 +474,9 @@ static void what_the_servers_refuse_to_verify_is_told(void **state)
 
     (void)state;
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
-    client_answers(ZKR__ZK_CHECK, ZNOAUTH);
-    assert_int_equal(zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S), ZNOAUTH);
+    client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
+    assert_int_equal(zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S),
+                     ZKR_ZNOAUTH);
     give_back(g);
     zkr_mutex_free(m);
     assert_int_equal(zkr_session_close(s), ZKR_OK);
@@ -502,12 +501,12 @@ static void a_break_that_was_put_off_has_broken_nothing(void **state)
 
     (void)state;
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
-    client_answers(ZKR__ZK_DELETE, ZKR__ZTHROTTLEDOP);
+    client_answers(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP);
     client_stops_at(ZKR__ZK_DELETE);
     assert_int_equal(pthread_create(&thread, NULL, delete_meanwhile, NULL), 0);
     assert_int_equal(
         zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0),
-        ZKR__ZNONODE);
+        ZKR_ZNONODE);
     assert_int_equal(pthread_join(thread, NULL), 0);
     client_answers(ZKR__ZK_DELETE, ZKR_OK);
     zkr_grant_free(g);

@@ -14,8 +14,6 @@
 /* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
 
-enum { ZTHROTTLEDOP = -127 };
-
 static zkr_session *s;
 static zkr_mutex *m;
 
@@ -53,11 +51,11 @@ static void so_many_repetitions_and_no_more(void **state)
 
     (void)state;
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
-    client_answers(ZKR__ZK_CREATE, ZTHROTTLEDOP);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZTHROTTLEDOP);
+    client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ZTHROTTLEDOP);
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 3);
-    client_answers(ZKR__ZK_SYNC, ZTHROTTLEDOP);
-    assert_int_equal(list(), ZTHROTTLEDOP);
+    client_answers(ZKR__ZK_SYNC, ZKR_ZTHROTTLEDOP);
+    assert_int_equal(list(), ZKR_ZTHROTTLEDOP);
     assert_int_equal(client_requests(ZKR__ZK_SYNC), 3);
 }
 
@@ -86,8 +84,8 @@ static void until_then_it_is_repeated(void **state)
 
     (void)state;
     open_with(ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
-    client_answers(ZKR__ZK_CREATE, ZTHROTTLEDOP);
-    client_answers(ZKR__ZK_SURVEY, ZTHROTTLEDOP);
+    client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
+    client_answers(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP);
     assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
                      ZKR_OK);
     while (client_requests(ZKR__ZK_CREATE) < 4)
@@ -109,13 +107,13 @@ static void each_request_has_repetitions_of_its_own(void **state)
     (void)state;
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_shows(holder, false);
-    client_answers_times(ZKR__ZK_SURVEY, ZTHROTTLEDOP, 2);
+    client_answers_times(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP, 2);
     assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
                      ZKR_OK);
     while (client_requests(ZKR__ZK_GET) == 0)
         pass_a_moment();
     client_await_rest();
-    client_answers_times(ZKR__ZK_SURVEY, ZTHROTTLEDOP, 2);
+    client_answers_times(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP, 2);
     client_shows(nobody, false);
     client_changes_node("the holder has gone");
     await_outcome(&outcome);

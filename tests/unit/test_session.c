@@ -139,8 +139,6 @@ static void a_line_of_the_log_is_no_place_to_be_cancelled_at(void **state)
 
 /* -- what a callback is told ---------------------------------------------- */
 
-enum { ZNOAUTH = -102 };
-
 struct told {
     atomic_int error;
     char detail[512];
@@ -177,8 +175,8 @@ static void how_a_release_ended_is_explained_to_its_callback(void **state)
     struct told told;
 
     (void)state;
-    release_and_wait(s, ZNOAUTH, &told);
-    assert_int_equal(atomic_load(&told.error), ZNOAUTH);
+    release_and_wait(s, ZKR_ZNOAUTH, &told);
+    assert_int_equal(atomic_load(&told.error), ZKR_ZNOAUTH);
     assert_non_null(strstr(told.detail, "mutex '/lock': cannot delete"));
     assert_non_null(strstr(told.detail, "ZNOAUTH"));
     release_and_wait(s, ZKR_OK, &told);
@@ -207,7 +205,7 @@ static void a_session_that_is_granted_no_time_does_not_hang(void **state)
 static void a_chroot_that_may_not_be_read_is_there(void **state)
 {
     (void)state;
-    client_answers(ZKR__ZK_EXISTS, ZNOAUTH);
+    client_answers(ZKR__ZK_EXISTS, ZKR_ZNOAUTH);
     assert_int_equal(zkr_session_close(open_session(0)), ZKR_OK);
     client_answers(ZKR__ZK_EXISTS, ZKR_OK);
 }

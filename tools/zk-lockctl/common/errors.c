@@ -4,8 +4,6 @@
 #include "common/escape.h"
 
 /* The codes of ZooKeeper that mean something to a user of the tool. */
-enum { ZNOAUTH = -102, ZNOCHILDRENFOREPHEMERALS = -108, ZAUTHFAILED = -115 };
-
 int lockctl_exit_code(int rc)
 {
     switch (rc) {
@@ -26,10 +24,10 @@ int lockctl_exit_code(int rc)
     case ZKR_ELOST:
         return EX_LOST;
     case ZKR_EEXHAUSTED:
-    case ZNOCHILDRENFOREPHEMERALS:
+    case ZKR_ZNOCHILDRENFOREPHEMERALS:
         return EX_CANTCREAT;
-    case ZNOAUTH:
-    case ZAUTHFAILED:
+    case ZKR_ZNOAUTH:
+    case ZKR_ZAUTHFAILED:
         return EX_NOPERM;
     default:
         return zkr_error_is_transient(rc) || zkr_error_is_session_over(rc)
@@ -50,7 +48,7 @@ int lockctl_fail_error(int rc, const char *detail)
     (void)escape_string(detail, text, sizeof(text));
     lockctl_cause = rc;
     return lockctl_fail(lockctl_exit_code(rc), "%s%s", text,
-                        rc == ZNOAUTH ? "; see --auth-file" : "");
+                        rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
 }
 
 int lockctl_fail_zkr(int rc)

@@ -12,8 +12,6 @@
 #include "common/clock.h"
 #include "common/escape.h"
 
-enum { ZNONODE = -101 };
-
 enum {
     RETRY_MS = 100,       /* to see whether the connection is back */
     READ_MAX = 1000,      /* of the nodes of a lock; the others are counted */
@@ -57,7 +55,7 @@ void look_once(const struct lockctl *ctl, const char *root,
                           ? WITHIN_MS_MAX
                           : (uint32_t)ctl->timeout_ms;
     ret->error = locks_list(ctl->session, root, &opts, &ret->scan, ret->detail);
-    if (ret->error == ZNONODE)
+    if (ret->error == ZKR_ZNONODE)
         see_nothing(root, ret);
     ret->took_ms = clock_now_ms() - began;
 }

@@ -10,7 +10,7 @@
 #include "common/escape.h"
 #include "common/lockctl.h"
 
-enum { ZNONODE = -101, ZNOAUTH = -102, NOTES_MAX = 100 };
+enum { NOTES_MAX = 100 };
 
 static void free_views(struct view *views, size_t count)
 {
@@ -76,9 +76,9 @@ static int look_at_one(struct looks *l, const char *path, struct look_at *look)
     struct lock lock;
     int rc = lock_list(l->ctl->session, path, &opts, &lock);
 
-    if (rc == ZNONODE || (rc == ZNOAUTH && l->at_ms != 0)) {
+    if (rc == ZKR_ZNONODE || (rc == ZKR_ZNOAUTH && l->at_ms != 0)) {
         lock = (struct lock){ .path = strdup(path),
-                              .error = rc == ZNOAUTH ? rc : ZKR_OK,
+                              .error = rc == ZKR_ZNOAUTH ? rc : ZKR_OK,
                               .longest_wait_ms = -1,
                               .at_ms = clock_wall_ms() };
         rc = lock.path == NULL ? ZKR_ENOMEM : ZKR_OK;

@@ -12,8 +12,6 @@
 #include "common/lockctl.h"
 #include "common/words.h"
 
-enum { ZNONODE = -101, ZNOAUTH = -102 };
-
 /* How many locks are listed at once. */
 #define LISTERS 8
 
@@ -221,7 +219,7 @@ int scan_again(zkr_session *session, const char *path, uint32_t reads,
 {
     int rc = list_reading(session, path, reads, ret_lock);
 
-    if (rc == ZNONODE)
+    if (rc == ZKR_ZNONODE)
         return missing_lock(path, ret_lock);
     return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
 }
@@ -233,11 +231,11 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
     int rc = list_reading(session, path, reads, &lock);
 
     if (missing != NULL)
-        *missing = rc == ZNONODE;
-    if (rc == ZNONODE && missing != NULL)
+        *missing = rc == ZKR_ZNONODE;
+    if (rc == ZKR_ZNONODE && missing != NULL)
         return missing_lock(path, ret_lock);
     if (rc != ZKR_OK)
-        return rc == ZNONODE ? fail_missing(path) : lockctl_fail_zkr(rc);
+        return rc == ZKR_ZNONODE ? fail_missing(path) : lockctl_fail_zkr(rc);
     /* This is not `total`: a node that has gone since then may have been a
      * contender. */
     if (lock.count == 0 && lock.listed > 0) {
@@ -292,9 +290,9 @@ static int list_one(struct listing *l, size_t i)
     const char *path = l->found->items[i].path;
     int rc = lock_list(l->session, path, &l->opts, &l->locks[i]);
 
-    if (rc == ZNONODE || rc == ZKR_EPATH) /* the root is no lock */
+    if (rc == ZKR_ZNONODE || rc == ZKR_EPATH) /* the root is no lock */
         return ZKR_OK;
-    if (rc != ZNOAUTH)
+    if (rc != ZKR_ZNOAUTH)
         return rc;
     l->locks[i] = (struct lock){ .path = strdup(path),
                                  .error = rc,
@@ -348,7 +346,7 @@ static void note_skipped(struct notes *notes, const struct zkr_locks *found)
                        found->skipped - 1, word_plural(found->skipped - 1));
     notes_add(notes, "%s%s could not be looked at: %s%s", path, more,
               zkr_strerror(found->skipped_error),
-              found->skipped_error == ZNOAUTH ? "; see --auth-file" : "");
+              found->skipped_error == ZKR_ZNOAUTH ? "; see --auth-file" : "");
 }
 
 static void note_cuts(struct scan *scan, const struct zkr_locks *found)
@@ -470,7 +468,8 @@ int scan_below(zkr_session *session, const char *root,
 
     if (rc == ZKR_OK)
         return 0;
-    return rc == ZNONODE ? fail_missing(root) : lockctl_fail_error(rc, detail);
+    return rc == ZKR_ZNONODE ? fail_missing(root)
+                             : lockctl_fail_error(rc, detail);
 }
 
 int scan_code(const struct scan *scan, int code)

@@ -13,7 +13,6 @@
 #include "model/servers.h"
 #include "text/one_lock.h"
 
-enum { ZNONODE = -101 };
 enum { NODE_MAX = 2 * ZKR_PATH_MAX };
 
 enum {
@@ -194,7 +193,7 @@ static int break_it(struct lockctl *ctl, const struct lock *lock,
         return EX_DATAERR;
     (void)contender_who(c, who);
     rc = zkr_participants_break(ctl->session, node, c->node->token, 0);
-    if (rc == ZNONODE || rc == ZKR_ENOTHELD)
+    if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
         return lockctl_fail(EX_DATAERR,
                             "%s has let go by itself: nothing was "
                             "done",

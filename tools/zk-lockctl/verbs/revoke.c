@@ -7,7 +7,6 @@
 #include "model/scan.h"
 #include "text/one_lock.h"
 
-enum { ZNONODE = -101 };
 enum { NODE_MAX = 2 * ZKR_PATH_MAX };
 
 enum { OPTION_ANYWAY = OPTION_FIRST };
@@ -51,7 +50,7 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
         return EX_DATAERR;
     if (!c->owner.is_asked)
         rc = zkr_participants_revoke(ctl->session, node);
-    if (rc == ZNONODE) /* it has gone by itself */
+    if (rc == ZKR_ZNONODE) /* it has gone by itself */
         return 0;
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
