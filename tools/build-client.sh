@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# A ZooKeeper C client with TLS and SASL, built from Debian's source package.
+# Debian's own binary has neither.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/debian.sh
+
+readonly KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
+packages=(apt dpkg-dev gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
+    default-jre-headless libzookeeper-java)
+
+usage() {
+    cat <<'TEXT'
+usage: tools/build-client.sh PREFIX [--debian 12 | 13 | sid]
+
+Builds the ZooKeeper C client with TLS and SASL from Debian's source package,
+by default that of this machine's Debian, and puts it into PREFIX:
+
+  PREFIX/include/zookeeper/*.h
+  PREFIX/lib/libzookeeper_mt.so   with the name and the functions of Debian's
+
+Then:  meson setup build -Dzookeeper_prefix=PREFIX
+
+Installs what it needs when it runs as root; otherwise it says what is missing.
+The lists of packages of this machine stay as they are.
+TEXT
+}
+
+die() {
+    echo "build-client.sh: $2" >&2
+    exit "$1"
+}
+
+debian_of_this_machine() {
+    local version
+    version=$(. /etc/os-release && echo "${VERSION_ID-}")
+    echo "${version:-sid}"
+}
+
+prefix=
+debian=
+while [ $# -gt 0 ]; do
+    case $1 in
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    --debian)
+        debian=${2-}
+        shift
+        ;;
+    -*) die 64 "unknown option '$1'; see --help" ;;
+    *)
+        [ -z "$prefix" ] || die 64 "more than one PREFIX; see --help"
+        prefix=$1
+        ;;
+    esac
+    shift || break
+done
+[ -n "$prefix" ] || { usage >&2; exit 64; }
+suite=$(suite_of "${debian:-$(debian_of_this_machine)}")
+[ -n "$suite" ] || die 64 "no such Debian: '$debian'; 12, 13 or sid"
+mkdir -p "$prefix"
+prefix=$(cd "$prefix" && pwd)
+work=$(mktemp -d)
+log=$work/log
+trap 'rm -rf "$work"' EXIT
+
+loud() { # what it does, command: shows what the command said when it fails
+    local what=$1
+    shift
+    "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; die 70 "$what failed"; }
+}
+
+install_packages() {
+    local missing=() p
+    for p in "${packages[@]}"; do
+        dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
+            grep -q 'ok installed' || missing+=("$p")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    [ "$(id -u)" -eq 0 ] ||
+        die 69 "run as root: apt-get install ${missing[*]}"
+    echo "installing ${missing[*]}"
+    loud 'apt-get update' apt-get update
+    loud 'apt-get install' env DEBIAN_FRONTEND=noninteractive apt-get install \
+        -y --no-install-recommends "${missing[@]}"
+}
+
+# With sources, lists and a status of its own: nothing of it is the machine's.
+apt() {
+    apt-get -qq -o Dir::Etc::sourcelist="$work/sources" \
+        -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/lists" \
+        -o Dir::State::status=/dev/null -o Dir::Cache="$work/cache" \
+        -o APT::Sandbox::User= "$@"
+}
+
+fetch() {
+    local uri
+    uri=$(mirror)
+    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
+    echo "deb-src [signed-by=$KEYS] $uri $suite main" >"$work/sources"
+    loud "the list of the sources of $suite" apt update
+    cd "$work"
+    loud "the source package of ZooKeeper in $suite" apt source zookeeper
+}
+
+# The sources of the package lack what its build generates.
+generate() {
+    mkdir generated
+    cd generated
+    loud 'Rcc' java -cp /usr/share/java/zookeeper-jute.jar \
+        org.apache.jute.compiler.generated.Rcc -l c \
+        "$source/zookeeper-jute/src/main/resources/zookeeper.jute"
+    cd ..
+}
+
+# FIPS_mode: 3.8.0 calls it, and OpenSSL 3 has none. The type "None" keeps the
+# assertions of the client, as Debian does.
+compile() {
+    loud cmake cmake -S . -B build -DCMAKE_BUILD_TYPE=None \
+        -DCMAKE_C_FLAGS='-O2 -g -DFIPS_mode\(\)=0' -DWANT_CPPUNIT=OFF \
+        -DWITH_OPENSSL=ON -DWITH_CYRUS_SASL=ON
+    loud make make -C build -j"$(nproc)" zookeeper
+}
+
+# The build makes archives only. Debian's library has this name and exports
+# these functions.
+link() {
+    echo '{ global: zoo_*; zookeeper_*; zerror; is_unrecoverable; logLevel;
+        log_message; format_log_message; allocate_*; deallocate_*; Z*;
+        local: *; };' >build/map
+    mkdir -p "$prefix/lib"
+    loud 'the linker' gcc -shared -o "$prefix/lib/libzookeeper_mt.so.2" \
+        -Wl,-soname,libzookeeper_mt.so.2 -Wl,--version-script=build/map \
+        -Wl,--whole-archive build/libzookeeper.a build/libhashtable.a \
+        -Wl,--no-whole-archive -lssl -lcrypto -lsasl2 -lm -pthread
+    ln -sf libzookeeper_mt.so.2 "$prefix/lib/libzookeeper_mt.so"
+    nm -D --defined-only "$prefix/lib/libzookeeper_mt.so.2" >"$log"
+    grep -q ' zookeeper_init_ssl$' "$log" && grep -q ' zookeeper_init_sasl$' \
+        "$log" || die 70 'the library has come out without TLS or SASL'
+}
+
+install_headers() {
+    mkdir -p "$prefix/include/zookeeper"
+    cp include/proto.h include/recordio.h include/zookeeper.h \
+        include/zookeeper_log.h include/zookeeper_version.h \
+        generated/zookeeper.jute.h "$prefix/include/zookeeper/"
+}
+
+install_packages
+fetch
+source=$(echo "$work"/zookeeper-[0-9]*/)
+source=${source%/}
+cd "$source/zookeeper-client/zookeeper-client-c"
+generate
+compile
+link
+install_headers
+echo "ZooKeeper client ${source##*-} with TLS and SASL: $prefix"
