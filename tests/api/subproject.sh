@@ -49,7 +49,7 @@ try() {
     fi
     "$build/main" >/dev/null || complain "$1: the program does not run"
     others=$(find "$tmp/installed-$1" -type f \
-        ! -name '*.h' ! -name main ! -name 'libzkrecipes.*' \
+        ! -name '*.h' ! -name '*.hpp' ! -name main ! -name 'libzkrecipes.*' \
         ! -name zkrecipes.pc)
     [ -z "$others" ] || complain "$1: it installs $others"
 }

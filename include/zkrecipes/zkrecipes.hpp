@@ -1,0 +1,571 @@
+/**
+ * zkrecipes for C++17 and later: values that clean up, exceptions, and locks
+ * that std::unique_lock, std::scoped_lock and std::shared_lock take.
+ *
+ *     zkr::session session("10.0.0.1:2181,10.0.0.2:2181");
+ *     zkr::mutex orders(session, "/locks/orders");
+ *     {
+ *         std::unique_lock lock(orders, 5s);
+ *         if (lock && orders.held().check())
+ *             write(orders.held().token());
+ *     }
+ *
+ * All is in this header; it calls the C interface, whose headers are the
+ * manual: what a grant promises, what happens at a loss, which errors come.
+ *
+ * Errors. A function that cannot do what it says throws zkr::error, a
+ * std::system_error with a code of zkr::category() and, in what(), the sentence
+ * that names the object and the cause. "Not granted in time" is no error of a
+ * function that returns std::optional or bool.
+ *
+ * A distributed lock is not a std::mutex: it can be lost while it is held. So
+ * check the grant before each step that others must not do at the same time,
+ * and give its token to the resource. unlock() cannot throw, and does not tell
+ * of a loss: ask held().check() before it, or use acquire(), which returns the
+ * grant itself.
+ *
+ * Ownership. Objects can be moved, not copied. A lock must end before its
+ * session, and a grant before its lock's session. A grant that is destroyed is
+ * given back in the background.
+ *
+ * Threads. As in C: any, several at a time. lock() and unlock() belong to the
+ * thread, as with std::mutex; a grant can be used and given back by any thread.
+ * A moved-from object may only be destroyed or assigned to.
+ */
+#ifndef ZKRECIPES_HPP
+#define ZKRECIPES_HPP
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if __cplusplus >= 202002L
+#include <stop_token>
+#endif
+
+#include <zkrecipes/zkrecipes.h>
+
+namespace zkr {
+
+/** The codes of enum zkr_error, ZooKeeper's among them. */
+inline const std::error_category &category() noexcept
+{
+    class codes final : public std::error_category {
+    public:
+        const char *name() const noexcept override { return "zkrecipes"; }
+        std::string message(int code) const override
+        {
+            return zkr_strerror(code);
+        }
+    };
+    static const codes the_codes;
+
+    return the_codes;
+}
+
+/** code() has the code; what() the sentence of zkr_error_detail(). */
+class error : public std::system_error {
+public:
+    explicit error(int code)
+        : std::system_error(code, category(), zkr_error_detail())
+    {
+    }
+
+    /** True if the same call may succeed later. */
+    bool is_transient() const noexcept
+    {
+        return zkr_error_is_transient(code().value());
+    }
+};
+
+/** Throws unless `code` is ZKR_OK. */
+inline void check(int code)
+{
+    if (code != ZKR_OK)
+        throw error(code);
+}
+
+namespace detail {
+
+/** Wait without limit. */
+constexpr std::int64_t no_limit = -1;
+
+/** Milliseconds for the C interface, rounded up: a wait is never shorter than
+ *  what was asked for. Nothing or less tries once. */
+template <class Rep, class Period>
+std::int64_t to_ms(const std::chrono::duration<Rep, Period> &timeout)
+{
+    using ms = std::chrono::duration<double, std::milli>;
+    const double count = ms(timeout).count();
+    constexpr double most = 1e15;
+
+    if (!(count > 0))
+        return 0;
+    if (count >= most)
+        return static_cast<std::int64_t>(most);
+    return std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+}
+
+template <class Clock, class Duration>
+std::int64_t until_ms(const std::chrono::time_point<Clock, Duration> &deadline)
+{
+    return to_ms(deadline - Clock::now());
+}
+
+inline bool is_not_granted(int code)
+{
+    return code == ZKR_ETIMEDOUT || code == ZKR_EBUSY;
+}
+
+template <class T, void (*free)(T *)> struct freer {
+    void operator()(T *object) const noexcept { free(object); }
+};
+
+template <class T, void (*free)(T *)>
+using owned = std::unique_ptr<T, freer<T, free>>;
+
+inline void close(zkr_session *session)
+{
+    (void)zkr_session_close(session);
+}
+
+} // namespace detail
+
+/** A session; see session.h. The destructor closes it. */
+class session {
+public:
+    /** Options as zkr_session_opts says; zero means default. */
+    static zkr_session_opts options() noexcept
+    {
+        zkr_session_opts opts{};
+
+        opts.size = sizeof(opts);
+        return opts;
+    }
+
+    explicit session(const std::string &hosts,
+                     const zkr_session_opts &opts = options())
+    {
+        zkr_session *made = nullptr;
+
+        check(zkr_session_open(hosts.c_str(), &opts, &made));
+        session_.reset(made);
+    }
+
+    /** Ends it; throws ZKR_EPENDING when the server could not be told. */
+    void close() { check(zkr_session_close(session_.release())); }
+
+    enum zkr_session_state state() const noexcept
+    {
+        return ::zkr_session_state(get());
+    }
+    std::int64_t id() const noexcept { return zkr_session_id(get()); }
+    std::uint64_t epoch() const noexcept { return zkr_session_epoch(get()); }
+
+    /** For the functions of the C interface. */
+    zkr_session *get() const noexcept { return session_.get(); }
+
+private:
+    detail::owned<zkr_session, detail::close> session_;
+};
+
+/** A lock that is held; see grant.h. The destructor gives it back. */
+class grant {
+public:
+    grant() = default;
+    /** Takes over a grant of the C interface. */
+    explicit grant(zkr_grant *taken) noexcept : grant_(taken) {}
+
+    explicit operator bool() const noexcept { return grant_ != nullptr; }
+
+    /** True while it is provably ours; false also when that is not sure. */
+    bool check() const noexcept { return zkr_grant_check(get()) == ZKR_OK; }
+    /** Throws ZKR_ELOST, ZKR_EUNSURE ... unless it is provably ours. */
+    void ensure() const { zkr::check(zkr_grant_check(get())); }
+    /** Asks the servers; throws when it is not ours. */
+    void verify(std::chrono::milliseconds timeout) const
+    {
+        zkr::check(zkr_grant_verify(get(), timeout.count()));
+    }
+
+    /** Higher than that of every earlier holder: for the resource. */
+    std::int64_t token() const noexcept { return zkr_grant_token(get()); }
+    std::uint64_t handoff() const noexcept { return zkr_grant_handoff(get()); }
+    enum zkr_grant_state state() const noexcept
+    {
+        return ::zkr_grant_state(get());
+    }
+    std::string node() const
+    {
+        const char *path = zkr_grant_node(get());
+
+        return path == nullptr ? std::string() : std::string(path);
+    }
+
+    /** Gives it back, and waits for the answer; throws when it was lost, or
+     *  when the server has not answered yet (ZKR_EPENDING). */
+    void release() { zkr::check(zkr_grant_release(get())); }
+
+    zkr_grant *get() const noexcept { return grant_.get(); }
+
+private:
+    detail::owned<zkr_grant, zkr_grant_free> grant_;
+};
+
+namespace detail {
+
+/** The grants of lock() and lock_shared(), each of the thread that has it. */
+class holders {
+public:
+    void put(grant &&held)
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+
+        all_.emplace_back(std::this_thread::get_id(), std::move(held));
+    }
+
+    /** The latest of this thread; an empty one when it has none. */
+    grant take() noexcept
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        const auto found = find();
+        grant taken;
+
+        if (found == all_.rend())
+            return taken;
+        taken = std::move(found->second);
+        all_.erase(std::next(found).base());
+        return taken;
+    }
+
+    /** Valid until this thread unlocks. Throws ZKR_ENOTHELD. */
+    zkr_grant *of_this_thread()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        const auto found = find();
+
+        if (found == all_.rend())
+            throw std::system_error(ZKR_ENOTHELD, category(),
+                                    "this thread does not hold the lock");
+        return found->second.get();
+    }
+
+private:
+    using entry = std::pair<std::thread::id, grant>;
+
+    std::vector<entry>::reverse_iterator find() noexcept
+    {
+        const auto me = std::this_thread::get_id();
+        auto it = all_.rbegin();
+
+        while (it != all_.rend() && it->first != me)
+            ++it;
+        return it;
+    }
+
+    std::mutex mutex_;
+    std::vector<entry> all_;
+};
+
+#if __cplusplus >= 202002L
+/** A claim that ends with the stop token: nobody else needs to wait for it. */
+class stoppable {
+public:
+    template <class Start> grant run(std::stop_token stop, Start start)
+    {
+        zkr_request *request = nullptr;
+
+        zkr::check(start(on_end, this, &request));
+        const owned<zkr_request, zkr_request_free> keep(request);
+        const std::stop_callback canceller(
+            stop, [request] { (void)zkr_request_cancel(request); });
+        std::unique_lock<std::mutex> lock(mutex_);
+
+        ended_.wait(lock, [this] { return is_over_; });
+        if (error_ != ZKR_OK)
+            throw std::system_error(error_, category(), detail_);
+        return grant(grant_);
+    }
+
+private:
+    static void on_end(int error, zkr_grant *granted, void *user)
+    {
+        auto *self = static_cast<stoppable *>(user);
+        const std::lock_guard<std::mutex> guard(self->mutex_);
+
+        self->error_ = error;
+        self->grant_ = granted;
+        self->detail_ = error == ZKR_OK ? "" : zkr_error_detail();
+        self->is_over_ = true;
+        self->ended_.notify_all();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    bool is_over_ = false;
+    int error_ = ZKR_OK;
+    zkr_grant *grant_ = nullptr;
+    std::string detail_;
+};
+#endif
+
+} // namespace detail
+
+/**
+ * A fair mutex; see mutex.h. Meets TimedLockable, and has acquire(), which
+ * returns the grant.
+ */
+class mutex {
+public:
+    static zkr_mutex_opts options() noexcept
+    {
+        zkr_mutex_opts opts{};
+
+        opts.size = sizeof(opts);
+        return opts;
+    }
+
+    mutex(const session &of, const std::string &path,
+          const zkr_mutex_opts &opts = options())
+        : holders_(std::make_unique<detail::holders>())
+    {
+        zkr_mutex *made = nullptr;
+
+        check(zkr_mutex_new(of.get(), path.c_str(), &opts, &made));
+        mutex_.reset(made);
+    }
+
+    /** Waits without limit. */
+    grant acquire() { return *claim(detail::no_limit); }
+    /** Nothing when it was not granted in time; no time tries once. */
+    template <class Rep, class Period>
+    std::optional<grant>
+    acquire_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return claim(detail::to_ms(timeout));
+    }
+    template <class Clock, class Duration>
+    std::optional<grant>
+    acquire_until(const std::chrono::time_point<Clock, Duration> &deadline)
+    {
+        return claim(detail::until_ms(deadline));
+    }
+#if __cplusplus >= 202002L
+    /** Waits until it is granted or a stop is requested, which throws
+     *  ZKR_ECANCELED. Not in a callback of the session. */
+    grant acquire(std::stop_token stop)
+    {
+        return detail::stoppable().run(
+            std::move(stop), [this](auto fn, void *user, auto request) {
+                return zkr_mutex_acquire_async(get(), detail::no_limit, fn,
+                                               user, request);
+            });
+    }
+#endif
+
+    void lock() { holders_->put(acquire()); }
+    bool try_lock() { return keep(claim(0)); }
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return keep(acquire_for(timeout));
+    }
+    template <class Clock, class Duration>
+    bool
+    try_lock_until(const std::chrono::time_point<Clock, Duration> &deadline)
+    {
+        return keep(acquire_until(deadline));
+    }
+    void unlock() noexcept { release(holders_->take()); }
+
+    /** The grant of the lock() of this thread, until its unlock(). */
+    class view {
+    public:
+        explicit view(zkr_grant *of) noexcept : grant_(of) {}
+        bool check() const noexcept
+        {
+            return zkr_grant_check(grant_) == ZKR_OK;
+        }
+        void ensure() const { zkr::check(zkr_grant_check(grant_)); }
+        std::int64_t token() const noexcept { return zkr_grant_token(grant_); }
+        std::uint64_t handoff() const noexcept
+        {
+            return zkr_grant_handoff(grant_);
+        }
+        zkr_grant *get() const noexcept { return grant_; }
+
+    private:
+        zkr_grant *grant_;
+    };
+    view held() const { return view(holders_->of_this_thread()); }
+
+    zkr_mutex *get() const noexcept { return mutex_.get(); }
+
+private:
+    friend class shared_mutex;
+
+    std::optional<grant> claim(std::int64_t timeout_ms)
+    {
+        zkr_grant *granted = nullptr;
+        const int code = zkr_mutex_acquire(get(), timeout_ms, &granted);
+
+        return result(code, granted);
+    }
+
+    static std::optional<grant> result(int code, zkr_grant *granted)
+    {
+        if (detail::is_not_granted(code))
+            return std::nullopt;
+        check(code);
+        return grant(granted);
+    }
+
+    bool keep(std::optional<grant> &&granted)
+    {
+        if (!granted)
+            return false;
+        holders_->put(std::move(*granted));
+        return true;
+    }
+
+    /** Waits for the answer, so that the next lock() is not behind us. */
+    static void release(grant &&held) noexcept
+    {
+        if (held)
+            (void)zkr_grant_release(held.get());
+    }
+
+    std::unique_ptr<detail::holders> holders_;
+    detail::owned<zkr_mutex, zkr_mutex_free> mutex_;
+};
+
+/**
+ * A read/write lock; see rwlock.h. Meets SharedTimedLockable: lock() writes,
+ * lock_shared() reads.
+ */
+class shared_mutex {
+public:
+    static zkr_rwlock_opts options() noexcept
+    {
+        zkr_rwlock_opts opts{};
+
+        opts.size = sizeof(opts);
+        return opts;
+    }
+
+    shared_mutex(const session &of, const std::string &path,
+                 const zkr_rwlock_opts &opts = options())
+        : writers_(std::make_unique<detail::holders>()),
+          readers_(std::make_unique<detail::holders>())
+    {
+        zkr_rwlock *made = nullptr;
+
+        check(zkr_rwlock_new(of.get(), path.c_str(), &opts, &made));
+        lock_.reset(made);
+    }
+
+    grant acquire() { return *claim(zkr_rwlock_acquire_write, detail::no_limit); }
+    grant acquire_shared()
+    {
+        return *claim(zkr_rwlock_acquire_read, detail::no_limit);
+    }
+    template <class Rep, class Period>
+    std::optional<grant>
+    acquire_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return claim(zkr_rwlock_acquire_write, detail::to_ms(timeout));
+    }
+    template <class Rep, class Period>
+    std::optional<grant>
+    acquire_shared_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return claim(zkr_rwlock_acquire_read, detail::to_ms(timeout));
+    }
+
+    void lock() { writers_->put(acquire()); }
+    bool try_lock() { return keep(*writers_, write_within(0)); }
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return keep(*writers_, write_within(detail::to_ms(timeout)));
+    }
+    template <class Clock, class Duration>
+    bool
+    try_lock_until(const std::chrono::time_point<Clock, Duration> &deadline)
+    {
+        return keep(*writers_, write_within(detail::until_ms(deadline)));
+    }
+    void unlock() noexcept { mutex::release(writers_->take()); }
+
+    void lock_shared() { readers_->put(acquire_shared()); }
+    bool try_lock_shared() { return keep(*readers_, read_within(0)); }
+    template <class Rep, class Period>
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return keep(*readers_, read_within(detail::to_ms(timeout)));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(
+        const std::chrono::time_point<Clock, Duration> &deadline)
+    {
+        return keep(*readers_, read_within(detail::until_ms(deadline)));
+    }
+    void unlock_shared() noexcept { mutex::release(readers_->take()); }
+
+    /** The grants of this thread, until its unlock(). */
+    mutex::view held() const
+    {
+        return mutex::view(writers_->of_this_thread());
+    }
+    mutex::view held_shared() const
+    {
+        return mutex::view(readers_->of_this_thread());
+    }
+
+    zkr_rwlock *get() const noexcept { return lock_.get(); }
+
+private:
+    using how = decltype(&zkr_rwlock_acquire_read);
+
+    std::optional<grant> claim(how acquire_it, std::int64_t timeout_ms)
+    {
+        zkr_grant *granted = nullptr;
+        const int code = acquire_it(get(), timeout_ms, &granted);
+
+        return mutex::result(code, granted);
+    }
+    std::optional<grant> write_within(std::int64_t timeout_ms)
+    {
+        return claim(zkr_rwlock_acquire_write, timeout_ms);
+    }
+    std::optional<grant> read_within(std::int64_t timeout_ms)
+    {
+        return claim(zkr_rwlock_acquire_read, timeout_ms);
+    }
+
+    static bool keep(detail::holders &of, std::optional<grant> &&granted)
+    {
+        if (!granted)
+            return false;
+        of.put(std::move(*granted));
+        return true;
+    }
+
+    std::unique_ptr<detail::holders> writers_;
+    std::unique_ptr<detail::holders> readers_;
+    detail::owned<zkr_rwlock, zkr_rwlock_free> lock_;
+};
+
+} // namespace zkr
+
+#endif

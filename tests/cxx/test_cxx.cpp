@@ -1,0 +1,205 @@
+// The C++ header on a real server: what std's own locks expect of a lock, and
+// what an exception tells.
+//
+//   test_cxx HOSTS PATH
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <type_traits>
+
+#include <zkrecipes/zkrecipes.hpp>
+
+using namespace std::chrono_literals;
+
+// NOLINTNEXTLINE: it names the line
+#define REQUIRE(condition)                                                     \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,           \
+                         #condition);                                          \
+            std::exit(1);                                                      \
+        }                                                                      \
+    } while (false)
+
+static_assert(!std::is_copy_constructible_v<zkr::session>);
+static_assert(!std::is_copy_constructible_v<zkr::grant>);
+static_assert(std::is_nothrow_move_constructible_v<zkr::grant>);
+static_assert(std::is_nothrow_move_constructible_v<zkr::mutex>);
+
+template <class Function> static int code_of(Function function)
+{
+    try {
+        function();
+    } catch (const std::system_error &e) {
+        REQUIRE(e.code().category() == zkr::category());
+        return e.code().value();
+    }
+    return ZKR_OK;
+}
+
+static void errors_say_what_and_why(const zkr::session &session)
+{
+    try {
+        zkr::mutex bad(session, "no/slash");
+        REQUIRE(false);
+    } catch (const zkr::error &e) {
+        REQUIRE(e.code().value() == ZKR_EPATH);
+        REQUIRE(std::string(e.what()).find("no/slash") != std::string::npos);
+        REQUIRE(!e.is_transient());
+    }
+}
+
+static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
+                                                 zkr::mutex &other)
+{
+    std::int64_t token = 0;
+    {
+        zkr::grant first = mutex.acquire();
+        zkr::grant moved = std::move(first);
+
+        REQUIRE(!first && moved && moved.check()); // NOLINT: it is empty
+        moved.ensure();
+        token = moved.token();
+        REQUIRE(!other.acquire_for(0s));
+        REQUIRE(!other.acquire_for(5ms));
+    }
+    zkr::grant next = other.acquire();
+
+    REQUIRE(next.token() > token);
+    next.release();
+    REQUIRE(!next.check());
+    REQUIRE(code_of([&] { next.ensure(); }) == ZKR_ENOTHELD);
+}
+
+static void standard_locks_take_a_mutex(zkr::mutex &mutex, zkr::mutex &other)
+{
+    REQUIRE(code_of([&] { (void)mutex.held(); }) == ZKR_ENOTHELD);
+    {
+        const std::unique_lock lock(mutex, 60s);
+
+        REQUIRE(lock.owns_lock() && mutex.held().check());
+        REQUIRE(!std::unique_lock(other, std::try_to_lock).owns_lock());
+        REQUIRE(!std::unique_lock(other, 10ms).owns_lock());
+        REQUIRE(!other.try_lock_until(std::chrono::steady_clock::now() + 10ms));
+    }
+    REQUIRE(other.try_lock_until(std::chrono::system_clock::now() + 60s));
+    other.unlock();
+    const std::lock_guard guard(mutex);
+}
+
+static void threads_share_a_mutex(zkr::mutex &mutex)
+{
+    constexpr int threads = 4;
+    constexpr int rounds = 25;
+    std::vector<std::thread> all;
+    long count = 0; // no atomic: the lock protects it
+
+    for (int i = 0; i < threads; i++)
+        all.emplace_back([&] {
+            for (int round = 0; round < rounds; round++) {
+                const std::scoped_lock lock(mutex);
+
+                count++;
+            }
+        });
+    for (auto &thread : all)
+        thread.join();
+    REQUIRE(count == threads * rounds);
+}
+
+// A thread that reads must not try to write: it would wait for itself.
+template <class Function> static bool in_another_thread(Function function)
+{
+    bool result = false;
+
+    std::thread([&] { result = function(); }).join();
+    return result;
+}
+
+static void readers_share(const zkr::session &session, const std::string &path)
+{
+    zkr::shared_mutex lock(session, path + "-shared");
+    zkr::shared_mutex other(session, path + "-shared");
+
+    {
+        const std::shared_lock first(lock);
+        const std::shared_lock second(other, 60s);
+
+        REQUIRE(lock.held_shared().check() && other.held_shared().check());
+        REQUIRE(!in_another_thread([&] { return other.try_lock_for(5ms); }));
+        REQUIRE(code_of([&] { lock.lock(); }) == ZKR_EDEADLK);
+    }
+    const std::unique_lock writer(lock);
+
+    REQUIRE(lock.held().token() > 0);
+    REQUIRE(!in_another_thread([&] { return other.try_lock_shared(); }));
+    REQUIRE(!in_another_thread([&] { return other.try_lock_shared_for(5ms); }));
+}
+
+static void a_lock_can_be_moved(const zkr::session &session,
+                                const std::string &path)
+{
+    zkr::mutex first(session, path + "-moved");
+
+    first.lock();
+    zkr::mutex second = std::move(first);
+    REQUIRE(second.held().check());
+    second.unlock();
+}
+
+static void a_wait_of_nothing_tries_once(zkr::mutex &mutex)
+{
+    REQUIRE(zkr::detail::to_ms(-5s) == 0);
+    REQUIRE(zkr::detail::to_ms(1us) == 1);
+    REQUIRE(zkr::detail::to_ms(std::chrono::hours::max()) > 0);
+    REQUIRE(mutex.acquire_for(-1s).has_value());
+}
+
+#if __cplusplus >= 202002L
+static void a_stop_ends_a_wait(zkr::mutex &mutex, zkr::mutex &other)
+{
+    for (int twice = 0; twice < 2; twice++) {
+        zkr::grant held = mutex.acquire();
+        std::atomic<int> code = 0;
+        std::jthread waiter([&](std::stop_token stop) {
+            code = code_of([&] { (void)other.acquire(stop); });
+        });
+
+        waiter.request_stop();
+        waiter.join();
+        REQUIRE(code == ZKR_ECANCELED);
+        held.release();
+        REQUIRE(other.acquire(std::stop_token()).check());
+    }
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    REQUIRE(argc == 3);
+    try {
+        zkr::session session(argv[1]);
+        const std::string path = argv[2];
+        zkr::mutex mutex(session, path);
+        zkr::mutex other(session, path);
+
+        REQUIRE(session.state() == ZKR_SESSION_CONNECTED);
+        errors_say_what_and_why(session);
+        a_grant_is_given_back_with_its_scope(mutex, other);
+        standard_locks_take_a_mutex(mutex, other);
+        threads_share_a_mutex(mutex);
+        readers_share(session, path);
+        a_lock_can_be_moved(session, path);
+        a_wait_of_nothing_tries_once(mutex);
+#if __cplusplus >= 202002L
+        a_stop_ends_a_wait(mutex, other);
+#endif
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        return 1;
+    }
+}
