@@ -108,11 +108,15 @@ static void locks_come_where_the_verb_takes_them(void **state)
 static void the_ensemble_is_that_of_the_line(void **state)
 {
     (void)state;
-    assert_string_equal(find("--servers h:1 ls ").servers, "h:1");
-    assert_string_equal(find("ls --servers=h:1,i:2 ").servers, "h:1,i:2");
-    assert_string_equal(find("ls --chroot /a --auth-file f ").chroot, "/a");
-    assert_string_equal(find("ls --chroot=/a --auth-file=f ").auth_file, "f");
-    assert_null(find("ls ").servers);
+    assert_string_equal(find("--servers h:1 ls ").settings[SETTING_SERVERS],
+                        "h:1");
+    assert_string_equal(find("ls --servers=h:1,i:2 ").settings[SETTING_SERVERS],
+                        "h:1,i:2");
+    assert_string_equal(
+        find("ls --chroot /a --auth-file f ").settings[SETTING_CHROOT], "/a");
+    assert_string_equal(
+        find("ls --chroot=/a --auth-file=f ").settings[SETTING_AUTH_FILE], "f");
+    assert_null(find("ls ").settings[SETTING_SERVERS]);
 }
 
 static void what_a_shell_understands_is_not_plain(void **state)

@@ -36,13 +36,6 @@ void lockctl_say(const struct lockctl *ctl, const char *format, ...)
     (void)format;
 }
 
-bool lockctl_take_duration(const char *option, int64_t *ret_ms)
-{
-    (void)option;
-    (void)ret_ms;
-    return false;
-}
-
 static char dir[] = "/tmp/zkrecipes-counted-XXXXXX";
 static struct guard guard;
 
@@ -156,12 +149,12 @@ static void credentials_are_read_whole_or_not_used(void **state)
     static const char good[] = "digest:someone:secret:with:colons\nmore\n";
 
     (void)state;
-    ctl = (struct lockctl){ .servers = "127.0.0.1:1",
-                            .auth_file = file_in("auth"),
-                            .timeout_ms = 1000 };
+    ctl = (struct lockctl){ .timeout_ms = 1000 };
+    ctl.settings[SETTING_SERVERS] = "127.0.0.1:1";
+    ctl.settings[SETTING_AUTH_FILE] = file_in("auth");
     expected = "digest someone:secret:with:colons";
     for (faulty_piece = 0; faulty_piece < 8; faulty_piece += 7) {
-        write_file(ctl.auth_file, good, strlen(good));
+        write_file(ctl.settings[SETTING_AUTH_FILE], good, strlen(good));
         assert_true(faulty_each(connect_with_auth) > 4);
     }
     faulty_piece = 0;
@@ -174,25 +167,68 @@ static void hostile_credentials_are_refused(void **state)
     static char longest[4096];
 
     (void)state;
-    ctl.auth_file = file_in("auth");
+    ctl.settings[SETTING_AUTH_FILE] = file_in("auth");
     expected = NULL;
     for (size_t i = 0; i < COUNT(texts); i++) {
-        write_file(ctl.auth_file, texts[i], strlen(texts[i]));
+        write_file(ctl.settings[SETTING_AUTH_FILE], texts[i], strlen(texts[i]));
         (void)faulty_each(connect_with_auth);
     }
     (void)memset(longest, ':', sizeof(longest));
     longest[0] = 'x';
-    write_file(ctl.auth_file, longest, sizeof(longest));
+    write_file(ctl.settings[SETTING_AUTH_FILE], longest, sizeof(longest));
     (void)faulty_each(connect_with_auth);
-    write_file(ctl.auth_file, "x:y", 3);
-    assert_int_equal(chmod(ctl.auth_file, 0640), 0);
+    write_file(ctl.settings[SETTING_AUTH_FILE], "x:y", 3);
+    assert_int_equal(chmod(ctl.settings[SETTING_AUTH_FILE], 0640), 0);
     (void)faulty_each(connect_with_auth);
-    ctl.auth_file = dir;
+    ctl.settings[SETTING_AUTH_FILE] = dir;
     (void)faulty_each(connect_with_auth);
-    ctl.auth_file = "/dev/null";
+    ctl.settings[SETTING_AUTH_FILE] = "/dev/null";
     (void)faulty_each(connect_with_auth);
-    ctl.auth_file = file_in("none");
+    ctl.settings[SETTING_AUTH_FILE] = file_in("none");
     (void)faulty_each(connect_with_auth);
+}
+
+/* -- contexts ------------------------------------------------------------- */
+
+static const char contexts_before[] = "current = a\n[a]\nservers = a:1\n"
+                                      "auth-file = x\n[b]\nservers = b:1\n";
+static const char contexts_after[] = "current = b\n[a]\nservers = a:1\n"
+                                     "auth-file = x\n[b]\nservers = b:1\n";
+
+static void read_contexts(void)
+{
+    struct contexts contexts;
+    int code = contexts_read(&contexts);
+
+    assert_true(code == 0 || faulty_has_failed());
+    if (code == 0)
+        assert_int_equal(contexts.count, 2);
+    contexts_done(&contexts);
+}
+
+static void use_context(void)
+{
+    char text[256] = "";
+    int code;
+    int fd;
+
+    write_file(file_in("contexts"), contexts_before, strlen(contexts_before));
+    code = contexts_use("b");
+    assert_true(code == 0 || faulty_has_failed());
+    fd = open(file_in("contexts"), O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+    (void)close(fd);
+    assert_string_equal(text, code == 0 ? contexts_after : contexts_before);
+}
+
+static void contexts_are_read_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    (void)setenv("ZK_LOCKCTL_CONFIG", file_in("contexts"), 1);
+    write_file(file_in("contexts"), contexts_before, strlen(contexts_before));
+    assert_true(faulty_each(read_contexts) > 8);
+    assert_true(faulty_each(use_context) > 8);
+    (void)unsetenv("ZK_LOCKCTL_CONFIG");
 }
 
 /* -- answers -------------------------------------------------------------- */
@@ -279,7 +315,8 @@ static void answers_are_read_or_dropped(void **state)
 
     (void)state;
     start_server();
-    ctl = (struct lockctl){ .servers = server_hosts, .timeout_ms = 5000 };
+    ctl = (struct lockctl){ .timeout_ms = 5000 };
+    ctl.settings[SETTING_SERVERS] = server_hosts;
     for (size_t i = 0; i < COUNT(answers); i++) {
         server.answer = answers[i];
         server.resets = i % 2 == 1;
@@ -371,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_file_is_whole_or_not_written),
         cmocka_unit_test(credentials_are_read_whole_or_not_used),
         cmocka_unit_test(hostile_credentials_are_refused),
+        cmocka_unit_test(contexts_are_read_whole_or_not_at_all),
         cmocka_unit_test(answers_are_read_or_dropped),
         cmocka_unit_test(records_are_read_or_data),
         cmocka_unit_test(watches_are_read_or_not),

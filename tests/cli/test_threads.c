@@ -38,13 +38,6 @@ void lockctl_say(const struct lockctl *ctl, const char *format, ...)
     (void)format;
 }
 
-bool lockctl_take_duration(const char *option, int64_t *ret_ms)
-{
-    (void)option;
-    (void)ret_ms;
-    return false;
-}
-
 /* -- the library ---------------------------------------------------------- */
 
 static struct zkr_locks_item found[LOCKS];

@@ -213,7 +213,7 @@ static int setup(void **state)
     (void)state;
     node_count = 0;
     view = (struct top_view){ .sort = TOP_LOCK, .interval_ms = 2000 };
-    status = (struct top_status){ .servers = "zk1:2181",
+    status = (struct top_status){ .ensemble = "zk1:2181",
                                   .state = "connected",
                                   .is_connected = true,
                                   .error = "",

@@ -48,6 +48,7 @@ int main(int argc, char **argv)
     code = run(&ctl, argc, argv, &verb);
     tell_failure(&ctl, verb, code);
     lockctl_disconnect(&ctl);
+    contexts_done(&ctl.contexts);
     if (fflush(stdout) != 0 || ferror(stdout))
         return lockctl_fail(EX_IOERR, "cannot write the output");
     return code;

@@ -2,75 +2,30 @@
  * user. */
 #include "common/lockctl.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "common/escape.h"
+#include "common/private_file.h"
 #include "common/reach.h"
-
-static const char default_servers[] = "127.0.0.1:2181";
 
 enum { WHY_MAX = 1024 };
 
 enum { SESSION_MIN_MS = 1000, SESSION_MAX_MS = 10000 };
 
-/* The file may be one that only its owner can read, or a pipe, such as
- * "/dev/fd/3". */
-static int open_auth(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    const char *fault = NULL;
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) != 0)
-        fault = strerror(errno);
-    else if (S_ISREG(st.st_mode) && (st.st_mode & 077) != 0)
-        fault = "others may read it; chmod 600";
-    else if (S_ISREG(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0)
-        fault = "it belongs to somebody else";
-    else if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-        fault = "neither a file nor a pipe";
-    if (fault == NULL)
-        return fd;
-    if (fd >= 0)
-        (void)close(fd);
-    (void)lockctl_fail(EX_CONFIG, "--auth-file '%s': %s", path, fault);
-    return -1;
-}
-
 /* "scheme:credentials" on one line; never from the command line, where others
  * could read it. */
 static int read_auth(const char *path, char *line, size_t size)
 {
-    int fd = open_auth(path);
-    size_t used = 0;
-    ssize_t n = 1;
-    int error = 0;
+    const char *fault = private_file_read(path, PRIVATE_READ, line, size);
     char *colon;
 
-    if (fd < 0)
-        return EX_CONFIG;
-    while (n > 0 && used < size - 1) {
-        n = read(fd, line + used, size - 1 - used);
-        error = n < 0 ? errno : 0;
-        used += n > 0 ? (size_t)n : 0;
-    }
-    (void)close(fd);
-    if (error != 0)
-        return lockctl_fail(EX_CONFIG, "--auth-file '%s': %s", path,
-                            strerror(error));
-    line[used] = '\0';
     line[strcspn(line, "\r\n")] = '\0';
     colon = strchr(line, ':');
-    if (colon == NULL || colon == line || used == size - 1)
-        return lockctl_fail(EX_CONFIG,
-                            "--auth-file '%s': not scheme:credentials", path);
+    if (fault == NULL && (colon == NULL || colon == line))
+        fault = "not scheme:credentials";
+    if (fault != NULL)
+        return lockctl_fail(EX_CONFIG, "auth-file '%s': %s", path, fault);
     *colon = '\0';
     return 0;
 }
@@ -98,7 +53,7 @@ static int open_for(struct lockctl *ctl, struct zkr_session_opts *opts,
     int rc;
 
     opts->connect_timeout_ms = (uint32_t)timeout_ms;
-    rc = zkr_session_open(ctl->servers, opts, &ctl->session);
+    rc = zkr_session_open(ctl->settings[SETTING_SERVERS], opts, &ctl->session);
     (void)snprintf(why, WHY_MAX, "%s", rc == ZKR_OK ? "" : zkr_error_detail());
     return rc;
 }
@@ -115,11 +70,11 @@ static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
         return open_for(ctl, opts, left_ms, why);
     rc = open_for(ctl, opts, ctl->patience_ms, why);
     if (rc == ZKR_EUNREACHABLE &&
-        reach_all_refuse(ctl->servers, ctl->patience_ms)) {
+        reach_all_refuse(ctl->settings[SETTING_SERVERS], ctl->patience_ms)) {
         rc = ZKR_EREFUSED;
         (void)snprintf(why, WHY_MAX,
                        "every server of %s refused the connection",
-                       ctl->servers);
+                       ctl->settings[SETTING_SERVERS]);
     }
     if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
         return rc;
@@ -130,28 +85,40 @@ static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
     return open_for(ctl, opts, left_ms, why);
 }
 
+static int fail_connect(const struct lockctl *ctl, int rc, const char *why)
+{
+    char text[WHY_MAX + 100];
+
+    if (ctl->used == NULL)
+        return lockctl_fail_error(rc, why);
+    (void)snprintf(text, sizeof(text), "context '%.80s': %s", ctl->used->name,
+                   why);
+    return lockctl_fail_error(rc, text);
+}
+
 int lockctl_connect(struct lockctl *ctl)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char auth[1024] = "";
     char why[WHY_MAX];
+    char ensemble[ENSEMBLE_MAX];
+    int code = lockctl_settle(ctl);
+    const char *auth_file = ctl->settings[SETTING_AUTH_FILE];
     int rc;
 
-    if (ctl->servers == NULL)
-        ctl->servers = getenv("ZK_SERVERS");
-    if (ctl->servers == NULL || ctl->servers[0] == '\0')
-        ctl->servers = default_servers;
-    if (ctl->auth_file != NULL) {
-        int code = read_auth(ctl->auth_file, auth, sizeof(auth));
-
-        if (code != 0) {
-            explicit_bzero(auth, sizeof(auth));
-            return code;
-        }
+    if (code == 0 && auth_file != NULL)
+        code = read_auth(auth_file, auth, sizeof(auth));
+    if (code != 0) {
+        explicit_bzero(auth, sizeof(auth));
+        return code;
+    }
+    if (auth_file != NULL) {
         opts.auth_scheme = auth;
         opts.auth = auth + strlen(auth) + 1;
     }
-    opts.chroot = ctl->chroot;
+    opts.chroot = ctl->settings[SETTING_CHROOT];
+    if (ctl->verbose > 0)
+        lockctl_say(ctl, "the ensemble is %s", lockctl_ensemble(ctl, ensemble));
     opts.session_timeout_ms = ctl->session_timeout_ms != 0
                                   ? ctl->session_timeout_ms
                                   : short_session_ms(ctl->timeout_ms);
@@ -162,7 +129,7 @@ int lockctl_connect(struct lockctl *ctl)
     opts.reply_timeout_ms = (uint32_t)ctl->timeout_ms;
     rc = open_patiently(ctl, &opts, why);
     explicit_bzero(auth, sizeof(auth));
-    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, why);
+    return rc == ZKR_OK ? 0 : fail_connect(ctl, rc, why);
 }
 
 void lockctl_disconnect(struct lockctl *ctl)

@@ -1,5 +1,4 @@
-/* The context of zk-lockctl that all its verbs share: options, session, errors,
- * remarks. */
+/* What all verbs of zk-lockctl share: options, session, errors, remarks. */
 #ifndef COMMON_LOCKCTL_H
 #define COMMON_LOCKCTL_H
 
@@ -9,6 +8,9 @@
 #include <sysexits.h>
 
 #include <zkrecipes/zkrecipes.h>
+
+#include "common/contexts.h"
+#include "common/settings.h"
 
 /* Exit codes: those of sysexits.h where one fits (EX_USAGE 64, EX_DATAERR 65
  * not a lock, EX_UNAVAILABLE 69 no ensemble, EX_SOFTWARE 70, EX_CANTCREAT 73,
@@ -30,14 +32,16 @@ enum format {
 
 /* The options that every verb has, and the session. */
 struct lockctl {
-    const char *servers;   /* --servers, ZK_SERVERS */
-    const char *chroot;    /* --chroot */
-    const char *auth_file; /* --auth-file: "scheme:credentials" */
+    const char *settings[SETTING_COUNT]; /* NULL: not given */
+    const char *context;                 /* --context */
+    struct contexts contexts;
+    const struct context *used; /* of them; NULL: none */
+    bool is_settled;            /* by lockctl_settle() */
     enum format format;
     const char *columns; /* --columns A,B or +A,B; NULL: the default */
     enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
     int64_t timeout_ms; /* --timeout: for connecting and for each answer */
-    bool timeout_given;
+    bool timeout_given; /* by an option, or by a context */
     bool quiet;
     int verbose;
     uint32_t session_timeout_ms; /* 0: as short as is good for looking on */
@@ -100,7 +104,7 @@ int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
                    char **argv, const char *short_options,
                    const struct option *long_options);
 
-/* "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
+/* values.c: "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
 bool lockctl_parse_duration(const char *text, int64_t *ret_ms);
 
 /* A whole number from 1 to 2^31 - 1. */
@@ -114,7 +118,28 @@ bool lockctl_take_count(const char *option, uint32_t *ret_count);
 /* A lock path: "orders" is "/locks/orders". False after an error was said. */
 bool lockctl_parse_path(const char *text, char *path, size_t size);
 
-/* connect.c: 0, or an exit code after an error was said. */
+/* ensemble.c: find out which ensemble is meant, and all settings for it. 0, or
+ * an exit code after an error was said. */
+int lockctl_settle(struct lockctl *ctl);
+/* The context that is meant, unless servers are: that of --context, of
+ * ZK_LOCKCTL_CONTEXT, or the current one of the file; or NULL. */
+const char *lockctl_name_context(const struct lockctl *ctl,
+                                 const struct contexts *contexts);
+/* Where a setting comes from: "option", "environment", "context", "default";
+ * and what has named the context: "option", "environment", "file". */
+const char *lockctl_setting_source(const struct lockctl *ctl,
+                                   enum setting setting);
+const char *lockctl_context_source(const struct lockctl *ctl);
+/* The ensemble for people: "zk1:2181/app", or with the name of its context
+ * "prod (zk1:2181/app)"; escaped. */
+enum { ENSEMBLE_MAX = 1024 };
+const char *lockctl_ensemble(const struct lockctl *ctl,
+                             char text[ENSEMBLE_MAX]);
+/* The value of a variable of the environment; NULL: none, or "". */
+const char *lockctl_env(const char *name);
+
+/* connect.c: settle, and open the session. 0, or an exit code after an error
+ * was said. */
 int lockctl_connect(struct lockctl *ctl);
 void lockctl_disconnect(struct lockctl *ctl);
 bool lockctl_is_connected(const struct lockctl *ctl);

@@ -445,7 +445,7 @@ static bool set_address(struct asking *a, const char *text, size_t len)
 static size_t split(const struct lockctl *ctl, unsigned asked,
                     struct asking all[SERVERS_MAX])
 {
-    const char *p = ctl->servers;
+    const char *p = ctl->settings[SETTING_SERVERS];
     size_t n = 0;
 
     while (*p != '\0' && *p != '/' && n < SERVERS_MAX) {
@@ -499,9 +499,10 @@ static bool take(struct servers *s, struct asking *a, struct notes *notes)
 /* "/app" of "--chroot /app" or of "host:port/app". */
 static const char *chroot_of(const struct lockctl *ctl)
 {
-    const char *slash = strchr(ctl->servers, '/');
+    const char *slash = strchr(ctl->settings[SETTING_SERVERS], '/');
+    const char *chroot = ctl->settings[SETTING_CHROOT];
 
-    return ctl->chroot != NULL ? ctl->chroot : slash != NULL ? slash : "";
+    return chroot != NULL ? chroot : slash != NULL ? slash : "";
 }
 
 static struct servers *new_servers(const struct lockctl *ctl, const char *lock)

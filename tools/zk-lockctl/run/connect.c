@@ -64,8 +64,10 @@ static void say_session_timeout(const struct run *run)
 int run_connect(struct run *run)
 {
     int64_t since_ms = clock_boot_ms();
-    int code;
+    int code = lockctl_settle(run->ctl);
 
+    if (code != 0)
+        return code;
     set_connecting(run);
     nested_read(&run->around, getenv(NESTED_VARIABLE));
     run->ctl->within = nested_innermost(&run->around);

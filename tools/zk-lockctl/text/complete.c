@@ -18,6 +18,7 @@ static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
                                      "token", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const char *const topics[] = { "exit-codes", NULL };
+static const char *const about_contexts[] = { "show", "use", NULL };
 
 static const struct {
     const char *option;
@@ -106,25 +107,18 @@ static const struct verb *find_verb(const struct verb *const *verbs,
 static void take_option(struct complete *c, const char *option,
                         const char *value)
 {
-    const struct {
-        const char *name;
-        const char **to;
-    } taken[] = {
-        { "--servers", &c->servers },
-        { "--chroot", &c->chroot },
-        { "--auth-file", &c->auth_file },
-    };
+    size_t len = strcspn(option, "=");
+    enum setting setting;
 
-    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-        size_t len = strlen(taken[i].name);
-
-        if (strncmp(option, taken[i].name, len) != 0)
-            continue;
-        if (option[len] == '=')
-            *taken[i].to = option + len + 1;
-        else if (option[len] == '\0')
-            *taken[i].to = value;
-    }
+    if (strncmp(option, "--", 2) != 0)
+        return;
+    if (option[len] == '=')
+        value = option + len + 1;
+    setting = setting_find(option + 2, len - 2);
+    if (setting < SETTING_COUNT)
+        c->settings[setting] = value;
+    else if (strncmp(option, "--context", len) == 0)
+        c->context = value;
 }
 
 static struct complete value_of(struct complete c, const char *option)
@@ -136,6 +130,8 @@ static struct complete value_of(struct complete c, const char *option)
         c.kind = COMPLETE_VALUE;
         c.values = known_values[i].values;
     }
+    if (strcmp(option, "--context") == 0)
+        c.kind = COMPLETE_CONTEXT;
     return c;
 }
 
@@ -150,7 +146,8 @@ static int places(const struct verb *verb)
                : 0;
 }
 
-static struct complete argument(struct complete c, int before)
+/* `last` is the argument before. */
+static struct complete argument(struct complete c, int before, const char *last)
 {
     if (c.verb == NULL) {
         c.kind = COMPLETE_VERB;
@@ -160,6 +157,11 @@ static struct complete argument(struct complete c, int before)
     } else if (strcmp(c.verb->name, "completion") == 0) {
         c.kind = before == 0 ? COMPLETE_VALUE : COMPLETE_NOTHING;
         c.values = shells;
+    } else if (strcmp(c.verb->name, "context") == 0) {
+        c.kind = before == 0                               ? COMPLETE_VALUE
+                 : before == 1 && strcmp(last, "use") == 0 ? COMPLETE_CONTEXT
+                                                           : COMPLETE_NOTHING;
+        c.values = about_contexts;
     } else if (before < places(c.verb)) {
         c.kind = COMPLETE_LOCK;
     }
@@ -171,6 +173,7 @@ struct complete complete_find(const struct verb *const *verbs, int count,
 {
     struct complete c = { .kind = COMPLETE_NOTHING };
     int arguments = 0;
+    const char *last = "";
     bool options = true; /* no "--" yet */
 
     for (int i = 0; i < count - 1; i++) {
@@ -189,6 +192,7 @@ struct complete complete_find(const struct verb *const *verbs, int count,
                 return c;
         } else {
             arguments++;
+            last = word;
             /* The words that follow belong to the command. */
             if (strcmp(c.verb->name, "run") == 0)
                 options = false;
@@ -198,7 +202,7 @@ struct complete complete_find(const struct verb *const *verbs, int count,
         c.kind = COMPLETE_OPTION;
         return c;
     }
-    return count > 0 ? argument(c, arguments) : c;
+    return count > 0 ? argument(c, arguments, last) : c;
 }
 
 bool complete_is_plain(const char *name)

@@ -1,5 +1,5 @@
-/* Finds what may be typed next on a command line, but for the names of locks.
- * Pure.
+/* Finds what may be typed next on a command line, but for the names of locks
+ * and of contexts. Pure.
  *
  * The options are those of the help texts, so there is no second list of
  * them. */
@@ -14,7 +14,8 @@ enum complete_kind {
     COMPLETE_OPTION,
     COMPLETE_VALUE, /* one of `values` */
     COMPLETE_LOCK,
-    COMPLETE_TOPIC, /* of help: a verb, or one of `values` */
+    COMPLETE_CONTEXT, /* the name of one */
+    COMPLETE_TOPIC,   /* of help: a verb, or one of `values` */
 };
 
 struct complete {
@@ -22,9 +23,8 @@ struct complete {
     const struct verb *verb;   /* NULL before it */
     const char *const *values; /* ends with NULL */
     /* Options on the line that are needed to ask the ensemble: */
-    const char *servers;
-    const char *chroot;
-    const char *auth_file;
+    const char *settings[SETTING_COUNT];
+    const char *context;
 };
 
 /* `words` are those behind the name of the program; the last is the one being

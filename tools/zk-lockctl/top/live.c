@@ -27,7 +27,7 @@ struct live {
     int signals; /* a descriptor */
     sigset_t before;
     int64_t took_ms;
-    char servers[1024];
+    char ensemble[1024];
     char error[1024];
     bool quit;
     int code;
@@ -37,7 +37,7 @@ static void draw(struct live *l)
 {
     struct top_size size = top_screen_size();
     const struct top_status status = {
-        .servers = l->servers,
+        .ensemble = l->ensemble,
         .state = lockctl_connection(l->ctl),
         .is_connected = lockctl_is_connected(l->ctl),
         .error = l->error,
@@ -180,6 +180,7 @@ int top_live(struct top_opts *opts, bool *ret_started)
     struct live l = {
         .ctl = opts->ctl, .view = &opts->view, .took_ms = -1, .signals = -1
     };
+    char ensemble[ENSEMBLE_MAX];
 
     *ret_started =
         take_signals(&l) && top_screen_start(output_wants_color(l.ctl));
@@ -187,7 +188,8 @@ int top_live(struct top_opts *opts, bool *ret_started)
         give_signals_back(&l);
         return 0;
     }
-    (void)plain_escape(l.ctl->servers, l.servers, sizeof(l.servers));
+    (void)plain_copy(lockctl_ensemble(l.ctl, ensemble), l.ensemble,
+                     sizeof(l.ensemble));
     if (!looker_start(l.ctl, opts->root, l.view->interval_ms, &l.looker)) {
         top_screen_end();
         give_signals_back(&l);

@@ -57,7 +57,7 @@ static void write_both(struct top_line *line, enum top_style style, int width,
                "", right);
 }
 
-/* --- the head: servers, totals, what is wrong --- */
+/* --- the head: ensemble, totals, what is wrong --- */
 
 static void draw_title(const struct drawing *d)
 {
@@ -69,7 +69,7 @@ static void draw_title(const struct drawing *d)
     if (d->model->at_ms != 0)
         (void)word_clock(d->model->at_ms, clock);
     (void)snprintf(left, sizeof(left), "zk-lockctl top  %.1000s",
-                   d->status->servers);
+                   d->status->ensemble);
     (void)snprintf(right, sizeof(right), "%s  every %s  %s", d->status->state,
                    word_duration(d->view->interval_ms, interval), clock);
     write_both(&d->lines[0], TOP_BOLD, d->width, left, right);

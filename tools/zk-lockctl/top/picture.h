@@ -25,8 +25,8 @@ struct top_line {
 
 /* Facts that are shown and do not come from the locks. */
 struct top_status {
-    const char *servers; /* escaped */
-    const char *state;   /* of the session */
+    const char *ensemble; /* escaped */
+    const char *state;    /* of the session */
     bool is_connected;
     const char *error; /* why the last look failed, escaped; "" */
     int64_t now_ms;    /* since 1970 */

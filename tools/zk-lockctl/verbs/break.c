@@ -88,10 +88,12 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
     char session[WORD_MAX];
     char age[WORD_MAX];
     char label[ZKR_LABEL_MAX * 4 + 1];
+    char ensemble[ENSEMBLE_MAX];
 
     (void)escape_string(c->owner.label, label, sizeof(label));
     (void)escape_string(lock->path, path, sizeof(path));
     lockctl_say(ctl, "%s is held by %s", path, contender_who(c, who));
+    lockctl_say(ctl, "  ensemble: %s", lockctl_ensemble(ctl, ensemble));
     if (c->owner.label[0] != '\0')
         lockctl_say(ctl, "  label: %s", label);
     lockctl_say(ctl, "  %s, for <=%s, session %s, token %s",
@@ -170,15 +172,18 @@ static int confirm(const struct contender *c)
 
 /* --- the deed --- */
 
-static void leave_a_trace(const struct lock *lock, const char *who,
-                          int64_t token)
+static void leave_a_trace(const struct lockctl *ctl, const struct lock *lock,
+                          const char *who, int64_t token)
 {
     char path[512];
+    char ensemble[ENSEMBLE_MAX];
 
     (void)escape_string(lock->path, path, sizeof(path));
     openlog("zk-lockctl", LOG_PID, LOG_USER);
-    syslog(LOG_WARNING, "uid %u broke %s, held by %s, token %" PRId64,
-           (unsigned)getuid(), path, who, token);
+    syslog(LOG_WARNING,
+           "uid %u broke %s, held by %s, token %" PRId64 ", ensemble %s",
+           (unsigned)getuid(), path, who, token,
+           lockctl_ensemble(ctl, ensemble));
     closelog();
 }
 
@@ -200,7 +205,7 @@ static int break_it(struct lockctl *ctl, const struct lock *lock,
                             who);
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
-    leave_a_trace(lock, who, c->node->token);
+    leave_a_trace(ctl, lock, who, c->node->token);
     lockctl_say(ctl, "broken: %s does not hold it any more", who);
     return 0;
 }

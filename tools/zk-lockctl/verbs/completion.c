@@ -203,6 +203,28 @@ static void offer_below(const struct lockctl *ctl, const char *root,
     (void)fflush(stdout);
 }
 
+/* What the line says of it goes before what the environment says. */
+static void take_ensemble(struct lockctl *ctl, const struct complete *c)
+{
+    for (enum setting i = 0; i < SETTING_COUNT; i++) {
+        if (c->settings[i] != NULL)
+            ctl->settings[i] = c->settings[i];
+    }
+    if (c->context != NULL)
+        ctl->context = c->context;
+}
+
+static void offer_contexts(const char *current)
+{
+    struct contexts all;
+
+    if (contexts_read(&all) != 0)
+        return;
+    for (size_t i = 0; i < all.count; i++)
+        offer(current, all.items[i].name, strlen(all.items[i].name));
+    contexts_done(&all);
+}
+
 /* Looks first in the usual directory of locks, because elsewhere there may be
  * too much for the time. */
 static void offer_locks(struct lockctl *ctl, const struct complete *c,
@@ -213,12 +235,9 @@ static void offer_locks(struct lockctl *ctl, const struct complete *c,
     int64_t end_ms;
 
     limit_time();
-    if (c->servers != NULL)
-        ctl->servers = c->servers;
-    if (c->chroot != NULL)
-        ctl->chroot = c->chroot;
-    if (c->auth_file != NULL)
-        ctl->auth_file = c->auth_file;
+    take_ensemble(ctl, c);
+    if (lockctl_settle(ctl) != 0)
+        return;
     ctl->timeout_ms = BUDGET_MS;
     ctl->session_timeout_ms = 1000; /* what is left behind goes soon */
     if (strlen(current) + sizeof("/locks/") > sizeof(root) ||
@@ -257,6 +276,9 @@ static int offer_words(struct lockctl *ctl, int count, char **words)
     case COMPLETE_LOCK:
         offer_locks(ctl, &c, current);
         break;
+    case COMPLETE_CONTEXT:
+        offer_contexts(current);
+        break;
     }
     return 0;
 }
@@ -284,8 +306,9 @@ const struct verb verb_completion = {
     .name = "completion",
     .usage = "bash | zsh | fish",
     .summary = "Print a script that completes command lines",
-    .help = "Verbs, options and their values, and the names of locks: for\n"
-            "those the servers are asked, for 300 ms at most, and below\n"
+    .help = "Verbs, options and their values, and the names of contexts and\n"
+            "locks: for locks the servers are asked, for 300 ms at most, and "
+            "below\n"
             "/locks first. Names that mean something to a shell are not\n"
             "offered. Where zk-lockctl is installed the scripts are as well;\n"
             "else:\n"

@@ -18,6 +18,7 @@ const struct verb *const verbs[] = {
     &verb_deadlocks,
     &verb_graph,
     &verb_doctor,
+    &verb_context,
     &verb_completion,
     &verb_help,
     &verb_version,

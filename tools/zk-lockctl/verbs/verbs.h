@@ -11,6 +11,7 @@ extern const struct verb verb_deadlocks;
 extern const struct verb verb_doctor;
 extern const struct verb verb_graph;
 extern const struct verb verb_completion;
+extern const struct verb verb_context;
 extern const struct verb verb_help;
 extern const struct verb verb_run;
 extern const struct verb verb_ls;

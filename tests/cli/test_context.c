@@ -1,0 +1,378 @@
+/* Tests of contexts: which ensemble is meant, what the file may say, and the
+ * verb. */
+#include "cli.h"
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "look.h"
+
+static const char *config(void)
+{
+    return cli_file("zk-lockctl/config");
+}
+
+static void write_file(const char *file, const char *text, mode_t mode)
+{
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(fchmod(fd, mode), 0);
+    (void)close(fd);
+}
+
+static const char *text_of(const char *file)
+{
+    static char text[4096];
+    FILE *f = fopen(file, "re");
+    size_t n;
+
+    assert_non_null(f);
+    n = fread(text, 1, sizeof(text) - 1, f);
+    text[n] = '\0';
+    (void)fclose(f);
+    return text;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    look_on(""); /* no ZK_SERVERS */
+    (void)unsetenv("ZK_LOCKCTL_CONTEXT");
+    (void)unsetenv("ZK_LOCKCTL_CONFIG");
+    (void)setenv("XDG_CONFIG_HOME", cli_file("."), 1);
+    (void)mkdir(cli_file("zk-lockctl"), 0700);
+    (void)unlink(config());
+    return 0;
+}
+
+/* Runs it with these words, and expects an error with that text, in one line.
+ */
+static void assert_refused(int code, const char *text, const char *words)
+{
+    int got = look(words);
+
+    if (got != code || strstr(look_err, text) == NULL)
+        fail_msg("%s: %d, not %d with '%s': %s", words, got, code, text,
+                 look_err);
+    assert_string_equal(strchr(look_err, '\n'), "\n");
+}
+
+/* --- which ensemble --- */
+
+static const char pair[] = "current = one\n"
+                           "\n"
+                           "[one]\n"
+                           "servers = one:1\n"
+                           "chroot = /of-one\n"
+                           "timeout = 1s\n"
+                           "[two]\n"
+                           "servers=two:2\n"
+                           "auth-file = secrets/two\n";
+
+/* The settings that count, with their sources: words, with one blank. */
+static const char *shown(const char *words)
+{
+    char line[256];
+
+    (void)snprintf(line, sizeof(line), "%s context show -o csv", words);
+    if (look(line) != 0)
+        fail_msg("%s: %s", line, look_err);
+    return look_out + strlen("SETTING,VALUE,FROM\r\n");
+}
+
+static void the_first_that_is_given_counts(void **state)
+{
+    static const char by_one[] = "servers,one:1,context\r\n"
+                                 "chroot,/of-one,context\r\n"
+                                 "timeout,1s,context\r\n";
+    char two_file[256];
+    char expected[512];
+
+    (void)state;
+    assert_string_equal(shown(""), "servers,127.0.0.1:2181,default\r\n");
+    write_file(config(), pair, 0600);
+    (void)snprintf(expected, sizeof(expected), "context,one,file\r\n%s",
+                   by_one);
+    assert_string_equal(shown(""), expected);
+
+    (void)snprintf(two_file, sizeof(two_file),
+                   "servers,two:2,context\r\nauth-file,%s,context\r\n",
+                   cli_file("./zk-lockctl/secrets/two"));
+    (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
+    (void)snprintf(expected, sizeof(expected), "context,two,environment\r\n%s",
+                   two_file);
+    assert_string_equal(shown(""), expected);
+
+    /* Credentials of a context do not go to other servers. */
+    look_on("env:3");
+    assert_string_equal(shown(""), "servers,env:3,environment\r\n");
+    assert_string_equal(shown("--chroot /x"),
+                        "servers,env:3,environment\r\nchroot,/x,option\r\n");
+    (void)snprintf(expected, sizeof(expected), "context,one,option\r\n%s",
+                   by_one);
+    assert_string_equal(shown("--context one"), expected);
+    assert_string_equal(shown("--servers opt:4"), "servers,opt:4,option\r\n");
+    assert_string_equal(shown("--servers=opt:4 --context one --timeout 2s"),
+                        "context,one,option\r\nservers,opt:4,option\r\n"
+                        "chroot,/of-one,context\r\ntimeout,2s,option\r\n");
+}
+
+static void the_file_is_where_the_environment_says(void **state)
+{
+    char file[256];
+
+    (void)state;
+    write_file(strcpy(file, cli_file("elsewhere")), "[there]\nservers = a:1\n",
+               0644);
+    assert_int_equal(look("context"), 0);
+    assert_string_equal(look_out, "");
+    (void)setenv("ZK_LOCKCTL_CONFIG", file, 1);
+    assert_non_null(strstr(shown("--context there"), "servers,a:1,context"));
+    (void)setenv("ZK_LOCKCTL_CONFIG", cli_file("nowhere"), 1);
+    assert_refused(78, "nowhere: No such file", "ls /");
+    (void)unsetenv("ZK_LOCKCTL_CONFIG");
+    assert_refused(78, "no context 'there' in ", "ls --context there /");
+    (void)setenv("XDG_CONFIG_HOME", "not/absolute", 1);
+    (void)unsetenv("HOME");
+    assert_refused(78, "no context 'there': HOME is not set",
+                   "run --context there x true");
+    assert_string_equal(shown(""), "servers,127.0.0.1:2181,default\r\n");
+}
+
+/* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */
+static void all_settings_of_a_context_are_used(void **state)
+{
+    struct ACL acl = { ZOO_PERM_ALL,
+                       { "digest", "me:016djjlksVQS5RgX3M7biBGyYwY=" } };
+    struct ACL_vector acls = { 1, &acl };
+    char path[64];
+    char below[128];
+    char text[512];
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(below, sizeof(below), "%s/lock", path);
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    assert_int_equal(admin_create(admin, below, NULL), ZOK);
+    assert_int_equal(admin_set_acl(admin, below, &acls), ZOK);
+    (void)snprintf(text, sizeof(text),
+                   "[real]\nservers = %s\nchroot = %s\nauth-file = me.auth\n"
+                   "[open]\nservers = %s\nchroot = %s\n",
+                   server_hosts(the_server), path, server_hosts(the_server),
+                   path);
+    write_file(config(), text, 0644);
+    write_file(cli_file("zk-lockctl/me.auth"), "digest:me:secret\n", 0600);
+    if (look("run -v --context real /lock true") != 0)
+        fail_msg("%s", look_err);
+    assert_non_null(strstr(look_err, "the ensemble is real (127.0.0.1:"));
+    assert_int_equal(look("run --context open /lock true"), 77);
+    assert_int_equal(admin_delete(admin, below), ZOK);
+    assert_int_equal(admin_delete(admin, path), ZOK);
+}
+
+/* --- the file --- */
+
+static void a_fault_of_the_file_has_its_line(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *said;
+    } faults[] = {
+        { "[a]\nserver = x:1\n", ":2: a context has no 'server'" },
+        { "[a]\nservers = x:1\n\npassword = x\n",
+          ":4: a context has no 'password'" },
+        { "servers = x:1\n", ":1: before the first [CONTEXT]" },
+        { "[a]\nservers = x:1\ncurrent = a\n", ":3: a context has no" },
+        { "[a]\n", ":1: no servers in the context 'a'" },
+        { "# b\n[a]\nchroot = /a\n[b]\n", ":2: no servers in the context 'a'" },
+        { "[a]\nservers = x:1\nservers = x:2\n", ":3: a second 'servers'" },
+        { "[a]\nservers = x:1\n[a]\n", ":3: a second context 'a'" },
+        { "current = a\ncurrent = b\n", ":2: a second 'current'" },
+        { "[a]\nservers =  \n", ":2: no value of 'servers'" },
+        { "[a]\nservers\n", ":2: neither [CONTEXT] nor KEY" },
+        { "[a\n", ":1: neither [CONTEXT] nor KEY" },
+        { "[a] # no\n", ":1: neither [CONTEXT] nor KEY" },
+        { "[a b]\n", ":1: a name of a context has only" },
+        { "[-a]\n", ":1: a name of a context has only" },
+        { "[]\n", ":1: a name of a context has only" },
+        { "[a]\nservers = x:1\ntimeout = soon\n",
+          ":3: the value of timeout is not a duration" },
+        { "[a]\nservers = \033[2J\n", ":2: a control character" },
+        { "= x\n", ":1: before the first" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        write_file(config(), faults[i].text, 0600);
+        assert_refused(78, faults[i].said, "context");
+        assert_refused(78, faults[i].said, "ls /");
+    }
+    write_file(config(), "current = gone\n", 0600);
+    assert_refused(78, "there is no context 'gone' in ", "ls /");
+    /* Nobody needs it here. */
+    write_file(config(), "nonsense\n", 0600);
+    assert_string_equal(shown("--servers a:1"), "servers,a:1,option\r\n");
+}
+
+static void a_file_that_others_may_write_is_refused(void **state)
+{
+    static char big[70000];
+
+    (void)state;
+    write_file(config(), pair, 0620);
+    assert_refused(78, "others may write it; chmod go-w", "ls /");
+    write_file(config(), pair, 0602);
+    assert_refused(78, "others may write it; chmod go-w", "context use two");
+    write_file(config(), pair, 0644);
+    assert_int_equal(look("context"), 0);
+    (void)memset(big, '\n', sizeof(big) - 1);
+    write_file(config(), big, 0644);
+    assert_refused(78, "it is too long", "context");
+    (void)unlink(config());
+    assert_int_equal(mkdir(config(), 0700), 0);
+    assert_refused(78, "neither a file nor a pipe", "context");
+    assert_int_equal(rmdir(config()), 0);
+}
+
+/* --- the verb --- */
+
+static void contexts_are_listed(void **state)
+{
+    json_t *items;
+
+    (void)state;
+    write_file(config(), pair, 0600);
+    assert_int_equal(look("context"), 0);
+    assert_string_equal(look_golden(), "CURRENT NAME SERVERS CHROOT\n"
+                                       "* one one:1 /of-one\n"
+                                       "- two two:2 -\n");
+    (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
+    assert_int_equal(look("context -o json"), 0);
+    items = look_items("ContextList");
+    assert_int_equal(json_array_size(items), 2);
+    assert_true(
+        json_is_false(json_object_get(json_array_get(items, 0), "current")));
+    assert_true(
+        json_is_true(json_object_get(json_array_get(items, 1), "current")));
+    assert_int_equal(look("context show -o json"), 0);
+    items = look_items("SettingList");
+    assert_int_equal(json_array_size(items), 3);
+    assert_int_equal(look("context -o jsonl"), 0);
+    assert_int_equal(look("context use three -o json"), 78);
+    look_assert_schema("failure");
+    look_on("a:1");
+    assert_int_equal(look("context -q"), 0);
+    assert_int_equal(look("context"), 0);
+    assert_non_null(strstr(look_err, "ZK_SERVERS is set: it counts"));
+    assert_refused(64, "context: nothing, show, or use NAME?",
+                   "context uses x");
+}
+
+static void use_changes_one_line(void **state)
+{
+    struct stat st;
+    char link[256];
+
+    (void)state;
+    write_file(config(),
+               "# mine\n\n  current=a  \r\n\n[a] \nservers = x:1\n"
+               "# last\n[b]\n servers=y:1",
+               0640);
+    assert_int_equal(look("context use b"), 0);
+    assert_non_null(strstr(look_err, "the current context is b"));
+    assert_string_equal(text_of(config()),
+                        "# mine\n\ncurrent = b\n\n[a] \nservers = x:1\n"
+                        "# last\n[b]\n servers=y:1");
+    assert_int_equal(stat(config(), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_non_null(strstr(shown(""), "servers,y:1,context"));
+    assert_refused(78, "no context 'c'", "context use c");
+
+    /* Without such a line, and behind a link. */
+    write_file(cli_file("real"), "# mine\n[a]\nservers = x:1\n", 0600);
+    assert_int_equal(unlink(config()), 0);
+    assert_int_equal(symlink("../real", strcpy(link, config())), 0);
+    assert_int_equal(look("context use a"), 0);
+    assert_string_equal(text_of(cli_file("real")),
+                        "current = a\n# mine\n[a]\nservers = x:1\n");
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+}
+
+static void names_of_contexts_are_completed(void **state)
+{
+    static const char *const at_option[] = { "completion", "words", "--",
+                                             "--context",  "",      NULL };
+    static const char *const at_use[] = { "completion", "words", "--",
+                                          "context",    "use",   "t",
+                                          NULL };
+    static const char *const at_verb[] = { "completion", "words", "--",
+                                           "context",    "",      NULL };
+
+    (void)state;
+    write_file(config(), pair, 0600);
+    assert_int_equal(look_at(at_option), 0);
+    assert_string_equal(look_out, "one\ntwo\n");
+    assert_int_equal(look_at(at_use), 0);
+    assert_string_equal(look_out, "two\n");
+    assert_int_equal(look_at(at_verb), 0);
+    assert_string_equal(look_out, "show\nuse\n");
+}
+
+static void break_and_errors_name_the_ensemble(void **state)
+{
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, "/locks/named");
+    zkr_grant *g = acquire(m);
+    char text[256];
+
+    (void)state;
+    (void)snprintf(text, sizeof(text),
+                   "[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
+                   server_hosts(the_server));
+    write_file(config(), text, 0600);
+    assert_int_equal(look("break --no-4lw --context here named"), 64);
+    assert_non_null(strstr(look_err, "  ensemble: here (127.0.0.1:"));
+    assert_refused(69, "context 'away': every server of 127.0.0.1:1 refused",
+                   "ls --context away /");
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup(name, setup)
+        TEST(the_first_that_is_given_counts),
+        TEST(the_file_is_where_the_environment_says),
+        TEST(all_settings_of_a_context_are_used),
+        TEST(a_fault_of_the_file_has_its_line),
+        TEST(a_file_that_others_may_write_is_refused),
+        TEST(contexts_are_listed),
+        TEST(use_changes_one_line),
+        TEST(names_of_contexts_are_completed),
+        TEST(break_and_errors_name_the_ensemble),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = run_with_server(NULL, run_group);
+    cli_teardown();
+    return result;
+}

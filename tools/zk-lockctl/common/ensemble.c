@@ -1,0 +1,114 @@
+/* Finds out which ensemble is meant, by options, environment and contexts.
+ *
+ * The ensemble is that of the first of these that is given:
+ *
+ *   --servers
+ *   --context
+ *   ZK_SERVERS
+ *   ZK_LOCKCTL_CONTEXT
+ *   the current context of the file
+ *   127.0.0.1:2181
+ *
+ * The settings that a context has count where there is no option. A context is
+ * for its ensemble: where --servers or ZK_SERVERS name one, only --context adds
+ * a context to it, so that no credentials go to servers for which they are not
+ * meant. */
+#include "common/lockctl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/escape.h"
+
+static const char default_servers[] = "127.0.0.1:2181";
+
+const char *lockctl_env(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
+const char *lockctl_name_context(const struct lockctl *ctl,
+                                 const struct contexts *contexts)
+{
+    const char *env = lockctl_env("ZK_LOCKCTL_CONTEXT");
+
+    return ctl->context != NULL ? ctl->context
+           : env != NULL        ? env
+                                : contexts->current;
+}
+
+/* The settings of the context, where there is no option. */
+static int take_context(struct lockctl *ctl)
+{
+    int code = contexts_read(&ctl->contexts);
+    const char *name;
+
+    if (code != 0)
+        return code;
+    name = lockctl_name_context(ctl, &ctl->contexts);
+    if (name == NULL)
+        return 0;
+    ctl->used = contexts_find(&ctl->contexts, name);
+    for (enum setting i = 0; ctl->used != NULL && i < SETTING_COUNT; i++) {
+        if (ctl->settings[i] == NULL)
+            ctl->settings[i] = ctl->used->settings[i];
+    }
+    return ctl->used == NULL ? EX_CONFIG : 0;
+}
+
+int lockctl_settle(struct lockctl *ctl)
+{
+    const char **servers = &ctl->settings[SETTING_SERVERS];
+    int code = 0;
+
+    if (ctl->is_settled)
+        return 0;
+    if (*servers == NULL && ctl->context == NULL)
+        *servers = lockctl_env("ZK_SERVERS");
+    if (*servers == NULL || ctl->context != NULL)
+        code = take_context(ctl);
+    if (*servers == NULL || (*servers)[0] == '\0')
+        *servers = default_servers;
+    ctl->timeout_given = ctl->settings[SETTING_TIMEOUT] != NULL;
+    if (ctl->timeout_given)
+        (void)lockctl_parse_duration(ctl->settings[SETTING_TIMEOUT],
+                                     &ctl->timeout_ms);
+    ctl->is_settled = code == 0;
+    return code;
+}
+
+const char *lockctl_ensemble(const struct lockctl *ctl, char text[ENSEMBLE_MAX])
+{
+    const char *chroot = ctl->settings[SETTING_CHROOT];
+    char raw[ENSEMBLE_MAX];
+
+    (void)snprintf(raw, sizeof(raw), "%s%s%s%s%s",
+                   ctl->used == NULL ? "" : ctl->used->name,
+                   ctl->used == NULL ? "" : " (",
+                   ctl->settings[SETTING_SERVERS], chroot == NULL ? "" : chroot,
+                   ctl->used == NULL ? "" : ")");
+    return escape_string(raw, text, ENSEMBLE_MAX);
+}
+
+const char *lockctl_setting_source(const struct lockctl *ctl,
+                                   enum setting setting)
+{
+    const char *value = ctl->settings[setting];
+
+    if (ctl->used != NULL && value == ctl->used->settings[setting])
+        return "context";
+    if (setting != SETTING_SERVERS)
+        return "option";
+    return value == default_servers             ? "default"
+           : value == lockctl_env("ZK_SERVERS") ? "environment"
+                                                : "option";
+}
+
+const char *lockctl_context_source(const struct lockctl *ctl)
+{
+    return ctl->context != NULL                        ? "option"
+           : lockctl_env("ZK_LOCKCTL_CONTEXT") != NULL ? "environment"
+                                                       : "file";
+}
