@@ -82,13 +82,15 @@ static int open_beside(const char *target, char temporary[PATH_MAX])
     return -1;
 }
 
-/* It gets the mode of any new file, because another user may read it. */
-static bool open_to_others(int fd)
+/* It gets the mode of the file that it replaces, or of any new file. */
+static bool set_mode(int fd, const char *target)
 {
     mode_t mask = umask(0);
+    struct stat st;
 
     (void)umask(mask);
-    return fchmod(fd, 0666 & ~mask) == 0;
+    return fchmod(fd, stat(target, &st) == 0 ? st.st_mode & 0777
+                                             : 0666 & ~mask) == 0;
 }
 
 static int replace(const char *target, const char *text, size_t size)
@@ -99,7 +101,7 @@ static int replace(const char *target, const char *text, size_t size)
 
     if (fd < 0)
         return errno;
-    if (!write_all(fd, text, size) || !open_to_others(fd) || fsync(fd) != 0)
+    if (!write_all(fd, text, size) || !set_mode(fd, target) || fsync(fd) != 0)
         error = errno;
     if (close(fd) != 0 && error == 0)
         error = errno;
