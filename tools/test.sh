@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(gcc g++ meson ninja-build pkg-config libzookeeper-mt-dev
+packages=(gcc g++ cmake meson ninja-build pkg-config libzookeeper-mt-dev
     libjansson-dev libsmartcols-dev libncurses-dev libcmocka-dev zookeeper
     default-jdk-headless libcurator-recipes-java python3-kazoo iproute2 jq spin
     tmux zsh fish less procps patch)
