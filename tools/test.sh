@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc g++ cmake meson ninja-build pkg-config libzookeeper-mt-dev
-    libjansson-dev libsmartcols-dev libncurses-dev libcmocka-dev zookeeper
-    default-jdk-headless libcurator-recipes-java python3-kazoo iproute2 jq spin
+    libjansson-dev libsmartcols-dev libncurses-dev libcmocka-dev libevent-dev
+    libuv1-dev zookeeper default-jdk-headless libcurator-recipes-java python3-kazoo iproute2 jq spin
     tmux zsh fish less procps patch)
 
 usage() {
