@@ -56,7 +56,8 @@ extern "C" {
     X(ZKR_EOVERFLOW,  -1024, "acquired too often without a release")           \
     X(ZKR_EUNKNOWN,   -1025, "the write was made, or not, or will be")         \
     X(ZKR_ESTALE,     -1026, "an older token than one accepted before")        \
-    X(ZKR_EDAMAGED,   -1027, "the file is damaged")
+    X(ZKR_EDAMAGED,   -1027, "the file is damaged")                            \
+    X(ZKR_ENOTSUP,    -1028, "the ZooKeeper client cannot do that")
 
 /** The same for the codes of ZooKeeper, where the names lack "ZKR_". */
 #define ZKR_ZK_ERRORS(X)                                                       \

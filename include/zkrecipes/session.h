@@ -79,6 +79,18 @@ enum zkr_session_flags {
     ZKR_SESSION_NO_LEASE = 1u << 1,
 };
 
+/** What is checked of the certificate of a server. The ZooKeeper client checks
+ *  its chain, and nothing else: one of the others is refused (ZKR_ENOTSUP), and
+ *  never taken for less than it says. */
+enum zkr_tls_verify {
+    ZKR_TLS_VERIFY_DEFAULT = 0, /**< CHAIN. */
+    ZKR_TLS_VERIFY_NONE = 1,    /**< Nothing: not supported. */
+    ZKR_TLS_VERIFY_CHAIN = 2, /**< An authority of tls_ca has signed it, and it
+                                   has not expired. */
+    ZKR_TLS_VERIFY_NAME = 3,  /**< Also that it is that of the host: not
+                                   supported. */
+};
+
 /** Zero means default, for every member. */
 struct zkr_session_opts {
     size_t size;                 /**< Set by ZKR_SESSION_OPTS_INIT. */
@@ -113,6 +125,34 @@ struct zkr_session_opts {
                          finds the session in ZKLOCK_SESSION. Written into our
                          nodes, so that tools see who waits for whom. 0: none.
                          The library uses it for nothing else. */
+
+    /* TLS: with any of these, and then with the first three of them. The files
+     * are PEM; they are read and checked by open, and read again for each
+     * connection. No name contains a comma. */
+    const char *tls_ca;   /**< File: the certificates of the authorities
+                               that sign those of the servers. */
+    const char *tls_cert; /**< File: our certificate, and the chain below it.
+                               The client needs one even where servers do
+                               not ask for it. */
+    const char *tls_key;  /**< File: the private key of tls_cert. */
+    const char *tls_password; /**< Of tls_key; default: it has none. Copied. */
+    uint32_t tls_verify;      /**< enum zkr_tls_verify. */
+    uint32_t reserved;        /**< Zero. */
+
+    /* SASL: with any of these, and then with sasl_mechanism. Not together with
+     * TLS: the client cannot do both. */
+    const char *sasl_mechanism;     /**< Such as "DIGEST-MD5" or "GSSAPI". */
+    const char *sasl_service;       /**< Default "zookeeper". */
+    const char *sasl_host;          /**< What the servers call themselves.
+                                         Default: "zk-sasl-md5" for DIGEST-MD5,
+                                         as ZooKeeper does; otherwise the
+                                         address of the server. */
+    const char *sasl_realm;         /**< Default: that of the server. */
+    const char *sasl_user;          /**< DIGEST-MD5 needs it. */
+    const char *sasl_password;      /**< DIGEST-MD5 needs it, or the file.
+                                         Copied. */
+    const char *sasl_password_file; /**< File: its first line is the password.
+                                         Read by open. */
 };
 
 /* clang-format off */

@@ -17,6 +17,8 @@
 /* The time that the client may take to close a handle: 3 s until it has sent
  * the request, and 1.5 s for the answer. Then the handle is left behind. */
 #define CLOSE_MS 4750
+/* How often a handle without a connection is asked whether it is refused. */
+#define REFUSED_MS 100
 
 const char *zkr__connector_fault(int rc)
 {
@@ -39,6 +41,7 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     const struct zkr__zk_config config = {
         .servers = s->hosts.plain,
         .timeout_ms = (int)s->opts.session_timeout_ms,
+        .security = &s->security,
         .auth_scheme = s->auth_scheme,
         .auth = s->auth,
         .acl = &s->acl,
@@ -100,10 +103,31 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     (void)pthread_cond_broadcast(&s->changed);
 }
 
+/* Returns when the next turn is due at the latest. */
+static int64_t next_turn(const struct zkr_session *s)
+{
+    int64_t due = zkr__scout_due(s);
+    int64_t ask = zkr__clock_deadline(REFUSED_MS);
+
+    if (s->zk == NULL)
+        return s->over == 0 ? s->open_at : due;
+    if (s->security.sasl_mechanism == NULL || zkr__session_connected(s))
+        return due;
+    return due < ask ? due : ask;
+}
+
+static bool is_refused(const struct zkr_session *s)
+{
+    return s->zk != NULL && s->over == 0 && !zkr__session_connected(s) &&
+           zkr__zk_refused(s->zk);
+}
+
 static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     bool wanted = s->zk == NULL && s->over == 0;
 
+    if (is_refused(s))
+        zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
     if (s->handle_dead)
         zkr__connector_close_handle_unlocks(s);
     else if (wanted && zkr__clock_now() >= s->open_at)
@@ -111,8 +135,7 @@ static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     else if (zkr__clock_now() >= zkr__scout_due(s))
         zkr__scout_send_unlocks(s);
     else
-        (void)zkr__cond_wait(&s->connector_wake, &s->lock,
-                             wanted ? s->open_at : zkr__scout_due(s));
+        (void)zkr__cond_wait(&s->connector_wake, &s->lock, next_turn(s));
 }
 
 static void *connector_main(void *arg)

@@ -111,6 +111,8 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
         rc = zkr__hosts_parse(&s->hosts, hosts, s->opts.chroot);
     if (rc == ZKR_OK)
         rc = copy_auth(s);
+    if (rc == ZKR_OK)
+        rc = zkr__security_load(&s->security, &s->opts);
     if (rc != ZKR_OK) {
         zkr__session_unref(s);
         return rc;
@@ -261,7 +263,7 @@ static int open_session(const char *hosts, const struct zkr_session_opts *opts,
         if (rc != ZKR_OK) {
             give_up_open(s);
             if (rc == ZKR_EUNREACHABLE)
-                rc = zkr__probe(s->hosts.plain, AFTERMATH_MS);
+                rc = zkr__probe(s->hosts.plain, &s->security, AFTERMATH_MS);
         }
     }
     if (rc == ZKR_OK)

@@ -30,6 +30,7 @@ void zkr__session_unref(struct zkr_session *s)
     zkr__mtx_done(&s->lock);
     zkr__hosts_done(&s->hosts);
     zkr__acl_done(&s->acl);
+    zkr__security_done(&s->security);
     free(s->auth_scheme);
     if (s->auth != NULL)
         explicit_bzero(s->auth, strlen(s->auth));

@@ -19,6 +19,7 @@
 #include "session/op.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
+#include "zk/security.h"
 #include "zk/zk.h"
 
 struct zkr__tenant;
@@ -31,6 +32,7 @@ struct zkr_session {
     char *auth_scheme;
     char *auth;
     struct zkr__acl acl;
+    struct zkr__security security;
 
     atomic_uint refs;
     struct zkr__mtx lock; /* guards everything below, and all that is opened */

@@ -13,6 +13,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "zk/security.h"
+#include "zk/tls.h"
 
 #define SERVERS_MAX 16
 
@@ -20,6 +22,7 @@ struct target {
     char name[128]; /* "host:port" */
     int fd;         /* connecting; -1 when the result is known: */
     int error;      /* errno; 0 is connected */
+    char tls[256];  /* why there is no TLS with it; "" otherwise */
 };
 
 /* Names were resolved when the handle was made. Here only addresses are used,
@@ -69,12 +72,14 @@ static size_t start_all(struct target targets[SERVERS_MAX], const char *servers)
         fd = start_connect(t->name);
         t->fd = fd < 0 ? -1 : fd;
         t->error = fd < 0 ? -fd : ETIMEDOUT;
+        t->tls[0] = '\0';
         servers += len + (servers[len] == ',');
     }
     return count;
 }
 
-static void await(struct target *t, int64_t deadline)
+static void await(struct target *t, const struct zkr__security *security,
+                  int64_t deadline)
 {
     struct pollfd poller = { .fd = t->fd, .events = POLLOUT };
     int64_t left = (deadline - zkr__clock_now()) / ZKR__MS;
@@ -85,6 +90,8 @@ static void await(struct target *t, int64_t deadline)
     if (poll(&poller, 1, left > 0 ? (int)left : 0) == 1 &&
         getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &t->error, &len) != 0)
         t->error = errno;
+    if (t->error == 0 && security->tls_ca != NULL)
+        (void)zkr__tls_try(security, t->fd, deadline, t->tls, sizeof(t->tls));
     (void)close(t->fd);
 }
 
@@ -95,26 +102,35 @@ static bool has_accepted(const struct target *t)
     return t->error == 0 || t->error == ECONNRESET || t->error == EPIPE;
 }
 
-int zkr__probe(const char *servers, int timeout_ms)
+int zkr__probe(const char *servers, const struct zkr__security *security,
+               int timeout_ms)
 {
     struct target targets[SERVERS_MAX];
     size_t count = start_all(targets, servers);
     int64_t deadline = zkr__clock_deadline(timeout_ms);
     size_t refused = 0;
     const char *mute = NULL;
+    const struct target *secretive = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        await(&targets[i], deadline);
+        await(&targets[i], security, deadline);
+        if (targets[i].tls[0] != '\0' && secretive == NULL)
+            secretive = &targets[i];
         refused += targets[i].error == ECONNREFUSED;
         if (has_accepted(&targets[i]) && mute == NULL)
             mute = targets[i].name;
     }
+    if (secretive != NULL)
+        return zkr__fail(ZKR_ZSSLCONNECTIONERROR,
+                         "no TLS connection to server %s: %s", secretive->name,
+                         secretive->tls);
     if (mute != NULL)
-        return zkr__fail(ZKR_ENOTZK,
-                         "server %s accepts connections but does not answer as "
-                         "ZooKeeper: another service, one without a quorum, or "
-                         "one that takes no more clients",
-                         mute);
+        return zkr__fail(
+            ZKR_ENOTZK,
+            "server %s accepts connections but does not answer as "
+            "ZooKeeper: another service, one without a quorum, "
+            "one that takes no more clients%s",
+            mute, security->tls_ca == NULL ? ", or one that wants TLS" : "");
     if (refused == count)
         return zkr__fail(ZKR_EREFUSED,
                          "every server of %s refused the connection", servers);

@@ -3,7 +3,11 @@
 #ifndef ZKR__PROBE_H
 #define ZKR__PROBE_H
 
-/* Sets the detail and returns ZKR_EREFUSED, ZKR_ENOTZK or ZKR_EUNREACHABLE. */
-int zkr__probe(const char *servers, int timeout_ms);
+struct zkr__security;
+
+/* Sets the detail and returns ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE or
+ * ZKR_ZSSLCONNECTIONERROR. */
+int zkr__probe(const char *servers, const struct zkr__security *security,
+               int timeout_ms);
 
 #endif

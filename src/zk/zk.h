@@ -19,6 +19,7 @@
 #include "zk/acl.h"
 
 struct zkr__op;
+struct zkr__security;
 struct zkr__watch;
 struct zkr_session;
 
@@ -101,6 +102,7 @@ enum zkr__zk_event {
 struct zkr__zk_config {
     const char *servers;
     int timeout_ms;
+    const struct zkr__security *security; /* NULL without */
     /* From here on: they live as long as the handle. */
     const char *auth_scheme; /* NULL without */
     const char *auth;
@@ -133,6 +135,10 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline);
 /* Sends the credentials. To be called whenever the handle is connected, before
  * any request is submitted. Returns false when it is not connected any more. */
 bool zkr__zk_log_in(struct zkr__zk *zk);
+
+/* Tells whether the servers have refused the handle without an event to say so.
+ * It is useless then. To be asked now and then while it is not connected. */
+bool zkr__zk_refused(struct zkr__zk *zk);
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);

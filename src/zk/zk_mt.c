@@ -1,5 +1,5 @@
-/* The seam on libzookeeper_mt. Only this file and zk_level.c include its
- * header.
+/* The seam on libzookeeper_mt. Only this file, zk_init.c and zk_level.c include
+ * its header.
  *
  * It relies on two properties of 3.8.0: completions and watch events come from
  * one FIFO on one thread, and none comes after zookeeper_close() has returned.
@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,10 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "zk/reaper.h"
+#include "zk/sasl.h"
+#include "zk/security.h"
 #include "zk/zk_gate.h"
+#include "zk/zk_init.h"
 #include "zk/zk_level.h"
 
 /* Without this delay the client resolves names on every turn of its loop. */
@@ -47,6 +49,7 @@ struct zkr__zk {
     const char *auth;
     const struct zkr__acl *acl;
     bool has_auth;
+    struct zkr__sasl *sasl; /* NULL without */
     bool learning; /* under the gate, as all below: it holds the log level */
     /* Used only with credentials, and from the first guarded write on: */
     bool counting; /* every connection is counted; holds the log level */
@@ -198,25 +201,6 @@ static void on_auth(int rc, const void *data)
     zkr__gate_open();
 }
 
-/* The threads of the client inherit the signal mask of their creator. */
-static zhandle_t *init_with_signals_blocked(const struct zkr__zk_config *config,
-                                            void *context)
-{
-    sigset_t all;
-    sigset_t before;
-    zhandle_t *zh;
-    int saved;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    zh = zookeeper_init2(config->servers, on_session_event, config->timeout_ms,
-                         NULL, context, ZOO_NO_LOG_CLIENTENV, on_log);
-    saved = errno;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = saved;
-    return zh;
-}
-
 static struct zkr__zk *new_zk(const struct zkr__zk_upcalls *upcalls,
                               struct zkr_session *session)
 {
@@ -247,6 +231,7 @@ static void free_zk(struct zkr__zk *zk)
 
     end_learning(zk);
     stop_counting(zk);
+    zkr__sasl_free(zk->sasl);
     while ((link = zkr__list_pop(&zk->transactions)) != NULL)
         free(ZKR__CONTAINER(link, struct transaction, link));
     (void)pthread_mutex_destroy(&zk->upcall);
@@ -254,11 +239,27 @@ static void free_zk(struct zkr__zk *zk)
     free(zk);
 }
 
+static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
+{
+    const struct zkr__security *security = config->security;
+
+    if (security != NULL && security->sasl_mechanism != NULL) {
+        zk->sasl = zkr__sasl_new(security);
+        if (zk->sasl == NULL)
+            return ZKR_ENOMEM;
+    }
+    zk->zh = zkr__zk_init(config, zk->sasl, on_session_event, zk, on_log);
+    if (zk->zh == NULL)
+        return errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
+    return ZKR_OK;
+}
+
 int zkr__zk_open(const struct zkr__zk_config *config,
                  const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
     struct zkr__zk *zk;
+    int rc;
 
     if (zkr__reaper_stuck() >= STUCK_MAX)
         return ZKR_ESYSTEM;
@@ -267,10 +268,8 @@ int zkr__zk_open(const struct zkr__zk_config *config,
         return ZKR_ENOMEM;
     zkr__log_follow(follow_log);
     begin_learning(zk);
-    zk->zh = init_with_signals_blocked(config, zk);
-    if (zk->zh == NULL) {
-        int rc = errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
-
+    rc = init_handle(zk, config);
+    if (rc != ZKR_OK) {
         free_zk(zk);
         return rc;
     }
@@ -318,6 +317,12 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline)
     zk->muted = true;
     (void)pthread_mutex_unlock(&zk->upcall);
     return zkr__reaper_run(close_handle, zk, deadline);
+}
+
+/* When SASL fails the client ends its io thread, and queues no event. */
+bool zkr__zk_refused(struct zkr__zk *zk)
+{
+    return zk->sasl != NULL && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE;
 }
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk)

@@ -603,6 +603,12 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
     return zk->told;
 }
 
+bool zkr__zk_refused(struct zkr__zk *zk)
+{
+    (void)zk;
+    return false;
+}
+
 int64_t zkr__zk_session_id(struct zkr__zk *zk)
 {
     return zk->id + 1;

@@ -541,6 +541,12 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     return succeeds;
 }
 
+bool zkr__zk_refused(struct zkr__zk *zk)
+{
+    (void)zk;
+    return false;
+}
+
 int64_t zkr__zk_session_id(struct zkr__zk *zk)
 {
     return zk->id;

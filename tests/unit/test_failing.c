@@ -19,6 +19,7 @@
 #include "zk/acl.h"
 #include "zk/hosts.h"
 #include "zk/probe.h"
+#include "zk/security.h"
 
 /* More calls than any of them makes. */
 #define CALLS_MAX 400
@@ -259,7 +260,8 @@ static void an_owner_is_written_or_there_is_no_memory(void **state)
 
 static void probe(void)
 {
-    int rc = zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", 50);
+    static const struct zkr__security plain;
+    int rc = zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", &plain, 50);
 
     assert_true(rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE);
 }

@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct zkr_mutex_opts) ==
                    sizeof(size_t) + sizeof(char *) + 4 * sizeof(uint32_t),
                "zkr_mutex_opts has padding");
 _Static_assert(sizeof(struct zkr_session_opts) ==
-                   sizeof(size_t) + 6 * sizeof(uint32_t) + 4 * sizeof(char *) +
+                   sizeof(size_t) + 8 * sizeof(uint32_t) + 15 * sizeof(char *) +
                        sizeof(struct zkr_retry) + sizeof(int64_t),
                "zkr_session_opts has padding");
 _Static_assert(sizeof(struct zkr_retry) ==

@@ -1,0 +1,225 @@
+/* SASL by Cyrus, where the client has it: the answers that a mechanism asks
+ * for, as the options of a session say. */
+#include "zk/sasl.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sasl/sasl.h>
+
+#include "base/error.h"
+#include "zk/security.h"
+
+bool zkr__sasl_supported(void)
+{
+    return true;
+}
+
+/* -- the library of the process ------------------------------------------- */
+
+static void *new_mutex(void)
+{
+    pthread_mutex_t *mutex = malloc(sizeof(*mutex));
+
+    if (mutex != NULL)
+        (void)pthread_mutex_init(mutex, NULL);
+    return mutex;
+}
+
+static int lock_mutex(void *mutex)
+{
+    return pthread_mutex_lock(mutex) == 0 ? SASL_OK : SASL_FAIL;
+}
+
+static int unlock_mutex(void *mutex)
+{
+    return pthread_mutex_unlock(mutex) == 0 ? SASL_OK : SASL_FAIL;
+}
+
+static void free_mutex(void *mutex)
+{
+    (void)pthread_mutex_destroy(mutex);
+    free(mutex);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int prepared;
+
+/* A program that uses SASL itself has prepared it already, with mutexes of its
+ * own. Without any, what DIGEST-MD5 remembers for all connections would be
+ * changed by the threads of several handles at once. */
+static void prepare(void)
+{
+    sasl_conn_t *conn = NULL;
+
+    prepared =
+        sasl_client_new("zookeeper", "localhost", NULL, NULL, NULL, 0, &conn);
+    sasl_dispose(&conn);
+    if (prepared != SASL_NOTINIT)
+        return;
+    sasl_set_mutex(new_mutex, lock_mutex, unlock_mutex, free_mutex);
+    prepared = sasl_client_init(NULL);
+}
+
+/* -- the answers ---------------------------------------------------------- */
+
+struct zkr__sasl {
+    char *user;
+    char *realm;
+    char *password;
+    size_t password_len;
+    sasl_secret_t *secret; /* Cyrus wipes it after use: it is filled in again */
+    sasl_callback_t callbacks[5];
+};
+
+static int give_user(void *context, int id, const char **ret_user,
+                     unsigned *ret_len)
+{
+    const struct zkr__sasl *sasl = context;
+
+    (void)id;
+    *ret_user = sasl->user;
+    if (ret_len != NULL)
+        *ret_len = (unsigned)strlen(sasl->user);
+    return SASL_OK;
+}
+
+static int give_realm(void *context, int id, const char **realms,
+                      const char **ret_realm)
+{
+    const struct zkr__sasl *sasl = context;
+
+    (void)id;
+    (void)realms;
+    *ret_realm = sasl->realm;
+    return SASL_OK;
+}
+
+static int give_password(sasl_conn_t *conn, void *context, int id,
+                         sasl_secret_t **ret_secret)
+{
+    struct zkr__sasl *sasl = context;
+
+    (void)conn;
+    (void)id;
+    sasl->secret->len = sasl->password_len;
+    memcpy(sasl->secret->data, sasl->password, sasl->password_len + 1);
+    *ret_secret = sasl->secret;
+    return SASL_OK;
+}
+
+/* Cyrus calls each with the arguments that belong to its id. */
+#define ANSWER(id, fn)                                                         \
+    (sasl_callback_t)                                                          \
+    {                                                                          \
+        id, (int (*)(void))(void (*)(void))(fn), sasl                          \
+    }
+
+/* There is no answer to what the options do not say: a mechanism that needs it
+ * fails. */
+static void list_callbacks(struct zkr__sasl *sasl)
+{
+    sasl_callback_t *next = sasl->callbacks;
+
+    if (sasl->user != NULL) {
+        *next++ = ANSWER(SASL_CB_USER, give_user);
+        *next++ = ANSWER(SASL_CB_AUTHNAME, give_user);
+    }
+    if (sasl->realm != NULL)
+        *next++ = ANSWER(SASL_CB_GETREALM, give_realm);
+    if (sasl->password != NULL)
+        *next++ = ANSWER(SASL_CB_PASS, give_password);
+    *next = (sasl_callback_t){ SASL_CB_LIST_END, NULL, NULL };
+}
+
+static bool copy(char **to, const char *from)
+{
+    if (from != NULL)
+        *to = strdup(from);
+    return from == NULL || *to != NULL;
+}
+
+struct zkr__sasl *zkr__sasl_new(const struct zkr__security *security)
+{
+    struct zkr__sasl *sasl = calloc(1, sizeof(*sasl));
+    const char *password = security->sasl_password;
+
+    if (sasl == NULL)
+        return NULL;
+    sasl->password_len = password != NULL ? strlen(password) : 0;
+    sasl->secret = calloc(1, sizeof(*sasl->secret) + sasl->password_len);
+    if (sasl->secret == NULL || !copy(&sasl->user, security->sasl_user) ||
+        !copy(&sasl->realm, security->sasl_realm) ||
+        !copy(&sasl->password, password)) {
+        zkr__sasl_free(sasl);
+        return NULL;
+    }
+    list_callbacks(sasl);
+    return sasl;
+}
+
+void zkr__sasl_free(struct zkr__sasl *sasl)
+{
+    if (sasl == NULL)
+        return;
+    if (sasl->password != NULL)
+        explicit_bzero(sasl->password, sasl->password_len);
+    if (sasl->secret != NULL)
+        explicit_bzero(sasl->secret->data, sasl->password_len);
+    free(sasl->user);
+    free(sasl->realm);
+    free(sasl->password);
+    free(sasl->secret);
+    free(sasl);
+}
+
+const void *zkr__sasl_callbacks(const struct zkr__sasl *sasl)
+{
+    return sasl->callbacks;
+}
+
+/* -- the mechanism -------------------------------------------------------- */
+
+static int start(const struct zkr__security *security,
+                 const struct zkr__sasl *sasl)
+{
+    const char *out;
+    const char *chosen;
+    unsigned len;
+    sasl_conn_t *conn = NULL;
+    int rc = sasl_client_new(security->sasl_service,
+                             security->sasl_host != NULL ? security->sasl_host
+                                                         : "localhost",
+                             NULL, NULL, sasl->callbacks, 0, &conn);
+
+    if (rc == SASL_OK)
+        rc = sasl_client_start(conn, security->sasl_mechanism, NULL, &out, &len,
+                               &chosen);
+    sasl_dispose(&conn);
+    return rc;
+}
+
+/* Others than SASL_NOMECH depend on the server, or on what it asks for. */
+int zkr__sasl_check(const struct zkr__security *security)
+{
+    struct zkr__sasl *sasl;
+    int rc;
+
+    (void)pthread_once(&once, prepare);
+    if (prepared != SASL_OK)
+        return zkr__fail(ZKR_ESYSTEM, "session: Cyrus SASL: %s",
+                         sasl_errstring(prepared, NULL, NULL));
+    sasl = zkr__sasl_new(security);
+    if (sasl == NULL)
+        return zkr__fail(ZKR_ENOMEM, "session: out of memory");
+    rc = start(security, sasl);
+    zkr__sasl_free(sasl);
+    if (rc == SASL_NOMECH)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: sasl_mechanism '%s': Cyrus SASL of "
+                         "this machine does not have it, or needs other "
+                         "options for it (on Debian: libsasl2-modules)",
+                         security->sasl_mechanism);
+    return ZKR_OK;
+}

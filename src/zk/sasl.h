@@ -1,0 +1,29 @@
+/* SASL by Cyrus, where the client has it: the answers that a mechanism asks
+ * for, as the options of a session say. */
+#ifndef ZKR__SASL_H
+#define ZKR__SASL_H
+
+#include <stdbool.h>
+
+struct zkr__security;
+
+/* The answers for one handle. */
+struct zkr__sasl;
+
+bool zkr__sasl_supported(void);
+
+/* Prepares Cyrus SASL in this process, and tells whether it has the mechanism.
+ * Errors: ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYSTEM. */
+int zkr__sasl_check(const struct zkr__security *security);
+
+/* Copies what it needs, because a handle may outlive its session. Returns NULL
+ * without memory. */
+struct zkr__sasl *zkr__sasl_new(const struct zkr__security *security);
+
+/* To be called when the handle is closed. NULL is allowed. */
+void zkr__sasl_free(struct zkr__sasl *sasl);
+
+/* They are a sasl_callback_t[], which only the client needs to know. */
+const void *zkr__sasl_callbacks(const struct zkr__sasl *sasl);
+
+#endif

@@ -1,0 +1,247 @@
+/* The security of connections: TLS and SASL, as the options of a session say.
+ * Files are read and checked when a session is opened. */
+#include "zk/security.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zkrecipes/session.h>
+
+#include "base/error.h"
+#include "zk/sasl.h"
+#include "zk/tls.h"
+
+/* The longest first line of a file with a password. */
+#define PASSWORD_MAX_BYTES 1024
+
+static int copy(char **to, const char *from)
+{
+    if (from == NULL)
+        return ZKR_OK;
+    *to = strdup(from);
+    return *to != NULL ? ZKR_OK
+                       : zkr__fail(ZKR_ENOMEM, "session: out of memory");
+}
+
+static int lacks(const char *what)
+{
+    return zkr__fail(
+        ZKR_ENOTSUP,
+        "session options: the ZooKeeper client that this library "
+        "was built with has no %s; tools/build-client.sh makes one "
+        "that has, see docs/install.md",
+        what);
+}
+
+/* The client takes the names as one list with commas in between. */
+static int check_name(const char *option, const char *value)
+{
+    if (value == NULL)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: %s is missing; TLS needs tls_ca, "
+                         "tls_cert and tls_key",
+                         option);
+    if (value[0] == '\0')
+        return zkr__fail(ZKR_EINVAL, "session options: %s is empty", option);
+    if (strchr(value, ',') != NULL)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: %s contains a comma, which the "
+                         "ZooKeeper client takes for its end",
+                         option);
+    return ZKR_OK;
+}
+
+static int check_verify(uint32_t verify)
+{
+    if (verify == ZKR_TLS_VERIFY_DEFAULT || verify == ZKR_TLS_VERIFY_CHAIN)
+        return ZKR_OK;
+    if (verify == ZKR_TLS_VERIFY_NONE || verify == ZKR_TLS_VERIFY_NAME)
+        return zkr__fail(ZKR_ENOTSUP,
+                         "session options: tls_verify: the ZooKeeper client "
+                         "checks the chain of a server's certificate, never "
+                         "%s",
+                         verify == ZKR_TLS_VERIFY_NAME ? "its name"
+                                                       : "less than that");
+    return zkr__fail(ZKR_EINVAL, "session options: unknown tls_verify %u",
+                     verify);
+}
+
+static int check_file(const char *option, const char *name)
+{
+    FILE *file = fopen(name, "re");
+
+    if (file == NULL)
+        return zkr__fail(ZKR_EINVAL, "session options: %s '%s': %s", option,
+                         name, strerror(errno));
+    (void)fclose(file);
+    return ZKR_OK;
+}
+
+static int check_tls(const struct zkr_session_opts *o)
+{
+    const struct {
+        const char *option;
+        const char *name;
+    } files[] = {
+        { "tls_ca", o->tls_ca },
+        { "tls_cert", o->tls_cert },
+        { "tls_key", o->tls_key },
+    };
+    int rc = check_verify(o->tls_verify);
+
+    for (size_t i = 0; i < 3 && rc == ZKR_OK; i++)
+        rc = check_name(files[i].option, files[i].name);
+    if (rc == ZKR_OK && o->tls_password != NULL)
+        rc = check_name("tls_password", o->tls_password);
+    if (rc == ZKR_OK && !zkr__tls_supported())
+        return lacks("TLS");
+    for (size_t i = 0; i < 3 && rc == ZKR_OK; i++)
+        rc = check_file(files[i].option, files[i].name);
+    return rc;
+}
+
+static int load_tls(struct zkr__security *s, const struct zkr_session_opts *o)
+{
+    int rc;
+
+    if (o->tls_ca == NULL && o->tls_cert == NULL && o->tls_key == NULL &&
+        o->tls_password == NULL && o->tls_verify == ZKR_TLS_VERIFY_DEFAULT)
+        return ZKR_OK;
+    rc = check_tls(o);
+    if (rc == ZKR_OK)
+        rc = copy(&s->tls_ca, o->tls_ca);
+    if (rc == ZKR_OK)
+        rc = copy(&s->tls_cert, o->tls_cert);
+    if (rc == ZKR_OK)
+        rc = copy(&s->tls_key, o->tls_key);
+    if (rc == ZKR_OK)
+        rc = copy(&s->tls_password, o->tls_password);
+    return rc == ZKR_OK ? zkr__tls_check(s) : rc;
+}
+
+/* Reads the first line. */
+static int read_password(struct zkr__security *s, const char *name)
+{
+    char line[PASSWORD_MAX_BYTES] = "";
+    FILE *file = fopen(name, "re");
+    int rc;
+
+    if (file == NULL)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: sasl_password_file '%s': %s", name,
+                         strerror(errno));
+    setbuf(file, NULL); /* nothing to wipe but the line */
+    if (fgets(line, sizeof(line), file) == NULL || line[0] == '\n')
+        rc = zkr__fail(ZKR_EINVAL,
+                       "session options: sasl_password_file '%s': has no "
+                       "password in its first line",
+                       name);
+    else if (strlen(line) == sizeof(line) - 1)
+        rc = zkr__fail(ZKR_EINVAL,
+                       "session options: sasl_password_file '%s': the first "
+                       "line is too long",
+                       name);
+    else {
+        line[strcspn(line, "\r\n")] = '\0';
+        rc = copy(&s->sasl_password, line);
+    }
+    (void)fclose(file);
+    explicit_bzero(line, sizeof(line));
+    return rc;
+}
+
+static int check_sasl(const struct zkr_session_opts *o)
+{
+    if (o->sasl_password != NULL && o->sasl_password_file != NULL)
+        return zkr__fail(ZKR_EINVAL, "session options: sasl_password and "
+                                     "sasl_password_file exclude each other");
+    if (o->sasl_mechanism == NULL)
+        return zkr__fail(ZKR_EINVAL, "session options: sasl_mechanism is "
+                                     "missing, for example DIGEST-MD5");
+    if (strcmp(o->sasl_mechanism, "DIGEST-MD5") == 0 &&
+        (o->sasl_user == NULL ||
+         (o->sasl_password == NULL && o->sasl_password_file == NULL)))
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: DIGEST-MD5 needs sasl_user, and "
+                         "sasl_password or sasl_password_file");
+    if (!zkr__sasl_supported())
+        return lacks("SASL");
+    if (o->tls_ca != NULL)
+        return zkr__fail(ZKR_ENOTSUP,
+                         "session options: the ZooKeeper client has TLS and "
+                         "SASL, but not both on one connection");
+    return ZKR_OK;
+}
+
+/* ZooKeeper's servers call themselves zookeeper/zk-sasl-md5 to DIGEST-MD5. */
+static const char *default_host(const struct zkr_session_opts *o)
+{
+    bool digest = strcmp(o->sasl_mechanism, "DIGEST-MD5") == 0;
+
+    return o->sasl_host == NULL && digest ? "zk-sasl-md5" : o->sasl_host;
+}
+
+static int load_sasl(struct zkr__security *s, const struct zkr_session_opts *o)
+{
+    int rc;
+
+    if (o->sasl_mechanism == NULL && o->sasl_service == NULL &&
+        o->sasl_host == NULL && o->sasl_realm == NULL && o->sasl_user == NULL &&
+        o->sasl_password == NULL && o->sasl_password_file == NULL)
+        return ZKR_OK;
+    rc = check_sasl(o);
+    if (rc == ZKR_OK)
+        rc = copy(&s->sasl_mechanism, o->sasl_mechanism);
+    if (rc == ZKR_OK)
+        rc = copy(&s->sasl_service,
+                  o->sasl_service != NULL ? o->sasl_service : "zookeeper");
+    if (rc == ZKR_OK)
+        rc = copy(&s->sasl_host, default_host(o));
+    if (rc == ZKR_OK)
+        rc = copy(&s->sasl_realm, o->sasl_realm);
+    if (rc == ZKR_OK)
+        rc = copy(&s->sasl_user, o->sasl_user);
+    if (rc == ZKR_OK)
+        rc = o->sasl_password_file == NULL
+                 ? copy(&s->sasl_password, o->sasl_password)
+                 : read_password(s, o->sasl_password_file);
+    return rc == ZKR_OK ? zkr__sasl_check(s) : rc;
+}
+
+int zkr__security_load(struct zkr__security *security,
+                       const struct zkr_session_opts *opts)
+{
+    int rc;
+
+    *security = (struct zkr__security){ 0 };
+    rc = load_tls(security, opts);
+    if (rc == ZKR_OK)
+        rc = load_sasl(security, opts);
+    if (rc != ZKR_OK)
+        zkr__security_done(security);
+    return rc;
+}
+
+static void wipe(char *secret)
+{
+    if (secret != NULL)
+        explicit_bzero(secret, strlen(secret));
+    free(secret);
+}
+
+void zkr__security_done(struct zkr__security *security)
+{
+    free(security->tls_ca);
+    free(security->tls_cert);
+    free(security->tls_key);
+    wipe(security->tls_password);
+    free(security->sasl_mechanism);
+    free(security->sasl_service);
+    free(security->sasl_host);
+    free(security->sasl_realm);
+    free(security->sasl_user);
+    wipe(security->sasl_password);
+    *security = (struct zkr__security){ 0 };
+}

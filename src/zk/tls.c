@@ -1,0 +1,198 @@
+/* TLS by OpenSSL, where the client has it: checks the files of a session, and
+ * finds out why a server and the session do not get along. */
+#include "zk/tls.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "zk/security.h"
+
+bool zkr__tls_supported(void)
+{
+    return true;
+}
+
+/* The reason of the error that OpenSSL has met first, and all are forgotten. */
+static const char *openssl_reason(void)
+{
+    const char *reason = ERR_reason_error_string(ERR_peek_error());
+
+    ERR_clear_error();
+    return reason != NULL ? reason : "OpenSSL does not say why";
+}
+
+/* Without this OpenSSL would ask the user on the terminal. */
+static int give_password(char *to, int size, int writing, void *password)
+{
+    (void)writing;
+    if (password == NULL || size < 0 || strlen(password) > (size_t)size)
+        return 0;
+    memcpy(to, password, strlen(password));
+    return (int)strlen(password);
+}
+
+/* OpenSSL compares the key with the certificate, too. */
+static int load_key(SSL_CTX *ctx, const struct zkr__security *s)
+{
+    SSL_CTX_set_default_passwd_cb(ctx, give_password);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, s->tls_password);
+    if (SSL_CTX_use_PrivateKey_file(ctx, s->tls_key, SSL_FILETYPE_PEM) == 1)
+        return ZKR_OK;
+    if (ERR_GET_REASON(ERR_peek_error()) != X509_R_KEY_VALUES_MISMATCH)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: tls_key '%s': no private key (PEM) "
+                         "that can be read %s tls_password: %s",
+                         s->tls_key,
+                         s->tls_password != NULL ? "with this" : "without a",
+                         openssl_reason());
+    return zkr__fail(ZKR_EINVAL,
+                     "session options: tls_key '%s' does not belong to the "
+                     "certificate of tls_cert '%s'",
+                     s->tls_key, s->tls_cert);
+}
+
+static int load_files(SSL_CTX *ctx, const struct zkr__security *s)
+{
+    if (SSL_CTX_load_verify_locations(ctx, s->tls_ca, NULL) != 1)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: tls_ca '%s': no certificate (PEM): "
+                         "%s",
+                         s->tls_ca, openssl_reason());
+    if (SSL_CTX_use_certificate_chain_file(ctx, s->tls_cert) != 1)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: tls_cert '%s': no certificate "
+                         "(PEM): %s",
+                         s->tls_cert, openssl_reason());
+    return load_key(ctx, s);
+}
+
+static int new_ctx(const struct zkr__security *s, SSL_CTX **ret_ctx)
+{
+    SSL_CTX *ctx;
+    int rc;
+
+    ERR_clear_error();
+    ctx = SSL_CTX_new(TLS_client_method());
+    if (ctx == NULL)
+        return zkr__fail(ZKR_ENOMEM, "session: out of memory");
+    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    rc = load_files(ctx, s);
+    if (rc == ZKR_OK)
+        *ret_ctx = ctx;
+    else
+        SSL_CTX_free(ctx);
+    ERR_clear_error();
+    return rc;
+}
+
+int zkr__tls_check(const struct zkr__security *security)
+{
+    SSL_CTX *ctx;
+    int rc = new_ctx(security, &ctx);
+
+    if (rc == ZKR_OK)
+        SSL_CTX_free(ctx);
+    return rc;
+}
+
+/* Tells whether to go on after `rc` of an OpenSSL call: waits for what the call
+ * needs, until the deadline. */
+static bool await(SSL *ssl, int rc, int64_t deadline, int *ret_error)
+{
+    struct pollfd poller = { .fd = SSL_get_fd(ssl) };
+    int64_t left = (deadline - zkr__clock_now()) / ZKR__MS;
+
+    *ret_error = SSL_get_error(ssl, rc);
+    if (*ret_error != SSL_ERROR_WANT_READ && *ret_error != SSL_ERROR_WANT_WRITE)
+        return false;
+    poller.events = *ret_error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
+    return left > 0 && poll(&poller, 1, (int)left) == 1;
+}
+
+/* The result of a certificate counts first: OpenSSL says only that there was
+ * one. */
+static void describe(SSL *ssl, int error, char *reason, size_t size)
+{
+    long verified = SSL_get_verify_result(ssl);
+    unsigned long code = ERR_peek_error();
+
+    if (verified != X509_V_OK)
+        (void)snprintf(reason, size, "its certificate is refused: %s",
+                       X509_verify_cert_error_string(verified));
+    else if (error == SSL_ERROR_SYSCALL || error == SSL_ERROR_ZERO_RETURN ||
+             ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+        (void)snprintf(reason, size, "it hangs up; is it a port without TLS?");
+    else
+        (void)snprintf(reason, size, "%s", openssl_reason());
+    ERR_clear_error();
+}
+
+/* With TLS 1.3 the server looks at the certificate of the client when the
+ * client is done with the handshake. */
+static bool shake(SSL *ssl, int64_t deadline, int *ret_error)
+{
+    char byte;
+    int rc;
+
+    while ((rc = SSL_connect(ssl)) != 1) {
+        if (!await(ssl, rc, deadline, ret_error))
+            return false;
+    }
+    while ((rc = SSL_read(ssl, &byte, 1)) != 1) {
+        if (!await(ssl, rc, deadline, ret_error))
+            return false;
+    }
+    return true;
+}
+
+/* OpenSSL writes without MSG_NOSIGNAL, on a thread of the program. */
+static bool shake_without_signal(SSL *ssl, int64_t deadline, int *ret_error)
+{
+    const struct timespec none = { 0, 0 };
+    sigset_t pipe;
+    sigset_t before;
+    sigset_t pending;
+    bool shaken;
+
+    (void)sigemptyset(&pipe);
+    (void)sigaddset(&pipe, SIGPIPE);
+    (void)sigpending(&pending);
+    (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    shaken = shake(ssl, deadline, ret_error);
+    if (sigismember(&pending, SIGPIPE) != 1)
+        (void)sigtimedwait(&pipe, NULL, &none);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return shaken;
+}
+
+bool zkr__tls_try(const struct zkr__security *security, int fd,
+                  int64_t deadline, char *reason, size_t size)
+{
+    SSL_CTX *ctx = NULL;
+    SSL *ssl = NULL;
+    int error = SSL_ERROR_NONE;
+    bool fine = true;
+
+    if (new_ctx(security, &ctx) != ZKR_OK) {
+        (void)snprintf(reason, size, "%s", zkr_error_detail());
+        return false;
+    }
+    ssl = SSL_new(ctx);
+    if (ssl != NULL && SSL_set_fd(ssl, fd) == 1 &&
+        !shake_without_signal(ssl, deadline, &error) &&
+        error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
+        describe(ssl, error, reason, size);
+        fine = false;
+    }
+    SSL_free(ssl);
+    SSL_CTX_free(ctx);
+    return fine;
+}

@@ -1,0 +1,25 @@
+/* TLS by OpenSSL, where the client has it: checks the files of a session, and
+ * finds out why a server and the session do not get along. */
+#ifndef ZKR__TLS_H
+#define ZKR__TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct zkr__security;
+
+bool zkr__tls_supported(void);
+
+/* Loads the files as the client will. ZKR_EINVAL names the one that is no
+ * good. */
+int zkr__tls_check(const struct zkr__security *security);
+
+/* Shakes hands on a connection that has just been made, as the client does, and
+ * listens for a moment to what the server has against it. Returns false with
+ * the reason when they do not get along; true also when the server has not
+ * answered at the deadline. */
+bool zkr__tls_try(const struct zkr__security *security, int fd,
+                  int64_t deadline, char *reason, size_t size);
+
+#endif

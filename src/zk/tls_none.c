@@ -1,0 +1,26 @@
+/* TLS where the client has none. */
+#include "zk/tls.h"
+
+#include <zkrecipes/error.h>
+
+bool zkr__tls_supported(void)
+{
+    return false;
+}
+
+int zkr__tls_check(const struct zkr__security *security)
+{
+    (void)security;
+    return ZKR_ENOTSUP;
+}
+
+bool zkr__tls_try(const struct zkr__security *security, int fd,
+                  int64_t deadline, char *reason, size_t size)
+{
+    (void)security;
+    (void)fd;
+    (void)deadline;
+    (void)reason;
+    (void)size;
+    return true;
+}

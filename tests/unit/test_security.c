@@ -1,0 +1,181 @@
+/* Tests of the options for TLS and SASL: which go together, and what is said of
+ * those that do not. Those with real certificates are integration tests. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zkrecipes/session.h>
+
+#include "zk/sasl.h"
+#include "zk/security.h"
+#include "zk/tls.h"
+
+static void fails(const struct zkr_session_opts *opts, int code,
+                  const char *word)
+{
+    struct zkr__security security;
+
+    assert_int_equal(zkr__security_load(&security, opts), code);
+    if (strstr(zkr_error_detail(), word) == NULL)
+        fail_msg("'%s' is not in: %s", word, zkr_error_detail());
+    assert_null(security.tls_ca);
+    assert_null(security.tls_password);
+    assert_null(security.sasl_mechanism);
+    assert_null(security.sasl_password);
+}
+
+static void no_option_is_no_security(void **state)
+{
+    static const struct zkr_session_opts opts;
+    struct zkr__security security;
+
+    (void)state;
+    assert_int_equal(zkr__security_load(&security, &opts), ZKR_OK);
+    assert_null(security.tls_ca);
+    assert_null(security.sasl_mechanism);
+    zkr__security_done(&security);
+}
+
+static void tls_needs_all_its_files(void **state)
+{
+    (void)state;
+    fails(&(struct zkr_session_opts){ .tls_cert = "c", .tls_key = "k" },
+          ZKR_EINVAL, "tls_ca");
+    fails(&(struct zkr_session_opts){ .tls_ca = "a", .tls_key = "k" },
+          ZKR_EINVAL, "tls_cert");
+    fails(&(struct zkr_session_opts){ .tls_ca = "a", .tls_cert = "c" },
+          ZKR_EINVAL, "tls_key");
+    fails(&(struct zkr_session_opts){ .tls_password = "p" }, ZKR_EINVAL,
+          "tls_ca");
+    fails(&(struct zkr_session_opts){ .tls_verify = ZKR_TLS_VERIFY_CHAIN },
+          ZKR_EINVAL, "tls_ca");
+}
+
+/* The client would cut the name there. */
+static void no_name_has_a_comma(void **state)
+{
+    (void)state;
+    fails(&(struct zkr_session_opts){ .tls_ca = "a,b",
+                                      .tls_cert = "c",
+                                      .tls_key = "k" },
+          ZKR_EINVAL, "tls_ca contains a comma");
+    fails(&(struct zkr_session_opts){ .tls_ca = "a",
+                                      .tls_cert = "c",
+                                      .tls_key = "k",
+                                      .tls_password = "p,q" },
+          ZKR_EINVAL, "tls_password contains a comma");
+    fails(&(struct zkr_session_opts){ .tls_ca = "a",
+                                      .tls_cert = "",
+                                      .tls_key = "k" },
+          ZKR_EINVAL, "tls_cert is empty");
+}
+
+/* Whoever asks for more than the client checks must not get less. */
+static void a_check_that_the_client_lacks_is_refused(void **state)
+{
+    struct zkr_session_opts opts = { .tls_ca = "a",
+                                     .tls_cert = "c",
+                                     .tls_key = "k" };
+
+    (void)state;
+    opts.tls_verify = ZKR_TLS_VERIFY_NAME;
+    fails(&opts, ZKR_ENOTSUP, "never its name");
+    opts.tls_verify = ZKR_TLS_VERIFY_NONE;
+    fails(&opts, ZKR_ENOTSUP, "never less");
+    opts.tls_verify = ZKR_TLS_VERIFY_NAME + 1;
+    fails(&opts, ZKR_EINVAL, "unknown tls_verify");
+}
+
+static void digest_needs_a_user_and_one_password(void **state)
+{
+    (void)state;
+    fails(&(struct zkr_session_opts){ .sasl_user = "u" }, ZKR_EINVAL,
+          "sasl_mechanism is missing");
+    fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
+                                      .sasl_user = "u" },
+          ZKR_EINVAL, "sasl_password");
+    fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
+                                      .sasl_password = "p" },
+          ZKR_EINVAL, "sasl_user");
+    fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
+                                      .sasl_user = "u",
+                                      .sasl_password = "p",
+                                      .sasl_password_file = "f" },
+          ZKR_EINVAL, "exclude each other");
+}
+
+static void a_client_that_lacks_it_says_how_to_get_one(void **state)
+{
+    const struct zkr_session_opts tls = { .tls_ca = "a",
+                                          .tls_cert = "c",
+                                          .tls_key = "k" };
+    const struct zkr_session_opts sasl = { .sasl_mechanism = "DIGEST-MD5",
+                                           .sasl_user = "u",
+                                           .sasl_password = "p" };
+
+    (void)state;
+    if (!zkr__tls_supported())
+        fails(&tls, ZKR_ENOTSUP, "tools/build-client.sh");
+    if (!zkr__sasl_supported())
+        fails(&sasl, ZKR_ENOTSUP, "tools/build-client.sh");
+    if (zkr__tls_supported() && zkr__sasl_supported())
+        skip();
+}
+
+static void a_file_that_is_no_good_is_named(void **state)
+{
+    char name[] = "/tmp/zkrecipes-XXXXXX";
+    int fd = mkstemp(name);
+
+    (void)state;
+    assert_true(fd >= 0);
+    (void)close(fd);
+    if (zkr__tls_supported()) {
+        fails(&(struct zkr_session_opts){ .tls_ca = "/nowhere/ca",
+                                          .tls_cert = name,
+                                          .tls_key = name },
+              ZKR_EINVAL, "tls_ca '/nowhere/ca': No such file");
+        fails(&(struct zkr_session_opts){ .tls_ca = name,
+                                          .tls_cert = name,
+                                          .tls_key = "/nowhere/key" },
+              ZKR_EINVAL, "tls_key '/nowhere/key': No such file");
+        fails(&(struct zkr_session_opts){ .tls_ca = name,
+                                          .tls_cert = name,
+                                          .tls_key = name },
+              ZKR_EINVAL, "no certificate (PEM)");
+    }
+    if (zkr__sasl_supported()) {
+        fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
+                                          .sasl_user = "u",
+                                          .sasl_password_file = "/nowhere" },
+              ZKR_EINVAL, "sasl_password_file '/nowhere': No such file");
+        fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
+                                          .sasl_user = "u",
+                                          .sasl_password_file = name },
+              ZKR_EINVAL, "has no password");
+        fails(&(struct zkr_session_opts){ .sasl_mechanism = "NO-SUCH",
+                                          .sasl_user = "u",
+                                          .sasl_password = "p" },
+              ZKR_EINVAL, "sasl_mechanism 'NO-SUCH'");
+    }
+    (void)unlink(name);
+    if (!zkr__tls_supported() && !zkr__sasl_supported())
+        skip();
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_option_is_no_security),
+        cmocka_unit_test(tls_needs_all_its_files),
+        cmocka_unit_test(no_name_has_a_comma),
+        cmocka_unit_test(a_check_that_the_client_lacks_is_refused),
+        cmocka_unit_test(digest_needs_a_user_and_one_password),
+        cmocka_unit_test(a_client_that_lacks_it_says_how_to_get_one),
+        cmocka_unit_test(a_file_that_is_no_good_is_named),
+    };
+
+    return cmocka_run_group_tests_name("security", tests, NULL, NULL);
+}
