@@ -33,17 +33,18 @@ enum zkr__zk_type {
     ZKR__ZK_GET,      /* path, watch or NULL */
     ZKR__ZK_SET,      /* path, data; whatever the version */
     ZKR__ZK_CHILDREN, /* path, watch or NULL: on the children, see below */
-    ZKR__ZK_SURVEY,   /* path: its children, and the result of EXISTS */
+    ZKR__ZK_SURVEY,   /* the same, and the result of EXISTS */
     ZKR__ZK_GET_ACL,  /* path: the permissions of everybody */
     ZKR__ZK_SYNC,     /* path */
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
     ZKR__ZK_UNWATCH,  /* path, watch: forget this watch; NULL: remove all data
                        * watches of this handle on it, on the server too */
-    ZKR__ZK_GUARDED,  /* guard, path, and as the write; see below */
+    ZKR__ZK_UNWATCH_CHILDREN, /* the same for watches on the children */
+    ZKR__ZK_GUARDED,          /* guard, path, and as the write; see below */
 };
 
-/* The watch of CHILDREN fires when a child comes or goes, and when the node
- * goes. No request takes it back: UNWATCH knows the others only. */
+/* A watch on the children, of CHILDREN and SURVEY, fires when a child comes or
+ * goes, and when the node goes. The others are data watches. */
 
 /* GUARDED is one transaction: if the node of the guard exists, the server makes
  * its write, which is CREATE (data, mode: PERSISTENT), DELETE (version) or SET

@@ -707,14 +707,24 @@ static int submit_guarded(struct zkr__zk *zk, const struct zkr__zk_request *r,
     return rc;
 }
 
+static int submit_unwatch(zhandle_t *zh, const struct zkr__zk_request *r,
+                          ZooWatcherType type, struct zkr__op *op)
+{
+    /* The header declares the parameter by mistake as a pointer to a function
+     * pointer. */
+    void_completion_t *done = (void_completion_t *)(uintptr_t)on_void;
+
+    if (r->watch == NULL)
+        return zoo_aremove_all_watches(zh, r->path, type, 0, done, op);
+    return zoo_aremove_watches(zh, r->path, type, on_watch_event, r->watch, 0,
+                               done, op);
+}
+
 static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
                   struct zkr__op *op)
 {
     zhandle_t *zh = zk->zh;
     watcher_fn watcher = r->watch == NULL ? NULL : on_watch_event;
-    /* The header declares the parameter by mistake as a pointer to a function
-     * pointer. */
-    void_completion_t *unwatched = (void_completion_t *)(uintptr_t)on_void;
 
     switch (r->type) {
     case ZKR__ZK_CREATE:
@@ -732,7 +742,8 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
         return zoo_awget_children(zh, r->path, watcher, r->watch, on_children,
                                   op);
     case ZKR__ZK_SURVEY:
-        return zoo_aget_children2(zh, r->path, 0, on_survey, op);
+        return zoo_awget_children2(zh, r->path, watcher, r->watch, on_survey,
+                                   op);
     case ZKR__ZK_GET_ACL:
         return zoo_aget_acl(zh, r->path, on_acl, op);
     case ZKR__ZK_SYNC:
@@ -742,11 +753,9 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
     case ZKR__ZK_GUARDED:
         return submit_guarded(zk, r, op);
     case ZKR__ZK_UNWATCH:
-        return r->watch == NULL
-                   ? zoo_aremove_all_watches(zh, r->path, ZWATCHTYPE_DATA, 0,
-                                             unwatched, op)
-                   : zoo_aremove_watches(zh, r->path, ZWATCHTYPE_DATA, watcher,
-                                         r->watch, 0, unwatched, op);
+        return submit_unwatch(zh, r, ZWATCHTYPE_DATA, op);
+    case ZKR__ZK_UNWATCH_CHILDREN:
+        return submit_unwatch(zh, r, ZWATCHTYPE_CHILD, op);
     }
     abort();
 }

@@ -152,6 +152,11 @@ static void list(struct request *r, const struct node *parent, int replica,
     }
 }
 
+static bool is_list(const struct request *r)
+{
+    return r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY;
+}
+
 static void read_at(struct conn *c, struct request *r)
 {
     int64_t version = ensemble_applied(c->replica);
@@ -166,10 +171,10 @@ static void read_at(struct conn *c, struct request *r)
     }
     if (n != NULL)
         r->value = tree_data(n, version);
-    if (n != NULL && (r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY))
+    if (n != NULL && is_list(r))
         list(r, n, c->replica, version);
     if (r->wants_watch && (n != NULL || r->type == ZKR__ZK_EXISTS))
-        watch(c, r->path, n == NULL, r->type == ZKR__ZK_CHILDREN);
+        watch(c, r->path, n == NULL, is_list(r));
 }
 
 /* An error of the connection: the server ends it, mostly without a message. */
@@ -193,10 +198,10 @@ static void answer(struct conn *c, struct request *r)
             read_at(c, r);
         break;
     case ZKR__ZK_UNWATCH:
-        if (r->rc == ZKR_OK)
-            r->rc = (r->watch == NULL ? unwatch(c, r->path, false) : true)
-                        ? ZKR_OK
-                        : ZKR_ZNOWATCHER;
+    case ZKR__ZK_UNWATCH_CHILDREN:
+        if (r->rc == ZKR_OK && r->watch == NULL &&
+            !unwatch(c, r->path, r->type == ZKR__ZK_UNWATCH_CHILDREN))
+            r->rc = ZKR_ZNOWATCHER;
         break;
     case REQUEST_WATCHES:
         watch_again(c, r);

@@ -109,6 +109,7 @@ static bool has_stat(const struct zkr__op *op)
     case ZKR__ZK_SYNC:
     case ZKR__ZK_CHECK:
     case ZKR__ZK_UNWATCH:
+    case ZKR__ZK_UNWATCH_CHILDREN:
     case ZKR__ZK_GET_ACL: /* not in the scripts */
     case ZKR__ZK_GUARDED:
         break;
@@ -179,11 +180,17 @@ static void await_events(int count)
 }
 
 static const char *const types[] = {
-    [ZKR__ZK_CREATE] = "create", [ZKR__ZK_DELETE] = "delete",
-    [ZKR__ZK_EXISTS] = "exists", [ZKR__ZK_GET] = "get",
-    [ZKR__ZK_SET] = "set",       [ZKR__ZK_CHILDREN] = "children",
-    [ZKR__ZK_SURVEY] = "survey", [ZKR__ZK_SYNC] = "sync",
-    [ZKR__ZK_CHECK] = "check",   [ZKR__ZK_UNWATCH] = "unwatch",
+    [ZKR__ZK_CREATE] = "create",
+    [ZKR__ZK_DELETE] = "delete",
+    [ZKR__ZK_EXISTS] = "exists",
+    [ZKR__ZK_GET] = "get",
+    [ZKR__ZK_SET] = "set",
+    [ZKR__ZK_CHILDREN] = "children",
+    [ZKR__ZK_SURVEY] = "survey",
+    [ZKR__ZK_SYNC] = "sync",
+    [ZKR__ZK_CHECK] = "check",
+    [ZKR__ZK_UNWATCH] = "unwatch",
+    [ZKR__ZK_UNWATCH_CHILDREN] = "unwatch children",
 };
 
 static void submit(struct zkr_session *who, struct zkr__zk_request request)
@@ -428,6 +435,22 @@ static void watched_children(void)
     ask(&a, ZKR__ZK_DELETE, "/k");
     await_events(7);
     show("watches on children");
+
+    create(&a, ZKR__ZK_PERSISTENT, "/k");
+    ask(&b, ZKR__ZK_SYNC, "/k");
+    watch(&b, ZKR__ZK_SURVEY, "/k", &one);
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &two);
+    watch(&b, ZKR__ZK_UNWATCH_CHILDREN, "/k", &one);
+    create(&a, ZKR__ZK_EPHEMERAL, "/k/x");
+    await_events(1);
+    ask(&b, ZKR__ZK_SYNC, "/k");
+    watch(&b, ZKR__ZK_SURVEY, "/k", &one);
+    watch(&b, ZKR__ZK_GET, "/k", &two);
+    ask(&b, ZKR__ZK_UNWATCH_CHILDREN, "/k");
+    ask(&a, ZKR__ZK_DELETE, "/k/x");
+    set(&a, "/k", "x");
+    await_events(2);
+    show("watches on children taken back");
 }
 
 static void in_one_flight(void)

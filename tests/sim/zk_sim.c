@@ -299,17 +299,23 @@ static void on_welcome(struct zkr__zk *zk, int session)
     turn_at(zk, sim_now + zk->timeout / 3);
 }
 
+static bool is_unwatch(int type)
+{
+    return type == ZKR__ZK_UNWATCH || type == ZKR__ZK_UNWATCH_CHILDREN;
+}
+
 static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
 {
     struct local_watch **end = &zk->watches;
     struct local_watch *l;
 
-    if (r->watch == NULL || r->type == ZKR__ZK_UNWATCH ||
+    if (r->watch == NULL || is_unwatch(r->type) ||
         (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR_ZNONODE)))
         return;
     l = arena_new(sizeof(*l));
     *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR_ZNONODE,
-                               r->type == ZKR__ZK_CHILDREN };
+                               r->type == ZKR__ZK_CHILDREN ||
+                                   r->type == ZKR__ZK_SURVEY };
     while (*end != NULL)
         end = &(*end)->next;
     *end = l;
@@ -351,8 +357,11 @@ static void on_reply(struct zkr__zk *zk, struct request *r)
         return;
     }
     add_watch(zk, r, r->rc);
-    if (r->type == ZKR__ZK_UNWATCH && r->rc == ZKR_OK)
-        drop_watches(zk, r->path, NODE_CHANGED, r->watch);
+    if (is_unwatch(r->type) && r->rc == ZKR_OK)
+        drop_watches(zk, r->path,
+                     r->type == ZKR__ZK_UNWATCH ? NODE_CHANGED
+                                                : NODE_HAS_OTHERS,
+                     r->watch);
     tell_reply(zk, r, r->rc);
 }
 
@@ -653,7 +662,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
 
     if (zk->state == EXPIRED && !(zk->upcalls != NULL && one_in(4)))
         return ZKR_ZINVALIDSTATE;
-    if (request->type == ZKR__ZK_UNWATCH && request->watch != NULL &&
+    if (is_unwatch((int)request->type) && request->watch != NULL &&
         !is_watched(zk, request->path, request->watch))
         return ZKR_ZNOWATCHER;
     if (request->type == ZKR__ZK_GUARDED &&

@@ -99,8 +99,10 @@ int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert,
 int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
                               watcher_fn watcher, void *context,
                               strings_completion_t done, const void *data);
-int __wrap_zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
-                              strings_stat_completion_t done, const void *data);
+int __wrap_zoo_awget_children2(zhandle_t *zh, const char *path,
+                               watcher_fn watcher, void *context,
+                               strings_stat_completion_t done,
+                               const void *data);
 int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
                         void *context, stat_completion_t done,
                         const void *data);
@@ -179,12 +181,14 @@ int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
     return client.rc;
 }
 
-int __wrap_zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
-                              strings_stat_completion_t done, const void *data)
+int __wrap_zoo_awget_children2(zhandle_t *zh, const char *path,
+                               watcher_fn watcher, void *context,
+                               strings_stat_completion_t done, const void *data)
 {
     (void)zh;
     (void)path;
-    (void)watch;
+    (void)watcher;
+    (void)context;
     assert_ptr_equal(data, &op);
     client.survey = done;
     return ZOK;
