@@ -7,15 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/path.h"
 #include "session/session.h"
-
-static char *full_path(const struct zkr_session *s, const char *path)
-{
-    if (strcmp(path, "/") == 0)
-        return strdup(zkr__session_root(s));
-    return zkr__path_join(s->hosts.chroot, path + 1);
-}
 
 void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
                     const char *path, uint32_t timeout_ms)
@@ -23,7 +15,7 @@ void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
     struct zkr__call *call = calloc(1, type->size);
 
     if (call == NULL || (call->path = strdup(path)) == NULL ||
-        (call->full_path = full_path(s, path)) == NULL) {
+        (call->full_path = zkr__session_full_path(s, path)) == NULL) {
         if (call != NULL)
             free(call->path);
         free(call);

@@ -82,6 +82,13 @@ const char *zkr__session_root(const struct zkr_session *s)
     return s->hosts.chroot[0] == '\0' ? "/" : s->hosts.chroot;
 }
 
+char *zkr__session_full_path(const struct zkr_session *s, const char *path)
+{
+    if (strcmp(path, "/") == 0)
+        return strdup(zkr__session_root(s));
+    return zkr__path_join(s->hosts.chroot, path + 1);
+}
+
 struct facts {
     enum zkr_session_state state;
     int64_t id;

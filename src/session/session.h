@@ -140,6 +140,9 @@ int zkr__session_check_path(const struct zkr_session *s, const char *noun,
 /* Returns the path of "/" in a session with a chroot. */
 const char *zkr__session_root(const struct zkr_session *s);
 
+/* Returns the path with the chroot, to be freed; NULL when out of memory. */
+char *zkr__session_full_path(const struct zkr_session *s, const char *path);
+
 void zkr__session_init_states(struct zkr_session *s);
 
 /* Ends the session for good: calls fail with `code` from now on. */
