@@ -93,6 +93,7 @@ static bool is_watched_otherwise(const struct zkr__watch *w)
         struct zkr__watch *other = ZKR__CONTAINER(l, struct zkr__watch, link);
 
         if (other != w && other->owner != NULL && !other->spent &&
+            other->children == w->children &&
             other->path_hash == w->path_hash &&
             strcmp(other->path, w->path) == 0)
             return true;
@@ -118,17 +119,30 @@ void zkr__watch_remove_locked(struct zkr__watch *w)
         free_locked(w);
         return;
     }
-    if (w->session->over != 0)
-        return;
+    if (w->session->over != 0 || w->session->handle_dead)
+        return; /* the flush frees it */
     w->unwatch.request.watch = is_watched_otherwise(w) ? w : NULL;
     /* The removal is not repeated: by then another caller may watch the same
      * node, and the client can only remove all watches on it. */
-    zkr__op_start_locked(&w->unwatch, ZKR__ZK_UNWATCH, w->path,
-                         ZKR__RETRY_NEVER, on_unwatched);
+    zkr__op_start_locked(
+        &w->unwatch, w->children ? ZKR__ZK_UNWATCH_CHILDREN : ZKR__ZK_UNWATCH,
+        w->path, ZKR__RETRY_NEVER, on_unwatched);
 }
 
 void zkr__watch_flush_locked(struct zkr_session *s)
 {
-    while (!zkr__list_empty(&s->watches))
-        free_locked(ZKR__CONTAINER(s->watches.next, struct zkr__watch, link));
+    struct zkr__list gone;
+
+    zkr__list_init(&gone);
+    zkr__list_splice(&gone, &s->watches);
+    while (!zkr__list_empty(&gone)) {
+        struct zkr__watch *w =
+            ZKR__CONTAINER(gone.next, struct zkr__watch, link);
+        void (*lost)(void *owner) = w->lost;
+        void *owner = w->owner;
+
+        free_locked(w);
+        if (owner != NULL && lost != NULL)
+            lost(owner);
+    }
 }

@@ -12,11 +12,13 @@ struct zkr__watch {
     uint64_t path_hash;
     void *owner; /* NULL: nobody cares any more */
     void (*fired)(void *owner, bool deleted);
+    void (*lost)(void *owner); /* may be NULL; see the flush */
+    bool children;             /* it is on the children, else a data watch */
     bool spent; /* it has fired or was refused: no event comes any more */
     struct zkr__op unwatch;
 };
 
-/* Makes a context for a GET or EXISTS request. `fired` runs under the lock,
+/* Makes a context for a request that sets a watch. `fired` runs under the lock,
  * once, and then the watch is gone. Returns NULL when out of memory. */
 struct zkr__watch *
 zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
@@ -45,7 +47,8 @@ void zkr__watch_remove_locked(struct zkr__watch *w) ZKR__LOCKED;
 /* Upcall of the seam. */
 void zkr__watch_on_event(struct zkr__watch *w, bool deleted);
 
-/* Called when the handle is closed: no watch fires any more. */
+/* Called when the handle is closed: no watch fires any more. The owner of one
+ * with `lost` is told, after it is gone, and may make another. */
 void zkr__watch_flush_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif
