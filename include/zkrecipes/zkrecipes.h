@@ -19,5 +19,6 @@
 #include <zkrecipes/session.h>
 #include <zkrecipes/unfair_mutex.h>
 #include <zkrecipes/version.h>
+#include <zkrecipes/watch.h>
 
 #endif

@@ -1,0 +1,1204 @@
+/* Tests of watches that last, on a real server. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+/* A call of the callback. */
+struct told {
+    int error;
+    enum zkr_watch_why why;
+    char data[64];
+    char names[128]; /* in order, with a space behind each */
+    int64_t czxid;
+};
+
+/* What a watch has told: all of it, up to some number of calls. */
+struct log {
+    pthread_mutex_t lock;
+    size_t count;
+    struct told calls[4096];
+    zkr_watch *watch;
+    atomic_bool held; /* the callback waits */
+    atomic_bool inside;
+    bool ends_itself;
+};
+
+static struct proxy *proxy;
+static zkr_session *s; /* through the proxy */
+static char path[64];
+
+static struct log *new_log(void)
+{
+    struct log *log = calloc(1, sizeof(*log));
+
+    assert_non_null(log);
+    (void)pthread_mutex_init(&log->lock, NULL);
+    return log;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void copy_names(struct told *t, const struct zkr_reply *reply)
+{
+    const char **names = calloc(reply->count + 1, sizeof(*names));
+
+    if (names == NULL || reply->count == 0) {
+        free(names);
+        return;
+    }
+    memcpy(names, reply->names, reply->count * sizeof(*names));
+    qsort(names, reply->count, sizeof(*names), by_name);
+    for (size_t i = 0; i < reply->count; i++) {
+        size_t used = strlen(t->names);
+
+        (void)snprintf(t->names + used, sizeof(t->names) - used, "%s ",
+                       names[i]);
+    }
+    free(names);
+}
+
+static void record(int error, const struct zkr_reply *reply,
+                   enum zkr_watch_why why, void *user)
+{
+    struct log *log = user;
+    struct told t = { .error = error, .why = why };
+
+    atomic_store(&log->inside, true);
+    if (reply != NULL) {
+        (void)snprintf(t.data, sizeof(t.data), "%s",
+                       reply->data == NULL ? "" : reply->data);
+        t.czxid = reply->stat.czxid;
+        copy_names(&t, reply);
+    }
+    (void)pthread_mutex_lock(&log->lock);
+    if (log->count < sizeof(log->calls) / sizeof(log->calls[0]))
+        log->calls[log->count++] = t;
+    (void)pthread_mutex_unlock(&log->lock);
+    while (atomic_load(&log->held))
+        sleep_ms(1);
+    if (log->ends_itself)
+        zkr_watch_free(log->watch);
+    atomic_store(&log->inside, false);
+}
+
+static struct log *watch_by(zkr_session *session, const char *at,
+                            enum zkr_watch_what what)
+{
+    struct log *log = new_log();
+
+    ok(zkr_session_watch(session, at, what, record, log, &log->watch));
+    return log;
+}
+
+static struct log *watch(enum zkr_watch_what what)
+{
+    return watch_by(s, path, what);
+}
+
+static void end(struct log *log)
+{
+    zkr_watch_free(log->watch);
+    (void)pthread_mutex_destroy(&log->lock);
+    free(log);
+}
+
+static size_t count_of(struct log *log)
+{
+    size_t count;
+
+    (void)pthread_mutex_lock(&log->lock);
+    count = log->count;
+    (void)pthread_mutex_unlock(&log->lock);
+    return count;
+}
+
+static struct told last_of(struct log *log)
+{
+    struct told last = { .error = 1 }; /* no code */
+
+    (void)pthread_mutex_lock(&log->lock);
+    if (log->count > 0)
+        last = log->calls[log->count - 1];
+    (void)pthread_mutex_unlock(&log->lock);
+    return last;
+}
+
+struct wanted {
+    struct log *log;
+    size_t count;
+    int error;
+    const char *text; /* the data or the names */
+};
+
+static bool has_count(void *arg)
+{
+    struct wanted *w = arg;
+
+    return count_of(w->log) >= w->count;
+}
+
+/* The next call after `n` others, with these members. */
+static void expect(struct log *log, size_t n, enum zkr_watch_why why, int error,
+                   const char *text)
+{
+    struct wanted w = { .log = log, .count = n + 1 };
+    const struct told *t = &log->calls[n];
+
+    if (!wait_until(has_count, &w, SOON_MS))
+        fail_msg("call %zu ('%s') does not come", n, text);
+    assert_int_equal(t->error, error);
+    assert_int_equal(t->why, why);
+    assert_string_equal(t->names[0] != '\0' ? t->names : t->data, text);
+}
+
+static bool is_told(void *arg)
+{
+    struct wanted *w = arg;
+    struct told last = last_of(w->log);
+
+    return last.error == w->error &&
+           strcmp(last.names[0] != '\0' ? last.names : last.data, w->text) == 0;
+}
+
+/* Sooner or later this is told last, however many calls it takes. */
+static void await_told(struct log *log, int error, const char *text)
+{
+    struct wanted w = { .log = log, .error = error, .text = text };
+    struct told last;
+
+    if (wait_until(is_told, &w, SOON_MS))
+        return;
+    last = last_of(log);
+    fail_msg("told last: %d '%s' '%s', not %d '%s'", last.error, last.data,
+             last.names, error, text);
+}
+
+static void at_once(zkr_session *session, const struct zkr_session_event *e,
+                    void *user)
+{
+    (void)session;
+    (void)e;
+    atomic_store((atomic_bool *)user, true);
+}
+
+static bool is_set(void *flag)
+{
+    return atomic_load((atomic_bool *)flag);
+}
+
+/* Everything that the server had to report is told when it returns: callbacks
+ * come in order. */
+static void settle_told(void)
+{
+    atomic_bool told = false;
+    zkr_listener *fence = NULL;
+
+    settle(s);
+    ok(zkr_session_listen(s, at_once, &told, &fence));
+    assert_true(wait_until(is_set, &told, SOON_MS));
+    zkr_listener_free(fence);
+}
+
+static void expect_no_more(struct log *log, size_t count)
+{
+    settle_told();
+    assert_int_equal(count_of(log), count);
+}
+
+static const char *child(const char *name)
+{
+    static char full[128];
+
+    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
+    return full;
+}
+
+static void create(const char *at, const char *data)
+{
+    assert_int_equal(admin_create(admin, at, data), ZOK);
+}
+
+static void set(const char *at, const char *data)
+{
+    assert_int_equal(admin_set(admin, at, data), ZOK);
+}
+
+static void erase(const char *at)
+{
+    assert_int_equal(admin_delete(admin, at), ZOK);
+}
+
+static zkr_session *open_by_proxy(const struct zkr_session_opts *opts)
+{
+    zkr_session *session = NULL;
+
+    ok(zkr_session_open(proxy_hosts(proxy), opts, &session));
+    return session;
+}
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.retry.cap_ms = 100;
+    s = open_by_proxy(&opts);
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    (void)zkr_session_close(s);
+    s = NULL;
+    proxy_stop(proxy);
+    return 0;
+}
+
+/* -- what is told --------------------------------------------------------- */
+
+static void data_is_told_whenever_it_changes(void **state)
+{
+    struct log *log = watch(ZKR_WATCH_DATA);
+
+    (void)state;
+    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    create(path, "a");
+    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "a");
+    set(path, "b");
+    expect(log, 2, ZKR_WATCH_CHANGED, ZOK, "b");
+    set(path, "b"); /* a write is a change */
+    expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "b");
+    create(child("x"), NULL);
+    erase(child("x"));
+    expect_no_more(log, 4);
+    erase(path);
+    expect(log, 4, ZKR_WATCH_CHANGED, ZNONODE, "");
+    create(path, "c");
+    expect(log, 5, ZKR_WATCH_CHANGED, ZOK, "c");
+    end(log);
+}
+
+static void existence_is_told_and_nothing_else(void **state)
+{
+    struct log *log = watch(ZKR_WATCH_EXISTS);
+
+    (void)state;
+    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    create(path, "a");
+    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "");
+    set(path, "b");
+    create(child("x"), NULL);
+    erase(child("x"));
+    settle_told();
+    set(path, "c");
+    expect_no_more(log, 2);
+    erase(path);
+    expect(log, 2, ZKR_WATCH_CHANGED, ZNONODE, "");
+    create(path, "a");
+    expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "");
+    assert_true(log->calls[3].czxid > log->calls[1].czxid);
+    end(log);
+}
+
+static void children_are_told_by_name(void **state)
+{
+    struct log *log = watch(ZKR_WATCH_CHILDREN);
+
+    (void)state;
+    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    create(path, NULL);
+    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "");
+    create(child("b"), NULL);
+    expect(log, 2, ZKR_WATCH_CHANGED, ZOK, "b ");
+    create(child("a"), NULL);
+    expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "a b ");
+    set(path, "x");
+    set(child("a"), "x");
+    expect_no_more(log, 4);
+    erase(child("a"));
+    expect(log, 4, ZKR_WATCH_CHANGED, ZOK, "b ");
+    erase(child("b"));
+    expect(log, 5, ZKR_WATCH_CHANGED, ZOK, "");
+    erase(path);
+    expect(log, 6, ZKR_WATCH_CHANGED, ZNONODE, "");
+    create(path, NULL);
+    expect(log, 7, ZKR_WATCH_CHANGED, ZOK, "");
+    create(child("c"), NULL);
+    expect(log, 8, ZKR_WATCH_CHANGED, ZOK, "c ");
+    end(log);
+}
+
+static void a_node_that_is_there_is_told_first(void **state)
+{
+    struct log *log;
+
+    (void)state;
+    create(path, "a");
+    log = watch(ZKR_WATCH_DATA);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
+    expect_no_more(log, 1);
+    end(log);
+}
+
+/* The node is created between the read that misses it and the one that waits
+ * for it. */
+static void a_creation_in_between_is_not_missed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct log *log;
+
+        proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
+        log = watch(ZKR_WATCH_DATA);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        create(path, "a");
+        proxy_release(proxy);
+        expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
+        set(path, "b");
+        expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "b");
+        end(log);
+        erase(path);
+    }
+}
+
+static void paths_have_the_chroot(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *below;
+    struct log *root;
+    struct log *node;
+
+    (void)state;
+    create(path, "root");
+    opts.chroot = path;
+    below = open_session_with(&opts);
+    root = watch_by(below, "/", ZKR_WATCH_CHILDREN);
+    node = watch_by(below, "/x", ZKR_WATCH_DATA);
+    expect(root, 0, ZKR_WATCH_FIRST, ZOK, "");
+    expect(node, 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    create(child("x"), "a");
+    expect(root, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
+    expect(node, 1, ZKR_WATCH_CHANGED, ZOK, "a");
+    end(root);
+    end(node);
+    close_session(below);
+}
+
+static void what_may_not_be_read_is_told_when_it_may(void **state)
+{
+    struct ACL writers = { ZOO_PERM_WRITE | ZOO_PERM_DELETE | ZOO_PERM_ADMIN,
+                           { "world", "anyone" } };
+    struct ACL_vector closed = { 1, &writers };
+    struct log *data;
+    struct log *children;
+    struct log *exists;
+
+    (void)state;
+    create(path, "a");
+    assert_int_equal(admin_set_acl(admin, path, &closed), ZOK);
+    data = watch(ZKR_WATCH_DATA);
+    children = watch(ZKR_WATCH_CHILDREN);
+    exists = watch(ZKR_WATCH_EXISTS);
+    expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
+    for (size_t i = 0; i < 2; i++) {
+        enum zkr_watch_why why = i == 0 ? ZKR_WATCH_FIRST : ZKR_WATCH_GAP;
+
+        expect(data, 2 * i, why, ZNOAUTH, "");
+        expect(children, 2 * i, why, ZNOAUTH, "");
+        assert_int_equal(admin_set_acl(admin, path, &ZOO_OPEN_ACL_UNSAFE), ZOK);
+        expect(data, 2 * i + 1, ZKR_WATCH_CHANGED, ZOK, "a");
+        expect(children, 2 * i + 1, ZKR_WATCH_CHANGED, ZOK, "");
+        assert_int_equal(admin_set_acl(admin, path, &closed), ZOK);
+        expire_and_wait(s);
+    }
+    end(data);
+    end(children);
+    end(exists);
+}
+
+/* -- connections and sessions --------------------------------------------- */
+
+static void lose_connection(void)
+{
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+}
+
+static void connect_again(void)
+{
+    proxy_heal(proxy);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+}
+
+static void changes_without_a_connection_are_told_later(void **state)
+{
+    struct log *data;
+    struct log *exists;
+    struct log *children;
+
+    (void)state;
+    create(path, "0");
+    data = watch(ZKR_WATCH_DATA);
+    exists = watch(ZKR_WATCH_EXISTS);
+    children = watch(ZKR_WATCH_CHILDREN);
+    expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
+    expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
+    lose_connection();
+    connect_again();
+    expect_no_more(data, 1); /* a connection alone is no news */
+    expect_no_more(exists, 1);
+    expect_no_more(children, 1);
+    lose_connection();
+    set(path, "1");
+    create(child("x"), NULL);
+    connect_again();
+    expect(data, 1, ZKR_WATCH_CHANGED, ZOK, "1");
+    expect(children, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
+    lose_connection();
+    set(path, "2");
+    erase(child("x"));
+    connect_again();
+    expect(data, 2, ZKR_WATCH_CHANGED, ZOK, "2");
+    expect(children, 2, ZKR_WATCH_CHANGED, ZOK, "");
+    expect_no_more(exists, 1);
+    end(data);
+    end(exists);
+    end(children);
+}
+
+static void a_node_that_comes_and_goes_meanwhile_is_told(void **state)
+{
+    struct log *data = watch(ZKR_WATCH_DATA);
+    struct log *exists = watch(ZKR_WATCH_EXISTS);
+    struct log *children = watch(ZKR_WATCH_CHILDREN);
+    struct log *logs[] = { data, exists, children };
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        expect(logs[i], 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    lose_connection();
+    create(path, "");
+    connect_again();
+    for (int i = 0; i < 3; i++)
+        expect(logs[i], 1, ZKR_WATCH_CHANGED, ZOK, "");
+    lose_connection();
+    erase(path);
+    create(path, "");
+    connect_again(); /* it is another one */
+    for (int i = 0; i < 3; i++) {
+        expect(logs[i], 2, ZKR_WATCH_CHANGED, ZOK, "");
+        assert_true(logs[i]->calls[2].czxid > logs[i]->calls[1].czxid);
+    }
+    lose_connection();
+    erase(path);
+    connect_again();
+    for (int i = 0; i < 3; i++) {
+        expect(logs[i], 3, ZKR_WATCH_CHANGED, ZNONODE, "");
+        end(logs[i]);
+    }
+}
+
+static void a_new_session_is_a_gap(void **state)
+{
+    struct log *data;
+    struct log *exists;
+    struct log *children;
+
+    (void)state;
+    create(path, "0");
+    create(child("x"), NULL);
+    data = watch(ZKR_WATCH_DATA);
+    exists = watch(ZKR_WATCH_EXISTS);
+    children = watch(ZKR_WATCH_CHILDREN);
+    expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
+    expect(children, 0, ZKR_WATCH_FIRST, ZOK, "x ");
+    expire_and_wait(s);
+    expect(data, 1, ZKR_WATCH_GAP, ZOK, "0");
+    expect(exists, 1, ZKR_WATCH_GAP, ZOK, "");
+    expect(children, 1, ZKR_WATCH_GAP, ZOK, "x ");
+    expire_and_wait(s);
+    expect(data, 2, ZKR_WATCH_GAP, ZOK, "0");
+    expect(exists, 2, ZKR_WATCH_GAP, ZOK, "");
+    expect(children, 2, ZKR_WATCH_GAP, ZOK, "x ");
+    set(path, "1");
+    create(child("y"), NULL);
+    expect(data, 3, ZKR_WATCH_CHANGED, ZOK, "1");
+    expect(children, 3, ZKR_WATCH_CHANGED, ZOK, "x y ");
+    erase(child("x"));
+    erase(child("y"));
+    await_told(children, ZOK, "");
+    erase(path);
+    expect(data, 4, ZKR_WATCH_CHANGED, ZNONODE, "");
+    expect(exists, 3, ZKR_WATCH_CHANGED, ZNONODE, "");
+    expire_and_wait(s);
+    expect(data, 5, ZKR_WATCH_GAP, ZNONODE, "");
+    expect(exists, 4, ZKR_WATCH_GAP, ZNONODE, "");
+    end(data);
+    end(exists);
+    end(children);
+}
+
+static void what_changes_between_two_sessions_is_told(void **state)
+{
+    struct log *log;
+
+    (void)state;
+    create(path, "0");
+    log = watch(ZKR_WATCH_DATA);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    for (size_t i = 1; i < 3; i++) {
+        char data[8];
+
+        (void)snprintf(data, sizeof(data), "%zu", i);
+        lose_connection();
+        expire(s);
+        set(path, data);
+        proxy_heal(proxy);
+        expect(log, i, ZKR_WATCH_GAP, ZOK, data);
+    }
+    end(log);
+}
+
+static void a_watch_without_a_connection_waits_for_one(void **state)
+{
+    struct log *log;
+    struct log *freed;
+
+    (void)state;
+    create(path, "a");
+    lose_connection();
+    log = watch(ZKR_WATCH_DATA);
+    freed = watch(ZKR_WATCH_DATA);
+    end(freed);
+    assert_int_equal(count_of(log), 0);
+    connect_again();
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
+    end(log);
+}
+
+static void reads_that_fail_are_repeated(void **state)
+{
+    struct log *log;
+
+    (void)state;
+    create(path, "0");
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
+    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REQUEST);
+    log = watch(ZKR_WATCH_DATA);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    assert_true(proxy_rule_done(proxy));
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REQUEST);
+    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
+    set(path, "1");
+    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "1");
+    assert_true(proxy_rule_done(proxy));
+    erase(path);
+    expect(log, 2, ZKR_WATCH_CHANGED, ZNONODE, "");
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
+    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
+    create(path, "2");
+    expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "2");
+    assert_true(proxy_rule_done(proxy));
+    end(log);
+}
+
+/* The session ends while a read is under way. */
+static void a_session_that_ends_under_a_read_is_a_gap(void **state)
+{
+    struct log *log;
+
+    (void)state;
+    create(path, "0");
+    log = watch(ZKR_WATCH_DATA);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    for (size_t i = 1; i < 3; i++) {
+        char data[8];
+
+        (void)snprintf(data, sizeof(data), "%zu", i);
+        proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
+        set(path, data);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        expire(s);
+        lose_connection();
+        proxy_heal(proxy);
+        expect(log, i, ZKR_WATCH_GAP, ZOK, data);
+    }
+    set(path, "x");
+    expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "x");
+    end(log);
+}
+
+static void a_server_that_restarts_ends_no_watch(void **state)
+{
+    struct log *data;
+    struct log *children;
+
+    (void)state;
+    create(path, "0");
+    data = watch(ZKR_WATCH_DATA);
+    children = watch(ZKR_WATCH_CHILDREN);
+    expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
+    for (int i = 0; i < 2; i++) {
+        char text[8];
+        char names[8];
+
+        (void)snprintf(text, sizeof(text), "%d", i + 1);
+        (void)snprintf(names, sizeof(names), i == 0 ? "x " : "x y ");
+        server_kill9(the_server);
+        restart_server();
+        set(path, text);
+        create(child(i == 0 ? "x" : "y"), NULL);
+        await_told(data, ZOK, text);
+        await_told(children, ZOK, names);
+    }
+    end(data);
+    end(children);
+}
+
+/* -- callbacks ------------------------------------------------------------ */
+
+static void the_last_of_many_changes_is_told(void **state)
+{
+    struct log *log;
+    char data[16];
+
+    (void)state;
+    create(path, "0");
+    log = watch(ZKR_WATCH_DATA);
+    atomic_store(&log->held, true);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    for (int i = 1; i <= 20; i++) {
+        (void)snprintf(data, sizeof(data), "%d", i);
+        set(path, data);
+    }
+    settle(s);
+    atomic_store(&log->held, false);
+    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "20");
+    expect_no_more(log, 2);
+    end(log);
+}
+
+static void a_gap_stays_a_gap(void **state)
+{
+    struct log *log;
+
+    (void)state;
+    create(path, "0");
+    log = watch(ZKR_WATCH_DATA);
+    atomic_store(&log->held, true);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    expire_and_wait(s);
+    settle(s);
+    set(path, "1");
+    settle(s);
+    atomic_store(&log->held, false);
+    expect(log, 1, ZKR_WATCH_GAP, ZOK, "1");
+    expect_no_more(log, 2);
+    end(log);
+}
+
+static void a_callback_can_free_its_watch(void **state)
+{
+    struct log *log = new_log();
+
+    (void)state;
+    create(path, "a");
+    log->ends_itself = true;
+    ok(zkr_session_watch(s, path, ZKR_WATCH_DATA, record, log, &log->watch));
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
+    set(path, "b");
+    expect_no_more(log, 1);
+    log->watch = NULL;
+    end(log);
+}
+
+static void *free_it(void *arg)
+{
+    struct log *log = arg;
+
+    zkr_watch_free(log->watch);
+    log->watch = NULL;
+    /* the callback has ended, or this has not waited for it */
+    log->ends_itself = atomic_load(&log->inside);
+    return NULL;
+}
+
+static void a_free_waits_for_the_callback(void **state)
+{
+    struct log *log;
+    pthread_t thread;
+    size_t told;
+
+    (void)state;
+    create(path, "a");
+    log = watch(ZKR_WATCH_DATA);
+    atomic_store(&log->held, true);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
+    set(path, "b"); /* is due when it is freed */
+    settle(s);
+    assert_int_equal(pthread_create(&thread, NULL, free_it, log), 0);
+    sleep_ms(20); /* most likely it waits by now */
+    atomic_store(&log->held, false);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_false(log->ends_itself);
+    told = count_of(log);
+    assert_in_range(told, 1, 2);
+    set(path, "c");
+    expect_no_more(log, told);
+    end(log);
+}
+
+static void a_close_ends_watches(void **state)
+{
+    zkr_session *mine = open_session();
+    struct log *data;
+    struct log *freed;
+    struct log *missing;
+
+    (void)state;
+    create(path, "a");
+    data = watch_by(mine, path, ZKR_WATCH_DATA);
+    freed = watch_by(mine, path, ZKR_WATCH_CHILDREN);
+    missing = watch_by(mine, "/tests/missing", ZKR_WATCH_DATA);
+    expect(data, 0, ZKR_WATCH_FIRST, ZOK, "a");
+    expect(freed, 0, ZKR_WATCH_FIRST, ZOK, "");
+    expect(missing, 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    end(freed);
+    set(path, "b"); /* may be told or not */
+    close_session(mine);
+    assert_in_range(count_of(data), 1, 2);
+    assert_int_equal(count_of(missing), 1);
+    end(data);
+    end(missing);
+}
+
+struct tree {
+    struct log *log;
+    zkr_watch *child;
+    int rc;
+};
+
+static void watch_child(int error, const struct zkr_reply *reply,
+                        enum zkr_watch_why why, void *user)
+{
+    struct tree *tree = user;
+    char full[128];
+
+    (void)error;
+    (void)why;
+    if (reply == NULL || reply->count == 0 || tree->child != NULL)
+        return;
+    (void)snprintf(full, sizeof(full), "%s/%s", path, reply->names[0]);
+    tree->rc = zkr_session_watch(s, full, ZKR_WATCH_DATA, record, tree->log,
+                                 &tree->child);
+}
+
+static void a_callback_can_watch_more(void **state)
+{
+    struct tree tree = { .log = new_log() };
+    zkr_watch *children = NULL;
+
+    (void)state;
+    create(path, NULL);
+    ok(zkr_session_watch(s, path, ZKR_WATCH_CHILDREN, watch_child, &tree,
+                         &children));
+    create(child("x"), "a");
+    expect(tree.log, 0, ZKR_WATCH_FIRST, ZOK, "a");
+    set(child("x"), "b");
+    expect(tree.log, 1, ZKR_WATCH_CHANGED, ZOK, "b");
+    zkr_watch_free(children);
+    assert_int_equal(tree.rc, ZKR_OK);
+    tree.log->watch = tree.child;
+    end(tree.log);
+}
+
+static void the_event_loop_of_the_program_tells(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *mine;
+    struct log *log;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    mine = open_session_with(&opts);
+    create(path, "0");
+    log = watch_by(mine, path, ZKR_WATCH_DATA);
+    for (size_t i = 0; i < 3; i++) {
+        char data[8];
+
+        while (count_of(log) <= i)
+            ok(zkr_session_dispatch(mine));
+        (void)snprintf(data, sizeof(data), "%zu", i);
+        assert_string_equal(log->calls[i].data, data);
+        (void)snprintf(data, sizeof(data), "%zu", i + 1);
+        set(path, data);
+    }
+    end(log);
+    close_session(mine);
+}
+
+/* -- ends ----------------------------------------------------------------- */
+
+struct watched {
+    int count;
+};
+
+static bool server_watches(void *arg)
+{
+    struct watched *w = arg;
+
+    return server_watch_count(the_server) == w->count;
+}
+
+static void wait_watches(int count)
+{
+    struct watched w = { count };
+
+    if (!wait_until(server_watches, &w, SOON_MS))
+        fail_msg("the server has %d watches, not %d",
+                 server_watch_count(the_server), count);
+}
+
+/* A watch on the children stayed on the server until a child came. */
+static void a_free_takes_the_watch_off_the_server(void **state)
+{
+    struct log *logs[6];
+    int before;
+
+    (void)state;
+    settle(s);
+    before = server_watch_count(the_server);
+    create(path, "a");
+    for (int i = 0; i < 6; i++) {
+        logs[i] = watch_by(s, i < 3 ? path : "/tests/missing",
+                           (enum zkr_watch_what)(i % 3 + 1));
+        expect(logs[i], 0, ZKR_WATCH_FIRST, i < 3 ? ZOK : ZNONODE,
+               i == 0 ? "a" : "");
+    }
+    wait_watches(before + 3); /* data and children of one, data of the other */
+    for (int i = 0; i < 6; i++)
+        end(logs[i]);
+    wait_watches(before);
+}
+
+static void others_go_on_watching_the_node(void **state)
+{
+    struct log *one;
+    struct log *two;
+    struct log *data;
+
+    (void)state;
+    create(path, "a");
+    for (int i = ZKR_WATCH_DATA; i <= ZKR_WATCH_CHILDREN; i++) {
+        one = watch((enum zkr_watch_what)i);
+        two = watch((enum zkr_watch_what)i);
+        data = watch(ZKR_WATCH_DATA);
+        expect(one, 0, ZKR_WATCH_FIRST, ZOK, i == ZKR_WATCH_DATA ? "a" : "");
+        expect(two, 0, ZKR_WATCH_FIRST, ZOK, i == ZKR_WATCH_DATA ? "a" : "");
+        expect(data, 0, ZKR_WATCH_FIRST, ZOK, "a");
+        end(one);
+        settle(s);
+        erase(path);
+        expect(two, 1, ZKR_WATCH_CHANGED, ZNONODE, "");
+        expect(data, 1, ZKR_WATCH_CHANGED, ZNONODE, "");
+        create(path, "a");
+        expect(two, 2, ZKR_WATCH_CHANGED, ZOK, i == ZKR_WATCH_DATA ? "a" : "");
+        expect(data, 2, ZKR_WATCH_CHANGED, ZOK, "a");
+        end(two);
+        end(data);
+    }
+}
+
+/* A claim watches the node before its own, and a watch on the same node that is
+ * freed must not end that. */
+static void a_waiting_claim_goes_on_watching(void **state)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_session *other = open_session();
+    zkr_mutex *theirs = new_mutex(other, path);
+    zkr_grant *g = acquire(theirs);
+    struct waiter w;
+    struct log *log;
+
+    (void)state;
+    waiter_start(&w, m, SOON_MS);
+    wait_children(path, 2);
+    settle(s);
+    log = watch_by(s, zkr_grant_node(g), ZKR_WATCH_EXISTS);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
+    end(log);
+    settle(s);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+    zkr_mutex_free(m);
+    zkr_mutex_free(theirs);
+    close_session(other);
+}
+
+static void a_watch_may_be_freed_at_any_moment(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        enum zkr_watch_what what = (enum zkr_watch_what)(i % 3 + 1);
+        struct log *log = watch(what);
+
+        if (i % 2 == 0)
+            assert_int_equal(admin_create(admin, path, "a"), ZOK);
+        else
+            erase(path);
+        if (i % 5 == 0)
+            settle(s);
+        if (i % 7 == 0)
+            lose_connection();
+        if (i % 30 == 0)
+            expire(s);
+        end(log);
+        if (i % 7 == 0)
+            proxy_heal(proxy);
+    }
+    settle_told();
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    char too_long[ZKR_PATH_MAX + 2];
+    struct log *log = new_log();
+    zkr_watch *w = NULL;
+
+    (void)state;
+    memset(too_long, 'a', sizeof(too_long) - 1);
+    too_long[0] = '/';
+    too_long[sizeof(too_long) - 1] = '\0';
+    assert_int_equal(
+        zkr_session_watch(NULL, path, ZKR_WATCH_DATA, record, log, &w),
+        ZKR_EINVAL);
+    assert_int_equal(
+        zkr_session_watch(s, NULL, ZKR_WATCH_DATA, record, log, &w),
+        ZKR_EINVAL);
+    assert_int_equal(zkr_session_watch(s, "x", ZKR_WATCH_DATA, record, log, &w),
+                     ZKR_EPATH);
+    assert_int_equal(
+        zkr_session_watch(s, too_long, ZKR_WATCH_DATA, record, log, &w),
+        ZKR_ETOOLONG);
+    assert_int_equal(
+        zkr_session_watch(s, path, (enum zkr_watch_what)0, record, log, &w),
+        ZKR_EINVAL);
+    assert_int_equal(
+        zkr_session_watch(s, path, (enum zkr_watch_what)4, record, log, &w),
+        ZKR_EINVAL);
+    assert_int_equal(zkr_session_watch(s, path, ZKR_WATCH_DATA, NULL, log, &w),
+                     ZKR_EINVAL);
+    assert_int_equal(
+        zkr_session_watch(s, path, ZKR_WATCH_DATA, record, log, NULL),
+        ZKR_EINVAL);
+    assert_null(w);
+    zkr_watch_free(NULL);
+    end(log);
+}
+
+/* -- many ----------------------------------------------------------------- */
+
+#define MANY 1000
+
+struct node {
+    zkr_watch *watch;
+    atomic_int calls;
+    atomic_int value; /* told last */
+};
+
+static struct node nodes[MANY];
+
+static void record_value(int error, const struct zkr_reply *reply,
+                         enum zkr_watch_why why, void *user)
+{
+    struct node *node = user;
+
+    (void)why;
+    if (error == ZKR_OK)
+        atomic_store(&node->value, atoi(reply->data));
+    (void)atomic_fetch_add(&node->calls, 1);
+}
+
+static bool have_value(void *value)
+{
+    for (int i = 0; i < MANY; i++) {
+        if (atomic_load(&nodes[i].value) != *(int *)value)
+            return false;
+    }
+    return true;
+}
+
+static const char *node_name(int i)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "%d", i);
+    return child(name);
+}
+
+static void set_all(int value)
+{
+    char data[16];
+
+    (void)snprintf(data, sizeof(data), "%d", value);
+    for (int i = 0; i < MANY; i++)
+        set(node_name(i), data);
+}
+
+static void wait_value(int value)
+{
+    if (!wait_until(have_value, &value, SOON_MS))
+        fail_msg("not all watches tell %d", value);
+}
+
+static void a_thousand_watches_on_one_session(void **state)
+{
+    int before;
+    int64_t began_ms;
+
+    (void)state;
+    settle(s);
+    before = server_watch_count(the_server);
+    create(path, NULL);
+    for (int i = 0; i < MANY; i++) {
+        create(node_name(i), "1");
+        ok(zkr_session_watch(s, node_name(i), ZKR_WATCH_DATA, record_value,
+                             &nodes[i], &nodes[i].watch));
+    }
+    wait_value(1);
+    wait_watches(before + MANY);
+    set_all(2);
+    wait_value(2);
+    lose_connection();
+    set_all(3);
+    connect_again();
+    wait_value(3);
+    expire(s);
+    set_all(4);
+    wait_value(4);
+    wait_watches(before + MANY);
+    began_ms = now_ms();
+    for (int i = 0; i < MANY; i++)
+        zkr_watch_free(nodes[i].watch);
+    (void)fprintf(stderr, "%d watches freed in %lld ms\n", MANY,
+                  (long long)(now_ms() - began_ms));
+    wait_watches(before);
+}
+
+/* It never goes back, in a new session neither. */
+static void assert_forward(struct log *log)
+{
+    for (size_t i = 1; i < log->count; i++) {
+        if (log->calls[i].error == ZOK)
+            assert_true(atoi(log->calls[i].data) >=
+                        atoi(log->calls[i - 1].data));
+    }
+}
+
+static void the_last_told_is_the_last_written(void **state)
+{
+    enum { WRITES = 2000 };
+    struct log *data;
+    struct log *children;
+    char last[16] = "0";
+    bool is_there = false;
+
+    (void)state;
+    create(path, last);
+    data = watch(ZKR_WATCH_DATA);
+    children = watch(ZKR_WATCH_CHILDREN);
+    for (int i = 1; i <= WRITES; i++) {
+        (void)snprintf(last, sizeof(last), "%d", i);
+        set(path, last);
+        if (i % 7 == 0) {
+            if (is_there)
+                erase(child("x"));
+            else
+                create(child("x"), NULL);
+            is_there = !is_there;
+        }
+        if (i % 200 == 60)
+            proxy_cut(proxy);
+        if (i % 200 == 90)
+            proxy_heal(proxy);
+        if (i % 250 == 50) { /* it may be between two sessions */
+            int64_t id = zkr_session_id(s);
+
+            (void)session_kill_by_id(server_hosts(the_server), id);
+        }
+    }
+    assert_true(zkr_session_epoch(s) > 2);
+    await_told(data, ZOK, last);
+    await_told(children, ZOK, is_there ? "x " : "");
+    zkr_watch_free(data->watch);
+    data->watch = NULL;
+    assert_forward(data);
+    end(data);
+    end(children);
+}
+
+/* ------------------------------------------------------------------------- */
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(data_is_told_whenever_it_changes),
+        TEST(existence_is_told_and_nothing_else),
+        TEST(children_are_told_by_name),
+        TEST(a_node_that_is_there_is_told_first),
+        TEST(a_creation_in_between_is_not_missed),
+        TEST(paths_have_the_chroot),
+        TEST(what_may_not_be_read_is_told_when_it_may),
+        TEST(changes_without_a_connection_are_told_later),
+        TEST(a_node_that_comes_and_goes_meanwhile_is_told),
+        TEST(a_new_session_is_a_gap),
+        TEST(what_changes_between_two_sessions_is_told),
+        TEST(a_watch_without_a_connection_waits_for_one),
+        TEST(reads_that_fail_are_repeated),
+        TEST(a_session_that_ends_under_a_read_is_a_gap),
+        TEST(a_server_that_restarts_ends_no_watch),
+        TEST(the_last_of_many_changes_is_told),
+        TEST(a_gap_stays_a_gap),
+        TEST(a_callback_can_free_its_watch),
+        TEST(a_free_waits_for_the_callback),
+        TEST(a_close_ends_watches),
+        TEST(a_callback_can_watch_more),
+        TEST(the_event_loop_of_the_program_tells),
+        TEST(a_free_takes_the_watch_off_the_server),
+        TEST(others_go_on_watching_the_node),
+        TEST(a_waiting_claim_goes_on_watching),
+        TEST(a_watch_may_be_freed_at_any_moment),
+        TEST(wrong_arguments_are_refused),
+        TEST(a_thousand_watches_on_one_session),
+        TEST(the_last_told_is_the_last_written),
+    };
+
+    return cmocka_run_group_tests_name("watching", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
