@@ -16,6 +16,8 @@
 
 #include <sys/eventfd.h>
 
+enum { FOR_EVER_MS = 600000 };
+
 /* -- allocations that fail ------------------------------------------------ */
 
 static atomic_long fails_at; /* 0: none */
@@ -221,13 +223,51 @@ static void use_mutex(zkr_session *s)
     zkr_mutex_free(m);
 }
 
-static void use_rwlock(zkr_session *s)
+/* Without a request: only one of the two has had a node made. */
+static void hand_on(zkr_mutex *m)
 {
+    struct recorder *outcomes = recorder_new();
+    zkr_grant *g = NULL;
+
+    if (CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
+        bool asked = CAN(zkr_mutex_acquire_async(m, SOON_MS, record_acquire,
+                                                 outcomes, NULL));
+
+        give_back(g);
+        if (asked)
+            wait_for_outcome(outcomes, true);
+    }
+    recorder_free(outcomes);
+}
+
+/* Twice, so that the second node comes when the first has been given up. */
+static void use_what_stays(zkr_session *s)
+{
+    zkr_mutex *m = NULL;
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+
+    opts.retain_ms = FOR_EVER_MS;
+    if (!CAN(zkr_mutex_new(s, a_path("stays"), &opts, &m)))
+        return;
+    for (int i = 0; i < 2; i++) {
+        hold(by_mutex, m);
+        hand_on(m);
+        hold(by_mutex, m);
+        ok(zkr_mutex_yield(m));
+    }
+    hand_on(m);
+    zkr_mutex_free(m);
+}
+
+static void use_rwlock(zkr_session *s, const char *name, uint32_t retain_ms)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     zkr_rwlock *l = NULL;
     zkr_grant *write = NULL;
     zkr_grant *read = NULL;
 
-    if (!CAN(zkr_rwlock_new(s, a_path("rwlock"), NULL, &l)))
+    opts.retain_ms = retain_ms;
+    if (!CAN(zkr_rwlock_new(s, a_path(name), &opts, &l)))
         return;
     if (CAN(zkr_rwlock_acquire_write(l, SOON_MS, &write))) {
         if (!CAN(zkr_rwlock_downgrade(l, write, &read)))
@@ -341,7 +381,9 @@ static void run_scenario(void)
         return;
     }
     use_mutex(s);
-    use_rwlock(s);
+    use_what_stays(s);
+    use_rwlock(s, "rwlock", 0);
+    use_rwlock(s, "rwlock-that-stays", FOR_EVER_MS);
     use_reentrant(s);
     use_unfair(s);
     use_participants(s, events);
