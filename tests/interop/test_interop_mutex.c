@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pair.h"
 #include "worker.h"
@@ -152,6 +153,85 @@ static void curator_gets_a_lock_that_stays_here(void **state)
     close_session(s);
 }
 
+static zkr_grant *nth_grant(struct recorder *r, size_t i)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(r, i + 1, SOON_MS));
+    assert_true(recorder_get(r, i, &code, NULL));
+    ok(code);
+    return recorded_grant(r, i);
+}
+
+/* Returns the next grant of the node. */
+static zkr_grant *hand_on(zkr_grant *g, struct recorder *r, size_t i)
+{
+    int64_t token = zkr_grant_token(g);
+    uint64_t handoff = zkr_grant_handoff(g);
+
+    release(g);
+    g = nth_grant(r, i);
+    assert_true(zkr_grant_token(g) == token);
+    assert_true(zkr_grant_handoff(g) == handoff + 1);
+    return g;
+}
+
+/* One turn: Curator comes when so many claims wait here, and is granted the
+ * lock before half of them. */
+static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
+                            uint32_t most)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
+
+    for (uint32_t i = 0; i < 2 * most; i++)
+        ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
+    settle(s); /* nobody else is there */
+    acquire_behind(them, "write", zkr_mutex_path(m),
+                   strrchr(zkr_grant_node(g), '/') + 1);
+    settle(s); /* the event that it has come, */
+    settle(s); /* ... and the list that shows it */
+    for (uint32_t i = 0; i < most; i++) {
+        g = hand_on(g, r, i);
+        assert_null(worker_hear(them, 0));
+    }
+    release(g);
+    worker_expect_held(them);
+    assert_true(them->token > token);
+    assert_int_equal(recorder_count(r), most);
+    worker_do(them, "released", "release write");
+    g = nth_grant(r, most);
+    assert_true(zkr_grant_token(g) > them->token);
+    for (uint32_t i = most + 1; i < 2 * most; i++)
+        g = hand_on(g, r, i);
+    release(g);
+    recorder_free(r);
+}
+
+/* A bound of one, and a longer one, each several times. */
+static void curator_waits_for_a_bounded_number_of_grants(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_session *s = open_session();
+
+    (void)state;
+    opts.retain_ms = 600000;
+    for (opts.retain_max = 1; opts.retain_max <= 4; opts.retain_max += 3) {
+        struct worker *us;
+        struct worker *them;
+        const char *path = pair_on_new_path("mutex", &c, &curator, &us, &them);
+        zkr_mutex *m = NULL;
+
+        ok(zkr_mutex_new(s, path, &opts, &m));
+        release(acquire(m)); /* it stays */
+        for (int i = 0; i < 3; i++)
+            pass_by_curator(s, m, them, opts.retain_max);
+        zkr_mutex_free(m);
+    }
+    close_session(s);
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +247,7 @@ static int run_group(void)
         cmocka_unit_test(curator_does_not_see_c_in_kazoo_layout),
         cmocka_unit_test(a_foreign_child_blocks_curator_and_not_us),
         cmocka_unit_test(curator_gets_a_lock_that_stays_here),
+        cmocka_unit_test(curator_waits_for_a_bounded_number_of_grants),
     };
 
     return cmocka_run_group_tests_name("interop-mutex", tests, NULL,
