@@ -99,19 +99,35 @@ static void judge_overlaps(const struct trial *t)
     }
 }
 
+/* Tokens grow from node to node, and hand-offs from grant to grant of one
+ * node. */
+static int compare_tokens(const struct judge_grant *x,
+                          const struct judge_grant *y)
+{
+    if (x->token != y->token)
+        return x->token > y->token ? 1 : -1;
+    return (x->handoff > y->handoff) - (x->handoff < y->handoff);
+}
+
 static void judge_order(const struct trial *t)
 {
-    struct highest token = { 0, 0 };
+    const struct judge_grant none = { .token = 0, .handoff = UINT64_MAX };
+    const struct judge_grant *highest = &none;
+    const struct judge_grant *highest_exclusive = &none;
 
     for (size_t i = 0; i < t->records->grant_count; i++) {
         const struct judge_grant *g = &t->grants[i];
-        int64_t before = highest_in_conflict(&token, g->shared);
+        const struct judge_grant *before =
+            g->shared ? highest_exclusive : highest;
 
         if (is_instant(g))
             continue;
-        if (g->token <= before)
-            blame(t, JUDGE_DISORDER, g, before);
-        raise_highest(&token, g->shared, g->token);
+        if (compare_tokens(g, before) <= 0)
+            blame(t, JUDGE_DISORDER, g, before->token);
+        if (compare_tokens(g, highest) > 0)
+            highest = g;
+        if (!g->shared && compare_tokens(g, highest_exclusive) > 0)
+            highest_exclusive = g;
     }
 }
 
@@ -121,7 +137,7 @@ static void judge_twice(const struct trial *t)
     for (size_t i = 1; i < t->records->grant_count; i++) {
         const struct judge_grant *g = &t->grants[i];
 
-        if (g->token == g[-1].token)
+        if (compare_tokens(g, &g[-1]) == 0)
             blame(t, JUDGE_TWICE, g, g[-1].begin);
     }
 }
@@ -164,7 +180,8 @@ static void judge_times(const struct trial *t, const struct judge_grant *g,
         blame(t, JUDGE_LATE, g, g->end - n->gone_at);
 }
 
-/* The nodes went in the order in which their grants began. */
+/* The nodes went in the order in which their grants began. The end of a session
+ * takes several at once, and grants that were handed on have one. */
 static void judge_going(const struct trial *t, const struct judge_grant *g,
                         const struct judge_node *n, struct highest *gone)
 {
@@ -172,7 +189,7 @@ static void judge_going(const struct trial *t, const struct judge_grant *g,
 
     if (is_instant(g))
         return;
-    if (n->gone <= before)
+    if (n->gone < before)
         blame(t, JUDGE_PASSED, g, before);
     raise_highest(gone, g->shared, n->gone);
 }
@@ -272,10 +289,9 @@ static int by_begin(const void *a, const void *b)
 
 static int by_token(const void *a, const void *b)
 {
-    int64_t x = ((const struct judge_grant *)a)->token;
-    int64_t y = ((const struct judge_grant *)b)->token;
+    int order = compare_tokens(a, b);
 
-    return x != y ? (x > y) - (x < y) : by_begin(a, b);
+    return order != 0 ? order : by_begin(a, b);
 }
 
 static void judge_grants(struct trial *t)

@@ -16,8 +16,8 @@
 
 enum judge_rule {
     JUDGE_OVERLAP,  /* grants that conflict were held at the same time */
-    JUDGE_DISORDER, /* a token is not above those of earlier grants */
-    JUDGE_TWICE,    /* two grants have one token */
+    JUDGE_DISORDER, /* a token, with its hand-off, is not above earlier ones */
+    JUDGE_TWICE,    /* two grants have one token, and one hand-off */
     JUDGE_UNKNOWN,  /* no node has the token and the name of a grant */
     JUDGE_EARLY,    /* a node ahead, of another session, was still there when it
                        was granted: claims of one session take the lock from
@@ -36,6 +36,7 @@ struct judge_grant {
     char who[32];
     bool shared;
     int64_t token;
+    uint64_t handoff; /* of a lock that stays: grants of this node before */
     const char *node; /* its name, or NULL where the record does not say */
     int64_t begin, end;
 };

@@ -136,6 +136,32 @@ static void the_order_of_the_records_does_not_matter(void **state)
     finds_nothing();
 }
 
+/* One node, and three who have it in turn. */
+static void a_node_is_handed_on(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    add_node("b", false, 2, 50);
+    add_grant("b", false, 2, 20, 30);
+    add_grant("c", false, 2, 30, 40);
+    add_grant("d", false, 2, 40, 50);
+    grants[2].handoff = 1;
+    grants[3].handoff = 2;
+    add("e", false, 3, 50, 60);
+    finds_nothing();
+}
+
+/* Both were granted in their turn, and their session has ended. */
+static void a_session_takes_two_nodes_with_it(void **state)
+{
+    (void)state;
+    add("a", false, 1, 10, 20);
+    add_node("b", false, 2, 30);
+    add_grant("b", false, 2, 20, 30);
+    nodes[0].gone = nodes[1].gone;
+    finds_nothing();
+}
+
 /* The record of "a" was late: its lock had gone to "b" by then. */
 static void an_instant_says_only_that_it_was_granted(void **state)
 {
@@ -220,6 +246,40 @@ static void two_grants_have_one_token(void **state)
     add_grant("b", false, 1, 11, 11);
     finds(JUDGE_TWICE, "b, exclusive, token 0x1: another grant has its token, "
                        "10");
+}
+
+static void two_have_one_node_together(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 30);
+    add_grant("a", false, 1, 10, 20);
+    add_grant("b", false, 1, 18, 30);
+    grants[1].handoff = 1;
+    finds(JUDGE_OVERLAP, "b, exclusive, token 0x1: it overlaps an earlier "
+                         "grant, by 2");
+}
+
+static void a_handoff_goes_back(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 30);
+    add_grant("a", false, 1, 10, 20);
+    add_grant("b", false, 1, 20, 30);
+    grants[0].handoff = 1;
+    finds(JUDGE_DISORDER, "b, exclusive, token 0x1: its token is not above an "
+                          "earlier one, 1");
+}
+
+static void two_grants_have_one_handoff(void **state)
+{
+    (void)state;
+    add_node("a", false, 1, 20);
+    add_grant("a", false, 1, 10, 10);
+    add_grant("b", false, 1, 11, 11);
+    add_grant("c", false, 1, 12, 12);
+    grants[1].handoff = grants[2].handoff = 5;
+    finds(JUDGE_TWICE, "c, exclusive, token 0x1: another grant has its token, "
+                       "11");
 }
 
 static void no_node_has_the_token(void **state)
@@ -409,6 +469,8 @@ int main(void)
         TEST(shared_grants_may_be_held_together),
         TEST(shared_grants_have_no_order),
         TEST(the_order_of_the_records_does_not_matter),
+        TEST(a_node_is_handed_on),
+        TEST(a_session_takes_two_nodes_with_it),
         TEST(an_instant_says_only_that_it_was_granted),
         TEST(two_hold_it_together),
         TEST(a_shared_grant_overlaps_an_exclusive_one),
@@ -417,6 +479,9 @@ int main(void)
         TEST(a_token_goes_back),
         TEST(a_shared_token_goes_back_behind_an_exclusive_one),
         TEST(two_grants_have_one_token),
+        TEST(two_have_one_node_together),
+        TEST(a_handoff_goes_back),
+        TEST(two_grants_have_one_handoff),
         TEST(no_node_has_the_token),
         TEST(the_server_has_no_node_at_all),
         TEST(the_node_with_the_token_has_another_name),

@@ -10,7 +10,7 @@
 
 struct seat {
     _Atomic int64_t session;
-    _Atomic int64_t token; /* of the grant that the client has; 0: none */
+    atomic_int grants; /* that the client has */
 };
 
 struct board {

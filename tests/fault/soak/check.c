@@ -84,12 +84,22 @@ static const struct life *find_life(const struct evidence *e, int lock,
                    life_by_token);
 }
 
-static bool covers(const struct excuse *x, const struct claim *c)
+/* A node that stays may be older than the claim, and one of a claim that has
+ * lost its node is younger. */
+static bool began_before(const struct evidence *e, const struct claim *c,
+                         int64_t instant)
+{
+    return c->life != NULL ? to_boot(e, c->life->begin_ms) <= instant + slack(e)
+                           : c->attempt->invoked <= instant;
+}
+
+static bool covers(const struct evidence *e, const struct excuse *x,
+                   const struct claim *c)
 {
     return (x->token != 0 && x->token == c->attempt->token) ||
            (x->session != 0 && c->life != NULL &&
             x->session == c->life->owner) ||
-           (x->lock == c->attempt->lock && c->attempt->invoked <= x->until);
+           (x->lock == c->attempt->lock && began_before(e, c, x->until));
 }
 
 /* Returns when an operator ended the claim, or NEVER. Only an act during the
@@ -101,7 +111,7 @@ static int64_t excused(const struct evidence *e, const struct claim *c)
     for (size_t i = 0; i < e->excuse_count; i++) {
         const struct excuse *x = &e->excuses[i];
 
-        if (x->at < c->end && x->at < at && covers(x, c))
+        if (x->at < c->end && x->at < at && covers(e, x, c))
             at = x->at;
     }
     return at;
@@ -138,6 +148,7 @@ static size_t collect(const struct evidence *e, int lock, struct claim *claims,
         v->asked += a->asked;
         v->sure += a->sure;
         v->writes += a->writes;
+        v->handed_on += a->handoff > 0;
         claims[count] = make_claim(e, a);
         if (claims[count].end > claims[count].begin)
             count++;
@@ -164,6 +175,7 @@ static struct judge_grant *new_grants(const struct claim *claims, size_t count)
 
         grants[i] = (struct judge_grant){ .shared = !a->writes,
                                           .token = a->token,
+                                          .handoff = a->handoff,
                                           .begin = claims[i].begin,
                                           .end = claims[i].end };
         (void)snprintf(grants[i].who, sizeof(grants[i].who), "run %d lock %d",
@@ -322,22 +334,59 @@ static int64_t due(const struct evidence *e, int64_t at)
     return at + ORPHAN_MS * MS;
 }
 
+/* `a` is the last that wanted the node. */
 static void check_orphan(const struct evidence *e, const struct life *life,
-                         struct verdict *v)
+                         const struct attempt *a, struct verdict *v)
 {
     int64_t begin = to_boot(e, life->begin_ms);
     int64_t end = to_boot(e, life->end_ms);
-    const struct attempt *a =
-        attempt_at(e, run_of(e, life->owner), begin + slack(e));
     int64_t at = a != NULL ? given_up(a) : NEVER;
 
     v->nodes++;
+    if (at != NEVER && lock_specs[a->lock].stays)
+        at += RETAIN_MS * MS;
     if (at == NEVER || end < at + ORPHAN_MS * MS)
         return;
     if (end > due(e, max(at, begin))) {
         v->orphans++;
         blame(e, a, "orphan, there for ns", end - at);
     }
+}
+
+static void check_orphans(const struct evidence *e, int lock, struct verdict *v)
+{
+    const struct history *h = &e->truth[lock];
+
+    for (size_t i = 0; i < h->count; i++) {
+        const struct life *life = &h->lives[i];
+        int64_t begin = to_boot(e, life->begin_ms) + slack(e);
+
+        check_orphan(e, life, attempt_at(e, run_of(e, life->owner), begin), v);
+    }
+}
+
+/* Several attempts use one node, and none of them created it. A node that was
+ * never granted is not judged: what it would do is to keep all others out. */
+static void check_orphans_that_stay(const struct evidence *e, int lock,
+                                    const struct claim *claims, size_t count,
+                                    struct verdict *v)
+{
+    const struct history *h = &e->truth[lock];
+    const struct attempt **last = new_array(h->count, sizeof(*last));
+
+    for (size_t i = 0; i < count; i++) {
+        const struct attempt *a = claims[i].attempt;
+        size_t node;
+
+        if (claims[i].life == NULL)
+            continue;
+        node = (size_t)(claims[i].life - h->lives);
+        if (last[node] == NULL || given_up(a) > given_up(last[node]))
+            last[node] = a;
+    }
+    for (size_t i = 0; i < h->count; i++)
+        check_orphan(e, &h->lives[i], last[i], v);
+    free(last);
 }
 
 void check(const struct evidence *e, struct verdict *ret)
@@ -354,8 +403,10 @@ void check(const struct evidence *e, struct verdict *ret)
         if (e->truth == NULL)
             continue;
         measure_margin(e, claims, count, ret);
-        for (size_t i = 0; i < e->truth[lock].count; i++)
-            check_orphan(e, &e->truth[lock].lives[i], ret);
+        if (lock_specs[lock].stays)
+            check_orphans_that_stay(e, lock, claims, count, ret);
+        else
+            check_orphans(e, lock, ret);
     }
     check_updates(e, ret);
     free(claims);

@@ -22,7 +22,7 @@
 
 /* One acquire and its outcome. */
 struct attempt {
-    int run; /* of a client: those of one run follow each other in time */
+    int run; /* of a thread: those of one run follow each other in time */
     int lock;
     bool writes;
     int64_t invoked;
@@ -34,6 +34,7 @@ struct attempt {
     long asked;          /* how often it asked whether it held, until then */
     long sure;           /* how often the answer was yes */
     int64_t token;
+    uint64_t handoff;
 };
 
 /* From then on a claim on this node is no fault of the library: an operator
@@ -43,7 +44,7 @@ struct excuse {
     int64_t session; /* excuses claims of this session, */
     int64_t token;   /* or the claim with this token, */
     int lock;        /* or the claims on this lock (-1: none) */
-    int64_t until;   /* that were invoked before this instant */
+    int64_t until;   /* whose nodes were created before this instant */
 };
 
 struct owner {
@@ -81,6 +82,7 @@ struct verdict {
     struct judgement broken; /* exclusion, order and tokens, of all locks */
     long grants;
     long writes;
+    long handed_on;    /* grants of a node that had one before */
     long empty;        /* grants whose lease was over: they claim nothing */
     long lost_updates; /* updates of counters */
     long orphans;      /* nodes there 2T after they had been given up */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,51 +41,79 @@ struct held {
 };
 
 static bool trusting; /* the negative control */
-static int journal;
+static int number;
+static int generation;
 static struct board *board;
 static struct seat *seat;
 static zkr_session *session;
 static zkr_mutex *mutex;
 static zkr_reentrant_mutex *reentrant;
 static zkr_rwlock *rwlocks[LOCKS];
+static zkr_mutex *staying;
 static struct resource resources[LOCKS];
+
+/* Each thread has its own. */
+static _Thread_local int journal;
+static _Thread_local unsigned short dice[3];
 
 static void note(char kind, int64_t a, int64_t b, int64_t c)
 {
     journal_write(journal, kind, a, b, c);
 }
 
+static double draw(void)
+{
+    return erand48(dice);
+}
+
 static int between(int least, int most)
 {
-    return least + (int)(drand48() * (most - least + 1));
+    return least + (int)(draw() * (most - least + 1));
 }
 
 static bool chance(double probability)
 {
-    return drand48() < probability;
+    return draw() < probability;
 }
 
-/* Callbacks of the session and of the lock */
+static bool take_part(const char *dir, int thread)
+{
+    int64_t seed = getpid() ^ boot_ns() ^ thread;
+
+    memcpy(dice, &seed, sizeof(dice));
+    journal = journal_create(dir, number, generation, thread);
+    return journal >= 0;
+}
+
+/* Callbacks of the session and of the lock; `user` is a journal */
+
+static void *my_journal(void)
+{
+    return (void *)(intptr_t)journal;
+}
+
+static void note_in(void *user, char kind, int64_t a, int64_t b)
+{
+    journal_write((int)(intptr_t)user, kind, a, b, 0);
+}
 
 static void on_session(zkr_session *s, const struct zkr_session_event *event,
                        void *user)
 {
     (void)s;
-    (void)user;
     if (event->session_id == atomic_load(&seat->session))
         return;
     atomic_store(&seat->session, event->session_id);
     if (event->session_id != 0)
-        note(NOTE_SESSION, event->session_id, (int64_t)event->epoch, 0);
+        note_in(user, NOTE_SESSION, event->session_id, (int64_t)event->epoch);
 }
 
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
 {
-    (void)user;
     if (event->kind == ZKR_GRANT_STATE_CHANGED &&
         event->state == ZKR_GRANT_LOST)
-        note(NOTE_LOST, zkr_grant_token(grant), 0, 0);
+        note_in(user, NOTE_LOST, zkr_grant_token(grant), 0);
 }
 
 /* Locks */
@@ -109,7 +138,8 @@ static int acquire(int64_t timeout_ms, struct held *h)
     h->depth = 1;
     switch (lock_specs[h->lock].recipe) {
     case RECIPE_MUTEX:
-        return zkr_mutex_acquire(mutex, timeout_ms, &h->grant);
+        return zkr_mutex_acquire(lock_specs[h->lock].stays ? staying : mutex,
+                                 timeout_ms, &h->grant);
     case RECIPE_REENTRANT:
         return acquire_reentrant(timeout_ms, h);
     case RECIPE_RWLOCK:
@@ -164,7 +194,7 @@ static void access_store(struct held *h)
 
 static int work_ms(void)
 {
-    double lot = drand48();
+    double lot = draw();
 
     if (lot < 0.92)
         return 0;
@@ -178,7 +208,7 @@ static void work(struct held *h)
     bool good = true;
 
     if (end - now_ms() > 40 && chance(0.5))
-        (void)zkr_grant_listen(h->grant, on_grant, NULL);
+        (void)zkr_grant_listen(h->grant, on_grant, my_journal());
     while ((now_ms() < end || !good) && !h->lost) {
         sleep_ms(between(1, 5));
         good = trusting || may_go_on(h);
@@ -221,13 +251,14 @@ static void hold(struct held *h)
 
     h->token = zkr_grant_token(h->grant);
     h->valid_until = zkr_grant_valid_until(h->grant);
-    note(NOTE_GRANTED, h->token, zkr_session_id(session), h->valid_until);
-    atomic_store(&seat->token, h->token);
+    note(NOTE_GRANTED, h->token, (int64_t)zkr_grant_handoff(h->grant),
+         h->valid_until);
+    atomic_fetch_add(&seat->grants, 1);
     atomic_fetch_add(&board->grants[h->lock], 1);
     section(h);
     if (zkr_grant_token(h->grant) != h->token || h->token <= 0)
         note(NOTE_WRONG, WRONG_TOKEN, h->token, 0);
-    atomic_store(&seat->token, 0);
+    atomic_fetch_sub(&seat->grants, 1);
     note(NOTE_RELEASE, zkr_grant_valid_until(h->grant), h->asked, h->sure);
     rc = release(h);
     note(NOTE_RELEASED, rc, 0, 0);
@@ -235,7 +266,7 @@ static void hold(struct held *h)
 
 static int64_t pick_timeout(void)
 {
-    double lot = drand48();
+    double lot = draw();
 
     if (lot < 0.05)
         return 0;
@@ -259,9 +290,9 @@ static int timed_acquire(int64_t timeout_ms, struct held *h, struct lap *ret)
     return rc;
 }
 
-static void cycle(void)
+static void cycle(int lock)
 {
-    struct held h = { .lock = between(0, LOCKS - 1), .writes = true };
+    struct held h = { .lock = lock, .writes = true };
     int64_t timeout_ms = pick_timeout();
     struct lap lap;
     int rc;
@@ -299,6 +330,17 @@ static void open_session(const char *hosts)
     }
 }
 
+static int make_mutex(int lock)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    bool stays = lock_specs[lock].stays;
+
+    opts.retain_ms = stays ? RETAIN_MS : 0;
+    opts.retain_max = RETAIN_MAX;
+    return zkr_mutex_new(session, lock_specs[lock].path, &opts,
+                         stays ? &staying : &mutex);
+}
+
 static void make_locks(const char *dir)
 {
     int rc = ZKR_OK;
@@ -309,7 +351,7 @@ static void make_locks(const char *dir)
         if (!resource_open(&resources[i], dir, i, !trusting))
             exit(1);
         if (lock_specs[i].recipe == RECIPE_MUTEX)
-            rc = zkr_mutex_new(session, path, NULL, &mutex);
+            rc = make_mutex(i);
         else if (lock_specs[i].recipe == RECIPE_REENTRANT)
             rc = zkr_reentrant_mutex_new(session, path, NULL, &reentrant);
         else
@@ -322,6 +364,7 @@ static void make_locks(const char *dir)
 static void free_locks(void)
 {
     zkr_mutex_free(mutex);
+    zkr_mutex_free(staying);
     zkr_reentrant_mutex_free(reentrant);
     for (int i = 0; i < LOCKS; i++) {
         zkr_rwlock_free(rwlocks[i]);
@@ -329,17 +372,46 @@ static void free_locks(void)
     }
 }
 
+static int lock_that_stays(void)
+{
+    int lock = 0;
+
+    while (!lock_specs[lock].stays)
+        lock++;
+    return lock;
+}
+
+/* The second thread. Its pauses are shorter than the lock stays. */
+static void *take_what_stays(void *dir)
+{
+    int lock = lock_that_stays();
+
+    if (!take_part(dir, 1))
+        exit(1);
+    while (!atomic_load(&board->stop)) {
+        cycle(lock);
+        sleep_ms(between(1, 5));
+    }
+    (void)close(journal);
+    return NULL;
+}
+
 static void run(const char *dir, const char *hosts)
 {
     zkr_listener *listener;
+    pthread_t second;
 
     note(NOTE_BEGIN, count_fds(), count_threads(), 0);
     open_session(hosts);
-    if (zkr_session_listen(session, on_session, NULL, &listener) != ZKR_OK)
+    if (zkr_session_listen(session, on_session, my_journal(), &listener) !=
+        ZKR_OK)
         exit(1);
     make_locks(dir);
+    if (pthread_create(&second, NULL, take_what_stays, (void *)dir) != 0)
+        exit(1);
     while (!atomic_load(&board->stop))
-        cycle();
+        cycle(between(0, LOCKS - 1));
+    (void)pthread_join(second, NULL);
     free_locks();
     zkr_listener_free(listener);
     (void)zkr_session_close(session);
@@ -348,18 +420,17 @@ static void run(const char *dir, const char *hosts)
 
 int main(int argc, char **argv)
 {
-    int number = argc > 3 ? atoi(argv[2]) : 0;
-    int generation = argc > 3 ? atoi(argv[3]) : 0;
-
-    if (argc < 5 || number < 0 || number >= WORKERS)
+    if (argc < 5)
+        return 64;
+    number = atoi(argv[2]);
+    generation = atoi(argv[3]);
+    if (number < 0 || number >= WORKERS)
         return 64;
     trusting = argc > 5 && strcmp(argv[5], "control") == 0;
     board = board_open(argv[1]);
-    journal = journal_create(argv[1], number, generation);
-    if (board == NULL || journal < 0)
+    if (board == NULL || !take_part(argv[1], 0))
         return 1;
     seat = &board->seats[number];
-    srand48((long)getpid() ^ (long)boot_ns());
     run(argv[1], argv[4]);
     return 0;
 }

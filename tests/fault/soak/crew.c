@@ -50,7 +50,7 @@ static void reap(struct crew *c, int worker)
     while (waitpid(c->pids[worker], NULL, 0) < 0 && errno == EINTR)
         ;
     c->pids[worker] = 0;
-    atomic_store(&c->board->seats[worker].token, 0);
+    atomic_store(&c->board->seats[worker].grants, 0);
     atomic_store(&c->board->seats[worker].session, 0);
 }
 
@@ -130,7 +130,7 @@ void crew_pick(const struct crew *c, bool holders, int count, int *workers)
 
         for (int i = 0; i < WORKERS && found < count; i++) {
             int worker = (first + i) % WORKERS;
-            bool holds = atomic_load(&c->board->seats[worker].token) != 0;
+            bool holds = atomic_load(&c->board->seats[worker].grants) != 0;
 
             if ((holds || !holders || round == 1) &&
                 !is_in(worker, workers, found))

@@ -65,6 +65,7 @@ static void take_note(struct attempt *a, const struct note *n)
     case NOTE_GRANTED:
         a->granted = n->at;
         a->token = n->a;
+        a->handoff = (uint64_t)n->b;
         extend(a, n->c);
         break;
     case NOTE_VALID:

@@ -1,4 +1,4 @@
-/* The journal that a client of the soak writes, line by line. */
+/* The journal that a thread of a client writes, line by line. */
 #include "journal.h"
 
 #include <inttypes.h>
@@ -12,16 +12,17 @@
 #include "wait.h"
 
 static void make_path(char path[static PATH_MAX], const char *dir, int worker,
-                      int generation)
+                      int generation, int thread)
 {
-    (void)snprintf(path, PATH_MAX, "%s/journal-%d.%d", dir, worker, generation);
+    (void)snprintf(path, PATH_MAX, "%s/journal-%d.%d.%d", dir, worker,
+                   generation, thread);
 }
 
-int journal_create(const char *dir, int worker, int generation)
+int journal_create(const char *dir, int worker, int generation, int thread)
 {
     char path[PATH_MAX];
 
-    make_path(path, dir, worker, generation);
+    make_path(path, dir, worker, generation, thread);
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
@@ -37,7 +38,7 @@ void journal_write(int journal, char kind, int64_t a, int64_t b, int64_t c)
 }
 
 struct note *journal_read(const char *dir, int worker, int generation,
-                          size_t *ret_count)
+                          int thread, size_t *ret_count)
 {
     char path[PATH_MAX];
     struct note *notes = NULL;
@@ -46,7 +47,7 @@ struct note *journal_read(const char *dir, int worker, int generation,
     struct note n;
     FILE *file;
 
-    make_path(path, dir, worker, generation);
+    make_path(path, dir, worker, generation, thread);
     file = fopen(path, "re");
     if (file == NULL)
         return NULL;

@@ -1,4 +1,4 @@
-/* The journal that a client of the soak writes, line by line: kind, instant in
+/* The journal that a thread of a client writes, line by line: kind, instant in
  * ns of CLOCK_BOOTTIME, up to three numbers. Each line is one write, so that it
  * survives a SIGKILL. */
 #ifndef SOAK_JOURNAL_H
@@ -13,7 +13,7 @@ enum {
     NOTE_SESSION = 'S',  /* session, epoch */
     NOTE_INVOKE = 'I',   /* lock, writes */
     NOTE_FAILED = 'F',   /* error */
-    NOTE_GRANTED = 'G',  /* token, session, valid until (ms) */
+    NOTE_GRANTED = 'G',  /* token, hand-off, valid until (ms) */
     NOTE_VALID = 'V',    /* valid until */
     NOTE_LOST = 'L',     /* token */
     NOTE_UPDATE = 'U',   /* the counter as it was written, token */
@@ -51,13 +51,14 @@ struct note {
     int64_t a, b, c;
 };
 
-/* Returns a descriptor, or -1 with errno. */
-int journal_create(const char *dir, int worker, int generation);
+/* Returns a descriptor, or -1 with errno. The threads of a client are numbered
+ * from 0, as is that of NEMESIS. */
+int journal_create(const char *dir, int worker, int generation, int thread);
 void journal_write(int journal, char kind, int64_t a, int64_t b, int64_t c);
 
 /* Returns all notes of a journal, to be freed; NULL when there is no such
  * journal. */
 struct note *journal_read(const char *dir, int worker, int generation,
-                          size_t *ret_count);
+                          int thread, size_t *ret_count);
 
 #endif

@@ -26,7 +26,7 @@ static _Noreturn void die(const char *what)
 static void add_journal_of_nemesis(const struct crew *crew, struct evidence *e)
 {
     size_t count;
-    struct note *notes = journal_read(crew->dir, NEMESIS, 0, &count);
+    struct note *notes = journal_read(crew->dir, NEMESIS, 0, 0, &count);
     struct window w = { .stopped = false };
 
     for (size_t i = 0; i < count; i++) {
@@ -92,14 +92,14 @@ static void count_notes(const struct evidence *e, const struct note *notes,
     }
 }
 
-static void add_journals(const struct crew *crew, struct evidence *e,
-                         struct outcome *o)
+/* Of all clients, the journals of that thread. */
+static void add_journals(const struct crew *crew, int thread,
+                         struct evidence *e, struct outcome *o)
 {
-    add_journal_of_nemesis(crew, e);
     for (int i = 0; i < WORKERS; i++) {
         for (int g = 0; g < crew->generations[i]; g++) {
             size_t count;
-            struct note *notes = journal_read(crew->dir, i, g, &count);
+            struct note *notes = journal_read(crew->dir, i, g, thread, &count);
 
             if (notes == NULL)
                 continue;
@@ -132,7 +132,9 @@ void outcome_find(const struct crew *crew, const struct truth *truth,
         .complaints = crew->trusting ? NULL : stderr,
     };
 
-    add_journals(crew, &e, o);
+    add_journal_of_nemesis(crew, &e);
+    for (int thread = 0; thread < THREADS; thread++)
+        add_journals(crew, thread, &e, o);
     add_resources(crew, &e);
     check(&e, &o->verdict);
     for (int i = 0; i < LOCKS; i++)

@@ -50,7 +50,7 @@ static void print_verdict(const struct verdict *v)
         [JUDGE_OVERLAP] = "overlaps of claims",
         [JUDGE_LATE] = "claims beyond the end of their node",
         [JUDGE_DISORDER] = "tokens not above those before",
-        [JUDGE_TWICE] = "tokens of two grants",
+        [JUDGE_TWICE] = "tokens, with hand-offs, of two grants",
         [JUDGE_UNKNOWN] = "tokens that no server knows",
         [JUDGE_EARLY] = "grants out of turn",
         [JUDGE_PASSED] = "nodes that went before one ahead",
@@ -73,8 +73,9 @@ void report(const struct outcome *o, const struct nemesis *n)
     print_faults(n);
     print_recovery(n);
     printf("\n%ld grants in %.0f s, %ld of them for writing, %ld over before "
-           "they were told; %ld nodes; %ld runs of clients\n",
-           v->grants, o->seconds, v->writes, v->empty, v->nodes, o->runs);
+           "they were told, %ld handed on; %ld nodes; %ld runs of threads\n",
+           v->grants, o->seconds, v->writes, v->empty, v->handed_on, v->nodes,
+           o->runs);
     printf("%ld transactions, %ld of them in one log only; stale accesses "
            "refused: %ld\n",
            o->transactions, o->disputed, o->refused);

@@ -1,4 +1,4 @@
-/* Three servers, sixteen clients, four locks, and everything that can go wrong
+/* Three servers, sixteen clients, five locks, and everything that can go wrong
  * with them; then a negative control, in which it must.
  *
  * ZKR_SOAK_SECONDS  how long, at least each kind of fault once (default 0)
@@ -133,7 +133,7 @@ static void begin(struct part *p, const char *name, bool trusting)
                           .proxy = proxy,
                           .crew = &p->crew,
                           .scratch = &scratch,
-                          .journal = journal_create(p->dir, NEMESIS, 0) };
+                          .journal = journal_create(p->dir, NEMESIS, 0, 0) };
     if (p->crew.board == NULL || p->nemesis.journal < 0)
         die(p->dir);
     nemesis_note(&p->nemesis, NOTE_BEGIN, real_ms(), 0);
@@ -214,7 +214,7 @@ static bool is_enough(const struct outcome *o, const struct nemesis *n)
     if (getenv("ZKR_FAULT") != NULL)
         return true;
     if (o->seconds < LONG_RUN_S)
-        return kinds == nemesis_kinds();
+        return kinds == nemesis_kinds() && o->verdict.handed_on > 0;
     return o->verdict.grants >= GOAL_GRANTS && faults >= GOAL_FAULTS &&
            kinds >= GOAL_KINDS && o->refused >= GOAL_REFUSED;
 }

@@ -7,7 +7,8 @@
 
 enum {
     WORKERS = 16,
-    LOCKS = 4,
+    THREADS = 2, /* of a client: the second takes only the lock that stays */
+    LOCKS = 5,
     SESSION_MS = 3000, /* T: short of the time a follower is on its own */
     SOAK_TICK_MS = 500,
     SOAK_SYNC_LIMIT = 10,
@@ -15,6 +16,10 @@ enum {
     /* Time to the next grant after a fault has healed. */
     USUAL_MS = SESSION_MS + 2 * SOAK_TICK_MS + 1000, /* 99 of 100 */
     LONGEST_MS = 2 * SESSION_MS + 5000,
+
+    /* Of the lock that stays. */
+    RETAIN_MS = 200,
+    RETAIN_MAX = 4,
 };
 
 #define MS INT64_C(1000000)
@@ -24,13 +29,15 @@ enum recipe { RECIPE_MUTEX, RECIPE_REENTRANT, RECIPE_RWLOCK };
 struct lock_spec {
     enum recipe recipe;
     const char *path;
+    bool stays; /* with its client: one node has several grants */
 };
 
 static const struct lock_spec lock_specs[LOCKS] = {
-    { RECIPE_MUTEX, "/soak/mutex" },
-    { RECIPE_REENTRANT, "/soak/reentrant" },
-    { RECIPE_RWLOCK, "/soak/rw1" },
-    { RECIPE_RWLOCK, "/soak/rw2" },
+    { RECIPE_MUTEX, "/soak/mutex", false },
+    { RECIPE_REENTRANT, "/soak/reentrant", false },
+    { RECIPE_RWLOCK, "/soak/rw1", false },
+    { RECIPE_RWLOCK, "/soak/rw2", false },
+    { RECIPE_MUTEX, "/soak/stays", true },
 };
 
 #endif
