@@ -1,7 +1,7 @@
-/* Stories of the line: one for each condition under which a claim is granted
- * the lock by what its session knows, and for each bug that was found there.
- * Each is told twice. Claims of one session act in them, and one of another
- * session, the holder. */
+/* Stories of the claims of one session: of their line, one for each condition
+ * under which a claim is granted the lock by what its session knows, and for
+ * each bug that was found there; and of a lock that stays with them. Each is
+ * told twice. One claim of another session acts in them, too, the holder. */
 #include "story.h"
 
 #include <stdio.h>
@@ -1129,6 +1129,199 @@ static void a_reader_beside_nobody_is_not_granted(void **state)
     succeeds(come_beside_too_late, nothing);
 }
 
+/* -- a lock that stays -----------------------------------------------------
+ *
+ * Each fault happens twice in a life of the lock, too. */
+
+static zkr_mutex *staying;
+
+static void begin_staying(void)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+
+    begin();
+    opts.retain_ms = (uint32_t)(100 * world.timeout / MS);
+    expect(zkr_mutex_new(session, WORLD_PATH, &opts, &staying));
+    world.processes[TELLER].stays.ms = opts.retain_ms;
+}
+
+static void end_staying(void)
+{
+    zkr_mutex_free(staying);
+    end();
+}
+
+static void await_grant_with(int i, uint64_t handoff)
+{
+    await_grant(i);
+    if (zkr_grant_handoff(ours[i].grant) != handoff)
+        world_fail("claim %d is granted the lock with hand-off %llu", i,
+                   (unsigned long long)zkr_grant_handoff(ours[i].grant));
+}
+
+static void await_grant_state(int i, enum zkr_grant_state state)
+{
+    int64_t limit = sim_now + 20 * world.timeout;
+
+    while (zkr_grant_state(ours[i].grant) != state && sim_now < limit)
+        fiber_sleep(MS / 10);
+    if (zkr_grant_state(ours[i].grant) != state)
+        world_fail("the grant of claim %d is in another state", i);
+}
+
+/* Others come in between: the members that wait have no node any more. */
+static void expire_under_members(void)
+{
+    begin_staying();
+    for (int i = 0; i < 4; i++)
+        ask_as(i, staying);
+    await_grant_with(0, 0);
+    pass_on(0);
+    await_grant_with(1, 1);
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    some_time();
+    for (int i = 1; i < 3; i++) {
+        cut_ours(WAY_UP | WAY_DOWN, 2 * world.timeout);
+        await_grant_state(i, ZKR_GRANT_LOST);
+        if (i == 1) {
+            await_told(&users[HOLDER]);
+            some_time();
+            still_waits(2);
+            give_back(&users[HOLDER]);
+        }
+        await_grant_with(i + 1, 0);
+        pass_on(i);
+        some_time();
+    }
+    pass_on(3);
+    end_staying();
+}
+
+static void members_outlive_their_delegate(void **state)
+{
+    (void)state;
+    succeeds(expire_under_members, nothing);
+}
+
+static void delete_what_is_held(void)
+{
+    begin_staying();
+    for (int i = 0; i < 4; i++)
+        ask_as(i, staying);
+    await_grant_with(0, 0);
+    pass_on(0);
+    for (int i = 1; i < 3; i++) {
+        await_grant(i);
+        some_time();
+        operate(ZKR__ZK_DELETE, find_child("-lock-")->path, "");
+        await_grant_with(i + 1, 0);
+        if (zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST)
+            world_fail("claim %d has not lost its node", i);
+        pass_on(i);
+    }
+    pass_on(3);
+    end_staying();
+}
+
+static void delete_what_is_kept(void)
+{
+    begin_staying();
+    for (int i = 0; i < 3; i++) {
+        ask_as(i, staying);
+        await_grant_with(i, 0);
+        pass_on(i);
+        some_time(); /* its node is watched */
+        count_from_here();
+        operate(ZKR__ZK_DELETE, find_child("-lock-")->path, "");
+        some_time();
+        only_these_were_asked(0, 0);
+    }
+    end_staying();
+}
+
+static void a_node_that_stays_may_be_deleted(void **state)
+{
+    (void)state;
+    succeeds(delete_what_is_held, nothing);
+    succeeds(delete_what_is_kept, nothing);
+}
+
+/* Nobody here knows yet that the connection is lost. The lease runs, and the
+ * grant is in doubt until there is another one. */
+static void take_it_without_a_connection(void)
+{
+    begin_staying();
+    ask_as(0, staying);
+    await_grant_with(0, 0);
+    pass_on(0);
+    some_time();
+    for (int i = 1; i < 3; i++) {
+        cut_ours(WAY_UP | WAY_DOWN, world.timeout / 2);
+        ask_as(i, staying);
+        await_grant_with(i, (uint64_t)i);
+        await_grant_state(i, ZKR_GRANT_SUSPENDED);
+        await_grant_state(i, ZKR_GRANT_HELD);
+        fiber_sleep(world.timeout); /* that of the delegate, too */
+        pass_on(i);
+        some_time();
+    }
+    end_staying();
+}
+
+/* What is in doubt is not handed on: the next has a node of its own. */
+static void wait_for_it_without_a_connection(void)
+{
+    begin_staying();
+    ask_as(0, staying);
+    await_grant(0);
+    for (int i = 1; i < 3; i++) {
+        int64_t token = zkr_grant_token(ours[i - 1].grant);
+
+        some_time();
+        ask_as(i, staying);
+        cut_ours(WAY_UP | WAY_DOWN, world.timeout / 2);
+        while (zkr_grant_state(ours[i - 1].grant) == ZKR_GRANT_HELD)
+            fiber_sleep(MS);
+        pass_on(i - 1);
+        some_time();
+        still_waits(i);
+        await_grant_with(i, 0);
+        if (zkr_grant_token(ours[i].grant) <= token)
+            world_fail("a node in doubt is handed on");
+    }
+    pass_on(2);
+    end_staying();
+}
+
+/* Nor is it when nobody had it meanwhile. */
+static void ask_for_it_without_a_connection(void)
+{
+    begin_staying();
+    ask_as(0, staying);
+    await_grant(0);
+    for (int i = 1; i < 3; i++) {
+        pass_on(i - 1);
+        some_time();
+        cut_ours(WAY_UP | WAY_DOWN, world.timeout / 2);
+        fiber_sleep(2 * world.timeout / 5); /* a proof is late */
+        ask_as(i, staying);
+        some_time();
+        still_waits(i);
+        await_grant_with(i, 0);
+    }
+    pass_on(2);
+    end_staying();
+}
+
+static void a_connection_goes_while_a_member_comes(void **state)
+{
+    (void)state;
+    succeeds(take_it_without_a_connection, nothing);
+    succeeds(wait_for_it_without_a_connection, nothing);
+    succeeds(ask_for_it_without_a_connection, nothing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1160,6 +1353,9 @@ int main(void)
         cmocka_unit_test(readers_are_neighbours_of_a_writer),
         cmocka_unit_test(a_reader_beside_its_writer_is_ahead_unseen),
         cmocka_unit_test(a_reader_beside_nobody_is_not_granted),
+        cmocka_unit_test(members_outlive_their_delegate),
+        cmocka_unit_test(a_node_that_stays_may_be_deleted),
+        cmocka_unit_test(a_connection_goes_while_a_member_comes),
     };
 
     if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
