@@ -5,8 +5,9 @@ cd "$(dirname "$0")/.."
 
 packages=(gcc g++ cmake meson ninja-build pkg-config libzookeeper-mt-dev
     libjansson-dev libsmartcols-dev libncurses-dev libcmocka-dev libevent-dev
-    libuv1-dev zookeeper default-jdk-headless libcurator-recipes-java python3-kazoo iproute2 jq spin
-    tmux zsh fish less procps patch)
+    libuv1-dev zookeeper default-jdk-headless libcurator-recipes-java
+    python3-kazoo iproute2 jq spin tmux zsh fish less procps patch dpkg-dev
+    debhelper lintian)
 
 usage() {
     cat <<'TEXT'
@@ -26,7 +27,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --smoke          only those tests that have shown how versions differ
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
-                   harness
+                   harness, linking
   --no-suite NAME  all but this
   --build          build what these tests need, and run none; without a suite,
                    everything

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Builds the Debian packages, has lintian look at them, and uses what is in them:
+# a program is compiled and linked, and zk-lockctl runs.
+#
+#   packages.sh SOURCE_ROOT
+set -eu
+
+root=$1
+for tool in dpkg-buildpackage dh lintian; do
+    command -v "$tool" >/dev/null || exit 77
+done
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+complain() {
+    echo "$1"
+    failed=1
+}
+
+# Only what belongs to the source: a build directory may lie in it.
+mkdir "$tmp/source" "$tmp/root"
+(cd "$root" && find . \( -name .git -o -name 'build*' -type d \) -prune -o \
+    \( -type f -o -type l \) -print | tar cf - -T -) | tar xf - -C "$tmp/source"
+
+cd "$tmp/source"
+if ! dpkg-buildpackage -us -uc -b >"$tmp/log" 2>&1; then
+    cat "$tmp/log"
+    exit 1
+fi
+cd "$tmp"
+lintian --allow-root --fail-on error,warning zkrecipes_*.changes ||
+    complain 'lintian has found something'
+
+for package in libzkrecipes0 libzkrecipes-dev zk-lockctl; do
+    dpkg -x "$package"_[0-9]*.deb root
+done
+triplet=$(cc -print-multiarch)
+lib=$tmp/root/usr/lib/$triplet
+
+cp "$root/examples/mutex.c" .
+# shellcheck disable=SC2046 # flags
+PKG_CONFIG_PATH="$lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$tmp/root" \
+    pkg-config --exists --print-errors zkrecipes ||
+    complain 'pkg-config does not find it'
+cc mutex.c -o mutex -I"$tmp/root/usr/include" -L"$lib" -lzkrecipes ||
+    complain 'a program cannot be compiled'
+! LD_LIBRARY_PATH=$lib ./mutex 127.0.0.1:1/nope/ 2>error ||
+    complain 'the program does not run'
+grep -q '^open: ' error || complain "the program says: $(cat error)"
+LD_LIBRARY_PATH=$lib root/usr/bin/zk-lockctl --version >/dev/null ||
+    complain 'zk-lockctl does not run'
+
+exit "$failed"
