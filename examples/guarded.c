@@ -16,7 +16,7 @@ static int fail(const char *what, int rc)
 /* The servers make each of these writes only while the lock is held. */
 static int work(zkr_grant *grant, const char *data)
 {
-    struct zkr_guarded_stat stat;
+    struct zkr_stat stat;
     int rc = zkr_grant_guarded_create(grant, data, "0", 1, 5000);
 
     if (rc == ZKR_EUNKNOWN) /* it was made or not: try once more */

@@ -2,12 +2,13 @@
  * Guarded writes: data in ZooKeeper that only the holder of a lock changes.
  *
  * A guarded write is one transaction of the servers: it checks that our lock
- * node exists, and makes the write only then. So it needs no lease and no
- * clock: when the lock has gone to somebody else, a write that comes late is
- * refused, and changes nothing. In the order of the servers' transactions, all
- * guarded writes of one holder come before all of the next holder. The
- * protected data must be in the same ensemble, and everybody must write it in
- * this way; for other resources see fence.h.
+ * node exists, and makes the write, or all writes of a transaction (txn.h),
+ * only then. So it needs no lease and no clock: when the lock has gone to
+ * somebody else, a write that comes late is refused, and changes nothing. In
+ * the order of the servers' transactions, all guarded writes of one holder come
+ * before all of the next holder. The protected data must be in the same
+ * ensemble, and everybody must write it in this way; for other resources see
+ * fence.h.
  *
  * The servers decide whether the lock is still held, so a grant that is
  * SUSPENDED or UNSURE may be used; one that is LOST or RELEASED is refused at
@@ -33,7 +34,7 @@
  * holder.
  *
  * Paths are absolute, without the chroot of the session, and at most
- * ZKR_PATH_MAX bytes long with it. Data is at most ZKR_GUARDED_DATA_MAX bytes;
+ * ZKR_PATH_MAX bytes long with it. Data is at most ZKR_DATA_MAX bytes;
  * servers whose jute.maxbuffer is lower than the usual 1 MB cut the connection
  * instead of refusing (ZKR_EUNKNOWN). The data is copied.
  *
@@ -68,19 +69,13 @@
 #include <stdint.h>
 
 #include <zkrecipes/grant.h>
+#include <zkrecipes/txn.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define ZKR_GUARDED_DATA_MAX 1000000
-
-/** A node after a guarded set. */
-struct zkr_guarded_stat {
-    int32_t version; /**< To expect in the next set. */
-    int64_t czxid;   /**< Of its creation: another one is another node. */
-    int64_t mzxid;   /**< Of this write. */
-};
+#define ZKR_GUARDED_DATA_MAX ZKR_DATA_MAX
 
 /**
  * Replace the data of a node whose version is @p version (-1: any). @p ret_stat
@@ -89,7 +84,7 @@ struct zkr_guarded_stat {
 ZKR_API int zkr_grant_guarded_set(zkr_grant *grant, const char *path,
                                   const void *data, size_t len, int32_t version,
                                   int64_t timeout_ms,
-                                  struct zkr_guarded_stat *ret_stat);
+                                  struct zkr_stat *ret_stat);
 
 /**
  * Create a persistent node, with the ACL of the session; its parent must exist.
@@ -103,12 +98,17 @@ ZKR_API int zkr_grant_guarded_create(zkr_grant *grant, const char *path,
 ZKR_API int zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
                                      int32_t version, int64_t timeout_ms);
 
+/** Commit a transaction of the session of the grant, with the check of the lock
+ *  in front. Its operations are counted without that check. */
+ZKR_API int zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn,
+                                     int64_t timeout_ms);
+
 /**
  * Called once when a guarded write has ended, with the value that the waiting
  * call would have returned. @p stat is NULL unless a set was made, and is valid
  * during the call. The grant may have been freed meanwhile.
  */
-typedef void (*zkr_guarded_fn)(int error, const struct zkr_guarded_stat *stat,
+typedef void (*zkr_guarded_fn)(int error, const struct zkr_stat *stat,
                                void *user);
 
 /* The same without waiting. When these return an error, @p fn is not called.
@@ -131,6 +131,10 @@ ZKR_API int zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
 ZKR_API int zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
                                            int32_t version, int64_t timeout_ms,
                                            zkr_guarded_fn fn, void *user);
+
+ZKR_API int zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
+                                           int64_t timeout_ms, zkr_txn_fn fn,
+                                           void *user);
 
 #ifdef __cplusplus
 }

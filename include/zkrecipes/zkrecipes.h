@@ -4,6 +4,7 @@
 #ifndef ZKRECIPES_ZKRECIPES_H
 #define ZKRECIPES_ZKRECIPES_H
 
+#include <zkrecipes/client.h>
 #include <zkrecipes/error.h>
 #include <zkrecipes/fence.h>
 #include <zkrecipes/grant.h>
@@ -17,6 +18,7 @@
 #include <zkrecipes/retry.h>
 #include <zkrecipes/rwlock.h>
 #include <zkrecipes/session.h>
+#include <zkrecipes/txn.h>
 #include <zkrecipes/unfair_mutex.h>
 #include <zkrecipes/version.h>
 #include <zkrecipes/watch.h>

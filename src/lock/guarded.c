@@ -1,350 +1,220 @@
-/* Guarded writes: one transaction that finds our lock node and writes. */
+/* Guarded writes: a transaction that finds our lock node before it writes. */
 #include <zkrecipes/guarded.h>
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/path.h"
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
-#include "session/timer_thread.h"
+#include "session/operation.h"
+#include "session/session.h"
+#include "session/txn.h"
 
-/* A guarded write. It lives until it has been answered and nobody waits any
- * more. The grant may be freed before; the claim stays. */
-struct guarded {
-    /* set once */
-    struct zkr__claim *claim;
-    char *path; /* as the user gave it, and ... */
-    char *full; /* ... with the chroot */
-    char *data;
-    zkr_guarded_fn fn; /* NULL: somebody waits */
-    void *user;
+/* -- the guard ------------------------------------------------------------- */
 
-    atomic_uint refs; /* the caller or the notice; the request under way */
-    /* under the session lock */
-    struct zkr__op op;
-    struct zkr__zk_guard guard;
-    struct zkr__timer timeout;
-    struct zkr__notice notice;
-    bool ended;
-    int rc;
-    char detail[ZKR__DETAIL_MAX];
-    struct zkr_guarded_stat stat;
-};
-
-static void unref(struct guarded *g)
+static int begin(void *holder)
 {
-    if (atomic_fetch_sub(&g->refs, 1) != 1)
-        return;
-    zkr__claim_unref(g->claim);
-    free(g->path);
-    free(g->full);
-    free(g->data);
-    free(g);
+    struct zkr__claim *c = holder;
+
+    zkr__session_assert_locked(c->session);
+    if (c->grant.sm.state == ZKR_GRANT_RELEASED)
+        return zkr__grant_explain(&c->grant, ZKR_ENOTHELD);
+    if (!zkr__grant_is_ours(&c->grant))
+        return zkr__grant_explain(&c->grant, ZKR_ELOST);
+    if (c->session->over != 0)
+        return zkr__grant_explain(&c->grant, c->session->over);
+    zkr__claim_with_node(c)->writes++;
+    return ZKR_OK;
 }
 
-/* -- the outcome ---------------------------------------------------------- */
-
-static void end_locked(struct guarded *g, int rc, const char *why) ZKR__LOCKED
+static void settle(void *holder)
 {
-    struct zkr__claim *c = g->claim;
-
-    if (g->ended)
-        return;
-    g->ended = true;
-    g->rc = rc;
-    zkr__error_format(g->detail, rc, "%s '%.150s', write to '%.150s': %s",
-                      c->recipe->noun, c->lock->path, g->path, why);
-    zkr__timer_thread_disarm_locked(c->session, &g->timeout);
-    if (g->fn != NULL)
-        zkr__dispatch_post_locked(c->session, &g->notice);
-    else
-        (void)pthread_cond_broadcast(&c->changed);
+    zkr__claim_with_node(holder)->writes--;
 }
 
-static void end_not_held_locked(struct guarded *g) ZKR__LOCKED
+static int judge(void *holder, int rc, const char **ret_why)
 {
-    if (g->claim->grant.sm.state == ZKR_GRANT_RELEASED)
-        end_locked(g, ZKR_ENOTHELD, "the lock has been released");
-    else
-        end_locked(g, ZKR_ELOST, "the lock has been lost");
-}
+    struct zkr__claim *c = holder;
 
-static void guard_failed_locked(struct guarded *g, int rc) ZKR__LOCKED
-{
-    if (rc != ZKR_ZNONODE) {
-        end_locked(g, rc, "cannot read our lock node");
-        return;
+    zkr__session_assert_locked(c->session);
+    if (rc != ZKR_ZNONODE && rc != ZKR_ZSESSIONEXPIRED) {
+        *ret_why = "cannot read our lock node";
+        return rc;
     }
-    if (zkr__grant_is_ours(&g->claim->grant))
-        zkr__claim_lost_locked(g->claim, "our node was deleted");
-    end_not_held_locked(g);
-}
-
-/* Tells whether there is neither an answer nor the certainty that it was not
- * carried out. */
-static bool is_unknown(const struct guarded *g, int rc)
-{
-    enum zkr__outcome outcome = zkr__error_outcome(rc);
-
-    return g->op.sent != 0 && (outcome == ZKR__UNKNOWN || outcome == ZKR__OVER);
-}
-
-static bool is_answer(int rc)
-{
-    return rc > ZKR_EINVAL && zkr__error_outcome(rc) == ZKR__DONE;
-}
-
-static void on_answered(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct guarded *g = ZKR__CONTAINER(op, struct guarded, op);
-
-    zkr__session_assert_locked(op->session);
-    if (!is_unknown(g, reply->rc))
-        zkr__claim_with_node(g->claim)->writes--;
-    if (!g->ended) /* else the callback may be reading it */
-        g->stat =
-            (struct zkr_guarded_stat){ reply->stat.version, reply->stat.czxid,
-                                       reply->stat.mzxid };
-    if (reply->guard_failed)
-        guard_failed_locked(g, reply->rc);
-    else if (is_unknown(g, reply->rc))
-        end_locked(g, ZKR_EUNKNOWN, zkr_strerror(reply->rc));
-    else if (is_answer(reply->rc))
-        end_locked(g, reply->rc, "refused");
-    else if (op->session->over != 0)
-        end_locked(g, op->session->over, "the session is over");
-    else
-        end_not_held_locked(g);
-    unref(g);
-}
-
-static void time_out_locked(struct guarded *g) ZKR__LOCKED
-{
-    if (zkr__op_cancel_locked(&g->op)) {
-        zkr__claim_with_node(g->claim)->writes--;
-        unref(g); /* the request's */
-        end_locked(g, ZKR_EUNREACHABLE, "no connection before the deadline");
-    } else {
-        g->op.retry = ZKR__RETRY_NEVER;
-        end_locked(g, ZKR_EUNKNOWN, "no answer before the deadline");
+    if (rc == ZKR_ZNONODE && zkr__grant_is_ours(&c->grant))
+        zkr__claim_lost_locked(c, "our node was deleted");
+    if (c->grant.sm.state == ZKR_GRANT_RELEASED) {
+        *ret_why = "the lock has been released";
+        return ZKR_ENOTHELD;
     }
+    *ret_why = "the lock has been lost";
+    return ZKR_ELOST;
 }
 
-static void on_timeout(struct zkr__timer *timer)
+static void hold(void *holder)
 {
-    struct guarded *g = ZKR__CONTAINER(timer, struct guarded, timeout);
-
-    zkr__session_assert_locked(g->op.session);
-    time_out_locked(g);
+    zkr__claim_ref(holder);
 }
 
-static void run_told(struct zkr__notice *notice)
+static void release(void *holder)
 {
-    struct guarded *g = ZKR__CONTAINER(notice, struct guarded, notice);
-    bool was_set = g->guard.write == ZKR__ZK_SET;
-
-    zkr__error_set_detail(g->rc == ZKR_OK ? "" : g->detail);
-    g->fn(g->rc, g->rc == ZKR_OK && was_set ? &g->stat : NULL, g->user);
-    unref(g);
+    zkr__claim_unref(holder);
 }
 
-/* -- the way there -------------------------------------------------------- */
+static const struct zkr__guard our_node = { hold, begin, settle, judge,
+                                            release };
 
-struct write {
-    enum zkr__zk_type type;
-    const char *path;
-    const void *data;
-    size_t len;
-    int32_t version;
-    int64_t timeout_ms;
-    zkr_guarded_fn fn;
-    void *user;
-};
-
-static int check_write(const struct zkr__claim *c, const struct write *w)
+static int check_grant(zkr_grant *grant)
 {
-    const char *fault =
-        w->path == NULL ? "it is NULL" : zkr__path_fault(w->path);
+    int rc = zkr__grant_check_handle(grant);
+    const struct zkr__claim *c;
 
-    if (fault != NULL)
-        return zkr__fail(w->path == NULL ? ZKR_EINVAL : ZKR_EPATH,
-                         "guarded write: path '%.200s': %s",
-                         w->path == NULL ? "" : w->path, fault);
-    if (strlen(c->session->hosts.chroot) + strlen(w->path) > ZKR_PATH_MAX)
-        return zkr__fail(ZKR_ETOOLONG,
-                         "guarded write to '%.100s...': the path is longer "
-                         "than %d bytes",
-                         w->path, ZKR_PATH_MAX);
-    if (w->data == NULL && w->len > 0)
-        return zkr__fail(ZKR_EINVAL, "guarded write: data is NULL");
-    if (w->len > ZKR_GUARDED_DATA_MAX)
-        return zkr__fail(ZKR_ETOOLONG,
-                         "guarded write to '%.200s': %zu bytes, at most %d",
-                         w->path, w->len, ZKR_GUARDED_DATA_MAX);
-    if (w->version < -1)
-        return zkr__fail(ZKR_EINVAL, "guarded write: version is %d",
-                         w->version);
+    if (rc != ZKR_OK)
+        return rc;
+    c = zkr__grant_claim(grant);
     if (zkr__claim_identity(c)->cannot_guard != NULL)
         return zkr__fail(ZKR_EINVAL, "%s '%.200s': %s", c->recipe->noun,
                          c->lock->path, zkr__claim_identity(c)->cannot_guard);
     return ZKR_OK;
 }
 
-static char *full_path(const char *chroot, const char *path)
+/* The transaction may outlive the grant; the claim stays. */
+static int commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms,
+                  zkr_txn_fn fn, void *user)
 {
-    return strcmp(path, "/") == 0 && chroot[0] != '\0'
-               ? strdup(chroot)
-               : zkr__path_join(chroot, path + 1);
+    struct zkr__claim *c = zkr__grant_claim(grant);
+    struct zkr__txn_guard guard = { .guard = &our_node,
+                                    .holder = c,
+                                    .path = c->node.path,
+                                    .noun = c->recipe->noun,
+                                    .name = c->lock->path };
+
+    return zkr__txn_commit(txn, &guard, timeout_ms, fn, user);
 }
 
-static struct guarded *new_guarded(struct zkr__claim *c, const struct write *w)
+static int commit_given(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms,
+                        zkr_txn_fn fn, void *user)
 {
-    struct guarded *g = calloc(1, sizeof(*g));
+    int rc = check_grant(grant);
 
-    if (g == NULL)
-        return NULL;
-    atomic_init(&g->refs, 1);
-    zkr__claim_ref(c);
-    g->claim = c;
-    g->fn = w->fn;
-    g->user = w->user;
-    zkr__op_init(&g->op, c->session);
-    zkr__notice_init(&g->notice, run_told);
-    g->path = strdup(w->path);
-    g->full = full_path(c->session->hosts.chroot, w->path);
-    g->data = malloc(w->len + 1);
-    if (g->path == NULL || g->full == NULL || g->data == NULL) {
-        unref(g);
-        return NULL;
-    }
-    if (w->len > 0)
-        memcpy(g->data, w->data, w->len);
-    g->op.request.data = g->data;
-    g->op.request.data_len = w->len;
-    g->op.request.mode = ZKR__ZK_PERSISTENT;
-    g->guard = (struct zkr__zk_guard){
-        .path = c->node.path,
-        .write = w->type,
-        .version = w->version,
-    };
-    g->op.request.guard = &g->guard;
-    return g;
+    if (rc == ZKR_OK && txn != NULL &&
+        !zkr__txn_is_of(txn, zkr__grant_claim(grant)->session))
+        rc = zkr__fail(ZKR_EINVAL,
+                       "transaction: it is of another session than the grant");
+    return rc == ZKR_OK ? commit(grant, txn, timeout_ms, fn, user) : rc;
 }
 
-static int check_held_locked(struct zkr_grant *grant) ZKR__LOCKED
+int zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms)
 {
-    const struct zkr_session *s = zkr__grant_claim(grant)->session;
-
-    if (grant->sm.state == ZKR_GRANT_RELEASED)
-        return zkr__grant_explain(grant, ZKR_ENOTHELD);
-    if (!zkr__grant_is_ours(grant))
-        return zkr__grant_explain(grant, ZKR_ELOST);
-    return s->over == 0 ? ZKR_OK : zkr__grant_explain(grant, s->over);
+    return commit_given(grant, txn, timeout_ms, NULL, NULL);
 }
 
-static void start_locked(struct guarded *g, int64_t deadline) ZKR__LOCKED
+int zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
+                                   int64_t timeout_ms, zkr_txn_fn fn,
+                                   void *user)
 {
-    (void)atomic_fetch_add(&g->refs, 1);
-    zkr__claim_with_node(g->claim)->writes++;
-    zkr__op_start_locked(&g->op, ZKR__ZK_GUARDED, g->full, ZKR__RETRY_UNDONE,
-                         on_answered);
-    if (g->fn != NULL && deadline != ZKR__NEVER)
-        zkr__timer_thread_arm_locked(g->claim->session, &g->timeout, deadline,
-                                     on_timeout);
+    if (fn == NULL)
+        return zkr__fail(ZKR_EINVAL, "transaction: the callback is NULL");
+    return commit_given(grant, txn, timeout_ms, fn, user);
 }
 
-static int wait_unlocks(struct guarded *g, int64_t deadline,
-                        struct zkr_guarded_stat *ret_stat) ZKR__UNLOCKS
+/* -- transactions of one write --------------------------------------------- */
+
+static int new_write(zkr_grant *grant, const struct zkr__zk_request *asked,
+                     zkr_txn **ret_txn)
 {
-    struct zkr__claim *c = g->claim;
-
-    while (!g->ended &&
-           zkr__cond_wait(&c->changed, &c->session->lock, deadline))
-        ;
-    if (!g->ended)
-        time_out_locked(g);
-    if (g->rc != ZKR_OK)
-        zkr__error_set_detail(g->detail);
-    else if (ret_stat != NULL)
-        *ret_stat = g->stat;
-    return g->rc;
-}
-
-static int write_unlocks(struct zkr_grant *grant, struct guarded *g,
-                         int64_t timeout_ms,
-                         struct zkr_guarded_stat *ret_stat) ZKR__UNLOCKS
-{
-    struct zkr_session *s = g->claim->session;
-    int64_t deadline = zkr__clock_deadline(
-        timeout_ms == 0 ? s->opts.reply_timeout_ms : timeout_ms);
-    int rc = check_held_locked(grant);
-
-    if (rc == ZKR_OK && g->fn == NULL && zkr__dispatch_inside_locked(s))
-        rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a write");
-    if (rc != ZKR_OK)
-        return rc;
-    start_locked(g, deadline);
-    return g->fn == NULL ? wait_unlocks(g, deadline, ret_stat) : ZKR_OK;
-}
-
-static int write_guarded(struct zkr_grant *grant, const struct write *w,
-                         struct zkr_guarded_stat *ret_stat)
-{
-    struct guarded *g;
+    struct zkr_create_opts unused;
+    zkr_txn *txn;
     int rc = zkr__grant_check_handle(grant);
 
+    if (rc == ZKR_OK)
+        rc = zkr__operation_check(zkr__grant_claim(grant)->session, asked, NULL,
+                                  &unused);
+    if (rc == ZKR_OK)
+        rc = check_grant(grant);
+    if (rc == ZKR_OK)
+        rc = zkr_txn_new(zkr__grant_claim(grant)->session, &txn);
     if (rc != ZKR_OK)
         return rc;
-    rc = check_write(zkr__grant_claim(grant), w);
-    if (rc != ZKR_OK)
-        return rc;
-    g = new_guarded(zkr__grant_claim(grant), w);
-    if (g == NULL)
-        return zkr__fail(ZKR_ENOMEM, "guarded write: out of memory");
-    zkr__session_lock(g->claim->session);
-    rc = write_unlocks(grant, g, w->timeout_ms, ret_stat);
-    zkr__session_unlock(g->claim->session);
-    if (w->fn == NULL || rc != ZKR_OK)
-        unref(g);
+    rc = zkr__txn_add(txn, asked, NULL);
+    if (rc == ZKR_OK)
+        *ret_txn = txn;
+    else
+        zkr_txn_free(txn);
     return rc;
 }
 
-static int write_async(struct zkr_grant *grant, const struct write *w)
+static int make(zkr_grant *grant, const struct zkr__zk_request *asked,
+                int64_t timeout_ms, struct zkr_stat *ret_stat)
 {
-    if (w->fn == NULL)
+    zkr_txn *txn;
+    int rc = new_write(grant, asked, &txn);
+
+    if (rc != ZKR_OK)
+        return rc;
+    rc = commit(grant, txn, timeout_ms, NULL, NULL);
+    if (rc == ZKR_OK && ret_stat != NULL)
+        *ret_stat = *zkr_txn_stat(txn, 0);
+    zkr_txn_free(txn);
+    return rc;
+}
+
+struct told {
+    zkr_guarded_fn fn;
+    void *user;
+};
+
+static void on_outcome(int error, zkr_txn *txn, void *user)
+{
+    struct told *told = user;
+
+    told->fn(error, zkr_txn_stat(txn, 0), told->user);
+    free(told);
+}
+
+static int make_async(zkr_grant *grant, const struct zkr__zk_request *asked,
+                      int64_t timeout_ms, zkr_guarded_fn fn, void *user)
+{
+    struct told *told;
+    zkr_txn *txn;
+    int rc;
+
+    if (fn == NULL)
         return zkr__fail(ZKR_EINVAL, "guarded write: the callback is NULL");
-    return write_guarded(grant, w, NULL);
+    rc = new_write(grant, asked, &txn);
+    if (rc != ZKR_OK)
+        return rc;
+    told = malloc(sizeof(*told));
+    if (told == NULL) {
+        zkr_txn_free(txn);
+        return zkr__fail(ZKR_ENOMEM, "guarded write: out of memory");
+    }
+    *told = (struct told){ fn, user };
+    rc = commit(grant, txn, timeout_ms, on_outcome, told);
+    if (rc != ZKR_OK)
+        free(told);
+    zkr_txn_free(txn);
+    return rc;
 }
 
 int zkr_grant_guarded_set(zkr_grant *grant, const char *path, const void *data,
                           size_t len, int32_t version, int64_t timeout_ms,
-                          struct zkr_guarded_stat *ret_stat)
+                          struct zkr_stat *ret_stat)
 {
-    return write_guarded(grant,
-                         &(struct write){ ZKR__ZK_SET, path, data, len, version,
-                                          timeout_ms, NULL, NULL },
-                         ret_stat);
+    return make(grant, ZKR__SET(path, data, len, version), timeout_ms,
+                ret_stat);
 }
 
 int zkr_grant_guarded_create(zkr_grant *grant, const char *path,
                              const void *data, size_t len, int64_t timeout_ms)
 {
-    return write_guarded(grant,
-                         &(struct write){ ZKR__ZK_CREATE, path, data, len, -1,
-                                          timeout_ms, NULL, NULL },
-                         NULL);
+    return make(grant, ZKR__CREATE(path, data, len), timeout_ms, NULL);
 }
 
 int zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
                              int32_t version, int64_t timeout_ms)
 {
-    return write_guarded(grant,
-                         &(struct write){ ZKR__ZK_DELETE, path, NULL, 0,
-                                          version, timeout_ms, NULL, NULL },
-                         NULL);
+    return make(grant, ZKR__DELETE(path, version), timeout_ms, NULL);
 }
 
 int zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
@@ -352,8 +222,8 @@ int zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
                                 int64_t timeout_ms, zkr_guarded_fn fn,
                                 void *user)
 {
-    return write_async(grant, &(struct write){ ZKR__ZK_SET, path, data, len,
-                                               version, timeout_ms, fn, user });
+    return make_async(grant, ZKR__SET(path, data, len, version), timeout_ms, fn,
+                      user);
 }
 
 int zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
@@ -361,14 +231,13 @@ int zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
                                    int64_t timeout_ms, zkr_guarded_fn fn,
                                    void *user)
 {
-    return write_async(grant, &(struct write){ ZKR__ZK_CREATE, path, data, len,
-                                               -1, timeout_ms, fn, user });
+    return make_async(grant, ZKR__CREATE(path, data, len), timeout_ms, fn,
+                      user);
 }
 
 int zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
                                    int32_t version, int64_t timeout_ms,
                                    zkr_guarded_fn fn, void *user)
 {
-    return write_async(grant, &(struct write){ ZKR__ZK_DELETE, path, NULL, 0,
-                                               version, timeout_ms, fn, user });
+    return make_async(grant, ZKR__DELETE(path, version), timeout_ms, fn, user);
 }

@@ -18,7 +18,7 @@
 
 void zkr__op_init(struct zkr__op *op, struct zkr_session *s)
 {
-    *op = (struct zkr__op){ .session = s };
+    *op = (struct zkr__op){ .session = s, .request.version = ZKR__ZK_ANY };
     zkr__list_init(&op->link);
 }
 
@@ -114,13 +114,13 @@ static bool retry_locked(struct zkr__op *op, int rc) ZKR__LOCKED
     return true;
 }
 
-static bool is_write(const struct zkr__op *op)
+bool zkr__op_is_write(const struct zkr__op *op)
 {
     return op->request.type == ZKR__ZK_CREATE ||
            op->request.type == ZKR__ZK_DELETE ||
            op->request.type == ZKR__ZK_SET ||
            op->request.type == ZKR__ZK_CHECK ||
-           op->request.type == ZKR__ZK_GUARDED;
+           op->request.type == ZKR__ZK_MULTI;
 }
 
 /* Tells the session what the answer says about it. */
@@ -131,7 +131,7 @@ static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
 
     if (op->epoch != s->epoch || (rc != ZKR_OK && rc != ZKR_ZNONODE))
         return;
-    if (rc == ZKR_OK && is_write(op))
+    if (rc == ZKR_OK && zkr__op_is_write(op))
         zkr__lease_committed(&s->lease, op->sent, now);
     else if (rc == ZKR_OK && op->request.type == ZKR__ZK_SYNC)
         zkr__lease_synced(&s->lease, op->sent, now);

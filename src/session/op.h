@@ -41,6 +41,8 @@ struct zkr__op {
 
 void zkr__op_init(struct zkr__op *op, struct zkr_session *s);
 
+bool zkr__op_is_write(const struct zkr__op *op);
+
 /* Start an idle operation; fill in op->request but for type and path before.
  * While there is no connection it waits for one. Operations started one after
  * the other are sent in that order, in one flight. Nothing is copied: path and

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <zkrecipes/client.h>
 #include <zkrecipes/log.h>
 #include <zkrecipes/reply.h>
 
@@ -27,11 +28,11 @@ struct zkr_session;
 struct zkr__zk;
 
 enum zkr__zk_type {
-    ZKR__ZK_CREATE,   /* path, data, mode */
-    ZKR__ZK_DELETE,   /* path */
+    ZKR__ZK_CREATE,   /* path, data, mode, special or NULL */
+    ZKR__ZK_DELETE,   /* path, version */
     ZKR__ZK_EXISTS,   /* path, watch or NULL */
     ZKR__ZK_GET,      /* path, watch or NULL */
-    ZKR__ZK_SET,      /* path, data; whatever the version */
+    ZKR__ZK_SET,      /* path, data, version */
     ZKR__ZK_CHILDREN, /* path, watch or NULL: on the children, see below */
     ZKR__ZK_SURVEY,   /* the same, and the result of EXISTS */
     ZKR__ZK_GET_ACL,  /* path: the permissions of everybody */
@@ -40,56 +41,83 @@ enum zkr__zk_type {
     ZKR__ZK_UNWATCH,  /* path, watch: forget this watch; NULL: remove all data
                        * watches of this handle on it, on the server too */
     ZKR__ZK_UNWATCH_CHILDREN, /* the same for watches on the children */
-    ZKR__ZK_GUARDED,          /* guard, path, and as the write; see below */
+    ZKR__ZK_MULTI,            /* multi; see below */
 };
+
+#define ZKR__ZK_TYPES (ZKR__ZK_MULTI + 1)
+
+/* The version of any node, for those that expect one. */
+#define ZKR__ZK_ANY ZKR_ANY_VERSION
 
 /* A watch on the children, of CHILDREN and SURVEY, fires when a child comes or
  * goes, and when the node goes. The others are data watches. */
 
-/* GUARDED is one transaction: if the node of the guard exists, the server makes
- * its write, which is CREATE (data, mode: PERSISTENT), DELETE (version) or SET
- * (data, version). A version of -1 is any. When the server
- * refuses it, `guard_failed` tells whether the guard was the reason: ZNONODE,
- * or ZNOAUTH when it may not be read; otherwise the error is that of the write.
- * A client may be unable to take it at the moment; then it is not sent. */
+/* MULTI is one transaction: the servers carry out all of its operations, in
+ * their order, or none of them. An operation is CREATE (of a persistent or an
+ * ephemeral node), DELETE, SET or CHECK (version), which needs the permission
+ * to read. A client may be unable to take it at the moment; then it is not
+ * sent. */
 #define ZKR__ZK_NOT_NOW ZKR_EBUSY
 
 enum zkr__zk_mode {
-    ZKR__ZK_PERSISTENT,
-    ZKR__ZK_CONTAINER,
-    ZKR__ZK_EPHEMERAL,
-    ZKR__ZK_EPHEMERAL_SEQUENTIAL,
+    ZKR__ZK_PERSISTENT = ZKR_CREATE_PERSISTENT,
+    ZKR__ZK_PERSISTENT_SEQUENTIAL = ZKR_CREATE_PERSISTENT_SEQUENTIAL,
+    ZKR__ZK_EPHEMERAL = ZKR_CREATE_EPHEMERAL,
+    ZKR__ZK_EPHEMERAL_SEQUENTIAL = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
+    ZKR__ZK_CONTAINER = ZKR_CREATE_CONTAINER,
+    ZKR__ZK_TTL = ZKR_CREATE_TTL,
+    ZKR__ZK_TTL_SEQUENTIAL = ZKR_CREATE_TTL_SEQUENTIAL,
 };
 
-struct zkr__zk_guard {
-    const char *path;
-    enum zkr__zk_type write;
-    int32_t version;
+/* What few creates ask for. */
+struct zkr__zk_special {
+    const struct zkr__acl *acl; /* instead of that of the handle; or NULL */
+    int64_t ttl_ms;             /* of the modes TTL */
+};
+
+struct zkr__zk_request;
+
+struct zkr__zk_multi {
+    const struct zkr__zk_request *const *operations;
+    size_t count;
 };
 
 /* There are many: each claim that waits has some. */
 struct zkr__zk_request {
     enum zkr__zk_type type;
-    enum zkr__zk_mode mode;
+    enum zkr__zk_mode mode; /* CREATE */
+    int32_t version;        /* DELETE, SET, CHECK: to expect, or ANY */
     const char *path;
     const char *data;
     size_t data_len;
     struct zkr__watch *watch;
-    const struct zkr__zk_guard *guard;
+    union {
+        const struct zkr__zk_special *special; /* CREATE */
+        const struct zkr__zk_multi *multi;     /* MULTI */
+    };
+};
+
+/* What the server says of one operation of a transaction. */
+struct zkr__zk_result {
+    int rc;               /* of the one that failed; the others have OK */
+    const char *path;     /* CREATE: with the sequence number */
+    struct zkr_stat stat; /* SET */
 };
 
 /* A reply is valid during the upcall. Members that do not belong to the request
  * are zero. */
 struct zkr__zk_reply {
     int rc;
-    const char *path;     /* CREATE: with the sequence number */
-    struct zkr_stat stat; /* CREATE, EXISTS, GET, SET, SURVEY, GUARDED SET */
-    bool guard_failed;    /* GUARDED */
+    const char *path;         /* CREATE: with the sequence number */
+    struct zkr_stat stat;     /* CREATE, EXISTS, GET, SET, SURVEY */
     const char *const *names; /* CHILDREN, SURVEY */
     size_t name_count;
     const char *data; /* GET; may be NULL */
     size_t data_len;  /* GET */
     int32_t anyone;   /* GET_ACL: permissions of world:anyone, as in acl.h */
+    /* MULTI: one for each operation, if the server has answered it; else
+     * NULL. */
+    const struct zkr__zk_result *results;
 };
 
 enum zkr__zk_event {

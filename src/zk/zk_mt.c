@@ -34,6 +34,8 @@
 /* More handles that the client has not given back are a leak: each has two
  * threads and four descriptors. */
 #define STUCK_MAX 16
+/* For the number of a sequential node, with a sign. */
+#define NUMBER_ROOM 12
 
 struct zkr__zk {
     zhandle_t *zh;
@@ -58,14 +60,23 @@ struct zkr__zk {
     unsigned probed; /* ... this connection answers */
 };
 
-/* Memory that the client writes to until it has answered, or is closed. */
+/* One operation of a transaction. */
+struct part {
+    struct ACL_vector acl;
+    struct Stat stat;
+    char *path; /* of the node that was created */
+};
+
+/* The client writes to this memory until it has answered, or is closed. */
 struct transaction {
     struct zkr__list link;
     struct zkr__zk *zk;
     struct zkr__op *op;
-    struct Stat stat;
-    zoo_op_t ops[2];
-    zoo_op_result_t results[2];
+    size_t count;
+    struct part *parts; /* this and the next: in the same piece of memory */
+    zoo_op_t *ops;
+    zoo_op_result_t *results;
+    struct zkr__zk_result *told;
 };
 
 /* The handle whose completion thread this is. The thread learns it from its
@@ -225,6 +236,15 @@ static void stop_counting(struct zkr__zk *zk)
     zkr__gate_open();
 }
 
+static void free_transaction(struct transaction *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        free(t->parts[i].acl.data);
+        free(t->parts[i].path);
+    }
+    free(t);
+}
+
 static void free_zk(struct zkr__zk *zk)
 {
     struct zkr__list *link;
@@ -233,7 +253,7 @@ static void free_zk(struct zkr__zk *zk)
     stop_counting(zk);
     zkr__sasl_free(zk->sasl);
     while ((link = zkr__list_pop(&zk->transactions)) != NULL)
-        free(ZKR__CONTAINER(link, struct transaction, link));
+        free_transaction(ZKR__CONTAINER(link, struct transaction, link));
     (void)pthread_mutex_destroy(&zk->upcall);
     (void)pthread_mutex_destroy(&zk->lock);
     free(zk);
@@ -383,13 +403,9 @@ static void spoil(struct zkr__zk_reply *reply)
     *reply = reply_of(ZMARSHALLINGERROR);
 }
 
-static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
+static struct zkr_stat stat_of(const struct Stat *stat)
 {
-    if (reply->rc == ZOK && stat == NULL)
-        spoil(reply);
-    if (reply->rc != ZOK)
-        return;
-    reply->stat = (struct zkr_stat){
+    return (struct zkr_stat){
         .czxid = stat->czxid,
         .mzxid = stat->mzxid,
         .pzxid = stat->pzxid,
@@ -402,6 +418,14 @@ static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
         .data_len = stat->dataLength < 0 ? 0 : stat->dataLength,
         .children = stat->numChildren < 0 ? 0 : stat->numChildren,
     };
+}
+
+static void set_stat(struct zkr__zk_reply *reply, const struct Stat *stat)
+{
+    if (reply->rc == ZOK && stat == NULL)
+        spoil(reply);
+    if (reply->rc == ZOK)
+        reply->stat = stat_of(stat);
 }
 
 static void on_create(int rc, const char *path, const struct Stat *stat,
@@ -517,12 +541,87 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
     answer(data, &reply);
 }
 
+static int32_t mode_of(enum zkr__zk_mode mode)
+{
+    switch (mode) {
+    case ZKR__ZK_PERSISTENT:
+        return ZOO_PERSISTENT;
+    case ZKR__ZK_PERSISTENT_SEQUENTIAL:
+        return ZOO_PERSISTENT_SEQUENTIAL;
+    case ZKR__ZK_EPHEMERAL:
+        return ZOO_EPHEMERAL;
+    case ZKR__ZK_EPHEMERAL_SEQUENTIAL:
+        return ZOO_EPHEMERAL_SEQUENTIAL;
+    case ZKR__ZK_CONTAINER:
+        return ZOO_CONTAINER;
+    case ZKR__ZK_TTL:
+        return ZOO_PERSISTENT_WITH_TTL;
+    case ZKR__ZK_TTL_SEQUENTIAL:
+        return ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL;
+    }
+    abort();
+}
+
+/* The strings are borrowed, so the caller frees only the array with free(). */
+static bool borrow_acl(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                       struct ACL_vector *to)
+{
+    const struct zkr__acl *acl = r->special == NULL || r->special->acl == NULL
+                                     ? zk->acl
+                                     : r->special->acl;
+
+    if (allocate_ACL_vector(to, (int32_t)acl->count) != 0 || to->data == NULL)
+        return false;
+    for (size_t i = 0; i < acl->count; i++) {
+        to->data[i].perms = acl->entries[i].perms;
+        to->data[i].id.scheme = acl->entries[i].scheme;
+        to->data[i].id.id = acl->entries[i].id;
+    }
+    return true;
+}
+
+static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                         struct zkr__op *op)
+{
+    bool has_ttl = r->mode == ZKR__ZK_TTL || r->mode == ZKR__ZK_TTL_SEQUENTIAL;
+    struct ACL_vector acl;
+    int rc;
+
+    if (!borrow_acl(zk, r, &acl))
+        return ZKR_ENOMEM;
+    rc = zoo_acreate2_ttl(zk->zh, r->path, r->data, (int)r->data_len, &acl,
+                          mode_of(r->mode), has_ttl ? r->special->ttl_ms : -1,
+                          on_create, op);
+    free(acl.data);
+    return rc;
+}
+
+/* -- transactions --------------------------------------------------------- */
+
+static struct transaction *new_transaction(size_t count)
+{
+    struct transaction *t = calloc(
+        1, sizeof(*t) + count * (sizeof(*t->parts) + sizeof(*t->ops) +
+                                 sizeof(*t->results) + sizeof(*t->told)));
+
+    if (t == NULL)
+        return NULL;
+    t->count = count;
+    t->parts = (struct part *)(t + 1);
+    t->ops = (zoo_op_t *)(t->parts + count);
+    t->results = (zoo_op_result_t *)(t->ops + count);
+    t->told = (struct zkr__zk_result *)(t->results + count);
+    for (size_t i = 0; i < count; i++)
+        t->results[i].err = ZMARSHALLINGERROR; /* until the server says else */
+    return t;
+}
+
 /* A transaction ends when the client has answered it, or when it cannot be
  * submitted. */
-static struct transaction *begin_transaction(struct zkr__zk *zk,
+static struct transaction *begin_transaction(struct zkr__zk *zk, size_t count,
                                              struct zkr__op *op)
 {
-    struct transaction *t = calloc(1, sizeof(*t));
+    struct transaction *t = new_transaction(count);
 
     if (t == NULL)
         return NULL;
@@ -539,7 +638,7 @@ static void end_transaction(struct transaction *t)
     (void)pthread_mutex_lock(&t->zk->lock);
     zkr__list_remove(&t->link);
     (void)pthread_mutex_unlock(&t->zk->lock);
-    free(t);
+    free_transaction(t);
 }
 
 static void on_check(int rc, const void *data)
@@ -554,86 +653,72 @@ static void on_check(int rc, const void *data)
 static int submit_check(struct zkr__zk *zk, const struct zkr__zk_request *r,
                         struct zkr__op *op)
 {
-    struct transaction *t = begin_transaction(zk, op);
+    struct transaction *t = begin_transaction(zk, 1, op);
     int rc;
 
     if (t == NULL)
         return ZKR_ENOMEM;
-    zoo_check_op_init(&t->ops[0], r->path, -1);
+    zoo_check_op_init(&t->ops[0], r->path, r->version);
     rc = zoo_amulti(zk->zh, 1, t->ops, t->results, on_check, t);
     if (rc != ZOK)
         end_transaction(t);
     return rc;
 }
 
-static int32_t mode_of(enum zkr__zk_mode mode)
+/* Tells whether the error is that of one operation. The server has none for
+ * those before it, and ZRUNTIMEINCONSISTENCY for those behind it; for what was
+ * not answered the client has one code for all. */
+static bool is_refused(const struct transaction *t, int rc)
 {
-    switch (mode) {
-    case ZKR__ZK_PERSISTENT:
-        return ZOO_PERSISTENT;
-    case ZKR__ZK_CONTAINER:
-        return ZOO_CONTAINER;
-    case ZKR__ZK_EPHEMERAL:
-        return ZOO_EPHEMERAL;
-    case ZKR__ZK_EPHEMERAL_SEQUENTIAL:
-        return ZOO_EPHEMERAL_SEQUENTIAL;
-    }
-    abort();
-}
+    size_t i = 0;
 
-/* The strings are borrowed, so the caller frees only the array with free(). */
-static bool borrow_acl(struct ACL_vector *to, const struct zkr__acl *acl)
-{
-    if (allocate_ACL_vector(to, (int32_t)acl->count) != 0 || to->data == NULL)
+    while (i < t->count && t->results[i].err == ZOK)
+        i++;
+    if (i == t->count || t->results[i].err != rc ||
+        zkr__error_outcome(rc) != ZKR__DONE)
         return false;
-    for (size_t i = 0; i < acl->count; i++) {
-        to->data[i].perms = acl->entries[i].perms;
-        to->data[i].id.scheme = acl->entries[i].scheme;
-        to->data[i].id.id = acl->entries[i].id;
+    while (++i < t->count) {
+        if (t->results[i].err != ZRUNTIMEINCONSISTENCY)
+            return false;
     }
     return true;
 }
 
-static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                         struct zkr__op *op)
+static bool is_made(const struct transaction *t)
 {
-    struct ACL_vector acl;
-    int rc;
-
-    if (!borrow_acl(&acl, zk->acl))
-        return ZKR_ENOMEM;
-    rc = zoo_acreate2(zk->zh, r->path, r->data, (int)r->data_len, &acl,
-                      mode_of(r->mode), on_create, op);
-    free(acl.data);
-    return rc;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->results[i].err != ZOK ||
+            (t->ops[i].type == ZOO_CREATE_OP && t->results[i].value == NULL) ||
+            (t->ops[i].type == ZOO_SETDATA_OP && t->results[i].stat == NULL))
+            return false;
+    }
+    return true;
 }
 
-/* After a refusal by the server the operations behind the one that failed have
- * ZRUNTIMEINCONSISTENCY; without its answer both have the same. */
-static void on_guarded(int rc, const void *data)
+static const struct zkr__zk_result *results_of(struct transaction *t, int rc)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->results[i].err == rc)
+            t->told[i].rc = rc;
+        if (rc == ZOK && t->ops[i].type == ZOO_CREATE_OP)
+            t->told[i].path = t->parts[i].path;
+        if (rc == ZOK && t->ops[i].type == ZOO_SETDATA_OP)
+            t->told[i].stat = stat_of(&t->parts[i].stat);
+    }
+    return t->told;
+}
+
+static void on_multi(int rc, const void *data)
 {
     struct transaction *t = (struct transaction *)(uintptr_t)data;
-    struct zkr__op *op = t->op;
     struct zkr__zk_reply reply = reply_of(rc);
 
-    set_stat(&reply, &t->stat);
-    reply.guard_failed =
-        t->results[0].err != ZOK && t->results[1].err == ZRUNTIMEINCONSISTENCY;
+    if (reply.rc == ZOK && !is_made(t))
+        spoil(&reply);
+    if (reply.rc == ZOK || is_refused(t, reply.rc))
+        reply.results = results_of(t, reply.rc);
+    answer(t->op, &reply);
     end_transaction(t);
-    answer(op, &reply);
-}
-
-static void init_write(zoo_op_t *op, const struct zkr__zk_request *r,
-                       const struct ACL_vector *acl, struct Stat *stat)
-{
-    if (r->guard->write == ZKR__ZK_CREATE)
-        zoo_create_op_init(op, r->path, r->data, (int)r->data_len, acl,
-                           mode_of(r->mode), NULL, 0);
-    else if (r->guard->write == ZKR__ZK_DELETE)
-        zoo_delete_op_init(op, r->path, r->guard->version);
-    else
-        zoo_set_op_init(op, r->path, r->data, (int)r->data_len,
-                        r->guard->version, stat);
 }
 
 static void on_probed(int rc, const struct Stat *stat, const void *data)
@@ -668,8 +753,10 @@ static bool is_accepted(struct zkr__zk *zk)
     return false;
 }
 
-/* A handle that connects during the call must log it, so the level is raised
- * before the state is read. */
+/* While the gate is shut, a handle that was seen to be CONNECTED stays usable,
+ * so the client encodes all operations, however many there are. A handle that
+ * connects during the call must log it, so the level is raised before the state
+ * is read. */
 static int gated_multi(struct zkr__zk *zk, struct transaction *t)
 {
     int rc = ZKR__ZK_NOT_NOW;
@@ -678,30 +765,63 @@ static int gated_multi(struct zkr__zk *zk, struct transaction *t)
         return ZUNIMPLEMENTED;
     zkr__level_hold();
     if (zoo_state(zk->zh) == ZOO_CONNECTED_STATE && is_accepted(zk))
-        rc = zoo_amulti(zk->zh, 2, t->ops, t->results, on_guarded, t);
+        rc = zoo_amulti(zk->zh, (int)t->count, t->ops, t->results, on_multi, t);
     zkr__level_let_go();
     return rc;
 }
 
-/* Submits the check and the write, with the gate shut. With two operations the
- * client is safe once it has encoded the first. */
-static int submit_guarded(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                          struct zkr__op *op)
+static bool init_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                        struct part *part, zoo_op_t *op)
 {
-    struct transaction *t = begin_transaction(zk, op);
-    struct ACL_vector acl = { 0, NULL };
+    size_t room = strlen(r->path) + NUMBER_ROOM;
+
+    part->path = malloc(room);
+    if (part->path == NULL || !borrow_acl(zk, r, &part->acl))
+        return false;
+    zoo_create_op_init(op, r->path, r->data, (int)r->data_len, &part->acl,
+                       mode_of(r->mode), part->path, (int)room);
+    return true;
+}
+
+static bool init_operation(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                           struct part *part, zoo_op_t *op)
+{
+    if (r->type == ZKR__ZK_CREATE)
+        return init_create(zk, r, part, op);
+    if (r->type == ZKR__ZK_DELETE)
+        zoo_delete_op_init(op, r->path, r->version);
+    else if (r->type == ZKR__ZK_SET)
+        zoo_set_op_init(op, r->path, r->data, (int)r->data_len, r->version,
+                        &part->stat);
+    else
+        zoo_check_op_init(op, r->path, r->version);
+    return true;
+}
+
+static bool init_operations(struct transaction *t,
+                            const struct zkr__zk_multi *multi)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        if (!init_operation(t->zk, multi->operations[i], &t->parts[i],
+                            &t->ops[i]))
+            return false;
+    }
+    return true;
+}
+
+static int submit_multi(struct zkr__zk *zk, const struct zkr__zk_request *r,
+                        struct zkr__op *op)
+{
+    struct transaction *t = begin_transaction(zk, r->multi->count, op);
     int rc = ZKR_ENOMEM;
 
     if (t == NULL)
         return rc;
-    if (r->guard->write != ZKR__ZK_CREATE || borrow_acl(&acl, zk->acl)) {
-        zoo_check_op_init(&t->ops[0], r->guard->path, -1);
-        init_write(&t->ops[1], r, &acl, &t->stat);
+    if (init_operations(t, r->multi)) {
         zkr__gate_shut();
         rc = gated_multi(zk, t);
         zkr__gate_open();
     }
-    free(acl.data);
     if (rc != ZOK)
         end_transaction(t);
     return rc;
@@ -730,14 +850,14 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
     case ZKR__ZK_CREATE:
         return submit_create(zk, r, op);
     case ZKR__ZK_DELETE:
-        return zoo_adelete(zh, r->path, -1, on_void, op);
+        return zoo_adelete(zh, r->path, r->version, on_void, op);
     case ZKR__ZK_EXISTS:
         return zoo_awexists(zh, r->path, watcher, r->watch, on_stat, op);
     case ZKR__ZK_GET:
         return zoo_awget(zh, r->path, watcher, r->watch, on_data, op);
     case ZKR__ZK_SET:
-        return zoo_aset(zh, r->path, r->data, (int)r->data_len, -1, on_stat,
-                        op);
+        return zoo_aset(zh, r->path, r->data, (int)r->data_len, r->version,
+                        on_stat, op);
     case ZKR__ZK_CHILDREN:
         return zoo_awget_children(zh, r->path, watcher, r->watch, on_children,
                                   op);
@@ -750,8 +870,8 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
         return zoo_async(zh, r->path, on_string, op);
     case ZKR__ZK_CHECK:
         return submit_check(zk, r, op);
-    case ZKR__ZK_GUARDED:
-        return submit_guarded(zk, r, op);
+    case ZKR__ZK_MULTI:
+        return submit_multi(zk, r, op);
     case ZKR__ZK_UNWATCH:
         return submit_unwatch(zh, r, ZWATCHTYPE_DATA, op);
     case ZKR__ZK_UNWATCH_CHILDREN:

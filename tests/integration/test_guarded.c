@@ -118,8 +118,8 @@ static const char *child(const char *name)
 static void a_holder_sets_creates_and_deletes(void **state)
 {
     zkr_grant *g = acquire(m);
-    struct zkr_guarded_stat first;
-    struct zkr_guarded_stat second;
+    struct zkr_stat first;
+    struct zkr_stat second;
     struct Stat stat;
 
     (void)state;
@@ -297,7 +297,7 @@ static void a_write_after_the_release_is_refused(void **state)
 static void a_lost_answer_is_an_unknown_outcome(void **state)
 {
     zkr_grant *g = acquire(m);
-    struct zkr_guarded_stat stat;
+    struct zkr_stat stat;
 
     (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
@@ -383,10 +383,10 @@ struct told {
     struct recorder *recorder;
     zkr_grant *grant;
     int waited; /* what a call that waits returned inside */
-    struct zkr_guarded_stat stat;
+    struct zkr_stat stat;
 };
 
-static void on_told(int error, const struct zkr_guarded_stat *stat, void *user)
+static void on_told(int error, const struct zkr_stat *stat, void *user)
 {
     struct told *t = user;
 
@@ -525,8 +525,7 @@ static void a_guard_that_may_not_be_read_is_no_loss(void **state)
 #define MANY             5000
 #define AT_THE_SAME_TIME 4096
 
-static void on_one_of_many(int error, const struct zkr_guarded_stat *stat,
-                           void *user)
+static void on_one_of_many(int error, const struct zkr_stat *stat, void *user)
 {
     (void)stat;
     if (error == ZKR_OK)
@@ -774,7 +773,7 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
 {
     int64_t id;
 
-    if (r->type != ZKR__ZK_GUARDED || atomic_fetch_sub(&not_now, 1) <= 0)
+    if (r->type != ZKR__ZK_MULTI || atomic_fetch_sub(&not_now, 1) <= 0)
         return __real_zkr__zk_submit(zk, r, op);
     id = atomic_exchange(&victim_id, 0);
     if (id != 0)
@@ -848,7 +847,7 @@ struct storm {
     atomic_bool stop;
 };
 
-static void on_storm(int error, const struct zkr_guarded_stat *stat, void *user)
+static void on_storm(int error, const struct zkr_stat *stat, void *user)
 {
     struct storm *storm = user;
 

@@ -401,7 +401,7 @@ static void is_not_next_yet(zkr_request *last, zkr_grant *g)
     assert_int_equal(recorder_count(told), 1);
 }
 
-static void on_written(int rc, const struct zkr_guarded_stat *stat, void *user)
+static void on_written(int rc, const struct zkr_stat *stat, void *user)
 {
     (void)stat;
     recorder_add(user, rc, 0);

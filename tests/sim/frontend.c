@@ -225,7 +225,7 @@ static bool is_for_ensemble(const struct request *r)
     case ZKR__ZK_SET:
     case ZKR__ZK_SYNC:
     case ZKR__ZK_CHECK:
-    case ZKR__ZK_GUARDED:
+    case ZKR__ZK_MULTI:
     case REQUEST_CLOSE:
         return true;
     default:

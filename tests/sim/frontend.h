@@ -34,6 +34,12 @@ struct watched {
     bool children; /* not the node, but its children */
 };
 
+/* A check in a transaction. */
+struct checked {
+    const char *path;
+    int32_t expected; /* version + 1; 0: any */
+};
+
 struct request {
     struct request *next;
     int type;
@@ -44,11 +50,12 @@ struct request {
     int session;
     int replica;
     enum cause cause;
-    const char *guard; /* GUARDED: */
-    int write;         /* ... its type */
-    int32_t expected;  /* ... and version */
-    bool guard_failed;
-    struct conn *conn;       /* NULL: nobody waits for the answer */
+    int32_t expected;             /* version + 1; 0: any */
+    int write;                    /* MULTI: the type of its last operation */
+    const struct checked *checks; /* ... and the others */
+    int check_count;
+    int failed;        /* the operation that the leader has refused; -1: none */
+    struct conn *conn; /* NULL: nobody waits for the answer */
     struct watched *watched; /* REQUEST_WATCHES */
     bool wants_watch;
     bool agreed; /* by the ensemble, or not for it */

@@ -581,7 +581,7 @@ static void what_was_given_back_is_not_waited_for(void **state)
 
 /* -- writes ---------------------------------------------------------------- */
 
-static void on_written(int rc, const struct zkr_guarded_stat *stat, void *user)
+static void on_written(int rc, const struct zkr_stat *stat, void *user)
 {
     writes_told(user, rc, stat);
 }

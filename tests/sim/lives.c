@@ -63,7 +63,7 @@ static bool is(const char *what, int rc, int wanted)
 static void write_under(const struct attempt *a, zkr_grant *grant)
 {
     static const enum zkr__zk_type types[] = { ZKR__ZK_CREATE, ZKR__ZK_SET };
-    struct zkr_guarded_stat stat;
+    struct zkr_stat stat;
 
     for (int i = 0; i < 2; i++) {
         struct write *w = writes_asked(a, types[i], "/locks/data");

@@ -21,8 +21,7 @@ static void nothing_told(int rc, zkr_grant *grant, void *user)
     world_fail("what was refused is told: %d", rc);
 }
 
-static void nothing_written(int rc, const struct zkr_guarded_stat *stat,
-                            void *user)
+static void nothing_written(int rc, const struct zkr_stat *stat, void *user)
 {
     (void)stat;
     (void)user;

@@ -67,7 +67,7 @@ static int32_t next_number(const struct node *parent)
 
 static int type_of(const struct request *r)
 {
-    return r->type == ZKR__ZK_GUARDED ? r->write : r->type;
+    return r->type == ZKR__ZK_MULTI ? r->write : r->type;
 }
 
 static void prepare_create(struct request *r)
@@ -110,10 +110,10 @@ static void prepare_create(struct request *r)
     send();
 }
 
-static bool is_expected(const struct request *r, const struct node *n)
+static bool is_expected(int32_t expected, const struct node *n)
 {
-    return r->type != ZKR__ZK_GUARDED || r->expected == -1 ||
-           r->expected == tree_data(n, ensemble.log_len)->number;
+    return expected == 0 ||
+           expected - 1 == tree_data(n, ensemble.log_len)->number;
 }
 
 static bool is_permitted(const struct request *r, const struct node *n,
@@ -139,7 +139,7 @@ static void prepare_change(struct request *r)
         refuse(r, ZKR_ZNOAUTH);
         return;
     }
-    if (!is_expected(r, n)) {
+    if (!is_expected(r->expected, n)) {
         refuse(r, ZKR_ZBADVERSION);
         return;
     }
@@ -160,29 +160,38 @@ static void prepare_change(struct request *r)
     send();
 }
 
-static int check_guard(const struct request *r)
+static int check(const struct request *r, const struct checked *checked)
 {
-    const struct node *guard = tree_find(r->guard, ensemble.log_len);
+    const struct node *n = tree_find(checked->path, ensemble.log_len);
 
-    if (guard == NULL)
+    if (n == NULL)
         return ZKR_ZNONODE;
-    return acls_permit(r->session, guard, ZKR_PERMISSION_READ, false)
-               ? ZKR_OK
-               : ZKR_ZNOAUTH;
+    if (!acls_permit(r->session, n, ZKR_PERMISSION_READ, false))
+        return ZKR_ZNOAUTH;
+    return is_expected(checked->expected, n) ? ZKR_OK : ZKR_ZBADVERSION;
+}
+
+static int check_all(struct request *r)
+{
+    for (r->failed = 0; r->failed < r->check_count; r->failed++) {
+        int rc = check(r, &r->checks[r->failed]);
+
+        if (rc != ZKR_OK)
+            return rc;
+    }
+    return ZKR_OK;
 }
 
 static void prepare_write(struct request *r)
 {
-    int rc = r->type == ZKR__ZK_GUARDED ? check_guard(r) : ZKR_OK;
+    int rc = check_all(r);
 
-    if (rc != ZKR_OK) {
-        r->guard_failed = true;
+    if (rc != ZKR_OK)
         refuse(r, rc);
-    } else if (type_of(r) == ZKR__ZK_CREATE) {
+    else if (type_of(r) == ZKR__ZK_CREATE)
         prepare_create(r);
-    } else {
+    else
         prepare_change(r);
-    }
 }
 
 static void close_node(struct node *n, void *arg)

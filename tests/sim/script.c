@@ -111,7 +111,7 @@ static bool has_stat(const struct zkr__op *op)
     case ZKR__ZK_UNWATCH:
     case ZKR__ZK_UNWATCH_CHILDREN:
     case ZKR__ZK_GET_ACL: /* not in the scripts */
-    case ZKR__ZK_GUARDED:
+    case ZKR__ZK_MULTI:
         break;
     }
     return false;
@@ -202,6 +202,7 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
         abort();
     op->who = who;
     op->request = request;
+    op->request.version = ZKR__ZK_ANY;
     if (request.data == NULL)
         op->request.data = "";
     op->request.data_len = strlen(op->request.data);

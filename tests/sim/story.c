@@ -23,7 +23,7 @@ static enum zkr__zk_type refused_type;
 static int refused_count;
 static const char *refused_path;
 
-static int submitted[ZKR__ZK_GUARDED + 1];
+static int submitted[ZKR__ZK_TYPES];
 
 /* The linker sends the library's calls here: --wrap. */
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,

@@ -58,8 +58,7 @@ static bool is_certain(int rc)
     }
 }
 
-static void check_stat(const struct write *w,
-                       const struct zkr_guarded_stat *stat)
+static void check_stat(const struct write *w, const struct zkr_stat *stat)
 {
     const struct txn *txn = ensemble_txn(w->made);
 
@@ -69,7 +68,7 @@ static void check_stat(const struct write *w,
                    w->number);
 }
 
-void writes_told(struct write *w, int rc, const struct zkr_guarded_stat *stat)
+void writes_told(struct write *w, int rc, const struct zkr_stat *stat)
 {
     world_trace("process %d: write %d: %s", w->attempt->process, w->number,
                 zkr_strerror(rc));
@@ -122,7 +121,7 @@ void writes_committed(int64_t version, const struct txn *txn)
 {
     const struct request *r = txn->request;
 
-    if (r == NULL || r->type != ZKR__ZK_GUARDED || txn->kind == TXN_ERROR)
+    if (r == NULL || r->type != ZKR__ZK_MULTI || txn->kind == TXN_ERROR)
         return;
     for (struct write *w = writes; w != NULL; w = w->next) {
         if (is_of(w, r)) {

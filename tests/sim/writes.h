@@ -23,7 +23,7 @@ void writes_reset(void);
 /* To be called before the write. No two deletes have the same path. */
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
                            const char *path);
-void writes_told(struct write *w, int rc, const struct zkr_guarded_stat *stat);
+void writes_told(struct write *w, int rc, const struct zkr_stat *stat);
 
 void writes_committed(int64_t version, const struct txn *txn);
 void writes_end(void);

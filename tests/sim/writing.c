@@ -25,12 +25,12 @@ static int64_t some_timeout(void)
     return timeouts[choose(5)];
 }
 
-static void on_written(int rc, const struct zkr_guarded_stat *stat, void *user)
+static void on_written(int rc, const struct zkr_stat *stat, void *user)
 {
     writes_told(user, rc, stat);
 }
 
-static int ask(const struct writing *w, struct zkr_guarded_stat *ret_stat)
+static int ask(const struct writing *w, struct zkr_stat *ret_stat)
 {
     const char *path = process_sees(w->process, w->write->path);
     const char *data = w->write->data;
@@ -68,7 +68,7 @@ static void wait_for(struct writing *w)
     int64_t stopped = process_stopped_for(w->process->number);
     int64_t limit =
         w->timeout_ms == 0 ? w->process->opts.reply_timeout_ms : w->timeout_ms;
-    struct zkr_guarded_stat stat = { 0 };
+    struct zkr_stat stat = { 0 };
     int rc = ask(w, &stat);
 
     if (rc == ZKR_OK)

@@ -469,19 +469,32 @@ int clients_ready(void)
     return ready;
 }
 
-/* A write returns more members than a read. */
-static void set_written(struct zkr__zk_reply *reply, const struct request *r)
+/* Returns NULL when the server did not carry out, or refuse, an operation. */
+static const struct zkr__zk_result *results_of(const struct request *r, int rc)
 {
-    reply->stat.czxid = r->node->czxid;
-    reply->stat.mzxid = ensemble_txn(r->version)->zxid;
-    reply->stat.version = tree_data(r->node, r->version)->number;
+    struct zkr__zk_result *results =
+        arena_new((size_t)(r->check_count + 1) * sizeof(*results));
+    struct zkr__zk_result *last = &results[r->check_count];
+
+    if (rc != r->rc || r->failed < 0)
+        return NULL;
+    if (rc != ZKR_OK) {
+        results[r->failed].rc = rc;
+    } else if (r->write == ZKR__ZK_CREATE) {
+        last->path = r->node->path;
+    } else if (r->write == ZKR__ZK_SET) {
+        last->stat.czxid = r->node->czxid;
+        last->stat.mzxid = ensemble_txn(r->version)->zxid;
+        last->stat.version = tree_data(r->node, r->version)->number;
+    }
+    return results;
 }
 
 static bool has_stat(const struct request *r)
 {
     return r->node != NULL && r->type != ZKR__ZK_DELETE &&
            r->type != ZKR__ZK_CHECK && r->type != ZKR__ZK_CHILDREN &&
-           r->type != ZKR__ZK_GUARDED;
+           r->type != ZKR__ZK_MULTI;
 }
 
 static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
@@ -492,10 +505,8 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
         reply.stat.czxid = r->node->czxid;
         reply.stat.ephemeral_owner = r->node->session + 1; /* 0 is nobody */
     }
-    if (rc == ZKR_OK && r->type == ZKR__ZK_GUARDED && r->write == ZKR__ZK_SET)
-        set_written(&reply, r);
-    if (rc == r->rc) /* else there was no answer */
-        reply.guard_failed = r->guard_failed;
+    if (r->type == ZKR__ZK_MULTI)
+        reply.results = results_of(r, rc);
     if (rc == ZKR_OK && r->type == ZKR__ZK_GET_ACL)
         reply.anyone = (int32_t)acls_anyone(r->node);
     if (rc == ZKR_OK && r->type == ZKR__ZK_CREATE)
@@ -652,6 +663,35 @@ static enum fate fate_of_next(const struct zkr__zk *zk)
     return fate;
 }
 
+static void copy_operation(struct request *r,
+                           const struct zkr__zk_request *from)
+{
+    r->write = (int)from->type;
+    r->mode = from->mode;
+    r->path = arena_copy(from->path, strlen(from->path));
+    r->data = arena_copy(from->data, from->data_len);
+    r->data_len = from->data_len;
+    r->expected = from->version + 1;
+}
+
+/* Transactions have any checks, and one write at the end. */
+static void copy_checks(struct request *r, const struct zkr__zk_multi *multi)
+{
+    struct checked *checks = arena_new(multi->count * sizeof(*checks));
+
+    r->failed = -1;
+    r->checks = checks;
+    r->check_count = (int)multi->count - 1;
+    for (int i = 0; i < r->check_count; i++) {
+        const struct zkr__zk_request *from = multi->operations[i];
+
+        world_assert(from->type == ZKR__ZK_CHECK, "two writes together");
+        checks[i] =
+            (struct checked){ arena_copy(from->path, strlen(from->path)),
+                              from->version + 1 };
+    }
+}
+
 /* A request that comes as the session ends can be forgotten by the client
  * (ZOOKEEPER-2802). */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
@@ -665,7 +705,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     if (is_unwatch((int)request->type) && request->watch != NULL &&
         !is_watched(zk, request->path, request->watch))
         return ZKR_ZNOWATCHER;
-    if (request->type == ZKR__ZK_GUARDED &&
+    if (request->type == ZKR__ZK_MULTI &&
         (zk->state != CONNECTED || zk->accepted_at > sim_now))
         return ZKR__ZK_NOT_NOW;
     if (fate == FATE_REFUSED || (nerves.refuse != 0 && one_in(nerves.refuse)))
@@ -673,16 +713,11 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     r = add_request(zk, (int)request->type);
     r->fate = fate;
     r->number = ++requests;
-    r->mode = request->mode;
-    r->path = arena_copy(request->path, strlen(request->path));
-    r->data = arena_copy(request->data, request->data_len);
-    r->data_len = request->data_len;
-    if (request->type == ZKR__ZK_GUARDED) {
-        r->guard =
-            arena_copy(request->guard->path, strlen(request->guard->path));
-        r->write = (int)request->guard->write;
-        r->expected = request->guard->version;
-    }
+    if (request->type == ZKR__ZK_MULTI)
+        copy_checks(r, request->multi);
+    copy_operation(r, request->type == ZKR__ZK_MULTI
+                          ? request->multi->operations[r->check_count]
+                          : request);
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;
     r->op = op;

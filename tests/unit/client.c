@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/path.h"
 
-enum { ROOM = 64, TYPES = ZKR__ZK_GUARDED + 1, WATCHES = 8 };
+enum { ROOM = 64, TYPES = ZKR__ZK_TYPES, WATCHES = 8 };
 
 /* An upcall that the thread is to make. */
 struct item {
@@ -343,6 +343,7 @@ static void unset_watches(const struct zkr__watch *watch)
 
 static void answer(struct zkr__zk *zk, const struct item *item)
 {
+    static const struct zkr__zk_result made[ROOM];
     const struct zkr__zk_request *r = item->request;
     struct zkr__zk_reply reply = { 0 };
     char node[sizeof(it.node)];
@@ -375,6 +376,8 @@ static void answer(struct zkr__zk *zk, const struct item *item)
         reply.names = names;
         reply.name_count = count;
     }
+    if (r->type == ZKR__ZK_MULTI && reply.rc == ZKR_OK)
+        reply.results = made;
     if (r->type == ZKR__ZK_GET && reply.rc == ZKR_OK) {
         reply.data = data;
         reply.data_len = strlen(data);

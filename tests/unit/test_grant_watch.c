@@ -241,13 +241,13 @@ static void who_has_lost_its_node_writes_nothing(void **state)
     (void)state;
     assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
                      ZKR_OK);
-    assert_int_equal(client_requests(ZKR__ZK_GUARDED), 1);
+    assert_int_equal(client_requests(ZKR__ZK_MULTI), 1);
     client_says(ZKR__ZK_EXPIRED);
     await_state(ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
                      ZKR_ELOST);
     assert_int_equal(zkr_grant_guarded_delete(g, "/data", -1, -1), ZKR_ELOST);
-    assert_int_equal(client_requests(ZKR__ZK_GUARDED), 1);
+    assert_int_equal(client_requests(ZKR__ZK_MULTI), 1);
 }
 
 /* The node stays, because the delete is refused, and its owner is freed. */

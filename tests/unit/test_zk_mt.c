@@ -51,7 +51,9 @@ static struct {
     void_completion_t auth;
     const void *auth_data;
     int pairs;
-    int mode; /* ACL of a node that is to be created */
+    int mode; /* of a node that is to be created */
+    int64_t ttl;
+    int acl_count;
     const zoo_op_t *ops;
     zoo_op_result_t *results;
     void_completion_t multi;
@@ -84,6 +86,7 @@ static struct {
     int rc;
     size_t name_count;
     struct zkr__zk_reply reply;
+    struct zkr__zk_result results[2]; /* of a transaction of two */
 } told;
 
 /* -- the client's calls: --wrap ------------------------------------------- */
@@ -106,9 +109,10 @@ int __wrap_zoo_awget_children2(zhandle_t *zh, const char *path,
 int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
                         void *context, stat_completion_t done,
                         const void *data);
-int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
-                        int len, const struct ACL_vector *acl, int mode,
-                        string_stat_completion_t done, const void *data);
+int __wrap_zoo_acreate2_ttl(zhandle_t *zh, const char *path, const char *value,
+                            int len, const struct ACL_vector *acl, int mode,
+                            int64_t ttl, string_stat_completion_t done,
+                            const void *data);
 int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher,
                      void *context, data_completion_t done, const void *data);
 int __wrap_zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t done,
@@ -207,17 +211,19 @@ int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
     return ZOK;
 }
 
-int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
-                        int len, const struct ACL_vector *acl, int mode,
-                        string_stat_completion_t done, const void *data)
+int __wrap_zoo_acreate2_ttl(zhandle_t *zh, const char *path, const char *value,
+                            int len, const struct ACL_vector *acl, int mode,
+                            int64_t ttl, string_stat_completion_t done,
+                            const void *data)
 {
     (void)zh;
     (void)path;
     (void)value;
     (void)len;
-    (void)acl;
     (void)data;
     client.mode = mode;
+    client.ttl = ttl;
+    client.acl_count = acl->count;
     client.create = done;
     return client.rc;
 }
@@ -252,6 +258,12 @@ int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
     client.level = logLevel;
     client.ops = ops;
     client.results = results;
+    for (int i = 0; i < count; i++) { /* as the client does */
+        if (ops[i].type == ZOO_CREATE_OP)
+            results[i].value = ops[i].create_op.buf;
+        if (ops[i].type == ZOO_SETDATA_OP)
+            results[i].stat = ops[i].set_op.stat;
+    }
     client.multi = done;
     client.multi_data = data;
     client.pairs += count == 2 && client.rc == ZOK;
@@ -272,6 +284,8 @@ static void on_reply(struct zkr__op *o, const struct zkr__zk_reply *reply)
     told.rc = reply->rc;
     told.name_count = reply->name_count;
     told.reply = *reply;
+    if (reply->results != NULL)
+        memcpy(told.results, reply->results, sizeof(told.results));
 }
 
 static void on_watch(struct zkr__watch *watch, bool deleted)
@@ -569,24 +583,91 @@ static void what_is_told_of_a_node_is_what_the_server_says(void **state)
     is_of_the_node();
 }
 
+static void answer_pair(int first, int second, int rc)
+{
+    client.results[0].err = first;
+    client.results[1].err = second;
+    memset(&told.reply, 0, sizeof(told.reply));
+    client.multi(rc, client.multi_data);
+    assert_int_equal(told.rc, rc);
+}
+
 static void what_is_told_of_a_write_is_what_the_server_says(void **state)
 {
     (void)state;
     connect_anew();
     assert_int_equal(pair(), ZOK);
     *client.ops[1].set_op.stat = any_stat;
+    answer_pair(ZOK, ZOK, ZOK);
+    assert_non_null(told.reply.results);
+    assert_int_equal(told.results[1].stat.mzxid, 102);
+    assert_int_equal(told.results[1].stat.version, 105);
+    assert_int_equal(told.results[1].stat.czxid, 101);
+}
+
+/* The transaction is refused because of one operation, and the server says of
+ * which. */
+static void the_operation_that_was_refused_is_told(void **state)
+{
+    (void)state;
+    connect_anew();
+    assert_int_equal(pair(), ZOK);
+    answer_pair(ZNONODE, ZRUNTIMEINCONSISTENCY, ZNONODE);
+    assert_non_null(told.reply.results);
+    assert_int_equal(told.results[0].rc, ZNONODE);
+    assert_int_equal(told.results[1].rc, ZOK);
+    assert_int_equal(pair(), ZOK);
+    answer_pair(ZOK, ZBADVERSION, ZBADVERSION);
+    assert_non_null(told.reply.results);
+    assert_int_equal(told.results[0].rc, ZOK);
+    assert_int_equal(told.results[1].rc, ZBADVERSION);
+}
+
+/* The client gives all operations the same code then, as for a code that the
+ * server has for the request as a whole. */
+static void a_transaction_without_an_answer_has_no_results(void **state)
+{
+    static const int codes[] = { ZCONNECTIONLOSS, ZSESSIONEXPIRED, ZNOAUTH,
+                                 ZTHROTTLEDOP };
+
+    (void)state;
+    connect_anew();
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        assert_int_equal(pair(), ZOK);
+        answer_pair(codes[i], codes[i], codes[i]);
+        assert_null(told.reply.results);
+    }
+}
+
+static void a_damaged_transaction_is_no_success(void **state)
+{
+    (void)state;
+    connect_anew();
+    assert_int_equal(pair(), ZOK);
+    client.multi(ZOK, client.multi_data); /* without any result */
+    assert_int_equal(told.rc, ZMARSHALLINGERROR);
+    assert_int_equal(pair(), ZOK);
+    client.results[0].err = ZOK;
+    client.results[1].err = ZRUNTIMEINCONSISTENCY;
     client.multi(ZOK, client.multi_data);
-    assert_int_equal(told.reply.stat.mzxid, 102);
-    assert_int_equal(told.reply.stat.version, 105);
-    assert_false(told.reply.guard_failed);
-    is_of_the_node();
+    assert_int_equal(told.rc, ZMARSHALLINGERROR);
+    assert_int_equal(pair(), ZOK);
+    client.results[0].err = ZOK;
+    client.results[1].err = ZOK;
+    client.results[1].stat = NULL; /* the server has sent none */
+    client.multi(ZOK, client.multi_data);
+    assert_int_equal(told.rc, ZMARSHALLINGERROR);
+    assert_null(told.reply.results);
 }
 
 static int created_as(enum zkr__zk_mode mode)
 {
-    struct zkr__zk_request create = {
-        .type = ZKR__ZK_CREATE, .mode = mode, .path = "/lock/a", .data = ""
-    };
+    static const struct zkr__zk_special special = { .ttl_ms = 7 };
+    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
+                                      .mode = mode,
+                                      .path = "/lock/a",
+                                      .data = "",
+                                      .special = &special };
 
     assert_int_equal(zkr__zk_submit(zk, &create, &op), client.rc);
     return client.mode;
@@ -600,6 +681,14 @@ static void a_node_is_made_as_asked_for(void **state)
     assert_int_equal(created_as(ZKR__ZK_EPHEMERAL), ZOO_EPHEMERAL);
     assert_int_equal(created_as(ZKR__ZK_EPHEMERAL_SEQUENTIAL),
                      ZOO_EPHEMERAL_SEQUENTIAL);
+    assert_int_equal(created_as(ZKR__ZK_PERSISTENT_SEQUENTIAL),
+                     ZOO_PERSISTENT_SEQUENTIAL);
+    assert_int_equal(client.ttl, -1);
+    assert_int_equal(created_as(ZKR__ZK_TTL), ZOO_PERSISTENT_WITH_TTL);
+    assert_int_equal(client.ttl, 7);
+    assert_int_equal(created_as(ZKR__ZK_TTL_SEQUENTIAL),
+                     ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL);
+    assert_int_equal(client.ttl, 7);
 }
 
 static void be_refused(void)
@@ -743,15 +832,15 @@ static void a_code_that_no_server_has_is_no_answer(void **state)
 
 static int pair(void)
 {
-    static const struct zkr__zk_guard guard = { .path = "/lock/node",
-                                                .write = ZKR__ZK_SET,
-                                                .version = -1 };
-    struct zkr__zk_request request = {
-        .type = ZKR__ZK_GUARDED,
-        .guard = &guard,
-        .path = "/data",
-        .data = "",
+    static const struct zkr__zk_request check = { .type = ZKR__ZK_CHECK,
+                                                  .path = "/lock/node",
+                                                  .version = ZKR__ZK_ANY };
+    static const struct zkr__zk_request set = {
+        .type = ZKR__ZK_SET, .path = "/data", .data = "", .version = ZKR__ZK_ANY
     };
+    static const struct zkr__zk_request *const both[] = { &check, &set };
+    static const struct zkr__zk_multi multi = { both, 2 };
+    struct zkr__zk_request request = { .type = ZKR__ZK_MULTI, .multi = &multi };
     int before = client.pairs;
     int rc = zkr__zk_submit(zk, &request, &op);
 
@@ -978,6 +1067,9 @@ int main(void)
         TEST(handles_that_are_stuck_have_an_end),
         TEST(what_is_told_of_a_node_is_what_the_server_says),
         TEST(what_is_told_of_a_write_is_what_the_server_says),
+        TEST(the_operation_that_was_refused_is_told),
+        TEST(a_transaction_without_an_answer_has_no_results),
+        TEST(a_damaged_transaction_is_no_success),
         TEST(a_node_is_made_as_asked_for),
         TEST(what_the_client_refuses_leaves_nothing),
         TEST(a_list_can_watch_the_children),

@@ -1,0 +1,218 @@
+/* The session as a client: the program's own reads and writes. */
+#include <zkrecipes/client.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "session/errand.h"
+#include "session/operation.h"
+#include "session/reply.h"
+#include "session/session.h"
+
+struct query {
+    struct zkr__errand errand;
+    struct zkr__operation operation;
+    zkr_reply_fn fn; /* NULL: somebody waits */
+    void *user;
+    bool wants_reply;
+    struct zkr_reply *reply;
+};
+
+static bool keep(struct zkr__errand *e, const struct zkr__zk_reply *reply)
+{
+    struct query *q = ZKR__CONTAINER(e, struct query, errand);
+
+    if (!q->wants_reply || reply->rc != ZKR_OK)
+        return true;
+    q->reply = zkr__reply_copy(reply, strlen(e->session->hosts.chroot));
+    return q->reply != NULL;
+}
+
+static int explain(const struct zkr__errand *e)
+{
+    const struct query *q = ZKR__CONTAINER(e, struct query, errand);
+
+    return zkr__fail(e->rc, "%s '%.300s': %s",
+                     zkr__operation_verb(&q->operation), q->operation.path,
+                     e->why);
+}
+
+static void tell(struct zkr__errand *e)
+{
+    struct query *q = ZKR__CONTAINER(e, struct query, errand);
+
+    q->fn(e->rc, q->reply, q->user);
+}
+
+static void free_query(struct zkr__errand *e)
+{
+    struct query *q = ZKR__CONTAINER(e, struct query, errand);
+
+    zkr__operation_done(&q->operation);
+    zkr_reply_free(q->reply);
+    free(q);
+}
+
+static const struct zkr__errand_type query_type = { keep, explain, tell,
+                                                    free_query };
+
+static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
+                     const struct zkr_create_opts *opts,
+                     struct query **ret_query)
+{
+    struct zkr_create_opts checked;
+    struct query *q;
+    int rc = zkr__session_check(s, "session");
+
+    if (rc == ZKR_OK)
+        rc = zkr__operation_check(s, asked, opts, &checked);
+    if (rc != ZKR_OK)
+        return rc;
+    q = calloc(1, sizeof(*q));
+    if (q == NULL)
+        return zkr__fail(ZKR_ENOMEM, "request: out of memory");
+    rc = zkr__operation_init(&q->operation, s, asked, &checked);
+    if (rc != ZKR_OK) {
+        free(q);
+        return rc;
+    }
+    zkr__errand_init(&q->errand, &query_type, s);
+    q->errand.op.request = q->operation.request;
+    *ret_query = q;
+    return ZKR_OK;
+}
+
+static int ask(zkr_session *s, const struct zkr__zk_request *asked,
+               const struct zkr_create_opts *opts, int64_t timeout_ms,
+               struct zkr_reply **ret_reply)
+{
+    struct query *q;
+    int rc = new_query(s, asked, opts, &q);
+
+    if (rc != ZKR_OK)
+        return rc;
+    q->wants_reply = ret_reply != NULL;
+    rc = zkr__errand_run(&q->errand, true, timeout_ms);
+    if (rc == ZKR_OK && ret_reply != NULL) {
+        *ret_reply = q->reply;
+        q->reply = NULL;
+    }
+    zkr__errand_unref(&q->errand);
+    return rc;
+}
+
+static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
+                     const struct zkr_create_opts *opts, int64_t timeout_ms,
+                     zkr_reply_fn fn, void *user)
+{
+    struct query *q;
+    int rc;
+
+    if (fn == NULL)
+        return zkr__fail(ZKR_EINVAL, "request: the callback is NULL");
+    rc = new_query(s, asked, opts, &q);
+    if (rc != ZKR_OK)
+        return rc;
+    q->wants_reply = true;
+    q->fn = fn;
+    q->user = user;
+    rc = zkr__errand_run(&q->errand, false, timeout_ms);
+    zkr__errand_unref(&q->errand);
+    return rc;
+}
+
+/* -- the requests ---------------------------------------------------------- */
+
+/* A sync has no path: the servers look at none, but some refuse that of a
+ * missing node. */
+
+int zkr_session_get(zkr_session *s, const char *path, int64_t timeout_ms,
+                    struct zkr_reply **ret_reply)
+{
+    return ask(s, ZKR__GET(path), NULL, timeout_ms, ret_reply);
+}
+
+int zkr_session_exists(zkr_session *s, const char *path, int64_t timeout_ms,
+                       struct zkr_reply **ret_reply)
+{
+    return ask(s, ZKR__EXISTS(path), NULL, timeout_ms, ret_reply);
+}
+
+int zkr_session_children(zkr_session *s, const char *path, int64_t timeout_ms,
+                         struct zkr_reply **ret_reply)
+{
+    return ask(s, ZKR__SURVEY(path), NULL, timeout_ms, ret_reply);
+}
+
+int zkr_session_sync(zkr_session *s, int64_t timeout_ms)
+{
+    return ask(s, ZKR__SYNC("/"), NULL, timeout_ms, NULL);
+}
+
+int zkr_session_create(zkr_session *s, const char *path, const void *data,
+                       size_t len, const struct zkr_create_opts *opts,
+                       int64_t timeout_ms, struct zkr_reply **ret_reply)
+{
+    return ask(s, ZKR__CREATE(path, data, len), opts, timeout_ms, ret_reply);
+}
+
+int zkr_session_set(zkr_session *s, const char *path, const void *data,
+                    size_t len, int32_t version, int64_t timeout_ms,
+                    struct zkr_reply **ret_reply)
+{
+    return ask(s, ZKR__SET(path, data, len, version), NULL, timeout_ms,
+               ret_reply);
+}
+
+int zkr_session_delete(zkr_session *s, const char *path, int32_t version,
+                       int64_t timeout_ms)
+{
+    return ask(s, ZKR__DELETE(path, version), NULL, timeout_ms, NULL);
+}
+
+int zkr_session_get_async(zkr_session *s, const char *path, int64_t timeout_ms,
+                          zkr_reply_fn fn, void *user)
+{
+    return ask_async(s, ZKR__GET(path), NULL, timeout_ms, fn, user);
+}
+
+int zkr_session_exists_async(zkr_session *s, const char *path,
+                             int64_t timeout_ms, zkr_reply_fn fn, void *user)
+{
+    return ask_async(s, ZKR__EXISTS(path), NULL, timeout_ms, fn, user);
+}
+
+int zkr_session_children_async(zkr_session *s, const char *path,
+                               int64_t timeout_ms, zkr_reply_fn fn, void *user)
+{
+    return ask_async(s, ZKR__SURVEY(path), NULL, timeout_ms, fn, user);
+}
+
+int zkr_session_sync_async(zkr_session *s, int64_t timeout_ms, zkr_reply_fn fn,
+                           void *user)
+{
+    return ask_async(s, ZKR__SYNC("/"), NULL, timeout_ms, fn, user);
+}
+
+int zkr_session_create_async(zkr_session *s, const char *path, const void *data,
+                             size_t len, const struct zkr_create_opts *opts,
+                             int64_t timeout_ms, zkr_reply_fn fn, void *user)
+{
+    return ask_async(s, ZKR__CREATE(path, data, len), opts, timeout_ms, fn,
+                     user);
+}
+
+int zkr_session_set_async(zkr_session *s, const char *path, const void *data,
+                          size_t len, int32_t version, int64_t timeout_ms,
+                          zkr_reply_fn fn, void *user)
+{
+    return ask_async(s, ZKR__SET(path, data, len, version), NULL, timeout_ms,
+                     fn, user);
+}
+
+int zkr_session_delete_async(zkr_session *s, const char *path, int32_t version,
+                             int64_t timeout_ms, zkr_reply_fn fn, void *user)
+{
+    return ask_async(s, ZKR__DELETE(path, version), NULL, timeout_ms, fn, user);
+}

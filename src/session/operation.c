@@ -1,0 +1,141 @@
+/* Operations: requests that the program asks for in its own words, checked and
+ * copied. */
+#include "session/operation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/opts.h"
+#include "session/session.h"
+
+/* The digits of a sequential node. */
+#define NUMBER_LEN 10
+
+static const char *verb_of(enum zkr__zk_type type)
+{
+    static const char *const verbs[ZKR__ZK_TYPES] = {
+        [ZKR__ZK_CREATE] = "create", [ZKR__ZK_DELETE] = "delete",
+        [ZKR__ZK_EXISTS] = "exists", [ZKR__ZK_GET] = "get",
+        [ZKR__ZK_SET] = "set",       [ZKR__ZK_SURVEY] = "children",
+        [ZKR__ZK_SYNC] = "sync",     [ZKR__ZK_CHECK] = "check",
+    };
+
+    return verbs[type];
+}
+
+const char *zkr__operation_verb(const struct zkr__operation *o)
+{
+    return verb_of(o->request.type);
+}
+
+static bool is_sequential(enum zkr_create_mode mode)
+{
+    return mode == ZKR_CREATE_PERSISTENT_SEQUENTIAL ||
+           mode == ZKR_CREATE_EPHEMERAL_SEQUENTIAL ||
+           mode == ZKR_CREATE_TTL_SEQUENTIAL;
+}
+
+static int check_opts(const struct zkr_create_opts *o)
+{
+    bool has_ttl =
+        o->mode == ZKR_CREATE_TTL || o->mode == ZKR_CREATE_TTL_SEQUENTIAL;
+
+    if ((unsigned)o->mode > ZKR_CREATE_TTL_SEQUENTIAL)
+        return zkr__fail(ZKR_EINVAL, "create options: unknown mode %d",
+                         (int)o->mode);
+    if (o->reserved != 0)
+        return zkr__fail(ZKR_EINVAL, "create options: reserved is not 0");
+    if (has_ttl ? o->ttl_ms < 1 || o->ttl_ms > ZKR_TTL_MAX_MS : o->ttl_ms != 0)
+        return zkr__fail(ZKR_EINVAL,
+                         "create options: ttl_ms %lld does not fit the mode",
+                         (long long)o->ttl_ms);
+    return ZKR_OK;
+}
+
+static int check(const struct zkr_session *s,
+                 const struct zkr__zk_request *asked, enum zkr_create_mode mode)
+{
+    const char *verb = verb_of(asked->type);
+    int rc = zkr__session_check_path(
+        s, verb, "path", asked->path,
+        is_sequential(mode) ? ZKR_PATH_MAX - NUMBER_LEN : ZKR_PATH_MAX);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (asked->data == NULL && asked->data_len > 0)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': data is NULL", verb,
+                         asked->path);
+    if (asked->data_len > ZKR_DATA_MAX)
+        return zkr__fail(ZKR_ETOOLONG, "%s '%.300s': %zu bytes, at most %d",
+                         verb, asked->path, asked->data_len, ZKR_DATA_MAX);
+    if (asked->version < ZKR_ANY_VERSION)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': version is %d", verb,
+                         asked->path, (int)asked->version);
+    return ZKR_OK;
+}
+
+static int copy(struct zkr__operation *o, const struct zkr_session *s,
+                const struct zkr__zk_request *asked)
+{
+    char *data = malloc(asked->data_len + 1);
+
+    o->path = strdup(asked->path);
+    o->request = *asked;
+    o->request.data = data;
+    o->request.path = zkr__session_full_path(s, asked->path);
+    if (o->path == NULL || data == NULL || o->request.path == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory",
+                         zkr__operation_verb(o), asked->path);
+    if (asked->data_len > 0)
+        memcpy(data, asked->data, asked->data_len);
+    return ZKR_OK;
+}
+
+static int copy_opts(struct zkr__operation *o,
+                     const struct zkr_create_opts *opts)
+{
+    o->request.mode = (enum zkr__zk_mode)opts->mode;
+    o->request.special = &o->special;
+    o->special.ttl_ms = opts->ttl_ms;
+    if (opts->acl == NULL)
+        return ZKR_OK;
+    o->special.acl = &o->acl;
+    return zkr__acl_parse(&o->acl, opts->acl);
+}
+
+int zkr__operation_check(const struct zkr_session *s,
+                         const struct zkr__zk_request *asked,
+                         const struct zkr_create_opts *opts,
+                         struct zkr_create_opts *ret_opts)
+{
+    int rc = zkr__opts_load(ret_opts, sizeof(*ret_opts), sizeof(*ret_opts),
+                            opts, "create options");
+
+    if (rc == ZKR_OK)
+        rc = check_opts(ret_opts);
+    return rc == ZKR_OK ? check(s, asked, ret_opts->mode) : rc;
+}
+
+int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
+                        const struct zkr__zk_request *asked,
+                        const struct zkr_create_opts *opts)
+{
+    int rc;
+
+    *o = (struct zkr__operation){ 0 };
+    rc = copy(o, s, asked);
+    if (rc == ZKR_OK && asked->type == ZKR__ZK_CREATE)
+        rc = copy_opts(o, opts);
+    if (rc != ZKR_OK)
+        zkr__operation_done(o);
+    return rc;
+}
+
+void zkr__operation_done(struct zkr__operation *o)
+{
+    free(o->path);
+    free((char *)(uintptr_t)o->request.path);
+    free((char *)(uintptr_t)o->request.data);
+    zkr__acl_done(&o->acl);
+}

@@ -1,0 +1,55 @@
+/* Operations: requests that the program asks for in its own words, checked and
+ * copied. */
+#ifndef ZKR__OPERATION_H
+#define ZKR__OPERATION_H
+
+#include <zkrecipes/client.h>
+
+#include "zk/acl.h"
+#include "zk/zk.h"
+
+struct zkr_session;
+
+struct zkr__operation {
+    struct zkr__zk_request request; /* with the chroot */
+    struct zkr__zk_special special;
+    struct zkr__acl acl;
+    char *path; /* as the program gave it: for errors */
+};
+
+/* What a public function asks for, said once for all the ways to call it. */
+#define ZKR__ASKS(...) (&(const struct zkr__zk_request){ __VA_ARGS__ })
+#define ZKR__GET(p)    ZKR__ASKS(.type = ZKR__ZK_GET, .path = (p))
+#define ZKR__EXISTS(p) ZKR__ASKS(.type = ZKR__ZK_EXISTS, .path = (p))
+#define ZKR__SURVEY(p) ZKR__ASKS(.type = ZKR__ZK_SURVEY, .path = (p))
+#define ZKR__SYNC(p)   ZKR__ASKS(.type = ZKR__ZK_SYNC, .path = (p))
+#define ZKR__CREATE(p, d, len)                                                 \
+    ZKR__ASKS(.type = ZKR__ZK_CREATE, .path = (p), .data = (d),                \
+              .data_len = (len))
+#define ZKR__SET(p, d, len, v)                                                 \
+    ZKR__ASKS(.type = ZKR__ZK_SET, .path = (p), .data = (d),                   \
+              .data_len = (len), .version = (v))
+#define ZKR__DELETE(p, v)                                                      \
+    ZKR__ASKS(.type = ZKR__ZK_DELETE, .path = (p), .version = (v))
+#define ZKR__CHECK(p, v)                                                       \
+    ZKR__ASKS(.type = ZKR__ZK_CHECK, .path = (p), .version = (v))
+
+/* Refuses what is wrong with `asked`, whose path is without the chroot; takes
+ * no memory, so that a mistake is told as such. `opts` may be NULL; *ret_opts
+ * are for the next function. */
+int zkr__operation_check(const struct zkr_session *s,
+                         const struct zkr__zk_request *asked,
+                         const struct zkr_create_opts *opts,
+                         struct zkr_create_opts *ret_opts);
+
+/* Copies what has been checked. On error nothing has to be freed. */
+int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
+                        const struct zkr__zk_request *asked,
+                        const struct zkr_create_opts *opts);
+
+void zkr__operation_done(struct zkr__operation *o);
+
+/* Returns the verb, for people: "get". */
+const char *zkr__operation_verb(const struct zkr__operation *o);
+
+#endif

@@ -1,0 +1,369 @@
+/* Transactions of the program: several writes and checks, all or none. */
+#include "session/txn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "session/operation.h"
+#include "session/session.h"
+
+/* Of the request, below the 1,048,575 that servers take. */
+#define BYTES_MAX 1040000
+/* What one operation adds to its strings and data, at most. */
+#define OPERATION_BYTES 64
+#define ENTRY_BYTES     16
+/* The digits of a sequential node, and a NUL. */
+#define NUMBER_ROOM 11
+
+struct step {
+    struct zkr__operation operation;
+    char *made; /* room for the path of a CREATE; "": it was not made */
+    struct zkr_stat stat;
+    bool is_set; /* a SET that was made */
+};
+
+struct zkr_txn {
+    struct zkr__errand errand;
+    struct zkr__txn_guard guard;
+    struct zkr__zk_request check; /* of the node of the guard */
+    struct zkr__zk_multi multi;
+    struct step **steps;
+    size_t count;
+    size_t room;
+    size_t bytes;
+    bool committed;
+    int failed; /* the operation; -1: none, or unknown */
+    zkr_txn_fn fn;
+    void *user;
+};
+
+static bool is_guarded(const zkr_txn *txn)
+{
+    return txn->errand.guard != NULL;
+}
+
+/* -- the outcome ----------------------------------------------------------- */
+
+static void keep_result(zkr_txn *txn, struct step *step,
+                        const struct zkr__zk_result *result)
+{
+    size_t chroot_len = strlen(txn->errand.session->hosts.chroot);
+
+    if (result->path != NULL && strlen(result->path) > chroot_len)
+        (void)snprintf(step->made, strlen(step->operation.path) + NUMBER_ROOM,
+                       "%s", result->path + chroot_len);
+    step->stat = result->stat;
+    step->is_set = step->operation.request.type == ZKR__ZK_SET;
+}
+
+static bool keep(struct zkr__errand *e, const struct zkr__zk_reply *reply)
+{
+    zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+    const struct zkr__zk_result *results = reply->results;
+
+    if (results == NULL)
+        return true;
+    results += is_guarded(txn);
+    for (size_t i = 0; i < txn->count; i++) {
+        if (reply->rc == ZKR_OK)
+            keep_result(txn, txn->steps[i], &results[i]);
+        else if (results[i].rc != ZKR_OK)
+            txn->failed = (int)i;
+    }
+    return true;
+}
+
+/* "mutex '/locks/a', operation 1, set '/data': refused" */
+static int explain(const struct zkr__errand *e)
+{
+    const zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+    const struct zkr__operation *o = NULL;
+    char lock[200] = "";
+    char number[32] = "";
+
+    if (is_guarded(txn))
+        (void)snprintf(lock, sizeof(lock), "%s '%.150s', ", txn->guard.noun,
+                       txn->guard.name);
+    if (txn->count > 1 && txn->failed >= 0)
+        (void)snprintf(number, sizeof(number), "operation %d, ", txn->failed);
+    if (txn->failed >= 0 || txn->count == 1)
+        o = &txn->steps[txn->failed < 0 ? 0 : txn->failed]->operation;
+    if (o == NULL)
+        return zkr__fail(e->rc, "%stransaction of %zu operations: %s", lock,
+                         txn->count, e->why);
+    return zkr__fail(e->rc, "%s%s%s '%.150s': %s", lock, number,
+                     zkr__operation_verb(o), o->path, e->why);
+}
+
+static void tell(struct zkr__errand *e)
+{
+    zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+
+    txn->fn(e->rc, txn, txn->user);
+}
+
+static void free_step(struct step *step)
+{
+    zkr__operation_done(&step->operation);
+    free(step->made);
+    free(step);
+}
+
+static void free_txn(struct zkr__errand *e)
+{
+    zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+
+    for (size_t i = 0; i < txn->count; i++)
+        free_step(txn->steps[i]);
+    free(txn->steps);
+    free((void *)(uintptr_t)txn->multi.operations);
+    free(txn);
+}
+
+static const struct zkr__errand_type txn_type = { keep, explain, tell,
+                                                  free_txn };
+
+/* -- making one ------------------------------------------------------------ */
+
+int zkr_txn_new(zkr_session *s, zkr_txn **ret_txn)
+{
+    zkr_txn *txn;
+    int rc = zkr__session_check(s, "session");
+
+    if (rc == ZKR_OK && ret_txn == NULL)
+        rc = zkr__fail(ZKR_EINVAL, "ret_txn is NULL");
+    if (rc != ZKR_OK)
+        return rc;
+    txn = calloc(1, sizeof(*txn));
+    if (txn == NULL)
+        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
+    zkr__errand_init(&txn->errand, &txn_type, s);
+    txn->failed = -1;
+    *ret_txn = txn;
+    return ZKR_OK;
+}
+
+void zkr_txn_free(zkr_txn *txn)
+{
+    if (txn != NULL)
+        zkr__errand_unref(&txn->errand);
+}
+
+/* Every function that changes it begins with this. */
+static int check_txn(const zkr_txn *txn)
+{
+    int rc;
+
+    if (txn == NULL)
+        return zkr__fail(ZKR_EINVAL, "transaction is NULL");
+    rc = zkr__session_check(txn->errand.session, "transaction");
+    if (rc == ZKR_OK && txn->committed)
+        rc = zkr__fail(ZKR_EINVAL, "transaction: it was committed before");
+    return rc;
+}
+
+static size_t bytes_of(const struct zkr_session *s,
+                       const struct zkr__operation *o)
+{
+    const struct zkr__acl *acl = o->special.acl == NULL ? &s->acl : &o->acl;
+    size_t bytes =
+        OPERATION_BYTES + strlen(o->request.path) + o->request.data_len;
+
+    if (o->request.type != ZKR__ZK_CREATE)
+        return bytes;
+    for (size_t i = 0; i < acl->count; i++)
+        bytes += ENTRY_BYTES + strlen(acl->entries[i].scheme) +
+                 strlen(acl->entries[i].id);
+    return bytes;
+}
+
+static bool has_room(zkr_txn *txn)
+{
+    size_t room = txn->room == 0 ? 4 : 2 * txn->room;
+    struct step **steps;
+
+    if (txn->count < txn->room)
+        return true;
+    steps = realloc(txn->steps, room * sizeof(struct step *));
+    if (steps == NULL)
+        return false;
+    txn->steps = steps;
+    txn->room = room;
+    return true;
+}
+
+/* Takes over the step if it is added. */
+static int add_step(zkr_txn *txn, struct step *step)
+{
+    const struct zkr__operation *o = &step->operation;
+    size_t bytes = bytes_of(txn->errand.session, o);
+
+    if (txn->bytes + bytes > BYTES_MAX)
+        return zkr__fail(
+            ZKR_ETOOLONG,
+            "transaction, %s '%.300s': more than %d bytes together",
+            zkr__operation_verb(o), o->path, BYTES_MAX);
+    step->made = calloc(1, strlen(o->path) + NUMBER_ROOM);
+    if (step->made == NULL || !has_room(txn))
+        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
+    txn->bytes += bytes;
+    txn->steps[txn->count++] = step;
+    return ZKR_OK;
+}
+
+static int check_asked(const zkr_txn *txn, const struct zkr__zk_request *asked,
+                       const struct zkr_create_opts *opts,
+                       struct zkr_create_opts *ret_opts)
+{
+    int rc = check_txn(txn);
+
+    if (rc == ZKR_OK)
+        rc = zkr__operation_check(txn->errand.session, asked, opts, ret_opts);
+    if (rc == ZKR_OK && ret_opts->mode >= ZKR_CREATE_CONTAINER)
+        rc = zkr__fail(ZKR_EINVAL,
+                       "transaction, create '%.300s': no container, and no "
+                       "node with a TTL",
+                       asked->path);
+    return rc;
+}
+
+int zkr__txn_add(zkr_txn *txn, const struct zkr__zk_request *asked,
+                 const struct zkr_create_opts *opts)
+{
+    struct zkr_create_opts checked;
+    struct step *step;
+    int rc = check_asked(txn, asked, opts, &checked);
+
+    if (rc != ZKR_OK)
+        return rc;
+    step = calloc(1, sizeof(*step));
+    if (step == NULL)
+        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
+    rc = zkr__operation_init(&step->operation, txn->errand.session, asked,
+                             &checked);
+    if (rc != ZKR_OK) {
+        free(step);
+        return rc;
+    }
+    rc = add_step(txn, step);
+    if (rc != ZKR_OK)
+        free_step(step);
+    return rc;
+}
+
+int zkr_txn_check(zkr_txn *txn, const char *path, int32_t version)
+{
+    return zkr__txn_add(txn, ZKR__CHECK(path, version), NULL);
+}
+
+int zkr_txn_create(zkr_txn *txn, const char *path, const void *data, size_t len,
+                   const struct zkr_create_opts *opts)
+{
+    return zkr__txn_add(txn, ZKR__CREATE(path, data, len), opts);
+}
+
+int zkr_txn_set(zkr_txn *txn, const char *path, const void *data, size_t len,
+                int32_t version)
+{
+    return zkr__txn_add(txn, ZKR__SET(path, data, len, version), NULL);
+}
+
+int zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version)
+{
+    return zkr__txn_add(txn, ZKR__DELETE(path, version), NULL);
+}
+
+bool zkr__txn_is_of(const zkr_txn *txn, const struct zkr_session *s)
+{
+    return txn->errand.session == s;
+}
+
+/* -- the commit ------------------------------------------------------------ */
+
+static int fill_multi(zkr_txn *txn)
+{
+    const struct zkr__zk_request **operations =
+        calloc(1 + txn->count, sizeof(*operations));
+
+    if (operations == NULL)
+        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
+    txn->multi.operations = operations;
+    if (is_guarded(txn))
+        operations[txn->multi.count++] = &txn->check;
+    for (size_t i = 0; i < txn->count; i++)
+        operations[txn->multi.count++] = &txn->steps[i]->operation.request;
+    txn->errand.op.request.multi = &txn->multi;
+    txn->errand.op.request.type = ZKR__ZK_MULTI;
+    txn->errand.op.request.path = operations[0]->path; /* for the log */
+    return ZKR_OK;
+}
+
+static void set_guard(zkr_txn *txn, const struct zkr__txn_guard *guard)
+{
+    guard->guard->hold(guard->holder);
+    txn->guard = *guard;
+    txn->errand.guard = guard->guard;
+    txn->errand.holder = guard->holder;
+    txn->check = (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
+                                           .path = guard->path,
+                                           .version = ZKR__ZK_ANY };
+}
+
+int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
+                    int64_t timeout_ms, zkr_txn_fn fn, void *user)
+{
+    int rc = check_txn(txn);
+
+    if (rc == ZKR_OK && txn->count == 0)
+        rc = zkr__fail(ZKR_EINVAL, "transaction: it has no operation");
+    if (rc != ZKR_OK)
+        return rc;
+    if (guard != NULL)
+        set_guard(txn, guard);
+    txn->committed = true;
+    txn->fn = fn;
+    txn->user = user;
+    rc = fill_multi(txn);
+    return rc == ZKR_OK ? zkr__errand_run(&txn->errand, fn == NULL, timeout_ms)
+                        : rc;
+}
+
+int zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms)
+{
+    return zkr__txn_commit(txn, NULL, timeout_ms, NULL, NULL);
+}
+
+int zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms, zkr_txn_fn fn,
+                         void *user)
+{
+    if (fn == NULL)
+        return zkr__fail(ZKR_EINVAL, "transaction: the callback is NULL");
+    return zkr__txn_commit(txn, NULL, timeout_ms, fn, user);
+}
+
+int zkr_txn_failed(const zkr_txn *txn)
+{
+    return txn == NULL ? -1 : txn->failed;
+}
+
+static const struct step *step_of(const zkr_txn *txn, size_t operation)
+{
+    return txn == NULL || operation >= txn->count ? NULL
+                                                  : txn->steps[operation];
+}
+
+const char *zkr_txn_path(const zkr_txn *txn, size_t operation)
+{
+    const struct step *step = step_of(txn, operation);
+
+    return step == NULL || step->made[0] == '\0' ? NULL : step->made;
+}
+
+const struct zkr_stat *zkr_txn_stat(const zkr_txn *txn, size_t operation)
+{
+    const struct step *step = step_of(txn, operation);
+
+    return step == NULL || !step->is_set ? NULL : &step->stat;
+}
