@@ -393,10 +393,37 @@ static void credentials_are_of_a_file_that_is_nobody_elses(void **state)
     write_auth("digest\n", 0600);
     FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
     write_auth("", 0600);
-    FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
+    FAILS(78, "its first line is empty", "ls", "--auth-file", file);
     write_auth("nonsense:me\n", 0600);
     assert_int_equal(
         look_at((const char *const[]){ "ls", "--auth-file", file, NULL }), 77);
+}
+
+static void what_tls_and_sasl_need_is_checked_first(void **state)
+{
+    (void)state;
+    FAILS(64, "--tls-verify: 'no' is none of chain, name, none", "ls",
+          "--tls-verify", "no");
+    write_auth("\n", 0600);
+    FAILS(78, "tls-password-file '", "ls", "--tls-password-file", file);
+    write_auth("secret\n", 0644);
+    FAILS(78, "others may read it; chmod 600", "ls", "--sasl-password-file",
+          file);
+    write_auth("secret\n", 0600);
+    FAILS(64, "sasl_mechanism is missing", "ls", "--sasl-password-file", file);
+    if (!CLIENT_HAS_SASL)
+        FAILS(78, "has no SASL; tools/build-client.sh makes one", "ls",
+              "--sasl-mechanism", "DIGEST-MD5", "--sasl-user", "me",
+              "--sasl-password-file", file);
+    FAILS(64, "tls_key is missing", "ls", "--tls-ca", file, "--tls-cert", file);
+    if (CLIENT_HAS_TLS)
+        FAILS(64, "tls_ca '/nowhere/ca'", "ls", "--tls-ca", "/nowhere/ca",
+              "--tls-cert", file, "--tls-key", file);
+    else
+        FAILS(78, "has no TLS; tools/build-client.sh makes one", "run",
+              "--tls-ca", file, "--tls-cert", file, "--tls-key", file, "x",
+              "true");
+    FAILS(78, "checks the chain of a server", "ls", "--tls-verify", "none");
 }
 
 /* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */
@@ -445,6 +472,7 @@ static int run_group(void)
         TEST(an_answer_is_not_followed_by_an_error),
         TEST(an_option_behind_the_lock_is_64),
         TEST(credentials_are_of_a_file_that_is_nobody_elses),
+        TEST(what_tls_and_sasl_need_is_checked_first),
         TEST(credentials_open_what_is_closed),
     };
 

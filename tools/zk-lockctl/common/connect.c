@@ -6,29 +6,12 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/private_file.h"
 #include "common/reach.h"
+#include "common/secrets.h"
 
 enum { WHY_MAX = 1024 };
 
 enum { SESSION_MIN_MS = 1000, SESSION_MAX_MS = 10000 };
-
-/* "scheme:credentials" on one line; never from the command line, where others
- * could read it. */
-static int read_auth(const char *path, char *line, size_t size)
-{
-    const char *fault = private_file_read(path, PRIVATE_READ, line, size);
-    char *colon;
-
-    line[strcspn(line, "\r\n")] = '\0';
-    colon = strchr(line, ':');
-    if (fault == NULL && (colon == NULL || colon == line))
-        fault = "not scheme:credentials";
-    if (fault != NULL)
-        return lockctl_fail(EX_CONFIG, "auth-file '%s': %s", path, fault);
-    *colon = '\0';
-    return 0;
-}
 
 /* The client waits for two thirds of the session timeout for a server that
  * accepts and is silent, before it tries the next. */
@@ -96,40 +79,65 @@ static int fail_connect(const struct lockctl *ctl, int rc, const char *why)
     return lockctl_fail_error(rc, text);
 }
 
-int lockctl_connect(struct lockctl *ctl)
+static void set_security(const struct lockctl *ctl,
+                         struct zkr_session_opts *opts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    char auth[1024] = "";
-    char why[WHY_MAX];
-    char ensemble[ENSEMBLE_MAX];
-    int code = lockctl_settle(ctl);
-    const char *auth_file = ctl->settings[SETTING_AUTH_FILE];
-    int rc;
+    const char *verify = ctl->settings[SETTING_TLS_VERIFY];
 
-    if (code == 0 && auth_file != NULL)
-        code = read_auth(auth_file, auth, sizeof(auth));
-    if (code != 0) {
-        explicit_bzero(auth, sizeof(auth));
-        return code;
-    }
-    if (auth_file != NULL) {
-        opts.auth_scheme = auth;
-        opts.auth = auth + strlen(auth) + 1;
-    }
-    opts.chroot = ctl->settings[SETTING_CHROOT];
-    if (ctl->verbose > 0)
-        lockctl_say(ctl, "the ensemble is %s", lockctl_ensemble(ctl, ensemble));
-    opts.session_timeout_ms = ctl->session_timeout_ms != 0
-                                  ? ctl->session_timeout_ms
-                                  : short_session_ms(ctl->timeout_ms);
-    opts.connect_timeout_ms =
+    opts->tls_ca = ctl->settings[SETTING_TLS_CA];
+    opts->tls_cert = ctl->settings[SETTING_TLS_CERT];
+    opts->tls_key = ctl->settings[SETTING_TLS_KEY];
+    if (verify != NULL)
+        (void)setting_read_verify(verify, &opts->tls_verify);
+    opts->sasl_mechanism = ctl->settings[SETTING_SASL_MECHANISM];
+    opts->sasl_service = ctl->settings[SETTING_SASL_SERVICE];
+    opts->sasl_host = ctl->settings[SETTING_SASL_HOST];
+    opts->sasl_realm = ctl->settings[SETTING_SASL_REALM];
+    opts->sasl_user = ctl->settings[SETTING_SASL_USER];
+}
+
+static void set_options(const struct lockctl *ctl,
+                        struct zkr_session_opts *opts)
+{
+    opts->chroot = ctl->settings[SETTING_CHROOT];
+    opts->session_timeout_ms = ctl->session_timeout_ms != 0
+                                   ? ctl->session_timeout_ms
+                                   : short_session_ms(ctl->timeout_ms);
+    opts->connect_timeout_ms =
         (uint32_t)(ctl->connect_timeout_ms != 0 ? ctl->connect_timeout_ms
                                                 : ctl->timeout_ms);
-    opts.within = ctl->within;
-    opts.reply_timeout_ms = (uint32_t)ctl->timeout_ms;
-    rc = open_patiently(ctl, &opts, why);
-    explicit_bzero(auth, sizeof(auth));
-    return rc == ZKR_OK ? 0 : fail_connect(ctl, rc, why);
+    opts->within = ctl->within;
+    opts->reply_timeout_ms = (uint32_t)ctl->timeout_ms;
+    set_security(ctl, opts);
+}
+
+/* With what was settled. */
+static int connect_to(struct lockctl *ctl)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct secrets secrets = { .auth = "" };
+    char why[WHY_MAX];
+    int code;
+    int rc = ZKR_OK;
+
+    set_options(ctl, &opts);
+    code = secrets_read(&secrets, ctl, &opts);
+    if (code == 0)
+        rc = open_patiently(ctl, &opts, why);
+    secrets_wipe(&secrets);
+    return rc == ZKR_OK ? code : fail_connect(ctl, rc, why);
+}
+
+int lockctl_connect(struct lockctl *ctl)
+{
+    char ensemble[ENSEMBLE_MAX];
+    int code = lockctl_settle(ctl);
+
+    if (code != 0)
+        return code;
+    if (ctl->verbose > 0)
+        lockctl_say(ctl, "the ensemble is %s", lockctl_ensemble(ctl, ensemble));
+    return connect_to(ctl);
 }
 
 void lockctl_disconnect(struct lockctl *ctl)

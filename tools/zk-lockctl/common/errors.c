@@ -15,8 +15,10 @@ int lockctl_exit_code(int rc)
     case ZKR_EREFUSED:
     case ZKR_ENOTZK:
     case ZKR_EUNREACHABLE:
+    case ZKR_ZSSLCONNECTIONERROR:
         return EX_UNAVAILABLE;
     case ZKR_ENOCHROOT:
+    case ZKR_ENOTSUP:
         return EX_CONFIG;
     case ZKR_ETIMEDOUT:
     case ZKR_EBUSY:

@@ -5,12 +5,24 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum setting {
     SETTING_SERVERS,
     SETTING_CHROOT,
     SETTING_AUTH_FILE,
     SETTING_TIMEOUT,
+    SETTING_TLS_CA,
+    SETTING_TLS_CERT,
+    SETTING_TLS_KEY,
+    SETTING_TLS_PASSWORD_FILE,
+    SETTING_TLS_VERIFY,
+    SETTING_SASL_MECHANISM,
+    SETTING_SASL_USER,
+    SETTING_SASL_PASSWORD_FILE,
+    SETTING_SASL_REALM,
+    SETTING_SASL_SERVICE,
+    SETTING_SASL_HOST,
     SETTING_COUNT,
 };
 
@@ -22,5 +34,7 @@ enum setting setting_find(const char *name, size_t len);
 bool setting_is_file(enum setting setting);
 /* What is wrong with that value, such as "is not a duration"; NULL: nothing. */
 const char *setting_fault(enum setting setting, const char *value);
+/* The value of tls-verify, as enum zkr_tls_verify. False: it is none. */
+bool setting_read_verify(const char *value, uint32_t *ret_verify);
 
 #endif

@@ -515,13 +515,23 @@ static struct servers *new_servers(const struct lockctl *ctl, const char *lock)
     return servers_new(directory);
 }
 
+/* A server that wants TLS wants it for these words, too. */
+static bool refuse_tls(const struct lockctl *ctl, struct notes *notes)
+{
+    if (ctl->settings[SETTING_TLS_CA] == NULL)
+        return false;
+    notes_add(notes, "with TLS the servers are not asked for four letter "
+                     "words; what they would tell is shown as '?'");
+    return true;
+}
+
 struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
                             const char *lock, struct notes *notes)
 {
     struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
     struct servers *s = new_servers(ctl, lock);
     bool done = all != NULL && s != NULL;
-    size_t n = done ? split(ctl, asked, all) : 0;
+    size_t n = done && !refuse_tls(ctl, notes) ? split(ctl, asked, all) : 0;
 
     for (size_t i = 0; i < n; i++) {
         all[i].started =
@@ -539,7 +549,7 @@ struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
         servers_free(s);
         return NULL;
     }
-    if ((asked & SERVERS_WCHP) == 0)
+    if (n == 0 || (asked & SERVERS_WCHP) == 0)
         s->all_wchp = false;
     return s;
 }

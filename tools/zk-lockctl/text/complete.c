@@ -16,6 +16,8 @@ static const char *const on_revoke[] = { "ignore", "term", NULL };
 static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
                                      "held",  "wait", "longest", "grants",
                                      "token", NULL };
+static const char *const verify[] = { "chain", "name", "none", NULL };
+static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const char *const topics[] = { "exit-codes", NULL };
 static const char *const about_contexts[] = { "show", "use", NULL };
@@ -31,6 +33,8 @@ static const struct {
     { "--on-suspend", on_suspend },
     { "--on-revoke", on_revoke },
     { "--sort", sorts },
+    { "--tls-verify", verify },
+    { "--sasl-mechanism", mechanisms },
 };
 
 /* --- options, in the help texts --- */

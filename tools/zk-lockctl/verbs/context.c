@@ -245,9 +245,10 @@ const struct verb verb_context = {
         "    servers = zk1:2181,zk2:2181\n"
         "    auth-file = staging.auth\n"
         "\n"
-        "Keys: servers, chroot, auth-file, timeout, as the options. Files are\n"
-        "beside that file. The ensemble is that of the first of --servers,\n"
-        "--context, $ZK_SERVERS, $ZK_LOCKCTL_CONTEXT and the current context;\n"
-        "other options count before the context.\n",
+        "Keys are servers, chroot, auth-file, timeout, and the names of the\n"
+        "options for TLS and SASL. Files are beside that file. The ensemble\n"
+        "is that of the first of --servers, --context, $ZK_SERVERS,\n"
+        "$ZK_LOCKCTL_CONTEXT and the current context; other options count\n"
+        "before the context.\n",
     .run = context,
 };
