@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "net.h"
+#include "security.h"
 #include "spawn.h"
 #include "wait.h"
 
@@ -71,13 +72,18 @@ struct server {
     struct guard guard;
     char *java_opts[JAVA_OPTS_MAX + 1];
     const char *const *more_opts; /* of the next start */
+    enum server_security security;
+    char secure_hosts[32];
+    struct server *next; /* in `all` */
 };
+
+static struct server *all;
 
 /* For a version other than the installed one its jute comes first, because the
  * manifest of zookeeper.jar names the installed one (tools/versions.sh). */
-static char *class_path(void)
+static const char *class_path(void)
 {
-    char *other = getenv("ZKR_SERVER_CLASS_PATH");
+    const char *other = getenv("ZKR_SERVER_CLASS_PATH");
 
     return other != NULL && other[0] != '\0' ? other : CLASS_PATH;
 }
@@ -129,6 +135,7 @@ static bool write_config(const struct server *s, const struct server_opts *o,
             o->tick_ms > 0 ? o->tick_ms : 500,
             o->min_session_ms > 0 ? o->min_session_ms : 1000, s->dir,
             s->log_dir, s->port, address_of(o), peers);
+    security_write_config(s->security, s->port + SERVER_SECURE_PORT, file);
     for (int i = 0; o->cfg_lines != NULL && o->cfg_lines[i] != NULL; i++)
         fprintf(file, "%s\n", o->cfg_lines[i]);
     return fclose(file) == 0;
@@ -142,8 +149,8 @@ static bool make_files(struct server *s, const struct server_opts *o, int id,
     path_in(s, "data", data);
     (void)snprintf(s->log_dir, sizeof(s->log_dir), "%s",
                    o->log_dir != NULL ? o->log_dir : data);
-    return mkdir(data, 0700) == 0 && write_config(s, o, peers) &&
-           write_number(s, "data/myid", id);
+    return mkdir(data, 0700) == 0 && security_prepare(s->security, s->dir) &&
+           write_config(s, o, peers) && write_number(s, "data/myid", id);
 }
 
 static bool log_contains(const struct server *s, const char *text)
@@ -332,7 +339,8 @@ int server_ephemerals_count(const struct server *s)
 
 /* The process */
 
-static void fill_command(const struct server *s, char *config, char **argv)
+static void fill_command(const struct server *s, char *config, char *jars,
+                         char *option, char **argv)
 {
     int n = 0;
 
@@ -342,8 +350,10 @@ static void fill_command(const struct server *s, char *config, char **argv)
         argv[n++] = s->java_opts[i];
     for (int i = 0; s->more_opts != NULL && s->more_opts[i] != NULL; i++)
         argv[n++] = (char *)s->more_opts[i];
+    if (option != NULL)
+        argv[n++] = option;
     argv[n++] = "-cp";
-    argv[n++] = class_path();
+    argv[n++] = jars;
     argv[n++] = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
     argv[n++] = config;
     argv[n] = NULL;
@@ -354,13 +364,20 @@ int server_spawn(struct server *s)
     char *argv[JAVA_OPTS_MAX + 32];
     char config[PATH_MAX];
     char log_path[PATH_MAX];
+    char jars[4096];
+    char option[PATH_MAX];
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int log;
 
     path_in(s, "zoo.cfg", config);
     path_in(s, "log", log_path);
     log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    fill_command(s, config, argv);
+    snprintf(jars, sizeof(jars), "%s%s", class_path(),
+             security_class_path(s->security));
+    fill_command(
+        s, config, jars,
+        security_java_option(s->security, s->dir, option, sizeof(option)),
+        argv);
     s->pid = spawn_bound(argv, null, log);
     close(null);
     close(log);
@@ -487,6 +504,12 @@ int server_prepare(const struct server_opts *opts, int port, int id,
         opts = &defaults;
     s->port = port;
     snprintf(s->hosts, sizeof(s->hosts), "%s:%d", address_of(opts), port);
+    s->security = opts->security == SERVER_AS_ENVIRONMENT
+                      ? security_of_environment()
+                      : opts->security;
+    snprintf(s->secure_hosts, sizeof(s->secure_hosts), "%s:%d",
+             address_of(opts),
+             s->security == SERVER_TLS ? port + SERVER_SECURE_PORT : port);
     if (!copy_java_opts(s, opts->java_opts) || !make_dir(s)) {
         free_server(s);
         return SERVER_FAILED;
@@ -496,6 +519,8 @@ int server_prepare(const struct server_opts *opts, int port, int id,
         server_stop(s);
         return SERVER_FAILED;
     }
+    s->next = all;
+    all = s;
     *ret_server = s;
     return SERVER_OK;
 }
@@ -503,7 +528,7 @@ int server_prepare(const struct server_opts *opts, int port, int id,
 static int start_once(const struct server_opts *opts,
                       struct server **ret_server)
 {
-    int port = server_find_ports(1);
+    int port = server_find_ports(SERVER_PORTS);
     struct server *s;
     int rc;
 
@@ -569,10 +594,21 @@ void server_resume(struct server *s)
         kill(s->pid, SIGCONT);
 }
 
+static void forget(const struct server *s)
+{
+    struct server **link = &all;
+
+    while (*link != NULL && *link != s)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = s->next;
+}
+
 void server_stop(struct server *s)
 {
     if (s == NULL)
         return;
+    forget(s);
     server_kill9(s);
     guard_finish(&s->guard);
     free_server(s);
@@ -586,6 +622,45 @@ const char *server_hosts(const struct server *s)
 int server_port(const struct server *s)
 {
     return s->port;
+}
+
+enum server_security server_security(const struct server *s)
+{
+    return s->security;
+}
+
+const char *server_secure_hosts(const struct server *s)
+{
+    return s->secure_hosts;
+}
+
+static const struct server *find(const char *hosts, size_t length)
+{
+    for (const struct server *s = all; s != NULL; s = s->next) {
+        if (s->security == SERVER_TLS && strlen(s->hosts) == length &&
+            strncmp(s->hosts, hosts, length) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+bool server_find_secure(const char *hosts, char *secure, size_t size)
+{
+    size_t used = 0;
+
+    while (*hosts != '\0' && *hosts != '/' && used < size) {
+        size_t length = strcspn(hosts, ",/");
+        const struct server *s = find(hosts, length);
+
+        if (s == NULL)
+            return false;
+        used += (size_t)snprintf(secure + used, size - used, "%s%s",
+                                 used > 0 ? "," : "", s->secure_hosts);
+        hosts += length + (hosts[length] == ',');
+    }
+    if (used < size)
+        used += (size_t)snprintf(secure + used, size - used, "%s", hosts);
+    return used < size;
 }
 
 pid_t server_pid(const struct server *s)

@@ -19,13 +19,25 @@ enum {
     SERVER_FAILED = 2,
 };
 
+/* How clients may, or must, connect to it. The plain port is always there, for
+ * the tests themselves. */
+enum server_security {
+    SERVER_AS_ENVIRONMENT = 0, /* ZKR_TEST_SECURITY: "tls", "sasl", or plain */
+    SERVER_PLAIN,
+    SERVER_TLS,  /* also at server_secure_hosts(), with a certificate */
+    SERVER_SASL, /* also with DIGEST-MD5 as: */
+};
+#define SERVER_SASL_USER     "bob"
+#define SERVER_SASL_PASSWORD "bobsecret"
+
 /* Zero means default; NULL instead of the whole means all defaults. */
 struct server_opts {
-    int tick_ms;                  /* 500 */
-    int min_session_ms;           /* 1000 */
-    const char *address;          /* "127.0.0.1"; copied */
-    const char *log_dir;          /* of transactions, copied; it must exist.
-                                     Default: with the snapshots */
+    int tick_ms;         /* 500 */
+    int min_session_ms;  /* 1000 */
+    const char *address; /* "127.0.0.1"; copied */
+    const char *log_dir; /* of transactions, copied; it must exist.
+                            Default: with the snapshots */
+    enum server_security security;
     const char *const *java_opts; /* "-Dname=value", ..., NULL */
     const char *const *cfg_lines; /* "name=value", ..., NULL; these win */
 };
@@ -45,6 +57,14 @@ void server_stop(struct server *s);
 
 const char *server_hosts(const struct server *s); /* "127.0.0.1:port" */
 int server_port(const struct server *s);
+enum server_security server_security(const struct server *s);
+const char *server_secure_hosts(const struct server *s);
+/* Writes `hosts` with the secure ports of the servers: "host:port[,...]".
+ * Returns false when one of them is not a server with TLS of this process. */
+bool server_find_secure(const char *hosts, char *secure, size_t size);
+/* The directory with the keys and certificates of all servers and clients of
+ * this process, which keys.sh describes; or NULL. */
+const char *server_keys(void);
 pid_t server_pid(const struct server *s); /* 0 while killed */
 const char *server_dir(const struct server *s);
 const char *server_log_dir(const struct server *s); /* where version-2 is */

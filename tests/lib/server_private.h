@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 enum {
-    /* A server uses this many ports in a row: client, quorum, election. */
-    SERVER_PORTS = 3,
+    /* A server uses this many ports in a row: client, quorum, election, and
+     * TLS. */
+    SERVER_PORTS = 4,
+    SERVER_SECURE_PORT = 3,
     SERVER_DEADLINE_MS = 120000,
     SERVER_ATTEMPTS = 10,
 

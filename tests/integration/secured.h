@@ -1,0 +1,22 @@
+/* Session options for servers with TLS or SASL. */
+#ifndef TEST_SECURED_H
+#define TEST_SECURED_H
+
+#include <zkrecipes/session.h>
+
+#include "server.h"
+
+/* The names that the options point to. */
+struct tls_files {
+    char ca[512];
+    char cert[512];
+    char key[512];
+};
+
+/* `ca` and `client` are names of keys.sh: "ca" or "other", "client" or
+ * "stranger". */
+void with_tls(struct zkr_session_opts *opts, struct tls_files *files,
+              const char *ca, const char *client);
+void with_sasl(struct zkr_session_opts *opts);
+
+#endif

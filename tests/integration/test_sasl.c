@@ -1,0 +1,271 @@
+/* Tests of sessions with SASL (DIGEST-MD5), and with each thing that can be
+ * wrong. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "secured.h"
+
+enum { CONNECT_MS = 5000, LATE_MS = 1500, THREADS = 8, OPENS = 10 };
+
+static struct zkr_session_opts sasl_opts(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = SESSION_MS;
+    with_sasl(&opts);
+    return opts;
+}
+
+static zkr_session *open_sasl(void)
+{
+    struct zkr_session_opts opts = sasl_opts();
+
+    return open_session_with(&opts);
+}
+
+/* Twice, because what a failure leaves behind shows the next time. */
+static void open_fails(const struct server *server,
+                       struct zkr_session_opts opts, int code, const char *word)
+{
+    opts.connect_timeout_ms = CONNECT_MS;
+    for (int i = 0; i < 2; i++) {
+        struct stopwatch *w = stopwatch_start();
+        zkr_session *s = NULL;
+        int rc = zkr_session_open(server_hosts(server), &opts, &s);
+
+        assert_true(stopwatch_says(w, 0, CONNECT_MS + 500 + LATE_MS));
+        if (rc != code)
+            fail_msg("%d, not %d: %s", rc, code, zkr_error_detail());
+        if (strstr(zkr_error_detail(), word) == NULL)
+            fail_msg("'%s' is not in: %s", word, zkr_error_detail());
+    }
+}
+
+static void lock_once(zkr_session *s)
+{
+    zkr_mutex *m = new_mutex(s, new_path());
+
+    release(acquire(m));
+    zkr_mutex_free(m);
+}
+
+/* -- what works ----------------------------------------------------------- */
+
+static void a_user_has_what_only_that_user_may(void **state)
+{
+    struct zkr_session_opts opts = sasl_opts();
+    zkr_session *anybody = open_session();
+    zkr_session *s;
+    zkr_mutex *m;
+    zkr_grant *g;
+    zkr_mutex *theirs;
+    const char *path = new_path();
+
+    (void)state;
+    opts.acl = "sasl:" SERVER_SASL_USER ":cdrwa";
+    s = open_session_with(&opts);
+    m = new_mutex(s, path);
+    g = acquire(m);
+    theirs = new_mutex(anybody, path);
+    if (getenv("ZKR_TEST_SECURITY") == NULL) { /* nobody else is that user */
+        zkr_grant *none = NULL;
+
+        assert_int_equal(zkr_mutex_acquire(theirs, 0, &none), ZKR_ZNOAUTH);
+    }
+    release(g);
+    zkr_mutex_free(theirs);
+    zkr_mutex_free(m);
+    close_session(s);
+    close_session(anybody);
+}
+
+static void the_password_may_be_in_a_file(void **state)
+{
+    struct zkr_session_opts opts = sasl_opts();
+    char name[512];
+    FILE *file;
+    zkr_session *s;
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
+    file = fopen(name, "we");
+    assert_non_null(file);
+    (void)fprintf(file, "%s\nnot this\n", SERVER_SASL_PASSWORD);
+    (void)fclose(file);
+    opts.sasl_password = NULL;
+    opts.sasl_password_file = name;
+    s = open_session_with(&opts);
+    lock_once(s);
+    close_session(s);
+}
+
+/* Regression guard: Cyrus wipes a password when it has used it. */
+static void a_user_logs_in_again_and_again(void **state)
+{
+    zkr_session *s = open_sasl();
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        expire_and_wait(s);
+        lock_once(s);
+        server_kill9(the_server);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        lock_once(s);
+    }
+    close_session(s);
+}
+
+struct logins {
+    int failed;
+    char detail[256];
+};
+
+static void *log_in_often(void *arg)
+{
+    struct logins *logins = arg;
+    struct zkr_session_opts opts = sasl_opts();
+
+    for (int i = 0; i < OPENS; i++) {
+        zkr_session *s = NULL;
+
+        if (zkr_session_open(server_hosts(the_server), &opts, &s) != ZKR_OK) {
+            logins->failed++;
+            (void)snprintf(logins->detail, sizeof(logins->detail), "%s",
+                           zkr_error_detail());
+        } else if (zkr_session_close(s) != ZKR_OK) {
+            logins->failed++;
+        }
+    }
+    return NULL;
+}
+
+/* What DIGEST-MD5 remembers belongs to all connections of the process. */
+static void many_log_in_at_once(void **state)
+{
+    static struct logins logins[THREADS];
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, log_in_often, &logins[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        if (logins[i].failed > 0)
+            fail_msg("%d failed: %s", logins[i].failed, logins[i].detail);
+    }
+}
+
+/* -- what is wrong, and is told ------------------------------------------- */
+
+static void a_wrong_password_is_told(void **state)
+{
+    struct zkr_session_opts opts = sasl_opts();
+
+    (void)state;
+    opts.sasl_password = "wrong";
+    open_fails(the_server, opts, ZKR_ZAUTHFAILED, "refused");
+}
+
+/* Not with the password of bob: servers compare that of an unknown user with
+ * that of whoever has logged in before (SaslServerCallbackHandler, 3.8.0). */
+static void an_unknown_user_is_told(void **state)
+{
+    struct zkr_session_opts opts = sasl_opts();
+
+    (void)state;
+    opts.sasl_user = "nobody";
+    opts.sasl_password = "whatever";
+    open_fails(the_server, opts, ZKR_ZAUTHFAILED, "refused");
+}
+
+static void who_must_log_in_is_told(void **state)
+{
+    static const char *const lines[] = { "sessionRequireClientSASLAuth=true",
+                                         NULL };
+    struct server_opts server_opts = { .security = SERVER_SASL,
+                                       .cfg_lines = lines };
+    struct zkr_session_opts with = sasl_opts();
+    struct zkr_session_opts wrong = sasl_opts();
+    struct zkr_session_opts without = ZKR_SESSION_OPTS_INIT;
+    struct server *strict;
+    zkr_session *s = NULL;
+
+    (void)state;
+    assert_int_equal(server_start(&server_opts, &strict), SERVER_OK);
+    ok(zkr_session_open(server_hosts(strict), &with, &s));
+    close_session(s);
+    wrong.sasl_password = "wrong";
+    open_fails(strict, wrong, ZKR_ZAUTHFAILED, "refused");
+    if (getenv("ZKR_TEST_SECURITY") == NULL)
+        open_fails(strict, without, ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH,
+                   "requires authentication");
+    server_stop(strict);
+}
+
+static void set_password(const char *password)
+{
+    char name[512];
+    FILE *file;
+
+    (void)snprintf(name, sizeof(name), "%s/jaas.conf", server_dir(the_server));
+    file = fopen(name, "we");
+    assert_non_null(file);
+    (void)fprintf(file,
+                  "Server { org.apache.zookeeper.server.auth."
+                  "DigestLoginModule required user_%s=\"%s\"; };\n",
+                  SERVER_SASL_USER, password);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The client reports that by no event: the session would stay suspended. */
+static void a_password_that_changes_ends_the_session(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        zkr_session *s = open_sasl();
+        zkr_mutex *m = new_mutex(s, new_path());
+        zkr_grant *g = acquire(m);
+        zkr_grant *none = NULL;
+
+        set_password("changed");
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_AUTH_FAILED);
+        wait_grant_state(g, ZKR_GRANT_LOST);
+        assert_int_equal(zkr_mutex_acquire(m, -1, &none), ZKR_ZAUTHFAILED);
+        zkr_grant_free(g);
+        zkr_mutex_free(m);
+        (void)zkr_session_close(s);
+        set_password(SERVER_SASL_PASSWORD);
+        restart_server();
+    }
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_user_has_what_only_that_user_may),
+        cmocka_unit_test(the_password_may_be_in_a_file),
+        cmocka_unit_test(a_user_logs_in_again_and_again),
+        cmocka_unit_test(many_log_in_at_once),
+        cmocka_unit_test(a_wrong_password_is_told),
+        cmocka_unit_test(an_unknown_user_is_told),
+        cmocka_unit_test(who_must_log_in_is_told),
+        cmocka_unit_test(a_password_that_changes_ends_the_session),
+    };
+
+    return cmocka_run_group_tests_name("sasl", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    const struct server_opts opts = { .security = SERVER_SASL };
+
+    return run_with_server(&opts, run_group);
+}

@@ -1,0 +1,347 @@
+/* Tests of sessions over TLS: with a server that wants a certificate, and with
+ * each thing that can be wrong. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "secured.h"
+
+enum { CONNECT_MS = 2000, CLOSE_MS = 6000, LATE_MS = 1500, STUCK_BACKLOG = 64 };
+
+static struct tls_files files;
+
+static struct zkr_session_opts tls_opts(const char *ca, const char *client)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = SESSION_MS;
+    with_tls(&opts, &files, ca, client);
+    return opts;
+}
+
+static zkr_session *open_tls(void)
+{
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+    zkr_session *s = NULL;
+
+    ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
+    return s;
+}
+
+static void says(const char *word)
+{
+    if (strstr(zkr_error_detail(), word) == NULL)
+        fail_msg("'%s' is not in: %s", word, zkr_error_detail());
+}
+
+/* Twice, because what a failure leaves behind shows the next time. */
+static void open_fails(const char *hosts, struct zkr_session_opts opts,
+                       int code, const char *word)
+{
+    opts.connect_timeout_ms = CONNECT_MS;
+    for (int i = 0; i < 2; i++) {
+        struct stopwatch *w = stopwatch_start();
+        zkr_session *s = NULL;
+        int rc = zkr_session_open(hosts, &opts, &s);
+
+        assert_true(stopwatch_says(w, 0, CONNECT_MS + 500 + LATE_MS));
+        if (rc != code)
+            fail_msg("%d, not %d: %s", rc, code, zkr_error_detail());
+        says(word);
+    }
+}
+
+/* -- what works ----------------------------------------------------------- */
+
+static void a_lock_works_over_tls(void **state)
+{
+    zkr_session *s = open_tls();
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    wait_verified(g);
+    ok(zkr_grant_guarded_create(g, "/tests/over-tls", "x", 1, SOON_MS));
+    ok(zkr_grant_guarded_delete(g, "/tests/over-tls", -1, SOON_MS));
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static void a_key_may_have_a_password(void **state)
+{
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+    char key[512];
+    zkr_session *s = NULL;
+
+    (void)state;
+    (void)snprintf(key, sizeof(key), "%s/locked.key", server_keys());
+    opts.tls_key = key;
+    opts.tls_password = "open sesame";
+    ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
+    close_session(s);
+}
+
+static void a_new_session_is_over_tls_too(void **state)
+{
+    zkr_session *s = open_tls();
+    zkr_mutex *m = new_mutex(s, new_path());
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = acquire(m);
+
+        expire_and_wait(s);
+        wait_grant_state(g, ZKR_GRANT_LOST);
+        zkr_grant_free(g);
+    }
+    release(acquire(m));
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static void a_lock_outlives_the_connection(void **state)
+{
+    zkr_session *s = open_tls();
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        server_kill9(the_server);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        wait_verified(g);
+    }
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* -- what is wrong, and is told ------------------------------------------- */
+
+static void an_authority_that_has_not_signed_is_told(void **state)
+{
+    (void)state;
+    open_fails(server_secure_hosts(the_server), tls_opts("other", "client"),
+               ZKR_ZSSLCONNECTIONERROR, "its certificate is refused");
+}
+
+static void an_expired_certificate_is_told(void **state)
+{
+    char line[600];
+    const char *const lines[] = { line, NULL };
+    struct server_opts server_opts = { .security = SERVER_TLS,
+                                       .cfg_lines = lines };
+    struct server *stale;
+
+    (void)state;
+    (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/expired.p12",
+                   server_keys());
+    assert_int_equal(server_start(&server_opts, &stale), SERVER_OK);
+    open_fails(server_secure_hosts(stale), tls_opts("ca", "client"),
+               ZKR_ZSSLCONNECTIONERROR, "certificate has expired");
+    server_stop(stale);
+}
+
+/* With TLS 1.3 the server says so after the handshake. */
+static void a_certificate_that_the_server_refuses_is_told(void **state)
+{
+    (void)state;
+    open_fails(server_secure_hosts(the_server), tls_opts("ca", "stranger"),
+               ZKR_ZSSLCONNECTIONERROR, "alert");
+}
+
+static void no_certificate_of_our_own_is_told(void **state)
+{
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+
+    (void)state;
+    opts.tls_cert = NULL;
+    opts.tls_key = NULL;
+    open_fails(server_secure_hosts(the_server), opts, ZKR_EINVAL, "tls_cert");
+}
+
+static void a_port_without_tls_is_told(void **state)
+{
+    (void)state;
+    open_fails(server_hosts(the_server), tls_opts("ca", "client"),
+               ZKR_ZSSLCONNECTIONERROR, "port without TLS");
+}
+
+static void a_port_with_tls_is_told_to_who_has_none(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    open_fails(server_secure_hosts(the_server), opts, ZKR_ENOTZK, "wants TLS");
+}
+
+static void a_port_that_refuses_is_told(void **state)
+{
+    (void)state;
+    open_fails("127.0.0.1:1", tls_opts("ca", "client"), ZKR_EREFUSED,
+               "127.0.0.1:1");
+}
+
+static void a_file_that_is_no_good_is_told(void **state)
+{
+    const char *hosts = server_secure_hosts(the_server);
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+    char name[512];
+
+    (void)state;
+    opts.tls_ca = "/nowhere/ca.pem";
+    open_fails(hosts, opts, ZKR_EINVAL, "tls_ca '/nowhere/ca.pem'");
+    opts = tls_opts("ca", "client");
+    opts.tls_cert = files.key; /* a key is no certificate */
+    open_fails(hosts, opts, ZKR_EINVAL, "tls_cert '");
+    opts = tls_opts("ca", "client");
+    (void)snprintf(name, sizeof(name), "%s/stranger.key", server_keys());
+    opts.tls_key = name;
+    open_fails(hosts, opts, ZKR_EINVAL, "does not belong to");
+    (void)snprintf(name, sizeof(name), "%s/locked.key", server_keys());
+    open_fails(hosts, opts, ZKR_EINVAL, "without a tls_password");
+    opts.tls_password = "wrong";
+    open_fails(hosts, opts, ZKR_EINVAL, "with this tls_password");
+}
+
+static void tls_and_sasl_exclude_each_other(void **state)
+{
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+
+    (void)state;
+    with_sasl(&opts);
+    open_fails(server_secure_hosts(the_server), opts, ZKR_ENOTSUP, "not both");
+}
+
+/* -- what must not hang --------------------------------------------------- */
+
+static int listen_silently(char hosts[64])
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    socklen_t size = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(fd, STUCK_BACKLOG), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
+    return fd;
+}
+
+static bool none_is_stuck(void *unused)
+{
+    (void)unused;
+    return zkr_session_stuck_handles() == 0;
+}
+
+/* The client waits for the answer to its first message for as long as the
+ * server keeps the connection. */
+static void a_port_that_says_nothing_delays_no_deadline(void **state)
+{
+    char hosts[64];
+    int fd = listen_silently(hosts);
+
+    (void)state;
+    open_fails(hosts, tls_opts("ca", "client"), ZKR_ENOTZK,
+               "does not answer as ZooKeeper");
+    (void)close(fd);
+    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+}
+
+/* While the server cannot be believed, calls end at their deadlines; when it
+ * can, the session goes on. */
+static void a_certificate_that_expires_suspends_the_session(void **state)
+{
+    char good[600];
+    char used[600];
+    char stale[600];
+    zkr_session *s = open_tls();
+    zkr_mutex *m = new_mutex(s, new_path());
+
+    (void)state;
+    (void)snprintf(good, sizeof(good), "%s/good.p12", server_keys());
+    (void)snprintf(used, sizeof(used), "%s/server.p12", server_keys());
+    (void)snprintf(stale, sizeof(stale), "%s/expired.p12", server_keys());
+    assert_int_equal(link(used, good), 0);
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = NULL;
+        struct stopwatch *w;
+
+        assert_int_equal(unlink(used), 0);
+        assert_int_equal(link(stale, used), 0);
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        w = stopwatch_start();
+        assert_int_equal(zkr_mutex_acquire(m, 1000, &g), ZKR_ETIMEDOUT);
+        assert_true(stopwatch_says(w, 0, 1000 + LATE_MS));
+        assert_int_equal(unlink(used), 0);
+        assert_int_equal(link(good, used), 0);
+        restart_server();
+        release(acquire(m));
+    }
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static void a_close_does_not_wait_for_a_server_that_falls_silent(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        zkr_session *s = open_tls();
+        struct stopwatch *w;
+        int rc;
+
+        server_pause(the_server);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        w = stopwatch_start();
+        rc = zkr_session_close(s);
+        assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
+        assert_int_equal(rc, ZKR_EPENDING);
+        server_resume(the_server);
+        assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+    }
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lock_works_over_tls),
+        cmocka_unit_test(a_key_may_have_a_password),
+        cmocka_unit_test(a_new_session_is_over_tls_too),
+        cmocka_unit_test(a_lock_outlives_the_connection),
+        cmocka_unit_test(an_authority_that_has_not_signed_is_told),
+        cmocka_unit_test(an_expired_certificate_is_told),
+        cmocka_unit_test(a_certificate_that_the_server_refuses_is_told),
+        cmocka_unit_test(no_certificate_of_our_own_is_told),
+        cmocka_unit_test(a_port_without_tls_is_told),
+        cmocka_unit_test(a_port_with_tls_is_told_to_who_has_none),
+        cmocka_unit_test(a_port_that_refuses_is_told),
+        cmocka_unit_test(a_file_that_is_no_good_is_told),
+        cmocka_unit_test(tls_and_sasl_exclude_each_other),
+        cmocka_unit_test(a_port_that_says_nothing_delays_no_deadline),
+        cmocka_unit_test(a_certificate_that_expires_suspends_the_session),
+        cmocka_unit_test(a_close_does_not_wait_for_a_server_that_falls_silent),
+    };
+
+    return cmocka_run_group_tests_name("tls", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    const struct server_opts opts = { .security = SERVER_TLS };
+
+    return run_with_server(&opts, run_group);
+}
