@@ -68,7 +68,8 @@ enum zkr_session_state {
     ZKR_SESSION_LOST = 4,        /**< The server has ended the session, or
                                       serves others and not this one. */
     ZKR_SESSION_AUTH_FAILED = 5, /**< Final: the credentials were refused. */
-    ZKR_SESSION_CLOSED = 6,      /**< Final: zkr_session_close(). */
+    ZKR_SESSION_CLOSED = 6,      /**< Final: zkr_session_close(), or an open
+                                      that failed. */
 };
 
 enum zkr_session_flags {
@@ -77,6 +78,10 @@ enum zkr_session_flags {
     /** No lease (grant.h) and no writes to keep it: while there is a connection
      *  a grant counts as held, as in Curator. This is weaker. */
     ZKR_SESSION_NO_LEASE = 1u << 1,
+    /** One round: when every server refuses the connection, an open fails at
+     *  once. Without this flag it tries again until connect_timeout_ms, so that
+     *  it reaches servers that are just starting. */
+    ZKR_SESSION_ONE_ROUND = 1u << 2,
 };
 
 /** What is checked of the certificate of a server. The ZooKeeper client checks
@@ -96,7 +101,7 @@ struct zkr_session_opts {
     size_t size;                 /**< Set by ZKR_SESSION_OPTS_INIT. */
     uint32_t session_timeout_ms; /**< Asked of the server; default 10000. The
                                       server may grant less or more. */
-    uint32_t connect_timeout_ms; /**< For open; default 15000. */
+    uint32_t connect_timeout_ms; /**< How long an open tries; default 15000. */
     uint32_t reply_timeout_ms;   /**< How long a call without a deadline of its
                                       own (a try, a release) waits for answers;
                                       default 5000. */
@@ -195,6 +200,34 @@ struct zkr_session_opts {
 ZKR_API int zkr_session_open(const char *hosts,
                              const struct zkr_session_opts *opts,
                              zkr_session **ret_session);
+
+/** Called once, with the value that zkr_session_open() would have returned, or
+ *  with ZKR_ECLOSED when the session was closed before. */
+typedef void (*zkr_open_fn)(int error, void *user);
+
+/**
+ * Make a session and return at once; it connects in the background, and @p fn
+ * (NULL is allowed) is called when a session is established, or certain not to
+ * be.
+ *
+ * Meanwhile locks can be made, and claims and requests wait for the connection
+ * until their own deadlines. A try, which does not wait, returns
+ * ZKR_ZCONNECTIONLOSS.
+ *
+ * Time      Nothing is waited for. @p fn is called when zkr_session_open()
+ *           would have returned.
+ * Threads   Any, callbacks of other sessions too.
+ * Owns      As zkr_session_open(). The session stays the caller's after an
+ *           error that @p fn was told: it is CLOSED then, all calls return that
+ *           error, and zkr_session_close() frees it (not inside @p fn).
+ * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_ESYSTEM: there
+ *           is no session, and @p fn is not called. All others of
+ *           zkr_session_open() go to @p fn.
+ */
+ZKR_API int zkr_session_open_async(const char *hosts,
+                                   const struct zkr_session_opts *opts,
+                                   zkr_open_fn fn, void *user,
+                                   zkr_session **ret_session);
 
 /**
  * End the session: all its locks are released, all waits end with ZKR_ECLOSED,

@@ -20,7 +20,8 @@
 /* How often a handle without a connection is asked whether it is refused. */
 #define REFUSED_MS 100
 
-const char *zkr__connector_fault(int rc)
+/* Returns why there is no handle, for people. */
+static const char *fault(int rc)
 {
     if (rc == ZKR_EHOSTS)
         return "no host name can be resolved";
@@ -56,13 +57,13 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
     s->opening = false;
-    s->open_error = rc;
     s->zk = zk;
     if (rc != ZKR_OK) {
         zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
-                 s->hosts.servers, zkr__connector_fault(rc));
+                 s->hosts.servers, fault(rc));
         s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
-        (void)pthread_cond_broadcast(&s->changed);
+        zkr__greeting_end_locked(s, rc, "session to %s: %s", s->hosts.servers,
+                                 fault(rc));
     } else if (s->early) {
         zkr__session_handle_locked(s, s->early_event);
     }
@@ -103,17 +104,21 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     (void)pthread_cond_broadcast(&s->changed);
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Returns when the next turn is due at the latest. */
 static int64_t next_turn(const struct zkr_session *s)
 {
-    int64_t due = zkr__scout_due(s);
-    int64_t ask = zkr__clock_deadline(REFUSED_MS);
+    int64_t due = earlier(zkr__scout_due(s), zkr__greeting_probe_at(s));
 
     if (s->zk == NULL)
-        return s->over == 0 ? s->open_at : due;
+        return s->over == 0 ? earlier(due, s->open_at) : due;
     if (s->security.sasl_mechanism == NULL || zkr__session_connected(s))
         return due;
-    return due < ask ? due : ask;
+    return earlier(due, zkr__clock_deadline(REFUSED_MS));
 }
 
 static bool is_refused(const struct zkr_session *s)
@@ -125,14 +130,17 @@ static bool is_refused(const struct zkr_session *s)
 static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     bool wanted = s->zk == NULL && s->over == 0;
+    int64_t now = zkr__clock_now();
 
     if (is_refused(s))
         zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
     if (s->handle_dead)
         zkr__connector_close_handle_unlocks(s);
-    else if (wanted && zkr__clock_now() >= s->open_at)
+    else if (wanted && now >= s->open_at)
         open_handle_unlocks(s);
-    else if (zkr__clock_now() >= zkr__scout_due(s))
+    else if (now >= zkr__greeting_probe_at(s))
+        zkr__greeting_probe_unlocks(s);
+    else if (now >= zkr__scout_due(s))
         zkr__scout_send_unlocks(s);
     else
         (void)zkr__cond_wait(&s->connector_wake, &s->lock, next_turn(s));

@@ -8,9 +8,9 @@
 
 int zkr__connector_start(struct zkr_session *s);
 
-/* Wakes the connector: the handle is dead, the session is closed, or a last
- * answer has come. While the connector waits for a scout, the thread that
- * closes the session may wait for that answer, too. */
+/* Wakes the connector: the handle is dead, the session is closed, a last answer
+ * has come, or something is due. While the connector waits for a scout, the
+ * thread that closes the session may wait for that answer, too. */
 static inline void zkr__connector_wake_locked(struct zkr_session *s) ZKR__LOCKED
 {
     (void)pthread_cond_broadcast(&s->connector_wake);
@@ -19,8 +19,4 @@ static inline void zkr__connector_wake_locked(struct zkr_session *s) ZKR__LOCKED
 /* Closes the handle, if there is one, and ends everything that depended on it.
  * If another thread is closing it, waits for that thread. */
 void zkr__connector_close_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
-
-/* Returns why there is no handle, for people. */
-const char *zkr__connector_fault(int rc);
-
 #endif

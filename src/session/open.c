@@ -12,14 +12,12 @@
 #include "session/connector.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
-#include "zk/probe.h"
 
 #define DEFAULT_SESSION_TIMEOUT_MS 10000
 #define DEFAULT_CONNECT_TIMEOUT_MS 15000
 #define DEFAULT_REPLY_TIMEOUT_MS   5000
 #define DEFAULT_LEASE_MARGIN_MS    50
-/* The time after an open that failed, for the diagnosis, and for the threads to
- * end. */
+/* The time after an open that failed for the threads to end. */
 #define AFTERMATH_MS 250
 /* The time that a close waits for the connector, which takes less, unless it
  * waits for a name server. */
@@ -28,7 +26,8 @@
 static int load_opts(struct zkr_session_opts *o,
                      const struct zkr_session_opts *opts)
 {
-    const uint32_t flags = ZKR_SESSION_OWN_LOOP | ZKR_SESSION_NO_LEASE;
+    const uint32_t flags =
+        ZKR_SESSION_OWN_LOOP | ZKR_SESSION_NO_LEASE | ZKR_SESSION_ONE_ROUND;
     int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, "session options");
 
     if (rc != ZKR_OK)
@@ -94,7 +93,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     atomic_init(&s->refs, 1);
     s->pid = getpid();
     init_lists(s);
-    zkr__op_init(&s->hello, s);
+    zkr__greeting_init(s);
     zkr__op_init(&s->touch, s);
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->timers_wake);
@@ -118,73 +117,6 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
         return rc;
     }
     *ret_session = s;
-    return ZKR_OK;
-}
-
-static int await_connection_unlocks(struct zkr_session *s,
-                                    int64_t deadline) ZKR__UNLOCKS
-{
-    while (!zkr__session_connected(s) && s->over == 0 &&
-           s->open_error == ZKR_OK &&
-           zkr__cond_wait(&s->changed, &s->lock, deadline))
-        ;
-    if (zkr__session_connected(s))
-        return ZKR_OK;
-    if (s->over != 0)
-        return zkr__fail(s->over, "session to %s: refused", s->hosts.servers);
-    if (s->open_error != ZKR_OK)
-        return zkr__fail(s->open_error, "session to %s: %s", s->hosts.servers,
-                         zkr__connector_fault(s->open_error));
-    return zkr__fail(ZKR_EUNREACHABLE, "session to %s: no answer in %u ms",
-                     s->hosts.servers, s->opts.connect_timeout_ms);
-}
-
-static void greet_locked(struct zkr_session *s) ZKR__LOCKED;
-
-/* A session may end before it is open; then the next one is used. */
-static void on_greeting(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr_session *s = op->session;
-
-    zkr__session_assert_locked(s);
-    if (reply->rc == ZKR_ZSESSIONEXPIRED && s->over == 0) {
-        greet_locked(s);
-        return;
-    }
-    s->greeted = true;
-    s->greeting = reply->rc;
-    (void)pthread_cond_broadcast(&s->changed);
-}
-
-/* Sends a first request, which tells whether the server serves, and whether the
- * chroot exists. */
-static void greet_locked(struct zkr_session *s) ZKR__LOCKED
-{
-    zkr__op_start_locked(&s->hello, ZKR__ZK_EXISTS, zkr__session_root(s),
-                         ZKR__RETRY_ALWAYS, on_greeting);
-}
-
-static int greet_unlocks(struct zkr_session *s, int64_t deadline) ZKR__UNLOCKS
-{
-    greet_locked(s);
-    while (!s->greeted && s->over == 0 &&
-           zkr__cond_wait(&s->changed, &s->lock, deadline))
-        ;
-    if (s->over != 0)
-        return zkr__fail(s->over, "session to %s: refused", s->hosts.servers);
-    if (!s->greeted)
-        return zkr__fail(ZKR_EUNREACHABLE,
-                         "session to %s: connected, but no answer in %u ms",
-                         s->hosts.servers, s->opts.connect_timeout_ms);
-    if (s->greeting == ZKR_ZNONODE)
-        return zkr__fail(ZKR_ENOCHROOT,
-                         "session to %s: the chroot '%s' does not exist "
-                         "(ZooKeeper -101, ZNONODE)",
-                         s->hosts.servers, zkr__session_root(s));
-    /* The servers tell everybody that a node is missing (ZOOKEEPER-2590). */
-    if (s->greeting != ZKR_OK && s->greeting != ZKR_ZNOAUTH)
-        return zkr__fail(s->greeting, "session to %s: first request",
-                         s->hosts.servers);
     return ZKR_OK;
 }
 
@@ -227,12 +159,29 @@ static int start_threads(struct zkr_session *s)
     return rc;
 }
 
-static int connect_unlocks(struct zkr_session *s) ZKR__UNLOCKS
+static int start_session(const char *hosts, const struct zkr_session_opts *opts,
+                         zkr_open_fn fn, void *user, zkr_session **ret_session)
 {
-    int64_t deadline = zkr__clock_deadline(s->opts.connect_timeout_ms);
-    int rc = await_connection_unlocks(s, deadline);
+    struct zkr_session *s = NULL;
+    int rc = new_session(hosts, opts, &s);
 
-    return rc == ZKR_OK ? greet_unlocks(s, deadline) : rc;
+    if (rc != ZKR_OK)
+        return rc;
+    rc = zkr__dispatch_start(s);
+    if (rc == ZKR_OK) {
+        rc = start_threads(s);
+        if (rc != ZKR_OK)
+            zkr__dispatch_stop(s);
+    }
+    if (rc != ZKR_OK) {
+        zkr__session_unref(s);
+        return rc;
+    }
+    zkr__session_lock(s);
+    *ret_session = s;
+    zkr__greeting_begin_locked(s, fn, user);
+    zkr__session_unlock(s);
+    return ZKR_OK;
 }
 
 static void give_up_open(struct zkr_session *s)
@@ -242,39 +191,44 @@ static void give_up_open(struct zkr_session *s)
     await_connector_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
     leave_threads_unlocks(s);
     zkr__session_unlock(s);
+    zkr__dispatch_stop(s);
+    zkr__session_unref(s);
 }
 
-static int open_session(const char *hosts, const struct zkr_session_opts *opts,
-                        zkr_session **ret_session)
+static int await_session(zkr_session *s)
 {
-    struct zkr_session *s = NULL;
     int rc;
 
-    rc = new_session(hosts, opts, &s);
+    zkr__session_lock(s);
+    rc = zkr__greeting_await_unlocks(s);
+    zkr__session_unlock(s);
     if (rc != ZKR_OK)
-        return rc;
-    rc = start_threads(s);
-    if (rc == ZKR_OK) {
-        zkr__session_lock(s);
-        rc = connect_unlocks(s);
-        zkr__session_unlock(s);
-        if (rc == ZKR_OK)
-            rc = zkr__dispatch_start(s);
-        if (rc != ZKR_OK) {
-            give_up_open(s);
-            if (rc == ZKR_EUNREACHABLE)
-                rc = zkr__probe(s->hosts.plain, &s->security, AFTERMATH_MS);
-        }
-    }
-    if (rc == ZKR_OK)
-        *ret_session = s;
-    else
-        zkr__session_unref(s);
+        give_up_open(s);
     return rc;
 }
 
 int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
                      zkr_session **ret_session)
+{
+    struct zkr_session *s = NULL;
+    int cancel;
+    int rc;
+
+    if (ret_session == NULL)
+        return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
+    cancel = zkr__thread_cancel_disable();
+    rc = start_session(hosts, opts, NULL, NULL, &s);
+    if (rc == ZKR_OK)
+        rc = await_session(s);
+    if (rc == ZKR_OK)
+        *ret_session = s;
+    zkr__thread_cancel_restore(cancel);
+    return rc;
+}
+
+int zkr_session_open_async(const char *hosts,
+                           const struct zkr_session_opts *opts, zkr_open_fn fn,
+                           void *user, zkr_session **ret_session)
 {
     int cancel;
     int rc;
@@ -282,24 +236,24 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
     if (ret_session == NULL)
         return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
     cancel = zkr__thread_cancel_disable();
-    rc = open_session(hosts, opts, ret_session);
+    rc = start_session(hosts, opts, fn, user, ret_session);
     zkr__thread_cancel_restore(cancel);
     return rc;
 }
 
 /* A name server may block the connector for ever. If the connector was opening
  * the handle of the session, there is none, and the requests that would end
- * with it end here. If it was opening a scout, there may be a handle, which
- * this thread closes. */
+ * with it end here. If it was asking about the servers, there may be a handle,
+ * which this thread closes. */
 static void end_threads_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline = zkr__clock_deadline(CLOSE_MS);
 
     zkr__connector_wake_locked(s); /* no scout is needed any more */
-    if (s->scout.away)
+    if (s->away)
         zkr__connector_close_handle_unlocks(s);
     await_connector_unlocks(s, deadline);
-    if (s->opening || s->scout.away)
+    if (s->opening || s->away)
         zkr__session_flush_locked(s);
     else
         await_connector_unlocks(s, ZKR__NEVER);

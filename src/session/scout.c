@@ -85,9 +85,9 @@ void zkr__scout_send_unlocks(struct zkr_session *s)
     int64_t now;
 
     s->scout.served = false;
-    s->scout.away = true;
+    s->away = true;
     send_unlocks(s, lost);
-    s->scout.away = false;
+    s->away = false;
     if (!is_needed(s, lost))
         return;
     now = zkr__clock_now();

@@ -14,6 +14,7 @@
 #include "base/sm.h"
 #include "base/timer.h"
 #include "session/dispatch.h"
+#include "session/greeting.h"
 #include "session/lease.h"
 #include "session/locked.h"
 #include "session/op.h"
@@ -41,8 +42,7 @@ struct zkr_session {
     uint64_t epoch;
     int64_t id; /* of the present session; 0 without one */
     uint32_t timeout_ms;
-    int over;       /* why calls fail; 0 when they do not */
-    int open_error; /* the error of the last attempt to make a handle */
+    int over; /* why calls fail; 0 when they do not */
 
     struct zkr__list queued;    /* operations waiting for the connection */
     struct zkr__list delayed;   /* operations waiting for the next attempt */
@@ -50,9 +50,7 @@ struct zkr_session {
     struct zkr__list refused;   /* operations that the timer thread ends */
     struct zkr__timer ending;
     size_t in_flight_count;
-    struct zkr__op hello; /* the first request of an open */
-    bool greeted;         /* `hello` was answered, with `greeting` */
-    int greeting;
+    struct zkr__greeting greeting;
 
     struct zkr__lease lease; /* of this epoch */
     int64_t promised_until;  /* the end of the lease of the last epoch */
@@ -74,6 +72,7 @@ struct zkr_session {
     int64_t open_at;   /* when to make the next one */
     int64_t opened_at; /* when this one was begun, by the lease's clock */
     bool told_server;  /* the server was told that the session ends */
+    bool away; /* the connector asks about the servers, without the lock */
     pthread_cond_t connector_wake;
     bool connector_done;
     pthread_t connector;
@@ -83,7 +82,6 @@ struct zkr_session {
         int64_t served_since; /* all since were served; 0: the last was not */
         unsigned lost;        /* how often the connection was lost */
         bool served;          /* this scout was served */
-        bool away; /* the connector sends it, without the lock at times */
     } scout;
 
     /* the timer thread */
@@ -92,7 +90,7 @@ struct zkr_session {
     pthread_cond_t timers_wake;
     pthread_t timer_thread;
 
-    pthread_cond_t changed; /* state, or connector_done: for open and close */
+    pthread_cond_t changed; /* greeting, or connector_done: for open, close */
 
     struct zkr__dispatch dispatch;
 };
@@ -145,7 +143,8 @@ char *zkr__session_full_path(const struct zkr_session *s, const char *path);
 
 void zkr__session_init_states(struct zkr_session *s);
 
-/* Ends the session for good: calls fail with `code` from now on. */
+/* Ends the session for good: calls fail with `code` from now on. The connector
+ * closes the handle. */
 void zkr__session_end_locked(struct zkr_session *s, int code,
                              enum zkr_session_state state,
                              const char *why) ZKR__LOCKED;

@@ -106,33 +106,36 @@ static void lost_locked(struct zkr_session *s, const char *why) ZKR__LOCKED
         s->tenant->upcalls->lost(s->tenant);
 }
 
-void zkr__session_end_locked(struct zkr_session *s, int code,
-                             enum zkr_session_state state, const char *why)
-{
-    s->over = code;
-    move_locked(s, state, why);
-    if (s->tenant != NULL) {
-        s->tenant->upcalls->lost(s->tenant);
-        s->tenant->upcalls->failed(s->tenant, code, why);
-    }
-    zkr__calls_wake_locked(s);
-}
-
 static void handle_dead_locked(struct zkr_session *s) ZKR__LOCKED
 {
     s->handle_dead = true;
     zkr__connector_wake_locked(s);
 }
 
+void zkr__session_end_locked(struct zkr_session *s, int code,
+                             enum zkr_session_state state, const char *why)
+{
+    s->over = code;
+    if (s->sm.state != (int)state) /* an open that failed is closed later */
+        move_locked(s, state, why);
+    if (s->tenant != NULL) {
+        s->tenant->upcalls->lost(s->tenant);
+        s->tenant->upcalls->failed(s->tenant, code, why);
+    }
+    zkr__calls_wake_locked(s);
+    handle_dead_locked(s);
+}
+
 void zkr__session_lost_locked(struct zkr_session *s, int code)
 {
     if (s->handle_dead || s->over != 0 || s->zk == NULL)
         return;
-    if (code == ZKR_ZAUTHFAILED)
+    if (code == ZKR_ZAUTHFAILED) {
         zkr__session_end_locked(s, code, ZKR_SESSION_AUTH_FAILED,
                                 "authentication failed");
-    else
-        lost_locked(s, "expired");
+        return;
+    }
+    lost_locked(s, "expired");
     handle_dead_locked(s);
 }
 

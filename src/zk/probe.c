@@ -16,7 +16,7 @@
 #include "zk/security.h"
 #include "zk/tls.h"
 
-#define SERVERS_MAX 16
+#define TARGETS_MAX 16
 
 struct target {
     char name[128]; /* "host:port" */
@@ -25,57 +25,78 @@ struct target {
     char tls[256];  /* why there is no TLS with it; "" otherwise */
 };
 
-/* Names were resolved when the handle was made. Here only addresses are used,
- * so that a name server that does not answer cannot delay the caller. */
-static int start_connect(const char *name)
+struct targets {
+    struct target target[TARGETS_MAX];
+    size_t count;
+};
+
+/* Returns a descriptor, or the negative errno. */
+static int start_connect(const struct addrinfo *info)
+{
+    int fd =
+        socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int saved;
+
+    if (fd >= 0 && (connect(fd, info->ai_addr, info->ai_addrlen) == 0 ||
+                    errno == EINPROGRESS))
+        return fd;
+    saved = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    return -saved;
+}
+
+/* Returns NULL when the name cannot be resolved now. */
+static struct addrinfo *resolve(const char *name)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-                                    .ai_flags =
-                                        AI_NUMERICHOST | AI_NUMERICSERV };
+                                    .ai_flags = AI_NUMERICSERV };
     struct addrinfo *info = NULL;
     char host[128];
     char *colon;
-    int fd;
 
     (void)snprintf(host, sizeof(host), "%.127s", name);
     colon = strrchr(host, ':');
     if (colon == NULL)
-        return -EINVAL;
+        return NULL;
     *colon = '\0';
-    if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host,
-                    colon + 1, &hints, &info) != 0)
-        return -ETIMEDOUT;
-    fd = socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, info->ai_addr, info->ai_addrlen) != 0 &&
-        errno != EINPROGRESS) {
-        int saved = errno;
-
-        (void)close(fd);
-        fd = -saved;
-    } else if (fd < 0) {
-        fd = -errno;
-    }
-    freeaddrinfo(info);
-    return fd;
+    return getaddrinfo(host, colon + 1, &hints, &info) == 0 ? info : NULL;
 }
 
-static size_t start_all(struct target targets[SERVERS_MAX], const char *servers)
+static void add_target(struct targets *all, const char *name, int fd)
 {
-    size_t count = 0;
+    struct target *t = &all->target[all->count++];
 
-    while (*servers != '\0' && count < SERVERS_MAX) {
+    (void)snprintf(t->name, sizeof(t->name), "%s", name);
+    t->fd = fd < 0 ? -1 : fd;
+    t->error = fd < 0 ? -fd : ETIMEDOUT;
+    t->tls[0] = '\0';
+}
+
+/* A server is asked at each of its addresses. */
+static void start_server(struct targets *all, const char *name)
+{
+    struct addrinfo *info = resolve(name);
+
+    if (info == NULL && all->count < TARGETS_MAX)
+        add_target(all, name, -ETIMEDOUT);
+    for (struct addrinfo *i = info; i != NULL && all->count < TARGETS_MAX;
+         i = i->ai_next)
+        add_target(all, name, start_connect(i));
+    if (info != NULL)
+        freeaddrinfo(info);
+}
+
+static void start_all(struct targets *all, const char *servers)
+{
+    while (*servers != '\0') {
         size_t len = strcspn(servers, ",");
-        struct target *t = &targets[count++];
-        int fd;
+        char name[128];
 
-        (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)len, servers);
-        fd = start_connect(t->name);
-        t->fd = fd < 0 ? -1 : fd;
-        t->error = fd < 0 ? -fd : ETIMEDOUT;
-        t->tls[0] = '\0';
+        (void)snprintf(name, sizeof(name), "%.*s", (int)len, servers);
+        start_server(all, name);
         servers += len + (servers[len] == ',');
     }
-    return count;
 }
 
 static void await(struct target *t, const struct zkr__security *security,
@@ -105,20 +126,23 @@ static bool has_accepted(const struct target *t)
 int zkr__probe(const char *servers, const struct zkr__security *security,
                int timeout_ms)
 {
-    struct target targets[SERVERS_MAX];
-    size_t count = start_all(targets, servers);
-    int64_t deadline = zkr__clock_deadline(timeout_ms);
+    struct targets all = { .count = 0 };
+    int64_t deadline;
     size_t refused = 0;
     const char *mute = NULL;
     const struct target *secretive = NULL;
 
-    for (size_t i = 0; i < count; i++) {
-        await(&targets[i], security, deadline);
-        if (targets[i].tls[0] != '\0' && secretive == NULL)
-            secretive = &targets[i];
-        refused += targets[i].error == ECONNREFUSED;
-        if (has_accepted(&targets[i]) && mute == NULL)
-            mute = targets[i].name;
+    start_all(&all, servers);
+    deadline = zkr__clock_deadline(timeout_ms);
+    for (size_t i = 0; i < all.count; i++) {
+        struct target *t = &all.target[i];
+
+        await(t, security, deadline);
+        if (t->tls[0] != '\0' && secretive == NULL)
+            secretive = t;
+        refused += t->error == ECONNREFUSED;
+        if (has_accepted(t) && mute == NULL)
+            mute = t->name;
     }
     if (secretive != NULL)
         return zkr__fail(ZKR_ZSSLCONNECTIONERROR,
@@ -131,9 +155,9 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
             "ZooKeeper: another service, one without a quorum, "
             "one that takes no more clients%s",
             mute, security->tls_ca == NULL ? ", or one that wants TLS" : "");
-    if (refused == count)
+    if (refused == all.count)
         return zkr__fail(ZKR_EREFUSED,
                          "every server of %s refused the connection", servers);
     return zkr__fail(ZKR_EUNREACHABLE, "no server of %s could be reached: %s",
-                     servers, strerror(targets[0].error));
+                     servers, strerror(all.target[0].error));
 }

@@ -101,6 +101,47 @@ a_session_that_ends_before_it_is_open_is_followed_by_another(void **state)
     proxy_stop(proxy);
 }
 
+static void record_open(int error, void *recorder)
+{
+    recorder_add(recorder, error, 0);
+}
+
+static zkr_session *begun;
+static struct recorder *opened;
+
+static void begin_open(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms = SESSION_MS;
+    opts.connect_timeout_ms = SOON_MS;
+    ok(zkr_session_open_async(server_hosts(the_server), &opts, record_open,
+                              opened, &begun));
+}
+
+static void an_open_reaches_a_server_that_is_just_starting(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        int code = 1;
+        zkr_mutex *m;
+
+        opened = recorder_new();
+        server_kill9(the_server);
+        begin_open();
+        m = new_mutex(begun, new_path());
+        restart_server();
+        release(acquire(m));
+        assert_true(recorder_wait(opened, 1, SOON_MS));
+        assert_true(recorder_get(opened, 0, &code, NULL));
+        assert_int_equal(code, ZKR_OK);
+        zkr_mutex_free(m);
+        close_session(begun);
+        assert_int_equal(recorder_count(opened), 1);
+        recorder_free(opened);
+    }
+}
+
 static void a_missing_chroot_is_named_and_not_created(void **state)
 {
     char hosts[64];
@@ -942,6 +983,7 @@ static int run_group(void)
         cmocka_unit_test(
             a_session_that_ends_before_it_is_open_is_followed_by_another),
         cmocka_unit_test(a_missing_chroot_is_named_and_not_created),
+        cmocka_unit_test(an_open_reaches_a_server_that_is_just_starting),
         cmocka_unit_test(refused_credentials_end_the_session),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(bad_mutexes_are_refused_by_name),

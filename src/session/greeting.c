@@ -1,0 +1,182 @@
+/* The greeting: finds out whether a new session is served, or why not, and
+ * tells it once. */
+#include "session/greeting.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "session/connector.h"
+#include "session/session.h"
+#include "session/timer_thread.h"
+#include "zk/probe.h"
+
+/* How long a probe waits for the servers. */
+#define PROBE_MS 250
+/* With ZKR_SESSION_ONE_ROUND: how long the client has for its first attempts
+ * before they are examined. Servers that are there are not disturbed so. */
+#define ROUND_MS 100
+
+static void run_notice(struct zkr__notice *notice)
+{
+    struct zkr__greeting *g =
+        ZKR__CONTAINER(notice, struct zkr__greeting, notice);
+
+    zkr__error_set_detail(g->detail);
+    g->fn(g->rc, g->user);
+}
+
+void zkr__greeting_init(struct zkr_session *s)
+{
+    struct zkr__greeting *g = &s->greeting;
+
+    zkr__op_init(&g->hello, s);
+    zkr__notice_init(&g->notice, run_notice);
+    g->probe_at = ZKR__NEVER;
+}
+
+static void tell_locked(struct zkr_session *s) ZKR__LOCKED
+{
+    if (s->greeting.fn != NULL)
+        zkr__dispatch_post_locked(s, &s->greeting.notice);
+    (void)pthread_cond_broadcast(&s->changed);
+}
+
+void zkr__greeting_end_locked(struct zkr_session *s, int rc, const char *format,
+                              ...)
+{
+    struct zkr__greeting *g = &s->greeting;
+    char why[ZKR__DETAIL_MAX];
+    va_list args;
+
+    if (g->done)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    if (rc != ZKR_OK)
+        zkr__error_format(g->detail, rc, "%s", why);
+    g->done = true;
+    g->rc = rc;
+    g->probe_at = ZKR__NEVER;
+    zkr__timer_thread_disarm_locked(s, &g->limit);
+    if (rc != ZKR_OK && s->over == 0)
+        zkr__session_end_locked(s, rc, ZKR_SESSION_CLOSED, "open failed");
+    tell_locked(s);
+}
+
+static void greet_locked(struct zkr_session *s) ZKR__LOCKED;
+
+static void on_answer_locked(struct zkr_session *s, int rc) ZKR__LOCKED
+{
+    const char *servers = s->hosts.servers;
+
+    if (s->over != 0)
+        zkr__greeting_end_locked(s, s->over, "session to %s: %s", servers,
+                                 s->over == ZKR_ECLOSED ? "closed" : "refused");
+    /* A session may end before it is open; then the next one is used. */
+    else if (rc == ZKR_ZSESSIONEXPIRED)
+        greet_locked(s);
+    else if (rc == ZKR_ZNONODE)
+        zkr__greeting_end_locked(s, ZKR_ENOCHROOT,
+                                 "session to %s: the chroot '%s' does not "
+                                 "exist (ZooKeeper -101, ZNONODE)",
+                                 servers, zkr__session_root(s));
+    /* The servers tell everybody that a node is missing (ZOOKEEPER-2590). */
+    else if (rc == ZKR_OK || rc == ZKR_ZNOAUTH)
+        zkr__greeting_end_locked(s, ZKR_OK, "served");
+    else
+        zkr__greeting_end_locked(s, rc, "session to %s: first request",
+                                 servers);
+}
+
+static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    zkr__session_assert_locked(op->session);
+    if (!op->session->greeting.done)
+        on_answer_locked(op->session, reply->rc);
+}
+
+/* The answer tells whether the server serves, and whether the chroot exists. */
+static void greet_locked(struct zkr_session *s)
+{
+    zkr__op_start_locked(&s->greeting.hello, ZKR__ZK_EXISTS,
+                         zkr__session_root(s), ZKR__RETRY_ALWAYS, on_answer);
+}
+
+/* Here the connector has had its time for a probe, too: a name server keeps
+ * it. */
+static void on_limit(struct zkr__timer *timer)
+{
+    struct zkr_session *s =
+        ZKR__CONTAINER(timer, struct zkr_session, greeting.limit);
+
+    zkr__session_assert_locked(s);
+    zkr__greeting_end_locked(s, s->over != 0 ? s->over : ZKR_EUNREACHABLE,
+                             "session to %s: %sno answer in %u ms",
+                             s->hosts.servers,
+                             zkr__session_connected(s) ? "connected, but " : "",
+                             s->opts.connect_timeout_ms);
+}
+
+void zkr__greeting_begin_locked(struct zkr_session *s, zkr_open_fn fn,
+                                void *user)
+{
+    struct zkr__greeting *g = &s->greeting;
+    int64_t deadline = zkr__clock_deadline(s->opts.connect_timeout_ms);
+    int64_t round = zkr__clock_deadline(ROUND_MS);
+    bool one_round = (s->opts.flags & ZKR_SESSION_ONE_ROUND) != 0;
+
+    g->fn = fn;
+    g->user = user;
+    if (g->done) { /* there was no handle */
+        tell_locked(s);
+        return;
+    }
+    g->probe_at = one_round && round < deadline ? round : deadline;
+    zkr__timer_thread_arm_locked(s, &g->limit, deadline + PROBE_MS * ZKR__MS,
+                                 on_limit);
+    zkr__connector_wake_locked(s);
+    greet_locked(s);
+}
+
+int64_t zkr__greeting_probe_at(const struct zkr_session *s)
+{
+    return s->greeting.probe_at;
+}
+
+/* Before the deadline only a refusal by all is an end, and only without a
+ * connection: a server may just have started. */
+void zkr__greeting_probe_unlocks(struct zkr_session *s)
+{
+    struct zkr__greeting *g = &s->greeting;
+    int64_t deadline = g->limit.instant - PROBE_MS * ZKR__MS;
+    char *servers = strdup(s->hosts.plain);
+    bool last = zkr__clock_now() >= deadline;
+    int rc = ZKR_ENOMEM;
+
+    g->probe_at = last ? ZKR__NEVER : deadline;
+    s->away = true;
+    zkr__session_unlock(s);
+    if (servers != NULL)
+        rc = zkr__probe(servers, &s->security, PROBE_MS);
+    free(servers);
+    zkr__session_lock(s);
+    s->away = false;
+    if (last || (rc == ZKR_EREFUSED && !zkr__session_connected(s)))
+        zkr__greeting_end_locked(s, rc, "%s", zkr_error_detail());
+}
+
+int zkr__greeting_await_unlocks(struct zkr_session *s)
+{
+    struct zkr__greeting *g = &s->greeting;
+
+    while (!g->done)
+        (void)zkr__cond_wait(&s->changed, &s->lock, ZKR__NEVER);
+    if (g->rc != ZKR_OK)
+        zkr__error_set_detail(g->detail);
+    return g->rc;
+}

@@ -1,0 +1,298 @@
+/* Tests of opening a session: with and without waiting, and when servers
+ * refuse. */
+#include "unit.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "base/clock.h"
+#include "client.h"
+#include "opened.h"
+
+/* Nobody listens there. */
+#define REFUSED "127.0.0.1:1"
+/* An open that waits so long hangs. */
+#define FOREVER_MS 600000
+
+static int setup(void **state)
+{
+    (void)state;
+    client_reset();
+    return 0;
+}
+
+static void pass_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+/* What a callback was told. */
+struct told {
+    atomic_int times;
+    int error;
+    char detail[512];
+};
+
+static void on_open(int error, void *user)
+{
+    struct told *told = user;
+
+    told->error = error;
+    strncpy(told->detail, zkr_error_detail(), sizeof(told->detail) - 1);
+    (void)atomic_fetch_add(&told->times, 1);
+}
+
+static void on_acquire(int error, zkr_grant *grant, void *user)
+{
+    struct told *told = user;
+
+    told->error = error;
+    zkr_grant_free(grant);
+    (void)atomic_fetch_add(&told->times, 1);
+}
+
+static void await(struct told *told)
+{
+    while (atomic_load(&told->times) == 0)
+        pass_a_moment();
+}
+
+static zkr_session *begin(const char *hosts, uint32_t timeout_ms,
+                          uint32_t flags, struct told *told)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.connect_timeout_ms = timeout_ms;
+    opts.flags = flags;
+    *told = (struct told){ .error = 1 };
+    assert_int_equal(zkr_session_open_async(hosts, &opts, on_open, told, &s),
+                     ZKR_OK);
+    assert_non_null(s);
+    return s;
+}
+
+static void claims_wait_for_the_connection(void **state)
+{
+    struct told opened;
+    struct told acquired = { .error = 1 };
+    zkr_grant *g = NULL;
+    zkr_session *s;
+    zkr_mutex *m;
+
+    (void)state;
+    client_connects(false);
+    s = begin(REFUSED, FOREVER_MS, 0, &opened);
+    m = new_mutex(s);
+    assert_int_equal(
+        zkr_mutex_acquire_async(m, -1, on_acquire, &acquired, NULL), ZKR_OK);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &g), ZKR_ZCONNECTIONLOSS);
+    assert_int_equal(zkr_mutex_acquire(m, 5, &g), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_session_state(s), ZKR_SESSION_CONNECTING);
+    assert_int_equal(atomic_load(&opened.times), 0);
+    client_connects(true);
+    await(&opened);
+    await(&acquired);
+    assert_int_equal(opened.error, ZKR_OK);
+    assert_string_equal(opened.detail, "");
+    assert_int_equal(acquired.error, ZKR_OK);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+    assert_int_equal(atomic_load(&opened.times), 1);
+}
+
+/* The chroot is missing; so what waits gets that error, too. */
+static void what_waits_ends_with_an_open_that_fails(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct told opened;
+        struct told acquired = { .error = 1 };
+        zkr_grant *g = NULL;
+        zkr_session *s;
+        zkr_mutex *m;
+
+        client_reset();
+        client_connects(false);
+        client_answers(ZKR__ZK_EXISTS, ZKR_ZNONODE);
+        s = begin(REFUSED, FOREVER_MS, 0, &opened);
+        m = new_mutex(s);
+        client_stops_at(ZKR__ZK_CREATE);
+        assert_int_equal(
+            zkr_mutex_acquire_async(m, -1, on_acquire, &acquired, NULL),
+            ZKR_OK);
+        client_connects(true);
+        await(&opened);
+        await(&acquired);
+        assert_int_equal(opened.error, ZKR_ENOCHROOT);
+        assert_non_null(strstr(opened.detail, "chroot"));
+        assert_int_equal(acquired.error, ZKR_ENOCHROOT);
+        assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ENOCHROOT);
+        assert_int_equal(zkr_session_state(s), ZKR_SESSION_CLOSED);
+        zkr_mutex_free(m);
+        assert_int_equal(zkr_session_close(s), ZKR_OK);
+        assert_int_equal(atomic_load(&opened.times), 1);
+    }
+}
+
+static void that_there_is_no_handle_is_told(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) { /* it may fail before the call returns */
+        struct told told;
+        zkr_session *s;
+
+        client_makes_no_handle(1, ZKR_EHOSTS);
+        s = begin(REFUSED, FOREVER_MS, 0, &told);
+        await(&told);
+        assert_int_equal(told.error, ZKR_EHOSTS);
+        assert_non_null(strstr(told.detail, REFUSED));
+        assert_int_equal(zkr_session_close(s), ZKR_OK);
+    }
+}
+
+/* The fake client says nothing; the port refuses. */
+static void an_open_tries_until_its_deadline(void **state)
+{
+    int64_t before = zkr__clock_now();
+    struct told told;
+    zkr_session *s;
+
+    (void)state;
+    client_connects(false);
+    s = begin(REFUSED, 300, 0, &told);
+    await(&told);
+    assert_int_equal(told.error, ZKR_EREFUSED);
+    assert_true(zkr__clock_now() - before >= 300 * ZKR__MS);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void one_round_ends_when_all_refuse(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    client_connects(false);
+    opts.connect_timeout_ms = FOREVER_MS;
+    opts.flags = ZKR_SESSION_ONE_ROUND;
+    for (int i = 0; i < 2; i++) {
+        zkr_session *s = NULL;
+        struct told told;
+
+        assert_int_equal(zkr_session_open(REFUSED ",localhost:1", &opts, &s),
+                         ZKR_EREFUSED);
+        assert_null(s);
+        s = begin(REFUSED, FOREVER_MS, ZKR_SESSION_ONE_ROUND, &told);
+        await(&told);
+        assert_int_equal(told.error, ZKR_EREFUSED);
+        assert_int_equal(zkr_session_close(s), ZKR_OK);
+    }
+}
+
+static void a_close_before_the_end_is_told(void **state)
+{
+    (void)state;
+    client_connects(false);
+    for (int i = 0; i < 2; i++) {
+        struct told told;
+        zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &told);
+
+        assert_int_equal(zkr_session_close(s), ZKR_OK);
+        assert_int_equal(atomic_load(&told.times), 1);
+        assert_int_equal(told.error, ZKR_ECLOSED);
+    }
+}
+
+static void credentials_that_are_refused_are_told(void **state)
+{
+    struct told told;
+    zkr_session *s;
+
+    (void)state;
+    client_connects(false);
+    s = begin(REFUSED, FOREVER_MS, 0, &told);
+    client_says(ZKR__ZK_AUTH_FAILED);
+    while (client_handles() == 0)
+        pass_a_moment();
+    client_says(ZKR__ZK_AUTH_FAILED);
+    await(&told);
+    assert_int_equal(told.error, ZKR_ZAUTHFAILED);
+    assert_int_equal(zkr_session_state(s), ZKR_SESSION_AUTH_FAILED);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+static void in_its_own_loop_the_program_is_told_there(void **state)
+{
+    struct told told;
+    zkr_session *s = begin(REFUSED, FOREVER_MS, ZKR_SESSION_OWN_LOOP, &told);
+
+    (void)state;
+    while (atomic_load(&told.times) == 0) {
+        assert_int_equal(zkr_session_dispatch(s), ZKR_OK);
+        pass_a_moment();
+    }
+    assert_int_equal(told.error, ZKR_OK);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+    assert_int_equal(atomic_load(&told.times), 1);
+}
+
+static void what_cannot_be_right_is_refused_at_once(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct told told = { .error = 1 };
+    zkr_session *s = NULL;
+
+    (void)state;
+    opts.flags = 1u << 31;
+    assert_int_equal(zkr_session_open_async(NULL, NULL, on_open, &told, &s),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_session_open_async("h:1/a/", NULL, on_open, &told, &s),
+                     ZKR_EPATH);
+    assert_int_equal(zkr_session_open_async(REFUSED, &opts, on_open, &told, &s),
+                     ZKR_EINVAL);
+    assert_int_equal(
+        zkr_session_open_async(REFUSED, NULL, on_open, &told, NULL),
+        ZKR_EINVAL);
+    assert_null(s);
+    assert_int_equal(client_handles(), 0);
+    assert_int_equal(atomic_load(&told.times), 0);
+}
+
+static void the_callback_may_be_missing(void **state)
+{
+    zkr_grant *g = NULL;
+    zkr_session *s = NULL;
+    zkr_mutex *m;
+
+    (void)state;
+    assert_int_equal(zkr_session_open_async(REFUSED, NULL, NULL, NULL, &s),
+                     ZKR_OK);
+    m = new_mutex(s);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    assert_int_equal(zkr_grant_release(g), ZKR_OK);
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(claims_wait_for_the_connection, setup),
+        cmocka_unit_test_setup(what_waits_ends_with_an_open_that_fails, setup),
+        cmocka_unit_test_setup(that_there_is_no_handle_is_told, setup),
+        cmocka_unit_test_setup(an_open_tries_until_its_deadline, setup),
+        cmocka_unit_test_setup(one_round_ends_when_all_refuse, setup),
+        cmocka_unit_test_setup(a_close_before_the_end_is_told, setup),
+        cmocka_unit_test_setup(credentials_that_are_refused_are_told, setup),
+        cmocka_unit_test_setup(in_its_own_loop_the_program_is_told_there,
+                               setup),
+        cmocka_unit_test_setup(what_cannot_be_right_is_refused_at_once, setup),
+        cmocka_unit_test_setup(the_callback_may_be_missing, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
