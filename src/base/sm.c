@@ -4,20 +4,34 @@
 
 #include <stdlib.h>
 
+#ifdef ZKR__PROBES
+#include <sys/sdt.h>
+#ifdef __clang__ /* of its macros */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
+#endif
+
 #include "base/log.h"
+
+#ifndef ZKR__PROBES
+#define DTRACE_PROBE6(...) ((void)0)
+#endif
 
 void zkr__sm_move(struct zkr__sm *sm, int to, const char *why)
 {
-    const struct zkr__sm_state *from = &sm->table[sm->state];
+    const struct zkr__sm_state *before = &sm->table[sm->state];
+    const char *now = sm->table[to].name;
 
     /* This is not an assert: a claim in an impossible state could report
      * "held", so release builds stop here too. */
-    if ((from->next & ZKR__BIT(to)) == 0) {
-        zkr__log(ZKR_LOG_ERROR, "%s %p: illegal move %s -> %s (%s)", sm->what,
-                 (void *)sm, from->name, sm->table[to].name, why);
+    if ((before->next & ZKR__BIT(to)) == 0) {
+        zkr__log(ZKR_LOG_ERROR, "%s %s %p: illegal move %s -> %s (%s)",
+                 sm->what, sm->whose, (void *)sm, before->name, now, why);
         abort();
     }
-    zkr__log(ZKR_LOG_DEBUG, "%s %p: %s -> %s (%s)", sm->what, (void *)sm,
-             from->name, sm->table[to].name, why);
+    zkr__log(ZKR_LOG_DEBUG, "%s %s %p: %s -> %s (%s)", sm->what, sm->whose,
+             (void *)sm, before->name, now, why);
+    DTRACE_PROBE6(zkrecipes, state, sm->what, sm->whose, sm, before->name, now,
+                  why);
     sm->state = to;
 }

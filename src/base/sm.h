@@ -15,10 +15,14 @@ struct zkr__sm_state {
 struct zkr__sm {
     int state;
     const struct zkr__sm_state *table;
-    const char *what; /* for the log: "claim", "session" */
+    const char *what;  /* for the log and the probe: "claim", "session" */
+    const char *whose; /* likewise: the path of the lock, or "-" */
 };
 
-/* The only place where a state changes. An illegal move is a bug: it aborts. */
+/* The only place where a state changes. An illegal move is a bug: it aborts.
+ * Each move is a line of the log and, where the build has them, a static probe
+ * (USDT) zkrecipes:state with the arguments: what, whose, the address of the
+ * object, the state before, the state now, and why. */
 void zkr__sm_move(struct zkr__sm *sm, int to, const char *why);
 
 static inline const char *zkr__sm_name(const struct zkr__sm *sm)

@@ -84,7 +84,8 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     c->session = lock->session;
     c->recipe = recipe;
     c->way = part == ZKR__MEMBER ? &zkr__in_a_cohort : recipe->way;
-    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, c->way->moves, "claim" };
+    c->sm =
+        (struct zkr__sm){ ZKR__CLAIM_IDLE, c->way->moves, "claim", lock->path };
     c->cohort.part = part;
     zkr__list_init(&c->cohort.link);
     c->request.claim = c;

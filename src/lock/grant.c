@@ -78,7 +78,8 @@ static void move_locked(struct zkr_grant *g, enum zkr_grant_state state,
 
 void zkr__grant_init(struct zkr_grant *g)
 {
-    g->sm = (struct zkr__sm){ 0, table, "grant" };
+    g->sm =
+        (struct zkr__sm){ 0, table, "grant", zkr__grant_claim(g)->lock->path };
     zkr__notice_init(&g->notice, run_listener);
     zkr__release_init(g);
 }

@@ -48,7 +48,7 @@ void zkr__session_init_states(struct zkr_session *s)
     s->epoch = 1;
     s->scout.due = ZKR__NEVER;
     reset_lease(s);
-    s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session" };
+    s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session", "-" };
 }
 
 /* Timers without a delay would never release the lock. */

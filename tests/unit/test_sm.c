@@ -47,7 +47,7 @@ static int silence(void **state)
 static int signal_of_move(int from, int to)
 {
     static const struct rlimit no_core = { 0, 0 };
-    struct zkr__sm sm = { from, table, "thing" };
+    struct zkr__sm sm = { from, table, "thing", "/a" };
     pid_t pid = fork();
     int status = 0;
 
@@ -63,7 +63,7 @@ static int signal_of_move(int from, int to)
 
 static void legal_move_is_made(void **state)
 {
-    struct zkr__sm sm = { IDLE, table, "thing" };
+    struct zkr__sm sm = { IDLE, table, "thing", "/a" };
 
     (void)state;
     assert_string_equal(zkr__sm_name(&sm), "IDLE");
@@ -77,7 +77,7 @@ static void legal_move_is_made(void **state)
 
 static void the_highest_state_can_be_used(void **state)
 {
-    struct zkr__sm sm = { IDLE, table, "thing" };
+    struct zkr__sm sm = { IDLE, table, "thing", "/a" };
 
     (void)state;
     zkr__sm_move(&sm, LAST, "up");
@@ -99,7 +99,7 @@ static void illegal_move_aborts(void **state)
 
 static void move_is_logged_for_debugging(void **state)
 {
-    struct zkr__sm sm = { IDLE, table, "thing" };
+    struct zkr__sm sm = { IDLE, table, "thing", "/a" };
     struct lines lines = { "", ZKR_LOG_ERROR, 0 };
 
     (void)state;
@@ -107,7 +107,7 @@ static void move_is_logged_for_debugging(void **state)
     zkr__sm_move(&sm, BUSY, "work");
     assert_int_equal(lines.count, 1);
     assert_int_equal(lines.level, ZKR_LOG_DEBUG);
-    assert_non_null(strstr(lines.text, "thing "));
+    assert_non_null(strstr(lines.text, "thing /a "));
     assert_non_null(strstr(lines.text, "IDLE -> BUSY (work)"));
 
     zkr_log_set(ZKR_LOG_INFO, keep_line, &lines);
@@ -141,7 +141,7 @@ static void illegal_move_is_logged_as_an_error(void **state)
         assert_true(n >= 0);
     }
     (void)close(fds[0]);
-    assert_ptr_equal(strstr(text, "error: thing "), text);
+    assert_ptr_equal(strstr(text, "error: thing /a "), text);
     assert_non_null(strstr(text, "illegal move DONE -> BUSY (test)"));
 }
 
