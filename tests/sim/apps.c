@@ -43,6 +43,16 @@ static int64_t deadline_of(const struct thread *t, int64_t timeout_ms)
     return timeout_ms == 0 ? user_reply_timeout(t) : timeout_ms; /* a try */
 }
 
+static struct attempt *ask_oracle(const struct thread *t, bool shared,
+                                  int64_t timeout_ms)
+{
+    struct attempt *a =
+        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
+
+    a->only_mutexes = t->recipe != world.recipe;
+    return a;
+}
+
 /* A callback cannot wait. */
 static void refused_inside(struct async *a)
 {
@@ -74,10 +84,9 @@ static void on_async(int rc, zkr_grant *grant, void *user)
 
 static void blocking_round(struct thread *t)
 {
-    bool shared = world.recipe == RWLOCK && choose(2) == 1;
+    bool shared = t->recipe == RWLOCK && choose(2) == 1;
     int64_t timeout_ms = some_timeout();
-    struct attempt *a =
-        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
+    struct attempt *a = ask_oracle(t, shared, timeout_ms);
     zkr_grant *grant = NULL;
     int rc = user_acquire(t, shared, timeout_ms, &grant);
 
@@ -90,15 +99,14 @@ static void blocking_round(struct thread *t)
 
 static void async_round(struct thread *t)
 {
-    bool shared = world.recipe == RWLOCK && choose(2) == 1;
+    bool shared = t->recipe == RWLOCK && choose(2) == 1;
     int64_t timeout_ms = some_timeout();
     struct async *a = arena_new(sizeof(*a));
     zkr_request *request = NULL;
     int rc;
 
     a->thread = t;
-    a->attempt =
-        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
+    a->attempt = ask_oracle(t, shared, timeout_ms);
     rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &request);
     if (rc != ZKR_OK) {
         oracle_told(a->attempt, rc, NULL);
@@ -131,13 +139,12 @@ static void async_round(struct thread *t)
 
 static void ask_one(struct thread *t, struct async *a)
 {
-    bool shared = world.recipe == RWLOCK && choose(3) == 1;
+    bool shared = t->recipe == RWLOCK && choose(3) == 1;
     int64_t timeout_ms = some_timeout();
     int rc;
 
     a->thread = t;
-    a->attempt =
-        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
+    a->attempt = ask_oracle(t, shared, timeout_ms);
     rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &a->request);
     if (rc == ZKR_OK)
         return;
@@ -297,9 +304,9 @@ static void round_of(struct thread *t)
         ask_session(t);
     if (one_in(40))
         user_makes_mistakes(t);
-    if (world.recipe != REENTRANT && choose(2) == 1 && one_in(2))
+    if (t->recipe != REENTRANT && choose(2) == 1 && one_in(2))
         burst_round(t);
-    else if (world.recipe != REENTRANT && choose(2) == 1)
+    else if (t->recipe != REENTRANT && choose(2) == 1)
         async_round(t);
     else
         blocking_round(t);
@@ -336,7 +343,12 @@ static void start_thread(struct process *p)
     struct thread *t = arena_new(sizeof(*t));
 
     t->process = p;
+    t->recipe = world.recipe;
     t->flags = p->stays.ms != 0 ? p->stays.flags : options_lock_flags();
+    if (world.recipe == RWLOCK && p->stays.ms == 0 && one_in(4)) {
+        t->recipe = MUTEX;
+        t->flags &= ~ZKR_RWLOCK_REENTRANT;
+    }
     t->rounds = 1 + (int)choose(3);
     world.busy++;
     (void)fiber_start(p->number, thread_main, t);

@@ -19,6 +19,8 @@ struct held {
     const struct zkr__claim *beside;
     const struct node *node;
     bool shared;
+    int64_t token;    /* a reader beside a writer has the place of that */
+    uint32_t markers; /* of those that it waits for */
 };
 
 static struct held *all;
@@ -43,10 +45,23 @@ static bool is_unfair(const struct node *n)
     return strcmp(n->path, WORLD_PATH "/holder") == 0;
 }
 
+/* A mutex beside read/write locks waits for mutexes only. */
+static bool heeds(const struct held *h, const struct node *n)
+{
+    int64_t seq;
+
+    return is_unfair(n) ||
+           zkr__node_name_parse(n->name, h->markers, &seq) != ZKR__FOREIGN;
+}
+
+/* The one that came later would have to wait for the other. */
 static bool conflict(const struct held *a, const struct held *b)
 {
+    const struct held *later = a->token > b->token ? a : b;
+
     return !(a->shared && b->shared) && a->beside != b->claim &&
-           b->beside != a->claim && is_unfair(a->node) == is_unfair(b->node);
+           b->beside != a->claim && is_unfair(a->node) == is_unfair(b->node) &&
+           heeds(later, (later == a ? b : a)->node);
 }
 
 static void check_exclusion(const struct held *h)
@@ -88,8 +103,13 @@ static void begins(const struct zkr__claim *c)
 {
     struct held *h = arena_new(sizeof(*h));
 
-    *h = (struct held){ all, c, zkr__claim_beside(c), node_of(c),
-                        c->place.kind == ZKR__SHARED };
+    *h = (struct held){ .next = all,
+                        .claim = c,
+                        .beside = zkr__claim_beside(c),
+                        .node = node_of(c),
+                        .shared = c->place.kind == ZKR__SHARED,
+                        .token = c->node.token,
+                        .markers = c->recipe->markers };
     if (h->node == NULL)
         world_fail("%s is granted the lock, and never was", c->node.path);
     all = h;
@@ -110,6 +130,12 @@ void held_moved(const struct zkr__claim *c, int state)
         begins(c);
 }
 
+/* As conflict(). */
+static bool is_later_heeding(const struct held *h, const struct attempt *a)
+{
+    return h->token > a->token ? heeds(h, a->node) : oracle_heeds(a, h->node);
+}
+
 const struct node *held_against(const struct attempt *a)
 {
     for (const struct held *h = all; h != NULL; h = h->next) {
@@ -118,7 +144,7 @@ const struct node *held_against(const struct attempt *a)
         if (h->claim != NULL && h->node != a->node && !beside &&
             (h->beside == NULL || node_of(h->beside) != a->node) &&
             !(h->shared && a->shared) && there(h->node) &&
-            is_unfair(h->node) == is_unfair(a->node))
+            is_later_heeding(h, a) && is_unfair(h->node) == is_unfair(a->node))
             return h->node;
     }
     return NULL;

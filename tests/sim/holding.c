@@ -9,7 +9,7 @@
 /* Only its own thread gives a counted lock back. */
 static bool counts(const struct thread *t)
 {
-    return world.recipe == REENTRANT || (t->flags & ZKR_RWLOCK_REENTRANT) != 0;
+    return t->recipe == REENTRANT || (t->flags & ZKR_RWLOCK_REENTRANT) != 0;
 }
 
 static void on_released(int rc, void *user)
@@ -93,7 +93,7 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
     oracle_over(a);
     if (one_in(8))
         listen_no_more(grant);
-    if (world.recipe == REENTRANT) {
+    if (t->recipe == REENTRANT) {
         give_back_reentrant(t, grant);
     } else {
         if (choose(3) > 0)
@@ -102,7 +102,7 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
     }
     oracle_in_time("a release", t->process->number, began, stopped,
                    user_reply_timeout(t) * MS);
-    if (world.recipe == REENTRANT && t->lock == NULL)
+    if (t->recipe == REENTRANT && t->lock == NULL)
         (void)user_make_lock(t);
 }
 
@@ -281,7 +281,7 @@ static void acquire_again(struct thread *t, const struct attempt *a,
     if (rc != ZKR_OK || again != grant || zkr_grant_depth(grant) < 2)
         world_fail("attempt %d cannot be counted: %d", a->number, rc);
     user_pauses(4);
-    if (world.recipe == REENTRANT) {
+    if (t->recipe == REENTRANT) {
         (void)zkr_reentrant_mutex_release(t->lock);
         return;
     }
@@ -330,9 +330,9 @@ static void acquire_more(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
     if (counts(t) && choose(2) == 0)
         acquire_again(t, a, grant);
-    else if (world.recipe == RWLOCK && a->shared)
+    else if (t->recipe == RWLOCK && a->shared)
         upgrade(t);
-    else if (world.recipe == RWLOCK)
+    else if (t->recipe == RWLOCK)
         read_beside(t, a, grant);
 }
 
@@ -364,7 +364,7 @@ void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
         user_mistakes_grant(t, grant);
     if (owned && one_in(4))
         acquire_more(t, a, grant);
-    if (world.recipe == RWLOCK && !a->shared && one_in(3))
+    if (t->recipe == RWLOCK && !a->shared && one_in(3))
         a = downgrade(t, a, &grant);
     user_gives_back(t, a, grant);
 }

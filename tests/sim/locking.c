@@ -16,7 +16,7 @@ static int make_lock(struct thread *t, void **lock)
     opts.retain_max = rw_opts.retain_max = t->process->stays.max;
     if (t->flags != 0)
         opts.label = rw_opts.label = "to see what happens";
-    switch (world.recipe) {
+    switch (t->recipe) {
     case MUTEX:
         rc = zkr_mutex_new(s, path, &opts, (zkr_mutex **)lock);
         break;
@@ -43,9 +43,9 @@ static int make_in_the_end(struct thread *t, void **lock)
     return rc;
 }
 
-static void free_lock(void *lock)
+static void free_lock(const struct thread *t, void *lock)
 {
-    switch (world.recipe) {
+    switch (t->recipe) {
     case MUTEX:
         zkr_mutex_free(lock);
         break;
@@ -78,7 +78,7 @@ int user_make_lock(struct thread *t)
     if (p->stays.lock == NULL)
         p->stays.lock = lock;
     else if (lock != NULL) /* another thread was faster */
-        free_lock(lock);
+        free_lock(t, lock);
     p->stays.users++;
     t->lock = p->stays.lock;
     return ZKR_OK;
@@ -100,24 +100,24 @@ void user_free_lock(struct thread *t)
             return;
         p->stays.lock = NULL;
     }
-    free_lock(lock);
+    free_lock(t, lock);
 }
 
 void user_yields(const struct thread *t)
 {
     if (t->lock == NULL)
         return;
-    if (world.recipe == MUTEX)
+    if (t->recipe == MUTEX)
         (void)zkr_mutex_yield(t->lock);
-    else if (world.recipe == RWLOCK)
+    else if (t->recipe == RWLOCK)
         (void)zkr_rwlock_yield(t->lock);
-    else if (world.recipe == REENTRANT)
+    else if (t->recipe == REENTRANT)
         (void)zkr_reentrant_mutex_yield(t->lock);
 }
 
 void user_cancel(struct thread *t)
 {
-    switch (world.recipe) {
+    switch (t->recipe) {
     case MUTEX:
         (void)zkr_mutex_cancel(t->lock);
         break;
@@ -137,7 +137,7 @@ void user_checks_path(const struct thread *t)
 {
     const char *path = NULL;
 
-    switch (world.recipe) {
+    switch (t->recipe) {
     case MUTEX:
         path = zkr_mutex_path(t->lock);
         break;
@@ -160,7 +160,7 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
 {
     int rc;
 
-    switch (world.recipe) {
+    switch (t->recipe) {
     case MUTEX:
         return zkr_mutex_acquire(t->lock, timeout_ms, grant);
     case RWLOCK:
@@ -181,9 +181,9 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
 int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
                        zkr_acquire_fn fn, void *user, zkr_request **request)
 {
-    if (world.recipe == MUTEX)
+    if (t->recipe == MUTEX)
         return zkr_mutex_acquire_async(t->lock, timeout_ms, fn, user, request);
-    if (world.recipe == UNFAIR)
+    if (t->recipe == UNFAIR)
         return zkr_unfair_mutex_acquire_async(t->lock, timeout_ms, fn, user,
                                               request);
     return shared ? zkr_rwlock_acquire_read_async(t->lock, timeout_ms, fn, user,

@@ -12,6 +12,7 @@ struct attempt {
     int number;
     int process;
     bool shared;
+    bool only_mutexes; /* it waits for no reader, and for no writer */
     int64_t asked;
     int64_t stopped;  /* of the process, when it was asked */
     int64_t deadline; /* INT64_MAX without */
@@ -47,6 +48,8 @@ void oracle_checked(struct attempt *a, int rc);
 void oracle_over(struct attempt *a);
 void oracle_over_with(const zkr_grant *grant);
 
+/* Tells whether it would wait for that node, if it was ahead. */
+bool oracle_heeds(const struct attempt *a, const struct node *n);
 /* Tells whether the node of this attempt, which is over, has been handed on to
  * another in its process. */
 bool oracle_is_handed_on(const struct attempt *a);

@@ -7,9 +7,10 @@
 struct thread {
     struct process *process;
     int rounds;
-    void *lock;     /* of world.recipe, */
-    uint32_t flags; /* ... with these */
-    int bursts;     /* its address wakes the thread */
+    enum recipe recipe; /* world.recipe, or a mutex beside read/write locks */
+    void *lock;         /* of that recipe, */
+    uint32_t flags;     /* ... with these */
+    int bursts;         /* its address wakes the thread */
 };
 
 void user_pauses(uint32_t most);
