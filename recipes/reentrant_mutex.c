@@ -59,8 +59,7 @@ int zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *rm, int64_t timeout_ms)
                              &unused);
 }
 
-/* Finds the claim of the calling thread. On error `ret_claim` is not
- * touched. */
+/* Finds the claim of the calling thread; on error it is NULL. */
 static int find(zkr_reentrant_mutex *rm, struct zkr__claim **ret_claim)
 {
     struct zkr__lock *lock = lock_of(rm);
@@ -68,6 +67,7 @@ static int find(zkr_reentrant_mutex *rm, struct zkr__claim **ret_claim)
     bool held;
     int rc = zkr__lock_check(lock, noun);
 
+    *ret_claim = NULL;
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(lock->session);

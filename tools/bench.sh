@@ -53,7 +53,7 @@ install_packages() {
 
 build_peers() {
     { [ -e "$build/build.ninja" ] ||
-        meson setup "$build" --buildtype=release; } >"$work/log" 2>&1 &&
+        meson setup "$build" --buildtype=release -Dwerror=true; } >"$work/log" 2>&1 &&
         ninja -C "$build" bench-peers >>"$work/log" 2>&1 ||
         { cat "$work/log" >&2; die 70 "the build failed"; }
 }

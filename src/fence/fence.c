@@ -60,7 +60,7 @@ int zkr_fence_new(zkr_fence **ret_fence)
 
 int zkr_fence_open(const char *file, zkr_fence **ret_fence)
 {
-    zkr_fence *f;
+    zkr_fence *f = NULL;
     int cancel;
     int rc;
 

@@ -442,8 +442,9 @@ static size_t count_nodes(const char *path)
         return 0;
     for (size_t i = 0; i < count; i++) {
         char full[4096];
+        int len = snprintf(full, sizeof(full), "%s/%s", path, names[i]);
 
-        (void)snprintf(full, sizeof(full), "%s/%s", path, names[i]);
+        assert_in_range(len, 1, sizeof(full) - 1);
         sum += count_nodes(full);
     }
     admin_children_free(names, count);
