@@ -2,6 +2,7 @@
 # Measure the locks beside those of others, and write docs/benchmarks.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/packages.sh
 
 packages=(gcc meson ninja-build pkg-config libzookeeper-mt-dev libjansson-dev
     libsmartcols-dev libncurses-dev zookeeper default-jdk-headless
@@ -33,22 +34,6 @@ TEXT
 die() {
     echo "bench.sh: $2" >&2
     exit "$1"
-}
-
-install_packages() {
-    local missing=() p
-
-    for p in "${packages[@]}"; do
-        dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
-            grep -q 'ok installed' || missing+=("$p")
-    done
-    [ ${#missing[@]} -gt 0 ] || return 0
-    [ "$(id -u)" -eq 0 ] ||
-        die 69 "run as root: apt-get install ${missing[*]}"
-    echo "installing ${missing[*]}"
-    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y \
-        --no-install-recommends "${missing[@]}"; } >"$work/log" 2>&1 ||
-        { cat "$work/log" >&2; die 69 "apt-get failed"; }
 }
 
 build_peers() {
@@ -94,7 +79,7 @@ done
 
 make_work_directory
 trap 'rm -rf -- "$work"' EXIT
-install_packages
+install_packages "$work/log" "${packages[@]}"
 build_peers
 ! $smoke || out=$work/docs
 mkdir -p "$out/benchmarks"

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/debian.sh
+. tools/packages.sh
 
 readonly KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 packages=(apt dpkg-dev gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
@@ -72,21 +73,6 @@ loud() { # what it does, command: shows what the command said when it fails
     "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; die 70 "$what failed"; }
 }
 
-install_packages() {
-    local missing=() p
-    for p in "${packages[@]}"; do
-        dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
-            grep -q 'ok installed' || missing+=("$p")
-    done
-    [ ${#missing[@]} -gt 0 ] || return 0
-    [ "$(id -u)" -eq 0 ] ||
-        die 69 "run as root: apt-get install ${missing[*]}"
-    echo "installing ${missing[*]}"
-    loud 'apt-get update' apt-get update
-    loud 'apt-get install' env DEBIAN_FRONTEND=noninteractive apt-get install \
-        -y --no-install-recommends "${missing[@]}"
-}
-
 # With sources, lists and a status of its own: nothing of it is the machine's.
 apt() {
     apt-get -qq -o Dir::Etc::sourcelist="$work/sources" \
@@ -148,7 +134,7 @@ install_headers() {
         generated/zookeeper.jute.h "$prefix/include/zookeeper/"
 }
 
-install_packages
+install_packages "$log" "${packages[@]}"
 fetch
 source=$(echo "$work"/zookeeper-[0-9]*/)
 source=${source%/}

@@ -2,6 +2,7 @@
 # Build with warnings as errors and run the tests; installs what is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/packages.sh
 
 packages=(gcc g++ cmake meson ninja-build pkg-config libzookeeper-mt-dev
     libjansson-dev libsmartcols-dev libncurses-dev libcmocka-dev libevent-dev
@@ -49,22 +50,6 @@ clang_of_this_debian() {
     esac
 }
 
-install_packages() {
-    local missing=() p
-
-    for p in "${packages[@]}"; do
-        dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
-            grep -q 'ok installed' || missing+=("$p")
-    done
-    [ ${#missing[@]} -gt 0 ] || return 0
-    [ "$(id -u)" -eq 0 ] ||
-        die 69 "run as root: apt-get install ${missing[*]}"
-    echo "installing ${missing[*]}"
-    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y \
-        --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
-        { cat "$log" >&2; die 69 "apt-get failed"; }
-}
-
 build_tests() {
     [ -e "$build/build.ninja" ] ||
         meson setup "$build" "${setup[@]}" >"$log" 2>&1 ||
@@ -77,8 +62,10 @@ build_tests() {
 }
 
 # Another test.sh may be building, too.
-one_at_a_time() { # directory, function
-    (flock 9; "$2" 9<&-) 9<"$1" || exit
+one_at_a_time() { # directory, function, argument...
+    local directory=$1
+    shift
+    (flock 9; "$@" 9<&-) 9<"$directory" || exit
 }
 
 # The client asks for as much memory as a server says, and minds a refusal.
@@ -151,7 +138,7 @@ export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 mkdir -p "$build"
-one_at_a_time tools install_packages
+one_at_a_time tools install_packages "$log" "${packages[@]}"
 one_at_a_time "$build" build_tests
 ! $only_build || exit 0
 
