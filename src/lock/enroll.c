@@ -110,7 +110,8 @@ static bool follow_locked(struct zkr__claim *c) ZKR__LOCKED
         zkr__claim_wait_behind_locked(c, zkr__path_name(ahead->node.path));
     else
         zkr__claim_turn_locked(c, "nobody is ahead");
-    zkr__line_advance_locked(c->lock->line);
+    if (ahead != NULL) /* it may be one that watches its own node */
+        zkr__line_advance_locked(c->lock->line);
     return true;
 }
 

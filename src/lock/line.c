@@ -59,36 +59,38 @@ void zkr__line_join_locked(struct zkr__claim *c)
     c->place.kind =
         zkr__node_name_parse(node_name(c), c->recipe->markers, &c->place.seq);
     c->place.counts = true;
-    c->place.since = line->lists;
     c->place.era = ZKR__NEVER_SEEN;
     insert_locked(line, c);
 }
 
-static void count_out_locked(struct zkr__claim *c) ZKR__LOCKED
+/* Returns true when it may be the turn of another now. Nobody waits for a
+ * reader alone that is behind somebody. */
+static bool count_out_locked(struct zkr__claim *c) ZKR__LOCKED
 {
+    bool first = c->lock->line->members.next == &c->place.link;
+    bool matters =
+        c->place.counts && (first || c->place.kind == ZKR__EXCLUSIVE);
+
     zkr__list_remove(&c->place.link);
     c->place.counts = false;
     c->place.behind = false;
     c->place.only = false;
+    return matters;
 }
 
 void zkr__line_leave_locked(struct zkr__claim *c)
 {
-    bool counted = c->place.counts;
+    bool matters = count_out_locked(c);
 
-    count_out_locked(c);
     zkr__list_append(&c->lock->line->gone, &c->place.link);
-    if (counted)
+    if (matters)
         zkr__line_advance_locked(c->lock->line);
 }
 
 void zkr__line_drop_locked(struct zkr__claim *c)
 {
-    bool counted = c->place.counts;
-
     zkr__line_unask_locked(c);
-    count_out_locked(c);
-    if (counted)
+    if (count_out_locked(c))
         zkr__line_advance_locked(c->lock->line);
 }
 
@@ -116,8 +118,10 @@ zkr__line_beside_ahead_locked(const struct zkr__claim *c)
 {
     const struct zkr__list *members = &c->lock->line->members;
 
+    if (c->place.kind != ZKR__EXCLUSIVE)
+        return NULL;
     for (struct zkr__list *l = c->place.link.prev; l != members; l = l->prev) {
-        if (of(l)->beside != NULL && c->place.kind == ZKR__EXCLUSIVE)
+        if (of(l)->beside != NULL)
             return of(l);
     }
     return NULL;

@@ -29,7 +29,6 @@ struct zkr__place {
     bool only;             /* the node that it watches is the only one ahead */
     enum zkr__kind kind;
     int64_t seq;
-    uint64_t since; /* a list with a higher number shows its node */
     /* The era of the line in which `other` was seen, or ZKR__NEVER_SEEN. */
     uint64_t era;
     int64_t other; /* the number of the nearest that is not ours, ahead of it */
@@ -50,7 +49,6 @@ struct zkr__line {
 
     /* line_list.c */
     struct zkr__op list;
-    uint64_t lists;          /* the number of the last one that was sent */
     bool serving;            /* it is being handed out */
     struct zkr__list served; /* the claims that it serves, */
     struct zkr__list next;   /* ... and those that the next one will */
@@ -82,7 +80,7 @@ struct zkr__line *zkr__line_use_locked(struct zkr_session *s, const char *dir,
                                        uint32_t markers) ZKR__LOCKED;
 void zkr__line_ref_locked(struct zkr__line *line) ZKR__LOCKED;
 void zkr__line_unref_locked(struct zkr__line *line) ZKR__LOCKED;
-/* The connection is lost, or the epoch over: nothing is known any more. */
+/* The connection is lost: nothing is known any more. */
 void zkr__lines_forget_locked(struct zkr_session *s) ZKR__LOCKED;
 /* The handle is closed, and its watches are freed. */
 void zkr__lines_flushed_locked(struct zkr_session *s) ZKR__LOCKED;

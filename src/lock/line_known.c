@@ -89,7 +89,7 @@ bool zkr__line_follows_locked(struct zkr__claim *c)
 {
     struct zkr__line *line = c->lock->line;
 
-    if (!knows_tail(line) || c->node.complete || c->node.thorough ||
+    if (!knows_tail(line) || c->node.complete ||
         c->place.seq != line->tail.seq + 1) {
         line->company = true;
         return false;
@@ -139,8 +139,9 @@ void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
     c->place.other = number_of(queue, zkr__queue_other(queue, self));
 }
 
-/* Others whose claims wait behind one of ours learn from this list, too. A
- * claim whose node it does not show knows nothing from then on. */
+/* Others whose claims wait behind one of ours learn from this list, too: their
+ * creates were answered before it, so it shows their nodes. A claim whose node
+ * it does not show knows nothing from then on. */
 static void refresh_locked(struct zkr__line *line,
                            const struct zkr__queue *queue) ZKR__LOCKED
 {
@@ -149,8 +150,7 @@ static void refresh_locked(struct zkr__line *line,
         struct zkr__claim *c = of(l);
         size_t self;
 
-        if (!c->place.behind || c->place.era == line->era ||
-            c->place.since >= line->lists)
+        if (!c->place.behind || c->place.era == line->era)
             continue;
         self = find(queue, c);
         if (self == ZKR__NOBODY)
@@ -196,10 +196,9 @@ void zkr__line_granted_locked(struct zkr__claim *c)
 {
     struct zkr__line *line = c->lock->line;
 
-    if (!c->place.counts)
+    if (!c->place.counts || c->place.kind != ZKR__EXCLUSIVE)
         return;
-    if (c->place.kind == ZKR__EXCLUSIVE && c->place.era == line->era &&
-        c->place.seq > line->cleared)
+    if (c->place.era == line->era)
         line->cleared = c->place.seq;
     zkr__line_advance_locked(line);
 }

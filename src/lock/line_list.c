@@ -14,7 +14,6 @@ static void send_locked(struct zkr__line *line) ZKR__LOCKED
     if (line->session->over != 0)
         return; /* all claims are about to end */
     zkr__list_splice(&line->served, &line->next);
-    line->lists++;
     zkr__line_ref_locked(line);
     zkr__op_start_locked(&line->list, ZKR__ZK_SURVEY, line->dir,
                          ZKR__RETRY_POLICY, on_list);

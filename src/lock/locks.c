@@ -54,7 +54,6 @@ static void expire_claim(struct zkr__claim *c, void *unused)
 static void on_lost(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
-    zkr__lines_forget_locked(t->session);
     zkr__locks_each_claim_locked(t->session, expire_claim, NULL);
 }
 

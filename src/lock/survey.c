@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "lock/confirm.h"
 #include "lock/downgrade.h"
+#include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 
@@ -104,10 +105,11 @@ static void survey_locked(struct zkr__claim *c, struct zkr__queue *queue,
         ahead == ZKR__NOBODY ? zkr__line_beside_ahead_locked(c) : NULL;
 
     zkr__place_see_locked(c, queue, self);
+    zkr__grant_watch_counts_locked(&c->grant);
     if (ghosts) /* what only we leave out is no knowledge of the line */
         c->place.era = ZKR__NEVER_SEEN;
     if (ahead != ZKR__NOBODY) {
-        c->place.only = !ghosts && is_only_one(c, queue, self, ahead);
+        c->place.only = is_only_one(c, queue, self, ahead);
         conflict_locked(c, &queue->all[ahead]);
     } else if (beside != NULL) { /* its node came after the list */
         zkr__claim_wait_behind_locked(c, beside->node.name);

@@ -207,6 +207,10 @@ static const char *node_of(int nth)
     world_fail("there are no such claims");
 }
 
+#define STRANGER     "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
+#define OTHER_WRITER "/_c_57ca8e00-0000-4000-8000-000000000000-__WRIT__"
+#define OTHER_READER "/_c_57ca8e00-0000-4000-8000-000000000000-__READ__"
+
 static const struct node *find_child(const char *part)
 {
     const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
@@ -725,8 +729,6 @@ static void the_create_alone_is_the_acquire(void **state)
     succeeds(acquire_again, nothing);
 }
 
-#define STRANGER "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
-
 /* Others make the directory again, and theirs have the numbers of ours. The
  * last of them holds the lock. */
 static void replace_the_directory(void)
@@ -958,6 +960,104 @@ static void far(int64_t round_trip)
     server_far(round_trip / 2);
 }
 
+/* The node of the holder is a ghost, behind a node of nobody. */
+static void haunt(void)
+{
+    struct node *ghost =
+        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+
+    ghost->haunts = 1 + come_to_a_follower();
+    ensemble_kill_session(ghost->session);
+}
+
+/* The first claim of ours has left out the ghost, and waits for the other
+ * node. */
+static void await_ghost_left_out(void)
+{
+    struct zkr__list *claims = &zkr__locks_of(session)->claims;
+
+    for (;; fiber_sleep(MS)) {
+        const struct zkr__claim *c =
+            ZKR__CONTAINER(claims->next, struct zkr__claim, link);
+
+        if (c->wait.watch != NULL &&
+            strstr(c->wait.watch->path, OTHER_WRITER) != NULL)
+            break;
+    }
+    fiber_sleep(5 * MS); /* it watches */
+}
+
+static void ask_behind_a_ghost(void)
+{
+    begin();
+    ask_read(0);
+    take_and_pass_on(0); /* the number 0 is given out */
+    holder_has_it();
+    operate_as(ZKR__ZK_CREATE, ZKR__ZK_PERSISTENT,
+               WORLD_PATH OTHER_WRITER "0000000000", "");
+    haunt();
+    ask_read(0);
+    await_ghost_left_out();
+}
+
+/* Meanwhile the session holds another lock, so that its lease runs. */
+static void others_go_before_a_ghost(void)
+{
+    zkr_unfair_mutex *unfair;
+    zkr_grant *held;
+
+    ask_behind_a_ghost();
+    expect(zkr_unfair_mutex_new(session, WORLD_PATH, NULL, &unfair));
+    expect(zkr_unfair_mutex_acquire(unfair, -1, &held));
+    fiber_sleep(world.timeout);
+    count_from_here();
+    operate(ZKR__ZK_DELETE, find_child(OTHER_WRITER)->path, "");
+    await_grant(0);
+    if (asked(ZKR__ZK_SURVEY) == 0)
+        world_fail("its own node is not confirmed");
+    pass_on(0);
+    (void)zkr_grant_release(held);
+    zkr_grant_free(held);
+    zkr_unfair_mutex_free(unfair);
+    give_back(&users[HOLDER]);
+    end();
+}
+
+static void who_leaves_out_a_ghost_is_confirmed(void **state)
+{
+    (void)state;
+    story.anew = true;
+    succeeds(others_go_before_a_ghost, nothing);
+}
+
+/* Both have one list: the third one's was under way. */
+static void list_with_one_who_knows(void)
+{
+    ask_behind_a_ghost();
+    far(100 * MS);
+    ask_read(2);
+    operate(ZKR__ZK_DELETE, find_child(OTHER_WRITER)->path, "");
+    fiber_sleep(70 * MS); /* the event has come */
+    ask_read(1);
+    await_grant(0);
+    far(0);
+    fiber_sleep(world.timeout / 2);
+    still_waits(1);
+    still_waits(2);
+    pass_on(0);
+    take_and_pass_on(1);
+    take_and_pass_on(2);
+    give_back(&users[HOLDER]);
+    end();
+}
+
+static void a_ghost_is_left_out_by_one(void **state)
+{
+    (void)state;
+    story.anew = true;
+    succeeds(list_with_one_who_knows, nothing);
+}
+
 /* The node before it is read once more, because somebody has written to it;
  * meanwhile its own node goes, and then the connection. The read is sent again
  * later than the list. */
@@ -1041,7 +1141,7 @@ static void *meddle(void *arg)
     return NULL;
 }
 
-static int downgrade(int64_t after, zkr_grant **read)
+static int downgrade(zkr_grant **read)
 {
     struct attempt *a = oracle_asked(TELLER, true, -1);
     int rc;
@@ -1049,12 +1149,17 @@ static int downgrade(int64_t after, zkr_grant **read)
     a->beside = ours[0].attempt;
     ours[0].attempt->grant = NULL;
     ours[0].attempt->downgrading = ours[0].grant;
-    meddling.after = after;
-    (void)fiber_start(TELLER, meddle, NULL);
     rc = zkr_rwlock_downgrade(rwlock, ours[0].grant, read);
     ours[0].attempt->downgrading = NULL;
     oracle_told(a, rc, *read);
     return rc;
+}
+
+static int downgrade_with_meddling(int64_t after, zkr_grant **read)
+{
+    meddling.after = after;
+    (void)fiber_start(TELLER, meddle, NULL);
+    return downgrade(read);
 }
 
 static void give_read_back(zkr_grant *read)
@@ -1077,7 +1182,7 @@ static void list_too_early(void)
     far(200 * MS);
     ask_write(1);
     fiber_sleep(10 * MS);
-    if (downgrade(10 * MS, &read) != ZKR_OK)
+    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
         world_fail("it is not granted the read lock");
     still_waits(1);
     far(0);
@@ -1097,6 +1202,81 @@ static void a_reader_beside_its_writer_is_ahead_unseen(void **state)
     succeeds(list_too_early, nothing);
 }
 
+/* The same; but when the next writer has listed, a reader of others is ahead of
+ * it, the only one, and goes. */
+static void list_too_early_behind_another(void)
+{
+    zkr_grant *read = NULL;
+
+    begin();
+    ask_write(0);
+    await_grant(0);
+    operate(ZKR__ZK_CREATE, WORLD_PATH OTHER_READER, "");
+    some_time();
+    far(200 * MS);
+    ask_write(1);
+    fiber_sleep(10 * MS);
+    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
+        world_fail("it is not granted the read lock");
+    far(0);
+    some_time();
+    operate(ZKR__ZK_DELETE, find_child(OTHER_READER)->path, "");
+    some_time();
+    still_waits(1);
+    refuse(ZKR__ZK_DELETE, NULL, 0);
+    give_read_back(read);
+    zkr_grant_free(ours[0].grant);
+    take_and_pass_on(1);
+    end();
+}
+
+static void a_reader_unseen_is_ahead_when_others_go(void **state)
+{
+    (void)state;
+    succeeds(list_too_early_behind_another, nothing);
+}
+
+/* The node of the writer has gone, and no event tells yet. A node that is left
+ * from before it, and the list of a try, make the reader's number the next
+ * one. */
+static void come_beside_nobody(void)
+{
+    zkr_grant *read = NULL;
+    int rc;
+
+    begin();
+    for (int i = 0; i < 2; i++) {
+        ask_write(1);
+        take_and_pass_on(1);
+        some_time();
+    }
+    ask_write(1);
+    await_grant(1);
+    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
+    pass_on(1);
+    ask_write(0);
+    await_grant(0);
+    operate(ZKR__ZK_DELETE, zkr_grant_node(ours[0].grant), "");
+    fiber_sleep(5 * MS);
+    ours[2] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
+    expect(zkr_rwlock_acquire_write_async(rwlock, 0, on_told, &ours[2], NULL));
+    rc = downgrade(&read);
+    if (rc != ZKR_ELOST)
+        world_fail("it is told %s", zkr_strerror(rc));
+    refuse(ZKR__ZK_DELETE, NULL, 0);
+    zkr_grant_free(ours[0].grant);
+    some_time();
+    if (ours[2].grant != NULL)
+        pass_on(2);
+    end();
+}
+
+static void a_reader_with_the_next_number_lists(void **state)
+{
+    (void)state;
+    succeeds(come_beside_nobody, nothing);
+}
+
 /* The create of the reader fails, and the delete of the writer, too, for as
  * long as the next create takes. */
 static void come_beside_too_late(void)
@@ -1111,7 +1291,7 @@ static void come_beside_too_late(void)
     some_time();
     fates = (struct fates){ TELLER, { { FATE_THROTTLED, 0 } }, 0 };
     fates.of[1].number = UINT32_MAX;
-    rc = downgrade(5 * MS, &read);
+    rc = downgrade_with_meddling(5 * MS, &read);
     refuse(ZKR__ZK_DELETE, NULL, 0);
     if (rc != ZKR_ELOST)
         world_fail("it is told %s", zkr_strerror(rc));
@@ -1349,10 +1529,14 @@ int main(void)
         cmocka_unit_test(who_does_not_watch_its_node_is_not_next),
         cmocka_unit_test(a_writer_ahead_may_be_a_reader_next),
         cmocka_unit_test(each_asks_for_its_ghosts),
+        cmocka_unit_test(who_leaves_out_a_ghost_is_confirmed),
+        cmocka_unit_test(a_ghost_is_left_out_by_one),
         cmocka_unit_test(a_read_is_answered_before_the_next),
         cmocka_unit_test(readers_are_neighbours_of_a_writer),
         cmocka_unit_test(a_reader_beside_its_writer_is_ahead_unseen),
+        cmocka_unit_test(a_reader_unseen_is_ahead_when_others_go),
         cmocka_unit_test(a_reader_beside_nobody_is_not_granted),
+        cmocka_unit_test(a_reader_with_the_next_number_lists),
         cmocka_unit_test(members_outlive_their_delegate),
         cmocka_unit_test(a_node_that_stays_may_be_deleted),
         cmocka_unit_test(a_connection_goes_while_a_member_comes),

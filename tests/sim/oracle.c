@@ -392,13 +392,13 @@ static bool is_exempt(const struct attempt *a)
 }
 
 /* The lease was good a moment ago, unless the process has been stopped since.
- */
+ * It is told in whole ms. */
 void oracle_handed_on(const struct attempt *a)
 {
     if (a->handoff > 0 && zkr_grant_state(a->grant) == ZKR_GRANT_HELD &&
         !world.processes[a->process].no_lease &&
         process_stopped_for(a->process) == a->stopped &&
-        zkr_grant_valid_until(a->grant) * MS <= sim_now)
+        (zkr_grant_valid_until(a->grant) + 1) * MS <= sim_now)
         world_fail("P4: attempt %d is handed %s without a lease", a->number,
                    a->node->path);
 }
