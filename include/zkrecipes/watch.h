@@ -13,29 +13,34 @@
  *  - first, the present state (ZKR_WATCH_FIRST);
  *  - every other state that is seen later (ZKR_WATCH_CHANGED);
  *  - once in every new session, the state by then (ZKR_WATCH_GAP), even if
- *    nothing differs: what happened between the sessions was not watched. The
- *    library syncs before this read, so the state is not older than the one
- *    told before. A lost connection alone is no gap: when the session goes on,
- *    the servers tell what happened meanwhile.
+ *    nothing differs: what happened between the sessions was not watched. It
+ *    is not older than the state told before, unless the servers have local
+ *    sessions. A lost connection alone is no gap: when the session goes on, the
+ *    servers tell what happened meanwhile.
  *
  * Two calls in a row may tell the same: then the node changed, and changed
  * back.
  *
  * A node that is missing is ZKR_ZNONODE; the watch waits for its creation.
- * Other errors of the servers are told once, such as ZKR_ZNOAUTH for a node
- * that may not be read: servers do not watch for who may not read, so the read
- * is then repeated every retry.cap_ms of the session. A change of the ACL alone
- * is not told, and with servers of 3.8.4, 3.9.2 and later no change is told
- * that is made while the node may not be read.
+ * Other errors of the servers are told once, and the read is repeated every
+ * retry.cap_ms of the session: so a node that may not be read (ZKR_ZNOAUTH) is
+ * told when it may. A change of the ACL alone is not told.
+ *
+ * The session must be permitted to read the node, for ZKR_WATCH_EXISTS, too.
+ * Servers with the fix of CVE-2024-23944 (3.8.4, 3.9.2, Debian's 3.8.0) tell
+ * nothing of a node that may not be read: if it changes meanwhile, the watch of
+ * the server is used up, and later changes are not told either, until there is
+ * a new session. After such a time free the watch, and make another.
  *
  * Nothing is told about the connection: see zkr_session_listen(). When the
  * session has ended for good, nothing more is told.
  *
- * A watch costs one request when it is made, one or two for each change, and
- * one when it is freed. After a reconnect the ZooKeeper client names all
- * watched paths in one packet, which servers refuse above 1 MB (jute.maxbuffer)
- * by cutting the connection, again and again: so a session should not watch
- * more than some 5,000 nodes, or 500 kB of paths with the chroot.
+ * A watch costs one request when it is made, one or two for each change (with
+ * ZKR_WATCH_EXISTS also for each write of the data), and one when it is freed.
+ * After a reconnect the ZooKeeper client names all watched paths in one packet,
+ * which servers refuse above 1 MB (jute.maxbuffer) by cutting the connection,
+ * again and again: so a session should not watch more than some 5,000 nodes, or
+ * 500 kB of paths with the chroot.
  *
  * Threads   Callbacks come as session.h says: one at a time, with no lock held.
  * Source    "ZooKeeper Programmer's Guide", "ZooKeeper Watches"; Curator's

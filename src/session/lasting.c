@@ -1,7 +1,7 @@
 /* Watches that last: a read that is repeated whenever its result may have
  * changed, until the user frees it.
  *
- *   look -> (sync, in a new session) -> read -> watched -> look ...
+ *   look -> read, which sets a one-shot watch -> that fires -> look ...
  *
  * While it is not freed, and the session is not over, it has a request under
  * way, or a one-shot watch set, or a timer armed; each of these leads to the
@@ -35,7 +35,7 @@ struct zkr_watch {
     atomic_uint refs; /* the user's, of a request under way, of a callback */
     /* under the session lock */
     bool freed;
-    struct zkr__op op;        /* the read, or the sync before it */
+    struct zkr__op op;        /* the read */
     struct zkr__watch *watch; /* which the read sets, or has set */
     struct zkr__timer again;  /* after an error */
 
@@ -181,15 +181,6 @@ static void on_lost(void *owner)
     look_locked(w);
 }
 
-static void start_locked(struct zkr_watch *w, enum zkr__zk_type type,
-                         void (*done)(struct zkr__op *,
-                                      const struct zkr__zk_reply *)) ZKR__LOCKED
-{
-    (void)atomic_fetch_add(&w->refs, 1);
-    w->op.request.watch = w->watch;
-    zkr__op_start_locked(&w->op, type, w->path, ZKR__RETRY_ALWAYS, done);
-}
-
 static void read_locked(struct zkr_watch *w, enum zkr__zk_type type) ZKR__LOCKED
 {
     w->watch = zkr__watch_new_locked(w->session, w->path, w, on_fired);
@@ -199,7 +190,9 @@ static void read_locked(struct zkr_watch *w, enum zkr__zk_type type) ZKR__LOCKED
     }
     w->watch->lost = on_lost;
     w->watch->children = type == ZKR__ZK_SURVEY;
-    start_locked(w, type, on_read);
+    w->op.request.watch = w->watch;
+    (void)atomic_fetch_add(&w->refs, 1);
+    zkr__op_start_locked(&w->op, type, w->path, ZKR__RETRY_ALWAYS, on_read);
 }
 
 static enum zkr__zk_type read_of(enum zkr_watch_what what)
@@ -266,28 +259,9 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     unref(w);
 }
 
-/* A sync that fails, as some servers let one of a missing node fail, keeps
- * nobody from reading. */
-static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr_watch *w = ZKR__CONTAINER(op, struct zkr_watch, op);
-
-    zkr__session_assert_locked(op->session);
-    if (zkr__error_outcome(reply->rc) == ZKR__OVER)
-        look_locked(w);
-    else if (!is_over(w))
-        read_locked(w, read_of(w->what));
-    unref(w);
-}
-
-/* The server of a new session may be behind that of the last one. */
 static void look_locked(struct zkr_watch *w)
 {
-    if (is_over(w))
-        return;
-    if (w->epoch != 0 && w->epoch != w->session->epoch)
-        start_locked(w, ZKR__ZK_SYNC, on_synced);
-    else
+    if (!is_over(w))
         read_locked(w, read_of(w->what));
 }
 
@@ -297,13 +271,12 @@ static void stop_locked(struct zkr_watch *w) ZKR__LOCKED
     w->op.retry = ZKR__RETRY_NEVER;
     zkr__timer_thread_disarm_locked(w->session, &w->again);
     if (zkr__op_cancel_locked(&w->op)) {
-        if (w->watch != NULL)
-            zkr__watch_not_sent_locked(w->watch);
+        zkr__watch_not_sent_locked(w->watch);
         unref(w); /* the user still has a reference */
     } else if (w->op.where == ZKR__OP_IDLE && w->watch != NULL) {
         zkr__watch_remove_locked(w->watch);
     } else {
-        return; /* on_read(), on_synced() */
+        return; /* on_read() */
     }
     w->watch = NULL;
 }
