@@ -5,6 +5,7 @@
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"
+#include "follows.h"
 #include "options.h"
 #include "told.h"
 #include "users.h"
@@ -302,6 +303,8 @@ static void round_of(struct thread *t)
         user_looks_on(t->process);
     if (one_in(16))
         ask_session(t);
+    if (one_in(3))
+        user_follows(t->process);
     if (one_in(40))
         user_makes_mistakes(t);
     if (t->recipe != REENTRANT && choose(2) == 1 && one_in(2))
@@ -333,8 +336,11 @@ static void *thread_main(void *arg)
     while (!world.closing)
         (void)fiber_wait(&world.closing, INT64_MAX);
     user_free_lock(t);
-    if (--p->threads == 0 && !p->closed)
-        close_session(p);
+    if (--p->threads == 0) {
+        if (!p->closed)
+            close_session(p);
+        follows_end(p);
+    }
     return NULL;
 }
 

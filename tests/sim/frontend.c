@@ -152,6 +152,12 @@ static void list(struct request *r, const struct node *parent, int replica,
     }
 }
 
+/* What a version has changed, if it is later than the node. */
+static int64_t zxid_of(const struct node *n, int64_t version)
+{
+    return version <= n->created ? n->czxid : ensemble_txn(version)->zxid;
+}
+
 static bool is_list(const struct request *r)
 {
     return r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY;
@@ -169,8 +175,11 @@ static void read_at(struct conn *c, struct request *r)
         r->node = NULL;
         return;
     }
-    if (n != NULL)
+    if (n != NULL) {
         r->value = tree_data(n, version);
+        r->mzxid = zxid_of(n, r->value->version);
+        r->pzxid = zxid_of(n, changed_below(n, version));
+    }
     if (n != NULL && is_list(r))
         list(r, n, c->replica, version);
     if (r->wants_watch && (n != NULL || r->type == ZKR__ZK_EXISTS))

@@ -66,6 +66,8 @@ struct request {
     const char **names;
     size_t name_count;
     const struct node_data *value;
+    int64_t mzxid; /* of a read: when the node was written last, */
+    int64_t pzxid; /* ... and when a child came or went */
     /* the client's */
     struct request *pending;
     struct zkr__op *op;

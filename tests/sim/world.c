@@ -11,6 +11,7 @@
 #include "child.h"
 #include "choices.h"
 #include "client.h"
+#include "follows.h"
 #include "heap.h"
 #include "held.h"
 #include "oracle.h"
@@ -248,6 +249,7 @@ static void begin(void)
     oracle_reset();
     held_reset();
     told_reset();
+    follows_reset();
     states_reset();
     child_reset();
     tree_reset();
@@ -289,6 +291,8 @@ void world_run(void)
         (void)oracle_nodes_left(true);
         world_fail("P6: nodes are left, and their sessions live");
     }
+    if (!run_until(follows_agree, after_calm() + 2 * limit))
+        follows_fail();
     world.closing = true;
     fiber_wake(&world.closing, true);
     if (!run_until(all_gone, after_calm() + 10000 * MS))

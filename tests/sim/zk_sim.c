@@ -504,6 +504,9 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
     if (rc == ZKR_OK && has_stat(r)) {
         reply.stat.czxid = r->node->czxid;
         reply.stat.ephemeral_owner = r->node->session + 1; /* 0 is nobody */
+        reply.stat.mzxid = r->mzxid;
+        reply.stat.pzxid = r->pzxid;
+        reply.stat.version = r->value == NULL ? 0 : r->value->number;
     }
     if (r->type == ZKR__ZK_MULTI)
         reply.results = results_of(r, rc);

@@ -1,0 +1,228 @@
+/* The oracle of watches that last: what each has told must be so in the end. */
+#include "follows.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "base/error.h"
+#include "choices.h"
+#include "client.h"
+#include "ensemble.h"
+
+/* A watch, and what it has told last. */
+struct follow {
+    struct follow *next;
+    const struct process *process;
+    const char *path;
+    enum zkr_watch_what what;
+    zkr_watch *watch;
+    int ends_at; /* that call frees it; 0: none does */
+    int calls;
+    bool inside;
+    bool ended;
+    uint64_t epoch; /* of the first call, or of the last that was a gap */
+    int error;
+    struct zkr_stat stat;
+    size_t count;
+    uint64_t names; /* a sum, because they come in no order */
+};
+
+static struct follow *all;
+
+void follows_reset(void)
+{
+    all = NULL;
+}
+
+static uint64_t sum_of(const char *const *names, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t h = 5381;
+
+        for (const char *c = names[i]; *c != '\0'; c++)
+            h = h * 33 + (unsigned char)*c;
+        sum += h;
+    }
+    return sum;
+}
+
+/* -- one call -------------------------------------------------------------- */
+
+/* A session sees no older state than before. Nor does a new one: it began with
+ * a transaction, which its server has seen. */
+static bool goes_back(const struct follow *f, int error,
+                      const struct zkr_reply *reply)
+{
+    return error == ZKR_OK && f->error == ZKR_OK &&
+           (reply->stat.czxid < f->stat.czxid ||
+            (reply->stat.czxid == f->stat.czxid &&
+             (reply->stat.mzxid < f->stat.mzxid ||
+              reply->stat.pzxid < f->stat.pzxid)));
+}
+
+static void judge(const struct follow *f, int error,
+                  const struct zkr_reply *reply, enum zkr_watch_why why)
+{
+    if (f->ended)
+        world_fail("a watch on %s tells after it was freed", f->path);
+    if ((f->calls == 0) != (why == ZKR_WATCH_FIRST))
+        world_fail("call %d of a watch on %s says %d", f->calls, f->path,
+                   (int)why);
+    if ((error == ZKR_OK) != (reply != NULL))
+        world_fail("a watch on %s tells %d, and a reply or none", f->path,
+                   error);
+    if (goes_back(f, error, reply))
+        world_fail("a watch on %s goes back", f->path);
+}
+
+static void note(struct follow *f, int error, const struct zkr_reply *reply,
+                 enum zkr_watch_why why)
+{
+    if (why != ZKR_WATCH_CHANGED)
+        f->epoch = zkr_session_epoch(f->process->session);
+    f->calls++;
+    f->error = error;
+    if (reply == NULL)
+        return;
+    f->stat = reply->stat;
+    f->count = reply->count;
+    f->names = sum_of(reply->names, reply->count);
+}
+
+static void end(struct follow *f)
+{
+    zkr_watch *watch = f->watch;
+
+    f->watch = NULL;
+    zkr_watch_free(watch);
+    f->ended = true;
+}
+
+static void on_watch(int error, const struct zkr_reply *reply,
+                     enum zkr_watch_why why, void *user)
+{
+    struct follow *f = user;
+
+    judge(f, error, reply, why);
+    note(f, error, reply, why);
+    f->inside = true;
+    if (one_in(4))
+        fiber_yield();
+    if (f->calls == f->ends_at && f->watch != NULL)
+        end(f);
+    f->inside = false;
+}
+
+/* -- users ----------------------------------------------------------------- */
+
+static void begin(struct process *p)
+{
+    static const char *const paths[] = { WORLD_PATH, "/locks/data" };
+    struct follow *f = arena_new(sizeof(*f));
+    int rc;
+
+    f->process = p;
+    f->path = paths[choose(2)];
+    f->what = (enum zkr_watch_what)(1 + choose(3));
+    f->ends_at = one_in(4) ? 1 + (int)choose(3) : 0;
+    f->next = all;
+    all = f;
+    rc = zkr_session_watch(p->session, process_sees(p, f->path), f->what,
+                           on_watch, f, &f->watch);
+    if (rc != ZKR_OK && rc != ZKR_ENOMEM && rc != ZKR_ECLOSED)
+        world_fail("process %d: cannot watch: %s", p->number,
+                   zkr_error_detail());
+}
+
+static void end_one(const struct process *p)
+{
+    for (struct follow *f = all; f != NULL; f = f->next) {
+        if (f->process != p || f->watch == NULL || !one_in(2))
+            continue;
+        end(f);
+        if (f->inside)
+            world_fail("a watch on %s is freed under its callback", f->path);
+        return;
+    }
+}
+
+void user_follows(struct process *p)
+{
+    if (choose(3) > 0)
+        begin(p);
+    else
+        end_one(p);
+}
+
+void follows_end(const struct process *p)
+{
+    for (struct follow *f = all; f != NULL; f = f->next) {
+        if (f->process == p && f->watch != NULL)
+            end(f);
+    }
+}
+
+/* -- the end --------------------------------------------------------------- */
+
+static bool has_names(const struct follow *f, const struct node *n, int replica,
+                      int64_t version)
+{
+    uint64_t names = 0;
+    size_t count = 0;
+
+    for (const struct node *c = n->children; c != NULL; c = c->next_sibling) {
+        if (!tree_shows(c, replica, version))
+            continue;
+        count++;
+        names += sum_of(&c->name, 1);
+    }
+    return count == f->count && names == f->names;
+}
+
+static bool agrees(const struct follow *f)
+{
+    int process = f->process->number;
+    int replica = client_replica(process);
+    int64_t version;
+    const struct node *n;
+
+    if (client_knows(process) != CLIENT_IS_CONNECTED || replica == NO_REPLICA ||
+        f->epoch != zkr_session_epoch(f->process->session))
+        return false;
+    version = ensemble_applied(replica);
+    n = tree_find_shown(f->path, replica, version);
+    if (f->calls == 0 || n == NULL)
+        return f->calls != 0 && f->error == ZKR_ZNONODE;
+    if (f->error != ZKR_OK || f->stat.czxid != n->czxid)
+        return false;
+    if (f->what == ZKR_WATCH_DATA)
+        return f->stat.version == tree_data(n, version)->number;
+    return f->what == ZKR_WATCH_EXISTS || world.ghosts > 0 ||
+           has_names(f, n, replica, version);
+}
+
+static const struct follow *one_that_differs(void)
+{
+    for (const struct follow *f = all; f != NULL; f = f->next) {
+        if (f->watch != NULL && !f->process->closed && !agrees(f))
+            return f;
+    }
+    return NULL;
+}
+
+bool follows_agree(void)
+{
+    return one_that_differs() == NULL;
+}
+
+void follows_fail(void)
+{
+    const struct follow *f = one_that_differs();
+
+    world_fail("process %d: a watch of kind %d on %s has told %d, version %d, "
+               "%zu names, in %d calls, and that is not so",
+               f->process->number, (int)f->what, f->path, f->error,
+               (int)f->stat.version, f->count, f->calls);
+}

@@ -1,0 +1,21 @@
+/* The oracle of watches that last: what each has told must be so in the end. */
+#ifndef SIM_FOLLOWS_H
+#define SIM_FOLLOWS_H
+
+#include "world.h"
+
+void follows_reset(void);
+
+/* A user watches something, or stops to watch something. */
+void user_follows(struct process *p);
+
+/* Tells whether what all watches have told last is what their servers show. */
+bool follows_agree(void);
+
+/* Says which does not, and fails. */
+void follows_fail(void);
+
+/* Frees the watches of a process. */
+void follows_end(const struct process *p);
+
+#endif
