@@ -355,6 +355,26 @@ static void use_listener(zkr_session *s, struct recorder *events)
         zkr_listener_free(l);
 }
 
+static void record_watch(int error, const struct zkr_reply *reply,
+                         enum zkr_watch_why why, void *recorder)
+{
+    (void)reply;
+    recorder_add(recorder, error, (int64_t)why);
+}
+
+/* What there is no memory for is told later. */
+static void use_watch(zkr_session *s, enum zkr_watch_what what)
+{
+    struct recorder *calls = recorder_new();
+    zkr_watch *w = NULL;
+
+    if (CAN(zkr_session_watch(s, "/alloc", what, record_watch, calls, &w))) {
+        assert_true(recorder_wait(calls, 1, SOON_MS));
+        zkr_watch_free(w);
+    }
+    recorder_free(calls);
+}
+
 /* The next session of the same handle. */
 static void outlive_session(zkr_session *s)
 {
@@ -388,6 +408,8 @@ static void run_scenario(void)
     use_unfair(s);
     use_participants(s, events);
     use_listener(s, events);
+    use_watch(s, ZKR_WATCH_DATA);
+    use_watch(s, ZKR_WATCH_CHILDREN);
     outlive_session(s);
     for (size_t i = 0; i < path_count; i++)
         wait_children(paths[i], 0);

@@ -955,6 +955,77 @@ static void a_waiting_claim_goes_on_watching(void **state)
     close_session(other);
 }
 
+static void a_watch_freed_under_its_read_leaves_nothing(void **state)
+{
+    int before;
+
+    (void)state;
+    settle(s);
+    before = server_watch_count(the_server);
+    create(path, "a");
+    for (int i = ZKR_WATCH_DATA; i <= ZKR_WATCH_CHILDREN; i++) {
+        struct log *log;
+
+        proxy_rule(proxy, PROXY_ANY, 1, PROXY_HOLD_REPLY);
+        log = watch((enum zkr_watch_what)i);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        wait_watches(before + 1);
+        zkr_watch_free(log->watch);
+        log->watch = NULL;
+        proxy_release(proxy);
+        wait_watches(before);
+        assert_int_equal(count_of(log), 0);
+        end(log);
+    }
+}
+
+struct lasting {
+    zkr_watch *watches[3];
+    atomic_bool freed;
+};
+
+static void free_when_lost(zkr_session *session,
+                           const struct zkr_session_event *e, void *user)
+{
+    struct lasting *l = user;
+
+    (void)session;
+    if (e->state != ZKR_SESSION_LOST)
+        return;
+    for (int i = 0; i < 3; i++)
+        zkr_watch_free(l->watches[i]);
+    atomic_store(&l->freed, true);
+}
+
+/* The request that was to take the watch back was queued for the next session,
+ * and the end of the handle freed it. */
+static void a_watch_may_be_freed_as_its_session_ends(void **state)
+{
+    (void)state;
+    create(path, "a");
+    for (int i = 0; i < 5; i++) {
+        struct lasting l = { .freed = false };
+        struct log *logs[3];
+        zkr_listener *listener = NULL;
+
+        for (int k = 0; k < 3; k++) {
+            logs[k] = watch((enum zkr_watch_what)(k + 1));
+            expect(logs[k], 0, ZKR_WATCH_FIRST, ZOK, k == 0 ? "a" : "");
+            l.watches[k] = logs[k]->watch;
+            logs[k]->watch = NULL;
+        }
+        ok(zkr_session_listen(s, free_when_lost, &l, &listener));
+        expire_and_wait(s);
+        assert_true(wait_until(is_set, &l.freed, SOON_MS));
+        settle_told();
+        zkr_listener_free(listener);
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(count_of(logs[k]), 1);
+            end(logs[k]);
+        }
+    }
+}
+
 static void a_watch_may_be_freed_at_any_moment(void **state)
 {
     (void)state;
@@ -1189,6 +1260,8 @@ static int run_group(void)
         TEST(a_free_takes_the_watch_off_the_server),
         TEST(others_go_on_watching_the_node),
         TEST(a_waiting_claim_goes_on_watching),
+        TEST(a_watch_freed_under_its_read_leaves_nothing),
+        TEST(a_watch_may_be_freed_as_its_session_ends),
         TEST(a_watch_may_be_freed_at_any_moment),
         TEST(wrong_arguments_are_refused),
         TEST(a_thousand_watches_on_one_session),
