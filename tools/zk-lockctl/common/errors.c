@@ -30,6 +30,7 @@ int lockctl_exit_code(int rc)
         return EX_CANTCREAT;
     case ZKR_ZNOAUTH:
     case ZKR_ZAUTHFAILED:
+    case ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH:
         return EX_NOPERM;
     default:
         return zkr_error_is_transient(rc) || zkr_error_is_session_over(rc)

@@ -1,0 +1,186 @@
+/* Tests of the tool over TLS and with SASL, by options and by contexts, against
+ * real servers. */
+#include "cli.h"
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "look.h"
+
+static void write_file(const char *file, const char *text)
+{
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    (void)close(fd);
+}
+
+/* A file of contexts with one, "safe", and nothing in the environment. */
+static void set_context(const char *text)
+{
+    char file[128];
+
+    look_on("");
+    (void)unsetenv("ZK_LOCKCTL_CONTEXT");
+    write_file(strcpy(file, cli_file("config")), text);
+    (void)setenv("ZK_LOCKCTL_CONFIG", file, 1);
+}
+
+/* Twice, because what a failure leaves behind shows the next time. */
+static void assert_refused(int code, const char *text, const char *words)
+{
+    for (int i = 0; i < 2; i++) {
+        int got = look(words);
+
+        if (got != code || strstr(look_err, text) == NULL)
+            fail_msg("%s: %d, not %d with '%s': %s", words, got, code, text,
+                     look_err);
+    }
+}
+
+static void assert_works(const char *words)
+{
+    for (int i = 0; i < 2; i++) {
+        if (look(words) != 0)
+            fail_msg("%s: %s", words, look_err);
+    }
+}
+
+/* --- TLS --- */
+
+/* "[safe]" with the certificate and the key of a client in these files. */
+static void use_tls(const char *hosts, const char *ca, const char *key)
+{
+    char text[2048];
+
+    (void)snprintf(text, sizeof(text),
+                   "current = safe\n[safe]\nservers = %s\ntls-ca = %s/%s.pem\n"
+                   "tls-cert = %s/client.pem\ntls-key = %s/%s.key\n",
+                   hosts, server_keys(), ca, server_keys(), server_keys(), key);
+    set_context(text);
+}
+
+static void locks_are_held_and_seen_over_tls(void **state)
+{
+    char line[1024];
+
+    (void)state;
+    use_tls(server_secure_hosts(the_server), "ca", "client");
+    assert_works("run over-tls true");
+    assert_works("ls /");
+    assert_works("context show");
+    look_on(server_secure_hosts(the_server));
+    (void)snprintf(line, sizeof(line),
+                   "run --tls-ca %s/ca.pem --tls-cert %s/client.pem "
+                   "--tls-key=%s/client.key over-tls true",
+                   server_keys(), server_keys(), server_keys());
+    assert_works(line);
+    assert_refused(69, "wants TLS", "ls --timeout 2s /");
+}
+
+static void a_key_with_a_password_needs_its_file(void **state)
+{
+    char line[512];
+
+    (void)state;
+    use_tls(server_secure_hosts(the_server), "ca", "locked");
+    write_file(cli_file("password"), "open sesame\n");
+    (void)snprintf(line, sizeof(line), "ls --tls-password-file %s /",
+                   cli_file("password"));
+    assert_works(line);
+    write_file(cli_file("password"), "open\n");
+    assert_refused(64, "tls_key", line);
+}
+
+static void what_is_wrong_with_tls_is_said(void **state)
+{
+    (void)state;
+    use_tls(server_secure_hosts(the_server), "other", "client");
+    assert_refused(69, "context 'safe': no TLS connection to server",
+                   "ls --timeout 2s /");
+    use_tls(server_hosts(the_server), "ca", "client");
+    assert_refused(69, "port without TLS", "ls --timeout 2s /");
+    use_tls(server_secure_hosts(the_server), "ca", "nobodys");
+    assert_refused(64, "nobodys.key': No such file", "ls /");
+}
+
+/* A port with TLS would not answer them. */
+static void over_tls_no_words_are_sent(void **state)
+{
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, "/locks/over-tls");
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    use_tls(server_secure_hosts(the_server), "ca", "client");
+    assert_works("show -o wide over-tls");
+    assert_non_null(strstr(look_err, "note: with TLS the servers are not "
+                                     "asked for four letter words"));
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* --- SASL --- */
+
+/* Without the password of bob: servers compare that of an unknown user with
+ * that of whoever has logged in before (SaslServerCallbackHandler, 3.8.0). */
+static void a_user_of_sasl_is_known_by_the_password(void **state)
+{
+    static const char *const lines[] = { "sessionRequireClientSASLAuth=true",
+                                         NULL };
+    static const struct server_opts opts = { .security = SERVER_SASL,
+                                             .cfg_lines = lines };
+    char text[512];
+    struct server *server;
+
+    (void)state;
+    assert_int_equal(server_start(&opts, &server), SERVER_OK);
+    (void)snprintf(text, sizeof(text),
+                   "current = safe\n[safe]\nservers = %s\n"
+                   "sasl-mechanism = DIGEST-MD5\nsasl-user = %s\n"
+                   "sasl-password-file = password\n",
+                   server_hosts(server), SERVER_SASL_USER);
+    set_context(text);
+    write_file(cli_file("password"), SERVER_SASL_PASSWORD "\nnot this\n");
+    assert_works("run with-sasl true");
+    assert_works("ls /");
+    write_file(cli_file("password"), "wrong\n");
+    assert_refused(77, "context 'safe': ", "ls /");
+    assert_refused(77, "context 'safe': ", "ls --sasl-user nobody /");
+    look_on(server_hosts(server));
+    assert_refused(77, "requires authentication", "ls /");
+    server_stop(server);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(locks_are_held_and_seen_over_tls),
+        cmocka_unit_test(a_key_with_a_password_needs_its_file),
+        cmocka_unit_test(what_is_wrong_with_tls_is_said),
+        cmocka_unit_test(over_tls_no_words_are_sent),
+        cmocka_unit_test(a_user_of_sasl_is_known_by_the_password),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    static const struct server_opts opts = { .security = SERVER_TLS };
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = run_with_server(&opts, run_group);
+    cli_teardown();
+    return result;
+}
