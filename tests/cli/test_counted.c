@@ -221,6 +221,37 @@ static void use_context(void)
     assert_string_equal(text, code == 0 ? contexts_after : contexts_before);
 }
 
+static char hostile[sizeof(contexts_before)];
+
+static void read_hostile_contexts(size_t size)
+{
+    struct contexts contexts;
+
+    write_file(file_in("contexts"), hostile, size);
+    (void)contexts_read(&contexts);
+    contexts_done(&contexts);
+}
+
+/* Each byte is one of those that mean something in the file, in turn; then the
+ * file ends there. */
+static void hostile_contexts_are_read_or_refused(void **state)
+{
+    static const char bytes[] = { '[', ']', '=', '#',  '\n',
+                                  ' ', '-', 'a', '\0', '\xff' };
+
+    (void)state;
+    (void)setenv("ZK_LOCKCTL_CONFIG", file_in("contexts"), 1);
+    for (size_t at = 0; at < sizeof(hostile) - 1; at++) {
+        for (size_t i = 0; i < COUNT(bytes); i++) {
+            (void)memcpy(hostile, contexts_before, sizeof(hostile));
+            hostile[at] = bytes[i];
+            read_hostile_contexts(sizeof(hostile) - 1);
+            read_hostile_contexts(at + 1);
+        }
+    }
+    (void)unsetenv("ZK_LOCKCTL_CONFIG");
+}
+
 static void contexts_are_read_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -409,6 +440,7 @@ int main(void)
         cmocka_unit_test(credentials_are_read_whole_or_not_used),
         cmocka_unit_test(hostile_credentials_are_refused),
         cmocka_unit_test(contexts_are_read_whole_or_not_at_all),
+        cmocka_unit_test(hostile_contexts_are_read_or_refused),
         cmocka_unit_test(answers_are_read_or_dropped),
         cmocka_unit_test(records_are_read_or_data),
         cmocka_unit_test(watches_are_read_or_not),
