@@ -1,0 +1,703 @@
+/* Tests of the session as a client on a real server: each request, what the
+ * servers refuse, lost answers, deadlines, expiries, callbacks and the end. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+/* Each fault strikes so often. */
+#define TWICE 2
+
+static struct proxy *proxy;
+static zkr_session *s;
+static char dir[64];
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    (void)snprintf(dir, sizeof(dir), "%s", new_path());
+    assert_int_equal(admin_create(admin, dir, "old"), ZOK);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    (void)zkr_session_close(s);
+    s = NULL;
+    proxy_stop(proxy);
+    return 0;
+}
+
+/* A path in the directory of the test; the last eight stay. */
+static const char *in_dir(const char *name)
+{
+    static char paths[8][128];
+    static unsigned next;
+    char *path = paths[next++ % 8];
+
+    (void)snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+    return path;
+}
+
+static int make(const char *path, const char *data)
+{
+    return zkr_session_create(s, path, data, strlen(data), NULL, SOON_MS, NULL);
+}
+
+static int set(const char *path, const char *data)
+{
+    return zkr_session_set(s, path, data, strlen(data), ZKR_ANY_VERSION,
+                           SOON_MS, NULL);
+}
+
+static void data_is(const char *path, const char *data)
+{
+    struct zkr_reply *reply = NULL;
+
+    ok(zkr_session_get(s, path, SOON_MS, &reply));
+    assert_int_equal(reply->len, strlen(data));
+    assert_string_equal(reply->len == 0 ? "" : reply->data, data);
+    zkr_reply_free(reply);
+}
+
+static void is_stat(const struct zkr_stat *a, const struct Stat *b)
+{
+    assert_true(
+        a->czxid == b->czxid && a->mzxid == b->mzxid && a->pzxid == b->pzxid &&
+        a->ctime_ms == b->ctime && a->mtime_ms == b->mtime &&
+        a->ephemeral_owner == b->ephemeralOwner && a->version == b->version &&
+        a->cversion == b->cversion && a->aversion == b->aversion &&
+        a->data_len == b->dataLength && a->children == b->numChildren);
+}
+
+/* -- what each does -------------------------------------------------------- */
+
+static void a_node_is_made_read_changed_and_deleted(void **state)
+{
+    const char *path = in_dir("node");
+    struct zkr_reply *reply = NULL;
+    struct Stat stat;
+
+    (void)state;
+    ok(zkr_session_create(s, path, "abc", 3, NULL, 0, &reply));
+    assert_string_equal(reply->path, path);
+    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
+    is_stat(&reply->stat, &stat);
+    zkr_reply_free(reply);
+    ok(zkr_session_get(s, path, 0, &reply));
+    assert_int_equal(reply->len, 3);
+    assert_memory_equal(reply->data, "abc", 4);
+    is_stat(&reply->stat, &stat);
+    zkr_reply_free(reply);
+    ok(zkr_session_set(s, path, NULL, 0, 0, -1, &reply));
+    assert_int_equal(reply->stat.version, 1);
+    zkr_reply_free(reply);
+    ok(zkr_session_exists(s, path, 0, &reply));
+    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
+    is_stat(&reply->stat, &stat);
+    zkr_reply_free(reply);
+    data_is(path, "");
+    ok(zkr_session_delete(s, path, 1, 0));
+    assert_int_equal(zkr_session_exists(s, path, 0, NULL), ZKR_ZNONODE);
+}
+
+static void the_children_of_a_node_are_its_names(void **state)
+{
+    struct zkr_reply *reply = NULL;
+
+    (void)state;
+    ok(zkr_session_children(s, dir, SOON_MS, &reply));
+    assert_int_equal(reply->count, 0);
+    assert_int_equal(reply->stat.children, 0);
+    zkr_reply_free(reply);
+    ok(make(in_dir("a"), ""));
+    ok(make(in_dir("b"), ""));
+    ok(zkr_session_sync(s, SOON_MS));
+    ok(zkr_session_children(s, dir, SOON_MS, &reply));
+    assert_int_equal(reply->count, 2);
+    assert_int_equal(reply->names[0][0] + reply->names[1][0], 'a' + 'b');
+    assert_int_equal(reply->stat.children, 2);
+    zkr_reply_free(reply);
+}
+
+static void refuses(int rc, int expected)
+{
+    assert_int_equal(rc, expected);
+    assert_non_null(strstr(zkr_error_detail(), dir)); /* which one */
+}
+
+static void what_the_servers_refuse_is_told_apart(void **state)
+{
+    struct zkr_create_opts closed = ZKR_CREATE_OPTS_INIT;
+    struct zkr_create_opts ephemeral = ZKR_CREATE_OPTS_INIT;
+    struct zkr_reply *reply = NULL;
+
+    (void)state;
+    closed.acl = "world:anyone:d";
+    ephemeral.mode = ZKR_CREATE_EPHEMERAL;
+    ok(make(in_dir("kept"), "x"));
+    ok(zkr_session_create(s, in_dir("closed"), "x", 1, &closed, 0, NULL));
+    ok(zkr_session_create(s, in_dir("short"), "x", 1, &ephemeral, 0, NULL));
+    refuses(make(in_dir("kept"), ""), ZKR_ZNODEEXISTS);
+    refuses(make(in_dir("no/parent"), ""), ZKR_ZNONODE);
+    refuses(make(in_dir("short/child"), ""), ZKR_ZNOCHILDRENFOREPHEMERALS);
+    refuses(set(in_dir("none"), ""), ZKR_ZNONODE);
+    refuses(set(in_dir("closed"), ""), ZKR_ZNOAUTH);
+    refuses(zkr_session_set(s, in_dir("kept"), "", 0, 7, 0, NULL),
+            ZKR_ZBADVERSION);
+    refuses(zkr_session_delete(s, in_dir("kept"), 7, 0), ZKR_ZBADVERSION);
+    refuses(zkr_session_delete(s, in_dir("none"), ZKR_ANY_VERSION, 0),
+            ZKR_ZNONODE);
+    refuses(zkr_session_delete(s, dir, ZKR_ANY_VERSION, 0), ZKR_ZNOTEMPTY);
+    refuses(zkr_session_get(s, in_dir("closed"), 0, &reply), ZKR_ZNOAUTH);
+    refuses(zkr_session_get(s, in_dir("none"), 0, &reply), ZKR_ZNONODE);
+    refuses(zkr_session_children(s, in_dir("none"), 0, &reply), ZKR_ZNONODE);
+    assert_null(reply);
+}
+
+static void on_never(int error, const struct zkr_reply *reply, void *user)
+{
+    (void)reply;
+    recorder_add(user, error, 0);
+}
+
+static int make_with(enum zkr_create_mode mode, int64_t ttl_ms)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+
+    opts.mode = mode;
+    opts.ttl_ms = ttl_ms;
+    return zkr_session_create(s, in_dir("x"), "", 0, &opts, 0, NULL);
+}
+
+static void what_cannot_be_asked_for_is_refused_at_once(void **state)
+{
+    static char much[ZKR_DATA_MAX + 1];
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    struct recorder *told = recorder_new();
+    char far[ZKR_PATH_MAX + 2];
+    long before;
+
+    (void)state;
+    settle(s);
+    before = proxy_requests(proxy, PROXY_ANY);
+    assert_int_equal(make("x", ""), ZKR_EPATH);
+    assert_int_equal(make(NULL, ""), ZKR_EINVAL);
+    assert_int_equal(zkr_session_get(NULL, "/x", 0, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_session_create(s, "/x", NULL, 1, NULL, 0, NULL),
+                     ZKR_EINVAL);
+    assert_int_equal(
+        zkr_session_create(s, "/x", much, sizeof(much), NULL, 0, NULL),
+        ZKR_ETOOLONG);
+    assert_int_equal(zkr_session_delete(s, "/x", -2, 0), ZKR_EINVAL);
+    memset(far, 'x', sizeof(far) - 1);
+    far[0] = '/';
+    far[sizeof(far) - 1] = '\0';
+    assert_int_equal(zkr_session_get(s, far, 0, NULL), ZKR_ETOOLONG);
+    far[ZKR_PATH_MAX] = '\0'; /* without the room for a number */
+    opts.mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL;
+    assert_int_equal(zkr_session_create(s, far, "", 0, &opts, 0, NULL),
+                     ZKR_ETOOLONG);
+    opts.mode = ZKR_CREATE_PERSISTENT;
+    opts.acl = "nobody";
+    assert_int_equal(zkr_session_create(s, "/x", "", 0, &opts, 0, NULL),
+                     ZKR_EINVAL);
+    opts.size = 1;
+    assert_int_equal(zkr_session_create(s, "/x", "", 0, &opts, 0, NULL),
+                     ZKR_EINVAL);
+    assert_int_equal(make_with((enum zkr_create_mode)7, 0), ZKR_EINVAL);
+    assert_int_equal(make_with(ZKR_CREATE_PERSISTENT, 1), ZKR_EINVAL);
+    assert_int_equal(make_with(ZKR_CREATE_TTL, 0), ZKR_EINVAL);
+    assert_int_equal(make_with(ZKR_CREATE_TTL, ZKR_TTL_MAX_MS + 1), ZKR_EINVAL);
+    assert_int_equal(zkr_session_get_async(s, "/x", 0, NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_session_get_async(s, "x", 0, on_never, told),
+                     ZKR_EPATH);
+    assert_int_equal(proxy_requests(proxy, PROXY_ANY), before);
+    ok(zkr_session_create(s, in_dir("much"), much, ZKR_DATA_MAX, NULL, SOON_MS,
+                          NULL));
+    assert_int_equal(recorder_count(told), 0);
+    recorder_free(told);
+}
+
+/* -- kinds of nodes -------------------------------------------------------- */
+
+static void of_mode(enum zkr_create_mode mode, int64_t ttl_ms, const char *name,
+                    struct zkr_reply **ret_reply)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+
+    opts.mode = mode;
+    opts.ttl_ms = ttl_ms;
+    ok(zkr_session_create(s, in_dir(name), "", 0, &opts, SOON_MS, ret_reply));
+}
+
+static void nodes_have_the_numbers_of_the_directory(void **state)
+{
+    static const enum zkr_create_mode modes[] = {
+        ZKR_CREATE_PERSISTENT_SEQUENTIAL, ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
+        ZKR_CREATE_TTL_SEQUENTIAL
+    };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct zkr_reply *reply;
+        char name[32];
+
+        of_mode(modes[i], i == 2 ? 60000 : 0, "n-", &reply);
+        (void)snprintf(name, sizeof(name), "n-%010d", i);
+        assert_string_equal(reply->path, in_dir(name));
+        zkr_reply_free(reply);
+    }
+}
+
+static bool is_gone(void *path)
+{
+    return admin_exists(admin, path, NULL) == ZNONODE;
+}
+
+static void nodes_go_as_their_kind_says(void **state)
+{
+    struct zkr_reply *reply;
+    char *container = strdup(in_dir("container"));
+    char *brief = strdup(in_dir("brief"));
+    char *mine = strdup(in_dir("mine"));
+
+    (void)state;
+    of_mode(ZKR_CREATE_CONTAINER, 0, "container", NULL);
+    ok(make(in_dir("container/child"), ""));
+    ok(zkr_session_delete(s, in_dir("container/child"), 0, 0));
+    of_mode(ZKR_CREATE_TTL, 50, "brief", NULL);
+    of_mode(ZKR_CREATE_EPHEMERAL, 0, "mine", &reply);
+    assert_true(reply->stat.ephemeral_owner == zkr_session_id(s));
+    zkr_reply_free(reply);
+    assert_true(wait_until(is_gone, container, SOON_MS));
+    assert_true(wait_until(is_gone, brief, SOON_MS));
+    ok(zkr_session_exists(s, mine, 0, NULL));
+    expire(s);
+    assert_true(is_gone(mine));
+    free(container);
+    free(brief);
+    free(mine);
+}
+
+static void a_node_has_the_acl_that_was_asked_for(void **state)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    char acl[64];
+
+    (void)state;
+    ok(make(in_dir("open"), ""));
+    assert_int_equal(admin_get_acl(admin, in_dir("open"), acl, sizeof(acl)),
+                     ZOK);
+    assert_string_equal(acl, "world:anyone:31");
+    opts.acl = "world:anyone:rd";
+    ok(zkr_session_create(s, in_dir("less"), "", 0, &opts, 0, NULL));
+    assert_int_equal(admin_get_acl(admin, in_dir("less"), acl, sizeof(acl)),
+                     ZOK);
+    assert_string_equal(acl, "world:anyone:9");
+}
+
+static void paths_are_below_the_chroot(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_create_opts numbered = ZKR_CREATE_OPTS_INIT;
+    struct zkr_reply *reply;
+    zkr_session *inner;
+
+    (void)state;
+    opts.chroot = dir;
+    inner = open_session_with(&opts);
+    numbered.mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL;
+    ok(zkr_session_create(inner, "/n-", "in", 2, &numbered, 0, &reply));
+    assert_string_equal(reply->path, "/n-0000000000");
+    zkr_reply_free(reply);
+    data_is(in_dir("n-0000000000"), "in");
+    ok(zkr_session_set(inner, "/", "top", 3, 0, 0, NULL));
+    data_is(dir, "top");
+    ok(zkr_session_sync(inner, 0));
+    ok(zkr_session_children(inner, "/", 0, &reply));
+    assert_int_equal(reply->count, 1);
+    assert_string_equal(reply->names[0], "n-0000000000");
+    zkr_reply_free(reply);
+    assert_int_equal(zkr_session_get(inner, dir, 0, NULL), ZKR_ZNONODE);
+    close_session(inner);
+}
+
+/* -- faults ---------------------------------------------------------------- */
+
+static void a_read_goes_on_until_it_is_answered(void **state)
+{
+    static const struct {
+        int32_t type;
+        enum proxy_action action;
+    } faults[] = { { ZOO_GETDATA_OP, PROXY_DROP_REPLY },
+                   { ZOO_GETDATA_OP, PROXY_DROP_REQUEST } };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (int time = 1; time <= TWICE; time++)
+            proxy_rule(proxy, faults[i].type, time, faults[i].action);
+        data_is(dir, "old");
+        assert_true(proxy_rule_done(proxy));
+    }
+    for (int time = 1; time <= TWICE; time++)
+        proxy_rule_error(proxy, ZOO_GETDATA_OP, time, ZTHROTTLEDOP);
+    data_is(dir, "old");
+    proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REPLY);
+    ok(zkr_session_sync(s, SOON_MS));
+}
+
+/* The program may rely on it: what has an unknown outcome is not sent again. */
+static void a_write_without_an_answer_has_an_unknown_outcome(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        const char *made = in_dir(time == 0 ? "made" : "made again");
+        const char *lost = in_dir(time == 0 ? "lost" : "lost again");
+
+        proxy_reset_counts(proxy);
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+        assert_int_equal(make(made, "x"), ZKR_EUNKNOWN);
+        assert_int_equal(zkr_session_exists(s, made, SOON_MS, NULL), ZKR_OK);
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
+        assert_int_equal(make(lost, "x"), ZKR_EUNKNOWN);
+        assert_int_equal(zkr_session_exists(s, lost, SOON_MS, NULL),
+                         ZKR_ZNONODE);
+        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
+        assert_int_equal(set(made, "y"), ZKR_EUNKNOWN);
+        data_is(made, "y");
+        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
+        assert_int_equal(zkr_session_delete(s, made, ZKR_ANY_VERSION, SOON_MS),
+                         ZKR_EUNKNOWN);
+        assert_int_equal(zkr_session_exists(s, made, SOON_MS, NULL),
+                         ZKR_ZNONODE);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 2);
+        assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 1);
+        assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
+    }
+}
+
+static void a_write_that_is_put_off_is_sent_again(void **state)
+{
+    (void)state;
+    for (int time = 1; time <= TWICE; time++)
+        proxy_rule_error(proxy, ZOO_SETDATA_OP, time, ZTHROTTLEDOP);
+    ok(set(dir, "new"));
+    assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), TWICE + 1);
+    data_is(dir, "new");
+}
+
+/* A write that was not sent before the deadline is never made. */
+static void without_a_connection_nothing_is_ever_sent(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        proxy_cut(proxy);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        assert_int_equal(
+            zkr_session_set(s, dir, "x", 1, ZKR_ANY_VERSION, 100, NULL),
+            ZKR_EUNREACHABLE);
+        assert_non_null(strstr(zkr_error_detail(), "connection"));
+        assert_int_equal(zkr_session_get(s, dir, 100, NULL), ZKR_EUNREACHABLE);
+        proxy_heal(proxy);
+        data_is(dir, "old");
+    }
+}
+
+static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        struct stopwatch *w = stopwatch_start();
+
+        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
+        assert_int_equal(
+            zkr_session_set(s, dir, "x", 1, ZKR_ANY_VERSION, 200, NULL),
+            ZKR_EUNKNOWN);
+        assert_int_equal(zkr_session_get(s, dir, 200, NULL), ZKR_EUNREACHABLE);
+        assert_non_null(strstr(zkr_error_detail(), "deadline"));
+        assert_true(stopwatch_says(w, 400, SESSION_MS / 2));
+        proxy_release(proxy);
+        data_is(dir, "x");
+    }
+}
+
+struct answer {
+    struct recorder *recorder;
+    int64_t owner;
+    char data[32];
+    int waited; /* what a call that waits returned inside */
+};
+
+static void on_answer(int error, const struct zkr_reply *reply, void *user)
+{
+    struct answer *a = user;
+
+    if ((error == ZKR_OK) != (reply != NULL))
+        error = 1; /* no code */
+    if (reply != NULL) {
+        a->owner = reply->stat.ephemeral_owner;
+        (void)snprintf(a->data, sizeof(a->data), "%s",
+                       reply->data == NULL ? "" : reply->data);
+    }
+    a->waited = zkr_session_get(s, dir, 0, NULL);
+    recorder_add(a->recorder, error, (int64_t)(uintptr_t)a);
+}
+
+static int told(struct recorder *r, size_t i)
+{
+    int code = 1;
+
+    assert_true(recorder_wait(r, i + 1, SOON_MS));
+    assert_true(recorder_get(r, i, &code, NULL));
+    return code;
+}
+
+/* What waits for a connection while the session ends is for the next one. */
+static void an_expiry_between_is_no_error(void **state)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    struct recorder *r = recorder_new();
+
+    (void)state;
+    opts.mode = ZKR_CREATE_EPHEMERAL;
+    for (int time = 0; time < TWICE; time++) {
+        struct answer made = { .recorder = r };
+        struct answer got = { .recorder = r };
+        int64_t before = zkr_session_id(s);
+
+        proxy_cut(proxy);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        ok(zkr_session_create_async(s, in_dir(time == 0 ? "one" : "two"), "", 0,
+                                    &opts, -1, on_answer, &made));
+        ok(zkr_session_get_async(s, dir, -1, on_answer, &got));
+        assert_int_equal(session_kill_by_id(server_hosts(the_server), before),
+                         0);
+        proxy_heal(proxy);
+        assert_int_equal(told(r, 0), ZKR_OK);
+        assert_int_equal(told(r, 1), ZKR_OK);
+        assert_string_equal(got.data, "old");
+        assert_true(made.owner != before && made.owner != 0);
+        assert_true(made.owner == zkr_session_id(s));
+        recorder_clear(r);
+    }
+    recorder_free(r);
+}
+
+/* What was under way has an unknown outcome, and a read is asked again. */
+static void an_expiry_under_way_is_an_unknown_outcome(void **state)
+{
+    struct recorder *r = recorder_new();
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        struct answer written = { .recorder = r };
+        struct answer got = { .recorder = r };
+
+        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REQUEST);
+        ok(zkr_session_set_async(s, dir, "x", 1, 7, -1, on_answer, &written));
+        ok(zkr_session_get_async(s, dir, -1, on_answer, &got));
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        expire_and_wait(s);
+        assert_int_equal(told(r, 0), ZKR_EUNKNOWN);
+        assert_int_equal(told(r, 1), ZKR_OK);
+        assert_string_equal(got.data, "old");
+        proxy_release(proxy);
+        recorder_clear(r);
+    }
+    recorder_free(r);
+}
+
+/* -- without waiting ------------------------------------------------------- */
+
+static void callbacks_tell_the_outcome(void **state)
+{
+    struct answer a = { .recorder = recorder_new() };
+    size_t i = 0;
+
+    (void)state;
+    ok(zkr_session_create_async(s, in_dir("a"), "abc", 3, NULL, 0, on_answer,
+                                &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_int_equal(a.waited, ZKR_EDEADLK);
+    ok(zkr_session_get_async(s, in_dir("a"), 0, on_answer, &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_string_equal(a.data, "abc");
+    ok(zkr_session_set_async(s, in_dir("a"), "x", 1, 7, 0, on_answer, &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_ZBADVERSION);
+    ok(zkr_session_exists_async(s, in_dir("a"), 0, on_answer, &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    ok(zkr_session_children_async(s, dir, -1, on_answer, &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    ok(zkr_session_sync_async(s, 0, on_answer, &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    ok(zkr_session_delete_async(s, in_dir("a"), 0, 0, on_answer, &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
+    ok(zkr_session_get_async(s, dir, 200, on_answer, &a));
+    assert_int_equal(told(a.recorder, i++), ZKR_EUNREACHABLE);
+    proxy_release(proxy);
+    settle(s);
+    assert_int_equal(recorder_count(a.recorder), i);
+    recorder_free(a.recorder);
+}
+
+#define MANY 10000
+
+struct many {
+    atomic_int told[MANY];
+    atomic_int made;
+    atomic_int all;
+};
+
+struct one {
+    struct many *many;
+    int number;
+};
+
+static void on_one_of_many(int error, const struct zkr_reply *reply, void *user)
+{
+    struct one *one = user;
+
+    (void)reply;
+    (void)atomic_fetch_add(&one->many->told[one->number], 1);
+    if (error == ZKR_OK)
+        (void)atomic_fetch_add(&one->many->made, 1);
+    (void)atomic_fetch_add(&one->many->all, 1);
+}
+
+static bool are_all_told(void *many)
+{
+    return atomic_load(&((struct many *)many)->all) >= MANY;
+}
+
+static void each_of_many_is_told_once(void **state)
+{
+    struct many *many = calloc(1, sizeof(*many));
+    struct one *ones = calloc(MANY, sizeof(*ones));
+
+    (void)state;
+    assert_non_null(many);
+    assert_non_null(ones);
+    for (int i = 0; i < MANY; i++) {
+        ones[i] = (struct one){ many, i };
+        if (i == MANY / 2) /* some are under way */
+            proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
+        if (i % 2 == 0)
+            ok(zkr_session_set_async(s, dir, "x", 1, ZKR_ANY_VERSION, -1,
+                                     on_one_of_many, &ones[i]));
+        else
+            ok(zkr_session_get_async(s, dir, -1, on_one_of_many, &ones[i]));
+    }
+    assert_true(wait_until(are_all_told, many, 3 * SOON_MS));
+    settle(s);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(atomic_load(&many->told[i]), 1);
+    assert_true(atomic_load(&many->made) >= MANY / 2); /* all reads */
+    free(ones);
+    free(many);
+}
+
+static void a_close_ends_what_is_under_way(void **state)
+{
+    struct answer a = { .recorder = recorder_new() };
+    int codes[3] = { 0 };
+
+    (void)state;
+    proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
+    ok(zkr_session_set_async(s, dir, "x", 1, ZKR_ANY_VERSION, -1, on_answer,
+                             &a));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    ok(zkr_session_get_async(s, dir, -1, on_answer, &a));
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    ok(zkr_session_delete_async(s, dir, 0, -1, on_answer, &a));
+    (void)zkr_session_close(s);
+    assert_int_equal(recorder_count(a.recorder), 3);
+    for (size_t i = 0; i < 3; i++)
+        codes[i] = told(a.recorder, i);
+    assert_int_equal(codes[0], ZKR_EUNKNOWN);
+    assert_int_equal(codes[1], ZKR_ECLOSED);
+    assert_int_equal(codes[2], ZKR_ECLOSED);
+    recorder_free(a.recorder);
+    s = NULL; /* for the teardown */
+}
+
+static int in_child(void)
+{
+    if (zkr_session_get(s, dir, 0, NULL) != ZKR_EFORKED)
+        return 1;
+    if (zkr_session_get_async(s, dir, 0, on_never, NULL) != ZKR_EFORKED)
+        return 2;
+    return 0;
+}
+
+static void a_forked_child_asks_nothing(void **state)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    (void)state;
+    if (child == 0)
+        _exit(in_child());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    data_is(dir, "old");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_node_is_made_read_changed_and_deleted),
+        TEST(the_children_of_a_node_are_its_names),
+        TEST(what_the_servers_refuse_is_told_apart),
+        TEST(what_cannot_be_asked_for_is_refused_at_once),
+        TEST(nodes_have_the_numbers_of_the_directory),
+        TEST(nodes_go_as_their_kind_says),
+        TEST(a_node_has_the_acl_that_was_asked_for),
+        TEST(paths_are_below_the_chroot),
+        TEST(a_read_goes_on_until_it_is_answered),
+        TEST(a_write_without_an_answer_has_an_unknown_outcome),
+        TEST(a_write_that_is_put_off_is_sent_again),
+        TEST(without_a_connection_nothing_is_ever_sent),
+        TEST(a_silent_server_costs_no_more_than_the_deadline),
+        TEST(an_expiry_between_is_no_error),
+        TEST(an_expiry_under_way_is_an_unknown_outcome),
+        TEST(callbacks_tell_the_outcome),
+        TEST(each_of_many_is_told_once),
+        TEST(a_close_ends_what_is_under_way),
+        TEST(a_forked_child_asks_nothing),
+    };
+
+    return cmocka_run_group_tests_name("client", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    static const char *const java_opts[] = {
+        "-Dznode.container.checkIntervalMs=10",
+        "-Dzookeeper.extendedTypesEnabled=true", NULL
+    };
+    const struct server_opts opts = { .java_opts = java_opts };
+
+    return run_with_server(&opts, run_group);
+}

@@ -1,0 +1,532 @@
+/* Tests of transactions on a real server: all or nothing, what is told of each
+ * operation, and the lock in front of them. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+/* Each fault strikes so often. */
+#define TWICE 2
+/* Sessions without a lease make no transactions of their own. */
+#define LONG_MS 12000
+
+static struct proxy *proxy;
+static zkr_session *s;
+static zkr_mutex *m;
+static char path[64];
+static char dir[96]; /* a node with the text "old" */
+
+/* This session ends when the client gets a transaction; 0: none. See
+ * meson.build. */
+static _Atomic int64_t victim_id;
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    atomic_store(&victim_id, 0);
+    opts.session_timeout_ms = LONG_MS;
+    opts.flags = ZKR_SESSION_NO_LEASE;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(dir, sizeof(dir), "%s-data", path);
+    assert_int_equal(admin_create(admin, dir, "old"), ZOK);
+    m = new_mutex(s, path);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+    proxy_stop(proxy);
+    return 0;
+}
+
+static const char *in_dir(const char *name)
+{
+    static char paths[8][256];
+    static unsigned next;
+    char *full = paths[next++ % 8];
+
+    (void)snprintf(full, sizeof(paths[0]), "%s/%s", dir, name);
+    return full;
+}
+
+static zkr_txn *new_txn(void)
+{
+    zkr_txn *t = NULL;
+
+    ok(zkr_txn_new(s, &t));
+    return t;
+}
+
+static void data_is(const char *data)
+{
+    char now[64];
+
+    assert_int_equal(admin_get(admin, dir, now, sizeof(now)), ZOK);
+    assert_string_equal(now, data);
+}
+
+/* Replaces the data of the directory, and makes a node in it. */
+static zkr_txn *two_writes(const char *data, const char *name)
+{
+    zkr_txn *t = new_txn();
+
+    ok(zkr_txn_set(t, dir, data, strlen(data), ZKR_ANY_VERSION));
+    ok(zkr_txn_create(t, in_dir(name), "", 0, NULL));
+    return t;
+}
+
+static void neither_is_made(const char *name)
+{
+    data_is("old");
+    assert_int_equal(admin_exists(admin, in_dir(name), NULL), ZNONODE);
+}
+
+static void both_are_made(const char *data, const char *name)
+{
+    data_is(data);
+    assert_int_equal(admin_exists(admin, in_dir(name), NULL), ZOK);
+}
+
+/* -- all or nothing -------------------------------------------------------- */
+
+static void all_are_made_in_their_order(void **state)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    zkr_txn *t = new_txn();
+    struct Stat stat;
+
+    (void)state;
+    opts.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
+    opts.acl = "world:anyone:rd";
+    ok(zkr_txn_create(t, in_dir("a"), "1", 1, NULL));
+    ok(zkr_txn_check(t, in_dir("a"), 0));
+    ok(zkr_txn_set(t, in_dir("a"), "22", 2, 0));
+    ok(zkr_txn_delete(t, in_dir("a"), 1));
+    ok(zkr_txn_create(t, in_dir("n-"), NULL, 0, &opts));
+    ok(zkr_txn_commit(t, 0));
+    assert_int_equal(zkr_txn_failed(t), -1);
+    assert_string_equal(zkr_txn_path(t, 0), in_dir("a"));
+    assert_int_equal(zkr_txn_stat(t, 2)->version, 1);
+    assert_int_equal(zkr_txn_stat(t, 2)->data_len, 2);
+    assert_string_equal(zkr_txn_path(t, 4), in_dir("n-0000000001"));
+    assert_null(zkr_txn_path(t, 2));
+    assert_null(zkr_txn_stat(t, 0));
+    assert_null(zkr_txn_path(t, 5));
+    assert_null(zkr_txn_stat(t, 5));
+    assert_int_equal(admin_exists(admin, in_dir("a"), NULL), ZNONODE);
+    assert_int_equal(admin_exists(admin, zkr_txn_path(t, 4), &stat), ZOK);
+    assert_true(stat.ephemeralOwner == zkr_session_id(s));
+    zkr_txn_free(t);
+}
+
+/* The others are left out because of one. */
+static void none_is_made_when_one_is_refused(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 3; wrong++) {
+        zkr_txn *t = new_txn();
+        char number[32];
+
+        for (int i = 0; i < 3; i++)
+            ok(zkr_txn_set(t, dir, "new", 3, i == wrong ? 9 : i));
+        assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_ZBADVERSION);
+        assert_int_equal(zkr_txn_failed(t), wrong);
+        (void)snprintf(number, sizeof(number), "operation %d", wrong);
+        assert_non_null(strstr(zkr_error_detail(), number));
+        assert_non_null(strstr(zkr_error_detail(), dir));
+        for (size_t i = 0; i < 3; i++)
+            assert_null(zkr_txn_stat(t, i));
+        data_is("old");
+        zkr_txn_free(t);
+    }
+}
+
+static void one_operation_is_a_transaction_too(void **state)
+{
+    zkr_txn *t = new_txn();
+
+    (void)state;
+    ok(zkr_txn_check(t, in_dir("none"), ZKR_ANY_VERSION));
+    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
+    assert_int_equal(zkr_txn_failed(t), 0);
+    zkr_txn_free(t);
+    t = new_txn();
+    ok(zkr_txn_set(t, dir, "new", 3, 0));
+    ok(zkr_txn_commit(t, 0));
+    assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
+    zkr_txn_free(t);
+    data_is("new");
+}
+
+static void on_never(int error, zkr_txn *t, void *user)
+{
+    (void)t;
+    recorder_add(user, error, 0);
+}
+
+static void what_cannot_be_asked_for_is_refused_at_once(void **state)
+{
+    static char much[600000];
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    struct recorder *told = recorder_new();
+    zkr_session *other = open_session();
+    zkr_grant *g = acquire(m);
+    zkr_txn *foreign = NULL;
+    zkr_txn *t = new_txn();
+
+    (void)state;
+    assert_int_equal(zkr_txn_new(NULL, &t), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_new(s, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_commit(NULL, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_commit(t, 0), ZKR_EINVAL); /* it is empty */
+    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_check(NULL, "/a", 0), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_check(t, "a", 0), ZKR_EPATH);
+    assert_int_equal(zkr_txn_check(t, "/a", -2), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_set(t, "/a", NULL, 1, 0), ZKR_EINVAL);
+    opts.mode = ZKR_CREATE_CONTAINER;
+    assert_int_equal(zkr_txn_create(t, "/a", "", 0, &opts), ZKR_EINVAL);
+    opts.mode = ZKR_CREATE_TTL;
+    opts.ttl_ms = 1000;
+    assert_int_equal(zkr_txn_create(t, "/a", "", 0, &opts), ZKR_EINVAL);
+    ok(zkr_txn_set(t, dir, much, sizeof(much), ZKR_ANY_VERSION));
+    assert_int_equal(zkr_txn_set(t, dir, much, sizeof(much), ZKR_ANY_VERSION),
+                     ZKR_ETOOLONG);
+    assert_int_equal(zkr_txn_commit_async(t, 0, NULL, NULL), ZKR_EINVAL);
+    ok(zkr_txn_new(other, &foreign));
+    ok(zkr_txn_check(foreign, dir, 0));
+    assert_int_equal(zkr_grant_guarded_commit(g, foreign, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_guarded_commit(NULL, t, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_grant_guarded_commit(g, NULL, 0), ZKR_EINVAL);
+    ok(zkr_txn_commit(t, SOON_MS)); /* with what was added */
+    assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
+    assert_int_equal(zkr_txn_commit(t, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_commit_async(t, 0, on_never, told), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_check(t, "/a", 0), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_failed(NULL), -1);
+    zkr_txn_free(NULL);
+    zkr_txn_free(t);
+    zkr_txn_free(foreign);
+    release(g);
+    close_session(other);
+    assert_int_equal(recorder_count(told), 0);
+    recorder_free(told);
+}
+
+/* The largest that fits is one that the server takes. */
+static void a_large_transaction_is_taken(void **state)
+{
+    zkr_txn *t = new_txn();
+    char name[96];
+    int count = 0;
+    int rc;
+
+    (void)state;
+    do {
+        (void)snprintf(name, sizeof(name), "%080d", count);
+        rc = zkr_txn_create(t, in_dir(name), "", 0, NULL);
+        count += rc == ZKR_OK;
+    } while (rc == ZKR_OK);
+    assert_int_equal(rc, ZKR_ETOOLONG);
+    assert_true(count > 1000);
+    ok(zkr_txn_commit(t, SOON_MS));
+    assert_int_equal(count_children(dir), count);
+    zkr_txn_free(t);
+    assert_int_equal(admin_delete_tree(admin, dir), ZOK);
+}
+
+/* -- nobody can tell ------------------------------------------------------- */
+
+static void a_commit_without_an_answer_has_an_unknown_outcome(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        const char *lost = time == 0 ? "lost" : "lost again";
+        const char *made = time == 0 ? "made" : "made again";
+        zkr_txn *t = two_writes("old", lost);
+
+        proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
+        assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_EUNKNOWN);
+        assert_int_equal(zkr_txn_failed(t), -1);
+        zkr_txn_free(t);
+        neither_is_made(lost);
+        t = two_writes("old", made);
+        proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
+        assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_EUNKNOWN);
+        assert_null(zkr_txn_path(t, 1));
+        zkr_txn_free(t);
+        both_are_made("old", made);
+        proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
+        t = two_writes("old", lost);
+        ok(zkr_txn_commit(t, SOON_MS)); /* sent again: it was not made */
+        zkr_txn_free(t);
+    }
+}
+
+/* -- under a lock ---------------------------------------------------------- */
+
+static void a_holder_commits(void **state)
+{
+    zkr_grant *g = acquire(m);
+    zkr_txn *t = two_writes("new", "a");
+
+    (void)state;
+    ok(zkr_grant_guarded_commit(g, t, 0));
+    both_are_made("new", "a");
+    assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
+    assert_string_equal(zkr_txn_path(t, 1), in_dir("a"));
+    zkr_txn_free(t);
+    t = two_writes("newer", "a"); /* it exists by now */
+    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ZNODEEXISTS);
+    assert_int_equal(zkr_txn_failed(t), 1); /* not counting the lock */
+    assert_non_null(strstr(zkr_error_detail(), path));
+    assert_non_null(strstr(zkr_error_detail(), in_dir("a")));
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
+    zkr_txn_free(t);
+    t = new_txn(); /* no such node, and it is not that of the lock */
+    ok(zkr_txn_delete(t, in_dir("none"), ZKR_ANY_VERSION));
+    ok(zkr_txn_delete(t, in_dir("a"), ZKR_ANY_VERSION));
+    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ZNONODE);
+    assert_int_equal(zkr_txn_failed(t), 0);
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
+    zkr_txn_free(t);
+    release(g);
+    both_are_made("new", "a");
+}
+
+/* The watch may be faster; then the servers are not asked. */
+static bool the_servers_refuse(void)
+{
+    zkr_grant *g = acquire(m);
+    zkr_txn *t = two_writes("late", "late");
+    bool asked;
+
+    proxy_reset_counts(proxy);
+    assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZOK);
+    assert_int_equal(zkr_grant_guarded_commit(g, t, SOON_MS), ZKR_ELOST);
+    asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
+    assert_int_equal(zkr_txn_failed(t), -1);
+    neither_is_made("late");
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
+    zkr_txn_free(t);
+    zkr_grant_free(g);
+    return asked;
+}
+
+static void a_commit_after_the_node_was_deleted_changes_nothing(void **state)
+{
+    int tries = 1;
+
+    (void)state;
+    while (!the_servers_refuse())
+        assert_true(++tries < 20);
+}
+
+static void a_commit_after_the_release_changes_nothing(void **state)
+{
+    zkr_grant *g = acquire(m);
+    zkr_txn *t = two_writes("late", "late");
+
+    (void)state;
+    ok(zkr_grant_release(g));
+    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ENOTHELD);
+    neither_is_made("late");
+    zkr_grant_free(g);
+    zkr_txn_free(t);
+}
+
+/* A guarded commit is of its session, also when it was never sent. */
+static void a_commit_does_not_outlive_the_session(void **state)
+{
+    struct recorder *told = recorder_new();
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        zkr_grant *g = acquire(m);
+        zkr_txn *t = two_writes("late", "late");
+        int code = 1;
+
+        proxy_cut(proxy);
+        wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+        ok(zkr_grant_guarded_commit_async(g, t, -1, on_never, told));
+        zkr_txn_free(t); /* it goes on */
+        assert_int_equal(
+            session_kill_by_id(server_hosts(the_server), zkr_session_id(s)), 0);
+        proxy_heal(proxy);
+        assert_true(recorder_wait(told, (size_t)time + 1, SOON_MS));
+        assert_true(recorder_get(told, (size_t)time, &code, NULL));
+        assert_int_equal(code, ZKR_ELOST);
+        zkr_grant_free(g);
+        settle(s);
+        neither_is_made("late");
+    }
+    recorder_free(told);
+}
+
+/* Without a guard it is for the next session. */
+static void a_commit_that_was_not_sent_goes_on(void **state)
+{
+    struct recorder *told = recorder_new();
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        zkr_txn *t = two_writes("new", time == 0 ? "a" : "b");
+        int code = 1;
+
+        proxy_cut(proxy);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        ok(zkr_txn_commit_async(t, -1, on_never, told));
+        assert_int_equal(
+            session_kill_by_id(server_hosts(the_server), zkr_session_id(s)), 0);
+        proxy_heal(proxy);
+        assert_true(recorder_wait(told, (size_t)time + 1, SOON_MS));
+        assert_true(recorder_get(told, (size_t)time, &code, NULL));
+        assert_int_equal(code, ZKR_OK);
+        assert_non_null(zkr_txn_path(t, 1));
+        zkr_txn_free(t);
+    }
+    both_are_made("new", "b");
+    recorder_free(told);
+}
+
+/* -- the client's transaction ---------------------------------------------- */
+
+int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context);
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context);
+
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context)
+{
+    int64_t id = atomic_exchange(&victim_id, 0);
+
+    if (id != 0) {
+        (void)session_kill_by_id(server_hosts(the_server), id);
+        sleep_ms(500); /* for something not to happen */
+    }
+    return __real_zoo_amulti(zh, count, ops, results, completion, context);
+}
+
+static zkr_txn *many_writes(void)
+{
+    zkr_txn *t = new_txn();
+
+    for (int i = 0; i < 20; i++)
+        ok(zkr_txn_set(t, dir, "x", 1, ZKR_ANY_VERSION));
+    return t;
+}
+
+/* The client aborts the process if the handle expires while it encodes any
+ * operation but the last. */
+static void a_session_that_ends_at_the_worst_moment_does_no_harm(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        zkr_txn *t = many_writes();
+
+        atomic_store(&victim_id, zkr_session_id(s));
+        assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_EUNKNOWN);
+        assert_int_equal(atomic_load(&victim_id), 0);
+        zkr_txn_free(t);
+        settle(s);
+        data_is("old");
+    }
+}
+
+#define EXPIRIES 60
+#define BURST    30
+
+struct storm {
+    atomic_bool stop;
+    atomic_long answered;
+    atomic_long made;
+    long started;
+};
+
+static void on_storm(int error, zkr_txn *t, void *user)
+{
+    struct storm *storm = user;
+
+    (void)t;
+    (void)atomic_fetch_add(&storm->made, error == ZKR_OK);
+    (void)atomic_fetch_add(&storm->answered, 1);
+}
+
+static bool all_are_answered(void *arg)
+{
+    struct storm *storm = arg;
+
+    return atomic_load(&storm->answered) >= storm->started;
+}
+
+/* The same at random, and often. */
+static void sessions_end_in_the_middle_of_commits(void **state)
+{
+    struct storm storm = { .started = 0 };
+
+    (void)state;
+    for (int i = 0; i < EXPIRIES; i++) {
+        for (int n = 0; n < BURST; n++) {
+            zkr_txn *t = many_writes();
+
+            ok(zkr_txn_commit_async(t, -1, on_storm, &storm));
+            zkr_txn_free(t);
+            storm.started++;
+        }
+        (void)session_kill_by_id(server_hosts(the_server), zkr_session_id(s));
+    }
+    assert_true(wait_until(all_are_answered, &storm, 3 * SOON_MS));
+    settle(s);
+    assert_int_equal(atomic_load(&storm.answered), storm.started);
+    print_message("%ld of %ld transactions made\n", atomic_load(&storm.made),
+                  storm.started);
+    assert_true(atomic_load(&storm.made) > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(all_are_made_in_their_order),
+        TEST(none_is_made_when_one_is_refused),
+        TEST(one_operation_is_a_transaction_too),
+        TEST(what_cannot_be_asked_for_is_refused_at_once),
+        TEST(a_large_transaction_is_taken),
+        TEST(a_commit_without_an_answer_has_an_unknown_outcome),
+        TEST(a_holder_commits),
+        TEST(a_commit_after_the_node_was_deleted_changes_nothing),
+        TEST(a_commit_after_the_release_changes_nothing),
+        TEST(a_commit_does_not_outlive_the_session),
+        TEST(a_commit_that_was_not_sent_goes_on),
+        TEST(a_session_that_ends_at_the_worst_moment_does_no_harm),
+        TEST(sessions_end_in_the_middle_of_commits),
+    };
+
+    return cmocka_run_group_tests_name("txn", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
