@@ -347,6 +347,51 @@ static void use_participants(zkr_session *s, struct recorder *events)
     zkr_mutex_free(m);
 }
 
+static void write_together(zkr_session *s, const char *path)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    zkr_txn *t = NULL;
+
+    opts.acl = "world:anyone:cdrwa";
+    if (!CAN(zkr_txn_new(s, &t)))
+        return;
+    if (CAN(zkr_txn_check(t, path, ZKR_ANY_VERSION)) &&
+        CAN(zkr_txn_set(t, path, "ab", 2, ZKR_ANY_VERSION)) &&
+        CAN(zkr_txn_delete(t, path, ZKR_ANY_VERSION)) &&
+        CAN(zkr_txn_create(t, path, "abc", 3, &opts)))
+        (void)CAN(zkr_txn_commit(t, SOON_MS));
+    zkr_txn_free(t);
+}
+
+static void record_reply(int error, const struct zkr_reply *reply,
+                         void *recorder)
+{
+    recorder_add(recorder, error, reply != NULL);
+}
+
+static void use_client(zkr_session *s)
+{
+    static const char *const path = "/alloc-client";
+    struct recorder *answers = recorder_new();
+    struct zkr_reply *reply = NULL;
+    int code = ZKR_OK;
+
+    if (CAN(zkr_session_create(s, path, "a", 1, NULL, SOON_MS, NULL))) {
+        if (CAN(zkr_session_children(s, "/", SOON_MS, &reply)))
+            zkr_reply_free(reply);
+        if (CAN(zkr_session_get_async(s, path, SOON_MS, record_reply,
+                                      answers))) {
+            assert_true(recorder_wait(answers, 1, SOON_MS));
+            assert_true(recorder_get(answers, 0, &code, NULL));
+            (void)can(code, "asynchronous get");
+        }
+        write_together(s, path);
+        if (!CAN(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS)))
+            ok(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS));
+    }
+    recorder_free(answers);
+}
+
 static void use_listener(zkr_session *s, struct recorder *events)
 {
     zkr_listener *l = NULL;
@@ -410,6 +455,7 @@ static void run_scenario(void)
     use_listener(s, events);
     use_watch(s, ZKR_WATCH_DATA);
     use_watch(s, ZKR_WATCH_CHILDREN);
+    use_client(s);
     outlive_session(s);
     for (size_t i = 0; i < path_count; i++)
         wait_children(paths[i], 0);

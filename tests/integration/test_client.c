@@ -525,6 +525,33 @@ static void an_expiry_under_way_is_an_unknown_outcome(void **state)
     recorder_free(r);
 }
 
+/* One answer says that the session is over, while a write is under way: it has
+ * been made, and must not be made again in the next session. */
+static void an_answer_that_ends_the_session_ends_writes_too(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        struct answer written = { .recorder = recorder_new() };
+        struct answer got = { .recorder = recorder_new() };
+
+        proxy_reset_counts(proxy);
+        proxy_set_latency(proxy, 100);
+        proxy_rule_error(proxy, ZOO_GETDATA_OP, 1, ZSESSIONEXPIRED);
+        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
+        ok(zkr_session_get_async(s, dir, -1, on_answer, &got));
+        ok(zkr_session_set_async(s, dir, "x", 1, ZKR_ANY_VERSION, -1, on_answer,
+                                 &written));
+        assert_int_equal(told(written.recorder, 0), ZKR_EUNKNOWN);
+        assert_int_equal(told(got.recorder, 0), ZKR_OK);
+        proxy_set_latency(proxy, 0);
+        proxy_release(proxy);
+        settle(s);
+        assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 1);
+        recorder_free(written.recorder);
+        recorder_free(got.recorder);
+    }
+}
+
 /* -- without waiting ------------------------------------------------------- */
 
 static void callbacks_tell_the_outcome(void **state)
@@ -682,6 +709,7 @@ static int run_group(void)
         TEST(a_silent_server_costs_no_more_than_the_deadline),
         TEST(an_expiry_between_is_no_error),
         TEST(an_expiry_under_way_is_an_unknown_outcome),
+        TEST(an_answer_that_ends_the_session_ends_writes_too),
         TEST(callbacks_tell_the_outcome),
         TEST(each_of_many_is_told_once),
         TEST(a_close_ends_what_is_under_way),

@@ -601,7 +601,7 @@ static void write_and_leave(int directions, int64_t timeout_ms)
     some_time();
     cut_ours(directions, world.timeout / 5);
     w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
-                     story.time == 0 ? "/locks/one" : "/locks/two");
+                     story.time == 0 ? "/locks/one" : "/locks/two", true);
     expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
                                           strlen(w->data), timeout_ms,
                                           on_written, w));
@@ -647,7 +647,7 @@ static void write_and_lose_the_answer(void)
     await_grant(0);
     some_time();
     w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
-                     story.time == 0 ? "/locks/one" : "/locks/two");
+                     story.time == 0 ? "/locks/one" : "/locks/two", true);
     expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
                                           strlen(w->data), -1, on_written, w));
     await_reconnect();
@@ -676,7 +676,7 @@ static void write_and_pass_on(void)
     ask_for(1);
     await_grant(0);
     w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
-                     story.time == 0 ? "/locks/one" : "/locks/two");
+                     story.time == 0 ? "/locks/one" : "/locks/two", true);
     expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
                                           strlen(w->data), -1, on_written, w));
     some_time();

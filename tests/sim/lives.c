@@ -66,7 +66,7 @@ static void write_under(const struct attempt *a, zkr_grant *grant)
     struct zkr_stat stat;
 
     for (int i = 0; i < 2; i++) {
-        struct write *w = writes_asked(a, types[i], "/locks/data");
+        struct write *w = writes_asked(a, types[i], "/locks/data", true);
         size_t len = strlen(w->data);
         int rc = i == 0
                      ? zkr_grant_guarded_create(grant, w->path, w->data, len, 0)

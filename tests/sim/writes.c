@@ -1,4 +1,4 @@
-/* The oracle of guarded writes: judges the reported result of each by the
+/* The oracle of the writes of users: judges the reported result of each by the
  * committed transactions. */
 #include "writes.h"
 
@@ -21,7 +21,7 @@ void writes_reset(void)
 }
 
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
-                           const char *path)
+                           const char *path, bool guarded)
 {
     struct write *w = arena_new(sizeof(*w));
     char data[32];
@@ -31,6 +31,7 @@ struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
     w->number = ++write_count;
     w->attempt = a;
     w->type = type;
+    w->guarded = guarded;
     w->path = arena_copy(path, strlen(path));
     (void)snprintf(data, sizeof(data), "write %d", w->number);
     w->data = arena_copy(data, strlen(data));
@@ -89,21 +90,16 @@ void writes_told(struct write *w, int rc, const struct zkr_stat *stat)
 
 static bool is_of(const struct write *w, const struct request *r)
 {
-    return (int)w->type == r->write && strcmp(w->path, r->path) == 0 &&
+    return w->guarded == (r->type == ZKR__ZK_MULTI) &&
+           (int)w->type == r->write && strcmp(w->path, r->path) == 0 &&
            (w->type == ZKR__ZK_DELETE || strcmp(w->data, r->data) == 0);
 }
 
-static void made(struct write *w, int64_t version)
+static void check_guard(const struct write *w, int64_t version)
 {
     const struct attempt *a = w->attempt;
     const struct node *next = held_against(a);
 
-    world_trace("%lld: write %d is made", (long long)version, w->number);
-    if (w->made != 0)
-        world_fail("write %d is made twice", w->number);
-    if (w->told > 0 && w->rc != ZKR_EUNKNOWN)
-        world_fail("write %d has failed with %s, and is made after that",
-                   w->number, zkr_strerror(w->rc));
     if (!tree_has(a->node, version))
         world_fail("write %d is made by attempt %d, and %s has gone", w->number,
                    a->number, a->node->path);
@@ -114,6 +110,18 @@ static void made(struct write *w, int64_t version)
         world_fail("P2: write %d is made by attempt %d when %s has been "
                    "granted the lock",
                    w->number, a->number, next->path);
+}
+
+static void made(struct write *w, int64_t version)
+{
+    world_trace("%lld: write %d is made", (long long)version, w->number);
+    if (w->made != 0)
+        world_fail("write %d is made twice", w->number);
+    if (w->told > 0 && w->rc != ZKR_EUNKNOWN)
+        world_fail("write %d has failed with %s, and is made after that",
+                   w->number, zkr_strerror(w->rc));
+    if (w->guarded)
+        check_guard(w, version);
     w->made = version;
 }
 
@@ -121,7 +129,7 @@ void writes_committed(int64_t version, const struct txn *txn)
 {
     const struct request *r = txn->request;
 
-    if (r == NULL || r->type != ZKR__ZK_MULTI || txn->kind == TXN_ERROR)
+    if (r == NULL || r->op == NULL || txn->kind == TXN_ERROR)
         return;
     for (struct write *w = writes; w != NULL; w = w->next) {
         if (is_of(w, r)) {
@@ -129,7 +137,8 @@ void writes_committed(int64_t version, const struct txn *txn)
             return;
         }
     }
-    world_fail("a guarded write to %s that nobody has asked for", r->path);
+    if (r->type == ZKR__ZK_MULTI)
+        world_fail("a guarded write to %s that nobody has asked for", r->path);
 }
 
 void writes_end(void)

@@ -1,4 +1,4 @@
-/* The oracle of guarded writes: judges the reported result of each by the
+/* The oracle of the writes of users: judges the reported result of each by the
  * committed transactions. */
 #ifndef SIM_WRITES_H
 #define SIM_WRITES_H
@@ -10,6 +10,7 @@ struct write {
     struct write *next;
     const struct attempt *attempt; /* by whose grant */
     int number;
+    bool guarded; /* else it may come late */
     enum zkr__zk_type type;
     const char *path; /* as the servers know it, */
     const char *data; /* ... and unlike that of any other write */
@@ -22,7 +23,7 @@ void writes_reset(void);
 
 /* To be called before the write. No two deletes have the same path. */
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
-                           const char *path);
+                           const char *path, bool guarded);
 void writes_told(struct write *w, int rc, const struct zkr_stat *stat);
 
 void writes_committed(int64_t version, const struct txn *txn);

@@ -1,4 +1,5 @@
-/* Users who write the data that the lock protects, with guarded writes. */
+/* Users who write the data that the lock protects, with guarded writes mostly.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +11,19 @@
 
 #define SHARED_PATH "/locks/data"
 
+/* The ways to write. */
+enum how {
+    GUARDED,
+    TOGETHER, /* guarded, with a check of the version as an operation */
+    PLAIN,    /* whoever has the lock */
+    WAYS,
+};
+
 struct writing {
     const struct process *process;
     zkr_grant *grant;
     struct write *write;
+    enum how how;
     int32_t version; /* to expect */
     int64_t timeout_ms;
 };
@@ -30,36 +40,113 @@ static void on_written(int rc, const struct zkr_stat *stat, void *user)
     writes_told(user, rc, stat);
 }
 
-static int ask(const struct writing *w, struct zkr_stat *ret_stat)
+static void on_committed(int rc, zkr_txn *txn, void *user)
 {
-    const char *path = process_sees(w->process, w->write->path);
-    const char *data = w->write->data;
-    size_t len = strlen(data);
-
-    if (w->write->type == ZKR__ZK_CREATE)
-        return zkr_grant_guarded_create(w->grant, path, data, len,
-                                        w->timeout_ms);
-    if (w->write->type == ZKR__ZK_DELETE)
-        return zkr_grant_guarded_delete(w->grant, path, w->version,
-                                        w->timeout_ms);
-    return zkr_grant_guarded_set(w->grant, path, data, len, w->version,
-                                 w->timeout_ms, ret_stat);
+    writes_told(user, rc, zkr_txn_stat(txn, 1));
 }
 
-static int ask_async(const struct writing *w)
+static void on_answered(int rc, const struct zkr_reply *reply, void *user)
+{
+    writes_told(user, rc, reply == NULL ? NULL : &reply->stat);
+}
+
+static int ask_guarded(const struct writing *w, bool waits,
+                       struct zkr_stat *ret_stat)
 {
     const char *path = process_sees(w->process, w->write->path);
     const char *data = w->write->data;
     size_t len = strlen(data);
+    int64_t ms = w->timeout_ms;
+    zkr_grant *g = w->grant;
 
-    if (w->write->type == ZKR__ZK_CREATE)
-        return zkr_grant_guarded_create_async(
-            w->grant, path, data, len, w->timeout_ms, on_written, w->write);
-    if (w->write->type == ZKR__ZK_DELETE)
-        return zkr_grant_guarded_delete_async(
-            w->grant, path, w->version, w->timeout_ms, on_written, w->write);
-    return zkr_grant_guarded_set_async(w->grant, path, data, len, w->version,
-                                       w->timeout_ms, on_written, w->write);
+    switch ((int)w->write->type) {
+    case ZKR__ZK_CREATE:
+        return waits ? zkr_grant_guarded_create(g, path, data, len, ms)
+                     : zkr_grant_guarded_create_async(g, path, data, len, ms,
+                                                      on_written, w->write);
+    case ZKR__ZK_DELETE:
+        return waits ? zkr_grant_guarded_delete(g, path, w->version, ms)
+                     : zkr_grant_guarded_delete_async(g, path, w->version, ms,
+                                                      on_written, w->write);
+    default:
+        return waits
+                   ? zkr_grant_guarded_set(g, path, data, len, w->version, ms,
+                                           ret_stat)
+                   : zkr_grant_guarded_set_async(g, path, data, len, w->version,
+                                                 ms, on_written, w->write);
+    }
+}
+
+static int ask_plain(const struct writing *w, bool waits,
+                     struct zkr_stat *ret_stat)
+{
+    const char *path = process_sees(w->process, w->write->path);
+    const char *data = w->write->data;
+    zkr_session *s = w->process->session;
+    struct zkr_reply *reply = NULL;
+    int64_t ms = w->timeout_ms;
+    size_t len = strlen(data);
+    int rc;
+
+    switch ((int)w->write->type) {
+    case ZKR__ZK_CREATE:
+        return waits ? zkr_session_create(s, path, data, len, NULL, ms, NULL)
+                     : zkr_session_create_async(s, path, data, len, NULL, ms,
+                                                on_answered, w->write);
+    case ZKR__ZK_DELETE:
+        return waits ? zkr_session_delete(s, path, w->version, ms)
+                     : zkr_session_delete_async(s, path, w->version, ms,
+                                                on_answered, w->write);
+    default:
+        if (!waits)
+            return zkr_session_set_async(s, path, data, len, w->version, ms,
+                                         on_answered, w->write);
+    }
+    rc = zkr_session_set(s, path, data, len, w->version, ms, &reply);
+    if (rc == ZKR_OK)
+        *ret_stat = reply->stat;
+    zkr_reply_free(reply);
+    return rc;
+}
+
+static int add_operations(const struct writing *w, zkr_txn *txn)
+{
+    const char *path = process_sees(w->process, w->write->path);
+    const char *data = w->write->data;
+    int rc = zkr_txn_check(txn, path, w->version);
+
+    if (rc != ZKR_OK)
+        return rc;
+    return w->write->type == ZKR__ZK_DELETE
+               ? zkr_txn_delete(txn, path, ZKR_ANY_VERSION)
+               : zkr_txn_set(txn, path, data, strlen(data), ZKR_ANY_VERSION);
+}
+
+static int ask_together(const struct writing *w, bool waits,
+                        struct zkr_stat *ret_stat)
+{
+    zkr_txn *txn = NULL;
+    int rc = zkr_txn_new(w->process->session, &txn);
+
+    if (rc == ZKR_OK)
+        rc = add_operations(w, txn);
+    if (rc == ZKR_OK)
+        rc = waits ? zkr_grant_guarded_commit(w->grant, txn, w->timeout_ms)
+                   : zkr_grant_guarded_commit_async(
+                         w->grant, txn, w->timeout_ms, on_committed, w->write);
+    if (rc == ZKR_OK && waits && zkr_txn_stat(txn, 1) != NULL)
+        *ret_stat = *zkr_txn_stat(txn, 1);
+    zkr_txn_free(txn);
+    return rc;
+}
+
+static int ask(const struct writing *w, bool waits, struct zkr_stat *ret_stat)
+{
+    if (w->how == PLAIN)
+        return ask_plain(w, waits, ret_stat);
+    if (w->how == TOGETHER && w->write->type != ZKR__ZK_CREATE)
+        return ask_together(w, waits, ret_stat);
+    return ask_guarded(w, waits, ret_stat);
 }
 
 static void wait_for(struct writing *w)
@@ -69,13 +156,13 @@ static void wait_for(struct writing *w)
     int64_t limit =
         w->timeout_ms == 0 ? w->process->opts.reply_timeout_ms : w->timeout_ms;
     struct zkr_stat stat = { 0 };
-    int rc = ask(w, &stat);
+    int rc = ask(w, true, &stat);
 
     if (rc == ZKR_OK)
         w->version = stat.version;
     writes_told(w->write, rc, &stat);
     if (limit > 0)
-        oracle_in_time("a guarded write", w->process->number, began, stopped,
+        oracle_in_time("a write", w->process->number, began, stopped,
                        limit * MS);
 }
 
@@ -84,13 +171,14 @@ static void write_once(struct writing *w, const struct attempt *a,
 {
     int rc;
 
-    w->write = writes_asked(a, type, path);
+    w->how = (enum how)choose(WAYS);
+    w->write = writes_asked(a, type, path, w->how != PLAIN);
     w->timeout_ms = some_timeout();
     if (choose(3) > 0) {
         wait_for(w);
         return;
     }
-    rc = ask_async(w);
+    rc = ask(w, false, NULL);
     if (rc != ZKR_OK)
         writes_told(w->write, rc, NULL);
 }

@@ -469,6 +469,13 @@ int clients_ready(void)
     return ready;
 }
 
+static void set_written(struct zkr_stat *stat, const struct request *r)
+{
+    stat->czxid = r->node->czxid;
+    stat->mzxid = ensemble_txn(r->version)->zxid;
+    stat->version = tree_data(r->node, r->version)->number;
+}
+
 /* Returns NULL when the server did not carry out, or refuse, an operation. */
 static const struct zkr__zk_result *results_of(const struct request *r, int rc)
 {
@@ -483,9 +490,7 @@ static const struct zkr__zk_result *results_of(const struct request *r, int rc)
     } else if (r->write == ZKR__ZK_CREATE) {
         last->path = r->node->path;
     } else if (r->write == ZKR__ZK_SET) {
-        last->stat.czxid = r->node->czxid;
-        last->stat.mzxid = ensemble_txn(r->version)->zxid;
-        last->stat.version = tree_data(r->node, r->version)->number;
+        set_written(&last->stat, r);
     }
     return results;
 }
@@ -508,6 +513,8 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
         reply.stat.pzxid = r->pzxid;
         reply.stat.version = r->value == NULL ? 0 : r->value->number;
     }
+    if (rc == ZKR_OK && r->type == ZKR__ZK_SET)
+        set_written(&reply.stat, r);
     if (r->type == ZKR__ZK_MULTI)
         reply.results = results_of(r, rc);
     if (rc == ZKR_OK && r->type == ZKR__ZK_GET_ACL)
