@@ -8,10 +8,11 @@
  *
  * Reads (get, exists, children) and a sync are sent again as the retry policy
  * of the session says, in the next session, too. A read shows what the server
- * that is asked knows: at least all that this session has written or seen
- * before; others may have written since. After a sync it shows at least all
- * that was written before the sync was asked for. The sync and the read can be
- * sent together, without waiting for the sync.
+ * that is asked knows: at least all that the session has written or seen before
+ * in this epoch; others may have written since. After a sync it shows at least
+ * all that was written before the sync was asked for. The sync and the read can
+ * be sent together, without waiting for the sync, if it does not matter that
+ * the read may overtake the sync after a lost connection.
  *
  * Writes (create, set, delete) have three results: made, not made, and unknown.
  * When the connection breaks, the session ends, or the deadline passes, while

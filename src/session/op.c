@@ -192,6 +192,14 @@ static void end_refused_later_locked(struct zkr_session *s) ZKR__LOCKED
         zkr__timer_thread_arm_locked(s, &s->ending, 0, end_refused);
 }
 
+/* A handle that is over sends nothing. After other refusals the client may have
+ * kept the request. */
+static bool was_not_sent(int refusal)
+{
+    return refusal == ZKR__ZK_NOT_NOW ||
+           zkr__error_outcome(refusal) == ZKR__OVER;
+}
+
 /* After a refusal nothing more is sent until the timer thread has completed it.
  * Earlier requests may still be in flight then. */
 void zkr__op_pump_locked(struct zkr_session *s)
@@ -205,7 +213,7 @@ void zkr__op_pump_locked(struct zkr_session *s)
         op->sent = zkr__clock_boot();
         op->refusal = zkr__zk_submit(s->zk, &op->request, op);
         if (op->refusal != ZKR_OK) {
-            if (op->refusal == ZKR__ZK_NOT_NOW)
+            if (was_not_sent(op->refusal))
                 op->sent = 0;
             move_locked(op, ZKR__OP_REFUSED);
             end_refused_later_locked(s);
