@@ -415,6 +415,31 @@ static void a_new_connection_begins_without_knowledge(void **state)
     succeeds(come_back_behind_another, nothing);
 }
 
+/* It lists on the new connection, because somebody has written to the node
+ * before it; then it knows as much as before. */
+static void come_back_and_list(void)
+{
+    holder_has_it();
+    begin();
+    ask_for(0);
+    some_time();
+    await_reconnect();
+    operate(ZKR__ZK_SET, zkr_grant_node(users[HOLDER].grant), "?");
+    some_time();
+    count_from_here();
+    give_back(&users[HOLDER]);
+    await_grant(0);
+    only_these_were_asked(0, 0);
+    pass_on(0);
+    end();
+}
+
+static void a_list_on_a_new_connection_is_enough(void **state)
+{
+    (void)state;
+    succeeds(come_back_and_list, nothing);
+}
+
 static void come_back_together(void)
 {
     begin();
@@ -1129,7 +1154,14 @@ static void readers_are_neighbours_of_a_writer(void **state)
 /* A reader beside a writer, which another thread gives back. */
 static struct {
     int64_t after;
+    bool tries; /* to read, then */
 } meddling;
+
+static void try_read(int i)
+{
+    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, true, -1) };
+    expect(zkr_rwlock_acquire_read_async(rwlock, 0, on_told, &ours[i], NULL));
+}
 
 static void *meddle(void *arg)
 {
@@ -1138,6 +1170,8 @@ static void *meddle(void *arg)
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX); /* its node stays for a while */
     oracle_over(ours[0].attempt);
     (void)zkr_grant_release_async(ours[0].grant, NULL, NULL);
+    if (meddling.tries)
+        try_read(2);
     return NULL;
 }
 
@@ -1234,6 +1268,41 @@ static void a_reader_unseen_is_ahead_when_others_go(void **state)
 {
     (void)state;
     succeeds(list_too_early_behind_another, nothing);
+}
+
+/* The reader shares its list with a try. To the reader the writer does not
+ * count, because it stands beside it; to the try, because it has been given
+ * back. */
+static void list_with_a_try(void)
+{
+    zkr_grant *read = NULL;
+
+    begin();
+    ask_write(0);
+    await_grant(0);
+    some_time();
+    far(200 * MS);
+    ask_read(1); /* its list is under way first */
+    fiber_sleep(10 * MS);
+    meddling.tries = true;
+    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
+        world_fail("it is not granted the read lock");
+    meddling.tries = false;
+    far(0);
+    await_grant(1);
+    await_grant(2);
+    refuse(ZKR__ZK_DELETE, NULL, 0);
+    give_read_back(read);
+    zkr_grant_free(ours[0].grant);
+    pass_on(1);
+    pass_on(2);
+    end();
+}
+
+static void a_writer_that_was_given_back_refuses_no_try(void **state)
+{
+    (void)state;
+    succeeds(list_with_a_try, nothing);
 }
 
 /* The node of the writer has gone, and no event tells yet. A node that is left
@@ -1511,6 +1580,7 @@ int main(void)
         cmocka_unit_test(who_is_first_of_ours_may_be_behind_others),
         cmocka_unit_test(what_is_lost_passes_to_the_neighbour),
         cmocka_unit_test(a_new_connection_begins_without_knowledge),
+        cmocka_unit_test(a_list_on_a_new_connection_is_enough),
         cmocka_unit_test(one_list_serves_all_that_wait),
         cmocka_unit_test(nodes_that_stay_are_waited_for),
         cmocka_unit_test(neighbours_wait_for_nodes_that_stay),
@@ -1536,6 +1606,7 @@ int main(void)
         cmocka_unit_test(a_reader_beside_its_writer_is_ahead_unseen),
         cmocka_unit_test(a_reader_unseen_is_ahead_when_others_go),
         cmocka_unit_test(a_reader_beside_nobody_is_not_granted),
+        cmocka_unit_test(a_writer_that_was_given_back_refuses_no_try),
         cmocka_unit_test(a_reader_with_the_next_number_lists),
         cmocka_unit_test(members_outlive_their_delegate),
         cmocka_unit_test(a_node_that_stays_may_be_deleted),
