@@ -5,9 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/debian.sh
 . tools/packages.sh
+readonly PATCH=$PWD/tools/client-tls.patch
 
 readonly KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
-packages=(apt dpkg-dev gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
+packages=(dpkg-dev patch gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
     default-jre-headless libzookeeper-java)
 
 usage() {
@@ -15,7 +16,8 @@ usage() {
 usage: tools/build-client.sh PREFIX [--debian 12 | 13 | sid]
 
 Builds the ZooKeeper C client with TLS and SASL from Debian's source package,
-by default that of this machine's Debian, and puts it into PREFIX:
+by default that of this machine's Debian, with two faults of its TLS mended
+(tools/client-tls.patch), and puts it into PREFIX:
 
   PREFIX/include/zookeeper/*.h
   PREFIX/lib/libzookeeper_mt.so   with the name and the functions of Debian's
@@ -139,6 +141,7 @@ fetch
 source=$(echo "$work"/zookeeper-[0-9]*/)
 source=${source%/}
 cd "$source/zookeeper-client/zookeeper-client-c"
+loud patch patch -p1 -i "$PATCH"
 generate
 compile
 link

@@ -13,7 +13,13 @@
 
 #include "secured.h"
 
-enum { CONNECT_MS = 2000, CLOSE_MS = 6000, LATE_MS = 1500, STUCK_BACKLOG = 64 };
+enum {
+    CONNECT_MS = 1000,
+    PROBE_MS = 2500,
+    CLOSE_MS = 6000,
+    LATE_MS = 1500,
+    BACKLOG = 64
+};
 
 static struct tls_files files;
 
@@ -26,13 +32,19 @@ static struct zkr_session_opts tls_opts(const char *ca, const char *client)
     return opts;
 }
 
-static zkr_session *open_tls(void)
+static zkr_session *open_tls_for(uint32_t session_timeout_ms)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
     zkr_session *s = NULL;
 
+    opts.session_timeout_ms = session_timeout_ms;
     ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
     return s;
+}
+
+static zkr_session *open_tls(void)
+{
+    return open_tls_for(SESSION_MS);
 }
 
 static void says(const char *word)
@@ -51,7 +63,7 @@ static void open_fails(const char *hosts, struct zkr_session_opts opts,
         zkr_session *s = NULL;
         int rc = zkr_session_open(hosts, &opts, &s);
 
-        assert_true(stopwatch_says(w, 0, CONNECT_MS + 500 + LATE_MS));
+        assert_true(stopwatch_says(w, 0, CONNECT_MS + PROBE_MS + LATE_MS));
         if (rc != code)
             fail_msg("%d, not %d: %s", rc, code, zkr_error_detail());
         says(word);
@@ -133,6 +145,20 @@ static void an_authority_that_has_not_signed_is_told(void **state)
     (void)state;
     open_fails(server_secure_hosts(the_server), tls_opts("other", "client"),
                ZKR_ZSSLCONNECTIONERROR, "its certificate is refused");
+}
+
+/* Regression: the client believes all authorities of the machine as well, and
+ * checks no names (tools/client-tls.patch). */
+static void only_the_named_authorities_are_believed(void **state)
+{
+    char ca[512];
+
+    (void)state;
+    (void)snprintf(ca, sizeof(ca), "%s/ca.pem", server_keys());
+    assert_int_equal(setenv("SSL_CERT_FILE", ca, 1), 0);
+    open_fails(server_secure_hosts(the_server), tls_opts("other", "client"),
+               ZKR_ZSSLCONNECTIONERROR, "its certificate is refused");
+    assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
 }
 
 static void an_expired_certificate_is_told(void **state)
@@ -235,7 +261,7 @@ static int listen_silently(char hosts[64])
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(fd, STUCK_BACKLOG), 0);
+    assert_int_equal(listen(fd, BACKLOG), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
     (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
     return fd;
@@ -247,8 +273,6 @@ static bool none_is_stuck(void *unused)
     return zkr_session_stuck_handles() == 0;
 }
 
-/* The client waits for the answer to its first message for as long as the
- * server keeps the connection. */
 static void a_port_that_says_nothing_delays_no_deadline(void **state)
 {
     char hosts[64];
@@ -259,6 +283,29 @@ static void a_port_that_says_nothing_delays_no_deadline(void **state)
                "does not answer as ZooKeeper");
     (void)close(fd);
     assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+}
+
+/* Regression: the client stayed with it (tools/client-tls.patch). */
+static void a_server_that_says_nothing_is_left_for_the_next(void **state)
+{
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+    char mute[64];
+    char hosts[160];
+    int fd = listen_silently(mute);
+
+    (void)state;
+    opts.session_timeout_ms = BRIEF_SESSION_MS;
+    opts.connect_timeout_ms = SOON_MS;
+    (void)snprintf(hosts, sizeof(hosts), "%s,%s,%s", mute, mute,
+                   server_secure_hosts(the_server));
+    for (int i = 0; i < 4; i++) { /* the client begins with any of them */
+        zkr_session *s = NULL;
+
+        ok(zkr_session_open(hosts, &opts, &s));
+        close_session(s);
+    }
+    (void)close(fd);
+    assert_int_equal(zkr_session_stuck_handles(), 0);
 }
 
 /* While the server cannot be believed, calls end at their deadlines; when it
@@ -300,7 +347,7 @@ static void a_close_does_not_wait_for_a_server_that_falls_silent(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        zkr_session *s = open_tls();
+        zkr_session *s = open_tls_for(BRIEF_SESSION_MS);
         struct stopwatch *w;
         int rc;
 
@@ -323,6 +370,7 @@ static int run_group(void)
         cmocka_unit_test(a_new_session_is_over_tls_too),
         cmocka_unit_test(a_lock_outlives_the_connection),
         cmocka_unit_test(an_authority_that_has_not_signed_is_told),
+        cmocka_unit_test(only_the_named_authorities_are_believed),
         cmocka_unit_test(an_expired_certificate_is_told),
         cmocka_unit_test(a_certificate_that_the_server_refuses_is_told),
         cmocka_unit_test(no_certificate_of_our_own_is_told),
@@ -332,6 +380,7 @@ static int run_group(void)
         cmocka_unit_test(a_file_that_is_no_good_is_told),
         cmocka_unit_test(tls_and_sasl_exclude_each_other),
         cmocka_unit_test(a_port_that_says_nothing_delays_no_deadline),
+        cmocka_unit_test(a_server_that_says_nothing_is_left_for_the_next),
         cmocka_unit_test(a_certificate_that_expires_suspends_the_session),
         cmocka_unit_test(a_close_does_not_wait_for_a_server_that_falls_silent),
     };
