@@ -31,6 +31,9 @@ done
 run tools/test.sh --servers 12 --peers sid --suite interop
 run tools/test.sh --servers sid --peers 12 --suite interop
 run tools/on-debian.sh 13
+# A client with TLS and SASL.
+run tools/test.sh --tls
+run tools/test.sh --sasl
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

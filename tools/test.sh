@@ -13,7 +13,7 @@ packages=(gcc g++ cmake meson ninja-build pkg-config libzookeeper-mt-dev
 usage() {
     cat <<'TEXT'
 tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
-              [--servers DEBIAN] [--peers DEBIAN] [--smoke]
+              [--servers DEBIAN] [--peers DEBIAN] [--tls | --sasl] [--smoke]
               [--suite NAME]... [--no-suite NAME]... [--build]
 
   --asan           with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -25,7 +25,10 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --clang          build with clang instead of gcc
   --servers NAME   with the servers of that Debian: 12, 13, sid
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
-  --smoke          only those tests that have shown how versions differ
+  --tls, --sasl    the integration tests over TLS, or with SASL, with a client
+                   that has them (tools/build-client.sh, in build-client/)
+  --smoke          only those tests that have shown how versions differ; with
+                   --tls or --sasl a handful, of both
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
                    harness, linking
@@ -48,6 +51,11 @@ clang_of_this_debian() {
     12) echo 14 ;;
     *) echo 19 ;;
     esac
+}
+
+build_client() {
+    [ -e build-client/lib/libzookeeper_mt.so ] ||
+        tools/build-client.sh "$PWD/build-client"
 }
 
 build_tests() {
@@ -76,6 +84,8 @@ build=build-test
 setup=(-Dwerror=true -Dtests=enabled)
 which=()
 run=()
+smoke=false
+secured=
 only_build=false
 while [ $# -gt 0 ]; do
     case $1 in
@@ -113,11 +123,10 @@ while [ $# -gt 0 ]; do
         eval "$exports"
         shift
         ;;
-    --smoke)
-        which+=(unfair hostile session exhaustion odd_servers container
-            'interop mutex' 'interop rwlock' 'interop container'
-            'lockctl watch')
+    --tls | --sasl)
+        secured=${1#--}
         ;;
+    --smoke) smoke=true ;;
     --suite | --no-suite)
         [ $# -ge 2 ] || die 64 "$1 needs a name"
         which+=("$1" "$2")
@@ -133,12 +142,29 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+if [ -n "$secured" ]; then
+    build+=-secured
+    setup+=("-Dzookeeper_prefix=$PWD/build-client")
+    packages+=(openssl)
+    export ZKR_TEST_SECURITY=$secured
+    if $smoke; then
+        which+=(tls sasl security session holds)
+    elif [ ${#which[@]} -eq 0 ]; then
+        which+=(--suite integration)
+    fi
+elif $smoke; then
+    which+=(unfair hostile session exhaustion odd_servers container
+        'interop mutex' 'interop rwlock' 'interop container'
+        'lockctl watch')
+fi
+
 # The client itself loses some memory when a handle is closed (ZOOKEEPER-3868).
 export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 mkdir -p "$build"
 one_at_a_time tools install_packages "$log" "${packages[@]}"
+[ -z "$secured" ] || one_at_a_time tools build_client
 one_at_a_time "$build" build_tests
 ! $only_build || exit 0
 

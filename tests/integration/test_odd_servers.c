@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "proxy.h"
+#include "security.h"
 
 enum { CONNECT_MS = 1500, LATE_MS = 1500 };
 
@@ -242,6 +243,8 @@ static void who_babbles_is_no_server(void **state)
     zkr_session *s = NULL;
 
     (void)state;
+    if (security_of_environment() == SERVER_SASL)
+        skip(); /* the client takes any nonsense for a refusal, and gives up */
     start_babbler(&b, hosts);
     for (int i = 0; i < 3; i++) {
         struct stopwatch *w = stopwatch_start();
