@@ -181,8 +181,8 @@ struct zkr_session_opts {
  * address, such as "10.0.0.1" or "[2001:db8::1]".
  *
  * Time      At most connect_timeout_ms, and half a second to find out why
- *           nobody answered, with TLS two and a half. A name server that does not answer does not extend
- *           this time.
+ *           nobody answered, with TLS two and a half. A name server that does
+ *           not answer does not extend this time.
  * Threads   Any.
  * Owns      All strings are copied. On success the caller owns the session and
  *           ends it with zkr_session_close().

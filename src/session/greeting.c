@@ -14,11 +14,18 @@
 #include "session/timer_thread.h"
 #include "zk/probe.h"
 
-/* How long a probe waits for the servers. */
-#define PROBE_MS 250
+/* How long a probe waits for the servers; with TLS, which takes them some
+ * work. */
+#define PROBE_MS     250
+#define PROBE_TLS_MS 2250
 /* With ZKR_SESSION_ONE_ROUND: how long the client has for its first attempts
  * before they are examined. Servers that are there are not disturbed so. */
 #define ROUND_MS 100
+
+static int probe_ms(const struct zkr_session *s)
+{
+    return s->security.tls_ca != NULL ? PROBE_TLS_MS : PROBE_MS;
+}
 
 static void run_notice(struct zkr__notice *notice)
 {
@@ -137,7 +144,7 @@ void zkr__greeting_begin_locked(struct zkr_session *s, zkr_open_fn fn,
         return;
     }
     g->probe_at = one_round && round < deadline ? round : deadline;
-    zkr__timer_thread_arm_locked(s, &g->limit, deadline + PROBE_MS * ZKR__MS,
+    zkr__timer_thread_arm_locked(s, &g->limit, deadline + probe_ms(s) * ZKR__MS,
                                  on_limit);
     zkr__connector_wake_locked(s);
     greet_locked(s);
@@ -153,7 +160,7 @@ int64_t zkr__greeting_probe_at(const struct zkr_session *s)
 void zkr__greeting_probe_unlocks(struct zkr_session *s)
 {
     struct zkr__greeting *g = &s->greeting;
-    int64_t deadline = g->limit.instant - PROBE_MS * ZKR__MS;
+    int64_t deadline = g->limit.instant - probe_ms(s) * ZKR__MS;
     char *servers = strdup(s->hosts.plain);
     bool last = zkr__clock_now() >= deadline;
     int rc = ZKR_ENOMEM;
@@ -162,7 +169,7 @@ void zkr__greeting_probe_unlocks(struct zkr_session *s)
     s->away = true;
     zkr__session_unlock(s);
     if (servers != NULL)
-        rc = zkr__probe(servers, &s->security, PROBE_MS);
+        rc = zkr__probe(servers, &s->security, probe_ms(s));
     free(servers);
     zkr__session_lock(s);
     s->away = false;

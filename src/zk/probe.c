@@ -17,8 +17,6 @@
 #include "zk/tls.h"
 
 #define TARGETS_MAX 16
-/* The time for the handshakes, which take servers some work. */
-#define TLS_MS 2000
 
 struct target {
     char name[128]; /* "host:port" */
@@ -135,8 +133,7 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
     const struct target *secretive = NULL;
 
     start_all(&all, servers);
-    deadline = zkr__clock_deadline(timeout_ms +
-                                   (security->tls_ca != NULL ? TLS_MS : 0));
+    deadline = zkr__clock_deadline(timeout_ms);
     for (size_t i = 0; i < all.count; i++) {
         struct target *t = &all.target[i];
 

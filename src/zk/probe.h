@@ -5,8 +5,8 @@
 
 struct zkr__security;
 
-/* Takes up to two seconds more with TLS. Sets the detail and returns
- * ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE or ZKR_ZSSLCONNECTIONERROR. */
+/* Sets the detail and returns ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE or
+ * ZKR_ZSSLCONNECTIONERROR. */
 int zkr__probe(const char *servers, const struct zkr__security *security,
                int timeout_ms);
 
