@@ -129,7 +129,9 @@ static void describe(SSL *ssl, int error, char *reason, size_t size)
                        X509_verify_cert_error_string(verified));
     else if (error == SSL_ERROR_SYSCALL || error == SSL_ERROR_ZERO_RETURN ||
              ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-        (void)snprintf(reason, size, "it hangs up; is it a port without TLS?");
+        (void)snprintf(reason, size,
+                       "it hangs up: a port without TLS, or "
+                       "one that takes no more clients");
     else
         (void)snprintf(reason, size, "%s", openssl_reason());
     ERR_clear_error();
