@@ -344,6 +344,9 @@ static void unset_watches(const struct zkr__watch *watch)
 static void answer(struct zkr__zk *zk, const struct item *item)
 {
     static const struct zkr__zk_result made[ROOM];
+    static const struct zkr__zk_result guard_missing[ROOM] = {
+        { .rc = ZKR_ZNONODE }
+    };
     const struct zkr__zk_request *r = item->request;
     struct zkr__zk_reply reply = { 0 };
     char node[sizeof(it.node)];
@@ -378,6 +381,8 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     }
     if (r->type == ZKR__ZK_MULTI && reply.rc == ZKR_OK)
         reply.results = made;
+    if (r->type == ZKR__ZK_MULTI && reply.rc == ZKR_ZNONODE)
+        reply.results = guard_missing;
     if (r->type == ZKR__ZK_GET && reply.rc == ZKR_OK) {
         reply.data = data;
         reply.data_len = strlen(data);
