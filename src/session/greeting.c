@@ -17,7 +17,7 @@
 /* How long a probe waits for the servers; with TLS, which takes them some
  * work. */
 #define PROBE_MS     250
-#define PROBE_TLS_MS 2250
+#define PROBE_TLS_MS 2000
 /* With ZKR_SESSION_ONE_ROUND: how long the client has for its first attempts
  * before they are examined. Servers that are there are not disturbed so. */
 #define ROUND_MS 100
@@ -25,6 +25,13 @@
 static int probe_ms(const struct zkr_session *s)
 {
     return s->security.tls_ca != NULL ? PROBE_TLS_MS : PROBE_MS;
+}
+
+/* How long the open waits for the probe. A server that says nothing takes all
+ * the time of one with TLS. */
+static int limit_ms(const struct zkr_session *s)
+{
+    return s->security.tls_ca != NULL ? PROBE_TLS_MS + PROBE_MS : PROBE_MS;
 }
 
 static void run_notice(struct zkr__notice *notice)
@@ -144,7 +151,7 @@ void zkr__greeting_begin_locked(struct zkr_session *s, zkr_open_fn fn,
         return;
     }
     g->probe_at = one_round && round < deadline ? round : deadline;
-    zkr__timer_thread_arm_locked(s, &g->limit, deadline + probe_ms(s) * ZKR__MS,
+    zkr__timer_thread_arm_locked(s, &g->limit, deadline + limit_ms(s) * ZKR__MS,
                                  on_limit);
     zkr__connector_wake_locked(s);
     greet_locked(s);
@@ -160,7 +167,7 @@ int64_t zkr__greeting_probe_at(const struct zkr_session *s)
 void zkr__greeting_probe_unlocks(struct zkr_session *s)
 {
     struct zkr__greeting *g = &s->greeting;
-    int64_t deadline = g->limit.instant - probe_ms(s) * ZKR__MS;
+    int64_t deadline = g->limit.instant - limit_ms(s) * ZKR__MS;
     char *servers = strdup(s->hosts.plain);
     bool last = zkr__clock_now() >= deadline;
     int rc = ZKR_ENOMEM;
