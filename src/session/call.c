@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "session/session.h"
 
@@ -25,8 +24,7 @@ void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
     zkr__session_ref(s);
     call->type = type;
     call->session = s;
-    call->deadline = zkr__clock_deadline(
-        timeout_ms == 0 ? s->opts.reply_timeout_ms : timeout_ms);
+    call->deadline = zkr__session_deadline(s, timeout_ms);
     atomic_init(&call->refs, 1);
     zkr__list_init(&call->link);
     zkr__list_init(&call->asks);

@@ -209,8 +209,7 @@ static int wait_unlocks(struct zkr__errand *e) ZKR__UNLOCKS
 int zkr__errand_run(struct zkr__errand *e, bool waits, int64_t timeout_ms)
 {
     struct zkr_session *s = e->session;
-    int64_t deadline = zkr__clock_deadline(
-        timeout_ms == 0 ? s->opts.reply_timeout_ms : timeout_ms);
+    int64_t deadline = zkr__session_deadline(s, timeout_ms);
     int rc;
 
     e->waits = waits;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "session/tenant.h"
@@ -87,6 +88,12 @@ char *zkr__session_full_path(const struct zkr_session *s, const char *path)
     if (strcmp(path, "/") == 0)
         return strdup(zkr__session_root(s));
     return zkr__path_join(s->hosts.chroot, path + 1);
+}
+
+int64_t zkr__session_deadline(const struct zkr_session *s, int64_t timeout_ms)
+{
+    return zkr__clock_deadline(timeout_ms == 0 ? s->opts.reply_timeout_ms
+                                               : timeout_ms);
 }
 
 struct facts {

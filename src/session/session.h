@@ -141,6 +141,10 @@ const char *zkr__session_root(const struct zkr_session *s);
 /* Returns the path with the chroot, to be freed; NULL when out of memory. */
 char *zkr__session_full_path(const struct zkr_session *s, const char *path);
 
+/* Returns the deadline of a call that begins now: 0 is reply_timeout_ms of the
+ * session, negative is none. */
+int64_t zkr__session_deadline(const struct zkr_session *s, int64_t timeout_ms);
+
 void zkr__session_init_states(struct zkr_session *s);
 
 /* Ends the session for good: calls fail with `code` from now on. The connector
