@@ -248,6 +248,30 @@ ZKR_API int zkr_session_open_async(const char *hosts,
 ZKR_API int zkr_session_close(zkr_session *session);
 
 /**
+ * Tell the session that the ensemble has other servers now. The same session
+ * goes on, with its locks; new sessions after an expiry use the new servers,
+ * too. They must be of the same ensemble.
+ *
+ * @p hosts is as for zkr_session_open(). A chroot in it must be that of the
+ * session; without one the chroot stays.
+ *
+ * A connection that stands is kept until it breaks, whether its server is in
+ * the list or not. Without a connection the new servers are tried when the
+ * present attempt has failed: at once where the old ones refuse, within two
+ * thirds of the session timeout where one is silent, and the first attempt
+ * after a connection has broken still goes to an old server. So tell the
+ * session before the old servers are shut down.
+ *
+ * Time      Nothing is waited for; names are resolved in the background.
+ * Threads   Any, callbacks too.
+ * Owns      @p hosts is copied.
+ * On error  The session keeps the servers that it has.
+ * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot), ZKR_ENOMEM,
+ *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
+ */
+ZKR_API int zkr_session_set_servers(zkr_session *session, const char *hosts);
+
+/**
  * Return how many handles of the ZooKeeper client are stuck in this process:
  * those that the library has closed, but the client has not given back. Each
  * costs up to three threads and four descriptors until the client gives it

@@ -2,6 +2,9 @@
  * block for as long as a name server does not answer. */
 #include "session/connector.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -39,8 +42,9 @@ static const struct zkr__zk_upcalls upcalls = {
 
 static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
+    char *servers = strdup(s->hosts.plain); /* the list may change */
     const struct zkr__zk_config config = {
-        .servers = s->hosts.plain,
+        .servers = servers,
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .security = &s->security,
         .auth_scheme = s->auth_scheme,
@@ -48,16 +52,20 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         .acl = &s->acl,
     };
     struct zkr__zk *zk = NULL;
-    int rc;
+    int rc = ZKR_ENOMEM;
 
     s->opening = true;
     s->early = false;
     s->opened_at = zkr__clock_boot();
     zkr__session_unlock(s);
-    rc = zkr__zk_open(&config, &upcalls, s, &zk);
+    if (servers != NULL)
+        rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
     s->opening = false;
     s->zk = zk;
+    if (rc == ZKR_OK && strcmp(servers, s->hosts.plain) != 0)
+        (void)zkr__zk_move(zk, s->hosts.plain);
+    free(servers);
     if (rc != ZKR_OK) {
         zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
                  s->hosts.servers, fault(rc));

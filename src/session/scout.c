@@ -3,6 +3,9 @@
  */
 #include "session/scout.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "session/connector.h"
@@ -57,17 +60,20 @@ static bool is_needed(const struct zkr_session *s, unsigned lost)
 /* We wait for it as long as for a session. */
 static void send_unlocks(struct zkr_session *s, unsigned lost) ZKR__UNLOCKS
 {
+    char *servers = strdup(s->hosts.plain); /* the list may change */
     const struct zkr__zk_config config = {
-        .servers = s->hosts.plain,
+        .servers = servers,
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .security = &s->security,
     };
     int64_t deadline = zkr__clock_now() + timeout(s);
     struct zkr__zk *zk = NULL;
-    int rc;
+    int rc = ZKR_ENOMEM;
 
     zkr__session_unlock(s);
-    rc = zkr__zk_open(&config, &upcalls, s, &zk);
+    if (servers != NULL)
+        rc = zkr__zk_open(&config, &upcalls, s, &zk);
+    free(servers);
     zkr__session_lock(s);
     if (rc != ZKR_OK)
         return;

@@ -29,7 +29,7 @@ struct zkr_session {
     /* set once */
     pid_t pid;
     struct zkr_session_opts opts; /* strings: see below */
-    struct zkr__hosts hosts;
+    struct zkr__hosts hosts;      /* but for the chroot under the lock */
     char *auth_scheme;
     char *auth;
     struct zkr__acl acl;

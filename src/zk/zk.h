@@ -169,6 +169,14 @@ bool zkr__zk_log_in(struct zkr__zk *zk);
  * It is useless then. To be asked now and then while it is not connected. */
 bool zkr__zk_refused(struct zkr__zk *zk);
 
+/* Gives the handle other servers. It keeps a connection that it has, and tries
+ * the others when it has none: see zk_move.h. Never blocks. Errors:
+ * ZKR_ENOMEM. */
+int zkr__zk_move(struct zkr__zk *zk, const char *servers);
+
+/* The client's own handle: a zhandle_t. */
+void *zkr__zk_raw(struct zkr__zk *zk);
+
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 

@@ -1,5 +1,5 @@
-/* The seam on libzookeeper_mt. Only this file, zk_init.c and zk_level.c include
- * its header.
+/* The seam on libzookeeper_mt. Only this file, zk_init.c, zk_move.c and
+ * zk_level.c include its header.
  *
  * It relies on two properties of 3.8.0: completions and watch events come from
  * one FIFO on one thread, and none comes after zookeeper_close() has returned.
@@ -26,6 +26,7 @@
 #include "zk/zk_gate.h"
 #include "zk/zk_init.h"
 #include "zk/zk_level.h"
+#include "zk/zk_move.h"
 
 /* Without this delay the client resolves names on every turn of its loop. */
 #define RESOLUTION_DELAY_MS 60000
@@ -52,6 +53,7 @@ struct zkr__zk {
     const struct zkr__acl *acl;
     bool has_auth;
     struct zkr__sasl *sasl; /* NULL without */
+    struct zkr__move move;
     bool learning; /* under the gate, as all below: it holds the log level */
     /* Used only with credentials, and from the first guarded write on: */
     bool counting; /* every connection is counted; holds the log level */
@@ -123,10 +125,12 @@ static void on_log(const char *text)
     char line[LINE_MAX_BYTES];
 
     zkr__gate_on_log(text);
-    if (!zkr__log_wanted(level))
-        return;
-    (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"), text);
-    zkr__log_line(level, line);
+    if (zkr__log_wanted(level)) {
+        (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"),
+                       text);
+        zkr__log_line(level, line);
+    }
+    zkr__move_on_log(text);
 }
 
 /* The client's level is one for the process: it follows what the log hook
@@ -251,6 +255,7 @@ static void free_zk(struct zkr__zk *zk)
 
     end_learning(zk);
     stop_counting(zk);
+    zkr__move_forget(&zk->move);
     zkr__sasl_free(zk->sasl);
     while ((link = zkr__list_pop(&zk->transactions)) != NULL)
         free_transaction(ZKR__CONTAINER(link, struct transaction, link));
@@ -262,15 +267,20 @@ static void free_zk(struct zkr__zk *zk)
 static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
 {
     const struct zkr__security *security = config->security;
+    char name[ZKR__THREAD_NAME_MAX];
+    int saved;
 
     if (security != NULL && security->sasl_mechanism != NULL) {
         zk->sasl = zkr__sasl_new(security);
         if (zk->sasl == NULL)
             return ZKR_ENOMEM;
     }
+    zkr__move_name_threads(&zk->move, name);
     zk->zh = zkr__zk_init(config, zk->sasl, on_session_event, zk, on_log);
+    saved = errno;
+    zkr__move_restore_name(name);
     if (zk->zh == NULL)
-        return errno == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
+        return saved == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
     return ZKR_OK;
 }
 
@@ -343,6 +353,16 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline)
 bool zkr__zk_refused(struct zkr__zk *zk)
 {
     return zk->sasl != NULL && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE;
+}
+
+int zkr__zk_move(struct zkr__zk *zk, const char *servers)
+{
+    return zkr__move_to(&zk->move, zk->zh, servers);
+}
+
+void *zkr__zk_raw(struct zkr__zk *zk)
+{
+    return zk->zh;
 }
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk)

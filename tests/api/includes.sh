@@ -58,8 +58,8 @@ if ! grep -q '<zookeeper/zookeeper.h>' src/zk/zk_mt.c; then
     failed=1
 fi
 includes_of src recipes include | grep -E '[<"](zookeeper/|zookeeper\.)' |
-    grep -vE '^src/zk/zk_(mt\.c|level\.c|init\.[ch]):' |
-    refuse 'the header of the client is for src/zk/zk_mt.c, zk_level.c and zk_init.c only'
+    grep -vE '^src/zk/zk_(mt\.c|level\.c|(init|move)\.[ch]):' |
+    refuse 'the header of the client is for src/zk/zk_mt.c, zk_level.c, zk_init.c and zk_move.c only'
 
 includes_of include | grep -vE '<(zkrecipes/)?[a-z_]+\.h>' |
     refuse 'a public header includes what is neither public nor of C'

@@ -644,6 +644,18 @@ int64_t zkr__zk_session_id(struct zkr__zk *zk)
     return zk->id + 1;
 }
 
+int zkr__zk_move(struct zkr__zk *zk, const char *servers)
+{
+    (void)zk;
+    (void)servers;
+    return ZKR_OK;
+}
+
+void *zkr__zk_raw(struct zkr__zk *zk)
+{
+    return zk;
+}
+
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
 {
     return (uint32_t)(zk->timeout / MS);

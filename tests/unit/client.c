@@ -560,6 +560,18 @@ int64_t zkr__zk_session_id(struct zkr__zk *zk)
     return zk->id;
 }
 
+int zkr__zk_move(struct zkr__zk *zk, const char *servers)
+{
+    (void)zk;
+    (void)servers;
+    return ZKR_OK;
+}
+
+void *zkr__zk_raw(struct zkr__zk *zk)
+{
+    return zk;
+}
+
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
 {
     uint32_t timeout_ms;

@@ -1,0 +1,186 @@
+/* Tests of a session that gets other servers, on an ensemble of three. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ensemble *ensemble;
+
+static const char *member(int i)
+{
+    return server_hosts(ensemble_server(ensemble, i));
+}
+
+static zkr_session *open_at(const char *hosts)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.session_timeout_ms = SESSION_MS;
+    opts.connect_timeout_ms = SOON_MS;
+    ok(zkr_session_open(hosts, &opts, &s));
+    return s;
+}
+
+static void expect(struct recorder *r, size_t i, enum zkr_session_state state)
+{
+    int code = -1;
+
+    assert_true(recorder_wait(r, i + 1, SOON_MS));
+    assert_true(recorder_get(r, i, &code, NULL));
+    assert_string_equal(zkr_session_state_name((enum zkr_session_state)code),
+                        zkr_session_state_name(state));
+}
+
+/* The server that serves it goes, and the session goes on at another, which is
+ * on the same address: only the port differs. */
+static void move(zkr_session *s, struct recorder *r, int from, int to)
+{
+    size_t told = recorder_count(r);
+
+    ok(zkr_session_set_servers(s, member(to)));
+    server_kill9(ensemble_server(ensemble, from));
+    expect(r, told, ZKR_SESSION_SUSPENDED);
+    expect(r, told + 1, ZKR_SESSION_RECONNECTED);
+}
+
+static void a_session_goes_on_with_other_servers(void **state)
+{
+    zkr_session *s = open_at(member(0));
+    int64_t id = zkr_session_id(s);
+    zkr_mutex *m = new_mutex(s, new_path());
+    struct recorder *r = recorder_new();
+    zkr_grant *g = acquire(m);
+    zkr_listener *l;
+
+    (void)state;
+    ok(zkr_session_listen(s, record_session, r, &l));
+    expect(r, 0, ZKR_SESSION_CONNECTED);
+    for (int i = 0; i < 2; i++) {
+        move(s, r, i, i + 1);
+        wait_verified(g);
+        assert_int_equal(server_restart(ensemble_server(ensemble, i)),
+                         SERVER_OK);
+    }
+    assert_true(zkr_session_id(s) == id);
+    assert_int_equal(zkr_session_epoch(s), 1);
+    release(g);
+    zkr_listener_free(l);
+    zkr_mutex_free(m);
+    close_session(s);
+    recorder_free(r);
+}
+
+static void without_a_connection_the_new_servers_are_tried(void **state)
+{
+    zkr_session *s = open_at(member(0));
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        server_kill9(ensemble_server(ensemble, i));
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        ok(zkr_session_set_servers(s, member(2))); /* another replaces it */
+        ok(zkr_session_set_servers(s, member(i + 1)));
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        wait_verified(g);
+        assert_int_equal(server_restart(ensemble_server(ensemble, i)),
+                         SERVER_OK);
+    }
+    assert_int_equal(zkr_session_epoch(s), 1);
+    release(g);
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* Its name is the first of a session that begins anew. */
+static void a_new_session_begins_at_the_new_servers(void **state)
+{
+    zkr_session *s = open_at(member(0));
+    zkr_mutex *m = new_mutex(s, new_path());
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ok(zkr_session_set_servers(s, member(i + 1)));
+        expire_and_wait(s);
+        server_kill9(ensemble_server(ensemble, i));
+        release(acquire(m));
+        assert_int_equal(zkr_session_epoch(s), (uint64_t)i + 2);
+        assert_int_equal(server_restart(ensemble_server(ensemble, i)),
+                         SERVER_OK);
+    }
+    zkr_mutex_free(m);
+    close_session(s);
+}
+
+static void an_open_that_waits_takes_the_new_servers(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+    zkr_mutex *m;
+
+    (void)state;
+    opts.connect_timeout_ms = SOON_MS;
+    for (int i = 0; i < 2; i++) {
+        ok(zkr_session_open_async("127.0.0.1:1", &opts, NULL, NULL, &s));
+        ok(zkr_session_set_servers(s, member(i)));
+        m = new_mutex(s, new_path());
+        release(acquire(m));
+        zkr_mutex_free(m);
+        close_session(s);
+    }
+}
+
+static void what_is_not_the_same_ensemble_is_refused(void **state)
+{
+    zkr_session *s = open_at(member(0));
+    char hosts[128];
+
+    (void)state;
+    assert_int_equal(zkr_session_set_servers(s, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_session_set_servers(NULL, member(1)), ZKR_EINVAL);
+    assert_int_equal(zkr_session_set_servers(s, "127.0.0.1"), ZKR_EINVAL);
+    (void)snprintf(hosts, sizeof(hosts), "%s/app", member(1));
+    assert_int_equal(zkr_session_set_servers(s, hosts), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), "chroot"));
+    (void)snprintf(hosts, sizeof(hosts), "%s/", member(1));
+    ok(zkr_session_set_servers(s, hosts));
+    close_session(s); /* the list that waits goes with it */
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    the_server = ensemble_server(ensemble, 0); /* ends sessions */
+    return admin_open(ensemble_hosts(ensemble), &admin);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    admin_close(admin);
+    return 0;
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_session_goes_on_with_other_servers),
+        cmocka_unit_test(without_a_connection_the_new_servers_are_tried),
+        cmocka_unit_test(a_new_session_begins_at_the_new_servers),
+        cmocka_unit_test(an_open_that_waits_takes_the_new_servers),
+        cmocka_unit_test(what_is_not_the_same_ensemble_is_refused),
+    };
+    int rc = ensemble_start(3, NULL, &ensemble);
+    int failed;
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    if (getenv("ZKR_TEST_ONLY") != NULL)
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+    failed = cmocka_run_group_tests_name("servers", tests, setup, teardown);
+    ensemble_stop(ensemble);
+    return failed == 0 ? 0 : 1;
+}
