@@ -238,8 +238,9 @@ ZKR_API int zkr_session_open_async(const char *hosts,
  *
  * Time      Some milliseconds; at most 6 seconds, whatever servers and name
  *           servers do or fail to do; and as long as a callback of yours is
- *           running. A thread is left to wait for what the ZooKeeper client has
- *           not given back by then: see zkr_session_stuck_handles().
+ *           running, or a function in zkr_session_with_handle(). A thread is
+ *           left to wait for what the ZooKeeper client has not given back by
+ *           then: see zkr_session_stuck_handles().
  * Threads   Any, except a callback of the session (ZKR_EDEADLK, not closed).
  * Owns      Takes the session, unless ZKR_EDEADLK or ZKR_EFORKED.
  * On error  ZKR_EPENDING: the session is closed here, but the server could not

@@ -101,6 +101,8 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     zk = s->zk;
     if (zk != NULL) {
         drain_unlocks(s);
+        while (s->borrowers > 0)
+            (void)zkr__cond_wait(&s->connector_wake, &s->lock, ZKR__NEVER);
         s->zk = NULL;
         zkr__session_unlock(s);
         s->told_server = zkr__zk_close(zk, zkr__clock_deadline(CLOSE_MS));

@@ -106,10 +106,31 @@ static void run_due_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     d->busy = false;
 }
 
+static bool runs_callbacks(const struct zkr__dispatch *d)
+{
+    return d->busy && pthread_equal(d->runner, pthread_self());
+}
+
+static _Thread_local struct zkr__visit *visits; /* the innermost first */
+
+void zkr__dispatch_enter(struct zkr_session *s, struct zkr__visit *visit)
+{
+    *visit = (struct zkr__visit){ s, visits };
+    visits = visit;
+}
+
+void zkr__dispatch_leave(struct zkr__visit *visit)
+{
+    visits = visit->outer;
+}
+
 bool zkr__dispatch_inside_locked(const struct zkr_session *s)
 {
-    return s->dispatch.busy &&
-           pthread_equal(s->dispatch.runner, pthread_self());
+    const struct zkr__visit *v = visits;
+
+    while (v != NULL && v->session != s)
+        v = v->outer;
+    return v != NULL || runs_callbacks(&s->dispatch);
 }
 
 bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
@@ -120,7 +141,7 @@ bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
 
     assert(zkr__mtx_mine(&s->lock));
     /* This comes first, because a notice that runs may post itself again. */
-    while (d->running == n && !zkr__dispatch_inside_locked(s))
+    while (d->running == n && !runs_callbacks(d))
         (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
     due = n->due;
     if (due) {
@@ -202,7 +223,7 @@ int zkr_session_dispatch(zkr_session *s)
     cancel = zkr__thread_cancel_disable();
     zkr__session_lock(s);
     if (s->dispatch.busy)
-        rc = zkr__dispatch_inside_locked(s)
+        rc = runs_callbacks(&s->dispatch)
                  ? zkr__fail(ZKR_EDEADLK, "dispatch inside a callback")
                  : zkr__fail(ZKR_EBUSY, "another thread is dispatching");
     else

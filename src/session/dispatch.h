@@ -50,7 +50,17 @@ void zkr__dispatch_post_locked(struct zkr_session *s,
 bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
                                     struct zkr__notice *n) ZKR__UNLOCKS;
 
-/* Tells whether this thread is inside a callback of the session. */
+/* A function of the user that runs inside a call, on the caller's thread. */
+struct zkr__visit {
+    const struct zkr_session *session;
+    struct zkr__visit *outer;
+};
+
+void zkr__dispatch_enter(struct zkr_session *s, struct zkr__visit *visit);
+void zkr__dispatch_leave(struct zkr__visit *visit);
+
+/* Tells whether this thread is inside a callback of the session, or on such a
+ * visit: then it must not wait. */
 bool zkr__dispatch_inside_locked(const struct zkr_session *s) ZKR__LOCKED;
 
 #endif

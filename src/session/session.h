@@ -67,11 +67,12 @@ struct zkr_session {
     bool opening;       /* a handle is being made, without the lock */
     bool early;         /* that handle has reported early_event already */
     enum zkr__zk_event early_event;
-    bool handle_dead;  /* the handle must be closed */
-    bool closing;      /* a thread closes it, without the lock at times */
-    int64_t open_at;   /* when to make the next one */
-    int64_t opened_at; /* when this one was begun, by the lease's clock */
-    bool told_server;  /* the server was told that the session ends */
+    bool handle_dead;   /* the handle must be closed */
+    unsigned borrowers; /* functions of the user that use it */
+    bool closing;       /* a thread closes it, without the lock at times */
+    int64_t open_at;    /* when to make the next one */
+    int64_t opened_at;  /* when this one was begun, by the lease's clock */
+    bool told_server;   /* the server was told that the session ends */
     bool away; /* the connector asks about the servers, without the lock */
     pthread_cond_t connector_wake;
     bool connector_done;

@@ -58,10 +58,11 @@ if ! grep -q '<zookeeper/zookeeper.h>' src/zk/zk_mt.c; then
     failed=1
 fi
 includes_of src recipes include | grep -E '[<"](zookeeper/|zookeeper\.)' |
-    grep -vE '^src/zk/zk_(mt\.c|level\.c|(init|move)\.[ch]):' |
-    refuse 'the header of the client is for src/zk/zk_mt.c, zk_level.c, zk_init.c and zk_move.c only'
+    grep -vE '^(include/zkrecipes/zhandle\.h|src/zk/zk_(mt\.c|level\.c|(init|move)\.[ch])):' |
+    refuse 'the header of the client is for src/zk/zk_mt.c, zk_level.c, zk_init.c, zk_move.c and zhandle.h only'
 
-includes_of include | grep -vE '<(zkrecipes/)?[a-z_]+\.h>' |
+includes_of include | grep -v '^include/zkrecipes/zhandle\.h:' |
+    grep -vE '<(zkrecipes/)?[a-z_]+\.h>' |
     refuse 'a public header includes what is neither public nor of C'
 
 includes_of src recipes tools/zk-lockctl | grep '"' |

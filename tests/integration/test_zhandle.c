@@ -1,0 +1,301 @@
+/* Tests of the client's own handle, lent to a function. */
+#include "fixture.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zkrecipes/zhandle.h>
+
+/* What a function was lent, and what it does. */
+struct visit {
+    zkr_session *session;
+    zkr_mutex *mutex;
+    struct recorder *answers;
+    int calls;
+    zhandle_t *zh;
+};
+
+static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
+                   const void *data)
+{
+    const struct visit *v = data;
+
+    (void)stat;
+    recorder_add(v->answers, rc, acl == NULL ? -1 : acl->count);
+}
+
+static int ask_acl(zhandle_t *zh, void *user)
+{
+    struct visit *v = user;
+
+    v->calls++;
+    v->zh = zh;
+    return zoo_aget_acl(zh, "/", on_acl, v);
+}
+
+static void expect_answer(struct visit *v, size_t i)
+{
+    int64_t count = 0;
+    int code = 1;
+
+    assert_true(recorder_wait(v->answers, i + 1, SOON_MS));
+    assert_true(recorder_get(v->answers, i, &code, &count));
+    assert_int_equal(code, ZOK);
+    assert_int_equal(count, 1); /* everybody */
+}
+
+static void what_we_do_not_wrap_is_asked_of_the_client(void **state)
+{
+    struct visit v = { .session = open_session(), .answers = recorder_new() };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(zkr_session_with_handle(v.session, ask_acl, &v), ZOK);
+        assert_int_equal(v.calls, i + 1);
+        expect_answer(&v, (size_t)i);
+    }
+    close_session(v.session);
+    recorder_free(v.answers);
+}
+
+static int answer_17(zhandle_t *zh, void *user)
+{
+    (void)zh;
+    (void)user;
+    return 17;
+}
+
+static void its_result_is_returned(void **state)
+{
+    zkr_session *s = open_session();
+
+    (void)state;
+    assert_int_equal(zkr_session_with_handle(s, answer_17, NULL), 17);
+    assert_int_equal(zkr_session_with_handle(s, NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_session_with_handle(NULL, answer_17, NULL),
+                     ZKR_EINVAL);
+    close_session(s);
+}
+
+static void without_a_connection_it_is_not_called(void **state)
+{
+    struct visit v = { .session = open_session(), .answers = recorder_new() };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        server_kill9(the_server);
+        wait_session_state(v.session, ZKR_SESSION_SUSPENDED);
+        assert_int_equal(zkr_session_with_handle(v.session, ask_acl, &v),
+                         ZKR_EUNREACHABLE);
+        assert_int_equal(v.calls, i);
+        restart_server();
+        wait_session_state(v.session, ZKR_SESSION_RECONNECTED);
+        assert_int_equal(zkr_session_with_handle(v.session, ask_acl, &v), ZOK);
+        expect_answer(&v, (size_t)i);
+    }
+    close_session(v.session);
+    recorder_free(v.answers);
+}
+
+struct wanted {
+    zkr_session *session;
+    enum zkr_session_state state;
+};
+
+static bool is_in_state(void *arg)
+{
+    const struct wanted *w = arg;
+
+    return zkr_session_state(w->session) == w->state;
+}
+
+static bool comes_to(zkr_session *s, enum zkr_session_state state)
+{
+    struct wanted w = { s, state };
+
+    return wait_until(is_in_state, &w, SOON_MS);
+}
+
+/* The handle has expired, and is still there. */
+static int outlive_the_session(zhandle_t *zh, void *user)
+{
+    struct visit *v = user;
+
+    expire(v->session);
+    if (!comes_to(v->session, ZKR_SESSION_LOST))
+        return 1;
+    return zoo_aget_acl(zh, "/", on_acl, v);
+}
+
+static void an_expiry_waits_for_it(void **state)
+{
+    struct visit v = { .session = open_session(), .answers = recorder_new() };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            zkr_session_with_handle(v.session, outlive_the_session, &v),
+            ZINVALIDSTATE);
+        wait_session_state(v.session, ZKR_SESSION_RECONNECTED);
+        assert_int_equal(zkr_session_epoch(v.session), (uint64_t)i + 2);
+        assert_int_equal(zkr_session_with_handle(v.session, ask_acl, &v), ZOK);
+        expect_answer(&v, (size_t)i);
+    }
+    close_session(v.session);
+    recorder_free(v.answers);
+}
+
+static atomic_bool left;
+
+static int outlive_the_close(zhandle_t *zh, void *user)
+{
+    struct visit *v = user;
+    int state;
+
+    if (!comes_to(v->session, ZKR_SESSION_CLOSED))
+        return 1;
+    state = zoo_state(zh);
+    atomic_store(&left, true);
+    return state == ZOO_CONNECTED_STATE ? ZOK : 2;
+}
+
+struct closer {
+    zkr_session *session;
+    bool left;
+    int rc;
+};
+
+static void *close_it(void *arg)
+{
+    struct closer *c = arg;
+
+    c->rc = zkr_session_close(c->session);
+    c->left = atomic_load(&left);
+    return NULL;
+}
+
+static int close_elsewhere(zhandle_t *zh, void *user)
+{
+    struct visit *v = user;
+    static struct closer c;
+    static pthread_t thread;
+
+    if (v == NULL) { /* after the function has returned */
+        (void)pthread_join(thread, NULL);
+        return c.rc == ZKR_OK && c.left ? ZOK : 3;
+    }
+    atomic_store(&left, false);
+    c = (struct closer){ .session = v->session, .rc = 1 };
+    if (pthread_create(&thread, NULL, close_it, &c) != 0)
+        return 4;
+    return outlive_the_close(zh, v);
+}
+
+static void a_close_waits_for_it(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct visit v = { .session = open_session() };
+
+        assert_int_equal(
+            zkr_session_with_handle(v.session, close_elsewhere, &v), ZOK);
+        assert_int_equal(close_elsewhere(NULL, NULL), ZOK);
+    }
+}
+
+static int try_to_wait(zhandle_t *zh, void *user)
+{
+    struct visit *v = user;
+    zkr_grant *g = NULL;
+
+    (void)zh;
+    recorder_add(v->answers, zkr_session_close(v->session), 0);
+    recorder_add(v->answers, zkr_mutex_acquire(v->mutex, -1, &g), 0);
+    return ZOK;
+}
+
+static void inside_it_no_call_waits(void **state)
+{
+    struct visit v = { .session = open_session(), .answers = recorder_new() };
+    int code;
+
+    (void)state;
+    v.mutex = new_mutex(v.session, new_path());
+    assert_int_equal(zkr_session_with_handle(v.session, try_to_wait, &v), ZOK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(recorder_get(v.answers, i, &code, NULL));
+        assert_int_equal(code, ZKR_EDEADLK);
+    }
+    release(acquire(v.mutex)); /* and afterwards they do */
+    zkr_mutex_free(v.mutex);
+    close_session(v.session);
+    recorder_free(v.answers);
+}
+
+static void ask_in_a_callback(zkr_session *s,
+                              const struct zkr_session_event *event, void *user)
+{
+    (void)event;
+    (void)zkr_session_with_handle(s, ask_acl, user);
+}
+
+static void a_callback_may_use_it(void **state)
+{
+    struct visit v = { .session = open_session(), .answers = recorder_new() };
+    zkr_listener *l;
+
+    (void)state;
+    ok(zkr_session_listen(v.session, ask_in_a_callback, &v, &l));
+    expect_answer(&v, 0);
+    zkr_listener_free(l);
+    close_session(v.session);
+    recorder_free(v.answers);
+}
+
+static void a_forked_child_does_not_get_it(void **state)
+{
+    zkr_session *s = open_session();
+    int status = 0;
+    pid_t pid;
+    int fds[2];
+    int rc = 0;
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    pid = fork();
+    if (pid == 0) {
+        rc = zkr_session_with_handle(s, answer_17, NULL);
+        (void)!write(fds[1], &rc, sizeof(rc));
+        (void)raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(read(fds[0], &rc, sizeof(rc)), sizeof(rc));
+    assert_int_equal(rc, ZKR_EFORKED);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    assert_int_equal(zkr_session_with_handle(s, answer_17, NULL), 17);
+    close_session(s);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_we_do_not_wrap_is_asked_of_the_client),
+        cmocka_unit_test(its_result_is_returned),
+        cmocka_unit_test(without_a_connection_it_is_not_called),
+        cmocka_unit_test(an_expiry_waits_for_it),
+        cmocka_unit_test(a_close_waits_for_it),
+        cmocka_unit_test(inside_it_no_call_waits),
+        cmocka_unit_test(a_callback_may_use_it),
+        cmocka_unit_test(a_forked_child_does_not_get_it),
+    };
+
+    return cmocka_run_group_tests_name("zhandle", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
