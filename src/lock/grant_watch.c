@@ -16,6 +16,8 @@
 /* A lock that is held for a shorter time is not watched, because that would
  * cost a request for nothing. */
 #define WATCH_AFTER_MS 50
+/* When it could not be watched, because there was no memory. */
+#define AGAIN_MS 1000
 
 /* Most claims that wait do without. */
 struct zkr__own {
@@ -31,11 +33,8 @@ static struct zkr__own *own_of(struct zkr_grant *g)
     if (g->own != NULL)
         return g->own;
     g->own = calloc(1, sizeof(*g->own));
-    if (g->own == NULL) {
-        zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
-                 zkr__grant_claim(g)->node.path);
+    if (g->own == NULL)
         return NULL;
-    }
     g->own->grant = g;
     zkr__op_init(&g->own->get, zkr__grant_claim(g)->session);
     return g->own;
@@ -149,22 +148,56 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__claim_unref(zkr__grant_claim(g));
 }
 
+static void on_later(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
+
+    zkr__session_assert_locked(c->session);
+    zkr__grant_watch_set_locked(&c->grant, ZKR__ZK_GET);
+}
+
+static void watch_in_locked(struct zkr__claim *c, int64_t ms) ZKR__LOCKED
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->later);
+    zkr__timer_thread_arm_locked(c->session, &c->later, zkr__clock_deadline(ms),
+                                 on_later);
+}
+
+/* Nothing else would tell the holder that its node has gone. A claim that waits
+ * lists, instead. */
+static void no_memory_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
+             c->node.path);
+    if (zkr__claim_in_state(c, ZKR__CLAIM_HELD))
+        watch_in_locked(c, AGAIN_MS);
+}
+
+static struct zkr__watch *watch_of_locked(struct zkr_grant *g) ZKR__LOCKED
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    return own_of(g) == NULL ? NULL
+                             : zkr__watch_new_locked(c->session, c->node.path,
+                                                     g, on_own_node_changed);
+}
+
 void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
 {
     struct zkr__claim *c = zkr__claim_with_node(zkr__grant_claim(g));
+    struct zkr__watch *w;
 
     g = &c->grant;
-    if ((!zkr__grant_is_ours(g) && !is_next(g)) || own_of(g) == NULL ||
-        g->own->watch != NULL)
+    if ((!zkr__grant_is_ours(g) && !is_next(g)) ||
+        (g->own != NULL && g->own->watch != NULL))
         return;
-    g->own->era = ZKR__NEVER_SEEN;
-    g->own->watch =
-        zkr__watch_new_locked(c->session, c->node.path, g, on_own_node_changed);
-    if (g->own->watch == NULL) {
-        zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
-                 c->node.path);
+    w = watch_of_locked(g);
+    if (w == NULL) {
+        no_memory_locked(c);
         return;
     }
+    g->own->era = ZKR__NEVER_SEEN;
+    g->own->watch = w;
     g->own->get.request.watch = g->own->watch;
     zkr__claim_ref(c);
     zkr__op_start_locked(&g->own->get, type, c->node.path, ZKR__RETRY_ALWAYS,
@@ -198,22 +231,13 @@ bool zkr__grant_node_is_there_locked(const struct zkr_grant *g)
     return is_watched(g) && g->own->era == c->lock->line->era;
 }
 
-static void on_later(struct zkr__timer *timer)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
-
-    zkr__session_assert_locked(c->session);
-    zkr__grant_watch_set_locked(&c->grant, ZKR__ZK_GET);
-}
-
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
     if (zkr__claim_with_node(c) != c)
         return; /* that has a grant, too, which watches */
-    zkr__timer_thread_arm_locked(c->session, &c->later,
-                                 zkr__clock_deadline(WATCH_AFTER_MS), on_later);
+    watch_in_locked(c, WATCH_AFTER_MS);
 }
 
 void zkr__grant_watch_flushed_locked(struct zkr_grant *g)
