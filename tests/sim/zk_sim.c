@@ -1,5 +1,6 @@
 /* The seam on the simulated ensemble, which behaves as libzookeeper_mt 3.8.0
  * does. This file takes the place of zk_mt.c. */
+#include "zk/probe.h"
 #include "zk/zk.h"
 
 #include <stdio.h>
@@ -752,4 +753,13 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 {
     (void)snprintf(name, ZKR__ZK_SERVER_MAX, "%c",
                    zk->conn == NULL ? '?' : 'a' + zk->conn->replica);
+}
+
+/* It would look for servers, and for their names, outside. */
+int zkr__probe(const char *servers, const struct zkr__security *security,
+               int timeout_ms)
+{
+    (void)security;
+    (void)timeout_ms;
+    return zkr__fail(ZKR_EUNREACHABLE, "no server of %s answers", servers);
 }

@@ -45,14 +45,14 @@ static int64_t cycle_first(long number)
 {
     int64_t begin = peer_now_ns();
     struct lock l;
-    int64_t made;
+    int64_t ready;
     int64_t spent;
 
     lock_new(&l, session, recipe, path_of("first", number));
-    made = peer_now_ns();
+    ready = peer_now_ns();
     spent = acquire_and_release(&l);
     lock_free(&l);
-    return made - begin + spent;
+    return ready - begin + spent;
 }
 
 static void make_directories(long count)
