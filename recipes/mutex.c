@@ -23,8 +23,9 @@ static struct zkr__lock *lock_of(zkr_mutex *mutex)
     return mutex == NULL ? NULL : &mutex->lock;
 }
 
-int zkr_mutex_new(zkr_session *session, const char *path,
-                  const struct zkr_mutex_opts *opts, zkr_mutex **ret_mutex)
+enum zkr_error zkr_mutex_new(zkr_session *session, const char *path,
+                             const struct zkr_mutex_opts *opts,
+                             zkr_mutex **ret_mutex)
 {
     struct zkr__lock *lock;
     int rc;
@@ -43,27 +44,27 @@ void zkr_mutex_free(zkr_mutex *mutex)
     zkr__lock_free(lock_of(mutex));
 }
 
-int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
-                      zkr_grant **ret_grant)
+enum zkr_error zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
+                                 zkr_grant **ret_grant)
 {
     return zkr__lock_acquire(lock_of(mutex), &zkr__mutex_recipe, timeout_ms,
                              ret_grant);
 }
 
-int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
-                            zkr_acquire_fn fn, void *user,
-                            zkr_request **ret_request)
+enum zkr_error zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
+                                       zkr_acquire_fn fn, void *user,
+                                       zkr_request **ret_request)
 {
     return zkr__lock_acquire_async(lock_of(mutex), &zkr__mutex_recipe,
                                    timeout_ms, fn, user, ret_request);
 }
 
-int zkr_mutex_cancel(zkr_mutex *mutex)
+enum zkr_error zkr_mutex_cancel(zkr_mutex *mutex)
 {
     return zkr__lock_cancel(lock_of(mutex), zkr__mutex_recipe.noun);
 }
 
-int zkr_mutex_yield(zkr_mutex *mutex)
+enum zkr_error zkr_mutex_yield(zkr_mutex *mutex)
 {
     return zkr__lock_yield(lock_of(mutex), zkr__mutex_recipe.noun);
 }

@@ -20,9 +20,9 @@ static struct zkr__lock *lock_of(zkr_reentrant_mutex *rm)
     return rm == NULL ? NULL : &rm->lock;
 }
 
-int zkr_reentrant_mutex_new(zkr_session *session, const char *path,
-                            const struct zkr_mutex_opts *opts,
-                            zkr_reentrant_mutex **ret_mutex)
+enum zkr_error zkr_reentrant_mutex_new(zkr_session *session, const char *path,
+                                       const struct zkr_mutex_opts *opts,
+                                       zkr_reentrant_mutex **ret_mutex)
 {
     struct zkr__lock *lock;
     int rc;
@@ -51,7 +51,8 @@ void zkr_reentrant_mutex_free(zkr_reentrant_mutex *rm)
     zkr__lock_free(lock);
 }
 
-int zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *rm, int64_t timeout_ms)
+enum zkr_error zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *rm,
+                                           int64_t timeout_ms)
 {
     zkr_grant *unused;
 
@@ -82,7 +83,7 @@ static int find(zkr_reentrant_mutex *rm, struct zkr__claim **ret_claim)
     return ZKR_OK;
 }
 
-int zkr_reentrant_mutex_release(zkr_reentrant_mutex *rm)
+enum zkr_error zkr_reentrant_mutex_release(zkr_reentrant_mutex *rm)
 {
     struct zkr__claim *c;
     int rc = find(rm, &c);
@@ -109,12 +110,12 @@ uint32_t zkr_reentrant_mutex_depth(zkr_reentrant_mutex *rm)
     return find(rm, &c) == ZKR_OK ? zkr_grant_depth(&c->grant) : 0;
 }
 
-int zkr_reentrant_mutex_cancel(zkr_reentrant_mutex *rm)
+enum zkr_error zkr_reentrant_mutex_cancel(zkr_reentrant_mutex *rm)
 {
     return zkr__lock_cancel(lock_of(rm), noun);
 }
 
-int zkr_reentrant_mutex_yield(zkr_reentrant_mutex *rm)
+enum zkr_error zkr_reentrant_mutex_yield(zkr_reentrant_mutex *rm)
 {
     return zkr__lock_yield(lock_of(rm), noun);
 }

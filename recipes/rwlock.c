@@ -54,8 +54,9 @@ static struct zkr__lock *lock_of(zkr_rwlock *lock)
     return lock == NULL ? NULL : &lock->lock;
 }
 
-int zkr_rwlock_new(zkr_session *session, const char *path,
-                   const struct zkr_rwlock_opts *opts, zkr_rwlock **ret_lock)
+enum zkr_error zkr_rwlock_new(zkr_session *session, const char *path,
+                              const struct zkr_rwlock_opts *opts,
+                              zkr_rwlock **ret_lock)
 {
     struct zkr__lock *lock;
     int rc;
@@ -73,31 +74,33 @@ void zkr_rwlock_free(zkr_rwlock *lock)
     zkr__lock_free(lock_of(lock));
 }
 
-int zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,
-                            zkr_grant **ret_grant)
+enum zkr_error zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,
+                                       zkr_grant **ret_grant)
 {
     return zkr__lock_acquire(lock_of(lock), &zkr__reading_recipe, timeout_ms,
                              ret_grant);
 }
 
-int zkr_rwlock_acquire_write(zkr_rwlock *lock, int64_t timeout_ms,
-                             zkr_grant **ret_grant)
+enum zkr_error zkr_rwlock_acquire_write(zkr_rwlock *lock, int64_t timeout_ms,
+                                        zkr_grant **ret_grant)
 {
     return zkr__lock_acquire(lock_of(lock), &zkr__writing_recipe, timeout_ms,
                              ret_grant);
 }
 
-int zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
-                                  zkr_acquire_fn fn, void *user,
-                                  zkr_request **ret_request)
+enum zkr_error zkr_rwlock_acquire_read_async(zkr_rwlock *lock,
+                                             int64_t timeout_ms,
+                                             zkr_acquire_fn fn, void *user,
+                                             zkr_request **ret_request)
 {
     return zkr__lock_acquire_async(lock_of(lock), &zkr__reading_recipe,
                                    timeout_ms, fn, user, ret_request);
 }
 
-int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
-                                   zkr_acquire_fn fn, void *user,
-                                   zkr_request **ret_request)
+enum zkr_error zkr_rwlock_acquire_write_async(zkr_rwlock *lock,
+                                              int64_t timeout_ms,
+                                              zkr_acquire_fn fn, void *user,
+                                              zkr_request **ret_request)
 {
     return zkr__lock_acquire_async(lock_of(lock), &zkr__writing_recipe,
                                    timeout_ms, fn, user, ret_request);
@@ -107,8 +110,8 @@ int zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
  * abort the process when the session expires (client 3.8.0). The reader is at
  * the writer's place, and was seen there together with it, before the writer's
  * node is deleted. */
-int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
-                         zkr_grant **ret_read_grant)
+enum zkr_error zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
+                                    zkr_grant **ret_read_grant)
 {
     int rc = zkr__lock_acquire_beside(lock_of(lock), &zkr__reading_recipe,
                                       write_grant, ret_read_grant);
@@ -118,12 +121,12 @@ int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
     return rc;
 }
 
-int zkr_rwlock_cancel(zkr_rwlock *lock)
+enum zkr_error zkr_rwlock_cancel(zkr_rwlock *lock)
 {
     return zkr__lock_cancel(lock_of(lock), noun);
 }
 
-int zkr_rwlock_yield(zkr_rwlock *lock)
+enum zkr_error zkr_rwlock_yield(zkr_rwlock *lock)
 {
     return zkr__lock_yield(lock_of(lock), noun);
 }

@@ -106,9 +106,9 @@ static struct zkr__lock *lock_of(zkr_unfair_mutex *mutex)
     return mutex == NULL ? NULL : &mutex->lock;
 }
 
-int zkr_unfair_mutex_new(zkr_session *session, const char *path,
-                         const struct zkr_mutex_opts *opts,
-                         zkr_unfair_mutex **ret_mutex)
+enum zkr_error zkr_unfair_mutex_new(zkr_session *session, const char *path,
+                                    const struct zkr_mutex_opts *opts,
+                                    zkr_unfair_mutex **ret_mutex)
 {
     const uint32_t flags =
         ZKR__MUTEX_FLAGS &
@@ -129,21 +129,23 @@ void zkr_unfair_mutex_free(zkr_unfair_mutex *mutex)
     zkr__lock_free(lock_of(mutex));
 }
 
-int zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex, int64_t timeout_ms,
-                             zkr_grant **ret_grant)
+enum zkr_error zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex,
+                                        int64_t timeout_ms,
+                                        zkr_grant **ret_grant)
 {
     return zkr__lock_acquire(lock_of(mutex), &recipe, timeout_ms, ret_grant);
 }
 
-int zkr_unfair_mutex_acquire_async(zkr_unfair_mutex *mutex, int64_t timeout_ms,
-                                   zkr_acquire_fn fn, void *user,
-                                   zkr_request **ret_request)
+enum zkr_error zkr_unfair_mutex_acquire_async(zkr_unfair_mutex *mutex,
+                                              int64_t timeout_ms,
+                                              zkr_acquire_fn fn, void *user,
+                                              zkr_request **ret_request)
 {
     return zkr__lock_acquire_async(lock_of(mutex), &recipe, timeout_ms, fn,
                                    user, ret_request);
 }
 
-int zkr_unfair_mutex_cancel(zkr_unfair_mutex *mutex)
+enum zkr_error zkr_unfair_mutex_cancel(zkr_unfair_mutex *mutex)
 {
     return zkr__lock_cancel(lock_of(mutex), recipe.noun);
 }

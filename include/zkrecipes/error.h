@@ -1,12 +1,16 @@
 /**
  * Error codes of the library, in one number space with those of ZooKeeper.
  *
- * Every function that can fail returns an int: 0 (ZKR_OK) is success, a
- * negative value is the error. ZooKeeper's own codes lie between -1 and -127,
- * pass through unchanged, and have names here that start with ZKR_Z: a program
- * needs no header of ZooKeeper, and may include it, too. Codes of this library
- * start at -1001. So a code tells where it came from. Outputs (ret_...
- * parameters) are written on success only.
+ * Every function that can fail returns an enum zkr_error: 0 (ZKR_OK) is
+ * success, a negative value is the error, which may also be a code of a later
+ * ZooKeeper that has no name here. Because it is an enum, gcc warns when it is
+ * compared with a state (-Wenum-compare). Callbacks are given it as an int.
+ *
+ * ZooKeeper's own codes lie between -1 and -127, pass through unchanged, and
+ * have names here that start with ZKR_Z: a program needs no header of
+ * ZooKeeper, and may include it, too. Codes of this library start at -1001. So
+ * a code tells where it came from. Outputs (ret_... parameters) are written on
+ * success only.
  *
  * A code says what kind of thing went wrong. The sentence that
  * zkr_error_detail() returns on the same thread says which object is concerned

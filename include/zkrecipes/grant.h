@@ -92,7 +92,7 @@ enum zkr_grant_state {
  *           ZKR_ELOST: stop; ZKR_ENOTHELD after release; ZKR_EINVAL;
  *           ZKR_EFORKED.
  */
-ZKR_API int zkr_grant_check(zkr_grant *grant);
+ZKR_API enum zkr_error zkr_grant_check(zkr_grant *grant);
 
 /**
  * Return the instant until which the lock is provably ours, in milliseconds of
@@ -113,7 +113,7 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
  *           ZKR_EINVAL, ZKR_EFORKED; ZKR_ZNOAUTH where an ACL withholds our own
  *           node from us.
  */
-ZKR_API int zkr_grant_verify(zkr_grant *grant, int64_t timeout_ms);
+ZKR_API enum zkr_error zkr_grant_verify(zkr_grant *grant, int64_t timeout_ms);
 
 /** The present state. For NULL and after fork: ZKR_GRANT_LOST. */
 ZKR_API enum zkr_grant_state zkr_grant_state(zkr_grant *grant);
@@ -188,7 +188,8 @@ typedef void (*zkr_grant_fn)(zkr_grant *grant,
  *           called from inside it.
  * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
-ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
+ZKR_API enum zkr_error zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn,
+                                        void *user);
 
 /**
  * Give the lock back and wait until its node is gone, or return at once when it
@@ -207,7 +208,7 @@ ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
  *           ZKR_ZNOAUTH: ACLs forbid the deletion; the node stays until the
  *           session ends, so close the session.
  */
-ZKR_API int zkr_grant_release(zkr_grant *grant);
+ZKR_API enum zkr_error zkr_grant_release(zkr_grant *grant);
 
 /** Called once, with the value that zkr_grant_release() would have returned. */
 typedef void (*zkr_release_fn)(int error, void *user);
@@ -222,8 +223,8 @@ typedef void (*zkr_release_fn)(int error, void *user);
  * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER, ZKR_EINVAL, ZKR_EFORKED;
  *           @p fn is not called then.
  */
-ZKR_API int zkr_grant_release_async(zkr_grant *grant, zkr_release_fn fn,
-                                    void *user);
+ZKR_API enum zkr_error zkr_grant_release_async(zkr_grant *grant,
+                                               zkr_release_fn fn, void *user);
 
 /**
  * Free the handle. A lock that is still held is released in the background;

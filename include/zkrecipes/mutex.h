@@ -113,9 +113,9 @@ struct zkr_mutex_opts {
  *           session, and then answers ZKR_ECLOSED.
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED.
  */
-ZKR_API int zkr_mutex_new(zkr_session *session, const char *path,
-                          const struct zkr_mutex_opts *opts,
-                          zkr_mutex **ret_mutex);
+ZKR_API enum zkr_error zkr_mutex_new(zkr_session *session, const char *path,
+                                     const struct zkr_mutex_opts *opts,
+                                     zkr_mutex **ret_mutex);
 
 /**
  * Free the handle. Acquires that wait through it end with ZKR_ECANCELED;
@@ -147,8 +147,8 @@ ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
  * Source    Curator InterProcessMutex.acquire(time, unit); one round trip
  *           instead of two when nobody contends.
  */
-ZKR_API int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
-                              zkr_grant **ret_grant);
+ZKR_API enum zkr_error zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
+                                         zkr_grant **ret_grant);
 
 /**
  * Claim the mutex without a waiting thread: @p fn is called with the outcome,
@@ -163,9 +163,10 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
  *           and of a try without a connection ZKR_ZCONNECTIONLOSS: nothing was
  *           started and @p fn is not called.
  */
-ZKR_API int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
-                                    zkr_acquire_fn fn, void *user,
-                                    zkr_request **ret_request);
+ZKR_API enum zkr_error zkr_mutex_acquire_async(zkr_mutex *mutex,
+                                               int64_t timeout_ms,
+                                               zkr_acquire_fn fn, void *user,
+                                               zkr_request **ret_request);
 
 /**
  * End every wait through this handle, blocking and asynchronous ones, with
@@ -173,7 +174,7 @@ ZKR_API int zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
  *
  * Threads   Any, callbacks too.
  */
-ZKR_API int zkr_mutex_cancel(zkr_mutex *mutex);
+ZKR_API enum zkr_error zkr_mutex_cancel(zkr_mutex *mutex);
 
 /**
  * Give a lock that has stayed with this object (retain_ms) back to the fleet:
@@ -184,7 +185,7 @@ ZKR_API int zkr_mutex_cancel(zkr_mutex *mutex);
  * Threads   Any, callbacks too.
  * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
-ZKR_API int zkr_mutex_yield(zkr_mutex *mutex);
+ZKR_API enum zkr_error zkr_mutex_yield(zkr_mutex *mutex);
 
 /** The path as it was given to zkr_mutex_new(). Valid until the mutex is freed;
  *  NULL for NULL. */

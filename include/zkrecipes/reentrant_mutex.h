@@ -48,9 +48,10 @@ typedef struct zkr_reentrant_mutex zkr_reentrant_mutex;
  * Make a handle for the mutex at @p path, with the options of a mutex. Sends
  * nothing. Paths, options, ownership and errors as for zkr_mutex_new().
  */
-ZKR_API int zkr_reentrant_mutex_new(zkr_session *session, const char *path,
-                                    const struct zkr_mutex_opts *opts,
-                                    zkr_reentrant_mutex **ret_mutex);
+ZKR_API enum zkr_error
+zkr_reentrant_mutex_new(zkr_session *session, const char *path,
+                        const struct zkr_mutex_opts *opts,
+                        zkr_reentrant_mutex **ret_mutex);
 
 /**
  * Free the handle. Acquires that wait through it end with ZKR_ECANCELED; what
@@ -73,8 +74,8 @@ ZKR_API void zkr_reentrant_mutex_free(zkr_reentrant_mutex *mutex);
  *           thread held has been lost; ZKR_EOVERFLOW.
  * Source    Curator InterProcessMutex.acquire.
  */
-ZKR_API int zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *mutex,
-                                        int64_t timeout_ms);
+ZKR_API enum zkr_error zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *mutex,
+                                                   int64_t timeout_ms);
 
 /**
  * Take back one acquire of the calling thread; the last one gives the lock back
@@ -86,7 +87,7 @@ ZKR_API int zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *mutex,
  *           ZKR_ELOST: counted; the lock was not ours any more.
  *           Otherwise as for zkr_grant_release(): released here.
  */
-ZKR_API int zkr_reentrant_mutex_release(zkr_reentrant_mutex *mutex);
+ZKR_API enum zkr_error zkr_reentrant_mutex_release(zkr_reentrant_mutex *mutex);
 
 /** How often the calling thread holds it; 0 when it does not. */
 ZKR_API uint32_t zkr_reentrant_mutex_depth(zkr_reentrant_mutex *mutex);
@@ -101,10 +102,10 @@ ZKR_API uint32_t zkr_reentrant_mutex_depth(zkr_reentrant_mutex *mutex);
 ZKR_API zkr_grant *zkr_reentrant_mutex_grant(zkr_reentrant_mutex *mutex);
 
 /** End every wait through this handle with ZKR_ECANCELED. */
-ZKR_API int zkr_reentrant_mutex_cancel(zkr_reentrant_mutex *mutex);
+ZKR_API enum zkr_error zkr_reentrant_mutex_cancel(zkr_reentrant_mutex *mutex);
 
 /** Give a lock that has stayed with this object back; as zkr_mutex_yield(). */
-ZKR_API int zkr_reentrant_mutex_yield(zkr_reentrant_mutex *mutex);
+ZKR_API enum zkr_error zkr_reentrant_mutex_yield(zkr_reentrant_mutex *mutex);
 
 /** The path as it was given. Valid until the mutex is freed. */
 ZKR_API const char *zkr_reentrant_mutex_path(const zkr_reentrant_mutex *mutex);

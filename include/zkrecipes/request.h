@@ -31,7 +31,7 @@ typedef void (*zkr_acquire_fn)(int error, zkr_grant *grant, void *user);
  * Threads   Any, callbacks too.
  * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
-ZKR_API int zkr_request_cancel(zkr_request *request);
+ZKR_API enum zkr_error zkr_request_cancel(zkr_request *request);
 
 /** Free the handle, not the claim. NULL is allowed. */
 ZKR_API void zkr_request_free(zkr_request *request);

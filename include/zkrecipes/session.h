@@ -197,9 +197,9 @@ struct zkr_session_opts {
  *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
  *           ZKR_ZAUTHFAILED; and other codes that ZooKeeper answers.
  */
-ZKR_API int zkr_session_open(const char *hosts,
-                             const struct zkr_session_opts *opts,
-                             zkr_session **ret_session);
+ZKR_API enum zkr_error zkr_session_open(const char *hosts,
+                                        const struct zkr_session_opts *opts,
+                                        zkr_session **ret_session);
 
 /** Called once, with the value that zkr_session_open() would have returned, or
  *  with ZKR_ECLOSED when the session was closed before. */
@@ -224,10 +224,9 @@ typedef void (*zkr_open_fn)(int error, void *user);
  *           is no session, and @p fn is not called. All others of
  *           zkr_session_open() go to @p fn.
  */
-ZKR_API int zkr_session_open_async(const char *hosts,
-                                   const struct zkr_session_opts *opts,
-                                   zkr_open_fn fn, void *user,
-                                   zkr_session **ret_session);
+ZKR_API enum zkr_error
+zkr_session_open_async(const char *hosts, const struct zkr_session_opts *opts,
+                       zkr_open_fn fn, void *user, zkr_session **ret_session);
 
 /**
  * End the session: all its locks are released, all waits end with ZKR_ECLOSED,
@@ -246,7 +245,7 @@ ZKR_API int zkr_session_open_async(const char *hosts,
  * On error  ZKR_EPENDING: the session is closed here, but the server could not
  *           be told; it keeps our nodes until the session timeout has passed.
  */
-ZKR_API int zkr_session_close(zkr_session *session);
+ZKR_API enum zkr_error zkr_session_close(zkr_session *session);
 
 /**
  * Tell the session that the ensemble has other servers now. The same session
@@ -270,7 +269,8 @@ ZKR_API int zkr_session_close(zkr_session *session);
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot), ZKR_ENOMEM,
  *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
-ZKR_API int zkr_session_set_servers(zkr_session *session, const char *hosts);
+ZKR_API enum zkr_error zkr_session_set_servers(zkr_session *session,
+                                               const char *hosts);
 
 /**
  * Return how many handles of the ZooKeeper client are stuck in this process:
@@ -322,8 +322,9 @@ typedef void (*zkr_session_fn)(zkr_session *session,
  *           zkr_listener_free(), before or after the session is closed.
  * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_EFORKED.
  */
-ZKR_API int zkr_session_listen(zkr_session *session, zkr_session_fn fn,
-                               void *user, zkr_listener **ret_listener);
+ZKR_API enum zkr_error zkr_session_listen(zkr_session *session,
+                                          zkr_session_fn fn, void *user,
+                                          zkr_listener **ret_listener);
 
 /**
  * Stop listening. When the call returns, the callback is not running and will
@@ -339,7 +340,7 @@ ZKR_API void zkr_listener_free(zkr_listener *listener);
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
  *           ZKR_EFORKED.
  */
-ZKR_API int zkr_session_fd(zkr_session *session, int *ret_fd);
+ZKR_API enum zkr_error zkr_session_fd(zkr_session *session, int *ret_fd);
 
 /**
  * Run the callbacks that are due, on this thread, and return.
@@ -348,7 +349,7 @@ ZKR_API int zkr_session_fd(zkr_session *session, int *ret_fd);
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
  *           ZKR_EFORKED.
  */
-ZKR_API int zkr_session_dispatch(zkr_session *session);
+ZKR_API enum zkr_error zkr_session_dispatch(zkr_session *session);
 
 #ifdef __cplusplus
 }

@@ -51,14 +51,14 @@ void zkr_fence_free(zkr_fence *f)
     free(f);
 }
 
-int zkr_fence_new(zkr_fence **ret_fence)
+enum zkr_error zkr_fence_new(zkr_fence **ret_fence)
 {
     if (ret_fence == NULL)
         return zkr__fail(ZKR_EINVAL, "fence: ret_fence is NULL");
     return new_fence(ret_fence);
 }
 
-int zkr_fence_open(const char *file, zkr_fence **ret_fence)
+enum zkr_error zkr_fence_open(const char *file, zkr_fence **ret_fence)
 {
     zkr_fence *f = NULL;
     int cancel;
@@ -182,7 +182,8 @@ static int begin(zkr_fence *f, int64_t token, bool shared, int64_t deadline)
     return rc;
 }
 
-int zkr_fence_begin(zkr_fence *fence, int64_t token, int64_t timeout_ms)
+enum zkr_error zkr_fence_begin(zkr_fence *fence, int64_t token,
+                               int64_t timeout_ms)
 {
     int cancel = zkr__thread_cancel_disable();
     int rc = begin(fence, token, false, zkr__clock_deadline(timeout_ms));
@@ -208,17 +209,17 @@ static int accept_once(zkr_fence *fence, int64_t token, bool shared)
     return rc;
 }
 
-int zkr_fence_accept(zkr_fence *fence, int64_t token)
+enum zkr_error zkr_fence_accept(zkr_fence *fence, int64_t token)
 {
     return accept_once(fence, token, false);
 }
 
-int zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
+enum zkr_error zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
 {
     return accept_once(fence, token, true);
 }
 
-int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
+enum zkr_error zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
 {
     int cancel;
     int rc;

@@ -84,8 +84,8 @@ static void look_locked(struct zkr__call *call) ZKR__LOCKED
     zkr__call_sync_locked(&b->ask, caught_up);
 }
 
-int zkr_participants_break(zkr_session *session, const char *node,
-                           int64_t token, uint32_t timeout_ms)
+enum zkr_error zkr_participants_break(zkr_session *session, const char *node,
+                                      int64_t token, uint32_t timeout_ms)
 {
     struct breaking *b;
     int rc = zkr__session_check(session, "session");

@@ -282,9 +282,9 @@ static int load_opts(struct zkr_locks_opts *o,
     return ZKR_OK;
 }
 
-int zkr_locks_find(zkr_session *session, const char *root,
-                   const struct zkr_locks_opts *opts,
-                   struct zkr_locks **ret_list)
+enum zkr_error zkr_locks_find(zkr_session *session, const char *root,
+                              const struct zkr_locks_opts *opts,
+                              struct zkr_locks **ret_list)
 {
     struct zkr_locks_opts o;
     struct walk *w;

@@ -320,9 +320,9 @@ static int load_opts(struct zkr_participants_opts *o,
     return ZKR_OK;
 }
 
-int zkr_participants_list(zkr_session *session, const char *path,
-                          const struct zkr_participants_opts *opts,
-                          struct zkr_participants **ret_list)
+enum zkr_error zkr_participants_list(zkr_session *session, const char *path,
+                                     const struct zkr_participants_opts *opts,
+                                     struct zkr_participants **ret_list)
 {
     struct zkr_participants_opts o;
     struct listing *l;

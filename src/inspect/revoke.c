@@ -37,7 +37,7 @@ static void write_locked(struct zkr__call *call) ZKR__LOCKED
     zkr__call_ask_locked(&r->ask, ZKR__ZK_SET, call->full_path, on_set);
 }
 
-int zkr_participants_revoke(zkr_session *session, const char *node)
+enum zkr_error zkr_participants_revoke(zkr_session *session, const char *node)
 {
     struct revoke *r;
     int rc = zkr__session_check(session, "session");

@@ -134,7 +134,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
     return rc;
 }
 
-int zkr_request_cancel(zkr_request *request)
+enum zkr_error zkr_request_cancel(zkr_request *request)
 {
     struct zkr_session *s;
     int rc;

@@ -222,7 +222,7 @@ static int judge_locked(struct zkr_grant *g) ZKR__LOCKED
     return zkr__grant_explain(g, ZKR_ENOTHELD);
 }
 
-int zkr_grant_check(zkr_grant *g)
+enum zkr_error zkr_grant_check(zkr_grant *g)
 {
     int rc = zkr__grant_check_handle(g);
 
@@ -271,7 +271,7 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
     }
 }
 
-int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
+enum zkr_error zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
 {
     struct zkr_session *s;
     int rc = zkr__grant_check_handle(g);
@@ -338,7 +338,7 @@ const char *zkr_grant_node(zkr_grant *g)
                            strlen(zkr__grant_claim(g)->session->hosts.chroot);
 }
 
-int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
+enum zkr_error zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
 {
     bool was_due;
     int rc = zkr__grant_check_handle(g);

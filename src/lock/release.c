@@ -74,7 +74,7 @@ static int await_release_unlocks(struct zkr_grant *g) ZKR__UNLOCKS
     return explain_release(g, c);
 }
 
-int zkr_grant_release(zkr_grant *g)
+enum zkr_error zkr_grant_release(zkr_grant *g)
 {
     struct zkr__claim *c;
     int rc = zkr__grant_check_handle(g);
@@ -92,7 +92,8 @@ int zkr_grant_release(zkr_grant *g)
     return rc;
 }
 
-int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
+enum zkr_error zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn,
+                                       void *user)
 {
     struct zkr__claim *c;
     int rc = zkr__grant_check_handle(g);

@@ -194,7 +194,7 @@ void zkr__dispatch_stop(struct zkr_session *s)
         (void)pthread_join(d->thread, NULL);
 }
 
-int zkr_session_fd(zkr_session *s, int *ret_fd)
+enum zkr_error zkr_session_fd(zkr_session *s, int *ret_fd)
 {
     int rc = zkr__session_check(s, "session");
 
@@ -212,7 +212,7 @@ int zkr_session_fd(zkr_session *s, int *ret_fd)
 
 /* A thread that is cancelled in a callback would never return from it, and a
  * close would wait for it for ever. */
-int zkr_session_dispatch(zkr_session *s)
+enum zkr_error zkr_session_dispatch(zkr_session *s)
 {
     int fd;
     int cancel;

@@ -70,8 +70,8 @@ static void run_listener(struct zkr__notice *notice)
     unref_listener(l);
 }
 
-int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
-                       zkr_listener **ret_listener)
+enum zkr_error zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
+                                  zkr_listener **ret_listener)
 {
     struct zkr_listener *l;
     int rc = zkr__session_check(s, "session");

@@ -207,8 +207,9 @@ static int await_session(zkr_session *s)
     return rc;
 }
 
-int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
-                     zkr_session **ret_session)
+enum zkr_error zkr_session_open(const char *hosts,
+                                const struct zkr_session_opts *opts,
+                                zkr_session **ret_session)
 {
     struct zkr_session *s = NULL;
     int cancel;
@@ -226,9 +227,10 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
     return rc;
 }
 
-int zkr_session_open_async(const char *hosts,
-                           const struct zkr_session_opts *opts, zkr_open_fn fn,
-                           void *user, zkr_session **ret_session)
+enum zkr_error zkr_session_open_async(const char *hosts,
+                                      const struct zkr_session_opts *opts,
+                                      zkr_open_fn fn, void *user,
+                                      zkr_session **ret_session)
 {
     int cancel;
     int rc;
@@ -276,7 +278,7 @@ static int close_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     return ZKR_OK;
 }
 
-int zkr_session_close(zkr_session *s)
+enum zkr_error zkr_session_close(zkr_session *s)
 {
     int cancel;
     int rc;

@@ -60,6 +60,22 @@ struct zkr_retry exponential = ZKR_RETRY_EXPONENTIAL_INIT(20, 2000, 9);
 struct zkr_retry none = ZKR_RETRY_NONE_INIT;
 END
 
+# A code is no state: gcc warns of the mistake, clang does so in C++ only.
+if [ "$language" = c ] && ! "$@" --version | grep -q clang &&
+    "$@" -x c -std="$standard" -I"${dir%/*}" -Wall -Wextra -Werror \
+        -fsyntax-only - >/dev/null 2>&1 <<END
+#include <zkrecipes/zkrecipes.h>
+int is_held(zkr_grant *grant);
+int is_held(zkr_grant *grant)
+{
+    return zkr_grant_check(grant) == ZKR_GRANT_HELD;
+}
+END
+then
+    echo 'a code is compared with a state without a warning'
+    failed=1
+fi
+
 # A policy is assigned to existing options more often than it initializes new
 # ones.
 compile 'use of retry policies' "$@" -Wpedantic -Werror <<END

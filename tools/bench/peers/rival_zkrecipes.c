@@ -40,7 +40,7 @@ static enum rival_result ours_acquire(void *client, int64_t timeout_ms)
 {
     struct client *c = client;
 
-    switch (zkr_mutex_acquire(c->mutex, timeout_ms, &c->grant)) {
+    switch ((int)zkr_mutex_acquire(c->mutex, timeout_ms, &c->grant)) {
     case ZKR_OK:
         return RIVAL_OK;
     case ZKR_ETIMEDOUT:
