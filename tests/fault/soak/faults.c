@@ -324,6 +324,9 @@ static void replace_clients(struct nemesis *n)
 
 /* Nodes */
 
+/* It only ends a hang. */
+#define DELETE_MS 90000
+
 /* The first of the queue, or any. */
 static bool delete_one(struct nemesis *n, int lock, bool first)
 {
@@ -356,14 +359,15 @@ static bool delete_nodes(struct nemesis *n)
     return done > 0;
 }
 
-/* New contenders come while nodes are deleted, so this may take several
- * turns. */
+/* New contenders come while nodes are deleted, so this may take many turns, and
+ * on a busy machine many seconds. */
 static bool delete_parent(struct nemesis *n)
 {
     int lock = random_between(0, LOCKS - 1);
+    int64_t end = boot_ns() + DELETE_MS * INT64_C(1000000);
     int rc = ZNOTEMPTY;
 
-    for (int i = 0; i < 200 && rc == ZNOTEMPTY; i++) {
+    while (rc != ZOK && boot_ns() < end) {
         int64_t begin = boot_ns();
 
         rc = admin_delete_tree(n->admin, lock_specs[lock].path);
