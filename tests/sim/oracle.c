@@ -311,6 +311,7 @@ static void granted(struct attempt *a, zkr_grant *grant)
     (void)snprintf(path, sizeof(path), "%s%s",
                    world.processes[a->process].prefix, zkr_grant_node(grant));
     a->grant = grant;
+    a->granted = sim_now;
     a->token = zkr_grant_token(grant);
     a->handoff = zkr_grant_handoff(grant);
     a->node = oracle_node(path, a->beside == NULL ? a->token : 0);

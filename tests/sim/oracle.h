@@ -23,6 +23,7 @@ struct attempt {
     const struct node *node;
     int64_t token;
     uint64_t handoff;
+    int64_t granted;  /* when it was told so; or 0 */
     int64_t gone_at;  /* its node; or 0 */
     int64_t promised; /* the latest zkr_grant_valid_until() that was seen */
     struct attempt *beside;

@@ -69,13 +69,15 @@ static void judge_connection(const struct attempt *a,
 }
 
 /* When there were no faults for so long, a doubt has ended, one way or the
- * other: there is a proof, and the next one comes before it ends. */
+ * other: there is a proof, and the next one comes before it ends. A claim whose
+ * list was lost and asked for again may begin with a proof that is late. */
 static bool is_settled(const struct attempt *a)
 {
     const struct process *p = &world.processes[a->process];
+    int64_t since = a->granted > a->gone_at ? a->granted : a->gone_at;
 
     return !p->no_lease && p->opts.lease_ping_gap_ms == 0 &&
-           oracle_is_well(a->process, a->gone_at);
+           oracle_is_well(a->process, since);
 }
 
 static void judge_end_of_doubt(const struct attempt *a,
