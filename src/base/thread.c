@@ -5,28 +5,51 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 
+struct start {
+    const char *name;
+    void *(*main)(void *);
+    void *arg;
+};
+
+/* The thread names itself: zk_move.c names it otherwise for a while, and its
+ * creator could do so too late. */
+static void *begin(void *arg)
+{
+    struct start start = *(struct start *)arg;
+    int rc = pthread_setname_np(pthread_self(), start.name);
+
+    assert(rc != ERANGE); /* the kernel takes 15 characters */
+    (void)rc;
+    free(arg);
+    return start.main(start.arg);
+}
+
 int zkr__thread_start(pthread_t *thread, const char *name,
                       void *(*main)(void *), void *arg)
 {
+    struct start *start = malloc(sizeof(*start));
     sigset_t all;
     sigset_t before;
     int rc;
 
+    if (start == NULL)
+        return zkr__fail(ZKR_ENOMEM, "cannot start thread %s: out of memory",
+                         name);
+    *start = (struct start){ name, main, arg };
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(thread, NULL, main, arg);
+    rc = pthread_create(thread, NULL, begin, start);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0)
-        return zkr__fail(ZKR_ESYSTEM, "cannot start thread %s: %s", name,
-                         strerror(rc));
-    rc = pthread_setname_np(*thread, name);
-    assert(rc != ERANGE); /* the kernel takes 15 characters */
-    (void)rc;
-    return ZKR_OK;
+    if (rc == 0)
+        return ZKR_OK;
+    free(start);
+    return zkr__fail(ZKR_ESYSTEM, "cannot start thread %s: %s", name,
+                     strerror(rc));
 }
 
 uint64_t zkr__thread_number(void)

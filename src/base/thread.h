@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* Returns ZKR_OK or ZKR_ESYSTEM. */
+/* `name` is constant. Returns ZKR_OK, ZKR_ENOMEM or ZKR_ESYSTEM. */
 int zkr__thread_start(pthread_t *thread, const char *name,
                       void *(*main)(void *), void *arg);
 
