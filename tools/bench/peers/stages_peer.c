@@ -1,9 +1,9 @@
 /* Where the time of one acquire goes, when nobody else wants the lock.
  *
- * This program has functions with the names of the client's zoo_acreate2() and
- * of the C library's send() and recv(); the dynamic linker prefers them. They
- * note the time and call the real ones. The library under test is the usual
- * one.
+ * This program has functions with the names of the client's zoo_acreate2_ttl()
+ * and of the C library's send() and recv(); the dynamic linker prefers them.
+ * They note the time and call the real ones. The library under test is the
+ * usual one.
  *
  *   submit_ns     from the call until the client is asked to create the node
  *   send_ns       until the client's thread sends the request
@@ -70,21 +70,23 @@ static void on_created(int rc, const char *path, const struct Stat *stat,
     create.done(rc, path, stat, create.data);
 }
 
-int zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
-                 int valuelen, const struct ACL_vector *acl, int mode,
-                 string_stat_completion_t completion, const void *data)
+int zoo_acreate2_ttl(zhandle_t *zh, const char *path, const char *value,
+                     int valuelen, const struct ACL_vector *acl, int mode,
+                     int64_t ttl, string_stat_completion_t completion,
+                     const void *data)
 {
     int (*real)(zhandle_t *, const char *, const char *, int,
-                const struct ACL_vector *, int, string_stat_completion_t,
-                const void *);
+                const struct ACL_vector *, int, int64_t,
+                string_stat_completion_t, const void *);
 
-    find_real("zoo_acreate2", &real);
+    find_real("zoo_acreate2_ttl", &real);
     if (!is_between(CALLED, SUBMITTED))
-        return real(zh, path, value, valuelen, acl, mode, completion, data);
+        return real(zh, path, value, valuelen, acl, mode, ttl, completion,
+                    data);
     create.done = completion;
     create.data = data;
     reach(SUBMITTED);
-    return real(zh, path, value, valuelen, acl, mode, on_created, data);
+    return real(zh, path, value, valuelen, acl, mode, ttl, on_created, data);
 }
 
 ssize_t send(int fd, const void *buf, size_t n, int flags)
