@@ -19,8 +19,8 @@
  * the write is under way, nobody can tell whether it was made, and the call
  * returns ZKR_EUNKNOWN. The write is made at once, later, or never, and the
  * library does not send it again. A write that was certainly not made is sent
- * again until the deadline, in the next session, too. What the caller can do
- * after ZKR_EUNKNOWN is said in guarded.h; without a lock, others may write in
+ * again until the deadline, in the next session, too. guarded.h says what the
+ * caller can do after ZKR_EUNKNOWN; without a lock, others may write in
  * between. A sequential node that may have been made can be found by its data.
  *
  * Paths are absolute, without the chroot of the session, and at most
@@ -62,7 +62,7 @@ extern "C" {
 
 #define ZKR_DATA_MAX 1000000
 
-/** What a set or a delete expects that does not care. */
+/** The version of a set or a delete that takes any. */
 #define ZKR_ANY_VERSION (-1)
 
 /* -- reads ----------------------------------------------------------------- */

@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/** What the servers keep of a node besides its data; names as in ZooKeeper's
- *  own Stat, times in milliseconds since 1970. */
+/** The state of a node besides its data. The names are those of ZooKeeper's own
+ *  Stat; times are in milliseconds since 1970. */
 struct zkr_stat {
     int64_t czxid;           /**< Of its creation: another one, another node. */
     int64_t mzxid;           /**< Of the last write of its data. */

@@ -84,9 +84,9 @@ enum zkr_session_flags {
     ZKR_SESSION_ONE_ROUND = 1u << 2,
 };
 
-/** What is checked of the certificate of a server. The ZooKeeper client checks
- *  its chain, and nothing else: one of the others is refused (ZKR_ENOTSUP), and
- *  never taken for less than it says. */
+/** The check of a server's certificate. The ZooKeeper client checks its chain,
+ *  and nothing else: the library refuses the other values (ZKR_ENOTSUP), and
+ *  never checks less than a value says. */
 enum zkr_tls_verify {
     ZKR_TLS_VERIFY_DEFAULT = 0, /**< CHAIN. */
     ZKR_TLS_VERIFY_NONE = 1,    /**< Nothing: not supported. */

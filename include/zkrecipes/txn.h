@@ -85,7 +85,7 @@ ZKR_API enum zkr_error zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms,
                                             zkr_txn_fn fn, void *user);
 
 /* Results of a commit. Operations are counted from 0, in the order in which
- * they were added. What is returned lives as long as the transaction. */
+ * they were added. The strings and stats live as long as the transaction. */
 
 /** The operation that was refused; -1 when there is none, or it is not known.
  */

@@ -8,7 +8,7 @@
  * Changes in quick succession may be told as one: what is told last is how the
  * node was left. While a callback is late, newer results replace older ones.
  *
- * What is told, and when:
+ * The callback is told:
  *
  *  - first, the present state (ZKR_WATCH_FIRST);
  *  - every other state that is seen later (ZKR_WATCH_CHANGED);
