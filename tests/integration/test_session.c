@@ -860,10 +860,11 @@ static void given_up_waits_leave_no_watch_on_the_server(void **state)
     (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     assert_true(wait_until(has_watch, NULL, SOON_MS)); /* the holder's own */
-    for (int i = 0; i < 2;
-         i++) /* from the second on the directory is watched */
-        assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
     before = measure();
+    /* The holder's own node, and the directory once for each session: on a
+     * busy machine these come late, since an attempt may end before its list.
+     */
+    before.watches = 3;
     for (int i = 0; i < 50; i++)
         assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
     expect_baseline(&before);
