@@ -120,9 +120,7 @@ struct zkr_create_opts {
                             session. */
 };
 
-/* clang-format off */
-#define ZKR_CREATE_OPTS_INIT { .size = sizeof(struct zkr_create_opts) }
-/* clang-format on */
+#define ZKR_CREATE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_create_opts)
 
 /** Create a node, whose parent must exist; @p opts may be NULL. The reply has
  *  the path and the stat. */

@@ -97,9 +97,7 @@ struct zkr_mutex_opts {
 /** Defined where the options have retain_ms and retain_max. */
 #define ZKR_MUTEX_RETAINS 1
 
-/* clang-format off */
-#define ZKR_MUTEX_OPTS_INIT { .size = sizeof(struct zkr_mutex_opts) }
-/* clang-format on */
+#define ZKR_MUTEX_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_mutex_opts)
 
 /**
  * Make a handle for the mutex at @p path. Sends nothing.

@@ -119,9 +119,8 @@ struct zkr_participants_opts {
                               0: all that are listed. */
 };
 
-/* clang-format off */
-#define ZKR_PARTICIPANTS_OPTS_INIT { .size = sizeof(struct zkr_participants_opts) }
-/* clang-format on */
+#define ZKR_PARTICIPANTS_OPTS_INIT                                             \
+    ZKR__DEFAULT_OPTS(struct zkr_participants_opts)
 
 /**
  * List the participants of the lock at @p path.
@@ -273,9 +272,7 @@ struct zkr_locks_opts {
     uint32_t timeout_ms; /**< 0: reply_timeout_ms of the session. */
 };
 
-/* clang-format off */
-#define ZKR_LOCKS_OPTS_INIT { .size = sizeof(struct zkr_locks_opts) }
-/* clang-format on */
+#define ZKR_LOCKS_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_locks_opts)
 
 /**
  * Find the locks at and below @p root, of any recipe and client.

@@ -88,9 +88,7 @@ struct zkr_rwlock_opts {
     uint32_t retain_max; /**< As in struct zkr_mutex_opts. */
 };
 
-/* clang-format off */
-#define ZKR_RWLOCK_OPTS_INIT { .size = sizeof(struct zkr_rwlock_opts) }
-/* clang-format on */
+#define ZKR_RWLOCK_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_rwlock_opts)
 
 /**
  * Make a handle for the lock at @p path. Sends nothing. Paths, threads,

@@ -160,9 +160,7 @@ struct zkr_session_opts {
                                          Read by open. */
 };
 
-/* clang-format off */
-#define ZKR_SESSION_OPTS_INIT { .size = sizeof(struct zkr_session_opts) }
-/* clang-format on */
+#define ZKR_SESSION_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_session_opts)
 
 /** Longest path, chroot included, in bytes. */
 #define ZKR_PATH_MAX 1024

@@ -4,15 +4,10 @@
 #ifndef ZKRECIPES_VERSION_H
 #define ZKRECIPES_VERSION_H
 
+#include <zkrecipes/declare.h>
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-/** Marks what the shared library exports. */
-#if defined(__GNUC__)
-#define ZKR_API __attribute__((visibility("default")))
-#else
-#define ZKR_API
 #endif
 
 #define ZKR_VERSION_MAJOR  0

@@ -5,6 +5,7 @@
 #define ZKRECIPES_ZKRECIPES_H
 
 #include <zkrecipes/client.h>
+#include <zkrecipes/declare.h>
 #include <zkrecipes/error.h>
 #include <zkrecipes/fence.h>
 #include <zkrecipes/grant.h>

@@ -147,10 +147,7 @@ public:
     /** Options as zkr_session_opts says; zero means default. */
     static zkr_session_opts options() noexcept
     {
-        zkr_session_opts opts{};
-
-        opts.size = sizeof(opts);
-        return opts;
+        return ZKR_SESSION_OPTS_INIT;
     }
 
     explicit session(const std::string &hosts,
@@ -329,10 +326,7 @@ class mutex {
 public:
     static zkr_mutex_opts options() noexcept
     {
-        zkr_mutex_opts opts{};
-
-        opts.size = sizeof(opts);
-        return opts;
+        return ZKR_MUTEX_OPTS_INIT;
     }
 
     mutex(const session &of, const std::string &path,
@@ -457,10 +451,7 @@ class shared_mutex {
 public:
     static zkr_rwlock_opts options() noexcept
     {
-        zkr_rwlock_opts opts{};
-
-        opts.size = sizeof(opts);
-        return opts;
+        return ZKR_RWLOCK_OPTS_INIT;
     }
 
     shared_mutex(const session &of, const std::string &path,

@@ -1,87 +1,111 @@
 #!/bin/sh
-# Checks that each public header compiles alone, as strict C11 or C++11, twice
-# in a row too, and that each option struct can be initialized by its macro.
+# Checks that programs can use the public headers, as C11, and as C++11 and
+# later, without a warning: each header alone, twice in a row, and inside
+# extern "C"; each option struct with its initializer; each retry policy.
 #
-#   headers.sh DIR c|c++ STANDARD COMPILER...
+#   headers.sh DIR c|c++ COMPILER
 set -eu
 
 dir=$1
 language=$2
-standard=$3
-shift 3
+compiler=$3
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0
 
-# compile NAME FLAG...: the source on stdin
-compile() {
-    what=$1
-    shift
-    cat >"$tmp/source"
-    if ! "$@" -x "$language" -std="$standard" -I"${dir%/*}" -Wall -Wextra \
-        -fsyntax-only "$tmp/source" >"$tmp/messages" 2>&1; then
-        echo "$what does not compile as $standard:"
+warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Wcast-qual'
+if [ "$language" = c ]; then
+    standards=c11
+    warnings="$warnings -Wstrict-prototypes -Wmissing-prototypes"
+else
+    standards='c++11 c++14 c++17 c++20'
+    warnings="$warnings -Wold-style-cast"
+fi
+
+# compiles WHAT: the source on stdin, which becomes a program
+compiles() {
+    # shellcheck disable=SC2086 # the warnings are several words
+    if ! "$compiler" -x "$language" -std="$standard" -I"${dir%/*}" $warnings \
+        -Werror -o "$tmp/program" - >"$tmp/messages" 2>&1; then
+        echo "$1 does not compile as $standard:"
         cat "$tmp/messages"
+        failed=1
+        return 1
+    fi
+}
+
+includes_of() {
+    for header in "$dir"/*.h; do
+        echo "#include <zkrecipes/${header##*/}>"
+    done
+}
+
+each_header_alone() {
+    for header in "$dir"/*.h; do
+        name=${header##*/}
+        compiles "$name" <<END || true
+#include <zkrecipes/$name>
+#include <zkrecipes/$name>
+int main(void) { return 0; }
+END
+    done
+}
+
+# Lines of a program, one for each option struct that a header declares.
+for_each_opts() {
+    sed -n 's/^struct \(zkr_\([a-z_]*\)_opts\) {.*/\1 \2/p' "$dir"/*.h |
+        while read -r type name; do
+            init=ZKR_$(echo "$name" | tr '[:lower:]' '[:upper:]')_OPTS_INIT
+            echo "$1" | sed "s/TYPE/$type/g; s/INIT/$init/g"
+        done
+}
+
+# Initializes each option struct, in static storage and on the stack, and
+# compares it with what it must be: its size, and zero.
+initializers() {
+    compiles 'initialization of options' <<END || return 0
+$(includes_of)
+#include <string.h>
+
+$(for_each_opts 'static struct TYPE static_TYPE = INIT;')
+
+static int is_default(const void *opts, size_t size)
+{
+    static const unsigned char zero[4096] = { 0 };
+    unsigned char bytes[4096];
+
+    memcpy(bytes, opts, size);
+    return memcmp(bytes, &size, sizeof(size)) == 0 &&
+           memcmp(bytes + sizeof(size), zero, size - sizeof(size)) == 0;
+}
+
+int main(void)
+{
+    int count = 0;
+$(for_each_opts '
+    {
+        struct TYPE opts = INIT;
+
+        count += is_default(&opts, sizeof(opts));
+        count += is_default(&static_TYPE, sizeof(static_TYPE));
+    }')
+
+    return count == 2 * $(for_each_opts TYPE | wc -l) && count > 8 ? 0 : 1;
+}
+END
+    if ! "$tmp/program"; then
+        echo "an initializer makes other than defaults as $standard"
         failed=1
     fi
 }
 
-count=0
-for header in "$dir"/*.h; do
-    name=${header##*/}
-    compile "$name" "$@" -Wpedantic -Wundef -Werror <<END
-#include <zkrecipes/$name>
-#include <zkrecipes/$name>
-int alone;
-END
-    count=$((count + 1))
-done
-if [ "$count" -lt 9 ]; then
-    echo "only $count headers found in $dir"
-    failed=1
-fi
-
-# This is compiled without -Werror: the initializers are of C11 and C++20, which
-# compilers accept in C++11 with a warning.
-init='\(ZKR_[A-Z_]*_INIT\) *{ \.size = sizeof(struct \([a-z_]*\)).*'
-sed -n "s/^#define $init/struct \\2 made_\\2 = \\1;/p" "$dir"/*.h >"$tmp/made"
-if ! grep -q zkr_mutex_opts "$tmp/made"; then
-    echo "no initializer of an option struct found"
-    failed=1
-fi
-compile 'initialization of options' "$@" <<END
-#include <zkrecipes/zkrecipes.h>
-$(cat "$tmp/made")
-struct zkr_retry n_times = ZKR_RETRY_N_TIMES_INIT(3, 50);
-struct zkr_retry forever = ZKR_RETRY_FOREVER_INIT(50);
-struct zkr_retry until = ZKR_RETRY_UNTIL_INIT(1000, 50);
-struct zkr_retry exponential = ZKR_RETRY_EXPONENTIAL_INIT(20, 2000, 9);
-struct zkr_retry none = ZKR_RETRY_NONE_INIT;
-END
-
-# A code is no state: gcc warns of the mistake, clang does so in C++ only.
-if [ "$language" = c ] && ! "$@" --version | grep -q clang &&
-    "$@" -x c -std="$standard" -I"${dir%/*}" -Wall -Wextra -Werror \
-        -fsyntax-only - >/dev/null 2>&1 <<END
-#include <zkrecipes/zkrecipes.h>
-int is_held(zkr_grant *grant);
-int is_held(zkr_grant *grant)
-{
-    return zkr_grant_check(grant) == ZKR_GRANT_HELD;
-}
-END
-then
-    echo 'a code is compared with a state without a warning'
-    failed=1
-fi
-
 # A policy is assigned to existing options more often than it initializes new
 # ones.
-compile 'use of retry policies' "$@" -Wpedantic -Werror <<END
+retry_policies() {
+    compiles 'use of retry policies' <<END || true
 #include <zkrecipes/zkrecipes.h>
-void set(struct zkr_session_opts *opts, unsigned ms);
-void set(struct zkr_session_opts *opts, unsigned ms)
+static void set(struct zkr_session_opts *opts, unsigned ms)
 {
     struct zkr_retry policies[] = { ZKR_RETRY_NONE_INIT,
                                     ZKR_RETRY_N_TIMES_INIT(3, ms) };
@@ -93,6 +117,52 @@ void set(struct zkr_session_opts *opts, unsigned ms)
     opts->retry = ZKR_RETRY_EXPONENTIAL_INIT(20, 2000, 9);
     opts->retry = ZKR_RETRY_NONE_INIT;
 }
+
+int main(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    set(&opts, 50);
+    return 0;
+}
 END
+}
+
+# C++ programs wrap what they take for headers of C.
+inside_extern_c() {
+    compiles 'extern "C" around the headers' <<END || true
+extern "C" {
+#include <zkrecipes/zkrecipes.h>
+}
+int main() { return 0; }
+END
+}
+
+# A code is no state: gcc and, in C++, clang warn of the mistake.
+code_is_no_state() {
+    (compiles 'a code as a state') <<END >"$tmp/refused" || true
+#include <zkrecipes/zkrecipes.h>
+int main(void)
+{
+    return zkr_grant_check(0) == ZKR_GRANT_HELD;
+}
+END
+    if ! grep -q enum-compare "$tmp/refused"; then
+        echo "a code is compared with a state without a warning as $standard"
+        failed=1
+    fi
+}
+
+for standard in $standards; do
+    each_header_alone
+    initializers
+    retry_policies
+    if [ "$language" = c++ ]; then
+        inside_extern_c
+    fi
+    if [ "$language" = c++ ] || ! "$compiler" --version | grep -q clang; then
+        code_is_no_state
+    fi
+done
 
 exit $failed

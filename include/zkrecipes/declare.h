@@ -1,0 +1,42 @@
+/**
+ * What the other headers are written with: the marks of functions, and the
+ * initial values of options, in C11 and in every C++ since C++11.
+ */
+#ifndef ZKRECIPES_DECLARE_H
+#define ZKRECIPES_DECLARE_H
+
+/** Marks what the shared library exports. */
+#if defined(__GNUC__)
+#define ZKR_API __attribute__((visibility("default")))
+#else
+#define ZKR_API
+#endif
+
+/*
+ * ZKR_..._OPTS_INIT is an option struct with the defaults of all members, and
+ * with its size, which tells the library what members the caller knows of:
+ *
+ *     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+ *
+ * In C it is an initializer, also of an object of static storage. C++ has no
+ * designated initializers before C++20: there it is a value.
+ */
+#ifdef __cplusplus
+/* A template is no part of extern "C", in which a program may include this. */
+extern "C++" {
+template <class Opts> inline Opts zkr__default_opts()
+{
+    Opts opts = Opts();
+
+    opts.size = sizeof(opts);
+    return opts;
+}
+}
+#define ZKR__DEFAULT_OPTS(type) zkr__default_opts<type>()
+#else
+/* clang-format off */
+#define ZKR__DEFAULT_OPTS(type) { .size = sizeof(type) }
+/* clang-format on */
+#endif
+
+#endif
