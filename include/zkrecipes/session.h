@@ -175,8 +175,8 @@ struct zkr_session_opts {
 /**
  * Connect to an ensemble and wait until a session is established.
  *
- * @p hosts is "host:port[,host:port...][/chroot]"; a host is a name or an
- * address, such as "10.0.0.1" or "[2001:db8::1]".
+ * @p hosts is "host:port[,host:port...][/chroot]", with or without "zk://" in
+ * front; hosts.h has the details.
  *
  * Time      At most connect_timeout_ms, and half a second to find out why
  *           nobody answered, with TLS two and a half. A name server that does

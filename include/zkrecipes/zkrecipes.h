@@ -10,6 +10,7 @@
 #include <zkrecipes/fence.h>
 #include <zkrecipes/grant.h>
 #include <zkrecipes/guarded.h>
+#include <zkrecipes/hosts.h>
 #include <zkrecipes/log.h>
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/participants.h>

@@ -1,5 +1,5 @@
-/* Checks and splits the list of servers, "host:port[,host:port...][/chroot]".
- * Pure. */
+/* Checks and splits the list of servers, which hosts.h of the public headers
+ * describes. Pure. */
 #include "zk/hosts.h"
 
 #include <ctype.h>
@@ -84,16 +84,30 @@ static int check_servers(const char *servers)
     }
 }
 
-/* A user who writes "zk://host" expects a feature that does not exist. */
+static const char *without_scheme(const char *text)
+{
+    const char scheme[] = "zk://";
+    size_t len = sizeof(scheme) - 1;
+
+    return strncmp(text, scheme, len) == 0 ? text + len : text;
+}
+
+/* A user who writes "http://host" or "user:password@host" expects a feature
+ * that does not exist. The sentence about a password does not have it. */
 static int refuse_url(const char *text)
 {
+    size_t len = strcspn(text, "/");
     const char *mark = strstr(text, "://");
 
+    if (memchr(text, '@', len) != NULL)
+        return zkr__fail(ZKR_EINVAL,
+                         "hosts: no host has an '@'; credentials are auth and "
+                         "auth_scheme of the session options");
     if (mark == NULL || strcspn(text, "/,") <= (size_t)(mark - text))
         return ZKR_OK;
     return zkr__fail(ZKR_EINVAL,
                      "hosts '%s': '%.*s' does not belong there: they are "
-                     "host:port[,host:port...][/chroot]",
+                     "[zk://]host:port[,host:port...][/chroot]",
                      text, (int)(mark - text + 3), text);
 }
 
@@ -150,6 +164,7 @@ int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
     if (text == NULL || text[0] == '\0')
         return zkr__fail(ZKR_EINVAL, "hosts: %s",
                          text == NULL ? "is NULL" : "is empty");
+    text = without_scheme(text);
     if (chroot != NULL && strchr(text, '/') != NULL)
         return zkr__fail(ZKR_EINVAL,
                          "hosts '%s': a chroot is given here and as '%s'", text,

@@ -1,5 +1,5 @@
-/* Checks and splits the list of servers, "host:port[,host:port...][/chroot]".
- * Pure. */
+/* Checks and splits the list of servers, which hosts.h of the public headers
+ * describes. Pure. */
 #ifndef ZKR__HOSTS_H
 #define ZKR__HOSTS_H
 

@@ -66,6 +66,7 @@ static void a_port_without_a_listener_refuses(void **state)
     (void)state;
     assert_true(REFUSE("127.0.0.1:%d", refusing_port));
     assert_true(REFUSE("127.0.0.1:%d/app", refusing_port));
+    assert_true(REFUSE("zk://127.0.0.1:%d/app", refusing_port));
     assert_true(
         REFUSE("127.0.0.1:%d,127.0.0.1:%d", refusing_port, refusing_port));
 }

@@ -586,6 +586,9 @@ static void a_chroot_is_known_to_the_words(void **state)
     look_on(line("%s%s", server_hosts(the_server), root));
     assert_int_equal(look("show --columns WATCH /lock"), 0);
     assert_non_null(strstr(look_out, "ok"));
+    look_on(line("zk://%s%s", server_hosts(the_server), root));
+    assert_int_equal(look("show --columns WATCH /lock"), 0);
+    assert_non_null(strstr(look_out, "ok"));
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <zkrecipes/hosts.h>
 #include <zkrecipes/session.h>
 
 #include "base/error.h"
@@ -36,7 +37,8 @@ static bool is_good_server(const char *server)
         !are_good_brackets(server, colon))
         return false;
     for (const char *p = server; *p != '\0'; p++) {
-        if (isspace((unsigned char)*p) || (p > colon && !isdigit(*p)))
+        if (isspace((unsigned char)*p) || *p == '@' ||
+            (p > colon && !isdigit(*p)))
             return false;
     }
     return strtoul(colon + 1, NULL, 10) >= 1 &&
@@ -58,7 +60,8 @@ static bool are_good_servers(const char *text, size_t len)
 
 static void check(const char *text, const char *apart)
 {
-    size_t len = strcspn(text, "/");
+    const char *whole = text;
+    size_t len = strcspn(text += strncmp(text, "zk://", 5) == 0 ? 5 : 0, "/");
     const char *behind = text[len] == '\0' ? NULL : text + len;
     const char *chroot = behind != NULL ? behind : apart != NULL ? apart : "/";
     bool good =
@@ -67,7 +70,7 @@ static void check(const char *text, const char *apart)
     struct zkr__hosts hosts;
 
     zkr__error_set_detail("");
-    CHECK((zkr__hosts_parse(&hosts, text, apart) == ZKR_OK) == good);
+    CHECK((zkr__hosts_parse(&hosts, whole, apart) == ZKR_OK) == good);
     if (good) {
         CHECK(strncmp(hosts.servers, text, len) == 0);
         CHECK(strlen(hosts.servers) == len);
@@ -81,12 +84,34 @@ static void check(const char *text, const char *apart)
     zkr__hosts_done(&hosts);
 }
 
+/* Programs get what the session would take. */
+static void check_list(const char *text)
+{
+    struct zkr_hosts *list;
+    struct zkr__hosts hosts;
+    int rc = zkr__hosts_parse(&hosts, text, NULL);
+
+    CHECK(zkr_hosts_parse(text, &list) == rc);
+    CHECK((list != NULL) == (rc == ZKR_OK));
+    if (list != NULL) {
+        const struct zkr_server *last = &list->servers[list->count - 1];
+
+        CHECK(strcmp(list->chroot, hosts.chroot) == 0);
+        CHECK(strstr(hosts.servers, list->servers[0].name) == hosts.servers);
+        CHECK(strstr(hosts.plain, list->servers[0].host) == hosts.plain);
+        CHECK(atoi(last->port) == atoi(strrchr(hosts.plain, ':') + 1));
+    }
+    zkr_hosts_free(list);
+    zkr__hosts_done(&hosts);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = fuzz_text(data, size);
     size_t first = strlen(text);
 
     check(text, NULL);
+    check_list(text);
     if (first < size) {
         char *chroot = fuzz_text(data + first + 1, size - first - 1);
 

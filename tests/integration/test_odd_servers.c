@@ -81,23 +81,29 @@ static void one_client_too_many_is_told(void **state)
     server_stop(small);
 }
 
-/* The client itself refuses brackets. */
-static void an_address_may_be_in_brackets(void **state)
+/* The client itself refuses brackets, and "zk://". */
+static void every_form_of_an_address_is_accepted(void **state)
 {
     static const char *const lines[] = { "clientPortAddress=::", NULL };
+    static const char *const forms[][2] = {
+        { "127.0.0.1:1,[::1]:", "" },
+        { "zk://[::1]:", "" },
+        { "zk://127.0.0.1:1,::1:", "/" },
+    };
     struct server_opts opts = { .cfg_lines = lines };
     struct server *server;
-    char hosts[64];
 
     (void)state;
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
-    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:1,[::1]:%d",
-                   server_port(server));
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        char hosts[64];
         zkr_session *s = NULL;
         zkr_mutex *m;
 
+        (void)snprintf(hosts, sizeof(hosts), "%s%d%s", forms[i][0],
+                       server_port(server), forms[i][1]);
         ok(open_at(hosts, NULL, &s));
+        ok(zkr_session_set_servers(s, hosts));
         m = new_mutex(s, "/lock");
         release(acquire(m));
         zkr_mutex_free(m);
@@ -265,7 +271,7 @@ static int run_group(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_must_have_credentials_is_told),
         cmocka_unit_test(one_client_too_many_is_told),
-        cmocka_unit_test(an_address_may_be_in_brackets),
+        cmocka_unit_test(every_form_of_an_address_is_accepted),
         cmocka_unit_test(a_timeout_that_shrinks_at_a_reconnect_is_seen),
         cmocka_unit_test(a_server_that_is_behind_costs_nothing),
         cmocka_unit_test(who_babbles_is_no_server),

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zkrecipes/hosts.h>
+
 #include "base/error.h"
 #include "base/path.h"
 #include "base/random.h"
@@ -294,6 +296,7 @@ static void random_numbers_come_though_interrupted(void **state)
 static void parse(void)
 {
     struct zkr__hosts hosts = { 0 };
+    struct zkr_hosts *list = NULL;
     struct zkr__acl acl = { 0 };
     char *path = zkr__path_join("/a", "b");
 
@@ -304,6 +307,11 @@ static void parse(void)
         assert_true(hosts.servers != NULL && hosts.plain != NULL &&
                     hosts.chroot != NULL);
     zkr__hosts_done(&hosts);
+    rc = zkr_hosts_parse("a:1,[::1]:2/chroot", &list);
+    check("list", rc);
+    if (rc == ZKR_OK)
+        assert_int_equal(list->count, 2);
+    zkr_hosts_free(list);
     rc = zkr__acl_parse(&acl, "world:anyone:r,digest:anna:cdrwa");
     check("acl", rc);
     if (rc == ZKR_OK)

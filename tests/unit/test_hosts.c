@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zkrecipes/hosts.h>
 #include <zkrecipes/session.h>
 
 #include "base/error.h"
@@ -29,6 +30,10 @@ static void good_lists_are_split(void **state)
         { "a:1", "/app", "a:1", "/app" },
         { "a:1,b:2", "/app/eu", "a:1,b:2", "/app/eu" },
         { "a:1", "/", "a:1", "" },
+        { "zk://a:1", NULL, "a:1", "" },
+        { "zk://a:1", "/app", "a:1", "/app" },
+        { "zk://a:1,[::1]:2/app/eu", NULL, "a:1,[::1]:2", "/app/eu" },
+        { "zk://a:1/app@b", NULL, "a:1", "/app@b" },
     };
 
     (void)state;
@@ -124,11 +129,18 @@ static void bad_lists_are_told_by_name(void **state)
           "hosts '[%x]:1': server '[%x]:1' has brackets, but no IPv6" },
         { "[fe80::1%e]:a]:2", NULL, ZKR_EINVAL,
           "hosts '[fe80::1%e]:a]:2': server '[fe80::1%e]:a]:2' has brackets" },
-        { "zk://a", NULL, ZKR_EINVAL,
-          "hosts 'zk://a': 'zk://' does not belong there: they are host:port" },
-        { "zk://a:1,b:2/app", NULL, ZKR_EINVAL,
-          "hosts 'zk://a:1,b:2/app': 'zk://' does not belong there" },
-        { "zk://a:1", "/app", ZKR_EINVAL, "hosts 'zk://a:1': " },
+        { "zk://a", NULL, ZKR_EINVAL, "hosts 'a': server 'a' has no port" },
+        { "zk://", NULL, ZKR_EINVAL, "hosts '': server '' is empty" },
+        { "http://a:1", NULL, ZKR_EINVAL,
+          "hosts 'http://a:1': 'http://' does not belong there: they are "
+          "[zk://]host:port" },
+        { "zk://zk://a:1", NULL, ZKR_EINVAL,
+          "hosts 'zk://a:1': 'zk://' does not belong there" },
+        { "zk://anna:secret@a:1", NULL, ZKR_EINVAL,
+          "hosts: no host has an '@'; credentials are auth and auth_scheme" },
+        { "a:1,anna:secret@b:1", NULL, ZKR_EINVAL, "hosts: no host has an" },
+        { "zk://a:1/app", "/b", ZKR_EINVAL,
+          "hosts 'a:1/app': a chroot is given here and as '/b'" },
         { "a:1/app", "/b", ZKR_EINVAL,
           "hosts 'a:1/app': a chroot is given here and as '/b'" },
         { "a:1/", "/b", ZKR_EINVAL,
@@ -159,6 +171,33 @@ static void bad_lists_are_told_by_name(void **state)
         assert_null(hosts.plain);
         assert_null(hosts.chroot);
     }
+}
+
+static void programs_get_each_server_apart(void **state)
+{
+    struct zkr_hosts *hosts = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_hosts_parse("zk://a:1,[::1]:2181,::2:3/app", &hosts),
+                     ZKR_OK);
+    assert_int_equal(hosts->count, 3);
+    assert_string_equal(hosts->chroot, "/app");
+    assert_string_equal(hosts->servers[0].name, "a:1");
+    assert_string_equal(hosts->servers[0].host, "a");
+    assert_string_equal(hosts->servers[0].port, "1");
+    assert_string_equal(hosts->servers[1].name, "[::1]:2181");
+    assert_string_equal(hosts->servers[1].host, "::1");
+    assert_string_equal(hosts->servers[1].port, "2181");
+    assert_string_equal(hosts->servers[2].name, "::2:3");
+    assert_string_equal(hosts->servers[2].host, "::2");
+    assert_string_equal(hosts->servers[2].port, "3");
+    zkr_hosts_free(hosts);
+    zkr_hosts_free(NULL);
+    assert_int_equal(zkr_hosts_parse("a:1,b", &hosts), ZKR_EINVAL);
+    assert_null(hosts);
+    assert_string_equal(zkr_error_detail(),
+                        "hosts 'a:1,b': server 'b' has no port");
+    assert_int_equal(zkr_hosts_parse("a:1", NULL), ZKR_EINVAL);
 }
 
 /* The chroot leaves half of a path to the lock. */
@@ -221,6 +260,7 @@ int main(void)
         cmocka_unit_test(good_lists_are_split),
         cmocka_unit_test(the_client_gets_no_brackets),
         cmocka_unit_test(bad_lists_are_told_by_name),
+        cmocka_unit_test(programs_get_each_server_apart),
         cmocka_unit_test(chroot_has_a_limit),
         cmocka_unit_test(very_long_list_is_read_and_told),
         cmocka_unit_test(hosts_can_be_freed_twice),

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <zkrecipes/hosts.h>
 
 #include "common/clock.h"
 
@@ -42,33 +42,13 @@ static bool refuses(const struct addrinfo *a, int64_t deadline_ms)
     return error == ECONNREFUSED;
 }
 
-/* "host:port", with brackets or without around an address of IPv6. */
-static bool split(char *server, char **ret_host, char **ret_port)
-{
-    char *colon = strrchr(server, ':');
-
-    if (colon == NULL)
-        return false;
-    *colon = '\0';
-    *ret_port = colon + 1;
-    *ret_host = server;
-    if (server[0] == '[' && colon[-1] == ']') {
-        colon[-1] = '\0';
-        (*ret_host)++;
-    }
-    return true;
-}
-
-static bool server_refuses(char *server, int64_t deadline_ms)
+static bool server_refuses(const struct zkr_server *server, int64_t deadline_ms)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *all = NULL;
-    char *host;
-    char *port;
     bool refused = true;
 
-    if (!split(server, &host, &port) ||
-        getaddrinfo(host, port, &hints, &all) != 0)
+    if (getaddrinfo(server->host, server->port, &hints, &all) != 0)
         return false;
     for (const struct addrinfo *a = all; a != NULL && refused; a = a->ai_next)
         refused = refuses(a, deadline_ms);
@@ -79,20 +59,13 @@ static bool server_refuses(char *server, int64_t deadline_ms)
 bool reach_all_refuse(const char *servers, int64_t timeout_ms)
 {
     int64_t deadline_ms = clock_now_ms() + timeout_ms;
-    size_t left = strcspn(servers, "/");
-    bool refused = left > 0;
+    struct zkr_hosts *hosts;
+    bool refused = true;
 
-    while (left > 0 && refused) {
-        size_t len = strcspn(servers, ",/");
-        char server[512];
-
-        if (len >= sizeof(server))
-            return false;
-        (void)snprintf(server, sizeof(server), "%.*s", (int)len, servers);
-        refused = server_refuses(server, deadline_ms);
-        len += servers[len] == ',';
-        servers += len;
-        left -= len;
-    }
+    if (zkr_hosts_parse(servers, &hosts) != ZKR_OK)
+        return false;
+    for (size_t i = 0; i < hosts->count && refused; i++)
+        refused = server_refuses(&hosts->servers[i], deadline_ms);
+    zkr_hosts_free(hosts);
     return refused;
 }

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns true when each address of each server in
- * "host:port,[::1]:port/chroot" refuses a connection now, and false when that
- * is not known after `timeout_ms`. A name server may make it take longer. */
+/* Returns true when each address of each server in the list refuses a
+ * connection now, and false when that is not known after `timeout_ms`. A name
+ * server may make it take longer. */
 bool reach_all_refuse(const char *servers, int64_t timeout_ms);
 
 #endif

@@ -293,8 +293,8 @@ bool servers_know_watches(const struct servers *s)
 
 /* One server, on a thread of its own. */
 struct asking {
-    char host[300];
-    char port[300];
+    const char *host;
+    const char *port;
     char name[72]; /* for people */
     unsigned words;
     int64_t timeout_ms;
@@ -418,44 +418,21 @@ static void *ask_one(void *arg)
     return NULL;
 }
 
-/* "host:port", "[::1]:2181". False: not an address. */
-static bool set_address(struct asking *a, const char *text, size_t len)
+/* The strings stay those of `hosts`. */
+static size_t address(const struct lockctl *ctl, unsigned asked,
+                      const struct zkr_hosts *hosts,
+                      struct asking all[SERVERS_MAX])
 {
-    char all[300];
-    char *colon;
-    char *host = all;
+    size_t n = hosts->count < SERVERS_MAX ? hosts->count : SERVERS_MAX;
 
-    if (len == 0 || len >= sizeof(all))
-        return false;
-    (void)snprintf(all, sizeof(all), "%.*s", (int)len, text);
-    colon = strrchr(all, ':');
-    if (colon == NULL)
-        return false;
-    (void)escape_string(all, a->name, sizeof(a->name));
-    *colon = '\0';
-    if (host[0] == '[' && colon > all && colon[-1] == ']') {
-        colon[-1] = '\0';
-        host++;
-    }
-    (void)snprintf(a->host, sizeof(a->host), "%s", host);
-    (void)snprintf(a->port, sizeof(a->port), "%s", colon + 1);
-    return true;
-}
+    for (size_t i = 0; i < n; i++) {
+        const struct zkr_server *server = &hosts->servers[i];
 
-static size_t split(const struct lockctl *ctl, unsigned asked,
-                    struct asking all[SERVERS_MAX])
-{
-    const char *p = ctl->settings[SETTING_SERVERS];
-    size_t n = 0;
-
-    while (*p != '\0' && *p != '/' && n < SERVERS_MAX) {
-        size_t len = strcspn(p, ",/");
-
-        if (set_address(&all[n], p, len)) {
-            all[n].words = asked;
-            all[n++].timeout_ms = ctl->timeout_ms;
-        }
-        p += len + (p[len] == ',');
+        all[i].host = server->host;
+        all[i].port = server->port;
+        (void)escape_string(server->name, all[i].name, sizeof(all[i].name));
+        all[i].words = asked;
+        all[i].timeout_ms = ctl->timeout_ms;
     }
     return n;
 }
@@ -496,19 +473,15 @@ static bool take(struct servers *s, struct asking *a, struct notes *notes)
     return done;
 }
 
-/* "/app" of "--chroot /app" or of "host:port/app". */
-static const char *chroot_of(const struct lockctl *ctl)
-{
-    const char *slash = strchr(ctl->settings[SETTING_SERVERS], '/');
-    const char *chroot = ctl->settings[SETTING_CHROOT];
-
-    return chroot != NULL ? chroot : slash != NULL ? slash : "";
-}
-
-static struct servers *new_servers(const struct lockctl *ctl, const char *lock)
+/* The chroot is that of "--chroot /app" or of "host:port/app". */
+static struct servers *new_servers(const struct lockctl *ctl,
+                                   const struct zkr_hosts *hosts,
+                                   const char *lock)
 {
     char directory[2 * ZKR_PATH_MAX];
-    const char *chroot = chroot_of(ctl);
+    const char *chroot = ctl->settings[SETTING_CHROOT] != NULL
+                             ? ctl->settings[SETTING_CHROOT]
+                             : hosts->chroot;
 
     (void)snprintf(directory, sizeof(directory), "%s%s",
                    strcmp(chroot, "/") == 0 ? "" : chroot, lock);
@@ -525,13 +498,10 @@ static bool refuse_tls(const struct lockctl *ctl, struct notes *notes)
     return true;
 }
 
-struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
-                            const char *lock, struct notes *notes)
+static bool ask_all(struct servers *s, struct asking *all, size_t n,
+                    struct notes *notes)
 {
-    struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
-    struct servers *s = new_servers(ctl, lock);
-    bool done = all != NULL && s != NULL;
-    size_t n = done && !refuse_tls(ctl, notes) ? split(ctl, asked, all) : 0;
+    bool done = true;
 
     for (size_t i = 0; i < n; i++) {
         all[i].started =
@@ -544,6 +514,20 @@ struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
             (void)pthread_join(all[i].thread, NULL);
         done = take(s, &all[i], notes) && done;
     }
+    return done;
+}
+
+static struct servers *ask_hosts(const struct lockctl *ctl, unsigned asked,
+                                 const struct zkr_hosts *hosts,
+                                 const char *lock, struct notes *notes)
+{
+    struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
+    struct servers *s = new_servers(ctl, hosts, lock);
+    bool done = all != NULL && s != NULL;
+    size_t n =
+        done && !refuse_tls(ctl, notes) ? address(ctl, asked, hosts, all) : 0;
+
+    done = done && ask_all(s, all, n, notes);
     free(all);
     if (!done) {
         servers_free(s);
@@ -551,5 +535,18 @@ struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
     }
     if (n == 0 || (asked & SERVERS_WCHP) == 0)
         s->all_wchp = false;
+    return s;
+}
+
+/* The session has been opened with this list: only memory can be wanting. */
+struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
+                            const char *lock, struct notes *notes)
+{
+    struct zkr_hosts *hosts;
+    struct servers *s = NULL;
+
+    if (zkr_hosts_parse(ctl->settings[SETTING_SERVERS], &hosts) == ZKR_OK)
+        s = ask_hosts(ctl, asked, hosts, lock, notes);
+    zkr_hosts_free(hosts);
     return s;
 }
