@@ -1,0 +1,12 @@
+/* What the pieces of C++ in the documents take for granted (snippets.py). */
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+
+#include <zkrecipes/zkrecipes.hpp>
+
+using namespace std::chrono_literals;
+
+/* The work of the reader's program. */
+void write(std::int64_t token);
