@@ -62,7 +62,7 @@ extern "C" {
 
 typedef struct zkr_grant zkr_grant;
 
-enum zkr_grant_state {
+enum zkr_grant_state_kind {
     ZKR_GRANT_HELD = 1,      /**< Ours, proven until zkr_grant_valid_until(). */
     ZKR_GRANT_SUSPENDED = 2, /**< Connection lost, or a proof is late (for a
                                   third of the session timeout); the lease
@@ -116,10 +116,10 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
 ZKR_API enum zkr_error zkr_grant_verify(zkr_grant *grant, int64_t timeout_ms);
 
 /** The present state. For NULL and after fork: ZKR_GRANT_LOST. */
-ZKR_API enum zkr_grant_state zkr_grant_state(zkr_grant *grant);
+ZKR_API enum zkr_grant_state_kind zkr_grant_state(zkr_grant *grant);
 
 /** "HELD", "LOST"... Never NULL. */
-ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state state);
+ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state_kind state);
 
 /**
  * The fencing token: the czxid of the lock node, a positive number that is
@@ -168,7 +168,7 @@ enum zkr_grant_event_kind {
 
 struct zkr_grant_event {
     enum zkr_grant_event_kind kind;
-    enum zkr_grant_state state;
+    enum zkr_grant_state_kind state;
 };
 
 typedef void (*zkr_grant_fn)(zkr_grant *grant,

@@ -59,7 +59,7 @@ extern "C" {
 typedef struct zkr_session zkr_session;
 typedef struct zkr_listener zkr_listener;
 
-enum zkr_session_state {
+enum zkr_session_state_kind {
     ZKR_SESSION_CONNECTING = 0,  /**< Not established yet in this epoch. */
     ZKR_SESSION_CONNECTED = 1,   /**< Established for the first time. */
     ZKR_SESSION_SUSPENDED = 2,   /**< Connection lost; the session may live. */
@@ -285,7 +285,7 @@ ZKR_API enum zkr_error zkr_session_set_servers(zkr_session *session,
 ZKR_API uint32_t zkr_session_stuck_handles(void);
 
 /** The present state. After fork and for NULL: ZKR_SESSION_CLOSED. */
-ZKR_API enum zkr_session_state zkr_session_state(zkr_session *session);
+ZKR_API enum zkr_session_state_kind zkr_session_state(zkr_session *session);
 
 /** The id that the server gave to the present session; 0 without one. */
 ZKR_API int64_t zkr_session_id(zkr_session *session);
@@ -297,10 +297,10 @@ ZKR_API uint32_t zkr_session_timeout_ms(zkr_session *session);
 ZKR_API uint64_t zkr_session_epoch(zkr_session *session);
 
 /** "CONNECTED", "SUSPENDED"... Never NULL. */
-ZKR_API const char *zkr_session_state_name(enum zkr_session_state state);
+ZKR_API const char *zkr_session_state_name(enum zkr_session_state_kind state);
 
 struct zkr_session_event {
-    enum zkr_session_state state;
+    enum zkr_session_state_kind state;
     uint64_t epoch;
     int64_t session_id; /**< 0 if none. */
 };

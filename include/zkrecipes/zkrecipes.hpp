@@ -162,7 +162,7 @@ public:
     /** Ends it; throws ZKR_EPENDING when the server could not be told. */
     void close() { check(zkr_session_close(session_.release())); }
 
-    enum zkr_session_state state() const noexcept
+    zkr_session_state_kind state() const noexcept
     {
         return ::zkr_session_state(get());
     }
@@ -198,7 +198,7 @@ public:
     /** Higher than that of every earlier holder: for the resource. */
     std::int64_t token() const noexcept { return zkr_grant_token(get()); }
     std::uint64_t handoff() const noexcept { return zkr_grant_handoff(get()); }
-    enum zkr_grant_state state() const noexcept
+    zkr_grant_state_kind state() const noexcept
     {
         return ::zkr_grant_state(get());
     }

@@ -59,7 +59,7 @@ static void run_listener(struct zkr__notice *notice)
     any = zkr__ring_pop(&g->latest, &slot);
     if (any) {
         event.kind = (enum zkr_grant_event_kind)g->events[slot].kind;
-        event.state = (enum zkr_grant_state)g->events[slot].state;
+        event.state = (enum zkr_grant_state_kind)g->events[slot].state;
     }
     if (g->latest.count > 0)
         post_locked(g);
@@ -69,7 +69,7 @@ static void run_listener(struct zkr__notice *notice)
     zkr__claim_unref(zkr__grant_claim(g));
 }
 
-static void move_locked(struct zkr_grant *g, enum zkr_grant_state state,
+static void move_locked(struct zkr_grant *g, enum zkr_grant_state_kind state,
                         const char *why) ZKR__LOCKED
 {
     zkr__sm_move(&g->sm, (int)state, why);
@@ -93,7 +93,7 @@ void zkr__grant_begin_locked(struct zkr_grant *g)
     zkr__heartbeat_start_locked(zkr__grant_claim(g)->session);
 }
 
-void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state)
+void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state_kind state)
 {
     move_locked(g, state, "end");
     zkr__grant_watch_stop_locked(g);
@@ -101,8 +101,8 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state state)
     (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
 }
 
-void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
-                             const char *why)
+void zkr__grant_doubt_locked(struct zkr_grant *g,
+                             enum zkr_grant_state_kind state, const char *why)
 {
     if (g->sm.state == ZKR_GRANT_HELD ||
         (g->sm.state == ZKR_GRANT_SUSPENDED && state == ZKR_GRANT_UNSURE)) {
@@ -192,9 +192,10 @@ int zkr__grant_explain(struct zkr_grant *g, int rc)
 {
     const struct zkr__claim *c = zkr__grant_claim(g);
 
-    return zkr__fail(rc, "%s '%s', token %lld: %s", c->recipe->noun,
-                     c->lock->path, (long long)c->node.token,
-                     zkr_grant_state_name((enum zkr_grant_state)g->sm.state));
+    return zkr__fail(
+        rc, "%s '%s', token %lld: %s", c->recipe->noun, c->lock->path,
+        (long long)c->node.token,
+        zkr_grant_state_name((enum zkr_grant_state_kind)g->sm.state));
 }
 
 /* With a lease the clock decides, also for a process that was stopped. */
@@ -202,7 +203,7 @@ static int judge_locked(struct zkr_grant *g) ZKR__LOCKED
 {
     struct zkr_session *s = zkr__grant_claim(g)->session;
 
-    switch ((enum zkr_grant_state)g->sm.state) {
+    switch ((enum zkr_grant_state_kind)g->sm.state) {
     case ZKR_GRANT_HELD:
     case ZKR_GRANT_SUSPENDED:
         if (zkr__session_has_lease(s) ? zkr__heartbeat_is_proven_for(s, 0)
@@ -290,19 +291,19 @@ enum zkr_error zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
     return rc;
 }
 
-enum zkr_grant_state zkr_grant_state(zkr_grant *g)
+enum zkr_grant_state_kind zkr_grant_state(zkr_grant *g)
 {
-    enum zkr_grant_state state;
+    enum zkr_grant_state_kind state;
 
     if (zkr__grant_check_handle(g) != ZKR_OK)
         return ZKR_GRANT_LOST;
     zkr__grant_lock(g);
-    state = (enum zkr_grant_state)g->sm.state;
+    state = (enum zkr_grant_state_kind)g->sm.state;
     zkr__grant_unlock(g);
     return state;
 }
 
-const char *zkr_grant_state_name(enum zkr_grant_state state)
+const char *zkr_grant_state_name(enum zkr_grant_state_kind state)
 {
     if (state < ZKR_GRANT_HELD || state > ZKR_GRANT_RELEASED)
         return "UNKNOWN";

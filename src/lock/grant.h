@@ -15,11 +15,12 @@ struct zkr__own;
 
 struct zkr__grant_event {
     uint8_t kind;  /* enum zkr_grant_event_kind */
-    uint8_t state; /* enum zkr_grant_state */
+    uint8_t state; /* enum zkr_grant_state_kind */
 };
 
-struct zkr_grant {     /* under the session lock; part of its claim */
-    struct zkr__sm sm; /* enum zkr_grant_state; not HELD before it is granted */
+struct zkr_grant { /* under the session lock; part of its claim */
+    struct zkr__sm
+        sm; /* enum zkr_grant_state_kind; not HELD before it is granted */
     struct zkr__own *own; /* grant_watch.c; NULL: not watched so far */
     uint64_t confirms;    /* how many confirms were answered */
     int confirmed;        /* the answer to the last one */
@@ -46,14 +47,15 @@ void zkr__grant_begin_locked(struct zkr_grant *g) ZKR__LOCKED;
 
 /* The claim is not HELD any more: tell, and stop watching. */
 void zkr__grant_end_locked(struct zkr_grant *g,
-                           enum zkr_grant_state state) ZKR__LOCKED;
+                           enum zkr_grant_state_kind state) ZKR__LOCKED;
 
 /* Called when the claim has left: the node is gone, or `rc` says why it is
  * not. */
 void zkr__grant_left_locked(struct zkr_grant *g, int rc) ZKR__LOCKED;
 
 /* The connection was lost, or a proof is late, or the lease has run out. */
-void zkr__grant_doubt_locked(struct zkr_grant *g, enum zkr_grant_state state,
+void zkr__grant_doubt_locked(struct zkr_grant *g,
+                             enum zkr_grant_state_kind state,
                              const char *why) ZKR__LOCKED;
 
 /* The answer to a confirm; see confirm.h. */

@@ -23,7 +23,7 @@ static void tell_locked(struct zkr_listener *l) ZKR__LOCKED
     struct zkr_session *s = l->session;
 
     l->events[zkr__ring_push(&l->latest)] = (struct zkr_session_event){
-        .state = (enum zkr_session_state)s->sm.state,
+        .state = (enum zkr_session_state_kind)s->sm.state,
         .epoch = s->epoch,
         .session_id = s->id,
     };

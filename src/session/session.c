@@ -97,7 +97,7 @@ int64_t zkr__session_deadline(const struct zkr_session *s, int64_t timeout_ms)
 }
 
 struct facts {
-    enum zkr_session_state state;
+    enum zkr_session_state_kind state;
     int64_t id;
     uint32_t timeout_ms;
     uint64_t epoch;
@@ -110,7 +110,7 @@ static struct facts facts_of(struct zkr_session *s)
     if (zkr__session_check(s, "session") != ZKR_OK)
         return facts;
     zkr__session_lock(s);
-    facts.state = (enum zkr_session_state)s->sm.state;
+    facts.state = (enum zkr_session_state_kind)s->sm.state;
     facts.id = s->id;
     facts.timeout_ms = s->timeout_ms;
     facts.epoch = s->epoch;
@@ -118,7 +118,7 @@ static struct facts facts_of(struct zkr_session *s)
     return facts;
 }
 
-enum zkr_session_state zkr_session_state(zkr_session *s)
+enum zkr_session_state_kind zkr_session_state(zkr_session *s)
 {
     return facts_of(s).state;
 }

@@ -38,7 +38,7 @@ struct zkr_session {
     atomic_uint refs;
     struct zkr__mtx lock; /* guards everything below, and all that is opened */
 
-    struct zkr__sm sm; /* enum zkr_session_state */
+    struct zkr__sm sm; /* enum zkr_session_state_kind */
     uint64_t epoch;
     int64_t id; /* of the present session; 0 without one */
     uint32_t timeout_ms;
@@ -151,7 +151,7 @@ void zkr__session_init_states(struct zkr_session *s);
 /* Ends the session for good: calls fail with `code` from now on. The connector
  * closes the handle. */
 void zkr__session_end_locked(struct zkr_session *s, int code,
-                             enum zkr_session_state state,
+                             enum zkr_session_state_kind state,
                              const char *why) ZKR__LOCKED;
 
 /* Called when an answer says that the session is over, maybe before the event

@@ -29,7 +29,8 @@ static const struct zkr__sm_state table[] = {
 };
 /* clang-format on */
 
-static void move_locked(struct zkr_session *s, enum zkr_session_state state,
+static void move_locked(struct zkr_session *s,
+                        enum zkr_session_state_kind state,
                         const char *why) ZKR__LOCKED
 {
     zkr__sm_move(&s->sm, (int)state, why);
@@ -113,7 +114,7 @@ static void handle_dead_locked(struct zkr_session *s) ZKR__LOCKED
 }
 
 void zkr__session_end_locked(struct zkr_session *s, int code,
-                             enum zkr_session_state state, const char *why)
+                             enum zkr_session_state_kind state, const char *why)
 {
     s->over = code;
     if (s->sm.state != (int)state) /* an open that failed is closed later */
@@ -201,7 +202,7 @@ void zkr__session_flush_locked(struct zkr_session *s)
     zkr__watch_flush_locked(s);
 }
 
-const char *zkr_session_state_name(enum zkr_session_state state)
+const char *zkr_session_state_name(enum zkr_session_state_kind state)
 {
     if ((unsigned)state > ZKR_SESSION_CLOSED)
         return "UNKNOWN";

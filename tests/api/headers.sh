@@ -128,6 +128,17 @@ int main(void)
 END
 }
 
+# In C++ the tag of an enum or a struct is a type by itself, unless a function
+# has the same name.
+tags_are_types() {
+    compiles 'use of a tag without enum or struct' <<END || true
+$(includes_of)
+$(sed -n 's/^\(enum\|struct\) \(zkr_[a-z_]*\) {.*/extern \2 *of_\2;/p' \
+        "$dir"/*.h)
+int main() { return 0; }
+END
+}
+
 # C++ programs wrap what they take for headers of C.
 inside_extern_c() {
     compiles 'extern "C" around the headers' <<END || true
@@ -158,6 +169,7 @@ for standard in $standards; do
     initializers
     retry_policies
     if [ "$language" = c++ ]; then
+        tags_are_types
         inside_extern_c
     fi
     if [ "$language" = c++ ] || ! "$compiler" --version | grep -q clang; then

@@ -28,7 +28,7 @@ int fake_participants_list(zkr_session *s, const char *path,
                            const struct zkr_participants_opts *opts,
                            struct zkr_participants **ret);
 void fake_participants_free(struct zkr_participants *list);
-enum zkr_session_state fake_session_state(zkr_session *s);
+enum zkr_session_state_kind fake_session_state(zkr_session *s);
 int fake_session_close(zkr_session *s);
 
 #endif

@@ -16,7 +16,8 @@ static int setup(void **state)
     return 0;
 }
 
-static struct policy_plan at(int64_t now_ms, enum zkr_grant_state grant_state)
+static struct policy_plan at(int64_t now_ms,
+                             enum zkr_grant_state_kind grant_state)
 {
     struct policy_view view = { .state = grant_state,
                                 .valid_until_ms = UNTIL,
@@ -139,8 +140,8 @@ static void what_is_paused_gets_no_term_but_kill(void **state)
 
 static void it_never_looks_again_too_late_nor_in_the_past(void **state)
 {
-    static const enum zkr_grant_state states[] = { ZKR_GRANT_HELD,
-                                                   ZKR_GRANT_SUSPENDED };
+    static const enum zkr_grant_state_kind states[] = { ZKR_GRANT_HELD,
+                                                        ZKR_GRANT_SUSPENDED };
     uint64_t random = 42;
 
     (void)state;

@@ -92,7 +92,7 @@ void fake_participants_free(struct zkr_participants *list)
     free(list);
 }
 
-enum zkr_session_state fake_session_state(zkr_session *s)
+enum zkr_session_state_kind fake_session_state(zkr_session *s)
 {
     (void)s;
     return ZKR_SESSION_CONNECTED;

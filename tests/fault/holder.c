@@ -93,7 +93,7 @@ static int64_t naive_until(const struct holder *h)
 
 static bool is_connected(const struct holder *h)
 {
-    enum zkr_session_state state = zkr_session_state(h->session);
+    enum zkr_session_state_kind state = zkr_session_state(h->session);
 
     return zkr_session_epoch(h->session) == h->epoch &&
            (state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED);

@@ -116,7 +116,7 @@ static bool is_unsure(void *g)
 
 static bool is_decided(void *g)
 {
-    enum zkr_grant_state state = zkr_grant_state(g);
+    enum zkr_grant_state_kind state = zkr_grant_state(g);
 
     return state == ZKR_GRANT_HELD || state == ZKR_GRANT_LOST;
 }

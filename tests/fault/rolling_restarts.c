@@ -148,7 +148,8 @@ static bool all_are_connected(void *unused)
 {
     (void)unused;
     for (int i = 0; i < PARTIES; i++) {
-        enum zkr_session_state state = zkr_session_state(parties[i].session);
+        enum zkr_session_state_kind state =
+            zkr_session_state(parties[i].session);
 
         if (state != ZKR_SESSION_CONNECTED && state != ZKR_SESSION_RECONNECTED)
             return false;

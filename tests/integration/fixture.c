@@ -287,7 +287,7 @@ static bool session_is(void *arg)
     return (int)zkr_session_state(w->object) == w->state;
 }
 
-void wait_session_state(zkr_session *s, enum zkr_session_state state)
+void wait_session_state(zkr_session *s, enum zkr_session_state_kind state)
 {
     struct wanted_state w = { s, (int)state };
 
@@ -304,7 +304,7 @@ static bool grant_is(void *arg)
     return (int)zkr_grant_state(w->object) == w->state;
 }
 
-void wait_grant_state(zkr_grant *g, enum zkr_grant_state state)
+void wait_grant_state(zkr_grant *g, enum zkr_grant_state_kind state)
 {
     struct wanted_state w = { g, (int)state };
 

@@ -88,8 +88,8 @@ char *nth_child(const char *path, size_t n);
 size_t count_children(const char *path);
 void delete_nth_child(const char *path, size_t n);
 
-void wait_session_state(zkr_session *s, enum zkr_session_state state);
-void wait_grant_state(zkr_grant *g, enum zkr_grant_state state);
+void wait_session_state(zkr_session *s, enum zkr_session_state_kind state);
+void wait_grant_state(zkr_grant *g, enum zkr_grant_state_kind state);
 
 /* After server_kill9(). A server forgets clients that connect while it starts,
  * and leaves them without an answer for 2/3 of their session timeout. So the

@@ -175,7 +175,7 @@ static void a_silent_server_ends_the_lease_before_the_session(void **state)
 
 static bool is_held_or_lost(void *grant)
 {
-    enum zkr_grant_state state = zkr_grant_state(grant);
+    enum zkr_grant_state_kind state = zkr_grant_state(grant);
 
     return state == ZKR_GRANT_HELD || state == ZKR_GRANT_LOST;
 }

@@ -240,7 +240,7 @@ static void readers_writers_and_downgrades_never_overlap(void **state)
 
 static bool has_begun_anew(void *session)
 {
-    enum zkr_session_state state = zkr_session_state(session);
+    enum zkr_session_state_kind state = zkr_session_state(session);
 
     return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }

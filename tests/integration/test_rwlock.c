@@ -597,7 +597,7 @@ struct theft {
     zkr_grant *grant;
     int released;
     int async;
-    enum zkr_grant_state state;
+    enum zkr_grant_state_kind state;
 };
 
 static void *steal(void *arg)

@@ -23,14 +23,16 @@ static zkr_session *open_at(const char *hosts)
     return s;
 }
 
-static void expect(struct recorder *r, size_t i, enum zkr_session_state state)
+static void expect(struct recorder *r, size_t i,
+                   enum zkr_session_state_kind state)
 {
     int code = -1;
 
     assert_true(recorder_wait(r, i + 1, SOON_MS));
     assert_true(recorder_get(r, i, &code, NULL));
-    assert_string_equal(zkr_session_state_name((enum zkr_session_state)code),
-                        zkr_session_state_name(state));
+    assert_string_equal(
+        zkr_session_state_name((enum zkr_session_state_kind)code),
+        zkr_session_state_name(state));
 }
 
 /* The server that serves it goes, and the session goes on at another, which is

@@ -453,7 +453,7 @@ static void a_chroot_is_a_prefix_that_nobody_sees(void **state)
 /* -- states --------------------------------------------------------------- */
 
 static void expect_event(struct recorder *r, size_t i,
-                         enum zkr_session_state state, int64_t epoch)
+                         enum zkr_session_state_kind state, int64_t epoch)
 {
     int code = -1;
     int64_t value = 0;
@@ -461,8 +461,9 @@ static void expect_event(struct recorder *r, size_t i,
     if (!recorder_wait(r, i + 1, SOON_MS))
         fail_msg("no event %zu (%s)", i, zkr_session_state_name(state));
     assert_true(recorder_get(r, i, &code, &value));
-    assert_string_equal(zkr_session_state_name((enum zkr_session_state)code),
-                        zkr_session_state_name(state));
+    assert_string_equal(
+        zkr_session_state_name((enum zkr_session_state_kind)code),
+        zkr_session_state_name(state));
     assert_int_equal(value, epoch);
 }
 

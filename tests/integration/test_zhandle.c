@@ -101,7 +101,7 @@ static void without_a_connection_it_is_not_called(void **state)
 
 struct wanted {
     zkr_session *session;
-    enum zkr_session_state state;
+    enum zkr_session_state_kind state;
 };
 
 static bool is_in_state(void *arg)
@@ -111,7 +111,7 @@ static bool is_in_state(void *arg)
     return zkr_session_state(w->session) == w->state;
 }
 
-static bool comes_to(zkr_session *s, enum zkr_session_state state)
+static bool comes_to(zkr_session *s, enum zkr_session_state_kind state)
 {
     struct wanted w = { s, state };
 

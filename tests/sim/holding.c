@@ -58,7 +58,7 @@ static void give_back_reentrant(struct thread *t, zkr_grant *grant)
 /* A grant that has been released, or was lost, cannot be released once more. */
 static void release_again(const struct attempt *a, zkr_grant *grant)
 {
-    enum zkr_grant_state state = zkr_grant_state(grant);
+    enum zkr_grant_state_kind state = zkr_grant_state(grant);
     int rc = zkr_grant_release(grant);
 
     if (rc != (state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD))
@@ -210,7 +210,7 @@ static void await_other(const struct other_thread *o)
 /* Only one node is left, so the other one is not held any more. */
 static void judge_other_side(const struct attempt *a, zkr_grant *write, int rc)
 {
-    enum zkr_grant_state state = zkr_grant_state(write);
+    enum zkr_grant_state_kind state = zkr_grant_state(write);
 
     if ((rc == ZKR_OK && state != ZKR_GRANT_RELEASED &&
          state != ZKR_GRANT_LOST) ||

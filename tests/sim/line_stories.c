@@ -1408,7 +1408,7 @@ static void await_grant_with(int i, uint64_t handoff)
                    (unsigned long long)zkr_grant_handoff(ours[i].grant));
 }
 
-static void await_grant_state(int i, enum zkr_grant_state state)
+static void await_grant_state(int i, enum zkr_grant_state_kind state)
 {
     int64_t limit = sim_now + 20 * world.timeout;
 

@@ -93,7 +93,8 @@ static void mistake_null(void)
     expect("no session", zkr_session_close(NULL), ZKR_OK);
     if (zkr_grant_token(NULL) != 0 || zkr_grant_node(NULL) != NULL ||
         zkr_session_state(NULL) != ZKR_SESSION_CLOSED ||
-        strcmp(zkr_grant_state_name((enum zkr_grant_state)0), "UNKNOWN") != 0)
+        strcmp(zkr_grant_state_name((enum zkr_grant_state_kind)0), "UNKNOWN") !=
+            0)
         world_fail("what is not there has a token, a node or a state");
 }
 

@@ -17,7 +17,7 @@ void states_reset(void)
     next = 0;
 }
 
-static bool is_ours(enum zkr_grant_state state)
+static bool is_ours(enum zkr_grant_state_kind state)
 {
     return state == ZKR_GRANT_HELD || state == ZKR_GRANT_SUSPENDED ||
            state == ZKR_GRANT_UNSURE;
@@ -29,7 +29,8 @@ static _Noreturn void wrong(const struct attempt *a, const char *what)
                zkr_grant_state_name(zkr_grant_state(a->grant)), what);
 }
 
-static void judge_lease(const struct attempt *a, enum zkr_grant_state state)
+static void judge_lease(const struct attempt *a,
+                        enum zkr_grant_state_kind state)
 {
     int64_t until = zkr_grant_valid_until(a->grant) * MS;
     bool has_lease = !world.processes[a->process].no_lease;
@@ -42,7 +43,8 @@ static void judge_lease(const struct attempt *a, enum zkr_grant_state state)
 }
 
 /* The state decides which calls succeed. */
-static void judge_check(const struct attempt *a, enum zkr_grant_state state)
+static void judge_check(const struct attempt *a,
+                        enum zkr_grant_state_kind state)
 {
     static const int codes[] = {
         [ZKR_GRANT_HELD] = ZKR_OK,           [ZKR_GRANT_SUSPENDED] = ZKR_OK,
@@ -58,7 +60,7 @@ static void judge_check(const struct attempt *a, enum zkr_grant_state state)
 }
 
 static void judge_connection(const struct attempt *a,
-                             enum zkr_grant_state state)
+                             enum zkr_grant_state_kind state)
 {
     enum client_knows knows = client_knows(a->process);
 
@@ -81,7 +83,7 @@ static bool is_settled(const struct attempt *a)
 }
 
 static void judge_end_of_doubt(const struct attempt *a,
-                               enum zkr_grant_state state)
+                               enum zkr_grant_state_kind state)
 {
     if (!is_ours(state) || !is_settled(a))
         return;
@@ -93,7 +95,7 @@ static void judge_end_of_doubt(const struct attempt *a,
 
 static void judge_grant(const struct attempt *a)
 {
-    enum zkr_grant_state state;
+    enum zkr_grant_state_kind state;
 
     if (fiber_process_stopped(a->process))
         return;
@@ -107,7 +109,7 @@ static void judge_grant(const struct attempt *a)
 
 static void judge_session(const struct process *p)
 {
-    enum zkr_session_state state;
+    enum zkr_session_state_kind state;
     enum client_knows knows;
 
     if (!p->opened || p->closed || fiber_process_stopped(p->number))

@@ -588,7 +588,7 @@ static void a_node_that_may_not_be_read_is_waited_for(void **state)
 
 /* -- two locks of one session --------------------------------------------- */
 
-static void are(enum zkr_grant_state all)
+static void are(enum zkr_grant_state_kind all)
 {
     const struct user *u = &users[WAITER];
 

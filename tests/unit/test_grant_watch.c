@@ -103,7 +103,7 @@ static void await_requests(enum zkr__zk_type type, int count)
     client_await_rest();
 }
 
-static void await_state(enum zkr_grant_state state)
+static void await_state(enum zkr_grant_state_kind state)
 {
     while (zkr_grant_state(g) != state)
         pass_a_moment();

@@ -50,7 +50,7 @@ static void pass_a_moment(void)
     (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-static void await_state(zkr_session *s, enum zkr_session_state state)
+static void await_state(zkr_session *s, enum zkr_session_state_kind state)
 {
     while (zkr_session_state(s) != state)
         pass_a_moment();

@@ -148,7 +148,7 @@ void lockctl_disconnect(struct lockctl *ctl)
 
 bool lockctl_is_connected(const struct lockctl *ctl)
 {
-    enum zkr_session_state state = zkr_session_state(ctl->session);
+    enum zkr_session_state_kind state = zkr_session_state(ctl->session);
 
     return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
@@ -174,7 +174,7 @@ const char *lockctl_connection(const struct lockctl *ctl)
 
 bool lockctl_is_over(const struct lockctl *ctl)
 {
-    enum zkr_session_state state = zkr_session_state(ctl->session);
+    enum zkr_session_state_kind state = zkr_session_state(ctl->session);
 
     return state == ZKR_SESSION_AUTH_FAILED || state == ZKR_SESSION_CLOSED;
 }

@@ -37,7 +37,7 @@ struct policy {
 
 /* The facts at one moment. Times are milliseconds of CLOCK_BOOTTIME. */
 struct policy_view {
-    enum zkr_grant_state state;
+    enum zkr_grant_state_kind state;
     int64_t valid_until_ms; /* 0: nothing is proven */
     int64_t now_ms;
 };

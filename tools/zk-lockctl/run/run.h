@@ -57,12 +57,12 @@ struct run {
     int64_t granted_ms; /* BOOTTIME; 0: never */
     int64_t wait_ms;    /* for the grant */
     int64_t held_ms;
-    enum zkr_grant_state state; /* as last said */
+    enum zkr_grant_state_kind state; /* as last said */
 
     int event_fd; /* the claim, the session or the grant has something to tell
                    */
     int timer_fd;
-    atomic_int session_state; /* enum zkr_session_state, while we wait */
+    atomic_int session_state; /* enum zkr_session_state_kind, while we wait */
     atomic_bool revoke_asked;
     bool killed;          /* KILL was sent because of the lease */
     bool refused;         /* it was said that a signal was not allowed */
