@@ -148,7 +148,7 @@ if [ -n "$secured" ]; then
     packages+=(openssl)
     export ZKR_TEST_SECURITY=$secured
     if $smoke; then
-        which+=(tls sasl security session holds)
+        which+=(tls sasl security session servers holds 'lockctl secure')
     elif [ ${#which[@]} -eq 0 ]; then
         which+=(--suite integration)
     fi

@@ -1,5 +1,6 @@
 /* Every session of the tests over TLS or with SASL, when the environment says
- * so (ZKR_TEST_SECURITY): zkr_session_open() of the test programs comes here.
+ * so (ZKR_TEST_SECURITY): the calls of the test programs that open a session or
+ * give it other servers come here.
  *
  * A session through a proxy, which looks into what it forwards, is not over
  * TLS; nor is one whose options or hosts the test has made so that they are
@@ -9,6 +10,7 @@
 #include <stdio.h>
 
 #include "security.h"
+#include "session/session.h"
 
 void with_tls(struct zkr_session_opts *opts, struct tls_files *files,
               const char *ca, const char *client)
@@ -30,41 +32,94 @@ void with_sasl(struct zkr_session_opts *opts)
     opts->sasl_password = SERVER_SASL_PASSWORD;
 }
 
-int __real_zkr_session_open(const char *hosts,
-                            const struct zkr_session_opts *opts,
-                            zkr_session **ret_session);
-int __wrap_zkr_session_open(const char *hosts,
-                            const struct zkr_session_opts *opts,
-                            zkr_session **ret_session);
-
-static int open_tls(const char *hosts, struct zkr_session_opts *opts,
-                    zkr_session **ret_session)
-{
-    char secure[512];
+struct secured {
+    const char *hosts;
+    const struct zkr_session_opts *opts;
+    struct zkr_session_opts copy;
     struct tls_files files;
+    char secure[512];
+};
 
-    if (!server_find_secure(hosts, secure, sizeof(secure)))
-        return __real_zkr_session_open(hosts, opts, ret_session);
-    with_tls(opts, &files, "ca", "client");
-    return __real_zkr_session_open(secure, opts, ret_session);
+static void secure_by_tls(struct secured *call)
+{
+    if (!server_find_secure(call->hosts, call->secure, sizeof(call->secure)))
+        return;
+    with_tls(&call->copy, &call->files, "ca", "client");
+    call->hosts = call->secure;
+    call->opts = &call->copy;
 }
 
-int __wrap_zkr_session_open(const char *hosts,
-                            const struct zkr_session_opts *opts,
-                            zkr_session **ret_session)
+/* Leaves a call alone that has hosts or options to be left alone. */
+static void secure(struct secured *call, const char *hosts,
+                   const struct zkr_session_opts *opts)
 {
     enum server_security security = security_of_environment();
-    struct zkr_session_opts copy = ZKR_SESSION_OPTS_INIT;
 
+    *call = (struct secured){ .hosts = hosts,
+                              .opts = opts,
+                              .copy = ZKR_SESSION_OPTS_INIT };
     if (security == SERVER_PLAIN || hosts == NULL ||
-        (opts != NULL && opts->size != sizeof(copy)))
-        return __real_zkr_session_open(hosts, opts, ret_session);
+        (opts != NULL && opts->size != sizeof(*opts)))
+        return;
     if (opts != NULL)
-        copy = *opts;
-    if (copy.tls_ca != NULL || copy.sasl_mechanism != NULL)
-        return __real_zkr_session_open(hosts, opts, ret_session);
-    if (security == SERVER_TLS)
-        return open_tls(hosts, &copy, ret_session);
-    with_sasl(&copy);
-    return __real_zkr_session_open(hosts, &copy, ret_session);
+        call->copy = *opts;
+    if (call->copy.tls_ca != NULL || call->copy.sasl_mechanism != NULL)
+        return;
+    if (security == SERVER_TLS) {
+        secure_by_tls(call);
+        return;
+    }
+    with_sasl(&call->copy);
+    call->opts = &call->copy;
+}
+
+enum zkr_error __real_zkr_session_open(const char *hosts,
+                                       const struct zkr_session_opts *opts,
+                                       zkr_session **ret_session);
+enum zkr_error __wrap_zkr_session_open(const char *hosts,
+                                       const struct zkr_session_opts *opts,
+                                       zkr_session **ret_session);
+
+enum zkr_error __wrap_zkr_session_open(const char *hosts,
+                                       const struct zkr_session_opts *opts,
+                                       zkr_session **ret_session)
+{
+    struct secured call;
+
+    secure(&call, hosts, opts);
+    return __real_zkr_session_open(call.hosts, call.opts, ret_session);
+}
+
+enum zkr_error __real_zkr_session_open_async(
+    const char *hosts, const struct zkr_session_opts *opts, zkr_open_fn fn,
+    void *user, zkr_session **ret_session);
+enum zkr_error __wrap_zkr_session_open_async(
+    const char *hosts, const struct zkr_session_opts *opts, zkr_open_fn fn,
+    void *user, zkr_session **ret_session);
+
+enum zkr_error __wrap_zkr_session_open_async(
+    const char *hosts, const struct zkr_session_opts *opts, zkr_open_fn fn,
+    void *user, zkr_session **ret_session)
+{
+    struct secured call;
+
+    secure(&call, hosts, opts);
+    return __real_zkr_session_open_async(call.hosts, call.opts, fn, user,
+                                         ret_session);
+}
+
+enum zkr_error __real_zkr_session_set_servers(zkr_session *session,
+                                              const char *hosts);
+enum zkr_error __wrap_zkr_session_set_servers(zkr_session *session,
+                                              const char *hosts);
+
+enum zkr_error __wrap_zkr_session_set_servers(zkr_session *session,
+                                              const char *hosts)
+{
+    char secure[512];
+
+    if (session == NULL || session->security.tls_ca == NULL || hosts == NULL ||
+        !server_find_secure(hosts, secure, sizeof(secure)))
+        return __real_zkr_session_set_servers(session, hosts);
+    return __real_zkr_session_set_servers(session, secure);
 }
