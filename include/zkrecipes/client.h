@@ -68,24 +68,23 @@ extern "C" {
 /* -- reads ----------------------------------------------------------------- */
 
 /** Read the data of a node, and its stat. */
-ZKR_API enum zkr_error zkr_session_get(zkr_session *session, const char *path,
-                                       int64_t timeout_ms,
-                                       struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_get(zkr_session *session, const char *path, int64_t timeout_ms,
+                struct zkr_reply **ret_reply);
 
 /** Read the stat of a node. ZKR_ZNONODE: there is none. */
-ZKR_API enum zkr_error zkr_session_exists(zkr_session *session,
-                                          const char *path, int64_t timeout_ms,
-                                          struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_exists(zkr_session *session, const char *path, int64_t timeout_ms,
+                   struct zkr_reply **ret_reply);
 
 /** Read the names of the children of a node, and its stat. */
-ZKR_API enum zkr_error zkr_session_children(zkr_session *session,
-                                            const char *path,
-                                            int64_t timeout_ms,
-                                            struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_children(zkr_session *session, const char *path, int64_t timeout_ms,
+                     struct zkr_reply **ret_reply);
 
 /** Let the server of this session catch up with the others: see above. */
-ZKR_API enum zkr_error zkr_session_sync(zkr_session *session,
-                                        int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_sync(zkr_session *session,
+                                                       int64_t timeout_ms);
 
 /* -- writes ---------------------------------------------------------------- */
 
@@ -124,23 +123,24 @@ struct zkr_create_opts {
 
 /** Create a node, whose parent must exist; @p opts may be NULL. The reply has
  *  the path and the stat. */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_create(zkr_session *session, const char *path, const void *data,
                    size_t len, const struct zkr_create_opts *opts,
                    int64_t timeout_ms, struct zkr_reply **ret_reply);
 
 /** Replace the data of a node if @p version is that of its stat, or
  *  ZKR_ANY_VERSION. The reply has the new stat. */
-ZKR_API enum zkr_error zkr_session_set(zkr_session *session, const char *path,
-                                       const void *data, size_t len,
-                                       int32_t version, int64_t timeout_ms,
-                                       struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_set(zkr_session *session, const char *path, const void *data,
+                size_t len, int32_t version, int64_t timeout_ms,
+                struct zkr_reply **ret_reply);
 
 /** Delete a node without children if @p version is that of its stat, or
  *  ZKR_ANY_VERSION. */
-ZKR_API enum zkr_error zkr_session_delete(zkr_session *session,
-                                          const char *path, int32_t version,
-                                          int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_delete(zkr_session *session,
+                                                         const char *path,
+                                                         int32_t version,
+                                                         int64_t timeout_ms);
 
 /* -- the same without waiting ---------------------------------------------- */
 
@@ -149,42 +149,37 @@ ZKR_API enum zkr_error zkr_session_delete(zkr_session *session,
  * overtaken by one that was asked for later; wait for the answer before a write
  * that must come second. */
 
-ZKR_API enum zkr_error zkr_session_get_async(zkr_session *session,
-                                             const char *path,
-                                             int64_t timeout_ms,
-                                             zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_get_async(zkr_session *session, const char *path,
+                      int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
-ZKR_API enum zkr_error zkr_session_exists_async(zkr_session *session,
-                                                const char *path,
-                                                int64_t timeout_ms,
-                                                zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_exists_async(zkr_session *session, const char *path,
+                         int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
-ZKR_API enum zkr_error zkr_session_children_async(zkr_session *session,
-                                                  const char *path,
-                                                  int64_t timeout_ms,
-                                                  zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_children_async(zkr_session *session, const char *path,
+                           int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
-ZKR_API enum zkr_error zkr_session_sync_async(zkr_session *session,
-                                              int64_t timeout_ms,
-                                              zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_sync_async(zkr_session *session, int64_t timeout_ms,
+                       zkr_reply_fn fn, void *user);
 
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_create_async(zkr_session *session, const char *path,
                          const void *data, size_t len,
                          const struct zkr_create_opts *opts, int64_t timeout_ms,
                          zkr_reply_fn fn, void *user);
 
-ZKR_API enum zkr_error zkr_session_set_async(zkr_session *session,
-                                             const char *path, const void *data,
-                                             size_t len, int32_t version,
-                                             int64_t timeout_ms,
-                                             zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_set_async(zkr_session *session, const char *path, const void *data,
+                      size_t len, int32_t version, int64_t timeout_ms,
+                      zkr_reply_fn fn, void *user);
 
-ZKR_API enum zkr_error zkr_session_delete_async(zkr_session *session,
-                                                const char *path,
-                                                int32_t version,
-                                                int64_t timeout_ms,
-                                                zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_delete_async(zkr_session *session, const char *path,
+                         int32_t version, int64_t timeout_ms, zkr_reply_fn fn,
+                         void *user);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,21 @@
 #define ZKR_API
 #endif
 
+/**
+ * Marks a function whose result the caller must look at. All that return an
+ * enum zkr_error are marked: after an error the caller does not have what it
+ * goes on with, such as a lock, an object, a write, or a callback to come.
+ * Functions whose error leaves the caller nothing to do are not marked: those
+ * that end something (release, close, cancel, yield), zkr_grant_listen(), which
+ * is also how to stop listening, and zkr_session_dispatch(), which is called
+ * again anyway.
+ */
+#if defined(__GNUC__)
+#define ZKR_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define ZKR_MUST_CHECK
+#endif
+
 /*
  * ZKR_..._OPTS_INIT is an option struct with the defaults of all members, and
  * with its size, which tells the library what members the caller knows of:

@@ -92,7 +92,7 @@ enum zkr_grant_state_kind {
  *           ZKR_ELOST: stop; ZKR_ENOTHELD after release; ZKR_EINVAL;
  *           ZKR_EFORKED.
  */
-ZKR_API enum zkr_error zkr_grant_check(zkr_grant *grant);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grant_check(zkr_grant *grant);
 
 /**
  * Return the instant until which the lock is provably ours, in milliseconds of
@@ -113,7 +113,8 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
  *           ZKR_EINVAL, ZKR_EFORKED; ZKR_ZNOAUTH where an ACL withholds our own
  *           node from us.
  */
-ZKR_API enum zkr_error zkr_grant_verify(zkr_grant *grant, int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grant_verify(zkr_grant *grant,
+                                                       int64_t timeout_ms);
 
 /** The present state. For NULL and after fork: ZKR_GRANT_LOST. */
 ZKR_API enum zkr_grant_state_kind zkr_grant_state(zkr_grant *grant);

@@ -81,31 +81,28 @@ extern "C" {
  * Replace the data of a node whose version is @p version (-1: any). @p ret_stat
  * may be NULL.
  */
-ZKR_API enum zkr_error zkr_grant_guarded_set(zkr_grant *grant, const char *path,
-                                             const void *data, size_t len,
-                                             int32_t version,
-                                             int64_t timeout_ms,
-                                             struct zkr_stat *ret_stat);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_grant_guarded_set(zkr_grant *grant, const char *path, const void *data,
+                      size_t len, int32_t version, int64_t timeout_ms,
+                      struct zkr_stat *ret_stat);
 
 /**
  * Create a persistent node, with the ACL of the session; its parent must exist.
  * Its version is 0.
  */
-ZKR_API enum zkr_error zkr_grant_guarded_create(zkr_grant *grant,
-                                                const char *path,
-                                                const void *data, size_t len,
-                                                int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_grant_guarded_create(zkr_grant *grant, const char *path, const void *data,
+                         size_t len, int64_t timeout_ms);
 
 /** Delete a node without children whose version is @p version (-1: any). */
-ZKR_API enum zkr_error zkr_grant_guarded_delete(zkr_grant *grant,
-                                                const char *path,
-                                                int32_t version,
-                                                int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_grant_guarded_delete(zkr_grant *grant, const char *path, int32_t version,
+                         int64_t timeout_ms);
 
 /** Commit a transaction of the session of the grant, with the check of the lock
  *  in front. Its operations are counted without that check. */
-ZKR_API enum zkr_error zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn,
-                                                int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms);
 
 /**
  * Called once when a guarded write has ended, with the value that the waiting
@@ -122,22 +119,22 @@ typedef void (*zkr_guarded_fn)(int error, const struct zkr_stat *stat,
  * (ZKR_ENOTHELD).
  */
 
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
                             const void *data, size_t len, int32_t version,
                             int64_t timeout_ms, zkr_guarded_fn fn, void *user);
 
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
                                const void *data, size_t len, int64_t timeout_ms,
                                zkr_guarded_fn fn, void *user);
 
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
                                int32_t version, int64_t timeout_ms,
                                zkr_guarded_fn fn, void *user);
 
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
                                int64_t timeout_ms, zkr_txn_fn fn, void *user);
 

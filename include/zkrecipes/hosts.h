@@ -45,8 +45,8 @@ struct zkr_hosts {
  * Errors    ZKR_EINVAL: zkr_error_detail() tells which server is wrong.
  *           ZKR_EPATH and ZKR_ETOOLONG: the chroot is. ZKR_ENOMEM.
  */
-ZKR_API enum zkr_error zkr_hosts_parse(const char *text,
-                                       struct zkr_hosts **ret_hosts);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts);
 
 /** NULL is allowed. */
 ZKR_API void zkr_hosts_free(struct zkr_hosts *hosts);

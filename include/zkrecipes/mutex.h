@@ -111,9 +111,9 @@ struct zkr_mutex_opts {
  *           session, and then answers ZKR_ECLOSED.
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED.
  */
-ZKR_API enum zkr_error zkr_mutex_new(zkr_session *session, const char *path,
-                                     const struct zkr_mutex_opts *opts,
-                                     zkr_mutex **ret_mutex);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_mutex_new(zkr_session *session, const char *path,
+              const struct zkr_mutex_opts *opts, zkr_mutex **ret_mutex);
 
 /**
  * Free the handle. Acquires that wait through it end with ZKR_ECANCELED;
@@ -145,8 +145,8 @@ ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
  * Source    Curator InterProcessMutex.acquire(time, unit); one round trip
  *           instead of two when nobody contends.
  */
-ZKR_API enum zkr_error zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
-                                         zkr_grant **ret_grant);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms, zkr_grant **ret_grant);
 
 /**
  * Claim the mutex without a waiting thread: @p fn is called with the outcome,
@@ -161,10 +161,9 @@ ZKR_API enum zkr_error zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
  *           and of a try without a connection ZKR_ZCONNECTIONLOSS: nothing was
  *           started and @p fn is not called.
  */
-ZKR_API enum zkr_error zkr_mutex_acquire_async(zkr_mutex *mutex,
-                                               int64_t timeout_ms,
-                                               zkr_acquire_fn fn, void *user,
-                                               zkr_request **ret_request);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms, zkr_acquire_fn fn,
+                        void *user, zkr_request **ret_request);
 
 /**
  * End every wait through this handle, blocking and asynchronous ones, with

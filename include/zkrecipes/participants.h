@@ -153,7 +153,7 @@ struct zkr_participants_opts {
  *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  * Source    Curator getParticipantNodes, with what the nodes say.
  */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_participants_list(zkr_session *session, const char *path,
                       const struct zkr_participants_opts *opts,
                       struct zkr_participants **ret_list);
@@ -184,8 +184,8 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  *           ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  * Source    Curator Revoker.attemptRevoke, which hides ZKR_ZNONODE.
  */
-ZKR_API enum zkr_error zkr_participants_revoke(zkr_session *session,
-                                               const char *node);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_participants_revoke(zkr_session *session, const char *node);
 
 /**
  * The last resort: delete the node of a holder or a waiter, if it is still the
@@ -222,9 +222,9 @@ ZKR_API enum zkr_error zkr_participants_revoke(zkr_session *session,
  *           (the retry policy gave up): it may have been deleted; ZKR_EDEADLK,
  *           ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
-ZKR_API enum zkr_error zkr_participants_break(zkr_session *session,
-                                              const char *node, int64_t token,
-                                              uint32_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_participants_break(zkr_session *session, const char *node, int64_t token,
+                       uint32_t timeout_ms);
 
 /** A directory in which locks were found. */
 struct zkr_locks_item {
@@ -297,9 +297,9 @@ struct zkr_locks_opts {
  *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
  *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
-ZKR_API enum zkr_error zkr_locks_find(zkr_session *session, const char *root,
-                                      const struct zkr_locks_opts *opts,
-                                      struct zkr_locks **ret_list);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_locks_find(zkr_session *session, const char *root,
+               const struct zkr_locks_opts *opts, struct zkr_locks **ret_list);
 
 /** NULL is allowed. */
 ZKR_API void zkr_locks_free(struct zkr_locks *list);

@@ -48,7 +48,7 @@ typedef struct zkr_reentrant_mutex zkr_reentrant_mutex;
  * Make a handle for the mutex at @p path, with the options of a mutex. Sends
  * nothing. Paths, options, ownership and errors as for zkr_mutex_new().
  */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_reentrant_mutex_new(zkr_session *session, const char *path,
                         const struct zkr_mutex_opts *opts,
                         zkr_reentrant_mutex **ret_mutex);
@@ -74,8 +74,8 @@ ZKR_API void zkr_reentrant_mutex_free(zkr_reentrant_mutex *mutex);
  *           thread held has been lost; ZKR_EOVERFLOW.
  * Source    Curator InterProcessMutex.acquire.
  */
-ZKR_API enum zkr_error zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *mutex,
-                                                   int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *mutex, int64_t timeout_ms);
 
 /**
  * Take back one acquire of the calling thread; the last one gives the lock back

@@ -94,9 +94,9 @@ struct zkr_rwlock_opts {
  * Make a handle for the lock at @p path. Sends nothing. Paths, threads,
  * ownership and errors as for zkr_mutex_new().
  */
-ZKR_API enum zkr_error zkr_rwlock_new(zkr_session *session, const char *path,
-                                      const struct zkr_rwlock_opts *opts,
-                                      zkr_rwlock **ret_lock);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_rwlock_new(zkr_session *session, const char *path,
+               const struct zkr_rwlock_opts *opts, zkr_rwlock **ret_lock);
 
 /**
  * Free the handle. Acquires that wait through it end with ZKR_ECANCELED;
@@ -119,9 +119,9 @@ ZKR_API void zkr_rwlock_free(zkr_rwlock *lock);
  *           lock has been lost); with ZKR_RWLOCK_REENTRANT also ZKR_EOVERFLOW.
  * Source    Curator InterProcessReadWriteLock.readLock().acquire(time, unit).
  */
-ZKR_API enum zkr_error zkr_rwlock_acquire_read(zkr_rwlock *lock,
-                                               int64_t timeout_ms,
-                                               zkr_grant **ret_grant);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,
+                        zkr_grant **ret_grant);
 
 /**
  * Wait until the lock is granted for writing.
@@ -136,24 +136,23 @@ ZKR_API enum zkr_error zkr_rwlock_acquire_read(zkr_rwlock *lock,
  * Source    Curator InterProcessReadWriteLock.writeLock().acquire(time, unit),
  *           which waits for ever in an upgrade.
  */
-ZKR_API enum zkr_error zkr_rwlock_acquire_write(zkr_rwlock *lock,
-                                                int64_t timeout_ms,
-                                                zkr_grant **ret_grant);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_rwlock_acquire_write(zkr_rwlock *lock, int64_t timeout_ms,
+                         zkr_grant **ret_grant);
 
 /**
  * Claim the lock for reading without a waiting thread; as
  * zkr_mutex_acquire_async(). The claim belongs to no thread: it is a reader
  * like any other, never beside a write grant, never counted.
  */
-ZKR_API enum zkr_error zkr_rwlock_acquire_read_async(zkr_rwlock *lock,
-                                                     int64_t timeout_ms,
-                                                     zkr_acquire_fn fn,
-                                                     void *user,
-                                                     zkr_request **ret_request);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
+                              zkr_acquire_fn fn, void *user,
+                              zkr_request **ret_request);
 
 /** Claim the lock for writing without a waiting thread; as
  *  zkr_mutex_acquire_async(). The claim belongs to no thread. */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
                                zkr_acquire_fn fn, void *user,
                                zkr_request **ret_request);
@@ -182,9 +181,9 @@ zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
  *           grant.
  * Source    CURATOR-621, in two steps.
  */
-ZKR_API enum zkr_error zkr_rwlock_downgrade(zkr_rwlock *lock,
-                                            zkr_grant *write_grant,
-                                            zkr_grant **ret_read_grant);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
+                     zkr_grant **ret_read_grant);
 
 /**
  * End every wait through this handle, of both modes, with ZKR_ECANCELED. Later

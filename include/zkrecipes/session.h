@@ -195,9 +195,9 @@ struct zkr_session_opts {
  *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
  *           ZKR_ZAUTHFAILED; and other codes that ZooKeeper answers.
  */
-ZKR_API enum zkr_error zkr_session_open(const char *hosts,
-                                        const struct zkr_session_opts *opts,
-                                        zkr_session **ret_session);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
+                 zkr_session **ret_session);
 
 /** Called once, with the value that zkr_session_open() would have returned, or
  *  with ZKR_ECLOSED when the session was closed before. */
@@ -222,7 +222,7 @@ typedef void (*zkr_open_fn)(int error, void *user);
  *           is no session, and @p fn is not called. All others of
  *           zkr_session_open() go to @p fn.
  */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_open_async(const char *hosts, const struct zkr_session_opts *opts,
                        zkr_open_fn fn, void *user, zkr_session **ret_session);
 
@@ -267,8 +267,8 @@ ZKR_API enum zkr_error zkr_session_close(zkr_session *session);
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot), ZKR_ENOMEM,
  *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
-ZKR_API enum zkr_error zkr_session_set_servers(zkr_session *session,
-                                               const char *hosts);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_set_servers(zkr_session *session, const char *hosts);
 
 /**
  * Return how many handles of the ZooKeeper client are stuck in this process:
@@ -320,9 +320,9 @@ typedef void (*zkr_session_fn)(zkr_session *session,
  *           zkr_listener_free(), before or after the session is closed.
  * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_EFORKED.
  */
-ZKR_API enum zkr_error zkr_session_listen(zkr_session *session,
-                                          zkr_session_fn fn, void *user,
-                                          zkr_listener **ret_listener);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_listen(zkr_session *session, zkr_session_fn fn, void *user,
+                   zkr_listener **ret_listener);
 
 /**
  * Stop listening. When the call returns, the callback is not running and will
@@ -338,7 +338,8 @@ ZKR_API void zkr_listener_free(zkr_listener *listener);
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
  *           ZKR_EFORKED.
  */
-ZKR_API enum zkr_error zkr_session_fd(zkr_session *session, int *ret_fd);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_fd(zkr_session *session,
+                                                     int *ret_fd);
 
 /**
  * Run the callbacks that are due, on this thread, and return.

@@ -43,7 +43,8 @@ extern "C" {
 typedef struct zkr_txn zkr_txn;
 
 /** Make an empty transaction. It may be freed after the session was closed. */
-ZKR_API enum zkr_error zkr_txn_new(zkr_session *session, zkr_txn **ret_txn);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_new(zkr_session *session,
+                                                  zkr_txn **ret_txn);
 
 /** Free it. If it is under way, it goes on. NULL is allowed. */
 ZKR_API void zkr_txn_free(zkr_txn *txn);
@@ -52,26 +53,28 @@ ZKR_API void zkr_txn_free(zkr_txn *txn);
 
 /** Require that the node exists, with that version or ZKR_ANY_VERSION. It needs
  *  the permission to read. */
-ZKR_API enum zkr_error zkr_txn_check(zkr_txn *txn, const char *path,
-                                     int32_t version);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_txn_check(zkr_txn *txn, const char *path, int32_t version);
 
 /** As zkr_session_create(), but for containers and nodes with a TTL, which a
  *  transaction cannot create (ZKR_EINVAL). */
-ZKR_API enum zkr_error zkr_txn_create(zkr_txn *txn, const char *path,
-                                      const void *data, size_t len,
-                                      const struct zkr_create_opts *opts);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_txn_create(zkr_txn *txn, const char *path, const void *data, size_t len,
+               const struct zkr_create_opts *opts);
 
 /** As zkr_session_set(). */
-ZKR_API enum zkr_error zkr_txn_set(zkr_txn *txn, const char *path,
-                                   const void *data, size_t len,
-                                   int32_t version);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_set(zkr_txn *txn,
+                                                  const char *path,
+                                                  const void *data, size_t len,
+                                                  int32_t version);
 
 /** As zkr_session_delete(). */
-ZKR_API enum zkr_error zkr_txn_delete(zkr_txn *txn, const char *path,
-                                      int32_t version);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version);
 
 /** Commit it, and wait. */
-ZKR_API enum zkr_error zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_commit(zkr_txn *txn,
+                                                     int64_t timeout_ms);
 
 /**
  * Called once when a commit has ended, with the value that the waiting call
@@ -81,8 +84,10 @@ ZKR_API enum zkr_error zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms);
 typedef void (*zkr_txn_fn)(int error, zkr_txn *txn, void *user);
 
 /** The same without waiting. When it returns an error, @p fn is not called. */
-ZKR_API enum zkr_error zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms,
-                                            zkr_txn_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_commit_async(zkr_txn *txn,
+                                                           int64_t timeout_ms,
+                                                           zkr_txn_fn fn,
+                                                           void *user);
 
 /* Results of a commit. Operations are counted from 0, in the order in which
  * they were added. The strings and stats live as long as the transaction. */

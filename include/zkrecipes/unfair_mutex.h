@@ -53,21 +53,21 @@ typedef struct zkr_unfair_mutex zkr_unfair_mutex;
  * ZKR_MUTEX_KAZOO_LAYOUT (ZKR_EINVAL). The node is @p path/holder. The call
  * sends nothing. Paths, ownership and errors are those of zkr_mutex_new().
  */
-ZKR_API enum zkr_error zkr_unfair_mutex_new(zkr_session *session,
-                                            const char *path,
-                                            const struct zkr_mutex_opts *opts,
-                                            zkr_unfair_mutex **ret_mutex);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_unfair_mutex_new(zkr_session *session, const char *path,
+                     const struct zkr_mutex_opts *opts,
+                     zkr_unfair_mutex **ret_mutex);
 
 /** As zkr_mutex_free(). */
 ZKR_API void zkr_unfair_mutex_free(zkr_unfair_mutex *mutex);
 
 /** As zkr_mutex_acquire(), but for the order. */
-ZKR_API enum zkr_error zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex,
-                                                int64_t timeout_ms,
-                                                zkr_grant **ret_grant);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex, int64_t timeout_ms,
+                         zkr_grant **ret_grant);
 
 /** As zkr_mutex_acquire_async(), but for the order. */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_unfair_mutex_acquire_async(zkr_unfair_mutex *mutex, int64_t timeout_ms,
                                zkr_acquire_fn fn, void *user,
                                zkr_request **ret_request);

@@ -98,10 +98,10 @@ typedef void (*zkr_watch_fn)(int error, const struct zkr_reply *reply,
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED; the
  *           error that ended the session, such as ZKR_ECLOSED.
  */
-ZKR_API enum zkr_error zkr_session_watch(zkr_session *session, const char *path,
-                                         enum zkr_watch_what what,
-                                         zkr_watch_fn fn, void *user,
-                                         zkr_watch **ret_watch);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_watch(zkr_session *session, const char *path,
+                  enum zkr_watch_what what, zkr_watch_fn fn, void *user,
+                  zkr_watch **ret_watch);
 
 /**
  * Stop watching. When the call returns, the callback is not running and will

@@ -139,6 +139,31 @@ int main() { return 0; }
 END
 }
 
+# Each function that returns an error is marked, unless declare.h says why not.
+results_are_looked_at() {
+    if cat "$dir"/*.h | tr '\n' ' ' | grep -o 'ZKR_API [^;(]*(' |
+        grep 'ZKR_API *enum zkr_error ' |
+        grep -vE 'release|_close|_cancel|_yield|_grant_listen|_dispatch'; then
+        echo '... has no ZKR_MUST_CHECK'
+        failed=1
+    fi
+    (compiles 'an acquire without a look') <<END >"$tmp/refused" || true
+#include <zkrecipes/zkrecipes.h>
+int main(void)
+{
+    zkr_grant *grant;
+
+    zkr_mutex_acquire(0, 0, &grant);
+    zkr_grant_release(grant);
+    return 0;
+}
+END
+    if [ "$(grep -c 'error:.*unused-result' "$tmp/refused")" != 1 ]; then
+        echo "an acquire without a look at its result is no warning"
+        failed=1
+    fi
+}
+
 # C++ programs wrap what they take for headers of C.
 inside_extern_c() {
     compiles 'extern "C" around the headers' <<END || true
@@ -168,6 +193,7 @@ for standard in $standards; do
     each_header_alone
     initializers
     retry_policies
+    results_are_looked_at
     if [ "$language" = c++ ]; then
         tags_are_types
         inside_extern_c

@@ -110,8 +110,9 @@ static void *flood_main(void *unused)
     while (!atomic_load(&flood.stop)) {
         struct zkr_participants *list = NULL;
 
-        (void)zkr_participants_list(flood.session, flood.path, NULL, &list);
-        zkr_participants_free(list);
+        if (zkr_participants_list(flood.session, flood.path, NULL, &list) ==
+            ZKR_OK)
+            zkr_participants_free(list);
     }
     return NULL;
 }

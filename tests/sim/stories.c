@@ -512,13 +512,15 @@ static void leave_a_node(void)
         world_fail("cannot begin: %s", zkr_error_detail());
     token = zkr_grant_token(first);
     cut_teller(world.timeout * 3 / 4); /* longer than a client waits */
-    (void)zkr_unfair_mutex_acquire_async(m, -1, on_granted, NULL, NULL);
+    if (zkr_unfair_mutex_acquire_async(m, -1, on_granted, NULL, NULL) != ZKR_OK)
+        world_fail("cannot wait: %s", zkr_error_detail());
     fiber_sleep(world.timeout);
     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, 2 * world.timeout);
     if (zkr_grant_release(first) != ZKR_ZNOAUTH)
         world_fail("it can be given back");
     zkr_grant_free(first);
-    (void)zkr_participants_revoke(s, WORLD_PATH "/holder"); /* look again */
+    if (zkr_participants_revoke(s, WORLD_PATH "/holder") != ZKR_OK)
+        world_fail("nobody looks again: %s", zkr_error_detail());
     fiber_sleep(world.timeout);
     if (granted_to != NULL)
         world_fail("the node that stays is taken for that of the next");

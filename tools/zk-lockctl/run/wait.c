@@ -149,9 +149,10 @@ int run_wait(struct run *run)
     if (run_would_wait_for_itself(run, &code))
         return code;
     atomic_store(&run->session_state, zkr_session_state(run->ctl->session));
-    (void)zkr_session_listen(run->ctl->session, on_session, run, &listener);
-    error = claim_start(run->ctl->session, opts->kind, opts->path, opts->why,
-                        opts->wait_ms, run->event_fd, &claim);
+    error = zkr_session_listen(run->ctl->session, on_session, run, &listener);
+    if (error == ZKR_OK)
+        error = claim_start(run->ctl->session, opts->kind, opts->path,
+                            opts->why, opts->wait_ms, run->event_fd, &claim);
     if (error != ZKR_OK) {
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
