@@ -1,0 +1,13 @@
+#!/bin/sh
+# Checks that doxygen reads the headers without a warning.
+#
+#   doxygen.sh SOURCE_ROOT
+set -eu
+
+command -v doxygen >/dev/null || exit 77
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+cd "$1"
+{ cat docs/Doxyfile && echo "OUTPUT_DIRECTORY = $tmp"; } | doxygen -
+ls "$tmp"/html/mutex_8h.html "$tmp"/html/structzkr__mutex__opts.html
