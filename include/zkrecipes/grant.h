@@ -161,6 +161,31 @@ ZKR_API uint32_t zkr_grant_depth(zkr_grant *grant);
  *  for NULL. */
 ZKR_API const char *zkr_grant_node(zkr_grant *grant);
 
+/** Why a grant is LOST. */
+enum zkr_loss {
+    ZKR_LOSS_NONE = 0,    /**< It is not LOST. */
+    ZKR_LOSS_DELETED = 1, /**< Its node was deleted, by an operator, say. */
+    ZKR_LOSS_REVOKED = 2, /**< The same, after ZKR_GRANT_REVOKE_REQUESTED. */
+    ZKR_LOSS_EXPIRED = 3, /**< The servers have ended the session. */
+    ZKR_LOSS_CLOSED = 4,  /**< zkr_session_close(), or the servers refuse the
+                               credentials of the session. */
+};
+
+/**
+ * Return why the grant is LOST. zkr_error_detail() says it, too, after a
+ * ZKR_ELOST of this grant.
+ *
+ * When the servers end a session, they delete its nodes first, and a client
+ * that is connected may hear of that first: DELETED then becomes EXPIRED as
+ * soon as the end is known, if the session was given no answer in between.
+ *
+ * Threads   Any, callbacks too. ZKR_LOSS_NONE for NULL and after fork.
+ */
+ZKR_API enum zkr_loss zkr_grant_loss(zkr_grant *grant);
+
+/** A short text: "its node was deleted". Never NULL. */
+ZKR_API const char *zkr_loss_text(enum zkr_loss loss);
+
 enum zkr_grant_event_kind {
     ZKR_GRANT_STATE_CHANGED = 1,    /**< See state. */
     ZKR_GRANT_REVOKE_REQUESTED = 2, /**< Somebody asks for the lock, in the way
@@ -170,6 +195,7 @@ enum zkr_grant_event_kind {
 struct zkr_grant_event {
     enum zkr_grant_event_kind kind;
     enum zkr_grant_state_kind state;
+    enum zkr_loss loss; /**< If state is LOST: why, as far as is known now. */
 };
 
 typedef void (*zkr_grant_fn)(zkr_grant *grant,

@@ -11,6 +11,7 @@
 #include "lock/cohort.h"
 #include "lock/grant_parts.h"
 #include "lock/locks.h"
+#include "lock/loss.h"
 #include "session/timer_thread.h"
 
 /* Thousands of claims may wait. So a claim allocates the parts that it needs
@@ -266,11 +267,12 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     c->way->enter(c, "acquire");
 }
 
-void zkr__claim_lost_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
 {
     if (!zkr__claim_in_state(c, ZKR__CLAIM_HELD))
         return;
+    zkr__loss_note_locked(&c->grant, loss);
     zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
-    zkr__claim_end_locked(c, ZKR__CLAIM_LOST, why);
-    zkr__cohort_lost_locked(c, why);
+    zkr__claim_end_locked(c, ZKR__CLAIM_LOST, zkr_loss_text(c->grant.loss));
+    zkr__cohort_lost_locked(c, loss);
 }

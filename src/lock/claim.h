@@ -181,7 +181,8 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc,
 void zkr__claim_release_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Our node is gone while HELD, or the session is over. */
-void zkr__claim_lost_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+void zkr__claim_lost_locked(struct zkr__claim *c,
+                            enum zkr_loss loss) ZKR__LOCKED;
 
 /* expiry.c: the epoch is over; and, later, the handle through which the claim
  * acted is closed, if it was of a past epoch: nothing is under way any more. */

@@ -324,19 +324,19 @@ void zkr__cohort_decided_locked(struct zkr__claim *c)
 }
 
 /* Member and delegate are LOST together. */
-void zkr__cohort_lost_locked(struct zkr__claim *c, const char *why)
+void zkr__cohort_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
 {
     struct zkr__cohort *h = c->lock->cohort;
     struct zkr__claim *holder;
 
     if (c->cohort.part == ZKR__MEMBER)
-        zkr__claim_lost_locked(c->cohort.delegate, why);
+        zkr__claim_lost_locked(c->cohort.delegate, loss);
     if (c->cohort.part != ZKR__DELEGATE)
         return;
     holder = h->holder;
     h->holder = NULL;
     if (holder != NULL)
-        zkr__claim_lost_locked(holder, why);
+        zkr__claim_lost_locked(holder, loss);
     zkr__claim_unref(drop_delegate_locked(h));
     zkr__cohort_go_on_locked(h);
 }

@@ -58,7 +58,8 @@ extern const struct zkr__way zkr__in_a_cohort; /* of the members */
 /* It has an outcome: granted, or given up. */
 void zkr__cohort_decided_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* It is LOST. */
-void zkr__cohort_lost_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+void zkr__cohort_lost_locked(struct zkr__claim *c,
+                             enum zkr_loss loss) ZKR__LOCKED;
 /* Its node is gone, or `rc` says why it is not. */
 void zkr__cohort_left_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
 /* Its grant is in doubt. */

@@ -94,7 +94,7 @@ size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
 
 void zkr__downgrade_fail_locked(struct zkr__claim *c)
 {
-    zkr__claim_lost_locked(c->beside, "our node was deleted");
+    zkr__claim_lost_locked(c->beside, ZKR_LOSS_DELETED);
     zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
                               zkr__path_name(c->beside->node.path));
 }

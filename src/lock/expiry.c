@@ -13,7 +13,8 @@ void zkr__claim_expired_locked(struct zkr__claim *c)
 {
     if (c->sm.state == ZKR__CLAIM_HELD)
         zkr__claim_identity(c)->look_after(c, c->session->promised_until);
-    zkr__claim_lost_locked(c, "the session is over");
+    zkr__claim_lost_locked(c, c->session->over == 0 ? ZKR_LOSS_EXPIRED
+                                                    : ZKR_LOSS_CLOSED);
 }
 
 void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)

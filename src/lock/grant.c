@@ -10,6 +10,7 @@
 #include "lock/confirm.h"
 #include "lock/heartbeat.h"
 #include "lock/holds.h"
+#include "lock/loss.h"
 
 #define TO(state)        ZKR__BIT(ZKR_GRANT_##state)
 #define ROW(state, next) [ZKR_GRANT_##state] = { #state, next }
@@ -38,6 +39,7 @@ void zkr__grant_tell_locked(struct zkr_grant *g, enum zkr_grant_event_kind kind)
         return;
     g->events[zkr__ring_push(&g->latest)] = (struct zkr__grant_event){
         .kind = (uint8_t)kind,
+        .loss = (uint8_t)zkr__loss_locked(g),
         .state = (uint8_t)g->sm.state,
     };
     post_locked(g);
@@ -58,6 +60,7 @@ static void run_listener(struct zkr__notice *notice)
     user = g->user;
     any = zkr__ring_pop(&g->latest, &slot);
     if (any) {
+        event.loss = (enum zkr_loss)g->events[slot].loss;
         event.kind = (enum zkr_grant_event_kind)g->events[slot].kind;
         event.state = (enum zkr_grant_state_kind)g->events[slot].state;
     }
@@ -139,7 +142,7 @@ void zkr__grant_found_locked(struct zkr_grant *g, int rc)
             move_locked(g, ZKR_GRANT_HELD, "confirmed by a committed write");
         zkr__heartbeat_good_locked(c->session);
     } else if (rc == ZKR_ZNONODE) {
-        zkr__claim_lost_locked(c, "our node was deleted");
+        zkr__claim_lost_locked(c, ZKR_LOSS_DELETED);
     } else if (zkr__error_outcome(rc) == ZKR__DONE) {
         zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s",
                  c->node.path, zkr_strerror(rc));
@@ -191,11 +194,13 @@ void zkr__grant_unlock(struct zkr_grant *g)
 int zkr__grant_explain(struct zkr_grant *g, int rc)
 {
     const struct zkr__claim *c = zkr__grant_claim(g);
+    bool lost = g->sm.state == ZKR_GRANT_LOST;
 
     return zkr__fail(
-        rc, "%s '%s', token %lld: %s", c->recipe->noun, c->lock->path,
+        rc, "%s '%s', token %lld: %s%s%s", c->recipe->noun, c->lock->path,
         (long long)c->node.token,
-        zkr_grant_state_name((enum zkr_grant_state_kind)g->sm.state));
+        zkr_grant_state_name((enum zkr_grant_state_kind)g->sm.state),
+        lost ? ": " : "", lost ? zkr_loss_text(zkr__loss_locked(g)) : "");
 }
 
 /* With a lease the clock decides, also for a process that was stopped. */

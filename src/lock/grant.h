@@ -15,6 +15,7 @@ struct zkr__own;
 
 struct zkr__grant_event {
     uint8_t kind;  /* enum zkr_grant_event_kind */
+    uint8_t loss;  /* enum zkr_loss */
     uint8_t state; /* enum zkr_grant_state_kind */
 };
 
@@ -24,6 +25,8 @@ struct zkr_grant { /* under the session lock; part of its claim */
     struct zkr__own *own; /* grant_watch.c; NULL: not watched so far */
     uint64_t confirms;    /* how many confirms were answered */
     int confirmed;        /* the answer to the last one */
+    enum zkr_loss loss;   /* loss.h */
+    uint64_t answers;     /* of the session before the loss */
 
     /* Of the listener: */
     struct zkr__notice notice;

@@ -57,7 +57,7 @@ static bool is_next(struct zkr_grant *g)
 static void gone_locked(struct zkr_grant *g) ZKR__LOCKED
 {
     if (zkr__grant_is_ours(g))
-        zkr__claim_lost_locked(zkr__grant_claim(g), "our node was deleted");
+        zkr__claim_lost_locked(zkr__grant_claim(g), ZKR_LOSS_DELETED);
     else if (is_next(g))
         zkr__claim_uprooted_locked(zkr__grant_claim(g));
 }
@@ -97,7 +97,7 @@ static void watched_locked(struct zkr_grant *g,
         g->own->watch = NULL;
         g->own->refused = true; /* a list tells the truth */
         if (zkr__grant_is_ours(g))
-            zkr__claim_lost_locked(c, "another node has the name of ours");
+            zkr__claim_lost_locked(c, ZKR_LOSS_DELETED);
         return;
     }
     g->own->era = c->lock->line->era;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
+#include "lock/loss.h"
 #include "session/operation.h"
 #include "session/session.h"
 #include "session/txn.h"
@@ -42,12 +43,13 @@ static int judge(void *holder, int rc, const char **ret_why)
         return rc;
     }
     if (rc == ZKR_ZNONODE && zkr__grant_is_ours(&c->grant))
-        zkr__claim_lost_locked(c, "our node was deleted");
+        zkr__claim_lost_locked(c, ZKR_LOSS_DELETED);
     if (c->grant.sm.state == ZKR_GRANT_RELEASED) {
         *ret_why = "the lock has been released";
         return ZKR_ENOTHELD;
     }
-    *ret_why = "the lock has been lost";
+    *ret_why = zkr_loss_text(rc == ZKR_ZNONODE ? zkr__loss_locked(&c->grant)
+                                               : ZKR_LOSS_EXPIRED);
     return ZKR_ELOST;
 }
 

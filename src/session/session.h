@@ -40,7 +40,9 @@ struct zkr_session {
 
     struct zkr__sm sm; /* enum zkr_session_state_kind */
     uint64_t epoch;
-    int64_t id; /* of the present session; 0 without one */
+    uint64_t answers;        /* in this epoch, that show that it lives */
+    uint64_t answers_before; /* in the one before */
+    int64_t id;              /* of the present session; 0 without one */
     uint32_t timeout_ms;
     int over; /* why calls fail; 0 when they do not */
 

@@ -97,6 +97,8 @@ static void disconnected_locked(struct zkr_session *s) ZKR__LOCKED
 static void lost_locked(struct zkr_session *s, const char *why) ZKR__LOCKED
 {
     s->epoch++;
+    s->answers_before = s->answers;
+    s->answers = 0;
     s->id = 0;
     s->promised_until =
         zkr__session_has_lease(s) ? zkr__lease_promised(&s->lease) : 0;

@@ -372,7 +372,8 @@ void record_grant(zkr_grant *g, const struct zkr_grant_event *e, void *recorder)
 {
     (void)g;
     recorder_add(recorder,
-                 e->kind == ZKR_GRANT_STATE_CHANGED ? (int)e->state : 100, 0);
+                 e->kind == ZKR_GRANT_STATE_CHANGED ? (int)e->state : 100,
+                 (int64_t)e->loss);
 }
 
 void record_release(int error, void *recorder)

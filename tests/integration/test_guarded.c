@@ -224,6 +224,7 @@ static bool the_servers_refuse(void)
     proxy_reset_counts(proxy);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZOK);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
+    assert_non_null(strstr(zkr_error_detail(), "its node was deleted"));
     asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
     data_is("old");
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
@@ -277,6 +278,8 @@ static void a_lost_grant_asks_nobody(void **state)
     settle(s);
     proxy_reset_counts(proxy);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
+    assert_non_null(
+        strstr(zkr_error_detail(), "the servers have ended the session"));
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
     zkr_grant_free(g);
 }

@@ -50,6 +50,28 @@ static void a_holder_hears_that_it_is_asked(void **state)
     recorder_free(r);
 }
 
+static void a_holder_that_does_not_heed_is_told_of_both(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *g = acquire(m);
+    int64_t loss = 0;
+    int code = 0;
+
+    (void)state;
+    ok(zkr_grant_listen(g, record_grant, r));
+    ok(zkr_participants_revoke(s, zkr_grant_node(g)));
+    is_asked(r);
+    ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
+    assert_true(recorder_wait(r, 2, SOON_MS));
+    assert_true(recorder_get(r, 1, &code, &loss));
+    assert_int_equal(code, ZKR_GRANT_LOST);
+    assert_int_equal(loss, ZKR_LOSS_REVOKED);
+    assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+    assert_non_null(strstr(zkr_error_detail(), "after a request to give it"));
+    zkr_grant_free(g);
+    recorder_free(r);
+}
+
 static void a_node_that_has_gone_cannot_be_asked(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -911,6 +933,7 @@ static int run_group(void)
     static const struct CMUnitTest tests[] = {
         TEST(a_holder_hears_that_it_is_asked),
         TEST(a_waiter_hears_it_when_it_holds),
+        TEST(a_holder_that_does_not_heed_is_told_of_both),
         TEST(a_node_that_has_gone_cannot_be_asked),
         TEST(only_contenders_are_asked),
         TEST(a_revoke_needs_no_directory_of_ours),

@@ -471,6 +471,7 @@ static void a_loss_reaches_the_holder_and_the_next_starts_anew(void **state)
     delete_nth_child(path, 0);
     g = next();
     assert_int_equal(zkr_grant_state(lost), ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_loss(lost), ZKR_LOSS_DELETED);
     assert_true(zkr_grant_token(g) > zkr_grant_token(lost));
     assert_true(zkr_grant_handoff(g) == 0);
     assert_int_equal(zkr_grant_release(lost), ZKR_ELOST);
@@ -492,6 +493,7 @@ static void a_session_that_ends_takes_what_is_kept_along(void **state)
     wait_here(2);
     expire_and_wait(s);
     wait_grant_state(g, ZKR_GRANT_LOST);
+    assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_EXPIRED);
     zkr_grant_free(g);
     release(next());
     release(next());

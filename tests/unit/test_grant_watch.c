@@ -23,6 +23,7 @@ enum { REVOKE = 100, EVENTS_MAX = 16 };
 struct heard {
     int events[EVENTS_MAX];
     int count;
+    enum zkr_loss loss; /* in the last event */
 };
 
 static zkr_session *s; /* whose callbacks run in this thread */
@@ -68,6 +69,7 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
     struct heard *h = user;
 
     (void)grant;
+    h->loss = event->loss;
     if (h->count < EVENTS_MAX)
         h->events[h->count] = event->kind == ZKR_GRANT_REVOKE_REQUESTED
                                   ? REVOKE
@@ -233,6 +235,112 @@ static void the_node_of_another_confirms_nothing(void **state)
     assert_int_equal(zkr_grant_check(held), ZKR_ELOST);
     zkr_grant_free(held);
     zkr_unfair_mutex_free(unfair);
+}
+
+/* -- why it is lost ------------------------------------------------------- */
+
+/* The event said so, the getter does, and so does the sentence of the error. */
+static void lost_by(const struct heard *h, enum zkr_loss loss)
+{
+    assert_int_equal(h->loss, loss);
+    assert_int_equal(zkr_grant_loss(g), loss);
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    assert_non_null(strstr(zkr_error_detail(), "mutex '/lock', token "));
+    assert_non_null(strstr(zkr_error_detail(), zkr_loss_text(loss)));
+}
+
+static void await_epoch(uint64_t epoch)
+{
+    while (zkr_session_epoch(s) != epoch)
+        pass_a_moment();
+}
+
+static void a_loss_has_a_reason(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_NONE);
+    client_await_rest();
+    client_changes_node(NULL);
+    hears(&h, 1, ZKR_GRANT_LOST);
+    lost_by(&h, ZKR_LOSS_DELETED);
+    assert_int_equal(zkr_grant_loss(NULL), ZKR_LOSS_NONE);
+    assert_string_equal(zkr_loss_text((enum zkr_loss)99), "unknown loss");
+}
+
+static void a_request_before_the_deletion_is_its_reason(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    client_await_rest();
+    client_changes_node("__REVOKE__");
+    await_requests(ZKR__ZK_GET, 2);
+    client_changes_node(NULL);
+    hears(&h, 2, REVOKE, ZKR_GRANT_LOST);
+    lost_by(&h, ZKR_LOSS_REVOKED);
+}
+
+static void the_end_of_the_session_is_a_reason(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    client_says(ZKR__ZK_EXPIRED);
+    await_state(ZKR_GRANT_LOST);
+    hears(&h, 1, ZKR_GRANT_LOST);
+    lost_by(&h, ZKR_LOSS_EXPIRED);
+}
+
+static void refused_credentials_are_a_reason(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    client_says(ZKR__ZK_AUTH_FAILED);
+    await_state(ZKR_GRANT_LOST);
+    dispatch();
+    lost_by(&h, ZKR_LOSS_CLOSED);
+}
+
+/* The servers delete the nodes of a session that they end, and a client that is
+ * connected hears of that first. */
+static void a_deletion_with_the_session_is_its_end(void **state)
+{
+    struct heard h = { .count = 0 };
+
+    (void)state;
+    listen_by(&h);
+    client_await_rest();
+    client_changes_node(NULL);
+    hears(&h, 1, ZKR_GRANT_LOST);
+    lost_by(&h, ZKR_LOSS_DELETED);
+    client_says(ZKR__ZK_EXPIRED);
+    await_epoch(2);
+    assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_EXPIRED);
+    listen_by(&h);
+    hears(&h, 2, ZKR_GRANT_LOST, ZKR_GRANT_LOST);
+    lost_by(&h, ZKR_LOSS_EXPIRED);
+}
+
+static void a_deletion_in_a_living_session_is_not_its_end(void **state)
+{
+    zkr_grant *lost = g;
+
+    (void)state;
+    client_await_rest();
+    client_changes_node(NULL);
+    await_state(ZKR_GRANT_LOST);
+    assert_int_equal(hold(), ZKR_OK); /* answers */
+    client_says(ZKR__ZK_EXPIRED);
+    await_epoch(2);
+    assert_int_equal(zkr_grant_loss(lost), ZKR_LOSS_DELETED);
+    zkr_grant_free(lost);
 }
 
 /* The servers would refuse it, too; here no request is sent. */
@@ -534,6 +642,12 @@ int main(void)
         TEST_FREE(a_node_that_has_gone_before_the_look_is_lost),
         TEST_FREE(a_node_of_our_name_that_came_later_is_not_ours),
         TEST(the_node_of_another_confirms_nothing),
+        TEST(a_loss_has_a_reason),
+        TEST(a_request_before_the_deletion_is_its_reason),
+        TEST(the_end_of_the_session_is_a_reason),
+        TEST(refused_credentials_are_a_reason),
+        TEST(a_deletion_with_the_session_is_its_end),
+        TEST(a_deletion_in_a_living_session_is_not_its_end),
         TEST(who_has_lost_its_node_writes_nothing),
         TEST_FREE(a_look_that_ends_after_the_release_is_for_nobody),
         TEST_FREE(a_node_that_comes_after_the_look_is_for_nobody),

@@ -79,12 +79,13 @@ static void say_state(struct run *run, const struct policy_view *view)
 
 static void say_killed(struct run *run, const struct policy_view *view)
 {
+    enum zkr_loss loss = zkr_grant_loss(run->grant);
+
     if (view->state != ZKR_GRANT_LOST)
         (void)lockctl_fail(EX_LOST,
                            "LOCK LOST: the lease ran out without an answer "
                            "from the servers; the command is killed");
-    else if (zkr_session_epoch(run->ctl->session) != run->epoch ||
-             zkr_session_state(run->ctl->session) == ZKR_SESSION_LOST)
+    else if (loss != ZKR_LOSS_DELETED && loss != ZKR_LOSS_REVOKED)
         (void)lockctl_fail(EX_LOST, "LOCK LOST: the servers have ended the "
                                     "session; the command is killed");
     else

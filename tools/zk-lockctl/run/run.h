@@ -53,7 +53,6 @@ struct run {
 
     zkr_grant *grant;
     int64_t session_id; /* through which it is held */
-    uint64_t epoch;
     int64_t granted_ms; /* BOOTTIME; 0: never */
     int64_t wait_ms;    /* for the grant */
     int64_t held_ms;

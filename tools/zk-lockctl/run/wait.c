@@ -129,7 +129,6 @@ static void note_grant(struct run *run, zkr_grant *grant, int64_t since_ms)
     run->granted_ms = clock_boot_ms();
     run->wait_ms = run->granted_ms - since_ms;
     run->session_id = zkr_session_id(run->ctl->session);
-    run->epoch = zkr_session_epoch(run->ctl->session);
     if (run->ctl->verbose > 0)
         lockctl_say(run->ctl, "acquired after %lld ms, token %lld",
                     (long long)run->wait_ms, (long long)zkr_grant_token(grant));

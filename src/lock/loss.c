@@ -1,0 +1,56 @@
+/* Losses: why a grant is LOST.
+ *
+ * When the servers end a session, they delete its nodes first, and report that
+ * to a client that is connected. So a deletion that is the last thing we have
+ * heard in a session that has ended was part of its end, as far as can be
+ * told. */
+#include "lock/loss.h"
+
+#include "lock/grant_parts.h"
+
+static const char *const texts[] = {
+    [ZKR_LOSS_NONE] = "not lost",
+    [ZKR_LOSS_DELETED] = "its node was deleted",
+    [ZKR_LOSS_REVOKED] = "its node was deleted after a request to give it back",
+    [ZKR_LOSS_EXPIRED] = "the servers have ended the session",
+    [ZKR_LOSS_CLOSED] = "the session was closed",
+};
+
+const char *zkr_loss_text(enum zkr_loss loss)
+{
+    return (unsigned)loss < sizeof(texts) / sizeof(texts[0]) ? texts[loss]
+                                                             : "unknown loss";
+}
+
+void zkr__loss_note_locked(struct zkr_grant *g, enum zkr_loss loss)
+{
+    const struct zkr_session *s = zkr__grant_claim(g)->session;
+
+    if (loss == ZKR_LOSS_DELETED && g->revoke_requested)
+        loss = ZKR_LOSS_REVOKED;
+    g->loss = loss;
+    g->answers = s->answers;
+}
+
+enum zkr_loss zkr__loss_locked(const struct zkr_grant *g)
+{
+    const struct zkr__claim *c = ZKR__CONTAINER(g, struct zkr__claim, grant);
+    const struct zkr_session *s = c->session;
+
+    if (g->loss != ZKR_LOSS_NONE && s->epoch == c->epoch + 1 &&
+        s->answers_before == g->answers)
+        return ZKR_LOSS_EXPIRED;
+    return g->loss;
+}
+
+enum zkr_loss zkr_grant_loss(zkr_grant *g)
+{
+    enum zkr_loss loss;
+
+    if (zkr__grant_check_handle(g) != ZKR_OK)
+        return ZKR_LOSS_NONE;
+    zkr__grant_lock(g);
+    loss = zkr__loss_locked(g);
+    zkr__grant_unlock(g);
+    return loss;
+}
