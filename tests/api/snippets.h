@@ -1,4 +1,5 @@
 /* What the pieces of C in the documents take for granted (snippets.py). */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <syslog.h>
