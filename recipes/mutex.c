@@ -69,6 +69,13 @@ enum zkr_error zkr_mutex_yield(zkr_mutex *mutex)
     return zkr__lock_yield(lock_of(mutex), zkr__mutex_recipe.noun);
 }
 
+enum zkr_error zkr_mutex_stats(zkr_mutex *mutex,
+                               struct zkr_counters *ret_counters)
+{
+    return zkr__lock_stats(lock_of(mutex), zkr__mutex_recipe.noun,
+                           ret_counters);
+}
+
 const char *zkr_mutex_path(const zkr_mutex *mutex)
 {
     return mutex == NULL ? NULL : mutex->lock.path;

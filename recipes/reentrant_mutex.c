@@ -120,6 +120,12 @@ enum zkr_error zkr_reentrant_mutex_yield(zkr_reentrant_mutex *rm)
     return zkr__lock_yield(lock_of(rm), noun);
 }
 
+enum zkr_error zkr_reentrant_mutex_stats(zkr_reentrant_mutex *rm,
+                                         struct zkr_counters *ret_counters)
+{
+    return zkr__lock_stats(lock_of(rm), noun, ret_counters);
+}
+
 const char *zkr_reentrant_mutex_path(const zkr_reentrant_mutex *rm)
 {
     return rm == NULL ? NULL : rm->lock.path;

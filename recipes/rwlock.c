@@ -131,6 +131,12 @@ enum zkr_error zkr_rwlock_yield(zkr_rwlock *lock)
     return zkr__lock_yield(lock_of(lock), noun);
 }
 
+enum zkr_error zkr_rwlock_stats(zkr_rwlock *lock,
+                                struct zkr_counters *ret_counters)
+{
+    return zkr__lock_stats(lock_of(lock), noun, ret_counters);
+}
+
 const char *zkr_rwlock_path(const zkr_rwlock *lock)
 {
     return lock == NULL ? NULL : lock->lock.path;

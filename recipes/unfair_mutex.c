@@ -150,6 +150,12 @@ enum zkr_error zkr_unfair_mutex_cancel(zkr_unfair_mutex *mutex)
     return zkr__lock_cancel(lock_of(mutex), recipe.noun);
 }
 
+enum zkr_error zkr_unfair_mutex_stats(zkr_unfair_mutex *mutex,
+                                      struct zkr_counters *ret_counters)
+{
+    return zkr__lock_stats(lock_of(mutex), recipe.noun, ret_counters);
+}
+
 const char *zkr_unfair_mutex_path(const zkr_unfair_mutex *mutex)
 {
     return mutex == NULL ? NULL : mutex->lock.path;

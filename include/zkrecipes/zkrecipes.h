@@ -20,6 +20,7 @@
 #include <zkrecipes/retry.h>
 #include <zkrecipes/rwlock.h>
 #include <zkrecipes/session.h>
+#include <zkrecipes/stats.h>
 #include <zkrecipes/txn.h>
 #include <zkrecipes/unfair_mutex.h>
 #include <zkrecipes/version.h>

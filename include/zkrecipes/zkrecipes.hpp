@@ -141,6 +141,22 @@ inline void close(zkr_session *session)
 
 } // namespace detail
 
+/** What a session or a lock has counted; see stats.h. */
+using counters = zkr_counters;
+
+namespace detail {
+
+template <class T>
+counters stats(zkr_error (*read)(T *, zkr_counters *), T *of)
+{
+    counters all = ZKR_COUNTERS_INIT;
+
+    check(read(of, &all));
+    return all;
+}
+
+} // namespace detail
+
 /** A session; see session.h. The destructor closes it. */
 class session {
 public:
@@ -168,6 +184,7 @@ public:
     }
     std::int64_t id() const noexcept { return zkr_session_id(get()); }
     std::uint64_t epoch() const noexcept { return zkr_session_epoch(get()); }
+    counters stats() const { return detail::stats(zkr_session_stats, get()); }
 
     /** For the functions of the C interface. */
     zkr_session *get() const noexcept { return session_.get(); }
@@ -403,6 +420,8 @@ public:
     };
     view held() const { return view(holders_->of_this_thread()); }
 
+    counters stats() const { return detail::stats(zkr_mutex_stats, get()); }
+
     zkr_mutex *get() const noexcept { return mutex_.get(); }
 
 private:
@@ -522,6 +541,8 @@ public:
     {
         return mutex::view(readers_->of_this_thread());
     }
+
+    counters stats() const { return detail::stats(zkr_rwlock_stats, get()); }
 
     zkr_rwlock *get() const noexcept { return lock_.get(); }
 

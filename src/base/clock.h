@@ -8,6 +8,7 @@
 
 #define ZKR__NEVER INT64_MAX
 #define ZKR__MS    INT64_C(1000000)
+#define ZKR__US    INT64_C(1000)
 
 /* CLOCK_MONOTONIC, in nanoseconds. */
 int64_t zkr__clock_now(void);

@@ -1,12 +1,12 @@
-/* Reads option structs, whose size tells the version of the caller, so that
- * older and newer callers work. */
+/* Structs of the caller, whose size tells its version, so that older and newer
+ * callers work: options, which are read, and answers, which are written. */
 #include "base/opts.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-#define OPTS_SIZE_MAX 4096
+#define SIZE_LIMIT 4096
 
 int zkr__opts_load(void *dst, size_t dst_size, size_t v1_size, const void *src,
                    const char *what)
@@ -19,7 +19,7 @@ int zkr__opts_load(void *dst, size_t dst_size, size_t v1_size, const void *src,
         return ZKR_OK;
 
     memcpy(&size, src, sizeof(size));
-    if (size < v1_size || size > OPTS_SIZE_MAX)
+    if (size < v1_size || size > SIZE_LIMIT)
         return zkr__fail(ZKR_EINVAL,
                          "%s: size is %zu; initialize with the ..._INIT macro",
                          what, size);
@@ -32,4 +32,34 @@ int zkr__opts_load(void *dst, size_t dst_size, size_t v1_size, const void *src,
     }
     memcpy(dst, src, size < dst_size ? size : dst_size);
     return ZKR_OK;
+}
+
+static size_t size_of(const void *of)
+{
+    size_t size;
+
+    memcpy(&size, of, sizeof(size));
+    return size;
+}
+
+int zkr__answer_begin(void *dst, size_t v1_size, const char *what)
+{
+    if (dst == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s: the struct for the answer is NULL",
+                         what);
+    if (size_of(dst) < v1_size || size_of(dst) > SIZE_LIMIT)
+        return zkr__fail(ZKR_EINVAL,
+                         "%s: the size of the struct for the answer is %zu; "
+                         "initialize it with the ..._INIT macro",
+                         what, size_of(dst));
+    memset((char *)dst + sizeof(size_t), 0, size_of(dst) - sizeof(size_t));
+    return ZKR_OK;
+}
+
+void zkr__answer_fill(void *dst, const void *src, size_t src_size)
+{
+    size_t size = size_of(dst) < src_size ? size_of(dst) : src_size;
+
+    memcpy((char *)dst + sizeof(size), (const char *)src + sizeof(size),
+           size - sizeof(size));
 }

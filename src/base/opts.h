@@ -1,5 +1,5 @@
-/* Reads option structs, whose size tells the version of the caller, so that
- * older and newer callers work. */
+/* Structs of the caller, whose size tells its version, so that older and newer
+ * callers work: options, which are read, and answers, which are written. */
 #ifndef ZKR__OPTS_H
 #define ZKR__OPTS_H
 
@@ -11,5 +11,13 @@
  * struct in the error. */
 int zkr__opts_load(void *dst, size_t dst_size, size_t v1_size, const void *src,
                    const char *what);
+
+/* Sets all of an answer to zero, but for its size, which the caller has set and
+ * which `v1_size` is the least of. `what` names the object in the error. */
+int zkr__answer_begin(void *dst, size_t v1_size, const char *what);
+
+/* Copies what the caller knows of; both structs begin with their size, which
+ * stays. */
+void zkr__answer_fill(void *dst, const void *src, size_t src_size);
 
 #endif

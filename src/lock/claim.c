@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "lock/cohort.h"
+#include "lock/count.h"
 #include "lock/grant_parts.h"
 #include "lock/locks.h"
 #include "lock/loss.h"
@@ -190,6 +191,8 @@ void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
     zkr__list_remove(&c->leased);
     if (state == ZKR__CLAIM_PROVING || state == ZKR__CLAIM_HELD)
         zkr__list_append(&zkr__locks_of(c->session)->leased, &c->leased);
+    if (state == ZKR__CLAIM_WAITING && c->cohort.part != ZKR__MEMBER)
+        zkr__count_wait_locked(c);
 }
 
 /* A request under way keeps the claim alive. */
@@ -216,6 +219,7 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
     assert(!c->outcome.decided);
     c->outcome.decided = true;
     c->outcome.rc = rc;
+    zkr__count_outcome_locked(c);
     zkr__timer_thread_disarm_locked(c->session, &c->outcome.timeout);
     if (c->outcome.fn != NULL) {
         zkr__claim_ref(c);
@@ -257,7 +261,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
     zkr__line_ref_locked(c->lock->line);
-    c->create.since = zkr__clock_now();
+    zkr__count_acquire_locked(c);
     c->epoch = s->epoch;
     if (c->outcome.fn != NULL && c->deadline != ZKR__NEVER)
         zkr__timer_thread_arm_locked(s, &c->outcome.timeout, c->deadline,

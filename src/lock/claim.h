@@ -76,6 +76,8 @@ struct zkr__claim {
     struct zkr__sm sm;
     struct zkr__timer later; /* of this state: a move disarms it */
     uint64_t epoch;
+    int64_t since;          /* when it was started; then, when it was granted */
+    bool has_waited;        /* count.h */
     pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
     struct {                /* in this epoch */
@@ -105,7 +107,6 @@ struct zkr__claim {
     struct { /* create.c */
         int rc;
         uint32_t retries;
-        int64_t since;
     } create;
     struct zkr__place place; /* in the line */
     struct {                 /* wait.c */

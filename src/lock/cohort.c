@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "lock/claim_steps.h"
+#include "lock/count.h"
 #include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
@@ -221,9 +222,13 @@ static void enter(struct zkr__claim *c, const char *why)
         return;
     zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, why);
     zkr__list_append(&h->waiting, &c->cohort.link);
-    if (busy && c->intent == ZKR__TRY)
+    if (busy && c->intent == ZKR__TRY) {
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is wanted by another thread");
-    else if (h->delegate == NULL)
+        return;
+    }
+    if (busy)
+        zkr__count_wait_locked(c);
+    if (h->delegate == NULL)
         send_delegate_locked(h);
     else
         zkr__cohort_go_on_locked(h);

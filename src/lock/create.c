@@ -50,12 +50,13 @@ void zkr__claim_pause_locked(struct zkr__claim *c)
     uint32_t delay_ms;
 
     if (!zkr__retry_next(&c->session->opts.retry, c->create.retries,
-                         (uint64_t)((now - c->create.since) / ZKR__MS),
-                         zkr__random(), &delay_ms)) {
+                         (uint64_t)((now - c->since) / ZKR__MS), zkr__random(),
+                         &delay_ms)) {
         zkr__claim_give_up_locked(c, c->create.rc, "cannot create our node");
         return;
     }
     c->create.retries++;
+    c->session->counters.retries++;
     zkr__timer_thread_arm_locked(c->session, &c->later,
                                  now + delay_ms * ZKR__MS, on_pause_over);
 }

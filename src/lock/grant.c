@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "lock/cohort.h"
 #include "lock/confirm.h"
+#include "lock/count.h"
 #include "lock/heartbeat.h"
 #include "lock/holds.h"
 #include "lock/loss.h"
@@ -99,6 +100,7 @@ void zkr__grant_begin_locked(struct zkr_grant *g)
 void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state_kind state)
 {
     move_locked(g, state, "end");
+    zkr__count_grant_locked(zkr__grant_claim(g), state);
     zkr__grant_watch_stop_locked(g);
     zkr__confirm_take_back_locked(zkr__grant_claim(g));
     (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
@@ -110,6 +112,7 @@ void zkr__grant_doubt_locked(struct zkr_grant *g,
     if (g->sm.state == ZKR_GRANT_HELD ||
         (g->sm.state == ZKR_GRANT_SUSPENDED && state == ZKR_GRANT_UNSURE)) {
         move_locked(g, state, why);
+        zkr__count_grant_locked(zkr__grant_claim(g), state);
         zkr__cohort_doubted_locked(zkr__grant_claim(g));
     }
 }

@@ -186,6 +186,21 @@ int zkr__lock_yield(struct zkr__lock *lock, const char *noun)
     return ZKR_OK;
 }
 
+int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
+                    struct zkr_counters *ret_counters)
+{
+    int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), noun);
+
+    if (rc == ZKR_OK)
+        rc = zkr__lock_check(lock, noun);
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(lock->session);
+    zkr__answer_fill(ret_counters, &lock->counters, sizeof(lock->counters));
+    zkr__session_unlock(lock->session);
+    return ZKR_OK;
+}
+
 void zkr__lock_free(struct zkr__lock *lock)
 {
     if (zkr__lock_check(lock, "lock") != ZKR_OK)

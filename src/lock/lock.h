@@ -12,7 +12,7 @@
 #include "session/locked.h"
 #include "session/session.h"
 
-struct zkr__lock { /* set once, but for refs, record and holds */
+struct zkr__lock { /* set once, but for refs, record, holds and counters */
     atomic_uint refs;
     struct zkr_session *session;
     char *path; /* as given */
@@ -28,6 +28,7 @@ struct zkr__lock { /* set once, but for refs, record and holds */
     struct zkr__line *line;     /* line.h; until the user frees the lock and its
                                  * claims have ended */
     struct zkr__list holds;     /* holds.h; under the session lock */
+    struct zkr_counters counters; /* count.h; under the session lock */
 };
 
 /* The options of every recipe: their structs have the members of this one. */
@@ -78,6 +79,10 @@ void zkr__lock_free(struct zkr__lock *lock);
 
 /* Gives back a node that has stayed; cohort.h. */
 int zkr__lock_yield(struct zkr__lock *lock, const char *noun);
+
+/* Tells what the claims of this lock have done; count.h. */
+int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
+                    struct zkr_counters *ret_counters);
 
 void zkr__lock_ref(struct zkr__lock *lock);
 void zkr__lock_unref(struct zkr__lock *lock);

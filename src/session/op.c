@@ -102,6 +102,7 @@ static bool retry_locked(struct zkr__op *op, int rc) ZKR__LOCKED
                               (uint64_t)((now - op->started) / ZKR__MS),
                               zkr__random(), &delay_ms))
         return false;
+    s->counters.retries++;
     op->retries++;
     if (op->retry == ZKR__RETRY_UNDONE)
         op->sent = 0;

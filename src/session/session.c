@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/opts.h"
 #include "base/path.h"
 #include "session/tenant.h"
 
@@ -136,4 +137,19 @@ uint32_t zkr_session_timeout_ms(zkr_session *s)
 uint64_t zkr_session_epoch(zkr_session *s)
 {
     return facts_of(s).epoch;
+}
+
+enum zkr_error zkr_session_stats(zkr_session *s,
+                                 struct zkr_counters *ret_counters)
+{
+    int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), "session");
+
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(s, "session");
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(s);
+    zkr__answer_fill(ret_counters, &s->counters, sizeof(s->counters));
+    zkr__session_unlock(s);
+    return ZKR_OK;
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <zkrecipes/session.h>
+#include <zkrecipes/stats.h>
 
 #include "base/list.h"
 #include "base/mtx.h"
@@ -45,6 +46,7 @@ struct zkr_session {
     int64_t id;              /* of the present session; 0 without one */
     uint32_t timeout_ms;
     int over; /* why calls fail; 0 when they do not */
+    struct zkr_counters counters;
 
     struct zkr__list queued;    /* operations waiting for the connection */
     struct zkr__list delayed;   /* operations waiting for the next attempt */

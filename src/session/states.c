@@ -33,6 +33,9 @@ static void move_locked(struct zkr_session *s,
                         enum zkr_session_state_kind state,
                         const char *why) ZKR__LOCKED
 {
+    s->counters.reconnects += s->sm.state == ZKR_SESSION_SUSPENDED &&
+                              state == ZKR_SESSION_RECONNECTED;
+    s->counters.expiries += state == ZKR_SESSION_LOST;
     zkr__sm_move(&s->sm, (int)state, why);
     zkr__listeners_tell_locked(s);
     (void)pthread_cond_broadcast(&s->changed);

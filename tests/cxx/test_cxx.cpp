@@ -151,6 +151,21 @@ static void a_lock_can_be_moved(const zkr::session &session,
     second.unlock();
 }
 
+static void locks_and_sessions_count(const zkr::session &session,
+                                     const std::string &path)
+{
+    const zkr::counters before = session.stats();
+    zkr::mutex mutex(session, path + "-counted");
+    zkr::shared_mutex shared(session, path + "-counted-too");
+
+    mutex.acquire().release();
+    shared.acquire_shared().release();
+    shared.acquire().release();
+    REQUIRE(mutex.stats().releases == 1);
+    REQUIRE(shared.stats().releases == 2);
+    REQUIRE(session.stats().releases == before.releases + 3);
+}
+
 static void a_wait_of_nothing_tries_once(zkr::mutex &mutex)
 {
     REQUIRE(zkr::detail::to_ms(-5s) == 0);
@@ -194,6 +209,7 @@ int main(int argc, char **argv)
         threads_share_a_mutex(mutex);
         readers_share(session, path);
         a_lock_can_be_moved(session, path);
+        locks_and_sessions_count(session, path);
         a_wait_of_nothing_tries_once(mutex);
 #if __cplusplus >= 202002L
         a_stop_ends_a_wait(mutex, other);

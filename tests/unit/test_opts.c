@@ -1,4 +1,5 @@
-/* Tests of option structs: callers older and newer than the library. */
+/* Tests of option structs and answers: callers older and newer than the
+ * library. */
 #include <string.h>
 
 #include <zkrecipes/mutex.h>
@@ -158,6 +159,42 @@ static void the_largest_size_is_read(void **state)
     assert_int_equal(load(&opts, &u), ZKR_EINVAL);
 }
 
+/* -- answers -------------------------------------------------------------- */
+
+static const struct v2 facts = { .label = "orders", .flags = 5, .reserved = 7 };
+
+static void an_answer_is_copied_to_a_caller_of_any_version(void **state)
+{
+    struct v1 older = { .size = sizeof(older) };
+    struct v3 newer = { .size = sizeof(newer), .lease_ms = 9 };
+
+    (void)state;
+    assert_int_equal(zkr__answer_begin(&older, sizeof(older), "thing"), ZKR_OK);
+    zkr__answer_fill(&older, &facts, sizeof(facts));
+    assert_int_equal(older.size, sizeof(older));
+    assert_string_equal(older.label, "orders");
+    assert_int_equal(zkr__answer_begin(&newer, sizeof(older), "thing"), ZKR_OK);
+    zkr__answer_fill(&newer, &facts, sizeof(facts));
+    assert_int_equal(newer.size, sizeof(newer));
+    assert_int_equal(newer.reserved, 7);
+    assert_int_equal(newer.lease_ms, 0);
+}
+
+static void an_answer_needs_a_size(void **state)
+{
+    struct v2 dst = { .size = sizeof(struct v1) - 1 };
+
+    (void)state;
+    assert_int_equal(zkr__answer_begin(NULL, sizeof(struct v1), "thing"),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr__answer_begin(&dst, sizeof(struct v1), "thing"),
+                     ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), "..._INIT"));
+    dst.size = 4097;
+    assert_int_equal(zkr__answer_begin(&dst, sizeof(struct v1), "thing"),
+                     ZKR_EINVAL);
+}
+
 static void initializers_set_the_size(void **state)
 {
     struct zkr_mutex_opts mutex = ZKR_MUTEX_OPTS_INIT;
@@ -179,6 +216,8 @@ int main(void)
         cmocka_unit_test(forgotten_size_is_told),
         cmocka_unit_test(sizes_that_cannot_be_are_refused),
         cmocka_unit_test(the_largest_size_is_read),
+        cmocka_unit_test(an_answer_is_copied_to_a_caller_of_any_version),
+        cmocka_unit_test(an_answer_needs_a_size),
         cmocka_unit_test(initializers_set_the_size),
     };
 

@@ -1,0 +1,21 @@
+/* Counts what claims do, for the lock object and for its session. Claims that
+ * no caller has made, the delegates of cohorts, are not counted. */
+#ifndef ZKR__COUNT_H
+#define ZKR__COUNT_H
+
+#include "lock/claim.h"
+
+void zkr__count_acquire_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+/* It waits for another contender. Called again, it counts once; called for a
+ * delegate, it counts the members that wait with it. */
+void zkr__count_wait_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+/* It is decided. */
+void zkr__count_outcome_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+/* Its grant has entered this state, from HELD or doubt. */
+void zkr__count_grant_locked(struct zkr__claim *c,
+                             enum zkr_grant_state_kind state) ZKR__LOCKED;
+
+#endif

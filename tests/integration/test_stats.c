@@ -1,0 +1,497 @@
+/* Tests of the counters: exact counts of what sessions and locks have done. */
+#include "fixture.h"
+
+#include <string.h>
+
+#include "proxy.h"
+
+static zkr_session *s;
+static zkr_session *other;
+static zkr_mutex *m;
+static zkr_mutex *rival; /* of the other session */
+static char path[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    s = open_session();
+    other = open_session();
+    (void)strcpy(path, new_path());
+    m = new_mutex(s, path);
+    rival = new_mutex(other, path);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    close_session(s);
+    close_session(other);
+    return 0;
+}
+
+static struct zkr_counters of_session(void)
+{
+    struct zkr_counters all = ZKR_COUNTERS_INIT;
+
+    ok(zkr_session_stats(s, &all));
+    return all;
+}
+
+static struct zkr_counters of_mutex(zkr_mutex *mutex)
+{
+    struct zkr_counters all = ZKR_COUNTERS_INIT;
+
+    ok(zkr_mutex_stats(mutex, &all));
+    return all;
+}
+
+static uint64_t sum(const uint64_t *rows)
+{
+    uint64_t all = 0;
+
+    for (int i = 0; i < ZKR_STATS_ROWS; i++)
+        all += rows[i];
+    return all;
+}
+
+/* What holds for all counters at all times. */
+static void assert_sums(const struct zkr_counters *n, uint64_t under_way,
+                        uint64_t held)
+{
+    assert_int_equal(n->acquires, n->grants + n->busy + n->timeouts +
+                                      n->cancels + n->failures + under_way);
+    assert_int_equal(n->grants, n->releases + n->losses + held);
+    assert_int_equal(sum(n->wait_us_log2), n->grants);
+    assert_int_equal(sum(n->hold_us_log2), n->releases + n->losses);
+    assert_true(n->waits <= n->acquires && n->handoffs <= n->grants);
+}
+
+static void assert_same(const struct zkr_counters *a,
+                        const struct zkr_counters *b)
+{
+    assert_memory_equal(a, b, offsetof(struct zkr_counters, retries));
+}
+
+static bool has_waits(void *mutex)
+{
+    return of_mutex(mutex).waits > 0;
+}
+
+/* -- outcomes ------------------------------------------------------------- */
+
+static void a_new_lock_has_counted_nothing(void **state)
+{
+    struct zkr_counters zero = ZKR_COUNTERS_INIT;
+    struct zkr_counters n = of_mutex(m);
+
+    (void)state;
+    assert_memory_equal(&n, &zero, sizeof(n));
+    n = of_session();
+    assert_memory_equal(&n, &zero, sizeof(n));
+}
+
+static void a_grant_is_counted_until_its_release(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct zkr_counters n = of_mutex(m);
+
+    (void)state;
+    assert_int_equal(n.acquires, 1);
+    assert_int_equal(n.grants, 1);
+    assert_int_equal(n.waits, 0);
+    assert_sums(&n, 0, 1);
+    release(g);
+    n = of_mutex(m);
+    assert_int_equal(n.releases, 1);
+    assert_sums(&n, 0, 0);
+}
+
+static void each_outcome_is_counted_as_what_it_is(void **state)
+{
+    zkr_grant *held = acquire(rival);
+    zkr_grant *none = NULL;
+    struct waiter w;
+    struct zkr_counters n;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(m, 1, &none), ZKR_ETIMEDOUT);
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    n = of_mutex(m);
+    assert_sums(&n, 1, 0);
+    ok(zkr_mutex_cancel(m));
+    assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
+    n = of_mutex(m);
+    assert_int_equal(n.acquires, 3);
+    assert_int_equal(n.busy, 1);
+    assert_int_equal(n.timeouts, 1);
+    assert_int_equal(n.cancels, 1);
+    assert_int_equal(n.grants, 0);
+    assert_sums(&n, 0, 0);
+    release(held);
+}
+
+static void a_wait_is_counted_with_its_time(void **state)
+{
+    zkr_grant *held = acquire(rival);
+    struct stopwatch *watch = stopwatch_start();
+    struct waiter w;
+    struct zkr_counters n;
+
+    (void)state;
+    waiter_start(&w, m, -1);
+    assert_true(wait_until(has_waits, m, SOON_MS));
+    release(held);
+    ok(waiter_join(&w));
+    release(w.grant);
+    n = of_mutex(m);
+    assert_int_equal(n.waits, 1);
+    assert_int_equal(n.grants, 1);
+    assert_true(n.wait_us > 0);
+    assert_true(n.wait_us + n.hold_us <=
+                (uint64_t)stopwatch_stop(watch).took_ns / 1000);
+    assert_sums(&n, 0, 0);
+}
+
+static void a_session_counts_for_all_its_locks(void **state)
+{
+    zkr_mutex *second = new_mutex(s, new_path());
+    struct zkr_counters n;
+    struct zkr_counters one;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        release(acquire(m));
+    release(acquire(second));
+    zkr_mutex_free(second);
+    n = of_session();
+    assert_int_equal(n.acquires, 4);
+    assert_int_equal(n.releases, 4);
+    assert_int_equal(n.reconnects + n.expiries, 0);
+    assert_sums(&n, 0, 0);
+    one = of_mutex(m);
+    assert_int_equal(one.releases, 3);
+}
+
+/* -- sessions ------------------------------------------------------------- */
+
+static void a_lost_grant_is_a_loss_and_its_session_an_expiry(void **state)
+{
+    zkr_grant *g = acquire(m);
+    struct zkr_counters n;
+
+    (void)state;
+    expire_and_wait(s);
+    assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+    zkr_grant_free(g);
+    n = of_session();
+    assert_int_equal(n.expiries, 1);
+    assert_int_equal(n.reconnects, 0);
+    assert_int_equal(n.losses, 1);
+    assert_int_equal(n.releases, 0);
+    assert_sums(&n, 0, 0);
+    n = of_mutex(m);
+    assert_int_equal(n.losses, 1);
+    assert_int_equal(n.expiries, 0);
+}
+
+static void a_broken_connection_is_a_reconnect(void **state)
+{
+    struct proxy *proxy;
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+    zkr_session *through;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &through));
+    for (int i = 0; i < 2; i++) {
+        proxy_cut(proxy);
+        wait_session_state(through, ZKR_SESSION_SUSPENDED);
+        proxy_heal(proxy);
+        wait_session_state(through, ZKR_SESSION_RECONNECTED);
+        settle(through);
+    }
+    ok(zkr_session_stats(through, &n));
+    assert_int_equal(n.reconnects, 2);
+    assert_int_equal(n.expiries, 0);
+    (void)zkr_session_close(through);
+    proxy_stop(proxy);
+}
+
+/* -- every recipe --------------------------------------------------------- */
+
+static void readers_and_writers_are_counted_together(void **state)
+{
+    zkr_rwlock *lock = NULL;
+    zkr_grant *reader = NULL;
+    zkr_grant *writer = NULL;
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+    struct zkr_counters all;
+
+    (void)state;
+    ok(zkr_rwlock_new(s, new_path(), NULL, &lock));
+    ok(zkr_rwlock_acquire_write(lock, -1, &writer));
+    ok(zkr_rwlock_downgrade(lock, writer, &reader));
+    zkr_grant_free(writer);
+    ok(zkr_rwlock_stats(lock, &n));
+    assert_int_equal(n.acquires, 2);
+    assert_int_equal(n.releases, 1);
+    assert_sums(&n, 0, 1);
+    release(reader);
+    ok(zkr_rwlock_stats(lock, &n));
+    assert_sums(&n, 0, 0);
+    all = of_session();
+    assert_same(&n, &all);
+    zkr_rwlock_free(lock);
+}
+
+static void to_acquire_again_is_no_acquire(void **state)
+{
+    zkr_reentrant_mutex *again = NULL;
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+
+    (void)state;
+    ok(zkr_reentrant_mutex_new(s, new_path(), NULL, &again));
+    ok(zkr_reentrant_mutex_acquire(again, -1));
+    ok(zkr_reentrant_mutex_acquire(again, -1));
+    ok(zkr_reentrant_mutex_release(again));
+    ok(zkr_reentrant_mutex_stats(again, &n));
+    assert_int_equal(n.acquires, 1);
+    assert_int_equal(n.releases, 0);
+    ok(zkr_reentrant_mutex_release(again));
+    ok(zkr_reentrant_mutex_stats(again, &n));
+    assert_int_equal(n.releases, 1);
+    zkr_reentrant_mutex_free(again);
+}
+
+static int by_creating(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return (int)zkr_unfair_mutex_acquire(lock, timeout_ms, ret_grant);
+}
+
+static void an_unfair_mutex_counts_too(void **state)
+{
+    zkr_unfair_mutex *unfair = NULL;
+    zkr_grant *g = NULL;
+    struct waiter w;
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+
+    (void)state;
+    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
+    ok(zkr_unfair_mutex_acquire(unfair, -1, &g));
+    waiter_start_by(&w, by_creating, unfair, -1);
+    do
+        ok(zkr_unfair_mutex_stats(unfair, &n));
+    while (n.waits == 0);
+    release(g);
+    ok(waiter_join(&w));
+    release(w.grant);
+    ok(zkr_unfair_mutex_stats(unfair, &n));
+    assert_int_equal(n.acquires, 2);
+    assert_int_equal(n.waits, 1);
+    assert_int_equal(n.releases, 2);
+    assert_sums(&n, 0, 0);
+    zkr_unfair_mutex_free(unfair);
+}
+
+static zkr_mutex *staying(void)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_mutex *mutex = NULL;
+
+    opts.retain_ms = 600000;
+    ok(zkr_mutex_new(s, path, &opts, &mutex));
+    return mutex;
+}
+
+/* The node that stays is acquired for the callers, and is none of theirs. */
+static void of_a_lock_that_stays_the_callers_are_counted(void **state)
+{
+    zkr_mutex *stays = staying();
+    struct zkr_counters n;
+    struct waiter w;
+    zkr_grant *g;
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        release(acquire(stays));
+    n = of_mutex(stays);
+    assert_int_equal(n.acquires, 5);
+    assert_int_equal(n.waits, 0);
+    assert_int_equal(n.handoffs, 4);
+    assert_sums(&n, 0, 0);
+    g = acquire(stays);
+    waiter_start(&w, stays, -1);
+    assert_true(wait_until(has_waits, stays, SOON_MS));
+    release(g);
+    ok(waiter_join(&w));
+    release(w.grant);
+    n = of_mutex(stays);
+    assert_int_equal(n.acquires, 7);
+    assert_int_equal(n.waits, 1);
+    assert_int_equal(n.handoffs, 6);
+    assert_sums(&n, 0, 0);
+    zkr_mutex_free(stays);
+    n = of_session();
+    assert_int_equal(n.releases, 7);
+}
+
+static void who_waits_for_the_fleet_waits(void **state)
+{
+    zkr_mutex *stays = staying();
+    zkr_grant *held = acquire(rival);
+    struct waiter w;
+    struct zkr_counters n;
+
+    (void)state;
+    waiter_start(&w, stays, -1);
+    assert_true(wait_until(has_waits, stays, SOON_MS));
+    release(held);
+    ok(waiter_join(&w));
+    release(w.grant);
+    n = of_mutex(stays);
+    assert_int_equal(n.acquires, 1);
+    assert_int_equal(n.waits, 1);
+    assert_int_equal(n.handoffs, 0);
+    assert_sums(&n, 0, 0);
+    zkr_mutex_free(stays);
+}
+
+static void a_node_lost_without_a_holder_is_no_loss(void **state)
+{
+    zkr_mutex *stays = staying();
+    struct zkr_counters n;
+
+    (void)state;
+    release(acquire(stays));
+    expire_and_wait(s);
+    n = of_mutex(stays);
+    assert_int_equal(n.losses, 0);
+    release(acquire(stays));
+    n = of_mutex(stays);
+    assert_int_equal(n.acquires, 2);
+    assert_int_equal(n.handoffs, 0);
+    assert_sums(&n, 0, 0);
+    zkr_mutex_free(stays);
+}
+
+/* -- many threads --------------------------------------------------------- */
+
+enum { THREADS = 4, ROUNDS = 25 };
+
+static void *take_turns(void *mutex)
+{
+    zkr_grant *g = NULL;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct zkr_counters n = ZKR_COUNTERS_INIT;
+
+        if (zkr_mutex_acquire(mutex, -1, &g) != ZKR_OK)
+            break;
+        (void)zkr_mutex_stats(mutex, &n);
+        (void)zkr_session_stats(s, &n);
+        (void)zkr_grant_release(g);
+        zkr_grant_free(g);
+    }
+    return NULL;
+}
+
+static void threads_are_counted_exactly(void **state)
+{
+    zkr_mutex *stays = staying();
+    pthread_t threads[THREADS];
+    struct zkr_counters n;
+    struct zkr_counters all;
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_turns,
+                                        i % 2 == 0 ? m : stays),
+                         0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    n = of_mutex(m);
+    assert_int_equal(n.releases, THREADS / 2 * ROUNDS);
+    assert_sums(&n, 0, 0);
+    n = of_mutex(stays);
+    assert_int_equal(n.releases, THREADS / 2 * ROUNDS);
+    assert_sums(&n, 0, 0);
+    all = of_session();
+    assert_int_equal(all.releases, THREADS * ROUNDS);
+    assert_sums(&all, 0, 0);
+    zkr_mutex_free(stays);
+}
+
+/* -- handles -------------------------------------------------------------- */
+
+static void a_snapshot_needs_a_size_and_a_handle(void **state)
+{
+    struct zkr_counters n;
+
+    (void)state;
+    memset(&n, 0x5a, sizeof(n));
+    n.size = 0;
+    assert_int_equal(zkr_session_stats(s, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_session_stats(s, NULL), ZKR_EINVAL);
+    n.size = sizeof(n);
+    assert_int_equal(zkr_session_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(n.size, sizeof(n));
+    assert_int_equal(n.acquires + n.expiries, 0);
+    assert_int_equal(zkr_mutex_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_reentrant_mutex_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_unfair_mutex_stats(NULL, &n), ZKR_EINVAL);
+}
+
+static void a_lock_tells_after_its_session_was_closed(void **state)
+{
+    zkr_session *brief = open_session();
+    zkr_mutex *mutex = new_mutex(brief, path);
+    zkr_grant *g = acquire(mutex);
+    struct zkr_counters n;
+
+    (void)state;
+    close_session(brief);
+    n = of_mutex(mutex);
+    assert_int_equal(n.losses, 1);
+    assert_sums(&n, 0, 0);
+    zkr_grant_free(g);
+    zkr_mutex_free(mutex);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_new_lock_has_counted_nothing),
+        TEST(a_grant_is_counted_until_its_release),
+        TEST(each_outcome_is_counted_as_what_it_is),
+        TEST(a_wait_is_counted_with_its_time),
+        TEST(a_session_counts_for_all_its_locks),
+        TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry),
+        TEST(a_broken_connection_is_a_reconnect),
+        TEST(readers_and_writers_are_counted_together),
+        TEST(to_acquire_again_is_no_acquire),
+        TEST(an_unfair_mutex_counts_too),
+        TEST(of_a_lock_that_stays_the_callers_are_counted),
+        TEST(who_waits_for_the_fleet_waits),
+        TEST(a_node_lost_without_a_holder_is_no_loss),
+        TEST(threads_are_counted_exactly),
+        TEST(a_snapshot_needs_a_size_and_a_handle),
+        TEST(a_lock_tells_after_its_session_was_closed),
+    };
+
+    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
