@@ -18,6 +18,7 @@
 #include <zkrecipes/reply.h>
 
 #include "zk/acl.h"
+#include "zk/takeover.h"
 
 struct zkr__op;
 struct zkr__security;
@@ -178,6 +179,8 @@ int zkr__zk_move(struct zkr__zk *zk, const char *servers);
 void *zkr__zk_raw(struct zkr__zk *zk);
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
+/* Of that session; takeover.h. */
+void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE]);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 
 /* Names the server that the handle is connected to, for people. */

@@ -370,6 +370,11 @@ int64_t zkr__zk_session_id(struct zkr__zk *zk)
     return zoo_client_id(zk->zh)->client_id;
 }
 
+void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE])
+{
+    memcpy(password, zoo_client_id(zk->zh)->passwd, ZKR__PASSWORD_SIZE);
+}
+
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
 {
     int timeout_ms = zoo_recv_timeout(zk->zh); /* whatever a server said */

@@ -50,5 +50,6 @@ cc mutex.c -o mutex -I"$tmp/root/usr/include" -L"$lib" -lzkrecipes ||
 grep -q '^open: ' error || complain "the program says: $(cat error)"
 LD_LIBRARY_PATH=$lib root/usr/bin/zk-lockctl --version >/dev/null ||
     complain 'zk-lockctl does not run'
+root/usr/bin/zk-dev --help >/dev/null || complain 'zk-dev does not run'
 
 exit "$failed"

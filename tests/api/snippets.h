@@ -5,6 +5,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include <zkrecipes/testing.h>
 #include <zkrecipes/zkrecipes.h>
 
 #define VARIABLES                                                              \

@@ -1,123 +1,14 @@
-/* Sends ConnectRequest and CloseSession for a foreign session on a raw socket.
- *
- * Both go in one segment.  With two, the victim may notice that its session
- * moved and take it back before the close is read. */
+/* Ends sessions by what the library has for zkr_test_expire_session(). */
 #include "expire.h"
 
-#include <errno.h>
-#include <string.h>
+#include "zk/takeover.h"
 
-#include <unistd.h>
+enum { PASSWD_SIZE = ZKR__PASSWORD_SIZE, ANSWER_WAIT_MS = 60000 };
 
-#include "net.h"
-
-enum {
-    PASSWD_SIZE = 16,
-    CONNECT_SIZE = 45, /* body of a ConnectRequest */
-    CLOSE_SIZE = 8,    /* body of a CloseSession: only the header */
-    CLOSE_OP = -11,    /* OpCode.closeSession */
-    ANSWER_SIZE = 20,  /* start of a ConnectResponse, up to the session id */
-    ANSWER_ID = 12,    /* where in it the session id begins */
-    ANSWER_WAIT_MS = 60000,
-    ATTEMPTS = 50,
-};
-
-/* Bytes under construction, in network order. */
-struct packet {
-    unsigned char bytes[4 + CONNECT_SIZE + 4 + CLOSE_SIZE];
-    size_t size;
-};
-
-static void put_bytes(struct packet *p, const void *bytes, size_t size)
-{
-    memcpy(p->bytes + p->size, bytes, size);
-    p->size += size;
-}
-
-static void put_number(struct packet *p, int64_t number, int width)
-{
-    for (int shift = (width - 1) * 8; shift >= 0; shift -= 8)
-        p->bytes[p->size++] = (unsigned char)((uint64_t)number >> shift);
-}
-
-static void put_connect(struct packet *p, int64_t session_id,
-                        const char *passwd)
-{
-    put_number(p, CONNECT_SIZE, 4);
-    put_number(p, 0, 4);     /* protocolVersion */
-    put_number(p, 0, 8);     /* lastZxidSeen */
-    put_number(p, 10000, 4); /* timeOut */
-    put_number(p, session_id, 8);
-    put_number(p, PASSWD_SIZE, 4);
-    put_bytes(p, passwd, PASSWD_SIZE);
-    put_number(p, 0, 1); /* readOnly */
-}
-
-static void put_close(struct packet *p)
-{
-    put_number(p, CLOSE_SIZE, 4);
-    put_number(p, 1, 4); /* xid */
-    put_number(p, CLOSE_OP, 4);
-}
-
-static int64_t get_number(const unsigned char *bytes, int width)
-{
-    uint64_t number = 0;
-
-    for (int i = 0; i < width; i++)
-        number = number << 8 | bytes[i];
-    return (int64_t)number;
-}
-
-/* 0 if the server read our request and hung up, -ESRCH if it said that there
- * is no such session. */
-static int converse(int fd, const struct packet *request, int64_t session_id)
-{
-    unsigned char answer[ANSWER_SIZE];
-    ssize_t size;
-
-    if (!net_send(fd, request->bytes, request->size))
-        return -EIO;
-    size = net_receive(fd, answer, sizeof(answer));
-    if (size < 0)
-        return -ETIMEDOUT;
-    if (size == ANSWER_SIZE && get_number(answer + ANSWER_ID, 8) != session_id)
-        return -ESRCH;
-    return 0;
-}
-
-static int kill_once(const char *host_port, const struct packet *request,
-                     int64_t session_id)
-{
-    int fd = net_connect(host_port, ANSWER_WAIT_MS);
-    int rc;
-
-    if (fd < 0)
-        return -errno;
-    rc = converse(fd, request, session_id);
-    close(fd);
-    return rc;
-}
-
-/* The server hangs up when it has applied the close, often before its answer
- * to the connect is out.  So the hang-up alone is no proof: ask again until
- * the session is unknown. */
 int session_kill(const char *host_port, int64_t session_id,
-                 const char passwd[16])
+                 const char passwd[PASSWD_SIZE])
 {
-    struct packet request = { .size = 0 };
-
-    put_connect(&request, session_id, passwd);
-    put_close(&request);
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        int rc = kill_once(host_port, &request, session_id);
-
-        if (rc == -ESRCH && attempt > 0)
-            return 0;
-        if (rc != 0)
-            return rc;
-    }
-    return -EIO;
+    return zkr__takeover_end(host_port, session_id, passwd, ANSWER_WAIT_MS);
 }
 
 /* java.util.Random.nextInt(): a 48-bit linear congruential generator. */

@@ -404,6 +404,8 @@ static void test_expire_fails(void **state)
     assert_int_equal(session_kill(hosts, session, wrong), -ESRCH);
     assert_int_equal(session_kill_by_id("127.0.0.1:1", session), -ECONNREFUSED);
     assert_int_equal(session_kill_by_id("no port", session), -EINVAL);
+    assert_int_equal(session_kill_by_id("[::1]", session), -EINVAL);
+    assert_int_equal(session_kill_by_id("[::1:2181", session), -EINVAL);
     assert_int_equal(admin_exists(f->admin, "/", NULL), ZOK);
     assert_true(admin_session_id(f->admin) == session);
 }

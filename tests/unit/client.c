@@ -567,6 +567,12 @@ int zkr__zk_move(struct zkr__zk *zk, const char *servers)
     return ZKR_OK;
 }
 
+void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE])
+{
+    (void)zk;
+    memset(password, 0, ZKR__PASSWORD_SIZE);
+}
+
 void *zkr__zk_raw(struct zkr__zk *zk)
 {
     return zk;

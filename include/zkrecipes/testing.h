@@ -1,0 +1,47 @@
+/**
+ * For tests of a program: makes happen what the program must survive.
+ * <zkrecipes/zkrecipes.h> does not include this header, because no program
+ * needs it outside of its tests.
+ *
+ * docs/using.md, "Testing your program", has the other faults: a server that
+ * stops, a process that stops, a node that an operator deletes.
+ */
+#ifndef ZKRECIPES_TESTING_H
+#define ZKRECIPES_TESTING_H
+
+#include <zkrecipes/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Make the servers end the session, as they do when they have not heard of a
+ * client for its session timeout. Its nodes are deleted, what is held through
+ * it is LOST, its listeners are told, and the library opens a new session, in
+ * which waiting claims enter the queue again.
+ *
+ * When the call returns, zkr_grant_check() says ZKR_ELOST for every grant of
+ * the session, and zkr_session_epoch() is one higher. Callbacks are called as
+ * ever, a moment later; wait for ZKR_SESSION_RECONNECTED before you count on
+ * the new session.
+ *
+ * Time      Some milliseconds; at most reply_timeout_ms of the session for each
+ *           answer of the server, and then reply_timeout_ms and a session
+ *           timeout until this process has learned of it.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * On error  The session may have ended all the same.
+ * Errors    ZKR_EUNREACHABLE (no connection now, or none for this call),
+ *           ZKR_ETIMEDOUT, ZKR_ENOTSUP (over TLS), ZKR_EDEADLK, ZKR_EINVAL,
+ *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
+ * Source    ZooKeeper FAQ, "Is there an easy way to expire a session for
+ *           testing?": another client with the same id and password closes it.
+ * Example   examples/expiry.c
+ */
+ZKR_API enum zkr_error zkr_test_expire_session(zkr_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+/* The end of a session on the servers, made on purpose, by a test of a
+ * program. */
+#include <zkrecipes/testing.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread_cancel.h"
+#include "session/session.h"
+#include "zk/takeover.h"
+
+struct victim {
+    char server[ZKR__ZK_SERVER_MAX];
+    int64_t id;
+    char password[ZKR__PASSWORD_SIZE];
+    uint64_t epoch;
+};
+
+static int find_locked(struct zkr_session *s, struct victim *v) ZKR__LOCKED
+{
+    const char *servers = s->hosts.servers;
+
+    if (s->over != 0)
+        return zkr__fail(s->over, "session to %s: the session is over",
+                         servers);
+    if (zkr__dispatch_inside_locked(s))
+        return zkr__fail(ZKR_EDEADLK, "a callback cannot wait for the end of "
+                                      "its session");
+    if (s->security.tls_ca != NULL)
+        return zkr__fail(ZKR_ENOTSUP,
+                         "session to %s: over TLS no session is ended",
+                         servers);
+    if (!zkr__session_connected(s) || s->handle_dead)
+        return zkr__fail(ZKR_EUNREACHABLE, "session to %s: no connection",
+                         servers);
+    zkr__zk_server(s->zk, v->server);
+    zkr__zk_password(s->zk, v->password);
+    v->id = s->id;
+    v->epoch = s->epoch;
+    return ZKR_OK;
+}
+
+/* Waits until this process has learned that the epoch is over, too. */
+static int await_end_unlocks(struct zkr_session *s, uint64_t epoch,
+                             int64_t deadline) ZKR__UNLOCKS
+{
+    while (s->epoch == epoch && s->over == 0) {
+        if (!zkr__cond_wait(&s->changed, &s->lock, deadline))
+            return zkr__fail(ZKR_ETIMEDOUT,
+                             "session to %s: ended by the servers, but the "
+                             "client has not been told yet",
+                             s->hosts.servers);
+    }
+    return ZKR_OK;
+}
+
+/* A session that is unknown has just ended by itself. */
+static int expire(struct zkr_session *s)
+{
+    uint32_t timeout_ms = s->opts.reply_timeout_ms;
+    struct victim v;
+    int rc;
+    int error;
+
+    zkr__session_lock(s);
+    rc = find_locked(s, &v);
+    zkr__session_unlock(s);
+    if (rc != ZKR_OK)
+        return rc;
+    error = zkr__takeover_end(v.server, v.id, v.password, (int)timeout_ms);
+    if (error != 0 && error != -ESRCH)
+        return zkr__fail(ZKR_EUNREACHABLE, "server %s: %s", v.server,
+                         strerror(-error));
+    zkr__session_lock(s);
+    rc = await_end_unlocks(
+        s, v.epoch, zkr__clock_deadline((int64_t)timeout_ms + s->timeout_ms));
+    zkr__session_unlock(s);
+    return rc;
+}
+
+enum zkr_error zkr_test_expire_session(zkr_session *s)
+{
+    int rc = zkr__session_check(s, "session");
+    int cancel;
+
+    if (rc != ZKR_OK)
+        return rc;
+    cancel = zkr__thread_cancel_disable();
+    rc = expire(s);
+    zkr__thread_cancel_restore(cancel);
+    return rc;
+}

@@ -1,0 +1,124 @@
+/* Tests of what programs have for their own tests: a session that ends. */
+#include "fixture.h"
+
+#include <string.h>
+
+#include <zkrecipes/testing.h>
+
+#include "proxy.h"
+
+static zkr_session *s;
+static zkr_mutex *m;
+static char path[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    s = open_session();
+    (void)strcpy(path, new_path());
+    m = new_mutex(s, path);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    zkr_mutex_free(m);
+    close_session(s);
+    return 0;
+}
+
+static void a_session_ends_each_time(void **state)
+{
+    (void)state;
+    for (uint64_t epoch = 2; epoch <= 4; epoch++) {
+        zkr_grant *g = acquire(m);
+
+        ok(zkr_test_expire_session(s));
+        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        assert_true(zkr_session_epoch(s) == epoch);
+        zkr_grant_free(g);
+    }
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_claim_that_waits_is_granted_in_the_next_session(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_mutex *rival = new_mutex(other, path);
+    zkr_grant *held = acquire(rival);
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    ok(zkr_test_expire_session(s));
+    wait_children(path, 2);
+    release(held);
+    ok(waiter_join(&w));
+    release(w.grant);
+    zkr_mutex_free(rival);
+    close_session(other);
+}
+
+static void a_session_without_a_connection_is_not_ended(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct proxy *proxy;
+    zkr_session *through;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &through));
+    ok(zkr_test_expire_session(through)); /* by way of the proxy */
+    wait_session_state(through, ZKR_SESSION_RECONNECTED);
+    proxy_cut(proxy);
+    wait_session_state(through, ZKR_SESSION_SUSPENDED);
+    assert_int_equal(zkr_test_expire_session(through), ZKR_EUNREACHABLE);
+    proxy_heal(proxy);
+    (void)zkr_session_close(through);
+    proxy_stop(proxy);
+}
+
+static void expire_inside(int error, zkr_grant *g, void *recorder)
+{
+    (void)error;
+    zkr_grant_free(g);
+    recorder_add(recorder, zkr_test_expire_session(s), 0);
+}
+
+static void a_callback_cannot_wait_for_the_end(void **state)
+{
+    struct recorder *r = recorder_new();
+    int rc = ZKR_OK;
+
+    (void)state;
+    ok(zkr_mutex_acquire_async(m, -1, expire_inside, r, NULL));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &rc, NULL));
+    assert_int_equal(rc, ZKR_EDEADLK);
+    assert_int_equal(zkr_test_expire_session(NULL), ZKR_EINVAL);
+    close_session(s);
+    s = open_session();
+    recorder_free(r);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_session_ends_each_time),
+        TEST(a_claim_that_waits_is_granted_in_the_next_session),
+        TEST(a_session_without_a_connection_is_not_ended),
+        TEST(a_callback_cannot_wait_for_the_end),
+    };
+
+    return cmocka_run_group_tests_name("testing", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
