@@ -89,24 +89,24 @@ struct zkr_counters {
  * Errors    ZKR_EINVAL (NULL, or a size that no version has), ZKR_EFORKED.
  * Example   examples/stats.c
  */
-ZKR_API enum zkr_error zkr_session_stats(zkr_session *session,
-                                         struct zkr_counters *ret_counters);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_stats(zkr_session *session, struct zkr_counters *ret_counters);
 
 /** The same of a lock object; also after its session was closed. */
-ZKR_API enum zkr_error zkr_mutex_stats(zkr_mutex *mutex,
-                                       struct zkr_counters *ret_counters);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_mutex_stats(zkr_mutex *mutex, struct zkr_counters *ret_counters);
 
 /** The same; readers and writers together. */
-ZKR_API enum zkr_error zkr_rwlock_stats(zkr_rwlock *lock,
-                                        struct zkr_counters *ret_counters);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_rwlock_stats(zkr_rwlock *lock, struct zkr_counters *ret_counters);
 
 /** The same. */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_reentrant_mutex_stats(zkr_reentrant_mutex *mutex,
                           struct zkr_counters *ret_counters);
 
 /** The same. */
-ZKR_API enum zkr_error
+ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_unfair_mutex_stats(zkr_unfair_mutex *mutex,
                        struct zkr_counters *ret_counters);
 

@@ -392,10 +392,10 @@ static void *take_turns(void *mutex)
     for (int i = 0; i < ROUNDS; i++) {
         struct zkr_counters n = ZKR_COUNTERS_INIT;
 
-        if (zkr_mutex_acquire(mutex, -1, &g) != ZKR_OK)
+        if (zkr_mutex_acquire(mutex, -1, &g) != ZKR_OK ||
+            zkr_mutex_stats(mutex, &n) != ZKR_OK ||
+            zkr_session_stats(s, &n) != ZKR_OK)
             break;
-        (void)zkr_mutex_stats(mutex, &n);
-        (void)zkr_session_stats(s, &n);
         (void)zkr_grant_release(g);
         zkr_grant_free(g);
     }
