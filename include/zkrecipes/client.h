@@ -60,6 +60,7 @@
 extern "C" {
 #endif
 
+/** The largest data of a node here, in bytes. */
 #define ZKR_DATA_MAX 1000000
 
 /** The version of a set or a delete that takes any. */
@@ -88,6 +89,7 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_sync(zkr_session *session,
 
 /* -- writes ---------------------------------------------------------------- */
 
+/** What kind of node a create makes. */
 enum zkr_create_mode {
     ZKR_CREATE_PERSISTENT = 0,
     /** The server appends ten digits to the path, which count the creates in
@@ -110,13 +112,13 @@ enum zkr_create_mode {
 
 /** Zero means default, for every member. */
 struct zkr_create_opts {
-    size_t size; /**< Set by ZKR_CREATE_OPTS_INIT. */
-    enum zkr_create_mode mode;
-    uint32_t reserved; /**< Zero. */
-    int64_t ttl_ms;    /**< Of the two modes with TTL, and of no other: 1 to
-                            ZKR_TTL_MAX_MS. */
-    const char *acl;   /**< As in zkr_session_opts; by default, that of the
-                            session. */
+    size_t size;               /**< Set by ZKR_CREATE_OPTS_INIT. */
+    enum zkr_create_mode mode; /**< Default: persistent. */
+    uint32_t reserved;         /**< Zero. */
+    int64_t ttl_ms;  /**< Of the two modes with TTL, and of no other: 1 to
+                          ZKR_TTL_MAX_MS. */
+    const char *acl; /**< As in zkr_session_opts; by default, that of the
+                          session. */
 };
 
 #define ZKR_CREATE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_create_opts)
@@ -149,33 +151,40 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_delete(zkr_session *session,
  * overtaken by one that was asked for later; wait for the answer before a write
  * that must come second. */
 
+/** zkr_session_get() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_get_async(zkr_session *session, const char *path,
                       int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
+/** zkr_session_exists() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_exists_async(zkr_session *session, const char *path,
                          int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
+/** zkr_session_children() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_children_async(zkr_session *session, const char *path,
                            int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
+/** zkr_session_sync() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_sync_async(zkr_session *session, int64_t timeout_ms,
                        zkr_reply_fn fn, void *user);
 
+/** zkr_session_create() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_create_async(zkr_session *session, const char *path,
                          const void *data, size_t len,
                          const struct zkr_create_opts *opts, int64_t timeout_ms,
                          zkr_reply_fn fn, void *user);
 
+/** zkr_session_set() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_set_async(zkr_session *session, const char *path, const void *data,
                       size_t len, int32_t version, int64_t timeout_ms,
                       zkr_reply_fn fn, void *user);
 
+/** zkr_session_delete() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_delete_async(zkr_session *session, const char *path,
                          int32_t version, int64_t timeout_ms, zkr_reply_fn fn,

@@ -101,6 +101,7 @@ extern "C" {
     X(ZKR_ZTHROTTLEDOP,         -127, "throttled, not carried out")
 /* clang-format on */
 
+/** All codes of the two lists above. */
 enum zkr_error {
     ZKR_OK = 0,
 #define ZKR_X(name, value, text) name = value,

@@ -74,6 +74,7 @@
 extern "C" {
 #endif
 
+/** A fence, in memory or in a file. */
 typedef struct zkr_fence zkr_fence;
 
 /** Make a fence in memory, for a resource that lives no longer than this

@@ -60,8 +60,10 @@
 extern "C" {
 #endif
 
+/** A held lock, or one that was held. */
 typedef struct zkr_grant zkr_grant;
 
+/** What is known of a grant. */
 enum zkr_grant_state_kind {
     ZKR_GRANT_HELD = 1,      /**< Ours, proven until zkr_grant_valid_until(). */
     ZKR_GRANT_SUSPENDED = 2, /**< Connection lost, or a proof is late (for a
@@ -186,18 +188,21 @@ ZKR_API enum zkr_loss zkr_grant_loss(zkr_grant *grant);
 /** A short text: "its node was deleted". Never NULL. */
 ZKR_API const char *zkr_loss_text(enum zkr_loss loss);
 
+/** What a listener is told of. */
 enum zkr_grant_event_kind {
     ZKR_GRANT_STATE_CHANGED = 1,    /**< See state. */
     ZKR_GRANT_REVOKE_REQUESTED = 2, /**< Somebody asks for the lock, in the way
                                          of Curator's Revoker. */
 };
 
+/** What has happened to a grant. */
 struct zkr_grant_event {
-    enum zkr_grant_event_kind kind;
-    enum zkr_grant_state_kind state;
+    enum zkr_grant_event_kind kind;  /**< What has happened. */
+    enum zkr_grant_state_kind state; /**< At that time. */
     enum zkr_loss loss; /**< If state is LOST: why, as far as is known now. */
 };
 
+/** The listener of a grant. @p event is valid during the call. */
 typedef void (*zkr_grant_fn)(zkr_grant *grant,
                              const struct zkr_grant_event *event, void *user);
 

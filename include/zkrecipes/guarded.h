@@ -75,6 +75,7 @@
 extern "C" {
 #endif
 
+/** The largest data of a guarded write, in bytes. */
 #define ZKR_GUARDED_DATA_MAX ZKR_DATA_MAX
 
 /**
@@ -119,21 +120,25 @@ typedef void (*zkr_guarded_fn)(int error, const struct zkr_stat *stat,
  * (ZKR_ENOTHELD).
  */
 
+/** zkr_grant_guarded_set() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
                             const void *data, size_t len, int32_t version,
                             int64_t timeout_ms, zkr_guarded_fn fn, void *user);
 
+/** zkr_grant_guarded_create() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
                                const void *data, size_t len, int64_t timeout_ms,
                                zkr_guarded_fn fn, void *user);
 
+/** zkr_grant_guarded_delete() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
                                int32_t version, int64_t timeout_ms,
                                zkr_guarded_fn fn, void *user);
 
+/** zkr_grant_guarded_commit() with a callback. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
                                int64_t timeout_ms, zkr_txn_fn fn, void *user);

@@ -25,12 +25,14 @@
 extern "C" {
 #endif
 
+/** One server of the list. */
 struct zkr_server {
     const char *host; /**< A name, or an address without brackets. */
     const char *port; /**< A number in 1 to 65535. */
     const char *name; /**< "[::1]:2181", as it was written. */
 };
 
+/** A list of servers, in its parts. */
 struct zkr_hosts {
     const struct zkr_server *servers; /**< In the order of the list. */
     size_t count;                     /**< At least 1. */

@@ -63,8 +63,10 @@
 extern "C" {
 #endif
 
+/** A mutex, which any number of threads may share. */
 typedef struct zkr_mutex zkr_mutex;
 
+/** The flags of zkr_mutex_opts. */
 enum zkr_mutex_flags {
     /** A claim whose session ends fails with ZKR_ELOST. */
     ZKR_MUTEX_FAIL_ON_SESSION_LOSS = 1u << 0,

@@ -61,7 +61,7 @@ struct zkr_participant {
                              mutex; "x-" of ZooKeeper's C recipe, "ex" and "sh"
                              of zk-ruby, which no other client waits for; ""
                              when foreign. */
-    enum zkr_participant_kind kind;
+    enum zkr_participant_kind kind; /**< What it wants, by its name. */
     bool holds;         /**< True if no contender that it must wait for is
                              before it. */
     size_t waits_for;   /**< Index of the contender that it waits for; SIZE_MAX
@@ -96,8 +96,8 @@ enum zkr_permission {
 
 /** A list, in the order of the queue, foreign nodes last. */
 struct zkr_participants {
-    const struct zkr_participant *items;
-    size_t count;    /**< How many are listed, */
+    const struct zkr_participant *items; /**< As many as count. */
+    size_t count;                        /**< How many are listed, */
     size_t total;    /**< ... and how many children the directory had at that
                           time. */
     uint32_t anyone; /**< Permissions of everybody on the directory (scheme
@@ -105,11 +105,13 @@ struct zkr_participants {
     int acl_error;   /**< ZKR_OK, or why they are not known: ZKR_ZNOAUTH. */
 };
 
+/** The flags of zkr_participants_opts. */
 enum zkr_participants_flags {
     /** Read the ACL of the directory, too. */
     ZKR_PARTICIPANTS_ACL = 1u << 0,
 };
 
+/** Zero means default, for every member. */
 struct zkr_participants_opts {
     size_t size;         /**< Set by ZKR_PARTICIPANTS_OPTS_INIT. */
     uint32_t limit;      /**< List no more than so many; 0: 10000. */
@@ -247,9 +249,9 @@ enum zkr_locks_cut {
 
 /** The locks that were found, in the order of their paths, byte by byte. */
 struct zkr_locks {
-    const struct zkr_locks_item *items;
-    size_t count;
-    size_t visited; /**< Nodes that were looked at. */
+    const struct zkr_locks_item *items; /**< As many as count. */
+    size_t count;                       /**< How many were found. */
+    size_t visited;                     /**< Nodes that were looked at. */
     size_t skipped; /**< Nodes that were left out: not readable, or with a path
                          longer than ZKR_PATH_MAX. */
     uint32_t cut;   /**< enum zkr_locks_cut; 0: it looked everywhere. */
@@ -257,12 +259,14 @@ struct zkr_locks {
     int skipped_error;        /**< ... and why: ZKR_ZNOAUTH, or ZKR_EPATH. */
 };
 
+/** The flags of zkr_locks_opts. */
 enum zkr_locks_flags {
     /** List directories without children and data, too: a lock that nobody
      *  wants at present is such a directory, but so are many others. */
     ZKR_LOCKS_EMPTY = 1u << 0,
 };
 
+/** Zero means default, for every member. */
 struct zkr_locks_opts {
     size_t size;         /**< Set by ZKR_LOCKS_OPTS_INIT. */
     uint32_t flags;      /**< enum zkr_locks_flags. */

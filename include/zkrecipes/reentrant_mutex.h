@@ -39,6 +39,7 @@
 extern "C" {
 #endif
 
+/** A mutex that counts the acquires of the thread that holds it. */
 typedef struct zkr_reentrant_mutex zkr_reentrant_mutex;
 
 /** The number of times that an owner may acquire without a release. */

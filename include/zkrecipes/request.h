@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/** An acquire that is under way. */
 typedef struct zkr_request zkr_request;
 
 /**

@@ -23,6 +23,7 @@
 extern "C" {
 #endif
 
+/** How the delays grow. */
 enum zkr_retry_kind {
     ZKR_RETRY_DEFAULT = 0,     /**< Exponential, 20 ms to 2 s, no end. */
     ZKR_RETRY_NONE = 1,        /**< One attempt. */

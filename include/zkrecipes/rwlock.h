@@ -63,8 +63,10 @@
 extern "C" {
 #endif
 
+/** A read/write lock, which any number of threads may share. */
 typedef struct zkr_rwlock zkr_rwlock;
 
+/** The flags of zkr_rwlock_opts. */
 enum zkr_rwlock_flags {
     /** A claim whose session ends fails with ZKR_ELOST. */
     ZKR_RWLOCK_FAIL_ON_SESSION_LOSS = 1u << 0,

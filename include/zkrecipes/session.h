@@ -56,9 +56,12 @@
 extern "C" {
 #endif
 
+/** A session, with all its epochs. */
 typedef struct zkr_session zkr_session;
+/** The registration of a callback for changes of state. */
 typedef struct zkr_listener zkr_listener;
 
+/** What is known of a session. */
 enum zkr_session_state_kind {
     ZKR_SESSION_CONNECTING = 0,  /**< Not established yet in this epoch. */
     ZKR_SESSION_CONNECTED = 1,   /**< Established for the first time. */
@@ -72,6 +75,7 @@ enum zkr_session_state_kind {
                                       that failed. */
 };
 
+/** The flags of zkr_session_opts. */
 enum zkr_session_flags {
     /** No dispatcher thread: callbacks run in zkr_session_dispatch(). */
     ZKR_SESSION_OWN_LOOP = 1u << 0,
@@ -299,12 +303,14 @@ ZKR_API uint64_t zkr_session_epoch(zkr_session *session);
 /** "CONNECTED", "SUSPENDED"... Never NULL. */
 ZKR_API const char *zkr_session_state_name(enum zkr_session_state_kind state);
 
+/** A change of state, as it was when it happened. */
 struct zkr_session_event {
-    enum zkr_session_state_kind state;
-    uint64_t epoch;
-    int64_t session_id; /**< 0 if none. */
+    enum zkr_session_state_kind state; /**< The new state. */
+    uint64_t epoch;                    /**< As zkr_session_epoch(). */
+    int64_t session_id;                /**< 0 if none. */
 };
 
+/** The listener of a session. @p event is valid during the call. */
 typedef void (*zkr_session_fn)(zkr_session *session,
                                const struct zkr_session_event *event,
                                void *user);

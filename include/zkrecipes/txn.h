@@ -40,6 +40,7 @@
 extern "C" {
 #endif
 
+/** A transaction, before its commit and after. */
 typedef struct zkr_txn zkr_txn;
 
 /** Make an empty transaction. It may be freed after the session was closed. */

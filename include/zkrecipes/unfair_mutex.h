@@ -46,6 +46,7 @@
 extern "C" {
 #endif
 
+/** An unfair mutex, which any number of threads may share. */
 typedef struct zkr_unfair_mutex zkr_unfair_mutex;
 
 /**

@@ -10,10 +10,10 @@
 extern "C" {
 #endif
 
-#define ZKR_VERSION_MAJOR  0
-#define ZKR_VERSION_MINOR  1
-#define ZKR_VERSION_PATCH  0
-#define ZKR_VERSION_STRING "0.1.0"
+#define ZKR_VERSION_MAJOR  0       /**< Of the headers. */
+#define ZKR_VERSION_MINOR  1       /**< Of the headers. */
+#define ZKR_VERSION_PATCH  0       /**< Of the headers. */
+#define ZKR_VERSION_STRING "0.1.0" /**< Of the headers. */
 
 /**
  * The version of the library at run time, such as "0.1.0".

@@ -57,6 +57,7 @@
 extern "C" {
 #endif
 
+/** A watch, until it is freed. */
 typedef struct zkr_watch zkr_watch;
 
 /** What is watched, and so when a state is another one. */
@@ -70,6 +71,7 @@ enum zkr_watch_what {
                                  deletion of the node itself. */
 };
 
+/** Why a callback is called. */
 enum zkr_watch_why {
     ZKR_WATCH_FIRST = 0,   /**< The first call. */
     ZKR_WATCH_CHANGED = 1, /**< The state is another one. */
