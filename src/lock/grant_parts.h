@@ -26,7 +26,7 @@ int zkr__grant_check_handle(struct zkr_grant *g);
 void zkr__grant_lock(struct zkr_grant *g) ZKR__ACQUIRES(zkr__any_session_lock);
 void zkr__grant_unlock(struct zkr_grant *g)
     ZKR__RELEASES(zkr__any_session_lock);
-int zkr__grant_explain(struct zkr_grant *g, int rc);
+int zkr__grant_explain(struct zkr_grant *g, int rc) ZKR__LOCKED;
 
 /* grant_watch.c: somebody asks for the lock. */
 void zkr__grant_revoked_locked(struct zkr_grant *g) ZKR__LOCKED;
