@@ -2,6 +2,7 @@
 #include "mutex_recipe.h"
 
 #include "base/error.h"
+#include "base/output.h"
 
 struct zkr_mutex {
     struct zkr__lock lock;
@@ -28,12 +29,11 @@ enum zkr_error zkr_mutex_new(zkr_session *session, const char *path,
                              zkr_mutex **ret_mutex)
 {
     struct zkr__lock *lock;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_mutex);
 
-    if (ret_mutex == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
-    rc = zkr__lock_new(session, zkr__mutex_recipe.noun, path, opts,
-                       ZKR__MUTEX_FLAGS, zkr__mutex_recipe.markers, &lock);
+    if (rc == ZKR_OK)
+        rc = zkr__lock_new(session, zkr__mutex_recipe.noun, path, opts,
+                           ZKR__MUTEX_FLAGS, zkr__mutex_recipe.markers, &lock);
     if (rc == ZKR_OK)
         *ret_mutex = ZKR__CONTAINER(lock, zkr_mutex, lock);
     return rc;

@@ -3,6 +3,7 @@
 #include <zkrecipes/reentrant_mutex.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "mutex_recipe.h"
@@ -25,12 +26,11 @@ enum zkr_error zkr_reentrant_mutex_new(zkr_session *session, const char *path,
                                        zkr_reentrant_mutex **ret_mutex)
 {
     struct zkr__lock *lock;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_mutex);
 
-    if (ret_mutex == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
-    rc = zkr__lock_new(session, noun, path, opts, ZKR__MUTEX_FLAGS,
-                       zkr__mutex_recipe.markers, &lock);
+    if (rc == ZKR_OK)
+        rc = zkr__lock_new(session, noun, path, opts, ZKR__MUTEX_FLAGS,
+                           zkr__mutex_recipe.markers, &lock);
     if (rc != ZKR_OK)
         return rc;
     lock->reentrant = true;

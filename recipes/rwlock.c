@@ -5,6 +5,7 @@
 #include <zkrecipes/rwlock.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "lock/lock.h"
 
 struct zkr_rwlock {
@@ -59,11 +60,10 @@ enum zkr_error zkr_rwlock_new(zkr_session *session, const char *path,
                               zkr_rwlock **ret_lock)
 {
     struct zkr__lock *lock;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_lock);
 
-    if (ret_lock == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_lock is NULL");
-    rc = zkr__lock_new(session, noun, path, opts, FLAGS, MARKERS, &lock);
+    if (rc == ZKR_OK)
+        rc = zkr__lock_new(session, noun, path, opts, FLAGS, MARKERS, &lock);
     if (rc == ZKR_OK)
         *ret_lock = ZKR__CONTAINER(lock, zkr_rwlock, lock);
     return rc;

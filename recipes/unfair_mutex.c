@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "lock/claim_steps.h"
 #include "mutex_recipe.h"
 #include "unfair_recipe.h"
@@ -114,11 +115,10 @@ enum zkr_error zkr_unfair_mutex_new(zkr_session *session, const char *path,
         ZKR__MUTEX_FLAGS &
         ~(uint32_t)(ZKR_MUTEX_KAZOO_LAYOUT | ZKR__LOCK_CAN_STAY);
     struct zkr__lock *lock;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_mutex);
 
-    if (ret_mutex == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_mutex is NULL");
-    rc = zkr__lock_new(session, recipe.noun, path, opts, flags, 0, &lock);
+    if (rc == ZKR_OK)
+        rc = zkr__lock_new(session, recipe.noun, path, opts, flags, 0, &lock);
     if (rc == ZKR_OK)
         *ret_mutex = ZKR__CONTAINER(lock, zkr_unfair_mutex, lock);
     return rc;

@@ -148,7 +148,6 @@ struct zkr_participants_opts {
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Owns      The caller frees the list with zkr_participants_free(). It does not
  *           need the session any more.
- * On error  @p ret_list is not touched.
  * Errors    ZKR_ZNONODE (no such directory), ZKR_ZNOAUTH (it needs READ on the
  *           directory), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
  *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
@@ -295,7 +294,6 @@ struct zkr_locks_opts {
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Owns      The caller frees the list with zkr_locks_free(). It does not need
  *           the session any more.
- * On error  @p ret_list is not touched.
  * Errors    ZKR_ZNONODE (no such root), ZKR_ZNOAUTH (it needs READ on the
  *           root), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
  *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,

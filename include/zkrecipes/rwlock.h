@@ -177,7 +177,8 @@ zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
  *           gone, or is being deleted in the background; where an ACL forbids
  *           the deletion, the node stays, and readers behind it wait, until the
  *           session ends.
- * On error  The write grant is as it was.
+ * On error  The write grant is as it was; @p ret_read_grant is NULL, so let it
+ *           not be the only place that has the write grant.
  * Errors    ZKR_EINVAL (not a write grant of this lock), ZKR_ENOTHELD,
  *           ZKR_ELOST, and those of zkr_rwlock_acquire_read() under a write
  *           grant.

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/output.h"
 #include "base/thread_cancel.h"
 #include "fence/fence_file.h"
 
@@ -53,22 +54,22 @@ void zkr_fence_free(zkr_fence *f)
 
 enum zkr_error zkr_fence_new(zkr_fence **ret_fence)
 {
-    if (ret_fence == NULL)
-        return zkr__fail(ZKR_EINVAL, "fence: ret_fence is NULL");
-    return new_fence(ret_fence);
+    int rc = ZKR__OUTPUT(ret_fence);
+
+    return rc != ZKR_OK ? rc : new_fence(ret_fence);
 }
 
 enum zkr_error zkr_fence_open(const char *file, zkr_fence **ret_fence)
 {
     zkr_fence *f = NULL;
     int cancel;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_fence);
 
-    if (ret_fence == NULL)
-        return zkr__fail(ZKR_EINVAL, "fence: ret_fence is NULL");
-    if (file == NULL || file[0] == '\0' || file[strlen(file) - 1] == '/')
-        return zkr__fail(ZKR_EINVAL, "fence: no file is named");
-    rc = new_fence(&f);
+    if (rc == ZKR_OK &&
+        (file == NULL || file[0] == '\0' || file[strlen(file) - 1] == '/'))
+        rc = zkr__fail(ZKR_EINVAL, "fence: no file is named");
+    if (rc == ZKR_OK)
+        rc = new_fence(&f);
     if (rc != ZKR_OK)
         return rc;
     cancel = zkr__thread_cancel_disable();
@@ -222,10 +223,10 @@ enum zkr_error zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
 enum zkr_error zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
 {
     int cancel;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_token);
 
-    if (ret_token == NULL)
-        return zkr__fail(ZKR_EINVAL, "fence: ret_token is NULL");
+    if (rc != ZKR_OK)
+        return rc;
     cancel = zkr__thread_cancel_disable();
     rc = enter(fence, ZKR__NEVER);
     if (rc == ZKR_OK) {

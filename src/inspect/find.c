@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/opts.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "inspect/found.h"
 #include "lock/markers.h"
@@ -288,10 +289,10 @@ enum zkr_error zkr_locks_find(zkr_session *session, const char *root,
 {
     struct zkr_locks_opts o;
     struct walk *w;
-    int rc = zkr__session_check(session, "session");
+    int rc = ZKR__OUTPUT(ret_list);
 
-    if (rc == ZKR_OK && ret_list == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "%s: ret_list is NULL", type.noun);
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(session, "session");
     if (rc == ZKR_OK)
         rc = zkr__session_check_path(session, type.noun, "root", root,
                                      ZKR_PATH_MAX);

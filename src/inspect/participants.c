@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/opts.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "inspect/roster.h"
 #include "lock/lock.h"
@@ -326,10 +327,10 @@ enum zkr_error zkr_participants_list(zkr_session *session, const char *path,
 {
     struct zkr_participants_opts o;
     struct listing *l;
-    int rc = zkr__session_check(session, "session");
+    int rc = ZKR__OUTPUT(ret_list);
 
-    if (rc == ZKR_OK && ret_list == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "%s: ret_list is NULL", type.noun);
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(session, "session");
     if (rc == ZKR_OK)
         rc = zkr__lock_check_path(session, type.noun, path);
     if (rc == ZKR_OK)

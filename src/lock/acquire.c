@@ -1,6 +1,7 @@
 /* The ways into a lock: an acquire that waits, and one with a callback. The one
  * at the place of another grant is in downgrade.c. */
 #include "base/error.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim_steps.h"
@@ -75,16 +76,14 @@ int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant)
 {
     struct zkr__claim *beside = NULL;
-    int rc = zkr__lock_check(lock, recipe->noun);
+    int rc = ZKR__OUTPUT(ret_grant);
 
+    if (rc == ZKR_OK)
+        rc = zkr__lock_check(lock, recipe->noun);
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(lock->session);
-    if (ret_grant == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
-                       lock->path);
-    else
-        rc = zkr__hold_again_locked(lock, recipe, ret_grant);
+    rc = zkr__hold_again_locked(lock, recipe, ret_grant);
     if (rc == ZKR_ENOTHELD)
         beside = zkr__downgrade_find_locked(lock, recipe);
     zkr__session_unlock(lock->session);
@@ -114,6 +113,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
     struct zkr__claim *c;
     int rc = check_async(lock, recipe, fn);
 
+    ZKR__OUTPUT_IF_ANY(ret_request);
     if (rc == ZKR_OK)
         rc = zkr__claim_new(lock, recipe, NULL, 0, timeout_ms, &c);
     if (rc != ZKR_OK)

@@ -3,6 +3,7 @@
 #include "lock/downgrade.h"
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/path.h"
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
@@ -51,16 +52,14 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              zkr_grant *beside, zkr_grant **ret_grant)
 {
     bool refused;
-    int rc = zkr__lock_check(lock, recipe->noun);
+    int rc = ZKR__OUTPUT(ret_grant);
 
+    if (rc == ZKR_OK)
+        rc = zkr__lock_check(lock, recipe->noun);
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(lock->session);
-    if (ret_grant == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "%s '%s': ret_grant is NULL", recipe->noun,
-                       lock->path);
-    else
-        rc = check_beside_locked(lock, recipe, beside);
+    rc = check_beside_locked(lock, recipe, beside);
     refused = rc != ZKR_OK;
     if (!refused)
         rc = zkr__hold_again_locked(lock, recipe, ret_grant);

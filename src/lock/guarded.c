@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/loss.h"
@@ -153,6 +154,7 @@ static int make(zkr_grant *grant, const struct zkr__zk_request *asked,
     zkr_txn *txn;
     int rc = new_write(grant, asked, &txn);
 
+    ZKR__OUTPUT_IF_ANY(ret_stat);
     if (rc != ZKR_OK)
         return rc;
     rc = commit(grant, txn, timeout_ms, NULL, NULL);

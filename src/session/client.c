@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "session/errand.h"
 #include "session/operation.h"
 #include "session/reply.h"
@@ -90,6 +91,7 @@ static int ask(zkr_session *s, const struct zkr__zk_request *asked,
     struct query *q = NULL;
     int rc = new_query(s, asked, opts, &q);
 
+    ZKR__OUTPUT_IF_ANY(ret_reply);
     if (rc != ZKR_OK)
         return rc;
     q->wants_reply = ret_reply != NULL;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/output.h"
 #include "base/thread.h"
 #include "base/thread_cancel.h"
 #include "session/session.h"
@@ -196,16 +197,18 @@ void zkr__dispatch_stop(struct zkr_session *s)
 
 enum zkr_error zkr_session_fd(zkr_session *s, int *ret_fd)
 {
-    int rc = zkr__session_check(s, "session");
+    int rc = ZKR__OUTPUT(ret_fd);
 
     if (rc != ZKR_OK)
         return rc;
-    if (ret_fd == NULL || s->dispatch.fd < 0)
-        return zkr__fail(ZKR_EINVAL, "%s",
-                         ret_fd == NULL
-                             ? "ret_fd is NULL"
-                             : "the session has its own dispatcher thread: "
-                               "open it with ZKR_SESSION_OWN_LOOP");
+    *ret_fd = -1; /* no descriptor; 0 is one */
+    rc = zkr__session_check(s, "session");
+    if (rc != ZKR_OK)
+        return rc;
+    if (s->dispatch.fd < 0)
+        return zkr__fail(ZKR_EINVAL, "the session has its own dispatcher "
+                                     "thread: open it with "
+                                     "ZKR_SESSION_OWN_LOOP");
     *ret_fd = s->dispatch.fd;
     return ZKR_OK;
 }

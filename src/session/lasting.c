@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "session/reply.h"
 #include "session/session.h"
 #include "session/timer_thread.h"
@@ -308,13 +309,14 @@ static int check_args(zkr_session *s, const char *path,
                       enum zkr_watch_what what, zkr_watch_fn fn,
                       zkr_watch **ret_watch)
 {
-    int rc = zkr__session_check(s, "session");
+    int rc = ZKR__OUTPUT(ret_watch);
 
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
-    if (fn == NULL || ret_watch == NULL)
-        return zkr__fail(ZKR_EINVAL, "watch: %s is NULL",
-                         fn == NULL ? "the callback" : "ret_watch");
+    if (fn == NULL)
+        return zkr__fail(ZKR_EINVAL, "watch: the callback is NULL");
     if (what != ZKR_WATCH_DATA && what != ZKR_WATCH_EXISTS &&
         what != ZKR_WATCH_CHILDREN)
         return zkr__fail(ZKR_EINVAL, "watch: what is %d", (int)what);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/ring.h"
 #include "session/session.h"
 
@@ -74,13 +75,14 @@ enum zkr_error zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
                                   zkr_listener **ret_listener)
 {
     struct zkr_listener *l;
-    int rc = zkr__session_check(s, "session");
+    int rc = ZKR__OUTPUT(ret_listener);
 
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(s, "session");
+    if (rc == ZKR_OK && fn == NULL)
+        rc = zkr__fail(ZKR_EINVAL, "listener: the callback is NULL");
     if (rc != ZKR_OK)
         return rc;
-    if (fn == NULL || ret_listener == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s is NULL",
-                         fn == NULL ? "the callback" : "ret_listener");
     l = calloc(1, sizeof(*l));
     if (l == NULL)
         return zkr__fail(ZKR_ENOMEM, "listener: out of memory");

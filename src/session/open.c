@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
+#include "base/output.h"
 #include "base/thread_cancel.h"
 #include "session/connector.h"
 #include "session/retry.h"
@@ -213,10 +214,10 @@ enum zkr_error zkr_session_open(const char *hosts,
 {
     struct zkr_session *s = NULL;
     int cancel;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_session);
 
-    if (ret_session == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
+    if (rc != ZKR_OK)
+        return rc;
     cancel = zkr__thread_cancel_disable();
     rc = start_session(hosts, opts, NULL, NULL, &s);
     if (rc == ZKR_OK)
@@ -233,10 +234,10 @@ enum zkr_error zkr_session_open_async(const char *hosts,
                                       zkr_session **ret_session)
 {
     int cancel;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_session);
 
-    if (ret_session == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_session is NULL");
+    if (rc != ZKR_OK)
+        return rc;
     cancel = zkr__thread_cancel_disable();
     rc = start_session(hosts, opts, fn, user, ret_session);
     zkr__thread_cancel_restore(cancel);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "session/operation.h"
 #include "session/session.h"
 
@@ -130,10 +131,10 @@ static const struct zkr__errand_type txn_type = { keep, explain, tell,
 enum zkr_error zkr_txn_new(zkr_session *s, zkr_txn **ret_txn)
 {
     zkr_txn *txn;
-    int rc = zkr__session_check(s, "session");
+    int rc = ZKR__OUTPUT(ret_txn);
 
-    if (rc == ZKR_OK && ret_txn == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "ret_txn is NULL");
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
     txn = calloc(1, sizeof(*txn));

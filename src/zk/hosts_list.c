@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "base/output.h"
 #include "zk/hosts.h"
 
 struct hosts_list {
@@ -46,12 +47,10 @@ enum zkr_error zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts)
     struct zkr__hosts parts;
     struct hosts_list *list;
     size_t count;
-    int rc;
+    int rc = ZKR__OUTPUT(ret_hosts);
 
-    if (ret_hosts == NULL)
-        return zkr__fail(ZKR_EINVAL, "ret_hosts is NULL");
-    *ret_hosts = NULL;
-    rc = zkr__hosts_parse(&parts, text, NULL);
+    if (rc == ZKR_OK)
+        rc = zkr__hosts_parse(&parts, text, NULL);
     if (rc != ZKR_OK)
         return rc;
     count = count_servers(parts.servers);
