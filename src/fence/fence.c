@@ -2,38 +2,38 @@
  * processes. */
 #include <zkrecipes/fence.h>
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mtx.h"
 #include "base/output.h"
+#include "base/thread.h"
 #include "base/thread_cancel.h"
 #include "fence/fence_file.h"
 
 struct zkr_fence {
     pid_t pid;
-    pthread_mutex_t lock;            /* of type errorcheck */
-    struct zkr__fence_file *file;    /* NULL: in memory */
-    struct zkr__fence_record record; /* in memory; under the lock */
+    struct zkr__fence_file *file; /* NULL: in memory */
+    struct zkr__mtx lock;
+    pthread_cond_t left;
+    uint64_t inside; /* the thread that is in a section; 0: none */
+    /* Of the thread inside: */
+    struct zkr__fence_record record; /* in memory */
     struct zkr__fence_record synced; /* the last record that we have written */
 };
 
 static int new_fence(zkr_fence **ret_fence)
 {
     zkr_fence *f = calloc(1, sizeof(*f));
-    pthread_mutexattr_t attr;
 
     if (f == NULL)
         return zkr__fail(ZKR_ENOMEM, "fence: out of memory");
     f->pid = getpid();
-    (void)pthread_mutexattr_init(&attr);
-    (void)pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
-    (void)pthread_mutex_init(&f->lock, &attr);
-    (void)pthread_mutexattr_destroy(&attr);
+    (void)zkr__mtx_init(&f->lock);
+    (void)zkr__cond_init(&f->left);
     *ret_fence = f;
     return ZKR_OK;
 }
@@ -48,7 +48,10 @@ void zkr_fence_free(zkr_fence *f)
     if (f->file != NULL)
         zkr__fence_file_close(f->file);
     zkr__thread_cancel_restore(cancel);
-    (void)pthread_mutex_destroy(&f->lock);
+    if (f->pid == getpid()) { /* a child would wait for threads of its parent */
+        (void)pthread_cond_destroy(&f->left);
+        zkr__mtx_done(&f->lock);
+    }
     free(f);
 }
 
@@ -86,27 +89,50 @@ enum zkr_error zkr_fence_open(const char *file, zkr_fence **ret_fence)
 
 static int lock_thread(zkr_fence *f, int64_t deadline)
 {
-    struct timespec instant = zkr__clock_timespec(deadline);
-    int error = pthread_mutex_trylock(&f->lock);
+    uint64_t me = zkr__thread_number();
+    bool in_time = true;
+    bool again;
+    bool entered;
 
-    if (error == EBUSY)
-        error =
-            deadline == ZKR__NEVER
-                ? pthread_mutex_lock(&f->lock)
-                : pthread_mutex_clocklock(&f->lock, CLOCK_MONOTONIC, &instant);
-    if (error == 0)
+    zkr__mtx_lock(&f->lock);
+    again = f->inside == me;
+    while (f->inside != 0 && !again && in_time)
+        in_time = zkr__cond_wait(&f->left, &f->lock, deadline);
+    entered = f->inside == 0;
+    if (entered)
+        f->inside = me;
+    zkr__mtx_unlock(&f->lock);
+    if (entered)
         return ZKR_OK;
-    if (error == ETIMEDOUT)
-        return zkr__fail(ZKR_ETIMEDOUT,
-                         "fence: another thread is in a section");
-    return zkr__fail(ZKR_EDEADLK, "fence: inside a section of this thread");
+    return again ? zkr__fail(ZKR_EDEADLK,
+                             "fence: inside a section of this thread")
+                 : zkr__fail(ZKR_ETIMEDOUT,
+                             "fence: another thread is in a section");
+}
+
+static void unlock_thread(zkr_fence *f)
+{
+    zkr__mtx_lock(&f->lock);
+    f->inside = 0;
+    (void)pthread_cond_signal(&f->left);
+    zkr__mtx_unlock(&f->lock);
+}
+
+static bool is_inside(zkr_fence *f)
+{
+    bool inside;
+
+    zkr__mtx_lock(&f->lock);
+    inside = f->inside == zkr__thread_number();
+    zkr__mtx_unlock(&f->lock);
+    return inside;
 }
 
 static void leave(zkr_fence *f)
 {
     if (f->file != NULL)
         zkr__fence_file_unlock(f->file);
-    (void)pthread_mutex_unlock(&f->lock);
+    unlock_thread(f);
 }
 
 static int enter(zkr_fence *f, int64_t deadline)
@@ -195,7 +221,7 @@ enum zkr_error zkr_fence_begin(zkr_fence *fence, int64_t token,
 
 void zkr_fence_end(zkr_fence *fence)
 {
-    if (fence != NULL && fence->pid == getpid())
+    if (fence != NULL && fence->pid == getpid() && is_inside(fence))
         leave(fence);
 }
 

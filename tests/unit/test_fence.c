@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -387,6 +388,41 @@ static void a_child_opens_a_fence_of_its_own(void **state)
     zkr_fence_free(of_the_parent);
 }
 
+static int free_that_of_the_parent(int out)
+{
+    (void)out;
+    zkr_fence_free(of_the_parent);
+    return 0;
+}
+
+static void *wait_main(void *is_over)
+{
+    int rc = zkr_fence_begin(of_the_parent, 9, 300);
+
+    atomic_store((atomic_bool *)is_over, true);
+    return rc == ZKR_ETIMEDOUT ? of_the_parent : NULL;
+}
+
+/* pthread_cond_destroy() waits for those that wait, who are no threads of a
+ * child. */
+static void a_child_frees_what_a_thread_of_its_parent_waits_for(void **state)
+{
+    atomic_bool is_over = false;
+    pthread_t thread;
+    void *result;
+
+    (void)state;
+    of_the_parent = open_fence();
+    ok(zkr_fence_begin(of_the_parent, 5, 0));
+    assert_int_equal(pthread_create(&thread, NULL, wait_main, &is_over), 0);
+    while (!atomic_load(&is_over))
+        ends_well(start(free_that_of_the_parent, -1));
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_non_null(result);
+    zkr_fence_end(of_the_parent);
+    zkr_fence_free(of_the_parent);
+}
+
 static int hold(int out)
 {
     static zkr_fence *f;
@@ -683,6 +719,7 @@ int main(void)
         TEST(a_thread_does_not_wait_for_ever),
         TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first),
         TEST(a_child_opens_a_fence_of_its_own),
+        TEST(a_child_frees_what_a_thread_of_its_parent_waits_for),
         TEST(who_dies_in_a_section_leaves_it),
         TEST(processes_exclude_each_other_and_tokens_never_go_back),
         TEST(kill_9_in_the_middle_loses_nothing),
