@@ -9,7 +9,7 @@ packages=(gcc g++ cmake meson ninja-build pkg-config libzookeeper-mt-dev
     libuv1-dev zookeeper default-jdk-headless libcurator-recipes-java
     python3-kazoo iproute2 jq spin tmux zsh fish less procps patch dpkg-dev
     debhelper doxygen lintian man-db mandoc systemtap-sdt-dev bpftrace
-    abigail-tools)
+    abigail-tools musl-tools)
 
 usage() {
     cat <<'TEXT'
