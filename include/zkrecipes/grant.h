@@ -52,6 +52,7 @@
 #ifndef ZKRECIPES_GRANT_H
 #define ZKRECIPES_GRANT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <zkrecipes/error.h>
@@ -95,6 +96,21 @@ enum zkr_grant_state_kind {
  *           ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grant_check(zkr_grant *grant);
+
+/**
+ * Tell whether the lock is provably ours now: true when zkr_grant_check() would
+ * return ZKR_OK, by the same clock. Sends no request. False does not tell why:
+ * lost for good, unsure for a moment, or released. For NULL and after fork:
+ * false.
+ *
+ * It only looks, while zkr_grant_check() acts, too: a check that is the first
+ * to see that the lease has run out makes the grant UNSURE, and tells the
+ * listener; after a look this comes some milliseconds later, from a thread of
+ * the library.
+ *
+ * Threads   Any, callbacks too.
+ */
+ZKR_API ZKR_MUST_CHECK bool zkr_grant_is_held(const zkr_grant *grant);
 
 /**
  * Return the instant until which the lock is provably ours, in milliseconds of

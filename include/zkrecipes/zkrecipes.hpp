@@ -6,7 +6,7 @@
  *     zkr::mutex orders(session, "/locks/orders");
  *     {
  *         std::unique_lock lock(orders, 5s);
- *         if (lock && orders.held().check())
+ *         if (lock && orders.held().is_held())
  *             write(orders.held().token());
  *     }
  *
@@ -21,7 +21,7 @@
  * A distributed lock is not a std::mutex: it can be lost while it is held. So
  * check the grant before each step that others must not do at the same time,
  * and give its token to the resource. unlock() cannot throw, and does not tell
- * of a loss: ask held().check() before it, or use acquire(), which returns the
+ * of a loss: ask held().is_held() before it, or use acquire(), which returns the
  * grant itself.
  *
  * Ownership. Objects can be moved, not copied. A lock must end before its
@@ -203,7 +203,7 @@ public:
     explicit operator bool() const noexcept { return grant_ != nullptr; }
 
     /** True while it is provably ours; false also when that is not sure. */
-    bool check() const noexcept { return zkr_grant_check(get()) == ZKR_OK; }
+    bool is_held() const noexcept { return zkr_grant_is_held(get()); }
     /** Throws ZKR_ELOST, ZKR_EUNSURE ... unless it is provably ours. */
     void ensure() const { zkr::check(zkr_grant_check(get())); }
     /** Asks the servers; throws when it is not ours. */
@@ -403,10 +403,7 @@ public:
     class view {
     public:
         explicit view(zkr_grant *of) noexcept : grant_(of) {}
-        bool check() const noexcept
-        {
-            return zkr_grant_check(grant_) == ZKR_OK;
-        }
+        bool is_held() const noexcept { return zkr_grant_is_held(grant_); }
         void ensure() const { zkr::check(zkr_grant_check(grant_)); }
         std::int64_t token() const noexcept { return zkr_grant_token(grant_); }
         std::uint64_t handoff() const noexcept

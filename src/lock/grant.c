@@ -177,19 +177,19 @@ void zkr__grant_resume_locked(struct zkr_grant *g)
         ask_locked(g);
 }
 
-int zkr__grant_check_handle(struct zkr_grant *g)
+int zkr__grant_check_handle(const struct zkr_grant *g)
 {
     if (g == NULL)
         return zkr__fail(ZKR_EINVAL, "grant is NULL");
     return zkr__session_check(zkr__grant_claim(g)->session, "grant");
 }
 
-void zkr__grant_lock(struct zkr_grant *g)
+void zkr__grant_lock(const struct zkr_grant *g)
 {
     zkr__session_lock(zkr__grant_claim(g)->session);
 }
 
-void zkr__grant_unlock(struct zkr_grant *g)
+void zkr__grant_unlock(const struct zkr_grant *g)
 {
     zkr__session_unlock(zkr__grant_claim(g)->session);
 }
@@ -207,17 +207,24 @@ int zkr__grant_explain(struct zkr_grant *g, int rc)
 }
 
 /* With a lease the clock decides, also for a process that was stopped. */
+static bool is_held_locked(const struct zkr_grant *g) ZKR__LOCKED
+{
+    const struct zkr_session *s = zkr__grant_claim(g)->session;
+
+    if (g->sm.state != ZKR_GRANT_HELD && g->sm.state != ZKR_GRANT_SUSPENDED)
+        return false;
+    return zkr__session_has_lease(s) ? zkr__heartbeat_is_proven_for(s, 0)
+                                     : g->sm.state == ZKR_GRANT_HELD;
+}
+
 static int judge_locked(struct zkr_grant *g) ZKR__LOCKED
 {
-    struct zkr_session *s = zkr__grant_claim(g)->session;
-
+    if (is_held_locked(g))
+        return ZKR_OK;
     switch ((enum zkr_grant_state_kind)g->sm.state) {
     case ZKR_GRANT_HELD:
     case ZKR_GRANT_SUSPENDED:
-        if (zkr__session_has_lease(s) ? zkr__heartbeat_is_proven_for(s, 0)
-                                      : g->sm.state == ZKR_GRANT_HELD)
-            return ZKR_OK;
-        if (zkr__session_has_lease(s))
+        if (zkr__session_has_lease(zkr__grant_claim(g)->session))
             zkr__grant_doubt_locked(g, ZKR_GRANT_UNSURE,
                                     "the lease has run out");
         return zkr__grant_explain(g, ZKR_EUNSURE);
@@ -241,6 +248,18 @@ enum zkr_error zkr_grant_check(zkr_grant *g)
     rc = judge_locked(g);
     zkr__grant_unlock(g);
     return rc;
+}
+
+bool zkr_grant_is_held(const zkr_grant *g)
+{
+    bool held;
+
+    if (zkr__grant_check_handle(g) != ZKR_OK)
+        return false;
+    zkr__grant_lock(g);
+    held = is_held_locked(g);
+    zkr__grant_unlock(g);
+    return held;
 }
 
 int64_t zkr_grant_valid_until(zkr_grant *g)

@@ -5,7 +5,7 @@
 #include "lock/claim.h"
 #include "session/locked.h"
 
-static inline struct zkr__claim *zkr__grant_claim(struct zkr_grant *g)
+static inline struct zkr__claim *zkr__grant_claim(const struct zkr_grant *g)
 {
     return ZKR__CONTAINER(g, struct zkr__claim, grant);
 }
@@ -21,10 +21,11 @@ static inline bool zkr__grant_is_ours(const struct zkr_grant *g)
 void zkr__grant_tell_locked(struct zkr_grant *g,
                             enum zkr_grant_event_kind kind) ZKR__LOCKED;
 /* Every public function begins with it: it refuses NULL, and a forked child. */
-int zkr__grant_check_handle(struct zkr_grant *g);
+int zkr__grant_check_handle(const struct zkr_grant *g);
 /* The lock of its session. */
-void zkr__grant_lock(struct zkr_grant *g) ZKR__ACQUIRES(zkr__any_session_lock);
-void zkr__grant_unlock(struct zkr_grant *g)
+void zkr__grant_lock(const struct zkr_grant *g)
+    ZKR__ACQUIRES(zkr__any_session_lock);
+void zkr__grant_unlock(const struct zkr_grant *g)
     ZKR__RELEASES(zkr__any_session_lock);
 int zkr__grant_explain(struct zkr_grant *g, int rc) ZKR__LOCKED;
 

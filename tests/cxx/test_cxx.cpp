@@ -61,7 +61,7 @@ static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
         zkr::grant first = mutex.acquire();
         zkr::grant moved = std::move(first);
 
-        REQUIRE(!first && moved && moved.check()); // NOLINT: it is empty
+        REQUIRE(!first && moved && moved.is_held()); // NOLINT: it is empty
         moved.ensure();
         token = moved.token();
         REQUIRE(!other.acquire_for(0s));
@@ -71,7 +71,7 @@ static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
 
     REQUIRE(next.token() > token);
     next.release();
-    REQUIRE(!next.check());
+    REQUIRE(!next.is_held());
     REQUIRE(code_of([&] { next.ensure(); }) == ZKR_ENOTHELD);
 }
 
@@ -81,7 +81,7 @@ static void standard_locks_take_a_mutex(zkr::mutex &mutex, zkr::mutex &other)
     {
         const std::unique_lock lock(mutex, 60s);
 
-        REQUIRE(lock.owns_lock() && mutex.held().check());
+        REQUIRE(lock.owns_lock() && mutex.held().is_held());
         REQUIRE(!std::unique_lock(other, std::try_to_lock).owns_lock());
         REQUIRE(!std::unique_lock(other, 10ms).owns_lock());
         REQUIRE(!other.try_lock_until(std::chrono::steady_clock::now() + 10ms));
@@ -129,7 +129,7 @@ static void readers_share(const zkr::session &session, const std::string &path)
         const std::shared_lock first(lock);
         const std::shared_lock second(other, 60s);
 
-        REQUIRE(lock.held_shared().check() && other.held_shared().check());
+        REQUIRE(lock.held_shared().is_held() && other.held_shared().is_held());
         REQUIRE(!in_another_thread([&] { return other.try_lock_for(5ms); }));
         REQUIRE(code_of([&] { lock.lock(); }) == ZKR_EDEADLK);
     }
@@ -147,7 +147,7 @@ static void a_lock_can_be_moved(const zkr::session &session,
 
     first.lock();
     zkr::mutex second = std::move(first);
-    REQUIRE(second.held().check());
+    REQUIRE(second.held().is_held());
     second.unlock();
 }
 
@@ -188,7 +188,7 @@ static void a_stop_ends_a_wait(zkr::mutex &mutex, zkr::mutex &other)
         waiter.join();
         REQUIRE(code == ZKR_ECANCELED);
         held.release();
-        REQUIRE(other.acquire(std::stop_token()).check());
+        REQUIRE(other.acquire(std::stop_token()).is_held());
     }
 }
 #endif

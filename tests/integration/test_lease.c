@@ -150,11 +150,13 @@ static void a_silent_server_ends_the_lease_before_the_session(void **state)
     proxy_freeze(proxy);
     until = zkr_grant_valid_until(g);
     assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(zkr_grant_is_held(g));
     ok(zkr_grant_check(g)); /* SUSPENDED: the lease still runs */
     assert_true(zkr_grant_valid_until(g) <= until + LEASE_MS / 3);
     until = zkr_grant_valid_until(g);
     assert_true(recorder_wait(r, 2, SOON_MS));
     assert_true(boot_ms() >= until);
+    assert_false(zkr_grant_is_held(g));
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
     assert_int_equal(zkr_grant_valid_until(g), 0);
     assert_int_equal(count_children(path), 1); /* the session lives */

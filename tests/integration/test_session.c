@@ -709,7 +709,7 @@ static int in_child(zkr_session *s, zkr_mutex *m, zkr_grant *g)
 
     if (zkr_mutex_acquire(m, -1, &none) != ZKR_EFORKED)
         return 1;
-    if (zkr_grant_check(g) != ZKR_EFORKED)
+    if (zkr_grant_check(g) != ZKR_EFORKED || zkr_grant_is_held(g))
         return 2;
     if (zkr_grant_release(g) != ZKR_EFORKED)
         return 3;

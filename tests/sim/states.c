@@ -53,8 +53,11 @@ static void judge_check(const struct attempt *a,
     };
     bool weak =
         state == ZKR_GRANT_SUSPENDED && world.processes[a->process].no_lease;
+    bool held = zkr_grant_is_held(a->grant);
     int rc = zkr_grant_check(a->grant);
 
+    if (held != (rc == ZKR_OK))
+        wrong(a, held ? "and looks held" : "and does not look held");
     if (rc != (weak ? ZKR_EUNSURE : codes[state]))
         wrong(a, zkr_strerror(rc));
 }

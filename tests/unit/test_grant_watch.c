@@ -233,6 +233,7 @@ static void the_node_of_another_confirms_nothing(void **state)
     client_replaces_node();
     assert_int_equal(zkr_grant_verify(held, -1), ZKR_ELOST);
     assert_int_equal(zkr_grant_check(held), ZKR_ELOST);
+    assert_false(zkr_grant_is_held(held) || zkr_grant_is_held(NULL));
     zkr_grant_free(held);
     zkr_unfair_mutex_free(unfair);
 }
