@@ -330,6 +330,18 @@ enum zkr_grant_state_kind zkr_grant_state(zkr_grant *g)
     return state;
 }
 
+enum zkr_loss zkr_grant_loss(zkr_grant *g)
+{
+    enum zkr_loss loss;
+
+    if (zkr__grant_check_handle(g) != ZKR_OK)
+        return ZKR_LOSS_NONE;
+    zkr__grant_lock(g);
+    loss = zkr__loss_locked(g);
+    zkr__grant_unlock(g);
+    return loss;
+}
+
 const char *zkr_grant_state_name(enum zkr_grant_state_kind state)
 {
     if (state < ZKR_GRANT_HELD || state > ZKR_GRANT_RELEASED)

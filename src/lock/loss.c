@@ -42,15 +42,3 @@ enum zkr_loss zkr__loss_locked(const struct zkr_grant *g)
         return ZKR_LOSS_EXPIRED;
     return g->loss;
 }
-
-enum zkr_loss zkr_grant_loss(zkr_grant *g)
-{
-    enum zkr_loss loss;
-
-    if (zkr__grant_check_handle(g) != ZKR_OK)
-        return ZKR_LOSS_NONE;
-    zkr__grant_lock(g);
-    loss = zkr__loss_locked(g);
-    zkr__grant_unlock(g);
-    return loss;
-}
