@@ -76,6 +76,7 @@ inline const std::error_category &category() noexcept
 /** code() has the code; what() the sentence of zkr_error_detail(). */
 class error : public std::system_error {
 public:
+    /** The error of the call that has just failed on this thread. */
     explicit error(int code)
         : std::system_error(code, category(), zkr_error_detail())
     {
@@ -166,6 +167,7 @@ public:
         return ZKR_SESSION_OPTS_INIT;
     }
 
+    /** Opens it, and waits until it is connected. */
     explicit session(const std::string &hosts,
                      const zkr_session_opts &opts = options())
     {
@@ -178,12 +180,16 @@ public:
     /** Ends it; throws ZKR_EPENDING when the server could not be told. */
     void close() { check(zkr_session_close(session_.release())); }
 
+    /** As in session.h. */
     zkr_session_state_kind state() const noexcept
     {
         return ::zkr_session_state(get());
     }
+    /** As in session.h. */
     std::int64_t id() const noexcept { return zkr_session_id(get()); }
+    /** As in session.h. */
     std::uint64_t epoch() const noexcept { return zkr_session_epoch(get()); }
+    /** As in stats.h. */
     counters stats() const { return detail::stats(zkr_session_stats, get()); }
 
     /** For the functions of the C interface. */
@@ -196,10 +202,12 @@ private:
 /** A lock that is held; see grant.h. The destructor gives it back. */
 class grant {
 public:
+    /** No grant. */
     grant() = default;
     /** Takes over a grant of the C interface. */
     explicit grant(zkr_grant *taken) noexcept : grant_(taken) {}
 
+    /** True if there is a grant, held or lost. */
     explicit operator bool() const noexcept { return grant_ != nullptr; }
 
     /** True while it is provably ours; false also when that is not sure. */
@@ -214,11 +222,14 @@ public:
 
     /** Higher than that of every earlier holder: for the resource. */
     std::int64_t token() const noexcept { return zkr_grant_token(get()); }
+    /** As in grant.h. */
     std::uint64_t handoff() const noexcept { return zkr_grant_handoff(get()); }
+    /** As in grant.h. */
     zkr_grant_state_kind state() const noexcept
     {
         return ::zkr_grant_state(get());
     }
+    /** The path of its node; "" without a grant. */
     std::string node() const
     {
         const char *path = zkr_grant_node(get());
@@ -230,6 +241,7 @@ public:
      *  when the server has not answered yet (ZKR_EPENDING). */
     void release() { zkr::check(zkr_grant_release(get())); }
 
+    /** For the functions of the C interface. */
     zkr_grant *get() const noexcept { return grant_.get(); }
 
 private:
@@ -341,11 +353,13 @@ private:
  */
 class mutex {
 public:
+    /** Options as zkr_mutex_opts says; zero means default. */
     static zkr_mutex_opts options() noexcept
     {
         return ZKR_MUTEX_OPTS_INIT;
     }
 
+    /** Makes the handle, and sends nothing. */
     mutex(const session &of, const std::string &path,
           const zkr_mutex_opts &opts = options())
         : holders_(std::make_unique<detail::holders>())
@@ -365,6 +379,7 @@ public:
     {
         return claim(detail::to_ms(timeout));
     }
+    /** The same, until that time. */
     template <class Clock, class Duration>
     std::optional<grant>
     acquire_until(const std::chrono::time_point<Clock, Duration> &deadline)
@@ -384,25 +399,32 @@ public:
     }
 #endif
 
+    /** As acquire(); unlock() gives it back. */
     void lock() { holders_->put(acquire()); }
+    /** Tries once. */
     bool try_lock() { return keep(claim(0)); }
+    /** False when it was not granted in time. */
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
     {
         return keep(acquire_for(timeout));
     }
+    /** The same, until that time. */
     template <class Clock, class Duration>
     bool
     try_lock_until(const std::chrono::time_point<Clock, Duration> &deadline)
     {
         return keep(acquire_until(deadline));
     }
+    /** Gives back what this thread has locked last. */
     void unlock() noexcept { release(holders_->take()); }
 
     /** The grant of the lock() of this thread, until its unlock(). */
     class view {
     public:
+        /** Of a grant that somebody else owns. */
         explicit view(zkr_grant *of) noexcept : grant_(of) {}
+        /** As those of zkr::grant. @{ */
         bool is_held() const noexcept { return zkr_grant_is_held(grant_); }
         void ensure() const { zkr::check(zkr_grant_check(grant_)); }
         std::int64_t token() const noexcept { return zkr_grant_token(grant_); }
@@ -411,14 +433,18 @@ public:
             return zkr_grant_handoff(grant_);
         }
         zkr_grant *get() const noexcept { return grant_; }
+        /** @} */
 
     private:
         zkr_grant *grant_;
     };
+    /** Throws ZKR_ENOTHELD when this thread does not hold it. */
     view held() const { return view(holders_->of_this_thread()); }
 
+    /** As in stats.h. */
     counters stats() const { return detail::stats(zkr_mutex_stats, get()); }
 
+    /** For the functions of the C interface. */
     zkr_mutex *get() const noexcept { return mutex_.get(); }
 
 private:
@@ -465,11 +491,13 @@ private:
  */
 class shared_mutex {
 public:
+    /** Options as zkr_rwlock_opts says; zero means default. */
     static zkr_rwlock_opts options() noexcept
     {
         return ZKR_RWLOCK_OPTS_INIT;
     }
 
+    /** Makes the handle, and sends nothing. */
     shared_mutex(const session &of, const std::string &path,
                  const zkr_rwlock_opts &opts = options())
         : writers_(std::make_unique<detail::holders>()),
@@ -481,17 +509,21 @@ public:
         lock_.reset(made);
     }
 
+    /** Waits without limit; to write. */
     grant acquire() { return *claim(zkr_rwlock_acquire_write, detail::no_limit); }
+    /** Waits without limit; to read. */
     grant acquire_shared()
     {
         return *claim(zkr_rwlock_acquire_read, detail::no_limit);
     }
+    /** Nothing when it was not granted in time; to write. */
     template <class Rep, class Period>
     std::optional<grant>
     acquire_for(const std::chrono::duration<Rep, Period> &timeout)
     {
         return claim(zkr_rwlock_acquire_write, detail::to_ms(timeout));
     }
+    /** Nothing when it was not granted in time; to read. */
     template <class Rep, class Period>
     std::optional<grant>
     acquire_shared_for(const std::chrono::duration<Rep, Period> &timeout)
@@ -499,6 +531,7 @@ public:
         return claim(zkr_rwlock_acquire_read, detail::to_ms(timeout));
     }
 
+    /** To write, as those of zkr::mutex. @{ */
     void lock() { writers_->put(acquire()); }
     bool try_lock() { return keep(*writers_, write_within(0)); }
     template <class Rep, class Period>
@@ -513,7 +546,9 @@ public:
         return keep(*writers_, write_within(detail::until_ms(deadline)));
     }
     void unlock() noexcept { mutex::release(writers_->take()); }
+    /** @} */
 
+    /** To read, as those of zkr::mutex. @{ */
     void lock_shared() { readers_->put(acquire_shared()); }
     bool try_lock_shared() { return keep(*readers_, read_within(0)); }
     template <class Rep, class Period>
@@ -528,19 +563,23 @@ public:
         return keep(*readers_, read_within(detail::until_ms(deadline)));
     }
     void unlock_shared() noexcept { mutex::release(readers_->take()); }
+    /** @} */
 
     /** The grants of this thread, until its unlock(). */
     mutex::view held() const
     {
         return mutex::view(writers_->of_this_thread());
     }
+    /** The same for lock_shared(). */
     mutex::view held_shared() const
     {
         return mutex::view(readers_->of_this_thread());
     }
 
+    /** As in stats.h. */
     counters stats() const { return detail::stats(zkr_rwlock_stats, get()); }
 
+    /** For the functions of the C interface. */
     zkr_rwlock *get() const noexcept { return lock_.get(); }
 
 private:
