@@ -39,7 +39,7 @@ for nodes in 1 3; do
     status=0
     wait "$holder" || status=$?
     [ "$status" -eq 79 ] || complain "the holder ends with $status: $(cat "$dir/log")"
-    grep -q 'the servers have ended the session' "$dir/log" ||
+    grep -q 'LOCK LOST' "$dir/log" ||
         complain "the holder says: $(cat "$dir/log")"
     status=0
     expire "$(cat "$dir/session")" 2>/dev/null || status=$?
