@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <zookeeper/proto.h>
+
 #include "proxy.h"
 
 static zkr_session *s;
@@ -199,17 +201,24 @@ static void a_lost_grant_is_a_loss_and_its_session_an_expiry(void **state)
     assert_int_equal(n.expiries, 0);
 }
 
+static zkr_session *open_through(struct proxy **proxy)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *through = NULL;
+
+    assert_int_equal(proxy_start(server_hosts(the_server), proxy), 0);
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(*proxy), &opts, &through));
+    return through;
+}
+
 static void a_broken_connection_is_a_reconnect(void **state)
 {
-    struct proxy *proxy;
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    zkr_session *through;
+    struct proxy *proxy;
+    zkr_session *through = open_through(&proxy);
 
     (void)state;
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    opts.session_timeout_ms = SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &through));
     for (int i = 0; i < 2; i++) {
         proxy_cut(proxy);
         wait_session_state(through, ZKR_SESSION_SUSPENDED);
@@ -220,6 +229,49 @@ static void a_broken_connection_is_a_reconnect(void **state)
     ok(zkr_session_stats(through, &n));
     assert_int_equal(n.reconnects, 2);
     assert_int_equal(n.expiries, 0);
+    (void)zkr_session_close(through);
+    proxy_stop(proxy);
+}
+
+/* Frozen a second time it is in doubt a second time. */
+static void a_grant_in_doubt_is_unsure_each_time(void **state)
+{
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+    struct proxy *proxy;
+    zkr_session *through = open_through(&proxy);
+    zkr_mutex *mutex = new_mutex(through, path);
+    zkr_grant *g = acquire(mutex);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        proxy_freeze(proxy);
+        wait_grant_state(g, ZKR_GRANT_UNSURE);
+        proxy_heal(proxy);
+        wait_grant_state(g, ZKR_GRANT_HELD);
+    }
+    ok(zkr_mutex_stats(mutex, &n));
+    assert_int_equal(n.unsures, 2);
+    assert_sums(&n, 0, 1);
+    release(g);
+    zkr_mutex_free(mutex);
+    (void)zkr_session_close(through);
+    proxy_stop(proxy);
+}
+
+static void a_request_that_is_sent_again_is_a_retry(void **state)
+{
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+    struct proxy *proxy;
+    zkr_session *through = open_through(&proxy);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZKR_ZTHROTTLEDOP);
+        ok(zkr_session_exists(through, "/", 0, NULL));
+        proxy_forget_rules(proxy);
+    }
+    ok(zkr_session_stats(through, &n));
+    assert_int_equal(n.retries, 2);
     (void)zkr_session_close(through);
     proxy_stop(proxy);
 }
@@ -477,6 +529,8 @@ static int run_group(void)
         TEST(a_session_counts_for_all_its_locks),
         TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry),
         TEST(a_broken_connection_is_a_reconnect),
+        TEST(a_grant_in_doubt_is_unsure_each_time),
+        TEST(a_request_that_is_sent_again_is_a_retry),
         TEST(readers_and_writers_are_counted_together),
         TEST(to_acquire_again_is_no_acquire),
         TEST(an_unfair_mutex_counts_too),
