@@ -28,8 +28,7 @@
  * whose jute.maxbuffer is lower than the usual 1 MB cut the connection instead
  * of refusing. Paths, data and options are copied.
  *
- * Time      @p timeout_ms: 0 is reply_timeout_ms of the session, negative waits
- *           without limit.
+ * Time      @p timeout_ms: zkrecipes.h says what it means.
  * Threads   Any; calls that wait must not be made in a callback of the session
  *           (ZKR_EDEADLK).
  * Owns      The caller frees *ret_reply with zkr_reply_free(). @p ret_reply may

@@ -119,8 +119,8 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_accept_shared(zkr_fence *fence,
  * Begin a section: accept @p token as zkr_fence_accept() does, and let nobody
  * else be accepted until zkr_fence_end().
  *
- * Time      @p timeout_ms at most: 0 tries once, negative waits without limit.
- *           The lock of a file is tried every few milliseconds.
+ * Time      @p timeout_ms: zkrecipes.h says what it means. The lock of a file
+ *           is tried every few milliseconds.
  * Errors    ZKR_ETIMEDOUT: others are in a section (a try returns ZKR_EBUSY);
  *           and those of zkr_fence_accept(). The section has not begun then.
  */

@@ -124,7 +124,7 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
  * Ask the servers now whether the lock is held, with a write that the quorum
  * commits only if our node is there.
  *
- * Time      @p timeout_ms as for an acquire.
+ * Time      @p timeout_ms: zkrecipes.h says what it means.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Errors    ZKR_EUNSURE: no answer before the deadline, or the answer took so
  *           long that it proves nothing any more. ZKR_ELOST, ZKR_ENOTHELD,

@@ -41,8 +41,7 @@
  * The node of an unfair mutex has the same name for all its holders, so it
  * cannot guard anything (ZKR_EINVAL).
  *
- * Time      @p timeout_ms as for an acquire; 0 is reply_timeout_ms of the
- *           session, negative waits without limit.
+ * Time      @p timeout_ms: zkrecipes.h says what it means.
  * Threads   Any; calls that wait must not be made in a callback of the session
  *           (ZKR_EDEADLK).
  * On error  Nothing was written, except with ZKR_EUNKNOWN.

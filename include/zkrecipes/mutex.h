@@ -127,12 +127,10 @@ ZKR_API void zkr_mutex_free(zkr_mutex *mutex);
 /**
  * Wait until the mutex is granted.
  *
- * Time      @p timeout_ms milliseconds, on a clock that nobody sets. Negative
- *           waits without limit. 0 tries once: it lists the contenders first,
- *           and writes nothing when the lock is taken (ZKR_EBUSY); it waits at
- *           most reply_timeout_ms of the session for the answers. A lock that
- *           has stayed here is taken at once, unless another thread has it or
- *           waits for it (ZKR_EBUSY).
+ * Time      @p timeout_ms: zkrecipes.h says what it means. A try (0) lists the
+ *           contenders first, and writes nothing when the lock is taken
+ *           (ZKR_EBUSY). It takes a lock that has stayed here at once, unless
+ *           another thread has it or waits for it (ZKR_EBUSY).
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Owns      On success the caller owns the grant and frees it.
  * On error  The lock is not held. Our node is gone or is being deleted in the
@@ -155,7 +153,7 @@ zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms, zkr_grant **ret_grant);
  * exactly once, as a callback of the session. Thousands of claims may wait in
  * this way.
  *
- * Time      As zkr_mutex_acquire(); 0 tries once.
+ * Time      As zkr_mutex_acquire().
  * Threads   Any, callbacks too.
  * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
  *           does not cancel the claim.

@@ -113,12 +113,13 @@ enum zkr_participants_flags {
 
 /** Zero means default, for every member. */
 struct zkr_participants_opts {
-    size_t size;         /**< Set by ZKR_PARTICIPANTS_OPTS_INIT. */
-    uint32_t limit;      /**< List no more than so many; 0: 10000. */
-    uint32_t timeout_ms; /**< 0: reply_timeout_ms of the session. */
-    uint32_t flags;      /**< enum zkr_participants_flags. */
-    uint32_t reads;      /**< Read no more than the first so many of the queue;
-                              0: all that are listed. */
+    size_t size;        /**< Set by ZKR_PARTICIPANTS_OPTS_INIT. */
+    int64_t timeout_ms; /**< As zkrecipes.h says. */
+    uint32_t limit;     /**< List no more than so many; 0: 10000. */
+    uint32_t flags;     /**< enum zkr_participants_flags. */
+    uint32_t reads;     /**< Read no more than the first so many of the queue;
+                             0: all that are listed. */
+    uint32_t reserved;  /**< Zero. */
 };
 
 #define ZKR_PARTICIPANTS_OPTS_INIT                                             \
@@ -211,8 +212,8 @@ zkr_participants_revoke(zkr_session *session, const char *node);
  *
  * @p node is the full path of the node, as for zkr_participants_revoke().
  *
- * Time      @p timeout_ms at most (0: reply_timeout_ms of the session), in
- *           which the requests are repeated, also in the next session.
+ * Time      @p timeout_ms: zkrecipes.h says what it means. Within it the
+ *           requests are repeated, also in the next session.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Errors    ZKR_ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
  *           that name now), ZKR_ZNOAUTH (it needs DELETE on the lock directory,
@@ -225,7 +226,7 @@ zkr_participants_revoke(zkr_session *session, const char *node);
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_participants_break(zkr_session *session, const char *node, int64_t token,
-                       uint32_t timeout_ms);
+                       int64_t timeout_ms);
 
 /** A directory in which locks were found. */
 struct zkr_locks_item {
@@ -267,12 +268,12 @@ enum zkr_locks_flags {
 
 /** Zero means default, for every member. */
 struct zkr_locks_opts {
-    size_t size;         /**< Set by ZKR_LOCKS_OPTS_INIT. */
-    uint32_t flags;      /**< enum zkr_locks_flags. */
-    uint32_t depth;      /**< Levels; 1 is the root alone; 0: 32. */
-    uint32_t limit;      /**< Find no more than so many; 0: 10000. */
-    uint32_t visits;     /**< Look at no more nodes; 0: 100000. */
-    uint32_t timeout_ms; /**< 0: reply_timeout_ms of the session. */
+    size_t size;        /**< Set by ZKR_LOCKS_OPTS_INIT. */
+    int64_t timeout_ms; /**< As zkrecipes.h says. */
+    uint32_t flags;     /**< enum zkr_locks_flags. */
+    uint32_t depth;     /**< Levels; 1 is the root alone; 0: 32. */
+    uint32_t limit;     /**< Find no more than so many; 0: 10000. */
+    uint32_t visits;    /**< Look at no more nodes; 0: 100000. */
 };
 
 #define ZKR_LOCKS_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_locks_opts)

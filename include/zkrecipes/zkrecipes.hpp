@@ -215,9 +215,10 @@ public:
     /** Throws ZKR_ELOST, ZKR_EUNSURE ... unless it is provably ours. */
     void ensure() const { zkr::check(zkr_grant_check(get())); }
     /** Asks the servers; throws when it is not ours. */
-    void verify(std::chrono::milliseconds timeout) const
+    template <class Rep, class Period>
+    void verify(const std::chrono::duration<Rep, Period> &timeout) const
     {
-        zkr::check(zkr_grant_verify(get(), timeout.count()));
+        zkr::check(zkr_grant_verify(get(), detail::to_ms(timeout)));
     }
 
     /** Higher than that of every earlier holder: for the resource. */

@@ -85,7 +85,7 @@ static void look_locked(struct zkr__call *call) ZKR__LOCKED
 }
 
 enum zkr_error zkr_participants_break(zkr_session *session, const char *node,
-                                      int64_t token, uint32_t timeout_ms)
+                                      int64_t token, int64_t timeout_ms)
 {
     struct breaking *b;
     int rc = zkr__session_check(session, "session");

@@ -314,6 +314,8 @@ static int load_opts(struct zkr_participants_opts *o,
     if ((o->flags & ~(uint32_t)ZKR_PARTICIPANTS_ACL) != 0)
         return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", type.noun,
                          (unsigned)o->flags);
+    if (o->reserved != 0)
+        return zkr__fail(ZKR_EINVAL, "%s: reserved is not 0", type.noun);
     if (o->limit == 0)
         o->limit = DEFAULT_LIMIT;
     if (o->reads == 0)

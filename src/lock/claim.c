@@ -109,9 +109,8 @@ static void set_intent(struct zkr__claim *c, struct zkr__claim *beside,
     } else {
         c->intent = timeout_ms == 0 ? ZKR__TRY : ZKR__WAIT;
     }
-    if (c->intent != ZKR__WAIT)
-        timeout_ms = c->session->opts.reply_timeout_ms;
-    c->deadline = zkr__clock_deadline(timeout_ms);
+    c->deadline = zkr__session_deadline(
+        c->session, c->intent == ZKR__WAIT ? timeout_ms : 0);
 }
 
 /* The members of a cohort write nothing. `c` is NULL when out of memory. */

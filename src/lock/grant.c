@@ -308,12 +308,10 @@ enum zkr_error zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
         return rc;
     zkr__grant_lock(g);
     s = zkr__grant_claim(g)->session;
-    if (timeout_ms == 0) /* as of a try */
-        timeout_ms = s->opts.reply_timeout_ms;
     if (zkr__dispatch_inside_locked(s))
         rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for an answer");
     else
-        rc = verify_unlocks(g, zkr__clock_deadline(timeout_ms));
+        rc = verify_unlocks(g, zkr__session_deadline(s, timeout_ms));
     zkr__grant_unlock(g);
     return rc;
 }

@@ -9,7 +9,7 @@
 #include "session/session.h"
 
 void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
-                    const char *path, uint32_t timeout_ms)
+                    const char *path, int64_t timeout_ms)
 {
     struct zkr__call *call = calloc(1, type->size);
 

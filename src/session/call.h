@@ -52,7 +52,7 @@ struct zkr__ask {
  * caller's reference; NULL when out of memory, which is an error of the call. A
  * timeout of 0 is reply_timeout_ms of the session. */
 void *zkr__call_new(const struct zkr__call_type *type, struct zkr_session *s,
-                    const char *path, uint32_t timeout_ms);
+                    const char *path, int64_t timeout_ms);
 void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call);
 /* The caller must not have the lock. */
 void zkr__call_unref(struct zkr__call *call);

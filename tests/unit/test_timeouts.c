@@ -1,0 +1,296 @@
+/* Tests that a timeout means the same in every function that waits for the
+ * servers, while they are silent: 0 waits for reply_timeout_ms, more than 0 for
+ * so long, less than 0 without limit. tests/api/tables.sh checks that no
+ * function is missing; test_fence.c has that of a fence, which needs no server.
+ */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "base/clock.h"
+#include "client.h"
+#include "opened.h"
+
+enum {
+    SHORT_MS = 30,
+    LONG_MS = 1000000, /* longer than the test may take */
+};
+
+static struct {
+    zkr_session *session;
+    zkr_mutex *mutex;
+    zkr_unfair_mutex *unfair;
+    zkr_reentrant_mutex *reentrant;
+    zkr_rwlock *rwlock;
+    zkr_grant *grant; /* of another lock object */
+} it;
+
+static int setup(uint32_t reply_timeout_ms)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_mutex *other;
+
+    client_reset();
+    opts.reply_timeout_ms = reply_timeout_ms;
+    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &it.session),
+                     ZKR_OK);
+    other = new_mutex(it.session);
+    assert_int_equal(zkr_mutex_acquire(other, -1, &it.grant), ZKR_OK);
+    zkr_mutex_free(other);
+    it.mutex = new_mutex(it.session);
+    assert_int_equal(
+        zkr_unfair_mutex_new(it.session, "/lock", NULL, &it.unfair), ZKR_OK);
+    assert_int_equal(
+        zkr_reentrant_mutex_new(it.session, "/lock", NULL, &it.reentrant),
+        ZKR_OK);
+    assert_int_equal(zkr_rwlock_new(it.session, "/lock", NULL, &it.rwlock),
+                     ZKR_OK);
+    client_stops_at(CLIENT_AT_ONCE);
+    client_await_stop();
+    return 0;
+}
+
+static int setup_short(void **state)
+{
+    (void)state;
+    return setup(SHORT_MS);
+}
+
+static int setup_long(void **state)
+{
+    (void)state;
+    return setup(LONG_MS);
+}
+
+/* Everything that waits ends with the session. */
+static int teardown(void **state)
+{
+    (void)state;
+    client_goes_on();
+    (void)zkr_session_close(it.session);
+    zkr_grant_free(it.grant);
+    zkr_mutex_free(it.mutex);
+    zkr_unfair_mutex_free(it.unfair);
+    zkr_reentrant_mutex_free(it.reentrant);
+    zkr_rwlock_free(it.rwlock);
+    return 0;
+}
+
+static int call_zkr_mutex_acquire(int64_t timeout_ms)
+{
+    zkr_grant *g;
+    int rc = zkr_mutex_acquire(it.mutex, timeout_ms, &g);
+
+    zkr_grant_free(g);
+    return rc;
+}
+
+static int call_zkr_unfair_mutex_acquire(int64_t timeout_ms)
+{
+    zkr_grant *g;
+    int rc = zkr_unfair_mutex_acquire(it.unfair, timeout_ms, &g);
+
+    zkr_grant_free(g);
+    return rc;
+}
+
+static int call_zkr_rwlock_acquire_read(int64_t timeout_ms)
+{
+    zkr_grant *g;
+    int rc = zkr_rwlock_acquire_read(it.rwlock, timeout_ms, &g);
+
+    zkr_grant_free(g);
+    return rc;
+}
+
+static int call_zkr_rwlock_acquire_write(int64_t timeout_ms)
+{
+    zkr_grant *g;
+    int rc = zkr_rwlock_acquire_write(it.rwlock, timeout_ms, &g);
+
+    zkr_grant_free(g);
+    return rc;
+}
+
+static int call_zkr_participants_list(int64_t timeout_ms)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list;
+    int rc;
+
+    opts.timeout_ms = timeout_ms;
+    rc = zkr_participants_list(it.session, "/lock", &opts, &list);
+    zkr_participants_free(list);
+    return rc;
+}
+
+static int call_zkr_locks_find(int64_t timeout_ms)
+{
+    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
+    struct zkr_locks *list;
+    int rc;
+
+    opts.timeout_ms = timeout_ms;
+    rc = zkr_locks_find(it.session, "/lock", &opts, &list);
+    zkr_locks_free(list);
+    return rc;
+}
+
+static int commit(int64_t timeout_ms, bool guarded)
+{
+    zkr_txn *txn;
+    int rc = zkr_txn_new(it.session, &txn);
+
+    if (rc == ZKR_OK)
+        rc = zkr_txn_delete(txn, "/a", 0);
+    if (rc == ZKR_OK)
+        rc = guarded ? zkr_grant_guarded_commit(it.grant, txn, timeout_ms)
+                     : zkr_txn_commit(txn, timeout_ms);
+    zkr_txn_free(txn);
+    return rc;
+}
+
+static int call_zkr_txn_commit(int64_t timeout_ms)
+{
+    return commit(timeout_ms, false);
+}
+
+static int call_zkr_grant_guarded_commit(int64_t timeout_ms)
+{
+    return commit(timeout_ms, true);
+}
+
+#define CALL(name, ...)                                                        \
+    static int call_##name(int64_t timeout_ms)                                 \
+    {                                                                          \
+        return name(__VA_ARGS__);                                              \
+    }
+
+CALL(zkr_reentrant_mutex_acquire, it.reentrant, timeout_ms)
+CALL(zkr_grant_verify, it.grant, timeout_ms)
+CALL(zkr_grant_guarded_set, it.grant, "/a", "", 0, 0, timeout_ms, NULL)
+CALL(zkr_grant_guarded_create, it.grant, "/a", "", 0, timeout_ms)
+CALL(zkr_grant_guarded_delete, it.grant, "/a", 0, timeout_ms)
+CALL(zkr_session_get, it.session, "/a", timeout_ms, NULL)
+CALL(zkr_session_exists, it.session, "/a", timeout_ms, NULL)
+CALL(zkr_session_children, it.session, "/a", timeout_ms, NULL)
+CALL(zkr_session_sync, it.session, timeout_ms)
+CALL(zkr_session_create, it.session, "/a", "", 0, NULL, timeout_ms, NULL)
+CALL(zkr_session_set, it.session, "/a", "", 0, 0, timeout_ms, NULL)
+CALL(zkr_session_delete, it.session, "/a", 0, timeout_ms)
+CALL(zkr_participants_break, it.session, zkr_grant_node(it.grant), 1,
+     timeout_ms)
+
+#define ROW(name)                                                              \
+    {                                                                          \
+#name, call_##name                                                     \
+    }
+
+static const struct row {
+    const char *name;
+    int (*call)(int64_t timeout_ms);
+} rows[] = {
+    ROW(zkr_mutex_acquire),
+    ROW(zkr_unfair_mutex_acquire),
+    ROW(zkr_reentrant_mutex_acquire),
+    ROW(zkr_rwlock_acquire_read),
+    ROW(zkr_rwlock_acquire_write),
+    ROW(zkr_grant_verify),
+    ROW(zkr_grant_guarded_set),
+    ROW(zkr_grant_guarded_create),
+    ROW(zkr_grant_guarded_delete),
+    ROW(zkr_grant_guarded_commit),
+    ROW(zkr_session_get),
+    ROW(zkr_session_exists),
+    ROW(zkr_session_children),
+    ROW(zkr_session_sync),
+    ROW(zkr_session_create),
+    ROW(zkr_session_set),
+    ROW(zkr_session_delete),
+    ROW(zkr_txn_commit),
+    ROW(zkr_participants_list),
+    ROW(zkr_participants_break),
+    ROW(zkr_locks_find),
+};
+
+static void ends_after(const struct row *row, int64_t timeout_ms)
+{
+    int64_t began = zkr__clock_now();
+    int rc = row->call(timeout_ms);
+    int64_t took_ms = (zkr__clock_now() - began) / ZKR__MS;
+
+    if (rc == ZKR_OK)
+        fail_msg("%s succeeds", row->name);
+    if (took_ms < SHORT_MS || took_ms >= LONG_MS)
+        fail_msg("%s ends after %d ms: %s", row->name, (int)took_ms,
+                 zkr_error_detail());
+}
+
+static void zero_is_the_reply_timeout(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        ends_after(&rows[i], 0);
+}
+
+static void a_timeout_is_in_milliseconds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        ends_after(&rows[i], SHORT_MS);
+}
+
+struct waiter {
+    const struct row *row;
+    atomic_bool ended;
+    pthread_t thread;
+};
+
+static void *wait_without_limit(void *user)
+{
+    struct waiter *w = user;
+
+    any_result(w->row->call(-1));
+    atomic_store(&w->ended, true);
+    return NULL;
+}
+
+/* Calls that begin later, and end, show that the time has come. */
+static void less_than_zero_waits_without_limit(void **state)
+{
+    struct waiter waiters[COUNT(rows)];
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        waiters[i].row = &rows[i];
+        atomic_init(&waiters[i].ended, false);
+        assert_int_equal(pthread_create(&waiters[i].thread, NULL,
+                                        wait_without_limit, &waiters[i]),
+                         0);
+    }
+    zero_is_the_reply_timeout(state);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (atomic_load(&waiters[i].ended))
+            fail_msg("%s ends", rows[i].name);
+    }
+    (void)teardown(state);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(zero_is_the_reply_timeout, setup_short,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_timeout_is_in_milliseconds,
+                                        setup_long, teardown),
+        cmocka_unit_test_setup(less_than_zero_waits_without_limit, setup_short),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
