@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <zkrecipes/testing.h>
+
 #include "secured.h"
 
 enum {
@@ -116,6 +118,19 @@ static void a_new_session_is_over_tls_too(void **state)
     }
     release(acquire(m));
     zkr_mutex_free(m);
+    close_session(s);
+}
+
+/* It would be ended by a request on a plain connection. */
+static void a_session_over_tls_is_not_ended_for_a_test(void **state)
+{
+    zkr_session *s = open_tls();
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(zkr_test_expire_session(s), ZKR_ENOTSUP);
+    says("TLS");
+    assert_true(zkr_session_epoch(s) == 1);
     close_session(s);
 }
 
@@ -368,6 +383,7 @@ static int run_group(void)
         cmocka_unit_test(a_lock_works_over_tls),
         cmocka_unit_test(a_key_may_have_a_password),
         cmocka_unit_test(a_new_session_is_over_tls_too),
+        cmocka_unit_test(a_session_over_tls_is_not_ended_for_a_test),
         cmocka_unit_test(a_lock_outlives_the_connection),
         cmocka_unit_test(an_authority_that_has_not_signed_is_told),
         cmocka_unit_test(only_the_named_authorities_are_believed),
