@@ -19,7 +19,7 @@ import textwrap
 TITLE = re.compile(r'(Time|Threads|Owns|On error|Errors|Source|Example) {2,}(.*)')
 ITEM = re.compile(r' *(-|[0-9]+\.) (.*)')
 COMMENT = re.compile(r'/\*+<?\s?(.*?)\s*\*/', re.S)
-MARKS = re.compile(r'(ZKR_[A-Z]\w+\s+)+') # of a function
+MARKS = re.compile(r'(ZKR_[A-Z]\w+\s+)+')  # of a function
 FUNCTION = re.compile(r'\b(zkr_\w+)\s*\(')
 NAMES = re.compile(r'^(?:struct|enum) (zkr_\w+) \{|\(\*(zkr_\w+)\)|\b(zkr_\w+);$', re.M)
 
@@ -191,33 +191,48 @@ def body(lines, pages):
     return '\n'.join(out)
 
 
-def write_page(header, directory, pages, version, date):
-    names = [header.page] + [name_of(code) for _, code in header.section(True) if code]
-    out = ['.\\" Made by docs/man/pages.py from include/zkrecipes/%s.' % header.name,
-           '.TH %s 3 %s "zkrecipes %s" "C library"' % (header.page.upper(), date, version),
-           '.ad l', '.nh', '.SH NAME', '%s \\- %s' % (', '.join(dict.fromkeys(names)),
-                                     prose([header.brief], pages).replace('\n', ' ')),
-           '.SH SYNOPSIS', '.nf', '.B #include <zkrecipes/%s>' % header.name, '.fi']
-    for _, code in header.section(True):
-        if code:
-            out += ['.PP', prototype(code)]
-    out += ['.SH DESCRIPTION', body(comment_lines(header.about), pages)]
+def synopsis(header, pages):
+    functions = [code for _, code in header.section(True) if code]
+    names = dict.fromkeys([header.page, *map(name_of, functions)])
+    yield '.SH NAME'
+    yield '%s \\- %s' % (', '.join(names), prose([header.brief], pages).replace('\n', ' '))
+    yield '.SH SYNOPSIS\n.nf\n.B #include <zkrecipes/%s>\n.fi' % header.name
+    for code in functions:
+        yield '.PP\n' + prototype(code)
+
+
+def entries(section, of_functions, pages):
+    for comment, code in section:
+        if not code:
+            yield '.SS Note' if of_functions else '.PP'
+        elif of_functions:
+            yield '.SS %s()\n%s' % (name_of(code), prototype(code))
+        else:
+            yield '.PP\n' + verbatim(code)
+        if comment:
+            yield body(comment_lines(comment), pages)
+
+
+def page(header, pages, version, date):
+    yield '.\\" Made by docs/man/pages.py from include/zkrecipes/%s.' % header.name
+    yield '.TH %s 3 %s "zkrecipes %s" "C library"' % (header.page.upper(), date, version)
+    yield '.ad l\n.nh'
+    yield from synopsis(header, pages)
+    yield '.SH DESCRIPTION'
+    yield body(comment_lines(header.about), pages)
     for title, of_functions in ('TYPES', False), ('FUNCTIONS', True):
         section = header.section(of_functions)
-        out += ['.SH ' + title] if section else []
-        for comment, code in section:
-            if code and of_functions:
-                out += ['.SS %s()' % name_of(code), prototype(code)]
-            elif code:
-                out += ['.PP', verbatim(code)]
-            elif of_functions:
-                out.append('.SS Note')
-            if comment:
-                out.append(body(comment_lines(comment), pages))
-    related = sorted({page_of(name) for name in header.includes} & pages)
-    out += ['.SH SEE ALSO', *['.BR %s (3),' % page for page in related], '.BR zkrecipes (7)']
-    text = re.sub(r'^(\.S[HS] .*)\n\.PP$', r'\1', '\n'.join(out), flags=re.M)
-    (directory / (header.page + '.3')).write_text(text + '\n')
+        if section:
+            yield '.SH ' + title
+            yield from entries(section, of_functions, pages)
+    yield '.SH SEE ALSO'
+    for related in sorted({page_of(name) for name in header.includes} & pages):
+        yield '.BR %s (3),' % related
+    yield '.BR zkrecipes (7)\n'
+
+
+def without_empty_paragraphs(text):
+    return re.sub(r'^(\.(?:S[HS] .*|PP))(\n\.PP)+$', r'\1', text, flags=re.M)
 
 
 def main(directory, version, date, paths):
@@ -226,7 +241,8 @@ def main(directory, version, date, paths):
     headers = [Header(pathlib.Path(path)) for path in paths if path.endswith('.h')]
     pages = {header.page for header in headers}
     for header in headers:
-        write_page(header, directory, pages, version, date)
+        text = '\n'.join(page(header, pages, version, date))
+        (directory / (header.page + '.3')).write_text(without_empty_paragraphs(text))
         for name in header.names():
             if name not in pages:
                 (directory / (name + '.3')).write_text('.so man3/%s.3\n' % header.page)
