@@ -21,7 +21,8 @@ struct zkr_unfair_mutex {
 static void exists_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (c->intent != ZKR__WAIT && !c->node.thorough)
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'",
+                                  c->node.request_path);
     else
         zkr__claim_wait_for_locked(c, ZKR__UNFAIR_NAME);
 }
@@ -63,7 +64,9 @@ static void met_locked(struct zkr__claim *c,
         zkr__claim_stop_watching_locked(c);
         zkr__claim_prove_locked(c, "found, and ours");
     } else if (c->intent != ZKR__WAIT) {
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'%s",
+                                  c->node.request_path,
+                                  c->wait.rival == NULL ? "" : c->wait.rival);
     }
 }
 

@@ -169,6 +169,7 @@ void zkr__claim_unref(struct zkr__claim *c)
     if (c->beside != NULL)
         zkr__claim_unref(c->beside);
     zkr__ghosts_free(c->ghosts);
+    free(c->wait.rival);
     if (c->cohort.delegate != NULL) {
         zkr__claim_unref(c->cohort.delegate);
         c->node.request_path = NULL; /* was of that one */

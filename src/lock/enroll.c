@@ -20,6 +20,32 @@ static void probe_locked(struct zkr__claim *c) ZKR__LOCKED
     zkr__line_ask_locked(c);
 }
 
+/* The first of those that conflict has the lock, or is the next to have it. */
+static const struct zkr__contender *holder(const struct zkr__claim *c,
+                                           const struct zkr__queue *queue)
+{
+    size_t i;
+
+    for (i = 0; i < queue->count; i++) {
+        struct zkr__nearest nearest = ZKR__NEAREST_INIT;
+
+        zkr__nearest_pass(&nearest, i, queue->all[i].kind);
+        if (c->recipe->waits_for(&nearest) != ZKR__NOBODY)
+            break;
+    }
+    return &queue->all[i];
+}
+
+static void busy_locked(struct zkr__claim *c,
+                        const struct zkr__queue *queue) ZKR__LOCKED
+{
+    const struct zkr__contender *it = holder(c, queue);
+
+    zkr__claim_give_up_locked(c, ZKR_EBUSY, "is %s by '%s'%s",
+                              it == queue->all ? "held" : "wanted", it->name,
+                              it->ours ? " of this session" : "");
+}
+
 void zkr__claim_probed_locked(struct zkr__claim *c, int rc,
                               const struct zkr__queue *queue)
 {
@@ -28,7 +54,7 @@ void zkr__claim_probed_locked(struct zkr__claim *c, int rc,
     if (rc == ZKR_OK)
         nearest = zkr__queue_nearest(queue, ZKR__NOBODY);
     if (rc == ZKR_OK && c->recipe->waits_for(&nearest) != ZKR__NOBODY)
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held");
+        busy_locked(c, queue);
     else if (rc == ZKR_OK || rc == ZKR_ZNONODE)
         zkr__claim_enter_locked(c, "free");
     else

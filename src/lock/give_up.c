@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "lock/cohort.h"
+
+#define SILENCE_MAX 64
 
 static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
 {
@@ -99,27 +102,42 @@ static const struct zkr__claim *on_its_way(const struct zkr__claim *c)
                                                                 : c;
 }
 
+/* Says for how long the servers have been silent. */
+static const char *silence(const struct zkr_session *s, char text[SILENCE_MAX])
+{
+    int64_t ms = (zkr__clock_boot() - s->answered_at) / ZKR__MS;
+
+    if (s->answered_at == 0)
+        return "the servers have not answered yet";
+    (void)snprintf(text, SILENCE_MAX, "the last answer came %lld ms ago",
+                   (long long)ms);
+    return text;
+}
+
 void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
     const struct zkr__claim *w = on_its_way(c);
     int rc = c->intent != ZKR__WAIT ? ZKR_ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
+    char text[SILENCE_MAX];
 
     if (!zkr__session_connected(s))
         zkr__claim_give_up_locked(c, rc,
-                                  "deadline passed without a connection");
+                                  "deadline passed without a connection; %s",
+                                  silence(s, text));
     else if (w->sm.state == ZKR__CLAIM_HELD)
         zkr__claim_give_up_locked(
             c, rc, "deadline passed, waiting for another thread");
     else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
              w->wait.watch != NULL)
-        zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'",
-                                  zkr__path_name(w->wait.watch->path));
+        zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'%s",
+                                  zkr__path_name(w->wait.watch->path),
+                                  w->wait.rival == NULL ? "" : w->wait.rival);
     else if (w->place.behind && zkr__line_ahead_locked(w) != NULL)
         zkr__claim_give_up_locked(
-            c, rc, "deadline passed, waiting for '%s'",
+            c, rc, "deadline passed, waiting for '%s' of this session",
             zkr__path_name(zkr__line_ahead_locked(w)->node.path));
     else
-        zkr__claim_give_up_locked(c, rc, "deadline passed while %s",
-                                  zkr__sm_name(&w->sm));
+        zkr__claim_give_up_locked(c, rc, "deadline passed while %s; %s",
+                                  zkr__sm_name(&w->sm), silence(s, text));
 }

@@ -73,7 +73,7 @@ static void conflict_locked(struct zkr__claim *c,
     else if (ahead->ours)
         zkr__claim_wait_behind_locked(c, ahead->name);
     else if (c->intent != ZKR__WAIT)
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", ahead->name);
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "'%s' is ahead", ahead->name);
     else
         wait_for_other_locked(c, ahead->name);
 }

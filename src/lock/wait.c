@@ -2,12 +2,14 @@
 #include "lock/claim_steps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
+#include "lock/rival.h"
 #include "session/timer_thread.h"
 
 /* The interval between lists when the node before us cannot be read. */
@@ -106,11 +108,24 @@ static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
         relist_later_locked(c);
 }
 
+static void note_rival(struct zkr__claim *c, const struct zkr__zk_reply *node)
+{
+    char text[ZKR__RIVAL_MAX];
+
+    free(c->wait.rival);
+    c->wait.rival = NULL;
+    if (node == NULL)
+        return;
+    zkr__rival_describe(node, text);
+    c->wait.rival = strdup(text); /* without memory a sentence is shorter */
+}
+
 void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
 {
     char *path;
 
     zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, name);
+    note_rival(c, NULL);
     c->wait.uprooted = false;
     if (!zkr__path_is_child_name(name)) {
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
@@ -128,7 +143,8 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
 void zkr__claim_wait_behind_locked(struct zkr__claim *c, const char *name)
 {
     if (c->intent != ZKR__WAIT) {
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'", name);
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "'%s' of this session is ahead",
+                                  name);
         return;
     }
     zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, "one of ours is ahead");
@@ -174,6 +190,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__watch_remove_locked(c->wait.watch); /* given up in the meantime */
         c->wait.watch = NULL;
     } else if (!zkr__claim_is_over(c)) {
+        note_rival(c, reply);
         met_locked(c, reply);
     }
     if (c->wait.uprooted)

@@ -33,10 +33,12 @@ static bool keep(struct zkr__errand *e, const struct zkr__zk_reply *reply)
 static int explain(const struct zkr__errand *e)
 {
     const struct query *q = ZKR__CONTAINER(e, struct query, errand);
+    char reason[ZKR__REASON_MAX];
 
-    return zkr__fail(e->rc, "%s '%.300s': %s",
-                     zkr__operation_verb(&q->operation), q->operation.path,
-                     e->why);
+    return zkr__fail(
+        e->rc, "%s '%.200s': %s", zkr__operation_verb(&q->operation),
+        q->operation.path,
+        zkr__operation_reason(&q->operation, e->rc, e->why, reason));
 }
 
 static void tell(struct zkr__errand *e)

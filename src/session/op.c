@@ -133,6 +133,7 @@ static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
     if (op->epoch != s->epoch || (rc != ZKR_OK && rc != ZKR_ZNONODE))
         return;
     s->answers++;
+    s->answered_at = now;
     if (rc == ZKR_OK && zkr__op_is_write(op))
         zkr__lease_committed(&s->lease, op->sent, now);
     else if (rc == ZKR_OK && op->request.type == ZKR__ZK_SYNC)

@@ -2,6 +2,7 @@
  * copied. */
 #include "session/operation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,28 @@ static const char *verb_of(enum zkr__zk_type type)
 const char *zkr__operation_verb(const struct zkr__operation *o)
 {
     return verb_of(o->request.type);
+}
+
+/* The servers do not tell which version the node has. */
+const char *zkr__operation_reason(const struct zkr__operation *o, int rc,
+                                  const char *why, char text[ZKR__REASON_MAX])
+{
+    size_t len = (size_t)(strrchr(o->path, '/') - o->path);
+
+    if (rc == ZKR_ZNONODE && o->request.type == ZKR__ZK_CREATE)
+        (void)snprintf(text, ZKR__REASON_MAX,
+                       "its parent '%.*s' does not exist",
+                       len == 0    ? 1
+                       : len > 150 ? 150
+                                   : (int)len,
+                       o->path);
+    else if (rc == ZKR_ZBADVERSION)
+        (void)snprintf(text, ZKR__REASON_MAX,
+                       "expected version %d, found another",
+                       (int)o->request.version);
+    else
+        return why;
+    return text;
 }
 
 static bool is_sequential(enum zkr_create_mode mode)

@@ -49,6 +49,12 @@ int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
 
 void zkr__operation_done(struct zkr__operation *o);
 
+/* Returns the reason of a refusal with `rc`, for people: what is known besides
+ * the code; or `why`. */
+#define ZKR__REASON_MAX 200
+const char *zkr__operation_reason(const struct zkr__operation *o, int rc,
+                                  const char *why, char text[ZKR__REASON_MAX]);
+
 /* Returns the verb, for people: "get". */
 const char *zkr__operation_verb(const struct zkr__operation *o);
 

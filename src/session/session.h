@@ -43,6 +43,7 @@ struct zkr_session {
     uint64_t epoch;
     uint64_t answers;        /* in this epoch, that show that it lives */
     uint64_t answers_before; /* in the one before */
+    int64_t answered_at;     /* the last one, by the lease's clock; 0: none */
     int64_t id;              /* of the present session; 0 without one */
     uint32_t timeout_ms;
     int over; /* why calls fail; 0 when they do not */

@@ -79,6 +79,7 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
                                                       : ZKR_SESSION_RECONNECTED,
                 "established");
     zkr__scout_rest_locked(s);
+    s->answered_at = zkr__clock_boot();
     if (s->tenant != NULL)
         s->tenant->upcalls->resumed(s->tenant);
     zkr__op_pump_locked(s);

@@ -83,9 +83,10 @@ static int explain(const struct zkr__errand *e)
     const struct zkr__operation *o = NULL;
     char lock[200] = "";
     char number[32] = "";
+    char reason[ZKR__REASON_MAX];
 
     if (is_guarded(txn))
-        (void)snprintf(lock, sizeof(lock), "%s '%.150s', ", txn->guard.noun,
+        (void)snprintf(lock, sizeof(lock), "%s '%.100s', ", txn->guard.noun,
                        txn->guard.name);
     if (txn->count > 1 && txn->failed >= 0)
         (void)snprintf(number, sizeof(number), "operation %d, ", txn->failed);
@@ -95,7 +96,8 @@ static int explain(const struct zkr__errand *e)
         return zkr__fail(e->rc, "%stransaction of %zu operations: %s", lock,
                          txn->count, e->why);
     return zkr__fail(e->rc, "%s%s%s '%.150s': %s", lock, number,
-                     zkr__operation_verb(o), o->path, e->why);
+                     zkr__operation_verb(o), o->path,
+                     zkr__operation_reason(o, e->rc, e->why, reason));
 }
 
 static void tell(struct zkr__errand *e)

@@ -157,12 +157,14 @@ static void what_the_servers_refuse_is_told_apart(void **state)
     ok(zkr_session_create(s, in_dir("short"), "x", 1, &ephemeral, 0, NULL));
     refuses(make(in_dir("kept"), ""), ZKR_ZNODEEXISTS);
     refuses(make(in_dir("no/parent"), ""), ZKR_ZNONODE);
+    assert_non_null(strstr(zkr_error_detail(), "/no' does not exist"));
     refuses(make(in_dir("short/child"), ""), ZKR_ZNOCHILDRENFOREPHEMERALS);
     refuses(set(in_dir("none"), ""), ZKR_ZNONODE);
     refuses(set(in_dir("closed"), ""), ZKR_ZNOAUTH);
     refuses(zkr_session_set(s, in_dir("kept"), "", 0, 7, 0, NULL),
             ZKR_ZBADVERSION);
     refuses(zkr_session_delete(s, in_dir("kept"), 7, 0), ZKR_ZBADVERSION);
+    assert_non_null(strstr(zkr_error_detail(), "expected version 7"));
     refuses(zkr_session_delete(s, in_dir("none"), ZKR_ANY_VERSION, 0),
             ZKR_ZNONODE);
     refuses(zkr_session_delete(s, dir, ZKR_ANY_VERSION, 0), ZKR_ZNOTEMPTY);

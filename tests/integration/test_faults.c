@@ -530,6 +530,22 @@ static void a_server_that_stops_and_goes_on_makes_no_second_node(void **state)
     recorder_free(r);
 }
 
+static void a_wait_for_silent_servers_says_since_when(void **state)
+{
+    zkr_grant *none = NULL;
+
+    (void)state;
+    server_pause(the_server);
+    assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_error_detail(), "; the last answer came "));
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    assert_int_equal(zkr_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_error_detail(),
+                           "without a connection; the last answer came "));
+    server_resume(the_server);
+    release(acquire(m));
+}
+
 /* -- sessions that end ---------------------------------------------------- */
 
 static void a_session_that_ends_while_releasing_has_released(void **state)
@@ -596,6 +612,7 @@ static int run_group(void)
         TEST(closing_without_a_connection_says_what_stays),
         TEST(closing_with_a_silent_server_does_not_claim_success),
         TEST(a_server_that_stops_and_goes_on_makes_no_second_node),
+        TEST(a_wait_for_silent_servers_says_since_when),
         TEST(a_session_that_ends_while_releasing_has_released),
         TEST(a_try_whose_session_ends_fails),
     };

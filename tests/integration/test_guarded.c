@@ -157,14 +157,18 @@ static void what_is_wrong_with_the_write_is_told_apart(void **state)
             ZNODEEXISTS, g);
     refuses(zkr_grant_guarded_create(g, child("no/parent"), "x", 1, SOON_MS),
             ZNONODE, g);
+    assert_non_null(strstr(zkr_error_detail(), "/no' does not exist"));
+    assert_non_null(strstr(zkr_error_detail(), "its parent '/"));
     refuses(zkr_grant_guarded_create(g, zkr_grant_node(g), "x", 1, SOON_MS),
             ZNODEEXISTS, g);
     refuses(zkr_grant_guarded_set(g, child("none"), "x", 1, -1, SOON_MS, NULL),
             ZNONODE, g);
     refuses(zkr_grant_guarded_set(g, data, "x", 1, 7, SOON_MS, NULL),
             ZBADVERSION, g);
+    assert_non_null(strstr(zkr_error_detail(), "expected version 7"));
     refuses(zkr_grant_guarded_delete(g, child("none"), -1, SOON_MS), ZNONODE,
             g);
+    assert_null(strstr(zkr_error_detail(), "parent"));
     refuses(zkr_grant_guarded_delete(g, child("kept"), 7, SOON_MS), ZBADVERSION,
             g);
     refuses(zkr_grant_guarded_delete(g, data, -1, SOON_MS), ZNOTEMPTY, g);

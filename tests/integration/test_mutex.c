@@ -2,6 +2,7 @@
  * nodes, whom a claim waits for, and which nodes it ignores. */
 #include "fixture.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,46 @@ static void a_wait_that_times_out_says_for_whom_it_waited(void **state)
     assert_int_equal(zkr_mutex_acquire(m, 200, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000"));
+    assert_non_null(strstr(zkr_error_detail(), "of this session"));
     release(g);
     zkr_mutex_free(m);
+}
+
+/* What the others say of themselves has come with the watch. */
+static void the_holder_is_named_where_it_is_known(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_session *other = open_session();
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_mutex *theirs;
+    zkr_grant *g;
+    zkr_grant *none = NULL;
+    char holder[64];
+
+    (void)state;
+    opts.label = "nightly export";
+    ok(zkr_mutex_new(other, path, &opts, &theirs));
+    g = acquire(theirs);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_non_null(strstr(zkr_error_detail(), "': is held by '_c_"));
+    assert_non_null(strstr(zkr_error_detail(), "lock-0000000000'"));
+    assert_int_equal(zkr_mutex_acquire(m, 500, &none), ZKR_ETIMEDOUT);
+    (void)snprintf(holder, sizeof(holder), "(session 0x%" PRIx64 ", host '",
+                   zkr_session_id(other));
+    assert_non_null(strstr(zkr_error_detail(), holder));
+    (void)snprintf(holder, sizeof(holder), ", pid '%d', label '%s')",
+                   (int)getpid(), opts.label);
+    assert_non_null(strstr(zkr_error_detail(), holder));
+    assert_int_equal(admin_set(admin, zkr_grant_node(g), "hostA:123"), ZOK);
+    assert_int_equal(zkr_mutex_acquire(m, 500, &none), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_error_detail(), ", who says 'hostA:123')"));
+    assert_int_equal(admin_set(admin, zkr_grant_node(g), "\033[2J"), ZOK);
+    assert_int_equal(zkr_mutex_acquire(m, 500, &none), ZKR_ETIMEDOUT);
+    assert_null(strchr(zkr_error_detail(), '\033'));
+    release(g);
+    zkr_mutex_free(theirs);
+    zkr_mutex_free(m);
+    close_session(other);
 }
 
 static void the_node_says_who_holds_it(void **state)
@@ -256,6 +295,7 @@ static int run_group(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     static const struct CMUnitTest tests[] = {
         TEST(a_wait_that_times_out_says_for_whom_it_waited),
+        TEST(the_holder_is_named_where_it_is_known),
         TEST(the_node_says_who_holds_it),
         TEST(each_waiter_watches_only_the_node_before_it),
         TEST(contenders_of_other_clients_are_waited_for),

@@ -1,0 +1,64 @@
+/* Rivals: what the node that is in our way says of its owner, for people. */
+#include "lock/rival.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+
+/* Of each word of another client. */
+#define WORD_MAX 40
+
+static void add(char text[ZKR__RIVAL_MAX], const char *noun, const char *word)
+{
+    size_t len = strlen(text);
+    size_t size = word == NULL ? 0 : strlen(word);
+
+    if (size == 0 || size > WORD_MAX || zkr__text_fault(word) != NULL ||
+        len + strlen(noun) + size + 6 > ZKR__RIVAL_MAX)
+        return;
+    (void)snprintf(text + len, ZKR__RIVAL_MAX - len, ", %s '%s'", noun, word);
+}
+
+/* Our own records, and those of other versions of this library. */
+static void add_record(char text[ZKR__RIVAL_MAX], const json_t *record)
+{
+    const json_t *pid = json_object_get(record, "pid");
+    char number[24];
+
+    add(text, "host", json_string_value(json_object_get(record, "host")));
+    (void)snprintf(number, sizeof(number), "%lld",
+                   (long long)json_integer_value(pid));
+    add(text, "pid", pid == NULL ? NULL : number);
+    add(text, "label", json_string_value(json_object_get(record, "label")));
+}
+
+/* Curator writes its address, kazoo what it is told to. */
+static void add_word(char text[ZKR__RIVAL_MAX],
+                     const struct zkr__zk_reply *node)
+{
+    char word[WORD_MAX + 1];
+
+    if (node->data_len > WORD_MAX)
+        return;
+    (void)snprintf(word, sizeof(word), "%.*s", (int)node->data_len, node->data);
+    add(text, "who says", word);
+}
+
+void zkr__rival_describe(const struct zkr__zk_reply *node,
+                         char text[ZKR__RIVAL_MAX])
+{
+    json_t *record = NULL;
+
+    (void)snprintf(text, ZKR__RIVAL_MAX, " (session 0x%llx",
+                   (unsigned long long)node->stat.ephemeral_owner);
+    if (node->data != NULL && node->data_len > 0)
+        record = json_loadb(node->data, node->data_len, 0, NULL);
+    if (json_is_object(record))
+        add_record(text, record);
+    else if (node->data != NULL)
+        add_word(text, node);
+    json_decref(record);
+    (void)strcat(text, ")");
+}
