@@ -54,4 +54,25 @@ template <class Opts> inline Opts zkr__default_opts()
 /* clang-format on */
 #endif
 
+/*
+ * Flags are of an enum of their own, which is that of the member that takes
+ * them. They are combined with |, in C++, too.
+ */
+#ifdef __cplusplus
+#define ZKR__FLAGS(type)                                                       \
+    extern "C++" {                                                             \
+    constexpr type operator|(type a, type b)                                   \
+    {                                                                          \
+        return static_cast<type>(static_cast<unsigned>(a) |                    \
+                                 static_cast<unsigned>(b));                    \
+    }                                                                          \
+    inline type &operator|=(type &a, type b)                                   \
+    {                                                                          \
+        return a = a | b;                                                      \
+    }                                                                          \
+    }
+#else
+#define ZKR__FLAGS(type)
+#endif
+
 #endif

@@ -79,18 +79,19 @@ enum zkr_mutex_flags {
      *  persistent: kazoo cannot cope with containers. */
     ZKR_MUTEX_KAZOO_LAYOUT = 1u << 2,
 };
+ZKR__FLAGS(zkr_mutex_flags)
 
 /** Zero means default, for every member. */
 struct zkr_mutex_opts {
-    size_t size;        /**< Set by ZKR_MUTEX_OPTS_INIT. */
-    const char *label;  /**< Why you want the lock: written into the node, shown
-                             by tools. UTF-8 without control characters, at most
-                             ZKR_LABEL_MAX bytes. Copied. */
-    uint32_t flags;     /**< enum zkr_mutex_flags. */
-    uint32_t reserved;  /**< Zero. */
-    uint32_t retain_ms; /**< For how long a lock that is given back stays with
-                             the process when nobody wants it; 0: it does not
-                             stay. Unfair mutexes refuse it. */
+    size_t size;       /**< Set by ZKR_MUTEX_OPTS_INIT. */
+    const char *label; /**< Why you want the lock: written into the node, shown
+                            by tools. UTF-8 without control characters, at most
+                            ZKR_LABEL_MAX bytes. Copied. */
+    enum zkr_mutex_flags flags; /**< Any of them, with |. */
+    uint32_t reserved;          /**< Zero. */
+    uint32_t retain_ms;  /**< For how long a lock that is given back stays with
+                              the process when nobody wants it; 0: it does not
+                              stay. Unfair mutexes refuse it. */
     uint32_t retain_max; /**< The number of grants here after another contender
                               was seen to wait; 0: 64. Without retain_ms it
                               means nothing. */

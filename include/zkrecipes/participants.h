@@ -110,16 +110,17 @@ enum zkr_participants_flags {
     /** Read the ACL of the directory, too. */
     ZKR_PARTICIPANTS_ACL = 1u << 0,
 };
+ZKR__FLAGS(zkr_participants_flags)
 
 /** Zero means default, for every member. */
 struct zkr_participants_opts {
     size_t size;        /**< Set by ZKR_PARTICIPANTS_OPTS_INIT. */
     int64_t timeout_ms; /**< As zkrecipes.h says. */
     uint32_t limit;     /**< List no more than so many; 0: 10000. */
-    uint32_t flags;     /**< enum zkr_participants_flags. */
-    uint32_t reads;     /**< Read no more than the first so many of the queue;
-                             0: all that are listed. */
-    uint32_t reserved;  /**< Zero. */
+    enum zkr_participants_flags flags; /**< Any of them, with |. */
+    uint32_t reads;    /**< Read no more than the first so many of the queue;
+                            0: all that are listed. */
+    uint32_t reserved; /**< Zero. */
 };
 
 #define ZKR_PARTICIPANTS_OPTS_INIT                                             \
@@ -254,7 +255,7 @@ struct zkr_locks {
     size_t visited;                     /**< Nodes that were looked at. */
     size_t skipped; /**< Nodes that were left out: not readable, or with a path
                          longer than ZKR_PATH_MAX. */
-    uint32_t cut;   /**< enum zkr_locks_cut; 0: it looked everywhere. */
+    enum zkr_locks_cut cut;   /**< 0: it looked everywhere. */
     const char *skipped_path; /**< The first that was skipped, or NULL, */
     int skipped_error;        /**< ... and why: ZKR_ZNOAUTH, or ZKR_EPATH. */
 };
@@ -265,15 +266,16 @@ enum zkr_locks_flags {
      *  wants at present is such a directory, but so are many others. */
     ZKR_LOCKS_EMPTY = 1u << 0,
 };
+ZKR__FLAGS(zkr_locks_flags)
 
 /** Zero means default, for every member. */
 struct zkr_locks_opts {
-    size_t size;        /**< Set by ZKR_LOCKS_OPTS_INIT. */
-    int64_t timeout_ms; /**< As zkrecipes.h says. */
-    uint32_t flags;     /**< enum zkr_locks_flags. */
-    uint32_t depth;     /**< Levels; 1 is the root alone; 0: 32. */
-    uint32_t limit;     /**< Find no more than so many; 0: 10000. */
-    uint32_t visits;    /**< Look at no more nodes; 0: 100000. */
+    size_t size;                /**< Set by ZKR_LOCKS_OPTS_INIT. */
+    int64_t timeout_ms;         /**< As zkrecipes.h says. */
+    enum zkr_locks_flags flags; /**< Any of them, with |. */
+    uint32_t depth;             /**< Levels; 1 is the root alone; 0: 32. */
+    uint32_t limit;             /**< Find no more than so many; 0: 10000. */
+    uint32_t visits;            /**< Look at no more nodes; 0: 100000. */
 };
 
 #define ZKR_LOCKS_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_locks_opts)

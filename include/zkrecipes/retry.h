@@ -33,11 +33,11 @@ enum zkr_retry_kind {
 
 /** All zero is the default policy. */
 struct zkr_retry {
-    uint32_t kind;           /**< enum zkr_retry_kind. */
-    uint32_t base_ms;        /**< First delay; at least 1 for FIXED, EXPON. */
-    uint32_t cap_ms;         /**< Longest delay; 0 is 2000. */
-    uint32_t max_retries;    /**< Attempts after the first; 0 is no limit. */
-    uint64_t max_elapsed_ms; /**< Since the first attempt; 0 is no limit. */
+    enum zkr_retry_kind kind; /**< What the other members mean. */
+    uint32_t base_ms;         /**< First delay; at least 1 for FIXED, EXPON. */
+    uint32_t cap_ms;          /**< Longest delay; 0 is 2000. */
+    uint32_t max_retries;     /**< Attempts after the first; 0 is no limit. */
+    uint64_t max_elapsed_ms;  /**< Since the first attempt; 0 is no limit. */
 };
 
 /* clang-format off */

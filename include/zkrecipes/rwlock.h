@@ -79,13 +79,14 @@ enum zkr_rwlock_flags {
     /** Each mode is reentrant for the thread that holds it. */
     ZKR_RWLOCK_REENTRANT = 1u << 3,
 };
+ZKR__FLAGS(zkr_rwlock_flags)
 
 /** Zero means default, for every member. */
 struct zkr_rwlock_opts {
-    size_t size;         /**< Set by ZKR_RWLOCK_OPTS_INIT. */
-    const char *label;   /**< As in struct zkr_mutex_opts. Copied. */
-    uint32_t flags;      /**< enum zkr_rwlock_flags. */
-    uint32_t reserved;   /**< Zero. */
+    size_t size;                 /**< Set by ZKR_RWLOCK_OPTS_INIT. */
+    const char *label;           /**< As in struct zkr_mutex_opts. Copied. */
+    enum zkr_rwlock_flags flags; /**< Any of them, with |. */
+    uint32_t reserved;           /**< Zero. */
     uint32_t retain_ms;  /**< As in struct zkr_mutex_opts, of the write lock. */
     uint32_t retain_max; /**< As in struct zkr_mutex_opts. */
 };

@@ -87,6 +87,7 @@ enum zkr_session_flags {
      *  it reaches servers that are just starting. */
     ZKR_SESSION_ONE_ROUND = 1u << 2,
 };
+ZKR__FLAGS(zkr_session_flags)
 
 /** The check of a server's certificate. The ZooKeeper client checks its chain,
  *  and nothing else: the library refuses the other values (ZKR_ENOTSUP), and
@@ -102,33 +103,33 @@ enum zkr_tls_verify {
 
 /** Zero means default, for every member. */
 struct zkr_session_opts {
-    size_t size;                 /**< Set by ZKR_SESSION_OPTS_INIT. */
-    uint32_t session_timeout_ms; /**< Asked of the server; default 10000. The
-                                      server may grant less or more. */
-    uint32_t connect_timeout_ms; /**< How long an open tries; default 15000. */
-    uint32_t reply_timeout_ms;   /**< How long a call without a deadline of its
-                                      own (a try, a release) waits for answers;
-                                      default 5000. */
-    uint32_t flags;              /**< enum zkr_session_flags. */
-    const char *chroot;          /**< Prefix of all paths, such as "/app". It
-                                      must exist. It may follow the hosts
-                                      instead. */
-    const char *auth_scheme;     /**< Such as "digest"; needs auth. */
-    const char *auth;            /**< Such as "user:password". Copied; sent in
-                                      clear text by the client. */
-    const char *acl;             /**< ACL of all nodes that we create:
-                                      "scheme:id:perms", comma-separated, perms
-                                      of the letters "cdrwa". Default: without
-                                      auth "world:anyone:cdrwa", with auth
-                                      "auth::cdrwa" (whoever has our auth). */
-    struct zkr_retry retry;      /**< Default: exponential, no end. */
-    uint32_t lease_ping_gap_ms;  /**< The lease assumes that the leader pings
-                                      its followers at least that often; it does
-                                      so every half tick. Default: three tenths
-                                      of the session timeout, right where nobody
-                                      has lowered minSessionTimeout. */
-    uint32_t lease_margin_ms;    /**< Subtracted from the end of the lease, for
-                                      clocks and callbacks. Default 50. */
+    size_t size;                  /**< Set by ZKR_SESSION_OPTS_INIT. */
+    uint32_t session_timeout_ms;  /**< Asked of the server; default 10000. The
+                                       server may grant less or more. */
+    uint32_t connect_timeout_ms;  /**< How long an open tries; default 15000. */
+    uint32_t reply_timeout_ms;    /**< How long a call without a deadline of its
+                                       own (a try, a release) waits for answers;
+                                       default 5000. */
+    enum zkr_session_flags flags; /**< Any of them, with |. */
+    const char *chroot;           /**< Prefix of all paths, such as "/app". It
+                                       must exist. It may follow the hosts
+                                       instead. */
+    const char *auth_scheme;      /**< Such as "digest"; needs auth. */
+    const char *auth;             /**< Such as "user:password". Copied; sent in
+                                       clear text by the client. */
+    const char *acl;              /**< ACL of all nodes that we create:
+                                       "scheme:id:perms", comma-separated, perms
+                                       of the letters "cdrwa". Default: without
+                                       auth "world:anyone:cdrwa", with auth
+                                       "auth::cdrwa" (whoever has our auth). */
+    struct zkr_retry retry;       /**< Default: exponential, no end. */
+    uint32_t lease_ping_gap_ms;   /**< The lease assumes that the leader pings
+                                       its followers at least that often; it does
+                                       so every half tick. Default: three tenths
+                                       of the session timeout, right where nobody
+                                       has lowered minSessionTimeout. */
+    uint32_t lease_margin_ms;     /**< Subtracted from the end of the lease, for
+                                       clocks and callbacks. Default 50. */
     int64_t within; /**< The session of a program that waits for the end of
                          ours, as zk-lockctl run waits for its command, which
                          finds the session in ZKLOCK_SESSION. Written into our
@@ -145,8 +146,8 @@ struct zkr_session_opts {
                                not ask for it. */
     const char *tls_key;  /**< File: the private key of tls_cert. */
     const char *tls_password; /**< Of tls_key; default: it has none. Copied. */
-    uint32_t tls_verify;      /**< enum zkr_tls_verify. */
-    uint32_t reserved;        /**< Zero. */
+    enum zkr_tls_verify tls_verify; /**< What is checked. */
+    uint32_t reserved;              /**< Zero. */
 
     /* SASL: with any of these, and then with sasl_mechanism. Not together with
      * TLS: the client cannot do both. */

@@ -174,6 +174,40 @@ int main() { return 0; }
 END
 }
 
+flags() {
+    compiles 'use of flags' <<END || true
+#include <zkrecipes/zkrecipes.h>
+int main(void)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+
+    opts.flags = ZKR_MUTEX_FAIL_ON_SESSION_LOSS | ZKR_MUTEX_KAZOO_LAYOUT;
+    opts.flags |= ZKR_MUTEX_PERSISTENT_PARENTS;
+    return opts.flags == (ZKR_MUTEX_FAIL_ON_SESSION_LOSS |
+                          ZKR_MUTEX_PERSISTENT_PARENTS |
+                          ZKR_MUTEX_KAZOO_LAYOUT) ? 0 : 1;
+}
+END
+    if ! "$tmp/program"; then
+        echo "flags are not combined as $standard"
+        failed=1
+    fi
+    (compiles 'a flag of another function') <<END >"$tmp/refused" || true
+#include <zkrecipes/zkrecipes.h>
+int main(void)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+
+    opts.flags = ZKR_RWLOCK_REENTRANT;
+    return opts.flags == 0;
+}
+END
+    if ! grep -q 'error:.*zkr_rwlock_flags' "$tmp/refused"; then
+        echo "a flag of another function is taken as $standard"
+        failed=1
+    fi
+}
+
 # A code is no state: gcc and, in C++, clang warn of the mistake.
 code_is_no_state() {
     (compiles 'a code as a state') <<END >"$tmp/refused" || true
@@ -194,6 +228,7 @@ for standard in $standards; do
     initializers
     retry_policies
     results_are_looked_at
+    flags
     if [ "$language" = c++ ]; then
         tags_are_types
         inside_extern_c

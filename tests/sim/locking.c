@@ -11,7 +11,8 @@ static int make_lock(struct thread *t, void **lock)
     struct zkr_rwlock_opts rw_opts = ZKR_RWLOCK_OPTS_INIT;
     int rc = 0;
 
-    opts.flags = rw_opts.flags = t->flags;
+    opts.flags = t->flags;
+    rw_opts.flags = t->flags;
     opts.retain_ms = rw_opts.retain_ms = t->process->stays.ms;
     opts.retain_max = rw_opts.retain_max = t->process->stays.max;
     if (t->flags != 0)

@@ -113,7 +113,8 @@ static void mistake_looks(zkr_session *s)
     expect("no slash", zkr_locks_find(s, "a", NULL, &locks), ZKR_EPATH);
     expect("a long root", zkr_locks_find(s, too_long, NULL, &locks),
            ZKR_ETOOLONG);
-    list_opts.flags = find_opts.flags = 0x80;
+    list_opts.flags = 0x80;
+    find_opts.flags = 0x80;
     expect("flags", zkr_participants_list(s, "/a", &list_opts, &list),
            ZKR_EINVAL);
     expect("flags", zkr_locks_find(s, "/", &find_opts, &locks), ZKR_EINVAL);
