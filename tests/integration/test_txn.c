@@ -188,10 +188,11 @@ static void what_cannot_be_asked_for_is_refused_at_once(void **state)
     zkr_session *other = open_session();
     zkr_grant *g = acquire(m);
     zkr_txn *foreign = NULL;
+    zkr_txn *none = NULL;
     zkr_txn *t = new_txn();
 
     (void)state;
-    assert_int_equal(zkr_txn_new(NULL, &t), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_new(NULL, &none), ZKR_EINVAL);
     assert_int_equal(zkr_txn_new(s, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_txn_commit(NULL, 0), ZKR_EINVAL);
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_EINVAL); /* it is empty */

@@ -19,11 +19,22 @@ static void forget(struct contender *c)
     c->grant = NULL;
 }
 
+/* A failed one leaves the grant that it has. */
+static int acquire_one(struct contender *c)
+{
+    zkr_grant *grant = NULL;
+    int rc = c->recipe->acquire(c->lock, c->timeout_ms, &grant);
+
+    if (rc == ZKR_OK)
+        c->grant = grant;
+    return rc;
+}
+
 static int carry_out(struct contender *c, int command)
 {
     switch (command) {
     case ACQUIRE:
-        return c->recipe->acquire(c->lock, c->timeout_ms, &c->grant);
+        return acquire_one(c);
     case RELEASE:
         return c->recipe->release(c->lock, c->target);
     default:
