@@ -6,7 +6,6 @@
 #include <zkrecipes/testing.h>
 
 #include "proxy.h"
-#include "security.h"
 
 static struct proxy *proxy;
 static zkr_session *s; /* through the proxy, and so never over TLS */
@@ -110,16 +109,6 @@ static void a_callback_cannot_wait_for_the_end(void **state)
     recorder_free(r);
 }
 
-static void over_tls_no_session_is_ended(void **state)
-{
-    zkr_grant *g = acquire(m);
-
-    (void)state;
-    assert_int_equal(zkr_test_expire_session(s), ZKR_ENOTSUP);
-    ok(zkr_grant_check(g));
-    release(g);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static int run_group(void)
@@ -130,15 +119,7 @@ static int run_group(void)
         TEST(a_session_without_a_connection_is_not_ended),
         TEST(a_callback_cannot_wait_for_the_end),
     };
-    static const struct CMUnitTest tests_over_tls[] = {
-        TEST(over_tls_no_session_is_ended),
-        TEST(a_session_without_a_connection_is_not_ended),
-        TEST(a_callback_cannot_wait_for_the_end),
-    };
 
-    if (security_of_environment() == SERVER_TLS)
-        return cmocka_run_group_tests_name("testing", tests_over_tls, NULL,
-                                           NULL);
     return cmocka_run_group_tests_name("testing", tests, NULL, NULL);
 }
 
