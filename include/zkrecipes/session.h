@@ -50,6 +50,7 @@
 #include <stdint.h>
 
 #include <zkrecipes/error.h>
+#include <zkrecipes/log.h>
 #include <zkrecipes/retry.h>
 
 #ifdef __cplusplus
@@ -163,6 +164,14 @@ struct zkr_session_opts {
                                          Copied. */
     const char *sasl_password_file; /**< File: its first line is the password.
                                          Read by open. */
+
+    zkr_log_fn log;     /**< The log hook of this session (log.h), instead of
+                             that of the process. */
+    void *log_user;     /**< Passed to it. Stays yours, and must outlive the
+                             session. */
+    uint32_t log_level; /**< enum zkr_log_level: this and more severe ones;
+                             default ZKR_LOG_WARNING. */
+    uint32_t reserved2; /**< Zero. */
 };
 
 #define ZKR_SESSION_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_session_opts)

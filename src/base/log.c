@@ -8,21 +8,18 @@
 
 #include "base/thread_cancel.h"
 
+#define LOG_NOTHING (-1)
+
 /* The level is read without the lock, so that a silent log costs one load. */
-static atomic_int hook_level = ZKR__LOG_NOTHING;
+static atomic_int hook_level = LOG_NOTHING;
 static pthread_rwlock_t hook_lock = PTHREAD_RWLOCK_INITIALIZER;
 static zkr_log_fn hook_fn; /* under hook_lock */
 static void *hook_user;    /* under hook_lock */
-static void (*_Atomic follower)(void);
+static _Thread_local const struct zkr__log_hook *own;
 
-/* The callee reads the level itself: so the last one to be called gets the
- * latest level, in any order of two threads. */
-static void tell_follower(void)
+void zkr__log_use(const struct zkr__log_hook *hook)
 {
-    void (*fn)(void) = atomic_load(&follower);
-
-    if (fn != NULL)
-        fn();
+    own = hook;
 }
 
 void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
@@ -31,25 +28,16 @@ void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
     hook_fn = fn;
     hook_user = user;
     (void)pthread_rwlock_unlock(&hook_lock);
-    atomic_store(&hook_level, fn == NULL ? ZKR__LOG_NOTHING : (int)level);
-    tell_follower();
-}
-
-void zkr__log_follow(void (*fn)(void))
-{
-    atomic_store(&follower, fn);
-    tell_follower();
-}
-
-int zkr__log_level(void)
-{
-    return atomic_load(&hook_level);
+    atomic_store(&hook_level, fn == NULL ? LOG_NOTHING : (int)level);
 }
 
 bool zkr__log_wanted(enum zkr_log_level level)
 {
-    return (int)level <=
-           atomic_load_explicit(&hook_level, memory_order_relaxed);
+    int wanted = own != NULL
+                     ? own->level
+                     : atomic_load_explicit(&hook_level, memory_order_relaxed);
+
+    return (int)level <= wanted;
 }
 
 void zkr__log_line(enum zkr_log_level level, const char *line)
@@ -59,10 +47,15 @@ void zkr__log_line(enum zkr_log_level level, const char *line)
 
     if (!zkr__log_wanted(level))
         return;
-    (void)pthread_rwlock_rdlock(&hook_lock);
-    fn = hook_fn;
-    user = hook_user;
-    (void)pthread_rwlock_unlock(&hook_lock);
+    if (own != NULL) {
+        fn = own->fn;
+        user = own->user;
+    } else {
+        (void)pthread_rwlock_rdlock(&hook_lock);
+        fn = hook_fn;
+        user = hook_user;
+        (void)pthread_rwlock_unlock(&hook_lock);
+    }
     if (fn != NULL) {
         int cancel = zkr__thread_cancel_disable(); /* the hook may reach a
                                                cancellation point */

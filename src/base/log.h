@@ -6,15 +6,16 @@
 
 #include <zkrecipes/log.h>
 
-#define ZKR__LOG_NOTHING (-1)
+/* The hook of one session. */
+struct zkr__log_hook {
+    zkr_log_fn fn; /* NULL: it has none */
+    void *user;
+    int level;
+};
 
-/* Returns the level that the hook wants: an enum zkr_log_level, or
- * ZKR__LOG_NOTHING. */
-int zkr__log_level(void);
-
-/* Calls `fn` now, and whenever that level has changed. There is one follower:
- * the seam, whose client has a level of its own. */
-void zkr__log_follow(void (*fn)(void));
+/* What this thread logs goes to that hook from now on; NULL: to that of the
+ * process. A thread uses the hook of a session while it has its lock. */
+void zkr__log_use(const struct zkr__log_hook *hook);
 
 bool zkr__log_wanted(enum zkr_log_level level);
 

@@ -45,9 +45,14 @@ static int load_opts(struct zkr_session_opts *o,
     if ((o->flags & ~flags) != 0)
         return zkr__fail(ZKR_EINVAL, "session options: unknown flags %#x",
                          o->flags);
+    if (o->log_level > ZKR_LOG_DEBUG)
+        return zkr__fail(ZKR_EINVAL, "session options: log_level is %u",
+                         o->log_level);
     if ((o->auth_scheme == NULL) != (o->auth == NULL))
         return zkr__fail(ZKR_EINVAL, "session options: auth and auth_scheme "
                                      "need each other");
+    if (o->log_level == 0)
+        o->log_level = ZKR_LOG_WARNING;
     if (o->connect_timeout_ms == 0)
         o->connect_timeout_ms = DEFAULT_CONNECT_TIMEOUT_MS;
     if (o->reply_timeout_ms == 0)
@@ -101,6 +106,8 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     (void)zkr__cond_init(&s->connector_wake);
     (void)zkr__cond_init(&s->changed);
     rc = load_opts(&s->opts, opts);
+    s->log = (struct zkr__log_hook){ s->opts.log, s->opts.log_user,
+                                     (int)s->opts.log_level };
     zkr__session_init_states(s);
     if (zkr__dispatch_init(&s->dispatch,
                            rc == ZKR_OK &&

@@ -11,6 +11,7 @@
 #include <zkrecipes/stats.h>
 
 #include "base/list.h"
+#include "base/log.h"
 #include "base/mtx.h"
 #include "base/sm.h"
 #include "base/timer.h"
@@ -35,6 +36,7 @@ struct zkr_session {
     char *auth;
     struct zkr__acl acl;
     struct zkr__security security;
+    struct zkr__log_hook log;
 
     atomic_uint refs;
     struct zkr__mtx lock; /* guards everything below, and all that is opened */
@@ -105,11 +107,15 @@ static inline void zkr__session_lock(struct zkr_session *s)
     ZKR__ACQUIRES(zkr__any_session_lock) ZKR__NO_ANALYSIS
 {
     zkr__mtx_lock(&s->lock);
+    if (s->log.fn != NULL)
+        zkr__log_use(&s->log);
 }
 
 static inline void zkr__session_unlock(struct zkr_session *s)
     ZKR__RELEASES(zkr__any_session_lock) ZKR__NO_ANALYSIS
 {
+    if (s->log.fn != NULL)
+        zkr__log_use(NULL);
     zkr__mtx_unlock(&s->lock);
 }
 

@@ -1,11 +1,9 @@
 /* The client's log level, of which the process has one: it is raised while the
- * library needs more lines than the program has asked for, and then
- * restored. */
+ * library must see each connection, and then restored. */
 #include "zk/zk_level.h"
 
 #include <stdbool.h>
 
-#include <zkrecipes/log.h>
 #include <zookeeper/zookeeper.h>
 
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
@@ -13,7 +11,6 @@ extern ZOOAPI ZooLogLevel logLevel;
 
 /* All of it is under the gate. */
 static unsigned holders;
-static ZooLogLevel hook_wants;
 static bool raised;
 static ZooLogLevel raised_to;
 static ZooLogLevel found; /* ... from that */
@@ -26,12 +23,10 @@ static void set(ZooLogLevel level)
 
 static void adapt(void)
 {
-    ZooLogLevel wanted = holders > 0 ? ZOO_LOG_LEVEL_INFO : hook_wants;
-
     if (!raised || logLevel != raised_to)
         found = logLevel; /* the level that the program has set */
-    raised = found < wanted;
-    raised_to = raised ? wanted : found;
+    raised = holders > 0 && found < ZOO_LOG_LEVEL_INFO;
+    raised_to = raised ? ZOO_LOG_LEVEL_INFO : found;
     if (logLevel != raised_to)
         set(raised_to);
 }
@@ -45,17 +40,5 @@ void zkr__level_hold(void)
 void zkr__level_let_go(void)
 {
     holders--;
-    adapt();
-}
-
-/* DEBUG makes the client read freed memory (ZOOKEEPER-4809). */
-void zkr__level_want(int level)
-{
-    if (level >= ZKR_LOG_INFO)
-        hook_wants = ZOO_LOG_LEVEL_INFO;
-    else if (level >= ZKR_LOG_WARNING)
-        hook_wants = ZOO_LOG_LEVEL_WARN;
-    else
-        hook_wants = level >= ZKR_LOG_ERROR ? ZOO_LOG_LEVEL_ERROR : 0;
     adapt();
 }

@@ -1,5 +1,5 @@
 /* The client's log level, of which the process has one: it is raised while the
- * library needs more lines than the program has asked for, and then restored.
+ * library must see each connection, and then restored.
  *
  * While it is raised, handles of the program that have no log callback print
  * more, too; so it is raised as seldom as possible. A level that the program
@@ -12,8 +12,5 @@
  * is seen at the gate. */
 void zkr__level_hold(void);
 void zkr__level_let_go(void);
-
-/* Sets the level that the log hook wants: an enum zkr_log_level, or less. */
-void zkr__level_want(int level);
 
 #endif

@@ -133,15 +133,6 @@ static void on_log(const char *text)
     zkr__move_on_log(text);
 }
 
-/* The client's level is one for the process: it follows what the log hook
- * wants, from the first handle on. */
-static void follow_log(void)
-{
-    zkr__gate_shut();
-    zkr__level_want(zkr__log_level());
-    zkr__gate_open();
-}
-
 /* Raises the level until the first connection of the process has been seen at
  * the gate. */
 static void begin_learning(struct zkr__zk *zk)
@@ -296,7 +287,6 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     zk = new_zk(upcalls, session);
     if (zk == NULL)
         return ZKR_ENOMEM;
-    zkr__log_follow(follow_log);
     begin_learning(zk);
     rc = init_handle(zk, config);
     if (rc != ZKR_OK) {

@@ -930,6 +930,65 @@ static void nothing_is_printed_and_the_hook_gets_every_line(void **state)
     recorder_free(r);
 }
 
+struct lines {
+    atomic_int of_path; /* which name it */
+    const char *path;
+};
+
+static void count_lines_of_path(enum zkr_log_level level, const char *message,
+                                void *user)
+{
+    struct lines *lines = user;
+
+    (void)level;
+    if (strstr(message, lines->path) != NULL)
+        (void)atomic_fetch_add(&lines->of_path, 1);
+}
+
+static void use_a_lock(zkr_session *s, const char *path)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_grant *none = NULL;
+    zkr_grant *g = acquire(m);
+
+    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    release(g);
+    zkr_mutex_free(m);
+}
+
+static void the_hook_of_a_session_gets_its_lines(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    const char *path = new_path();
+    struct lines own = { .path = path };
+    struct lines others = { .path = path };
+    zkr_session *quiet;
+    zkr_session *s;
+    int count;
+
+    (void)state;
+    zkr_log_set(ZKR_LOG_DEBUG, count_lines_of_path, &others);
+    opts.log = count_lines_of_path;
+    opts.log_user = &own;
+    quiet = open_session_with(&opts); /* from warnings on */
+    use_a_lock(quiet, path);
+    close_session(quiet);
+    assert_int_equal(atomic_load(&own.of_path), 0);
+    opts.log_level = ZKR_LOG_DEBUG;
+    s = open_session_with(&opts);
+    use_a_lock(s, path);
+    close_session(s);
+    count = atomic_load(&own.of_path);
+    assert_true(count > 0);
+    assert_int_equal(atomic_load(&others.of_path), 0);
+    s = open_session();
+    use_a_lock(s, path);
+    close_session(s);
+    assert_true(atomic_load(&others.of_path) > 0);
+    assert_int_equal(atomic_load(&own.of_path), count);
+    zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
+}
+
 static void ignore_event(zhandle_t *zh, int type, int state, const char *path,
                          void *connected)
 {
@@ -1014,6 +1073,7 @@ static int run_group(void)
         cmocka_unit_test(nothing_is_left_after_an_open_that_failed),
         cmocka_unit_test(given_up_waits_leave_no_watch_on_the_server),
         cmocka_unit_test(nothing_is_printed_and_the_hook_gets_every_line),
+        cmocka_unit_test(the_hook_of_a_session_gets_its_lines),
         cmocka_unit_test(what_the_program_wants_of_the_client_is_left_alone),
     };
 

@@ -281,6 +281,10 @@ static void what_cannot_be_right_is_refused_at_once(void **state)
                      ZKR_EPATH);
     assert_int_equal(zkr_session_open_async(REFUSED, &opts, on_open, &told, &s),
                      ZKR_EINVAL);
+    opts.flags = 0;
+    opts.log_level = ZKR_LOG_DEBUG + 1;
+    assert_int_equal(zkr_session_open_async(REFUSED, &opts, on_open, &told, &s),
+                     ZKR_EINVAL);
     assert_int_equal(
         zkr_session_open_async(REFUSED, NULL, on_open, &told, NULL),
         ZKR_EINVAL);

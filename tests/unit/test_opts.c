@@ -36,7 +36,8 @@ _Static_assert(sizeof(struct zkr_mutex_opts) ==
                    sizeof(size_t) + sizeof(char *) + 4 * sizeof(uint32_t),
                "zkr_mutex_opts has padding");
 _Static_assert(sizeof(struct zkr_session_opts) ==
-                   sizeof(size_t) + 8 * sizeof(uint32_t) + 15 * sizeof(char *) +
+                   sizeof(size_t) + 10 * sizeof(uint32_t) +
+                       16 * sizeof(char *) + sizeof(zkr_log_fn) +
                        sizeof(struct zkr_retry) + sizeof(int64_t),
                "zkr_session_opts has padding");
 _Static_assert(sizeof(struct zkr_retry) ==
