@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex in an event loop of the program's own: five claims wait, and no
  * thread blocks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A job that runs once a day, on whichever machine is first: under the lock it
  * reads when it last ran, decides, and writes what it has done, all on the
  * session of the lock.

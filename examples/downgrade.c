@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A downgrade: write, then read what was written, with no other writer in
  * between.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A test of a program, as you may write it: the session ends while a lock is
  * held. The holder must notice, and stop; then it can get the lock again.
  *

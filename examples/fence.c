@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fenced file: only the newest holder of the lock adds a line. A holder that
  * has lost the lock and does not know it is refused.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A guarded write: only the holder of the lock changes data in ZooKeeper, even
  * when a write arrives late.
  *

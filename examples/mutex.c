@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fair distributed mutex: wait for it, work, give it back.
  *
  *   ./mutex 127.0.0.1:2181 /locks/orders */

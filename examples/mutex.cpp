@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The fair mutex in C++17: std's own locks take it, and what fails throws.
 //
 //   ./mutex_cpp 127.0.0.1:2181 /locks/orders

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The fair mutex from Python, through ctypes: no module is needed.
 
     ./mutex.py 127.0.0.1:2181 /locks/orders

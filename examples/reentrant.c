@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex that its owner may acquire again, so that functions which lock it can
  * call each other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A read/write lock: readers share it, a writer has it alone.
  *
  *   ./rwlock 127.0.0.1:2181 /locks/catalogue */

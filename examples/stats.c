@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a program shows to its monitoring: the counters of its session, as lines
  * that Prometheus reads.
  *

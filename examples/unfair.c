@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A guard against two instances of one job: the second one exits.
  *
  *   ./unfair 127.0.0.1:2181 /locks/nightly-export */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A watch that lasts: a program follows a node with its configuration, through
  * lost connections and new sessions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fair mutex: each contender waits for the one right before it. */
 #include "mutex_recipe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The recipe of the mutex: its nodes on the servers, for the recipes that share
  * it. */
 #ifndef ZKR__MUTEX_RECIPE_H

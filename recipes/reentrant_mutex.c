@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reentrant mutex: a mutex whose grant counts for the thread that has it.
  */
 #include <zkrecipes/reentrant_mutex.h>

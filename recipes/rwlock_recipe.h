@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The recipes of readers and writers: their nodes on the servers. */
 #ifndef ZKR__RWLOCK_RECIPE_H
 #define ZKR__RWLOCK_RECIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The unfair mutex: one node, and the client that creates it holds the lock.
  *
  * The name says nothing about the owner. A node is ours if our session made it

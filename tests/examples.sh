@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Run an example against a real server of its own; its exit status decides.
 #   examples.sh ZK_DEV PROGRAM
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that zk-dev ends a session: the lock that is held through it is lost.
 #   zk_dev.sh ZK_DEV ZK_LOCKCTL
 set -eu

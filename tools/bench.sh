@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Measure the locks beside those of others, and write docs/benchmarks.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A ZooKeeper C client with TLS and SASL, built from Debian's source package.
 # Debian's own binary has neither.
 set -euo pipefail

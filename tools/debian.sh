@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # To be sourced: the names of Debian releases, and the mirror from which this
 # machine gets them.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Shows with real processes how locks of zkrecipes work, in eight checks.
 set -euo pipefail
 

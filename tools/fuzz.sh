@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Build the fuzz targets with clang, libFuzzer and sanitizers, and run them.
 set -euo pipefail
 cd "$(dirname "$0")/.."

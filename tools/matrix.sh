@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The versions that docs/interop.md names: servers, Curator, kazoo, the client
 # and the compiler. The last line is "N passed, N failed".
 set -uo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tools/test.sh on another Debian, in a root of its own: compilers and client,
 # too.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # To be sourced: installs packages of Debian. The script has die().
 
 install_packages() { # log, package...: those of them that are missing

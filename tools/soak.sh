@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Build the soak and run it, for 20 minutes or for a given time.
 set -euo pipefail
 cd "$(dirname "$0")/.."

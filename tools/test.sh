@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Build with warnings as errors and run the tests; installs what is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # ZooKeeper, Curator and kazoo of another Debian, unpacked and not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Java side of a lock that C and Python programs share: README.md. */
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks of kazoo that share a path with Curator and zkrecipes.
 
 kazoo names its nodes so that Curator does not see them, and does not see

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The Python side of a lock that C and Java programs share: README.md."""
 
 import sys

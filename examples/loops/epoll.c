@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock in an epoll loop: its descriptor is one of those that the program
  * watches.
  *

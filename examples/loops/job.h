@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A job under a lock that never blocks; it knows nothing of the event loop that
  * calls it. */
 #ifndef JOB_H

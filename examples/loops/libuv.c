@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock in a loop of libuv: a poll handle on the descriptor of the session,
  * whose callback lets the session run what is due.
  *

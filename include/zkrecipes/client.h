@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The session as a client: the program's own reads and writes, on the session
  * that its locks use. Several writes in one are in txn.h, writes under a lock

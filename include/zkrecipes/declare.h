@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What the other headers are written with: the marks of functions, and the
  * initial values of options, in C11 and in every C++ since C++11.

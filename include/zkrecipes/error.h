@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Error codes of the library, in one number space with those of ZooKeeper.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A fence: lets a resource outside ZooKeeper refuse a holder that has lost its
  * lock and does not know it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A grant: the handle of a held lock, which tells the holder whether it still
  * holds it.

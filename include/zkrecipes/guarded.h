@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Guarded writes: data in ZooKeeper that only the holder of a lock changes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Lists of servers: how they are written, and the parser of the library.
  *

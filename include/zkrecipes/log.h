@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The log hook: receives the lines of the library and of the ZooKeeper client.
  * There is one for the whole process, and each session can have one of its own

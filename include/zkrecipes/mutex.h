@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A fair distributed mutex. Curator: InterProcessMutex, without the re-entry.
  *

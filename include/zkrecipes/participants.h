@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Participants: list who holds a lock and who waits for it, for whom and since
  * when; ask for a lock, or break it; and find locks. Curator:

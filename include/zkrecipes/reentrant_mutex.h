@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A fair distributed mutex that its owner may acquire again.
  * Curator: InterProcessMutex.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A reply: what the servers answered to a request of the program (client.h,
  * watch.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A request: the handle of an asynchronous acquire, of any recipe, that is
  * under way.

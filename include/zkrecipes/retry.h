@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Retry policies: when a request that failed with its connection is sent again.
  *

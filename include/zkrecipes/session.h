@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A session: the connection to a ZooKeeper ensemble that all locks share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Counters of a session, and of each lock object: for monitoring.
  *

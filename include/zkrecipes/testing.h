@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * For tests of a program: makes happen what the program must survive.
  * <zkrecipes/zkrecipes.h> does not include this header, because no program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Transactions: several writes and checks of versions, all or none.
  *

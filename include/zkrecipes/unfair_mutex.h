@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * An unfair distributed mutex: one node, and the client that creates it holds
  * the lock.

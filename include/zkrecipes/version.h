@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The version that a program was compiled against, and the one it runs with.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Watches that last: what a node has, or which children, told now and after
  * each change, until the watch is freed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The client's own handle, for requests that client.h does not have. This is
  * the only header that includes ZooKeeper's; <zkrecipes/zkrecipes.h> does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * ZooKeeper lock recipes for C. This header includes all the others.
  *

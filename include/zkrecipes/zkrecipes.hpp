@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /**
  * zkrecipes for C++17 and later: values that clean up, exceptions, and locks
  * that std::unique_lock, std::scoped_lock and std::shared_lock take.

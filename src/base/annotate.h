@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Annotations of locks for clang, so that -Wthread-safety proves that they are
  * held; other compilers do not see them. */
 #ifndef ZKR__ANNOTATE_H

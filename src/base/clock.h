@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks: one for waiting, one for the lease. No other file reads a
  * clock. */
 #ifndef ZKR__CLOCK_H

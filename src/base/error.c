@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Error codes: whether a request that ended with one may have been carried out,
  * and the sentence that explains the last error of a thread. */
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hash of a text, for tables of paths: FNV-1a. */
 #ifndef ZKR__HASH_H
 #define ZKR__HASH_H

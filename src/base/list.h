@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An intrusive, doubly linked, circular list. */
 #ifndef ZKR__LIST_H
 #define ZKR__LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The log hook: formats a line only when a hook wants to read it. */
 #include "base/log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex that knows whether the calling thread holds it, and its condition
  * variable. */
 #include "base/mtx.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Structs of the caller, whose size tells its version, so that older and newer
  * callers work: options, which are read, and answers, which are written. */
 #ifndef ZKR__OPTS_H

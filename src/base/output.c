@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs: what a function gives through a pointer of the caller. */
 #include "base/output.h"
 

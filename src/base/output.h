@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs: what a function gives through a pointer of the caller, ret_... An
  * output is empty (NULL, zero) unless the call succeeds. */
 #ifndef ZKR__OUTPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks and joins ZooKeeper paths, and checks text that goes into nodes.
  * Pure. */
 #ifndef ZKR__PATH_H

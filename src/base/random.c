@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random numbers from the kernel, because the client re-seeds the generator of
  * the process. */
 #include "base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ring of the latest events for a listener: bounded, without allocation. It
  * says in which slot of an array an event is kept; the array, of ZKR__RING_MAX
  * events, is next to it. */

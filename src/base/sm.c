@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* State machines by table: which moves are legal, and the function that makes
  * them. */
 #include "base/sm.h"

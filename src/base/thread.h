@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library's own threads, which block all signals. */
 #ifndef ZKR__THREAD_H
 #define ZKR__THREAD_H

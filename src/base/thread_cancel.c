@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Disables pthread_cancel() for a thread of the user while it runs code of
  * ours. */
 #include "base/thread_cancel.h"

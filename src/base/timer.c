@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Timers: a heap of instants, without allocation. */
 #include "base/timer.h"
 

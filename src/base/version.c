@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The version of the library at run time. */
 #include <zkrecipes/version.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fence: it excludes the other threads of this process first, then other
  * processes. */
 #include <zkrecipes/fence.h>

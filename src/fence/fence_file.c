@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The file of a fence: locked, read, and replaced as a whole.
  *
  * The lock is on a file of its own, which stays when the fence is replaced. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The file of a fence: locked, read, and replaced as a whole. */
 #ifndef ZKR__FENCE_FILE_H
 #define ZKR__FENCE_FILE_H

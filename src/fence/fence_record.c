@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The record of a fence: the highest tokens, the rule that accepts a token, and
  * the text form. Pure. */
 #include "fence/fence_record.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A break: deletes the node of a contender, if it is the one that was seen. */
 #include <zkrecipes/participants.h>
 

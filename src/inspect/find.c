@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The search for locks: a walk over directories, with many requests at once. */
 #include <zkrecipes/participants.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result of a search for locks: tells which directories are locks, by their
  * children. Pure, except for memory. */
 #include "inspect/found.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The list of participants in a lock: sends a sync, a list, a read of the ACL
  * if wanted, and a read of each node, or of the first ones. */
 #include <zkrecipes/participants.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A revoke: asks the owner of a node to give the lock back. */
 #include <zkrecipes/participants.h>
 

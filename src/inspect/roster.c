@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The roster: the children of a lock path in the order of the queue, and the
  * contender that each of them waits for, by the rules of lock/queue.h. Pure,
  * except for one array. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ways into a lock: an acquire that waits, and one with a callback. The one
  * at the place of another grant is in downgrade.c. */
 #include "base/error.h"

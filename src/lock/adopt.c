@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adopts a node: it is ours if it is the one that the claim asked for, and of
  * this session. */
 #include "lock/claim_steps.h"

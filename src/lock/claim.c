@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A claim: one attempt to get a lock, from acquire to release, as a state
  * machine. */
 #include "lock/claim_steps.h"

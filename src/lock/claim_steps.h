@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of a claim, as they call each other: one file each. */
 #ifndef ZKR__CLAIM_STEPS_H
 #define ZKR__CLAIM_STEPS_H

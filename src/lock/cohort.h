@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cohort: the claims of one lock that take it from each other, with one node
  * among them ("lock cohorting": Dice, Marathe, Shavit).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The company of a cohort: whether other contenders are in the queue. A list
  * says so, and a watch on the children of the directory tells when that may
  * have changed. Only a process that keeps a node to itself asks. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A confirm: a write that finds our node, which proves that nobody else was
  * granted before it. A claim has one at a time, c->confirm, whose `sent` says
  * how old the answer is. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what claims do, for the lock object and for its session. */
 #include "lock/count.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what claims do, for the lock object and for its session. Claims that
  * no caller has made, the delegates of cohorts, are not counted. */
 #ifndef ZKR__COUNT_H

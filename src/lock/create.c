@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The create of our node: the request that every way of claiming sends, and the
  * meaning of its answer. */
 #include "lock/claim_steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A claim at the place of a grant that its owner has: the downgrade, and the
  * read lock of a thread that has the write lock. */
 #ifndef ZKR__DOWNGRADE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ENROLLING: puts a node of ours into the queue, in one flight. */
 #include "lock/claim_steps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The end of a session, and its effect on claims. A held lock is lost at once.
  * When the handle is closed, and no request is under way any more, a waiting
  * claim enters the queue of the next session. */

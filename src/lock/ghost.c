@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ghosts: nodes that the server shows, and the ensemble does not have.
  *
  * A server can keep the ephemeral node of a session that is over

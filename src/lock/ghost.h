@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ghosts: nodes that the server shows, and the ensemble does not have. */
 #ifndef ZKR__GHOST_H
 #define ZKR__GHOST_H

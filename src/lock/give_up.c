@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Giving up: the caller has its answer at once, and the claim leaves in the
  * background. */
 #include "lock/claim_steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A grant: reports the true state of a held lock to its holder. */
 #include "lock/grant_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A grant: reports the true state of a held lock to its holder. */
 #ifndef ZKR__GRANT_H
 #define ZKR__GRANT_H

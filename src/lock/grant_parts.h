@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a grant, as they call each other. */
 #ifndef ZKR__GRANT_PARTS_H
 #define ZKR__GRANT_PARTS_H

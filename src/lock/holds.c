@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Holds: which thread of this process holds a lock, and how often. */
 #include "lock/holds.h"
 

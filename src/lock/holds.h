@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Holds: which thread of this process holds a lock, and how often.
  *
  * A lock knows the claims that were granted through it and that their owners

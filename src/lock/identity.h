@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Identities: how a claim knows its node among those of others.
  *
  * By name, in a queue: the name has a UUID that only this claim has drawn, so a

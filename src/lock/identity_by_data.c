@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An identity by data: the node is known by its data, or its czxid, because
  * others use the same name. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An identity by name: the node is known by its name, because nobody else has
  * drawn the same UUID. */
 #include <string.h>

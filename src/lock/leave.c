@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* LEAVING: deletes our node, and goes on until it is certainly gone. */
 #include "lock/claim_steps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leftovers: nodes of a session that was reported as over, which are deleted
  * through the next one.
  *

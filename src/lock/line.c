@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The line: which claims of the session count in the queue of a lock, in what
  * order, and whose turn has come. */
 #include "lock/line.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The line: the claims of one session in the queue of one lock, and what all of
  * them know of the others in it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The knowledge of a line that needs no list: by the numbers that the server
  * gives out, and by which claims were granted the lock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The list of a line: one request for all claims that need to know who is in
  * the queue. */
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of a session: finds them by path, and frees those that nobody
  * uses. */
 #include <stdlib.h>

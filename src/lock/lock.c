@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock: its path, its options, and the references to it. */
 #include "lock/lock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock: its path, its options, and the ways to acquire it. */
 #ifndef ZKR__LOCK_H
 #define ZKR__LOCK_H

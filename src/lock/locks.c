@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The locks of one session: the upcalls that the session makes to them. */
 #include "lock/locks.h"
 

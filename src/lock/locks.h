@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The locks of one session: the state that their claims share. */
 #ifndef ZKR__LOCKS_H
 #define ZKR__LOCKS_H

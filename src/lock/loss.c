@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Losses: why a grant is LOST.
  *
  * When the servers end a session, they delete its nodes first, and report that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Losses: why a grant is LOST. */
 #ifndef ZKR__LOSS_H
 #define ZKR__LOSS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Markers: the text in a node's name that says what kind of contender it is.
  * The only table of them. */
 #ifndef ZKR__MARKERS_H

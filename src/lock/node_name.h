@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Node names: builds and parses the names of contenders, in every layout.
  * Pure. */
 #ifndef ZKR__NODE_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The owner record that we write into our nodes: one line of JSON that says who
  * we are. */
 #ifndef ZKR__OWNER_H

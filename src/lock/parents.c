@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Creates the missing parents of a lock, from the deepest that exists. */
 #include "lock/parents.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PROVING: our turn has come, but nothing proves yet that our session will live
  * on, for example after the process was stopped, or a link has stalled. */
 #include "lock/claim_steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The queue of a lock: the order of its contenders, which of them count as
  * ahead of another, and which one of those it waits for. Pure, except for one
  * array. */

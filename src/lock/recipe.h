@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recipe, as the core sees it: the names of nodes, and the rule of whom to
  * wait for. */
 #ifndef ZKR__RECIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records: what claims write into their nodes, one for all claims that would
  * write the same. */
 #include "lock/record.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RECOVERING: finds out whether our node was created, when the answer did not
  * come. */
 #include "lock/claim_steps.h"

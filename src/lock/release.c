@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Releases a lock: now, later, or by freeing the grant. */
 #include "lock/grant_parts.h"
 

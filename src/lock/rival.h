@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rivals: what the node that is in our way says of its owner, for people. */
 #ifndef ZKR__RIVAL_H
 #define ZKR__RIVAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search for our own node, when a reply did not come. */
 #include "lock/search.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SURVEYING: asks for a list of the queue, and finds the contender that we wait
  * for. */
 #include "lock/claim_steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep: deletes that must be carried out, and are repeated until they are,
  * or the session is over. */
 #include "lock/sweep.h"

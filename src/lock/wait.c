@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* WAITING: watches the one node that we wait for, unless it is one of ours. */
 #include "lock/claim_steps.h"
 

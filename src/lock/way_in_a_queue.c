@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The way of all recipes with a queue: a claim makes a node at the end of the
  * queue, and waits for the nearest contender that conflicts with it. */
 #include "lock/claim_steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A blocking call: its requests, and a caller that may leave before they
  * end. */
 #ifndef ZKR__CALL_H

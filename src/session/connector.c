@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The connector: the session's thread that opens and closes handles, which may
  * block for as long as a name server does not answer. */
 #include "session/connector.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The dispatcher: runs the callbacks of the user, one at a time, without the
  * lock.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An errand: a request of the program, with a deadline and one outcome, which
  * is told to the caller who waits, or to a callback.
  *

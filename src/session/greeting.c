@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The greeting: finds out whether a new session is served, or why not, and
  * tells it once. */
 #include "session/greeting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client's own handle, lent to a function of the user. */
 #include <zkrecipes/zhandle.h>
 

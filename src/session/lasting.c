@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Watches that last: a read that is repeated whenever its result may have
  * changed, until the user frees it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lease: computes until when the server cannot have ended our session.
  * Pure.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Listeners: callbacks of the user for every change of the session's state. */
 #ifndef ZKR__LISTENER_H
 #define ZKR__LISTENER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The session lock, as clang proves that it is held.
  *
  * All that was opened on a session is under one lock, and is reached by many

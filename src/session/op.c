@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One request: queued, sent, retried while its epoch lasts, answered once. */
 #include "session/op.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens and closes a session. */
 #include "session/session.h"
 

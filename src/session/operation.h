@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operations: requests that the program asks for in its own words, checked and
  * copied. */
 #ifndef ZKR__OPERATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pulse: sends a sync now and then in place of the client's own pings. */
 #include "session/pulse.h"
 

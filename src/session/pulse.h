@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pulse: sends a sync now and then in place of the client's own pings,
  * whose answers the client does not report. A sync goes to the leader and back,
  * so after two of them a first write can prove a lease. */

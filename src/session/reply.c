@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replies for the program: copies of what the seam tells. */
 #include "session/reply.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Retries: computes from the policy when a request that failed is sent
  * again. */
 #include "session/retry.h"

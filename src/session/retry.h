@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Retries: computes from the policy when a request that failed is sent
  * again. */
 #ifndef ZKR__RETRY_H

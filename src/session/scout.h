@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scout: finds out whether the servers serve others, while they do not
  * serve this session.
  *

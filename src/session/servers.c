@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The servers of a session, which may change while it lives. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The session: its life, and the calls that read its state. */
 #include "session/session.h"
 

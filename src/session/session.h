@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The session: its lock, and the state that all objects opened on it share. */
 #ifndef ZKR__SESSION_H
 #define ZKR__SESSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The states of a session, and the effects of each change on the objects that
  * were opened on it. */
 #include "session/session.h"

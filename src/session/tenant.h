@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tenants: the upcalls by which a session tells its users of changes.
  *
  * The session knows no lock: code with objects that live and end with the

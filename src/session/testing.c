@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The end of a session on the servers, made on purpose, by a test of a
  * program. */
 #include <zkrecipes/testing.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The timer thread: the session's thread for timers. It never blocks, so that
  * timers are in time whatever servers and name servers do. */
 #ifndef ZKR__TIMER_THREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions of the program: several writes and checks, all or none. */
 #include "session/txn.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions of the program: several writes and checks, all or none. */
 #ifndef ZKR__TXN_H
 #define ZKR__TXN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One-shot watches whose context outlives every late or repeated event. */
 #include "session/watch.h"
 

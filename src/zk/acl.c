@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads access control lists from text. */
 #include "zk/acl.h"
 

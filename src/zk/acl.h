@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads access control lists from text. */
 #ifndef ZKR__ACL_H
 #define ZKR__ACL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks and splits the list of servers, which hosts.h of the public headers
  * describes. Pure. */
 #ifndef ZKR__HOSTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A list of servers for programs: each server apart. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The probe: finds out why no server answered, by one TCP connection per
  * server, for the error text. */
 #ifndef ZKR__PROBE_H

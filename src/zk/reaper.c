@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reaper: runs a call that may never return on a thread of its own, and
  * waits for it no longer than the caller allows. */
 #include "zk/reaper.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SASL by Cyrus, where the client has it: the answers that a mechanism asks
  * for, as the options of a session say. */
 #include "zk/sasl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SASL where the client has none. */
 #include "zk/sasl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The security of connections: TLS and SASL, as the options of a session say.
  * Files are read and checked when a session is opened. */
 #ifndef ZKR__SECURITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends a session on its server: sends a ConnectRequest and a CloseSession for
  * it on a socket of its own.
  *

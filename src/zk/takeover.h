@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends a session on its server, with nothing but its id and password: for tests
  * of what a program does then. */
 #ifndef ZKR__TAKEOVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TLS by OpenSSL, where the client has it: checks the files of a session, and
  * finds out why a server and the session do not get along. */
 #include "zk/tls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TLS where the client has none. */
 #include "zk/tls.h"
 

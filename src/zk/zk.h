@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The seam: the asynchronous interface to a ZooKeeper client, with everything
  * that the library asks of one.
  *

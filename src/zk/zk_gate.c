@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gate: while it is shut, no handle of the client becomes unusable. */
 #include "zk/zk_gate.h"
 

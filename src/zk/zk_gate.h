@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The gate: while it is shut, no handle of the client becomes unusable.
  *
  * zoo_amulti() of two operations frees an uninitialised pointer when the handle

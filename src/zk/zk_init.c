@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes handles of libzookeeper_mt, plain, with TLS or with SASL. */
 #include "zk/zk_init.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes handles of libzookeeper_mt, plain, with TLS or with SASL. */
 #ifndef ZKR__ZK_INIT_H
 #define ZKR__ZK_INIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client's log level, of which the process has one: it is raised while the
  * library must see each connection, and then restored.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The move: gives a handle other servers, on the handle's own io thread. */
 #include "zk/zk_move.h"
 

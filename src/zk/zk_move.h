@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The move: gives a handle other servers, on the handle's own io thread.
  *
  * zoo_set_servers() is safe nowhere else. Before 3.9.4 the io thread reads the

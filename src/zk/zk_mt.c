@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The seam on libzookeeper_mt. Only this file, zk_init.c, zk_move.c and
  * zk_level.c include its header.
  *

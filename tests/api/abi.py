@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the binary interface of the shared library with the stored one: the
 exported functions, and the layout of the types in the public headers. Each
 difference must be on purpose, also an addition; then the file is written anew.

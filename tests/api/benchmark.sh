@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that the page of the benchmark can be written: does each figure that its
 # text names exist in tools/bench/table.py?
 #

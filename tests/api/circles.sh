@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks which files of the library call each other in a circle, by the symbols
 # of their objects: what a file refers to, by a call or in a table of functions,
 # and another defines.

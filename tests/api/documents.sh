@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks the documents: is each source file that one names in the tree, and does
 # each link lead to a file? And are the times of the guide those of the benchmarks?
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that doxygen reads the headers without a warning.
 #
 #   doxygen.sh SOURCE_ROOT

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that programs can use the public headers, as C11, and as C++11 and
 # later, without a warning: each header alone, twice in a row, and inside
 # extern "C"; each option struct with its initializer; each retry policy.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks who includes what: the client's header in the seam, nothing upwards,
 # and nothing private in tools and examples.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what the judge of the trials of faults counts (tools/bench/judge.py).
 
     judge.py SOURCE_ROOT

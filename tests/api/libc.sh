@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks what the library asks of the C library: the sources compile with musl,
 # and want no function that musl lacks; and the build refuses a glibc that is too
 # old, in words. The ZooKeeper client does not exist for musl, so nothing is

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks each way to link with the installed library that docs/install.md names,
 # in C and in C++, outside of the tree.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks the manual pages: does each exported symbol have one, does zkrecipes(7)
 # name each that is made from a header, and do man and mandoc take them?
 #

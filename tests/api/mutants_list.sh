@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that docs/mutants.md lists the patches in tests/mutants as they are,
 # and that each of them applies to the tree.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that each test that a document names exists.
 #   named_tests.sh TESTS DOCUMENT...
 set -eu

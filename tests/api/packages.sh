@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Builds the Debian packages, has lintian look at them, and uses what is in them:
 # a program is compiled and linked, and zk-lockctl runs.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that the library has its static probe, and that bpftrace, where there is
 # one, understands the one-liners of docs/using.md.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the pieces of C++ in the documents take for granted (snippets.py). */
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the code in the documents compiles: each block of C and C++.
 
     snippets.py SOURCE_ROOT c|cpp COMPILER...

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that the library can be a subproject, as docs/install.md says, on a
 # machine with no more than what the library needs: shared and static.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that the shared library exports what the map lists and the headers
 # declare, and no name that the official lock recipe of ZooKeeper uses.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that a test with a table of functions has every function of the public
 # headers whose declaration matches, but those named, which need a word there.
 #

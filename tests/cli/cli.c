@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts zk-lockctl, and reads the output of it and its command. */
 #include "cli.h"
 

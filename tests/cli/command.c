@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A command for zk-lockctl to run: it does what its first argument says. */
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs below a directory of its own, and looks whether the shells find there
 # what completes zk-lockctl.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes calls of the tool fail when a test says so; see faulty_calls.c. */
 #ifndef FAULTY_CALLS_H
 #define FAULTY_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Renames calls that can fail, or that take memory or a descriptor, for
  * test_counted.c. Files of the tool include it first. */
 #ifndef FAULTY_NAMES_H

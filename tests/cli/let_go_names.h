@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Renames the release of a mutex, and the calls of the library, for
  * test_threads.c. Files of the tool include it first. */
 #ifndef LET_GO_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs zk-lockctl to its end, and reads its output. */
 #include "look.h"
 

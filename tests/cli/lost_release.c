@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A preloaded library for zk-lockctl: each lock is found lost at its release,
  * as after a deletion in the instant before. */
 #include <dlfcn.h>

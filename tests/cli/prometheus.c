@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A strict parser of the text format of Prometheus. */
 #include "prometheus.h"
 

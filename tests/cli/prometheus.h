@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A strict parser of the text format of Prometheus. */
 #ifndef TEST_PROMETHEUS_H
 #define TEST_PROMETHEUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A preloaded library that makes kill() slow for zk-lockctl: the effects of the
  * signal happen while the tool is still sending it. */
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts zk-lockctl run, for its tests. */
 #ifndef TEST_START_RUN_H
 #define TEST_START_RUN_H

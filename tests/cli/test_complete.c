@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of completion, without a shell and without servers. */
 #include "text/complete.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the completion scripts, in the shells that are installed. */
 #include "cli.h"
 

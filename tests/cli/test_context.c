@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of contexts: which ensemble is meant, what the file may say, and the
  * verb. */
 #include "cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of every error path where the tool reads and writes files, answers of
  * servers, and data of others. Each call fails once, on correct contents and on
  * hostile ones: memory and descriptors are given back, and the tool uses no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of finding cycles among locks, without a server. */
 #include "model/deadlock.h"
 #include "unit.h"

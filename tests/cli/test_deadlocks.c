@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl deadlocks and graph against a real server. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what the tool knows of markers, against the library's own table. */
 #include <stdio.h>
 #include <string.h>

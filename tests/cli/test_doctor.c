@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl doctor: each finding on a real server, and none where all
  * is well. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the escaping of text of others before it reaches a terminal. */
 #include "common/escape.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the events that are reported for the difference between two looks at
  * a lock. */
 #include "model/events.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of failures around zk-lockctl: each is reported in one line, with the
  * exit code of the manual. */
 #include "fixture.h"

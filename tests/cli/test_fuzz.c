@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of every verb with hostile names and data: the output never moves a
  * cursor, JSON is valid by the schema, and no other node is deleted.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of columns on a screen: which fit, and which are cut. */
 #include "text/grid.h"
 #include "unit.h"

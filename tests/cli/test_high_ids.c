@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with session ids above 2^63, as a server with a number above 127 makes
  * them. */
 #include "start_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl on queues that Curator and kazoo have made. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl on a long queue. The proxy counts its requests: a verb
  * that needs one node does not read a thousand, and the numbers that it prints
  * are true. */

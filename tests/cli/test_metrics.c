@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl metrics: real locks, and files that others read. */
 #include "cli.h"
 

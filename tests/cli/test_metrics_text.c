@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the metrics as text, by a parser of their format. */
 #include "text/metrics.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the owner and the dialect that the tool reads from a node. */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of reach: all servers refuse only when each address of each one
  * does. */
 #include <stdio.h>

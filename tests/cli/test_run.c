@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run, the program, against a real server. */
 #include "fixture.h"
 

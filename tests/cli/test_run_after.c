@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run after its command has ended, or when it cannot act
  * itself: processes left behind, the killer, and the release. */
 #include "start_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run inside zk-lockctl run. */
 #include "fixture.h"
 

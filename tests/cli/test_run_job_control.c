@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the meaning of a stop of the command. */
 #include <signal.h>
 

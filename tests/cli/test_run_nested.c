@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of runs inside runs: whose they are, and who would wait for itself. */
 #include <stdio.h>
 #include <string.h>

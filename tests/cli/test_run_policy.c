@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the policy: what must be done to a command at which instant of its
  * lease. */
 #include "run/policy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the processes that a run starts and searches for, when the system is
  * short of resources: nothing is lost, and no process is taken for gone. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run with servers that do not answer, while it connects
  * and while it waits. */
 #include "fixture.h"

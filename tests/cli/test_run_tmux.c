@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run as a job of a shell, in a terminal. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run in a terminal: who can read it, and job control. */
 #include "fixture.h"
 

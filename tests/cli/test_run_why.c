@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the label that is shown to others: the library always accepts it. */
 #include <string.h>
 

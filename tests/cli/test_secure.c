@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the tool over TLS and with SASL, by options and by contexts, against
  * real servers. */
 #include "cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the parser of answers to four letter words. */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the threads of the tool: each of their calls is made at each point
  * where one of them releases a mutex. Under TSan no access is missed by
  * chance. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl top: on a screen of tmux, and without one. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the model and the view of top, for looks, keys, and sizes of the
  * screen, without servers and without a terminal. */
 #include "top/picture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of ls, show, check, wait, revoke and break against a real server. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl watch: real locks, a real server, and its faults. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of who watches whom, by the answers of servers, and of the findings of
  * doctor, without servers. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the words for numbers and times. */
 #include <errno.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A terminal for programs to be tested in: tmux, with a server of its own. */
 #ifndef TEST_TMUX_H
 #define TEST_TMUX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // The C++ header on a real server: what std's own locks expect of a lock, and
 // what an exception tells.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each call of the library that waits, with the set-up that it needs. */
 #include "calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every call of the library that waits, and how long it may take by its
  * documentation. */
 #ifndef TEST_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts are network namespaces. A link is blocked by a wrong hardware address
  * in the sender's neighbour table: nobody takes those packets. */
 #include "cluster.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Three real ZooKeeper servers on hosts of their own, and links that fail.
  *
  * A host is a network namespace of this process's own; a bridge joins them. A

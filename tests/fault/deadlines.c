@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that no call returns later than documented, whatever the servers do.
  *
  * In each outage all calls of calls.c are made at once, each on a thread of its

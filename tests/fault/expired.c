@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with sessions that the server ends while they hold or wait: the holder
  * is told, the next claim is granted, and a waiter queues again under the same
  * deadline.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with sessions that the server ends under 24 threads, again and again:
  * every call returns, with a right answer. In ZOOKEEPER-2802 some never do.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Holders of locks, whose grants are checked every millisecond. */
 #include "holder.h"
 

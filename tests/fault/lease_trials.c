@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trials of the lease with real partitions: it must end before the session
  * does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with many claims: a claim that is given up leaves nothing behind
  * anywhere, and a release wakes only one of all waiters.
  *

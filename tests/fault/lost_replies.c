@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with creates and deletes whose answers are lost: no node is left, and a
  * claim never has two.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with one of three servers at a time: the wrong one, an old one, the
  * last one. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle: hands the reports of clients, and the transaction log, to the
  * judge. */
 #include "oracle.h"

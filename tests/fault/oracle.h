@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle: compares the grants that clients report with the server's
  * transaction log. */
 #ifndef TEST_ORACLE_H

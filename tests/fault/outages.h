@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Outages: the ways in which one server or another is not available. */
 #ifndef TEST_OUTAGES_H
 #define TEST_OUTAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trials of the lease with pauses: a process is stopped before it is granted
  * the lock.
  *

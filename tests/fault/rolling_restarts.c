@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of rolling restarts: three servers are killed and started again, one
  * after the other, while locks are held and waited for: none is lost, and no
  * claim loses its place.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sleepers: processes that are stopped and continued, and report what their
  * grants say. */
 #include "sleeper.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measures the lease on slow links without other faults: the part of the time
  * for which a grant is held.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A driver that takes the place of libFuzzer for compilers other than clang: it
  * runs every seed, and then seeds with random changes, the same in each run. It
  * knows the options -runs=N, -max_total_time=SECONDS, -seed=N and

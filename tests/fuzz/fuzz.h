@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers of all fuzz targets: they check a promise, and read the input. */
 #ifndef FUZZ_H
 #define FUZZ_H

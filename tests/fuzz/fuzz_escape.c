@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the escaping of foreign text for a terminal, for JSON and for
  * Prometheus. */
 #include "common/escape.h"

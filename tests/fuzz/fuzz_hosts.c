@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes lists of servers: an accepted list is complete, and a refused one is
  * explained. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the lease, against a proof that remembers every request. */
 #include "fuzz.h"
 #include "session/lease.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes node names, against a parser that reads them from the left. */
 #include "fuzz.h"
 #include "lock/node_name.h"

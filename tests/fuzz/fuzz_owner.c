@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the data of a node, which anybody may have written, as the tool reads
  * it. */
 #include "model/owner.h"

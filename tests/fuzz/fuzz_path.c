@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes paths and text, against jansson's idea of UTF-8 and a walk by
  * components. */
 #include "base/path.h"

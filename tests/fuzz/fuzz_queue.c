@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the queue that is made of a list of hostile names, against a
  * comparison of every pair. */
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the record that we write into our nodes, and reads it back with the
  * tool's parser. */
 #include <errno.h>

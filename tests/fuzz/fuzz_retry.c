@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the delays between retries: they stay within the bounds of any
  * policy. */
 #include "base/error.h"

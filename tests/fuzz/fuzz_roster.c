@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the roster: whom each contender waits for, against a comparison of
  * every pair, and against the node that a claim of the recipe would watch. */
 #include "base/error.h"

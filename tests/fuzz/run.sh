@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs fuzz targets, each from its seeds, and reports the results.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells which text may reach a terminal. */
 #ifndef FUZZ_SAFE_H
 #define FUZZ_SAFE_H

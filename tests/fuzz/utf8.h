@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads UTF-8 as jansson does, to compare with our own reading. */
 #ifndef FUZZ_UTF8_H
 #define FUZZ_UTF8_H

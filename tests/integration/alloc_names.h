@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Renames functions that allocate, in the library's own calls only, for
  * test_alloc.c. Every file of the library includes it first. Threads and
  * descriptors count as allocations, too. */

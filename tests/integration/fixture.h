@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fixture of the integration tests: one server, sessions, waiting
  * threads. */
 #ifndef TEST_FIXTURE_H

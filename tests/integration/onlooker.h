@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The onlooker: common parts of the tests of participants, find and break. They
  * are a session that observes from outside, one through a proxy, and calls on
  * threads. */

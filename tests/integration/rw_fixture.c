@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fixture of the tests of the read/write lock. */
 #include "rw_fixture.h"
 

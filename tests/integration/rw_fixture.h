@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fixture of the tests of the read/write lock: two sessions, one of them
  * through a proxy, and three lock objects at one path. */
 #ifndef TEST_RW_FIXTURE_H

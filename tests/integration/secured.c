@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every session of the tests over TLS or with SASL, when the environment says
  * so (ZKR_TEST_SECURITY): the calls of the test programs that open a session or
  * give it other servers come here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Session options for servers with TLS or SASL. */
 #ifndef TEST_SECURED_H
 #define TEST_SECURED_H

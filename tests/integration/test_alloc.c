@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that make every allocation of the library, and of jansson for it, fail
  * once, as well as each thread and descriptor: every call succeeds or fails
  * with ZKR_ENOMEM or ZKR_ESYSTEM, and leaves nothing behind.

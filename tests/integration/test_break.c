@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a break: it deletes exactly the given node, never a newer one. */
 #include "onlooker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the session as a client on a real server: each request, what the
  * servers refuse, lost answers, deadlines, expiries, callbacks and the end. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of lock directories as containers: the server removes them when they
  * are empty, at any moment, also between our list and our create. */
 #include "fixture.h"

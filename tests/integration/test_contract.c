@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract: every exclusive recipe makes it true.
  *
  *   test-contract [SUBJECT]

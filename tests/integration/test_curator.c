@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Curator's own lock tests, one by one, unless another file has them;
  * docs/tests.md says which. */
 #include "rw_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the downgrade from write to read with no writer in between: as it
  * should go, and with each of its requests lost, late, or overtaken by an
  * operator. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of sequence numbers that are used up. At 2^31-1 the server's counter
  * sticks, and clients have no order any more: then nobody may be granted a
  * lock. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the mutex while servers, replies and sessions fail, beyond the
  * contract: which requests are sent, and what the asynchronous calls report. */
 #include "fixture.h"

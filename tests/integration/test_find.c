@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the search for locks, of any client and at any depth. */
 #include "onlooker.h"
 

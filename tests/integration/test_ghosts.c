@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with a server that has kept nodes of a session which is over (ghosts):
  * it was down when the session ended, and its log says that it has seen every
  * transaction since. So it joins the others, and never receives the ones that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of guarded writes on a real server: they are made while the lock is
  * held, refused with nothing changed when it is not, and reported as unknown
  * when nobody can tell. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of holds: which thread of this process has a lock, and how often. The
  * recipes with owners build on them. */
 #include "fixture.h"

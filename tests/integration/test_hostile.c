@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with answers that no server should send (names that lead elsewhere,
  * nodes that cannot be ours), and without events that some servers do not send
  * (those of a node that may not be read). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the lease on a real server: how long a grant is reported as held. */
 #include "fixture.h"
 

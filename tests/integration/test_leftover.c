@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with a session that was reported as over, but that the ensemble has
  * kept: its nodes are deleted through the next session.
  *

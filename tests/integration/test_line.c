@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the line on a real server: what the claims of one session know of
  * each other, counted in requests, and that it never lets two of them in. */
 #include "fixture.h"

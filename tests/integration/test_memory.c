@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the memory of a claim that waits: thousands may wait in one session,
  * so what a claim needs in rare cases only is not a part of it. */
 #include "fixture.h"

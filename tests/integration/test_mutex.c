@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the mutex on a real server, beyond the contract: the contents of its
  * nodes, whom a claim waits for, and which nodes it ignores. */
 #include "fixture.h"

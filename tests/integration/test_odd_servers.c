@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with odd servers, which refuse, forget, lag behind, change their
  * settings, or are not ZooKeeper at all. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the list of participants, and of asking a holder to give the lock
  * back. */
 #include "onlooker.h"

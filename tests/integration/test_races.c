@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of races: a claim that is given up while it is granted, and sessions
  * that end under many threads. Whichever happens first, there is one outcome,
  * and no thread hangs. ZKR_RACE_SECONDS makes each of the first two last at

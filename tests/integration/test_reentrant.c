@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the reentrant mutex, beyond the contract: a thread owns it. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests in which the client refuses requests because it has no memory. The
  * requests end in their order, and those that were sent before are neither
  * forgotten nor taken for undone. */

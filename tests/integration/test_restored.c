@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with servers that are restored from an older copy of their data. A
  * client sends them the last transaction that it has seen, and they hang up on
  * a client that has seen more: for ever, if it does not give its session up. */

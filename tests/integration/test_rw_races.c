@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the read/write lock under load: readers, writers, downgrades and
  * cancelled claims at the same time; then with sessions that end under them. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the read/write lock on a real server: who shares it, who waits for
  * whom, and what belongs to a thread. Each test runs twice, with and without a
  * chroot. */

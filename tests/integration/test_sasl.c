@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of sessions with SASL (DIGEST-MD5), and with each thing that can be
  * wrong. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a session that gets other servers, on an ensemble of three. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the session on a real server: opening, states, callbacks, closing,
  * leaks. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with signals and cancelled threads: signals reach the program's own
  * threads only, and neither a signal nor a cancelled thread disturbs a call. */
 #include "fixture.h"

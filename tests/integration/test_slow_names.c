@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with a name server that does not answer: it delays the opening of a
  * connection, and nothing else. Deadlines once waited for it. */
 #include "fixture.h"

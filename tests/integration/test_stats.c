@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the counters: exact counts of what sessions and locks have done. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of locks that stay with their process: handed on without a request,
  * kept for a while, and given back when others wait. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with servers that fall silent where the client waits for them without a
  * limit, and with a client that never finishes to close a handle: neither a
  * close nor an open may wait for it. */

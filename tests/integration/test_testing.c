@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what programs have for their own tests: a session that ends. */
 #include "fixture.h"
 

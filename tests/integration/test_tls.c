@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of sessions over TLS: with a server that wants a certificate, and with
  * each thing that can be wrong. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with a create that was carried out twice, so that one claim has two
  * nodes (twins). Servers do that when a leader that was cut off had the first
  * one; here a second client in the same session makes the twin. */

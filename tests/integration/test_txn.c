@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of transactions on a real server: all or nothing, what is told of each
  * operation, and the lock in front of them. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the unfair mutex: one request takes it, and all holders use the same
  * name, so that only the contents of the node settle an unknown outcome. */
 #include "fixture.h"

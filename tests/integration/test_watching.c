@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of watches that last, on a real server. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the client's own handle, lent to a function. */
 #include "fixture.h"
 

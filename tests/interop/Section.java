@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The critical section of the mix, in Java; section.h says what it does. */
 import java.io.FileOutputStream;
 import java.io.RandomAccessFile;

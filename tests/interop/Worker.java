@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Java side of the interop tests: unmodified Curator, driven by lines.
  * worker.h says which lines. */
 import java.io.BufferedReader;

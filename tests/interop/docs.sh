@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks that each test which docs/interop.md names exists, and that it names
 # each test.
 #   docs.sh DOCUMENT SOURCE...

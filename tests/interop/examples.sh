@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The three programs of examples/interop on one lock, each twice.
 #   examples.sh ZK_DEV C-PROGRAM PYTHON EXAMPLES
 # with the jars of Curator in CLASSPATH

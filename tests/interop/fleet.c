@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fleet: three workers of each kind, busy with one lock. */
 #include "fleet.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of a mix is read while it grows, and judged at the end. */
 #include "journal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of a mix is read while it grows, and judged at the end.
  *
  * section.h says what the workers write.  The test itself adds "ENDED WORKER

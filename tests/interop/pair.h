@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pair: two workers on one path, to check whether one waits for the other.
  *
  * There are two workers of each kind, started when first asked for; each check

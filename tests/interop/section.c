@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The critical section of the mix, in C. */
 #include "section.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The critical section of the mix: a counter that nothing protects but the
  * lock, a fence, and a journal.  Section.java and worker.py have the same.
  *

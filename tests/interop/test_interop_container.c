@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of kazoo with directories that the server removes when they are
  * empty. */
 #include "fixture.h"

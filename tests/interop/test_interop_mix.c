@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fleets of C, Java and Python on one path, three processes of each, through
  * faults: no overlap, no lost update, first come first served.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the mutex across clients: who excludes whom, with one holder and one
  * contender of each pair of clients on one path. docs/interop.md has the
  * table. */

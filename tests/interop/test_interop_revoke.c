@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of asking for a lock across languages, with Curator's Revoker and
  * ours. */
 #include "fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the read/write lock across clients: who excludes whom, with one
  * holder and one contender of each pair of clients on one path; the downgrade;
  * and the bugs of other clients that docs/interop.md warns of. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C side of the interop tests: zkrecipes, driven by lines. worker.h says
  * which lines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Workers: processes in C, Java and Python that lock, told what to do by lines.
  *
  * worker.c, Worker.java and worker.py understand the same commands, one a line

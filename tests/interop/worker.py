@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The Python side of the interop tests: kazoo, driven by lines.
 
 worker.h says which lines, section.h what the critical section does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts workers, and exchanges lines with them. */
 #include "worker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The synchronous calls of libzookeeper_mt, made bearable for tests. */
 #include "admin.h"
 

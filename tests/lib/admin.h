@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plain ZooKeeper client of the test's own, which serves as a second opinion.
  *
  * It shares no code with the library under test.  All calls wait, on the

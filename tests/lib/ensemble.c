@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several real ZooKeeper servers with one leader among them. */
 #include "server.h"
 #include "server_private.h"

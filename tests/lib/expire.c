@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends sessions by what the library has for zkr_test_expire_session(). */
 #include "expire.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends the session of another client on a real server, at once and for
  * certain. */
 #ifndef TEST_EXPIRE_H

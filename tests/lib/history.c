@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Computes the lives of nodes from transactions. */
 #include "history.h"
 

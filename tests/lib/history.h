@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads from the servers' transaction logs when each node of a lock was created
  * and deleted. */
 #ifndef TEST_HISTORY_H

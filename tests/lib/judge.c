@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of a lock: one rule after the other, each over a sorted array. */
 #include "judge.h"
 

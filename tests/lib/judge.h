@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of a lock: it finds what breaks exclusion, order or tokens.
  *
  * The judge is pure: it reads no file and no clock. A test turns its own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of a lock: for each rule, records that break it and no other. */
 #include <setjmp.h>
 #include <stdarg.h>

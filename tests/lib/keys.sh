@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Makes the keys and certificates for servers and clients of a test.
 #
 #   keys.sh DIRECTORY

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the reader of transaction logs, on logs made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TCP to a numeric address, with SO_RCVTIMEO and SO_SNDTIMEO set. */
 #include "net.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plain TCP connection with time limits, for talking to a server directly. */
 #ifndef TEST_NET_H
 #define TEST_NET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy: it starts and stops, and the network breaks and heals. */
 #include "proxy_private.h"
 

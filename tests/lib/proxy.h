@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TCP proxy between ZooKeeper clients and a server, which reads the frames
  * that pass and can lose, hold or answer a chosen one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy: a connection is two sockets, and bytes that wait between them. */
 #include "proxy_private.h"
 

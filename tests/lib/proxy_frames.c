@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy: queues of bytes, and the frames in them. */
 #include "proxy_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Internals that the files of the proxy share.
  *
  *   proxy.c           starts and stops it, and breaks the network

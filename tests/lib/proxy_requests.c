@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy: requests and replies pass, or what their rule says is done to
  * them.
  *

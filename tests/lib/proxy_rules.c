@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy: rules wait for requests, and requests are counted. */
 #include "proxy_private.h"
 

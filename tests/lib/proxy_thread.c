@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy: one thread around poll(), which has the lock except while it
  * sleeps. */
 #include "proxy_private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the proxy, between the plain ZooKeeper client and a real server. */
 #include <setjmp.h>
 #include <stdarg.h>

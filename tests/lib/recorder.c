@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A list of events with a mutex and a condition variable. */
 #include "recorder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread-safe list of events: callbacks append, the main thread asserts. */
 #ifndef TEST_RECORDER_H
 #define TEST_RECORDER_H

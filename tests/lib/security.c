@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a server of the tests secures its connections: the files that it needs,
  * and the lines of its configuration. */
 #include "security.h"

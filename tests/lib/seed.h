@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a server believe that a directory has had many children. */
 #ifndef TEST_SEED_H
 #define TEST_SEED_H

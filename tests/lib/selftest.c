@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the test harness: servers, expiry, admin client, recorder, waiting.
  */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One real ZooKeeper server as a child process of the test. */
 #include "server.h"
 #include "server_private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Real ZooKeeper servers that a test starts, stops, pauses and kills.
  *
  * Call everything here from the main thread: a server is tied to the thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that server.c shares with the files that start several servers:
  * ensemble.c, and cluster.c of the fault tests. */
 #ifndef TEST_SERVER_PRIVATE_H

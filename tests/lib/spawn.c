@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts child processes that inherit nothing, and guards a temporary
  * directory. */
 #include "spawn.h"

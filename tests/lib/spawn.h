@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts child processes that inherit nothing and do not outlive their
  * parent. */
 #ifndef TEST_SPAWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that knows how long each of its turns should take. */
 #include "stopwatch.h"
 

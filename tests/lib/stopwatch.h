@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time as the machine gave it: how long something took, and how much of that
  * the machine was late.
  *

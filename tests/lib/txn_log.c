@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads transaction logs while they are written: a file ends with zeros, or in
  * the middle of a record. A server whose disk was full leaves a torn record,
  * and writes on after it. */

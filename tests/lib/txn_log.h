@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a server's transaction log: evidence that depends on no client. */
 #ifndef TEST_TXN_LOG_H
 #define TEST_TXN_LOG_H

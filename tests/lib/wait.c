@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Polls on the monotonic clock, and reads counters from /proc/self. */
 #include "wait.h"
 

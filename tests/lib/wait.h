@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for a condition, and counts the threads and descriptors that a test may
  * have leaked. */
 #ifndef TEST_WAIT_H

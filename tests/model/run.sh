@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Check the model of the mutex exhaustively, and that what is left out of it on
 # purpose is found to be wrong.
 set -euo pipefail

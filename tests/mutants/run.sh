@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Each patch here breaks the library, or the tool, on purpose; a test must
 # notice it.
 set -euo pipefail

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The applications: the threads of the processes open sessions, acquire locks,
  * and close. */
 #include <stddef.h>

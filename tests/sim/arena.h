@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of the simulated world: allocated piece by piece, freed as a
  * whole. */
 #ifndef SIM_ARENA_H

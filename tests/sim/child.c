@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Simulates a forked process, as far as the library can tell. */
 #include "child.h"
 

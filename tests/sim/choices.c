@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Choices: everything random in a schedule, as a string of numbers. */
 #include "choices.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated client, which behaves as libzookeeper_mt does behind the seam
  * zk.h. */
 #ifndef SIM_CLIENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks, random numbers and owner records that repeat. This file takes the
  * place of clock.c, random.c and owner.c. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of deletes: a client never deletes the node of a held lock, and
  * never the node of another client, except by a break, or when it had made the
  * node in an earlier session. */

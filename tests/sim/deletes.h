@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of deletes: judges whose nodes clients delete. */
 #ifndef SIM_DELETES_H
 #define SIM_DELETES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ensemble: three replicas of one log, a leader, and its sessions. */
 #include "ensemble.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ensemble: three replicas of one log, a leader, and its sessions.
  *
  * After ZooKeeper 3.8: a write goes from its replica to the leader, becomes a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events: virtual time, and the actions that are due at each instant. */
 #include "events.h"
 

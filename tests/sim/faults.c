@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of servers, links, processes and nodes, until the calm. */
 #include <stdio.h>
 #include <string.h>

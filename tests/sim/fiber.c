@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fibers: the threads of all simulated processes, on one real thread. */
 #include "fiber.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fibers: the threads of all simulated processes, on one real thread. */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of watches that last: what each has told must be so in the end. */
 #include "follows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The frontend: a replica as its clients see it, with connections, requests,
  * reads and watches. */
 #include "frontend.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The heap of the library: counts its allocations, and makes some fail. */
 #include "heap.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of claims: judges each grant at the moment when the library makes
  * it, before the user is told.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Holding: the calls that users make with a grant, until they give it back. */
 #include "arena.h"
 #include "base/error.h"

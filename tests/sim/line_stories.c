@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stories of the claims of one session: of their line, one for each condition
  * under which a claim is granted the lock by what its session knows, and for
  * each bug that was found there; and of a lock that stays with them. Each is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lives: a client makes all calls that a client can make, again and again; each
  * time another of its requests fails, and one that follows it. */
 #include "story.h"

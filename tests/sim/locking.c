@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Users and their locks: the calls of each recipe under one name. */
 #include "users.h"
 

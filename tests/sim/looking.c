@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Users who look on: they list participants, find locks, ask for a lock, and
  * break it. */
 #include <stdio.h>

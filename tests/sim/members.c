@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Members: which replica leads and which follow, elections, and the faults that
  * cause them. */
 #include "members.h"

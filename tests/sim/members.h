@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Members, inside the ensemble: which replica leads, which follow, and how they
  * exchange messages. */
 #ifndef SIM_MEMBERS_H

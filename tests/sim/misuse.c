@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Users who make mistakes: each wrong call is refused at once, and changes
  * nothing. */
 #include <string.h>

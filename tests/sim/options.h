@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options of sessions and locks, drawn for each process and thread. */
 #ifndef SIM_OPTIONS_H
 #define SIM_OPTIONS_H

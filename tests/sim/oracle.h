@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle: judges the library's promises by the transactions that the leader
  * has committed. */
 #ifndef SIM_ORACLE_H

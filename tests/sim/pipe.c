@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pipes: one direction of a TCP connection. Messages arrive in order, after a
  * while, or never. */
 #include "pipe.h"

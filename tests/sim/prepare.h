@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The leader's side of requests and sessions. */
 #ifndef SIM_PREPARE_H
 #define SIM_PREPARE_H

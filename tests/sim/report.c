@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of how a schedule ended, for the process that supervises this
  * one. */
 #include "report.h"

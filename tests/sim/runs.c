@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs schedules, each in a process of its own that may crash. */
 #include "runs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scripts: the steps of a client through the seam, which must have the same
  * results on the simulated ensemble as on a real server. */
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shrinking: finds the simplest schedule that fails in the same way. */
 #include "runs.h"
 

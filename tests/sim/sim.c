@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator: runs random schedules from seeds, on several cores. */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stage on which scripts are played: the simulated ensemble, or a real
  * server. */
 #ifndef SIM_STAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plays scripts on a real server, through libzookeeper_mt. */
 #include "stage.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plays scripts on the simulated ensemble, without other faults than those of
  * the script. */
 #include "stage.h"

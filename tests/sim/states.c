@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of states: while nothing is under way, sessions and grants must
  * report the state that follows from their client and from the clock. */
 #include "states.h"

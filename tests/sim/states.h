@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of states: judges what sessions and grants report while nothing is
  * under way. */
 #ifndef SIM_STATES_H

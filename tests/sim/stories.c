@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stories: schedules that are written, not drawn. Each repeats a bug as it once
  * happened, in virtual time, on the simulated ensemble without other faults.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stories: the users that act in them, and the repetitions. */
 #include "story.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stories: schedules that are written, not drawn. Each story is repeated with
  * the same sessions, so that every fault of a holder happens twice. */
 #ifndef SIM_STORY_H

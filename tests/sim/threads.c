@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library's threads, locks and condition variables, as fibers. This file
  * takes the place of thread.c, cancel.c and mtx.c. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of listeners: they must be told each change of a state, once, in
  * order.
  *

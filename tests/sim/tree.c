@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree: all nodes that ever existed, as each version of the tree shows
  * them. */
 #include "tree.h"

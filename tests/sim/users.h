@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Users: the calls of the simulated programs, thread by thread. */
 #ifndef SIM_USERS_H
 #define SIM_USERS_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The simulated ensemble answers as a real server does.
 #   validate.sh SIMULATED REAL
 set -euo pipefail

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ways: how often claims move for the reasons that only a line gives them. */
 #include "ways.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The world of one schedule: processes, their threads, and its course. */
 #include "world.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The world of one schedule: processes, their threads, and its course. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H

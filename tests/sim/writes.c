@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of the writes of users: judges the reported result of each by the
  * committed transactions. */
 #include "writes.h"

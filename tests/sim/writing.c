@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Users who write the data that the lock protects, with guarded writes mostly.
  */
 #include <stdio.h>

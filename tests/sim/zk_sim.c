@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The seam on the simulated ensemble, which behaves as libzookeeper_mt 3.8.0
  * does. This file takes the place of zk_mt.c. */
 #include "zk/probe.h"

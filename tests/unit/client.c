@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fake client in place of libzookeeper_mt: it connects and answers at once,
  * from a thread of its own, unless a test says otherwise. */
 #include "client.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes calls of the library fail when a test says so. The linker sends all
  * calls of the library that may fail here (--wrap). */
 #include "failing.h"

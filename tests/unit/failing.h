@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the n-th call of the library that may fail do so. */
 #ifndef UNIT_FAILING_H
 #define UNIT_FAILING_H

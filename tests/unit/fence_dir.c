@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes and removes the directory of fences. */
 #include "fence_dir.h"
 

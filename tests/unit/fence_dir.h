@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A directory of the test's own, and the file of a fence in it. */
 #ifndef UNIT_FENCE_DIR_H
 #define UNIT_FENCE_DIR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the session and the mutex that the tests use; the fake client grants
  * it. */
 #include "opened.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A session and a mutex on the fake client of the unit tests. */
 #ifndef UNIT_OPENED_H
 #define UNIT_OPENED_H

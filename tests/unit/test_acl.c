@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of access control lists: good texts and bad ones. */
 #include <stdio.h>
 #include <string.h>

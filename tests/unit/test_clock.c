@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the clock: deadlines that are exact, never overflow, or never come.
  */
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the error codes, of the outcome that each means for a request, and
  * of details. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that make every call fail in turn, one alone and with others after it:
  * nothing stays open or allocated, an accepted token stays accepted, and the
  * next try succeeds. They cover code that reads files, calls the system, or

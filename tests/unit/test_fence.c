@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of fences: in memory and in a file; threads, processes, kill -9, a full
  * disk, a damaged file. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the files of a fence: the order in which it writes them, for the
  * case that the machine crashes, and its reaction to the files that it
  * finds. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the record of a fence: the rule that accepts a token, and the text
  * form. */
 #include <setjmp.h>

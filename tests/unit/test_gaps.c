@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the gaps: in each place where a call, or a thread of the library,
  * releases the lock of its session, another thread (an intruder) changes an
  * object that it works on. Each gap is tried with each intruder. The library's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the watch on the holder's own node, and of listeners that are
  * registered late, removed, or slow. The sessions have no lease, so that no
  * heartbeat finds the loss first. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a session and its handles: when handles connect, end, cannot be
  * made, and report something too late. */
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of host lists: which are accepted, and how each mistake is reported. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the lease: three requests prove it, fewer do not. */
 #include "session/lease.h"
 #include "unit.h"

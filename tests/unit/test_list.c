@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the linked list: order, removal anywhere, splicing. */
 #include "base/list.h"
 #include "unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of node names: Curator's own vectors, the grammar, every dialect. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of opening a session: with and without waiting, and when servers
  * refuse. */
 #include "unit.h"

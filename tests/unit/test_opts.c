@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of option structs and answers: callers older and newer than the
  * library. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that every output is empty after an error, of every function that has
  * one, when nothing that it needs is given, when the servers refuse, and when
  * the session is over. tests/api/tables.sh checks that none is missing, but

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the owner record: JSON that always fits, whatever the names are. */
 #include <errno.h>
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of paths, and of text that is shown to people. */
 #include <stdio.h>
 #include <stdlib.h>

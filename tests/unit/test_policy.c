@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of how often, and until when, a policy repeats requests that a server
  * throttles: the create of a claim, which is an attempt of its own, and single
  * requests. */

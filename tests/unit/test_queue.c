@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the queue of a lock: who is ahead of us, and in which order. */
 #include <stdio.h>
 #include <stdlib.h>

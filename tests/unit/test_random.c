@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of random numbers: UUIDs of version 4, and no bit that never changes.
  */
 #include <stdbool.h>

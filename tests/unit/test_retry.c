@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of retry policies: which delays, how many, until when. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the ring of events: it keeps the order, and drops the oldest when it
  * is full. */
 #include "base/ring.h"

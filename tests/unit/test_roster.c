@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the order of contenders, and of whom each of them waits for. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the options for TLS and SASL: which go together, and what is said of
  * those that do not. Those with real certificates are integration tests. */
 #include "unit.h"

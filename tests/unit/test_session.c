@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the session, and of what is opened on it, on a client that answers
  * at once. */
 #include "unit.h"

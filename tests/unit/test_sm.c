@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of state machines: legal moves are made and logged, others abort. */
 #include <signal.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that a timeout means the same in every function that waits for the
  * servers, while they are silent: 0 waits for reply_timeout_ms, more than 0 for
  * so long, less than 0 without limit. tests/api/tables.sh checks that no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the timers: the timer that is due first comes first, also after
  * others were taken out. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the ways of claiming: docs/design.md draws the moves of each one's
  * table, all of them and no others. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the gate that keeps the client's io thread from ending a session. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the seam on the client: how it translates the client's answers, and
  * when it calls the client. Fake functions here take the place of the
  * client's. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Common parts of all unit tests: cmocka and the headers that it wants first, a
  * length, and random numbers that are the same in every run. */
 #ifndef UNIT_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A cable between one client and one server, which can be cut and mended.
 
 While it is cut nothing passes and nothing is refused: what is sent comes later,

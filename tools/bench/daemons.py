@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Servers of other systems: each a process on a free port of 127.0.0.1, with a
 directory of its own, which is ended by its pid."""
 

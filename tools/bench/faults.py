@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trials of faults: does a lock have two holders, is one lost, does one hang?
 
 In a trial, client A takes the lock and writes to a resource every 10 ms while it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts, from what two clients of a lock did, what should not have happened."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the figures were measured on: the machine, and the versions."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A peer: a program that does cycles of one kind when it is asked.
 
     PROGRAM TARGET BENCH [key=value]...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One plot for a sub-benchmark: a bar for each peer of each variant."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the report: the template, with tables and plots of the results.
 
 In the template a line "@@NAME@@" becomes a table, and in the text

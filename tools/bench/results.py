@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file of the results: what each peer measured in each round.
 
     benches / NAME / "NODES" / VARIANT / peers / PEER / figures / FIGURE: [...]

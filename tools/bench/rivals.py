@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The systems whose locks are compared with ours.
 
 For the benchmark they are what servers.py says. A trial in which the primary

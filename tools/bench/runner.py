@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs sub-benchmarks: the peers of a variant in turn, round after round."""
 
 import datetime

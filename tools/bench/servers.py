@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The systems that peers talk to: started when the first peer needs one.
 
 A system is a class with

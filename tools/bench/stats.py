@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Medians and quartiles, and ratios of figures within a round."""
 
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which peers run in which sub-benchmark, and what is told of them.
 
 This is the one place to look at, or to change, for what is measured.

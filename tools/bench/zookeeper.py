@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ZooKeeper servers, by tools/zk-dev, and what they have counted."""
 
 import contextlib

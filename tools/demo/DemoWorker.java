@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Java contender of tools/demo.sh: Curator, counting as demo_worker.c does.
  *
  *   java DemoWorker.java NAME FILE ROUNDS PAUSE_MS HOSTS PATH */

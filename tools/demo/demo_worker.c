@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One contender of tools/demo.sh: prints its events, one on each line.
  *
  *   demo-worker count NAME FILE ROUNDS PAUSE_MS [HOSTS PATH]

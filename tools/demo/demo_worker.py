@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The Python contender of tools/demo.sh: kazoo, counting as demo_worker.c does.
 
     demo_worker.py NAME FILE ROUNDS PAUSE_MS HOSTS PATH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zk-lockctl: inspect and operate ZooKeeper locks. This file finds the verb. */
 #include "common/lockctl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The board: a page of memory that the test and its clients share while they
  * run. */
 #include "board.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Judges a soak: prepares the claims for the judge, and finds orphans. */
 #include "check.h"
 

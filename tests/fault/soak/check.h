@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A soak is judged by what the clients wrote down and what the servers logged.
  * This turns both into the records of the judge (judge.h), and finds orphans
  * and lost updates itself. It reads no file and no clock.

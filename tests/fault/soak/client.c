@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A client of the soak: it takes locks at random, works, and writes down what
  * it was told.
  *

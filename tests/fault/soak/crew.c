@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clients of a soak, as processes. */
 #include "crew.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clients of a soak, as processes. */
 #ifndef SOAK_CREW_H
 #define SOAK_CREW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Turns the notes of a journal into attempts. */
 #include <stdlib.h>
 

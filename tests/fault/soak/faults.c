@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The faults of the soak: each kind strikes, and heals. */
 #include "faults.h"
 

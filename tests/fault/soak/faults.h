@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of faults. */
 #ifndef SOAK_FAULTS_H
 #define SOAK_FAULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The journal that a thread of a client writes, line by line. */
 #include "journal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The journal that a thread of a client writes, line by line: kind, instant in
  * ns of CLOCK_BOOTTIME, up to three numbers. Each line is one write, so that it
  * survives a SIGKILL. */

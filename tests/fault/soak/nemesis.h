@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The nemesis: injects faults one after the other, and measures how long the
  * locks take to recover. */
 #ifndef SOAK_NEMESIS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The outcome: computes a verdict from journals and resources. */
 #include "outcome.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The outcome: computes a verdict from journals and resources. */
 #ifndef SOAK_OUTCOME_H
 #define SOAK_OUTCOME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a soak: its outcome, line by line. */
 #include "report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a soak, for people. */
 #ifndef SOAK_REPORT_H
 #define SOAK_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The resources that the locks of a soak protect. */
 #include "resource.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The resources that the locks of a soak protect: for each lock, a counter that
  * nothing else protects, and a store that refuses old tokens.
  *

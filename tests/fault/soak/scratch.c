@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A scratch file system: its mount namespace ends with this process. */
 #include "scratch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file system of the test's own, in memory, which nobody else sees. */
 #ifndef SOAK_SCRATCH_H
 #define SOAK_SCRATCH_H

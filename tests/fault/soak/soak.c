@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Three servers, sixteen clients, five locks, and everything that can go wrong
  * with them; then a negative control, in which it must.
  *

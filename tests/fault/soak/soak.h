@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constants of all parts of the soak: the locks, the clients, times. */
 #ifndef SOAK_H
 #define SOAK_H

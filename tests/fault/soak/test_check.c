@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the judgement of a soak, with hand-made histories that each break a
  * rule. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The truth: merges the transaction logs of all servers. */
 #include "truth.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The truth: merges the transaction logs of all servers, which show what really
  * happened to the nodes. */
 #ifndef SOAK_TRUTH_H

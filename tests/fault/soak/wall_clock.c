@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The side of the test: the file, and the environment. */
 #include "wall_clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets the wall clock of single processes, by whole days.
  *
  * A preloaded library adds to CLOCK_REALTIME what a shared file says for its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The side of a process whose clock can be set: preloaded. */
 #include "wall_clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adapters: one interface to every exclusive recipe. */
 #ifndef CONTRACT_ADAPTER_H
 #define CONTRACT_ADAPTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The recipes that the contract is for: one adapter each. */
 #include "adapter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract for asynchronous claims: a claim needs no waiting thread. */
 #include "stage.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract when connections break and servers are silent. */
 #include "stage.h"
 

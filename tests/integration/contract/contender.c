@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contenders: threads that acquire and release on command. */
 #include "contender.h"
 

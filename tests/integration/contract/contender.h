@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contenders: threads that acquire and release on command. */
 #ifndef CONTRACT_CONTENDER_H
 #define CONTRACT_CONTENDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract when nodes and sessions end under their owners. */
 #include "stage.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract for releases: a release gives back the lock that is held, and no
  * other. */
 #include "stage.h"

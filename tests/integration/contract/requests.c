@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract when requests and replies are lost. */
 #include "stage.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stage of the contract: two sessions, each behind a proxy of its own, and
  * the contenders that a test puts there. */
 #include "stage.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract for turns: one holder at a time, in the order of the queue. */
 #include "stage.h"
 

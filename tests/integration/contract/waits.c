@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract for waits: a wait that ends leaves nothing. */
 #include "stage.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that do cycles together, and sleep between batches: as crowd.c. */
 import java.util.ArrayList;
 import java.util.List;

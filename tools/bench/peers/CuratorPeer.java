@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Curator's locks; the benches have the names and options of those of
  * zkr_benches.h. */
 import java.io.BufferedReader;

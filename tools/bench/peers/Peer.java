@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The side of a peer in Java that talks to the driver; ../peer.py says how. */
 import java.io.BufferedReader;
 import java.io.IOException;

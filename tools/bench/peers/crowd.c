@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A gate for threads that begin together, and what they measure. */
 #include "crowd.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that do cycles together, and sleep between the batches. */
 #ifndef CROWD_H
 #define CROWD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* etcd: its lock service, by the JSON gateway.
  *
  * Source: etcd, "gRPC gateway" and the API reference of Lock and Lease; the

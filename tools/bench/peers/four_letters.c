@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks a server with a four letter word. */
 #include "four_letters.h"
 

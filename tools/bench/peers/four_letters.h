@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The four-letter words: a ZooKeeper server tells of itself. */
 #ifndef FOUR_LETTERS_H
 #define FOUR_LETTERS_H

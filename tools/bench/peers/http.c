@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Just as much of HTTP as etcd's gateway answers with. */
 #include "http.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HTTP/1.1 POST of JSON on a connection that is kept. */
 #ifndef RIVAL_HTTP_H
 #define RIVAL_HTTP_H

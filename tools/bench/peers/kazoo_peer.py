@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kazoo's locks; the benches have the names and options of those of
 zkr_benches.h, ../peer.py says what a peer is."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex of this process, which no other process sees: what a lock costs that
  * needs no server. */
 #include "peer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MariaDB: the connection, and the program's list of locks.
  *
  * The driver has made the tables (../rivals.py).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One connection to a MariaDB server, made again when it has broken. */
 #ifndef RIVAL_MARIADB_H
 #define RIVAL_MARIADB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MariaDB: a row with a unique name; INSERT takes the lock, DELETE gives it
  * back.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MariaDB: SELECT ... FOR UPDATE in a transaction that lasts as long as the
  * lock.
  *

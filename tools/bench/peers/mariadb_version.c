@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MariaDB: a row with a version; UPDATE ... WHERE version = ? takes the lock
  * until a time, on the clock of the server.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memcached: add with an expiry; gets, and cas with an expiry in the past where
  * the value is still ours, since delete compares nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The side of a peer that talks to the driver. */
 #include "peer.h"
 

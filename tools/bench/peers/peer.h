@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A peer of the benchmark in C: benches, and a main() that obeys the
  * driver. ../peer.py says what the driver writes and expects. */
 #ifndef PEER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the peers share that use the ZooKeeper client without any recipe. */
 #ifndef RAW_H
 #define RAW_H

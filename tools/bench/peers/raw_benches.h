@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The benches of raw-line-peer. */
 #ifndef RAW_BENCHES_H
 #define RAW_BENCHES_H

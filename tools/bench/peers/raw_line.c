@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ZooKeeper client without any recipe: what limits a line of claims.
  *
  *   line    nodes of several sessions, one behind the other, each watched by

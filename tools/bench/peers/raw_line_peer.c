@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ZooKeeper client without any recipe: what limits a line, and turns. */
 #include <stddef.h>
 

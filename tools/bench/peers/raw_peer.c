@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ZooKeeper client without any recipe, asynchronous calls only: what a
  * client in C can reach at best.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ZooKeeper client without any recipe: sessions that take a lock in turn,
  * as the protocol of Curator wants it: create and list; watch the node before,
  * if there is one; list again when it has gone; delete, and begin again. There

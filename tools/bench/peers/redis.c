@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Redis: the connection, and the programs' list of locks. */
 #include "redis.h"
 

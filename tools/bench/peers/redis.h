@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One connection to a Redis server, made again when it has broken. */
 #ifndef RIVAL_REDIS_H
 #define RIVAL_REDIS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Redis: SETNX with the time of expiry as the value; GETSET takes over a lock
  * whose time has passed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Redis: a hash that counts the holder's entries, a watchdog, and a channel on
  * which a release is announced: Redisson's RLock.
  *

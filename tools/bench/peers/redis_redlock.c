@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RedLock: the same key on five independent servers, held by who has three.
  *
  * Source: redis.io, "Distributed Locks with Redis", "The Redlock Algorithm".

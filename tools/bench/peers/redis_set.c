@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Redis: SET key token NX PX ttl; a script compares the token and deletes.
  *
  * Source: redis.io, SET, "Patterns". The document asks a holder for no check,

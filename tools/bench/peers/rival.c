@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The helpers of all adapters: clocks, pauses, unique tokens, lists of servers.
  */
 #include "rival.h"

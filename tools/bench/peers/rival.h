@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The operations of a lock of the comparison. One adapter for each lock; a
  * program has those that share a client library.
  */

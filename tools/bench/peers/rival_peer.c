@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The benches of a lock of the comparison: one client alone; eight clients of
  * one process on one lock.
  *

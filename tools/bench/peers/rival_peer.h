@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts that the benches and the trial of a lock share. */
 #ifndef RIVAL_PEER_H
 #define RIVAL_PEER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A client in a trial of faults. It writes to a resource while it believes that
  * it holds the lock.
  *

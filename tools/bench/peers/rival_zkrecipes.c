@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ours: zkr_mutex, and zkr_grant_check() before each write. */
 #include "rival.h"
 

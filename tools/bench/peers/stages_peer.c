@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the time of one acquire goes, when nobody else wants the lock.
  *
  * This program has functions with the names of the client's zoo_acreate2_ttl()

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* To be preloaded: moves the wall clock of a program, while it runs, by the
  * number of nanoseconds that is the content of the file $WALL_CLOCK. Monotonic
  * clocks stay, as when an administrator sets the time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that renews a lock at an interval while it is held. */
 #ifndef RIVAL_WATCHDOG_H
 #define RIVAL_WATCHDOG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TCP connection on which requests and answers take turns, with a time limit
  * for each answer. */
 #ifndef RIVAL_WIRE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The benches of zkr_peer.c: each has a file with its name. */
 #ifndef ZKR_BENCHES_H
 #define ZKR_BENCHES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that want one lock, each with a session of its own or all with one.
  *
  * Threads that share a session share the lock object, too. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The holder of a lock is killed, in a process of its own: how long until the
  * next one has it? */
 #include <signal.h>

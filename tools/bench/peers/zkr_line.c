@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims that wait for one lock, without threads, and get it one after the
  * other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One interface for the locks of all recipes. */
 #include "zkr_locks.h"
 

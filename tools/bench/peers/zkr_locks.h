@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Locks of all recipes behind one interface, and what all benches of zkrecipes
  * share. */
 #ifndef ZKR_LOCKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many locks of one session, without a thread that waits: a batch acquires the
  * next N of them all at once, and releases each when it is granted. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The locks of zkrecipes, through its public headers. */
 #include <stddef.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Acquires without releases, or releases without acquires, so that the driver
  * can count the requests of each. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One lock that nobody else wants.
  *
  * again: one object for all cycles. first: in each cycle a new object, for a

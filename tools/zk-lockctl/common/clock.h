@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks, in milliseconds, and a sleep. */
 #ifndef COMMON_CLOCK_H
 #define COMMON_CLOCK_H

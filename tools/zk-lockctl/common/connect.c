@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connects to the servers: opens the session, with the credentials of the
  * user. */
 #include "common/lockctl.h"

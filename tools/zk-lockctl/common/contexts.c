@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: ensembles by name, with the settings for each, in a file of the
  * user. */
 #include "common/contexts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out which ensemble is meant, by options, environment and contexts.
  *
  * The ensemble is that of the first of these that is given:

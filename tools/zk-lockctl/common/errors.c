@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An error of the library, said as a sentence and as an exit code. */
 #include "common/lockctl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Escapes text that others wrote, so that a terminal can show it. */
 #ifndef COMMON_ESCAPE_H
 #define COMMON_ESCAPE_H

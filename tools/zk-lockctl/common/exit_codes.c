@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The exit codes: their sentences in help, and their names in JSON. */
 #include "common/exit_codes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all verbs of zk-lockctl share: options, session, errors, remarks. */
 #ifndef COMMON_LOCKCTL_H
 #define COMMON_LOCKCTL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notes: facts that the user should know beside the answer. */
 #include "common/notes.h"
 

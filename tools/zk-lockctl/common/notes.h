@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notes: facts that the user should know beside the answer. They are said on
  * stderr, and are part of JSON. */
 #ifndef COMMON_NOTES_H

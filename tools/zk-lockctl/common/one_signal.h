@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Takes a signal, and obeys one: for stop, run and top. */
 #ifndef COMMON_ONE_SIGNAL_H
 #define COMMON_ONE_SIGNAL_H

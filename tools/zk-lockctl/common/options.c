@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the options that every verb has. */
 #include "common/lockctl.h"
 

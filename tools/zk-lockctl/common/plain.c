@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes text plain for a terminal that does not know UTF-8. */
 #include "common/plain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes text plain for a terminal that does not know UTF-8. */
 #ifndef COMMON_PLAIN_H
 #define COMMON_PLAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a file that no other user can have written, or read. */
 #include "common/private_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a file that tells the tool what to do, or a secret: one that no other
  * user can have written, or read. */
 #ifndef COMMON_PRIVATE_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks whether all servers refuse a connection. It looks names up, too, which
  * the library does not do a second time: a name server may not answer, and the
  * calls of the library have deadlines. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Says errors and remarks on stderr, and keeps the last error for the
  * answer. */
 #include "common/lockctl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Secrets: credentials and passwords, in memory only while a session is
  * opened. */
 #include "common/secrets.h"

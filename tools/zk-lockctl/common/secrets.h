@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Secrets: credentials and passwords, in memory only while a session is
  * opened. They come from files, never from the command line or the environment,
  * where others could read them. */

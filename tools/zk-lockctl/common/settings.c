@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings: what the tool must know to reach an ensemble. */
 #include "common/settings.h"
 

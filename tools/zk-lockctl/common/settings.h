@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings: what the tool must know to reach an ensemble. Each is an option of
  * every verb, and a key of a context, of the same name. */
 #ifndef COMMON_SETTINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quotes text of others as one word of a shell command. */
 #ifndef COMMON_SHELL_H
 #define COMMON_SHELL_H

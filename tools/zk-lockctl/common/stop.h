@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends a verb that runs until SIGINT or SIGTERM, also while it waits. */
 #ifndef COMMON_STOP_H
 #define COMMON_STOP_H

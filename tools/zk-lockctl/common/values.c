@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the values of options: durations, counts, paths. */
 #include "common/lockctl.h"
 

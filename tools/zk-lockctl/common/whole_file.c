@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a file so that its readers see all of it, or nothing. */
 #include "common/whole_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a file so that its readers see all of it, or nothing: under another
  * name beside it, which is then renamed. A file that is not regular, or that is
  * open as our own output ("/dev/stdout" of a redirection), is written in place.

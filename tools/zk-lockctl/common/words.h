@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes numbers and times as words for people and for machines. Pure. */
 #ifndef COMMON_WORDS_H
 #define COMMON_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists all locks below some paths, and finds the deadlocks among them. */
 #include "model/across.h"
 

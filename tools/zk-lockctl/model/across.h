@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists all locks below some paths, and finds the deadlocks among them. It
  * lists twice where there seems to be a deadlock, as no list of many locks
  * shows them at one moment. */

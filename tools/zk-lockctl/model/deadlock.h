@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds deadlocks: cycles of owners who wait for each other across locks.
  * Pure. */
 #ifndef MODEL_DEADLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells which library made a node, by the name and the data of the node.
  * Pure. */
 #ifndef MODEL_DIALECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out what is wrong with locks, as far as it can be seen from outside. */
 #ifndef MODEL_DOCTOR_H
 #define MODEL_DOCTOR_H

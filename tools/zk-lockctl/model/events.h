@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells what has happened to a lock between two looks at it. Pure.
  *
  * It knows the differences only: a contender that came and went in between was

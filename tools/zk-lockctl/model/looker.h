@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that looks at all locks again and again, one look at a time, so that
  * nobody else waits for the servers. */
 #ifndef MODEL_LOOKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looks at locks again and again, and compares each look with the one
  * before. */
 #include "model/looks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads who made a node from its data: our record, or the text of others.
  * Pure. */
 #include "model/owner.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds locks, lists their queues, and understands what is in them. */
 #include "model/scan.h"
 

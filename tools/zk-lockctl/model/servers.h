@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the servers about sessions and watches, with four letter words. */
 #ifndef MODEL_SERVERS_H
 #define MODEL_SERVERS_H

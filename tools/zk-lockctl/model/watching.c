@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells which contender watches which other in the queue of one lock, as far as
  * the servers tell. */
 #include "model/watching.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the command as a process group, signals it, and finds its
  * descendants. */
 #include "run/child.h"

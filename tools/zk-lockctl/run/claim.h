@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Acquires the lock so that a descriptor tells of the outcome. */
 #ifndef RUN_CLAIM_H
 #define RUN_CLAIM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connects for run: no longer than the user waits, and not in silence. */
 #include "run/run.h"
 

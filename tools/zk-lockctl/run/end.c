@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends a command that was told to end and does not, and the processes that it
  * leaves behind. */
 #include "run/run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells the command about its lock in its environment. */
 #include "run/run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the descriptors that we were started with: the command gets no others.
  * The sockets of the ZooKeeper client are not close-on-exec, nor can we make
  * them so: it opens new ones whenever it likes. */

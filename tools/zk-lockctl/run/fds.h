@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the descriptors that we were started with: the command gets no
  * others. */
 #ifndef RUN_FDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Treats the command as a job of our shell, although we are between the two:
  * its stops, and the terminal. */
 #include "run/run.h"

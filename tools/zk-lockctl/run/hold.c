@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the command under the lock: signals, the lease, and its end. */
 #include "run/run.h"
 

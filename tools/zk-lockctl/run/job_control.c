@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decides what to do when the command has stopped, so that the shell sees what
  * it would see without us. Pure. */
 #include "run/job_control.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The killer: a process beside us that kills the command when we cannot,
  * because we were killed, stopped, or are stuck. It is in a session of its own,
  * so that a signal to us does not hit it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The killer: a process beside us that kills the command when we cannot,
  * because we were killed, stopped, or are stuck. */
 #ifndef RUN_KILLER_H

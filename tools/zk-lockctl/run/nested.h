@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the runs around ours: in "zk-lockctl run A zk-lockctl run B COMMAND"
  * the inner run has the sessions of all outer ones in its environment. Pure. */
 #ifndef RUN_NESTED_H

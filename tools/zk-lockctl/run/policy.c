@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decides what happens to the command at which instant, so that it is dead
  * before anybody else can hold the lock. Pure. */
 #include "run/policy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists our children, as /proc has them. */
 #ifndef RUN_PROC_H
 #define RUN_PROC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a run, and the functions that its parts share. */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H

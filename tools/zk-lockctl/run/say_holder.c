@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Says in one line who holds the lock while we wait. */
 #include "run/run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Refuses a run that would wait for itself: a run around it has the lock, and
  * waits for it to end. */
 #include "run/run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Receives signals as events: those that we pass on, and the end of a child. */
 #ifndef RUN_SIGNALS_H
 #define RUN_SIGNALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the status file, from which programs learn what happened. */
 #include "run/run.h"
 

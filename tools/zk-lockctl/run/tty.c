@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gives the terminal to a process group, and takes it back (job control). */
 #include "run/tty.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for the lock: the outcome, signals, and the holder meanwhile. */
 #include "run/run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the reason that others are shown when they want the lock. Pure. */
 #include "run/why.h"
 

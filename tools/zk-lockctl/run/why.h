@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the reason that others are shown when they want the lock. Pure. */
 #ifndef RUN_WHY_H
 #define RUN_WHY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock, and a contender of its queue, as the cells of a table. */
 #include "text/cells.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock, and a contender of its queue, as the cells of a table: the words that
  * ls, show, watch and top have in common. NULL is an empty cell. */
 #ifndef TEXT_CELLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds what may be typed next on a command line. */
 #include "text/complete.h"
 

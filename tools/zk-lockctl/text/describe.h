@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a lock as JSON, in the one schema of docs/lockctl-json.md. */
 #ifndef TEXT_DESCRIBE_H
 #define TEXT_DESCRIBE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a graph of owners and locks as Graphviz reads it. */
 #include "text/dot.h"
 

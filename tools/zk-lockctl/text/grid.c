@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fits columns of text to the width of a screen: chooses columns, their widths,
  * and cuts texts. */
 #include "text/grid.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes locks as metrics, in the text format of Prometheus. Pure. */
 #ifndef TEXT_METRICS_H
 #define TEXT_METRICS_H

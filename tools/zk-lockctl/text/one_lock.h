@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Says the state of the one lock that a verb is about in one line, or as one
  * row: for check, wait, revoke and break. */
 #ifndef TEXT_ONE_LOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the answer to stdout: the envelope of JSON, and whether there are
  * colors. */
 #include "text/output.h"

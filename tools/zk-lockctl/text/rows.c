@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints locks as ls does: a lock is one row of a table, or an item of JSON. */
 #include "text/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints tables: for people, as wide as the terminal, and as CSV. The grid
  * decides which columns have room, as in top; libsmartcols prints them. */
 #include "text/table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints tables: for people, as wide as the terminal, and as CSV. */
 #ifndef TEXT_TABLE_H
 #define TEXT_TABLE_H

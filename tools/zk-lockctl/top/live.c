@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs top on a screen: handles looks, keys and signals as they come. */
 #include <errno.h>
 #include <poll.h>

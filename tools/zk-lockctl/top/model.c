@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps what top knows of the locks, look after look, in the order that the
  * user wants. */
 #include "top/model.h"

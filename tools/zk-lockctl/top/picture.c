@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the screen of top as lines of text: a head of three lines, a list of
  * locks or of the queue of one, and the keys. */
 #include "top/picture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the screen of top as lines of text. Pure. */
 #ifndef TOP_PICTURE_H
 #define TOP_PICTURE_H

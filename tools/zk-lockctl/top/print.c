@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs top without a screen: prints table after table, or lines for
  * programs. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Paints the picture of top on the terminal and reads keys, with ncurses. */
 #ifndef TOP_SCREEN_H
 #define TOP_SCREEN_H

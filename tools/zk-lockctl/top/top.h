@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two ways in which top shows the locks at and below a path. */
 #ifndef TOP_TOP_H
 #define TOP_TOP_H

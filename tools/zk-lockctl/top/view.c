@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps what the user of top looks at, and changes it when a key is pressed. */
 #include "top/view.h"
 

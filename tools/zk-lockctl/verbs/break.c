@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* break: deletes the node of a holder, as the last resort. */
 #include "verbs/verbs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check, wait: tell scripts whether a lock is free, held, or held by a
  * process. */
 #include "verbs/verbs.h"

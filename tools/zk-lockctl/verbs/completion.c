@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* completion: prints scripts for shells, and the words that these ask for. */
 #include "verbs/verbs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* context: lists the contexts, shows the settings that count, and chooses the
  * current context. */
 #include "verbs/verbs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* deadlocks: finds owners who wait for each other, and says what would end
  * it. */
 #include "verbs/verbs.h"

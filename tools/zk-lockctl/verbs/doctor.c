@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor: says what is wrong with locks, and what helps. */
 #include "verbs/verbs.h"
 

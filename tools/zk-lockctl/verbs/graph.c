@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph: shows all owners with the locks that they hold or wait for. */
 #include "verbs/verbs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* help, version: print the help texts and the version. */
 #include "verbs/verbs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ls: lists all locks at and below a path. */
 #include "verbs/verbs.h"
 

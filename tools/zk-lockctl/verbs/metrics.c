@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics: writes the locks for Prometheus, once. */
 #include "verbs/verbs.h"
 

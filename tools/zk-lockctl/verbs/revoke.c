@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* revoke: asks the holders of a lock to give it back, and waits for that. */
 #include "verbs/verbs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run: holds a lock while a command runs. */
 #include "verbs/verbs.h"
 

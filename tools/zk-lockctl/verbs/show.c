@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* show: prints one queue in its order, and why each contender waits. */
 #include "verbs/verbs.h"
 

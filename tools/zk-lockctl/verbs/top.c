@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* top: shows the locks as they are now, on a screen or as tables. */
 #include "verbs/verbs.h"
 

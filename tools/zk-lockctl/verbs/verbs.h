@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All verbs. Each is in the file of its name, but for wait, which is in
  * check.c, and version, which is in help.c. */
 #ifndef VERBS_VERBS_H

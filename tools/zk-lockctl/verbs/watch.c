@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch: tells what happens to locks, as it happens. */
 #include "verbs/verbs.h"
 
