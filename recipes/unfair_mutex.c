@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "lock/claim_steps.h"
+#include "lock/rival.h"
 #include "mutex_recipe.h"
 #include "unfair_recipe.h"
 
@@ -56,6 +57,15 @@ static void take_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
     zkr__claim_create_locked(c, why);
 }
 
+static void busy_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    char text[ZKR__RIVAL_MAX];
+
+    zkr__rival_describe(c->wait.rival, text);
+    zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'%s",
+                              c->node.request_path, text);
+}
+
 static void met_locked(struct zkr__claim *c,
                        const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
@@ -65,9 +75,7 @@ static void met_locked(struct zkr__claim *c,
         zkr__claim_stop_watching_locked(c);
         zkr__claim_prove_locked(c, "found, and ours");
     } else if (c->intent != ZKR__WAIT) {
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'%s",
-                                  c->node.request_path,
-                                  c->wait.rival == NULL ? "" : c->wait.rival);
+        busy_locked(c);
     }
 }
 

@@ -113,7 +113,7 @@ struct zkr__claim {
     struct {                 /* wait.c */
         struct zkr__op get;
         struct zkr__watch *watch; /* on the node that we wait for */
-        char *rival;   /* what it says of its owner; NULL: not known */
+        struct zkr__rival *rival; /* what was read of it; NULL: not known */
         bool uprooted; /* our own node has gone while `get` was in flight */
     } wait;
     struct zkr__ghosts *ghosts; /* ghost.c; NULL: it has not waited */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "lock/cohort.h"
+#include "lock/rival.h"
 
 #define SILENCE_MAX 64
 
@@ -115,6 +116,16 @@ static const char *silence(const struct zkr_session *s, char text[SILENCE_MAX])
     return text;
 }
 
+static void time_out_behind_locked(struct zkr__claim *c, int rc,
+                                   const struct zkr__claim *w) ZKR__LOCKED
+{
+    char text[ZKR__RIVAL_MAX];
+
+    zkr__rival_describe(w->wait.rival, text);
+    zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'%s",
+                              zkr__path_name(w->wait.watch->path), text);
+}
+
 void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
@@ -131,9 +142,7 @@ void zkr__claim_time_out_locked(struct zkr__claim *c)
             c, rc, "deadline passed, waiting for another thread");
     else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
              w->wait.watch != NULL)
-        zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'%s",
-                                  zkr__path_name(w->wait.watch->path),
-                                  w->wait.rival == NULL ? "" : w->wait.rival);
+        time_out_behind_locked(c, rc, w);
     else if (w->place.behind && zkr__line_ahead_locked(w) != NULL)
         zkr__claim_give_up_locked(
             c, rc, "deadline passed, waiting for '%s' of this session",

@@ -4,12 +4,38 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
 
 /* Of each word of another client. */
 #define WORD_MAX 40
+/* Our own records are shorter. */
+#define DATA_MAX 1024
+
+struct zkr__rival {
+    int64_t session;
+    size_t len;
+    char data[];
+};
+
+struct zkr__rival *zkr__rival_copy(const struct zkr__zk_reply *node)
+{
+    size_t len = node->data == NULL ? 0 : node->data_len;
+    struct zkr__rival *rival;
+
+    if (len > DATA_MAX)
+        return NULL;
+    rival = malloc(sizeof(*rival) + len);
+    if (rival == NULL)
+        return NULL;
+    rival->session = node->stat.ephemeral_owner;
+    rival->len = len;
+    if (len > 0)
+        memcpy(rival->data, node->data, len);
+    return rival;
+}
 
 static void add(char text[ZKR__RIVAL_MAX], const char *noun, const char *word)
 {
@@ -36,30 +62,31 @@ static void add_record(char text[ZKR__RIVAL_MAX], const json_t *record)
 }
 
 /* Curator writes its address, kazoo what it is told to. */
-static void add_word(char text[ZKR__RIVAL_MAX],
-                     const struct zkr__zk_reply *node)
+static void add_word(char text[ZKR__RIVAL_MAX], const struct zkr__rival *rival)
 {
     char word[WORD_MAX + 1];
 
-    if (node->data_len > WORD_MAX)
+    if (rival->len > WORD_MAX)
         return;
-    (void)snprintf(word, sizeof(word), "%.*s", (int)node->data_len, node->data);
+    (void)snprintf(word, sizeof(word), "%.*s", (int)rival->len, rival->data);
     add(text, "who says", word);
 }
 
-void zkr__rival_describe(const struct zkr__zk_reply *node,
+void zkr__rival_describe(const struct zkr__rival *rival,
                          char text[ZKR__RIVAL_MAX])
 {
-    json_t *record = NULL;
+    json_t *record;
 
+    text[0] = '\0';
+    if (rival == NULL)
+        return;
     (void)snprintf(text, ZKR__RIVAL_MAX, " (session 0x%llx",
-                   (unsigned long long)node->stat.ephemeral_owner);
-    if (node->data != NULL && node->data_len > 0)
-        record = json_loadb(node->data, node->data_len, 0, NULL);
+                   (unsigned long long)rival->session);
+    record = json_loadb(rival->data, rival->len, 0, NULL);
     if (json_is_object(record))
         add_record(text, record);
-    else if (node->data != NULL)
-        add_word(text, node);
+    else
+        add_word(text, rival);
     json_decref(record);
     (void)strcat(text, ")");
 }

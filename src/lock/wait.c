@@ -109,16 +109,11 @@ static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
         relist_later_locked(c);
 }
 
+/* Without memory a sentence is shorter. */
 static void note_rival(struct zkr__claim *c, const struct zkr__zk_reply *node)
 {
-    char text[ZKR__RIVAL_MAX];
-
     free(c->wait.rival);
-    c->wait.rival = NULL;
-    if (node == NULL)
-        return;
-    zkr__rival_describe(node, text);
-    c->wait.rival = strdup(text); /* without memory a sentence is shorter */
+    c->wait.rival = node == NULL ? NULL : zkr__rival_copy(node);
 }
 
 void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
