@@ -89,7 +89,7 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_sync(zkr_session *session,
 
 /* -- writes ---------------------------------------------------------------- */
 
-/** What kind of node a create makes. */
+/** The kinds of nodes that a create makes. */
 enum zkr_create_mode {
     ZKR_CREATE_PERSISTENT = 0,
     /** The server appends ten digits to the path, which count the creates in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the other headers are written with: the marks of functions, and the
+ * Macros that the other headers use: the marks of functions, and the
  * initial values of options, in C11 and in every C++ since C++11.
  */
 #ifndef ZKRECIPES_DECLARE_H

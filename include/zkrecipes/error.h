@@ -132,7 +132,8 @@ ZKR_API const char *zkr_strerror(int code);
 ZKR_API const char *zkr_error_detail(void);
 
 /** True if the same call may succeed later: connection lost, throttled, timed
- *  out. */
+ *  out, held by somebody else, or no server that can be reached now. False also
+ *  for ZKR_EHOSTS and ZKR_ENOTZK: these are mistakes more often than not. */
 ZKR_API bool zkr_error_is_transient(int code);
 
 /** True if what was held is gone for good: the session is over, or (ZKR_ELOST)

@@ -65,7 +65,7 @@ extern "C" {
 /** A held lock, or one that was held. */
 typedef struct zkr_grant zkr_grant;
 
-/** What is known of a grant. */
+/** The states of a grant, as this process knows it. */
 enum zkr_grant_state_kind {
     ZKR_GRANT_HELD = 1,      /**< Ours, proven until zkr_grant_valid_until(). */
     ZKR_GRANT_SUSPENDED = 2, /**< Connection lost, or a proof is late (for a
@@ -185,7 +185,8 @@ enum zkr_loss {
     ZKR_LOSS_NONE = 0,    /**< It is not LOST. */
     ZKR_LOSS_DELETED = 1, /**< Its node was deleted, by an operator, say. */
     ZKR_LOSS_REVOKED = 2, /**< The same, after ZKR_GRANT_REVOKE_REQUESTED. */
-    ZKR_LOSS_EXPIRED = 3, /**< The servers have ended the session. */
+    ZKR_LOSS_EXPIRED = 3, /**< The servers have ended the session, or serve
+                               others and not this one. */
     ZKR_LOSS_CLOSED = 4,  /**< zkr_session_close(), or the servers refuse the
                                credentials of the session. */
 };
@@ -196,7 +197,8 @@ enum zkr_loss {
  *
  * When the servers end a session, they delete its nodes first, and a client
  * that is connected may hear of that first: DELETED then becomes EXPIRED as
- * soon as the end is known, if the session was given no answer in between.
+ * soon as the end is known, if the session was given no answer in between. It
+ * is to be asked for before the next session ends, too.
  *
  * Threads   Any, callbacks too. ZKR_LOSS_NONE for NULL and after fork.
  */
@@ -205,14 +207,14 @@ ZKR_API enum zkr_loss zkr_grant_loss(zkr_grant *grant);
 /** A short text: "its node was deleted". Never NULL. */
 ZKR_API const char *zkr_loss_text(enum zkr_loss loss);
 
-/** What a listener is told of. */
+/** The kinds of events of a grant. */
 enum zkr_grant_event_kind {
     ZKR_GRANT_STATE_CHANGED = 1,    /**< See state. */
     ZKR_GRANT_REVOKE_REQUESTED = 2, /**< Somebody asks for the lock, in the way
                                          of Curator's Revoker. */
 };
 
-/** What has happened to a grant. */
+/** An event of a grant. */
 struct zkr_grant_event {
     enum zkr_grant_event_kind kind;  /**< What has happened. */
     enum zkr_grant_state_kind state; /**< At that time. */

@@ -21,10 +21,12 @@
  *
  * Callbacks come one at a time, in order, with no lock held, on the dispatcher
  * thread, or, with ZKR_SESSION_OWN_LOOP, on the thread that calls
- * zkr_session_dispatch(). A callback may call every function that does not
- * wait; a call that would wait returns ZKR_EDEADLK there. No callback runs
- * inside the call that registered it, nor before that call has written its
- * outputs, and none runs after its registration has been freed.
+ * zkr_session_dispatch() or closes the session. A callback may call every
+ * function that does not wait; a call that would wait for its own session
+ * returns ZKR_EDEADLK there. No callback runs inside the call that registered
+ * it, nor before that call has written its outputs, and none runs after its
+ * registration has been freed. A callback must return: no C++ exception may
+ * leave it.
  * A slow callback delays other callbacks, and the calls that wait for it:
  * closing the session, and ending the callback's own registration. No lock
  * waits for it.
@@ -63,7 +65,7 @@ typedef struct zkr_session zkr_session;
 /** The registration of a callback for changes of state. */
 typedef struct zkr_listener zkr_listener;
 
-/** What is known of a session. */
+/** The states of a session, as this process knows it. */
 enum zkr_session_state_kind {
     ZKR_SESSION_CONNECTING = 0,  /**< Not established yet in this epoch. */
     ZKR_SESSION_CONNECTED = 1,   /**< Established for the first time. */
@@ -208,7 +210,8 @@ struct zkr_session_opts {
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
  *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
  *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
- *           ZKR_ZAUTHFAILED; and other codes that ZooKeeper answers.
+ *           ZKR_ZAUTHFAILED, ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL
+ *           that the client has not); and other codes that ZooKeeper answers.
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
@@ -359,7 +362,8 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_fd(zkr_session *session,
                                                      int *ret_fd);
 
 /**
- * Run the callbacks that are due, on this thread, and return.
+ * Run the callbacks that are due, on this thread, and return. Callbacks that
+ * make others due prolong the call.
  *
  * Threads   One at a time (ZKR_EBUSY); ZKR_EDEADLK from inside a callback.
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread;

@@ -43,7 +43,7 @@ extern "C" {
 /** Rows of a histogram. */
 #define ZKR_STATS_ROWS 32
 
-/** What a session, or a lock object, has counted. */
+/** The counters of a session, or of a lock object. */
 struct zkr_counters {
     size_t size; /**< Set by ZKR_COUNTERS_INIT. */
 

@@ -61,7 +61,8 @@ extern "C" {
 /** A watch, until it is freed. */
 typedef struct zkr_watch zkr_watch;
 
-/** What is watched, and so when a state is another one. */
+/** The part of a node that is watched. It decides when a state is another
+ *  one. */
 enum zkr_watch_what {
     ZKR_WATCH_DATA = 1,     /**< The data: after each write, and when the node
                                  is created or deleted. */

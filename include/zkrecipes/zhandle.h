@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-/** What is called with the handle. Its result is that of
+/** The function that is called with the handle. Its result is that of
  *  zkr_session_with_handle(). */
 typedef int (*zkr_zhandle_fn)(zhandle_t *zh, void *user);
 

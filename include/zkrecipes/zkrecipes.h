@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * ZooKeeper lock recipes for C. This header includes all the others.
+ * ZooKeeper lock recipes for C. This header includes all the others,
+ * but for testing.h and zhandle.h.
  *
  * Timeouts. A timeout_ms, a parameter or a member of options, means the same
  * everywhere: for how many milliseconds a call waits, on a clock that nobody

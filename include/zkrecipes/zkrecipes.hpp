@@ -30,7 +30,9 @@
  * given back in the background.
  *
  * Threads. As in C: any, several at a time. lock() and unlock() belong to the
- * thread, as with std::mutex; a grant can be used and given back by any thread.
+ * thread, as with std::mutex: unlock() on a thread that has not locked does
+ * nothing. A grant can be used and given back by any thread; acquire() returns
+ * one, for a lock that is to be moved to another thread.
  * A moved-from object may only be destroyed or assigned to.
  */
 #ifndef ZKRECIPES_HPP
@@ -143,7 +145,7 @@ inline void close(zkr_session *session)
 
 } // namespace detail
 
-/** What a session or a lock has counted; see stats.h. */
+/** The counters of a session or a lock; see stats.h. */
 using counters = zkr_counters;
 
 namespace detail {
@@ -179,7 +181,14 @@ public:
     }
 
     /** Ends it; throws ZKR_EPENDING when the server could not be told. */
-    void close() { check(zkr_session_close(session_.release())); }
+    void close()
+    {
+        const int code = zkr_session_close(get());
+
+        if (code != ZKR_EDEADLK && code != ZKR_EFORKED) /* it has been taken */
+            (void)session_.release();
+        check(code);
+    }
 
     /** As in session.h. */
     zkr_session_state_kind state() const noexcept
@@ -231,6 +240,8 @@ public:
     {
         return ::zkr_grant_state(get());
     }
+    /** Why it is lost, as far as is known now. */
+    zkr_loss loss() const noexcept { return zkr_grant_loss(get()); }
     /** The path of its node; "" without a grant. */
     std::string node() const
     {

@@ -23,6 +23,11 @@ void zkr__log_use(const struct zkr__log_hook *hook)
     own = hook;
 }
 
+void zkr__log_hook_end(struct zkr__log_hook *hook)
+{
+    hook->level = LOG_NOTHING;
+}
+
 void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
 {
     (void)pthread_rwlock_wrlock(&hook_lock);

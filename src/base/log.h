@@ -18,6 +18,9 @@ struct zkr__log_hook {
  * process. A thread uses the hook of a session while it has its lock. */
 void zkr__log_use(const struct zkr__log_hook *hook);
 
+/* The hook is not called any more. */
+void zkr__log_hook_end(struct zkr__log_hook *hook);
+
 bool zkr__log_wanted(enum zkr_log_level level);
 
 void zkr__log_line(enum zkr_log_level level, const char *line);

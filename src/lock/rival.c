@@ -43,7 +43,7 @@ static void add(char text[ZKR__RIVAL_MAX], const char *noun, const char *word)
     size_t size = word == NULL ? 0 : strlen(word);
 
     if (size == 0 || size > WORD_MAX || zkr__text_fault(word) != NULL ||
-        len + strlen(noun) + size + 6 > ZKR__RIVAL_MAX)
+        len + strlen(noun) + size + sizeof(", '')") + 1 > ZKR__RIVAL_MAX)
         return;
     (void)snprintf(text + len, ZKR__RIVAL_MAX - len, ", %s '%s'", noun, word);
 }
@@ -57,7 +57,7 @@ static void add_record(char text[ZKR__RIVAL_MAX], const json_t *record)
     add(text, "host", json_string_value(json_object_get(record, "host")));
     (void)snprintf(number, sizeof(number), "%lld",
                    (long long)json_integer_value(pid));
-    add(text, "pid", pid == NULL ? NULL : number);
+    add(text, "pid", json_is_integer(pid) ? number : NULL);
     add(text, "label", json_string_value(json_object_get(record, "label")));
 }
 

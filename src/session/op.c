@@ -131,10 +131,14 @@ static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
     struct zkr_session *s = op->session;
     int64_t now = zkr__clock_boot();
 
-    if (op->epoch != s->epoch || (rc != ZKR_OK && rc != ZKR_ZNONODE))
+    if (op->epoch != s->epoch)
         return;
-    s->answers++;
-    s->answered_at = now;
+    if (zkr__error_outcome(rc) == ZKR__DONE) {
+        s->answers++;
+        s->answered_at = now;
+    }
+    if (rc != ZKR_OK && rc != ZKR_ZNONODE)
+        return;
     if (rc == ZKR_OK && zkr__op_is_write(op))
         zkr__lease_committed(&s->lease, op->sent, now);
     else if (rc == ZKR_OK && op->request.type == ZKR__ZK_SYNC)

@@ -46,6 +46,8 @@ static int load_opts(struct zkr_session_opts *o,
     if ((o->flags & ~flags) != 0)
         return zkr__fail(ZKR_EINVAL, "session options: unknown flags %#x",
                          o->flags);
+    if (o->reserved != 0 || o->reserved2 != 0)
+        return zkr__fail(ZKR_EINVAL, "session options: reserved is not 0");
     if (o->log_level > ZKR_LOG_DEBUG)
         return zkr__fail(ZKR_EINVAL, "session options: log_level is %u",
                          o->log_level);
@@ -193,6 +195,15 @@ static int start_session(const char *hosts, const struct zkr_session_opts *opts,
     return ZKR_OK;
 }
 
+/* Threads that are left behind, and objects of the user that outlive the
+ * session, do not call its log hook: the program may have freed log_user. */
+static void end_log(struct zkr_session *s)
+{
+    zkr__session_lock(s);
+    zkr__log_hook_end(&s->log);
+    zkr__session_unlock(s);
+}
+
 static void give_up_open(struct zkr_session *s)
 {
     zkr__session_lock(s);
@@ -201,6 +212,7 @@ static void give_up_open(struct zkr_session *s)
     leave_threads_unlocks(s);
     zkr__session_unlock(s);
     zkr__dispatch_stop(s);
+    end_log(s);
     zkr__session_unref(s);
 }
 
@@ -303,6 +315,7 @@ enum zkr_error zkr_session_close(zkr_session *s)
     zkr__session_unlock(s);
     if (rc != ZKR_EDEADLK) {
         zkr__dispatch_stop(s);
+        end_log(s);
         zkr__session_unref(s);
     }
     zkr__thread_cancel_restore(cancel);

@@ -4,6 +4,7 @@
 #include <zkrecipes/testing.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -54,7 +55,15 @@ static int await_end_unlocks(struct zkr_session *s, uint64_t epoch,
                              "client has not been told yet",
                              s->hosts.servers);
     }
+    if (s->epoch == epoch)
+        return zkr__fail(s->over, "session to %s: the session is over",
+                         s->hosts.servers);
     return ZKR_OK;
+}
+
+static int at_most(uint32_t ms)
+{
+    return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
 /* A session that is unknown has just ended by itself. */
@@ -70,7 +79,7 @@ static int expire(struct zkr_session *s)
     zkr__session_unlock(s);
     if (rc != ZKR_OK)
         return rc;
-    error = zkr__takeover_end(v.server, v.id, v.password, (int)timeout_ms);
+    error = zkr__takeover_end(v.server, v.id, v.password, at_most(timeout_ms));
     if (error != 0 && error != -ESRCH)
         return zkr__fail(ZKR_EUNREACHABLE, "server %s: %s", v.server,
                          strerror(-error));
@@ -89,7 +98,9 @@ enum zkr_error zkr_test_expire_session(zkr_session *s)
     if (rc != ZKR_OK)
         return rc;
     cancel = zkr__thread_cancel_disable();
+    zkr__session_ref(s); /* a close ends the wait */
     rc = expire(s);
+    zkr__session_unref(s);
     zkr__thread_cancel_restore(cancel);
     return rc;
 }

@@ -97,10 +97,11 @@ static const char *without_scheme(const char *text)
  * that does not exist. The sentence about a password does not have it. */
 static int refuse_url(const char *text)
 {
-    size_t len = strcspn(text, "/");
     const char *mark = strstr(text, "://");
+    const char *first = mark == NULL ? text : mark + 3;
 
-    if (memchr(text, '@', len) != NULL)
+    if (memchr(text, '@', strcspn(text, "/")) != NULL ||
+        memchr(first, '@', strcspn(first, "/")) != NULL)
         return zkr__fail(ZKR_EINVAL,
                          "hosts: no host has an '@'; credentials are auth and "
                          "auth_scheme of the session options");
@@ -166,13 +167,14 @@ int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
         return zkr__fail(ZKR_EINVAL, "hosts: %s",
                          text == NULL ? "is NULL" : "is empty");
     text = without_scheme(text);
+    rc = refuse_url(text);
+    if (rc != ZKR_OK)
+        return rc;
     if (chroot != NULL && strchr(text, '/') != NULL)
         return zkr__fail(ZKR_EINVAL,
                          "hosts '%s': a chroot is given here and as '%s'", text,
                          chroot);
-    rc = refuse_url(text);
-    if (rc == ZKR_OK)
-        rc = split(hosts, text, chroot);
+    rc = split(hosts, text, chroot);
     if (rc == ZKR_OK)
         rc = check_servers(hosts->servers);
     if (rc != ZKR_OK)

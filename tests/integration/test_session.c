@@ -990,6 +990,34 @@ static void the_hook_of_a_session_gets_its_lines(void **state)
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
 }
 
+/* Regression: a program may free log_user when it has closed the session; a
+ * question to a grant that it still had called the hook. */
+static void the_hook_of_a_closed_session_is_not_called(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    const char *path = new_path();
+    struct lines own = { .path = path };
+
+    (void)state;
+    opts.log = count_lines_of_path;
+    opts.log_user = &own;
+    opts.log_level = ZKR_LOG_DEBUG;
+    for (int i = 0; i < 2; i++) {
+        zkr_session *s = open_session_with(&opts);
+        zkr_mutex *m = new_mutex(s, path);
+        zkr_grant *g = acquire(m);
+        int count;
+
+        close_session(s);
+        count = atomic_load(&own.of_path);
+        assert_true(count > 0);
+        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        assert_int_equal(atomic_load(&own.of_path), count);
+        zkr_grant_free(g);
+        zkr_mutex_free(m);
+    }
+}
+
 static void ignore_event(zhandle_t *zh, int type, int state, const char *path,
                          void *connected)
 {
@@ -1075,6 +1103,7 @@ static int run_group(void)
         cmocka_unit_test(given_up_waits_leave_no_watch_on_the_server),
         cmocka_unit_test(nothing_is_printed_and_the_hook_gets_every_line),
         cmocka_unit_test(the_hook_of_a_session_gets_its_lines),
+        cmocka_unit_test(the_hook_of_a_closed_session_is_not_called),
         cmocka_unit_test(what_the_program_wants_of_the_client_is_left_alone),
     };
 

@@ -140,6 +140,8 @@ static void bad_lists_are_told_by_name(void **state)
         { "zk://anna:secret@a:1", NULL, ZKR_EINVAL,
           "hosts: no host has an '@'; credentials are auth and auth_scheme" },
         { "a:1,anna:secret@b:1", NULL, ZKR_EINVAL, "hosts: no host has an" },
+        { "https://anna:secret@a:1", NULL, ZKR_EINVAL, "hosts: no host has" },
+        { "anna:secret@a:1/app", "/b", ZKR_EINVAL, "hosts: no host has an" },
         { "zk://a:1/app", "/b", ZKR_EINVAL,
           "hosts 'a:1/app': a chroot is given here and as '/b'" },
         { "a:1/app", "/b", ZKR_EINVAL,

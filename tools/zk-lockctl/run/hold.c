@@ -107,31 +107,30 @@ static void say_action(struct run *run, enum policy_action action,
         say_killed(run, view);
 }
 
-/* Does what the lease demands now, and returns when to look again. It acts
- * first and speaks then: a reader of stderr may be slow. */
-static int64_t obey_policy(struct run *run)
+/* Does what the lease demands, and returns when to look again. It acts first
+ * and speaks then: a reader of stderr may be slow. */
+static int64_t obey_policy(struct run *run, const struct policy_view *view)
 {
     static const int signals[] = { [POLICY_SEND_TERM] = SIGTERM,
                                    [POLICY_SEND_KILL] = SIGKILL,
                                    [POLICY_SEND_STOP] = SIGSTOP,
                                    [POLICY_SEND_CONT] = SIGCONT };
-    struct policy_view view = view_now(run);
-    struct policy_plan plan = policy_next(&run->policy, &view);
+    struct policy_plan plan = policy_next(&run->policy, view);
 
-    if (view.valid_until_ms != 0)
-        killer_set_deadline(run->killer, view.valid_until_ms);
+    if (view->valid_until_ms != 0)
+        killer_set_deadline(run->killer, view->valid_until_ms);
     if (plan.action != POLICY_NOTHING)
         run_signal_all(run, signals[plan.action]);
     if (plan.action == POLICY_SEND_TERM)
         run_told_to_end(run);
-    say_state(run, &view);
-    say_action(run, plan.action, &view);
+    say_state(run, view);
+    say_action(run, plan.action, view);
     if (plan.action == POLICY_SEND_TERM || plan.action == POLICY_SEND_KILL)
         run->lost = true;
     if (plan.action != POLICY_SEND_KILL)
         return plan.wake_ms;
     run->killed = true;
-    return view.now_ms + KILL_AGAIN_MS;
+    return view->now_ms + KILL_AGAIN_MS;
 }
 
 /* Nothing is left of the command. If the lease has run out, it was the killer
@@ -217,6 +216,7 @@ static void sleep_until(struct run *run, int64_t wake_ms)
 static void watch_command(struct run *run)
 {
     for (;;) {
+        struct policy_view view;
         sigset_t arrived;
         int64_t wake_ms;
         int64_t end_ms;
@@ -224,6 +224,10 @@ static void watch_command(struct run *run)
         /* Read before the children are checked: a child that ends or stops
          * later makes the descriptor readable again, so we do not sleep. */
         signals_collect(&run->signals, &arrived);
+        /* We may be stopped at any moment. After the signals: a CONT that is
+         * passed on came before this look at the lease. Before the children: a
+         * command that ends while we are stopped is not killed. */
+        view = view_now(run);
         child_reap(&run->child);
         if (run->child.ended) {
             run_take_terminal_back(run);
@@ -232,9 +236,7 @@ static void watch_command(struct run *run)
                 return;
             }
         }
-        /* Checked before CONT is passed on: we may have been stopped for too
-         * long. */
-        wake_ms = obey_policy(run);
+        wake_ms = obey_policy(run, &view);
         pass_all_on(run, &arrived);
         obey_revoke(run);
         if (!run->child.ended)
