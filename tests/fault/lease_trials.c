@@ -29,7 +29,7 @@
 #define TICK_MS      2000
 #define HOLDERS      4
 #define LONG_RUN     50 /* trials from which the negative controls must show */
-#define DELETED_MS   25000
+#define DELETED_MS   90000
 #define AFTERWARDS   1000
 #define HEALTHY_MS   90000
 #define DIRECTORY    "/trials"
