@@ -243,8 +243,9 @@ static bool is_up_to_date(void *server)
     return seed_last_zxid(server) == seed_last_zxid(the_server);
 }
 
-static bool has_lost_nothing(void)
+static bool has_lost_nothing(void *unused)
 {
+    (void)unused;
     return server_ephemerals_count(odd) == sizeof(nodes) / sizeof(nodes[0]) &&
            server_ephemerals_count(the_server) == 0;
 }
@@ -263,7 +264,7 @@ static int make_ghosts(void)
             0 ||
         server_restart(odd) != SERVER_OK)
         return -1;
-    return has_lost_nothing() ? 0 : -1;
+    return wait_until(has_lost_nothing, NULL, SOON_MS) ? 0 : -1;
 }
 
 static bool has_leader(void *unused)

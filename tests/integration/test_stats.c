@@ -122,6 +122,7 @@ static void each_outcome_is_counted_as_what_it_is(void **state)
     (void)state;
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     assert_int_equal(zkr_mutex_acquire(m, 1, &none), ZKR_ETIMEDOUT);
+    wait_children(path, 1); /* its node has gone */
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     n = of_mutex(m);
@@ -188,12 +189,12 @@ static void a_lost_grant_is_a_loss_and_its_session_an_expiry(void **state)
     struct zkr_counters n;
 
     (void)state;
-    expire_and_wait(s);
+    expire_and_wait(s); /* it may have reconnected in the old one before */
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     zkr_grant_free(g);
     n = of_session();
     assert_int_equal(n.expiries, 1);
-    assert_int_equal(n.reconnects, 0);
+    assert_in_range(n.reconnects, 0, 1);
     assert_int_equal(n.losses, 1);
     assert_int_equal(n.releases, 0);
     assert_sums(&n, 0, 0);
