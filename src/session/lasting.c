@@ -44,7 +44,8 @@ struct zkr_watch {
     uint64_t epoch; /* in which `last` was read; 0: nothing was read yet */
     struct state last;
 
-    struct zkr__notice notice; /* due with what was not told yet: */
+    struct zkr__notice notice;
+    bool untold; /* there is something to tell: */
     int error;
     struct zkr_reply *reply;
     enum zkr_watch_why why;
@@ -71,6 +72,8 @@ static bool is_over(const struct zkr_watch *w)
 
 /* -- what is told --------------------------------------------------------- */
 
+/* The dispatcher has taken the notice, so a result that comes before this has
+ * the lock posts it again: this tells that result, and the next run nothing. */
 static void run_told(struct zkr__notice *notice)
 {
     struct zkr_watch *w = ZKR__CONTAINER(notice, struct zkr_watch, notice);
@@ -79,6 +82,11 @@ static void run_told(struct zkr__notice *notice)
     int error;
 
     zkr__session_lock(w->session);
+    if (!w->untold) {
+        zkr__session_unlock(w->session);
+        return;
+    }
+    w->untold = false;
     (void)atomic_fetch_add(&w->refs, 1); /* the callback may free it */
     error = w->error;
     reply = w->reply;
@@ -105,7 +113,7 @@ static bool differs(const struct zkr_watch *w, const struct state *state)
 
 static enum zkr_watch_why why_now(const struct zkr_watch *w)
 {
-    if (w->notice.due && w->why != ZKR_WATCH_CHANGED)
+    if (w->untold && w->why != ZKR_WATCH_CHANGED)
         return w->why;
     if (w->epoch == 0)
         return ZKR_WATCH_FIRST;
@@ -128,6 +136,7 @@ static bool tell_locked(struct zkr_watch *w,
     w->reply = reply;
     w->error = from->rc;
     w->why = why_now(w);
+    w->untold = true;
     w->last = state;
     w->epoch = w->session->epoch;
     zkr__dispatch_post_locked(w->session, &w->notice);
