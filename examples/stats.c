@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program shows to its monitoring: the counters of its session, as lines
- * that Prometheus reads.
+/* Monitoring: a program shows the counters of its session as lines that
+ * Prometheus reads.
  *
  *   ./stats 127.0.0.1:2181 /locks/orders */
 #include <inttypes.h>

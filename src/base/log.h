@@ -14,7 +14,7 @@ struct zkr__log_hook {
     int level;
 };
 
-/* What this thread logs goes to that hook from now on; NULL: to that of the
+/* The lines of this thread go to that hook from now on; NULL: to that of the
  * process. A thread uses the hook of a session while it has its lock. */
 void zkr__log_use(const struct zkr__log_hook *hook);
 

@@ -9,7 +9,8 @@
 
 #define ZKR__RIVAL_MAX 160
 
-/* What was read of the node; its data may be any bytes. */
+/* The data and the owner of a node, as they were read; the data may be any
+ * bytes. */
 struct zkr__rival;
 
 /* Returns a copy, to be freed with free(), or NULL when there is no memory or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pieces of C in the documents take for granted (snippets.py). */
+/* Declarations that the pieces of C in the documents use (snippets.py). */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

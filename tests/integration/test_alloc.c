@@ -510,7 +510,7 @@ static void every_allocation_may_fail_once(void **state)
     } while (again);
     print_message("%ld allocations, %ld runs, refused in %ld\n",
                   atomic_load(&allocations), runs, told);
-    /* What the first run has closed may still have been there. */
+    /* Threads and files that the first run has closed may have been there. */
     assert_true(count_threads() <= threads);
     assert_true(count_fds() <= fds);
     assert_true(told > runs / 2);

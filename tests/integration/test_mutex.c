@@ -47,7 +47,7 @@ static void a_wait_that_times_out_says_for_whom_it_waited(void **state)
     zkr_mutex_free(m);
 }
 
-/* What the others say of themselves has come with the watch. */
+/* The answer to the watch has told what the others say of themselves. */
 static void the_holder_is_named_where_it_is_known(void **state)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;

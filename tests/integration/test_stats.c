@@ -60,7 +60,7 @@ static uint64_t sum(const uint64_t *rows)
     return all;
 }
 
-/* What holds for all counters at all times. */
+/* The sums that are right at all times. */
 static void assert_sums(const struct zkr_counters *n, uint64_t under_way,
                         uint64_t held)
 {
