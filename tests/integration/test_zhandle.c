@@ -207,6 +207,7 @@ static int close_elsewhere(zhandle_t *zh, void *user)
         return c.rc == ZKR_OK && c.left ? ZOK : 5;
     }
     atomic_store(&left, false);
+    atomic_store(&closed, NULL); /* an earlier one may have had this address */
     c = (struct closer){ .session = v->session, .rc = 1 };
     if (pthread_create(&thread, NULL, close_it, &c) != 0)
         return 4;
