@@ -8,6 +8,10 @@ const struct zkr__marker_row zkr__markers[ZKR__MARKER_COUNT] = {
     [ZKR__CURATOR_LOCK]   = { "lock-",     ZKR__EXCLUSIVE, ZKR__LAYOUT_CURATOR },
     [ZKR__CURATOR_WRITE]  = { "__WRIT__",  ZKR__EXCLUSIVE, ZKR__LAYOUT_CURATOR },
     [ZKR__CURATOR_READ]   = { "__READ__",  ZKR__SHARED,    ZKR__LAYOUT_CURATOR },
+    /* ... and their leader latch, and the leases of their semaphore, which do
+     * not wait for each other: their number counts */
+    [ZKR__CURATOR_LATCH]  = { "latch-",    ZKR__EXCLUSIVE, ZKR__LAYOUT_CURATOR },
+    [ZKR__CURATOR_LEASE]  = { "lease-",    ZKR__SHARED,    ZKR__LAYOUT_CURATOR },
     /* kazoo: its Lock and its WriteLock write the same marker */
     [ZKR__KAZOO_LOCK]     = { "__lock__",  ZKR__EXCLUSIVE, ZKR__LAYOUT_KAZOO },
     [ZKR__KAZOO_READ]     = { "__rlock__", ZKR__SHARED,    ZKR__LAYOUT_KAZOO },

@@ -29,7 +29,7 @@ static bool is_in(unsigned marker, uint32_t markers)
 
 static void every_marker_is_known(void **state)
 {
-    struct zkr_participant unknown = { .name = "", .marker = "latch-" };
+    struct zkr_participant unknown = { .name = "", .marker = "gate-" };
 
     (void)state;
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {

@@ -95,7 +95,7 @@ static void only_contenders_are_broken(void **state)
         "/a/lock-0/",
         "/a/../lock-0000000000",
         "/a/lock-\0330",
-        "/a/latch-0000000001",
+        "/a/gate-0000000001",
     };
 
     (void)state;

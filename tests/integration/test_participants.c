@@ -97,7 +97,7 @@ static void only_contenders_are_asked(void **state)
         "/a//lock-0",
         "/a/lock-0/",
         "/a/lock-\0330",
-        "/a/latch-0000000001",
+        "/a/gate-0000000001",
     };
 
     (void)state;
@@ -337,12 +337,12 @@ static void names_of_other_clients_are_known(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make(names[i], NULL);
     make("0", NULL);
-    make("latch-0000000001", "not a lock");
+    make("gate-0000000001", "not a lock");
     list = list_all();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         assert_place(list, i, names[i], waits_for[i]);
     assert_place(list, 6, "0", SIZE_MAX);
-    assert_place(list, 7, "latch-0000000001", SIZE_MAX);
+    assert_place(list, 7, "gate-0000000001", SIZE_MAX);
     assert_int_equal(list->count, 8);
     assert_string_equal(list->items[7].data, "not a lock");
     zkr_participants_free(list);

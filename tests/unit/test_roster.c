@@ -293,7 +293,7 @@ static void random_queues_follow_the_rules(void **state)
 {
     static const char *const markers[] = { "lock-",     "__lock__", "__WRIT__",
                                            "__rlock__", "__READ__", "__READ__",
-                                           "latch-" };
+                                           "gate-" };
     uint64_t seed = 0x5eed;
     char names[16][32];
     const char *pointers[COUNT(names)];
@@ -394,7 +394,7 @@ static void make_name(char name[NAME_SIZE], bool is_mutex, size_t unique,
     size_t len;
 
     if (unit_random(seed) % 8 == 0) {
-        (void)snprintf(name, NAME_SIZE, "%zu-latch-%010d", unique, number);
+        (void)snprintf(name, NAME_SIZE, "%zu-gate-%010d", unique, number);
         return;
     }
     (void)snprintf(uuid, sizeof(uuid), "%08x-0000-4000-8000-%012zx",

@@ -34,8 +34,10 @@ bool dialect_is_name(const char *name)
 const char *kind_name(enum lock_kind kind)
 {
     static const char *const names[] = {
-        [KIND_NONE] = "-",        [KIND_MUTEX] = "mutex", [KIND_RW] = "rw",
-        [KIND_UNFAIR] = "unfair", [KIND_MIXED] = "mixed",
+        [KIND_NONE] = "-",       [KIND_MUTEX] = "mutex",
+        [KIND_RW] = "rw",        [KIND_UNFAIR] = "unfair",
+        [KIND_LATCH] = "leader", [KIND_SEMAPHORE] = "semaphore",
+        [KIND_MIXED] = "mixed",
     };
 
     return names[kind];
@@ -50,6 +52,8 @@ enum family {
     UNFAIR = 8,
     C_RECIPE = 16,
     ZK_RUBY = 32,
+    LATCH = 64,
+    LEASE = 128,
 };
 
 static unsigned family_of(const struct zkr_participant *p)
@@ -58,9 +62,10 @@ static unsigned family_of(const struct zkr_participant *p)
         const char *marker;
         enum family family;
     } families[] = {
-        { "lock-", MUTEX }, { "__lock__", KAZOO }, { "__WRIT__", RW },
-        { "__READ__", RW }, { "__rlock__", RW },   { "holder", UNFAIR },
-        { "x-", C_RECIPE }, { "ex", ZK_RUBY },     { "sh", ZK_RUBY },
+        { "lock-", MUTEX },  { "__lock__", KAZOO }, { "__WRIT__", RW },
+        { "__READ__", RW },  { "__rlock__", RW },   { "holder", UNFAIR },
+        { "x-", C_RECIPE },  { "ex", ZK_RUBY },     { "sh", ZK_RUBY },
+        { "latch-", LATCH }, { "lease-", LEASE },
     };
 
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
@@ -146,6 +151,10 @@ enum lock_kind kind_of(const struct zkr_participant *items, size_t count)
         return KIND_MIXED;
     if (seen == UNFAIR)
         return KIND_UNFAIR;
+    if (seen == LATCH)
+        return KIND_LATCH;
+    if (seen == LEASE)
+        return KIND_SEMAPHORE;
     return seen == RW || shared ? KIND_RW : KIND_MUTEX;
 }
 

@@ -25,6 +25,8 @@ enum lock_kind {
     KIND_MUTEX,
     KIND_RW,
     KIND_UNFAIR,
+    KIND_LATCH,
+    KIND_SEMAPHORE, /* its leases */
     KIND_MIXED, /* recipes that do not exclude each other */
 };
 
