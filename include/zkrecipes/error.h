@@ -60,10 +60,10 @@ extern "C" {
     X(ZKR_EEXHAUSTED, -1021, "the sequence numbers of the lock are used up")   \
     X(ZKR_EPROTO,     -1022, "a server sent what no server should")            \
     X(ZKR_ESYSTEM,    -1023, "the operating system refused a resource")        \
-    X(ZKR_EOVERFLOW,  -1024, "acquired too often without a release")           \
+    X(ZKR_EOVERFLOW,  -1024, "a number would pass its limit")                   \
     X(ZKR_EUNKNOWN,   -1025, "the write was made, or not, or will be")         \
     X(ZKR_ESTALE,     -1026, "an older token than one accepted before")        \
-    X(ZKR_EDAMAGED,   -1027, "the file is damaged")                            \
+    X(ZKR_EDAMAGED,   -1027, "the data is damaged")                            \
     X(ZKR_ENOTSUP,    -1028, "the ZooKeeper client cannot do that")
 
 /** The same for the codes of ZooKeeper, where the names lack "ZKR_". */

@@ -22,6 +22,7 @@
 #define ZKRECIPES_ZKRECIPES_H
 
 #include <zkrecipes/client.h>
+#include <zkrecipes/counter.h>
 #include <zkrecipes/declare.h>
 #include <zkrecipes/error.h>
 #include <zkrecipes/fence.h>

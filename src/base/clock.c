@@ -30,6 +30,16 @@ int64_t zkr__clock_deadline(int64_t ms)
     return now + ms * ZKR__MS;
 }
 
+int64_t zkr__clock_left_ms(int64_t deadline)
+{
+    int64_t left_ms;
+
+    if (deadline == ZKR__NEVER)
+        return -1;
+    left_ms = (deadline - zkr__clock_now() + ZKR__MS - 1) / ZKR__MS;
+    return left_ms < 1 ? 1 : left_ms;
+}
+
 struct timespec zkr__clock_timespec(int64_t instant)
 {
     struct timespec ts = {

@@ -20,6 +20,11 @@ int64_t zkr__clock_boot(void);
 /* The instant in `ms` milliseconds; negative is ZKR__NEVER, as is overflow. */
 int64_t zkr__clock_deadline(int64_t ms);
 
+/* The milliseconds until a deadline, for a call that takes a timeout: at least
+ * 1, because 0 means something else there, and negative for ZKR__NEVER. They
+ * are rounded up, so that the call does not end before the deadline. */
+int64_t zkr__clock_left_ms(int64_t deadline);
+
 struct timespec zkr__clock_timespec(int64_t instant);
 
 #endif

@@ -26,4 +26,12 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
                                void (*done)(struct zkr__parents *,
                                             int rc)) ZKR__LOCKED;
 
+/* -- make_parents.c -- */
+
+/* The same for a caller who waits: creates what is missing above `path`, which
+ * is without the chroot, as containers; in the next session, too. Errors are
+ * those of a create, and ZKR_ENOCHROOT. */
+int zkr__parents_make(struct zkr_session *s, const char *path,
+                      int64_t timeout_ms);
+
 #endif

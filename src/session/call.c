@@ -139,9 +139,7 @@ int zkr__call_run(struct zkr__call *call,
     return rc;
 }
 
-/* When the session is over the caller leaves, and no request may be started any
- * more. */
-static bool caller_waits(const struct zkr__call *call)
+bool zkr__call_is_awaited(const struct zkr__call *call)
 {
     return !zkr__list_empty(&call->link) && call->session->over == 0;
 }
@@ -152,13 +150,14 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__call *call = ask->call;
 
     zkr__session_assert_locked(op->session);
-    if (caller_waits(call) && reply->rc == ZKR_ZSESSIONEXPIRED && !ask->once) {
+    if (zkr__call_is_awaited(call) && reply->rc == ZKR_ZSESSIONEXPIRED &&
+        !ask->once) {
         zkr__op_start_locked(op, op->request.type, op->request.path, op->retry,
                              on_reply);
         return;
     }
     zkr__list_remove(&ask->link);
-    if (caller_waits(call))
+    if (zkr__call_is_awaited(call))
         ask->done(ask, reply);
     zkr__call_unref(call);
 }

@@ -88,6 +88,10 @@ void zkr__call_ask_once_locked(
 void zkr__call_sync_locked(struct zkr__ask *ask,
                            void (*then)(struct zkr__ask *ask)) ZKR__LOCKED;
 
+/* Tells whether the caller may still wait. When the session is over the caller
+ * leaves, and no request may be started any more. Under the lock. */
+bool zkr__call_is_awaited(const struct zkr__call *call) ZKR__LOCKED;
+
 /* Sets the outcome and wakes the caller. The first outcome stays. `reason` is a
  * constant, for an error. */
 void zkr__call_end_locked(struct zkr__call *call, int rc,

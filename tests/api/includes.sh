@@ -15,7 +15,7 @@ src/session: base zk session
 src/lock: base zk session lock
 src/inspect: base zk session lock inspect
 src/fence: base fence
-recipes: base lock inspect .
+recipes: base session lock inspect .
 tools/zk-lockctl/common: common
 tools/zk-lockctl/model: common model
 tools/zk-lockctl/text: common model text

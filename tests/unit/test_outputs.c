@@ -22,6 +22,7 @@ struct given {
     zkr_unfair_mutex *unfair;
     zkr_rwlock *rwlock;
     zkr_grant *grant;
+    zkr_counter *counter;
     const char *path;
 };
 
@@ -59,6 +60,10 @@ CALL(zkr_rwlock_acquire_read_async, given.rwlock, 0, NULL, NULL)
 CALL(zkr_rwlock_acquire_write_async, given.rwlock, 0, NULL, NULL)
 CALL(zkr_rwlock_downgrade, given.rwlock, given.grant)
 CALL(zkr_grant_guarded_set, given.grant, given.path, NULL, 0, 0, 0)
+CALL(zkr_counter_new, given.session, "", NULL)
+CALL(zkr_counter_get, given.counter, 0, &(int64_t){ 0 })
+CALL(zkr_counter_add, given.counter, 1, 0)
+CALL(zkr_counter_compare_and_set, given.counter, 0, 1, 0)
 CALL(zkr_participants_list, given.session, given.path, NULL)
 CALL(zkr_locks_find, given.session, given.path, NULL)
 CALL(zkr_fence_open, "/no/such/directory/fence")
@@ -102,6 +107,10 @@ static const struct row {
     ROW(zkr_rwlock_acquire_write_async, POINTER),
     ROW(zkr_rwlock_downgrade, POINTER),
     ROW(zkr_grant_guarded_set, sizeof(struct zkr_stat), 0),
+    ROW(zkr_counter_new, POINTER),
+    ROW(zkr_counter_get, sizeof(int32_t), 0),
+    ROW(zkr_counter_add, sizeof(int64_t), 0),
+    ROW(zkr_counter_compare_and_set, sizeof(int64_t), 0),
     ROW(zkr_participants_list, POINTER),
     ROW(zkr_locks_find, POINTER),
     ROW(zkr_fence_open, POINTER),
@@ -145,6 +154,8 @@ static int setup(void **state)
         ZKR_OK);
     assert_int_equal(
         zkr_rwlock_new(given.session, "/lock", NULL, &given.rwlock), ZKR_OK);
+    assert_int_equal(
+        zkr_counter_new(given.session, "/lock", NULL, &given.counter), ZKR_OK);
     assert_int_equal(zkr_mutex_acquire(given.mutex, -1, &given.grant), ZKR_OK);
     return 0;
 }
@@ -163,6 +174,7 @@ static int teardown(void **state)
     zkr_rwlock_free(given.rwlock);
     zkr_unfair_mutex_free(given.unfair);
     zkr_mutex_free(given.mutex);
+    zkr_counter_free(given.counter);
     (void)zkr_session_close(given.session);
     return 0;
 }

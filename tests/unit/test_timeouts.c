@@ -29,6 +29,7 @@ static struct {
     zkr_reentrant_mutex *reentrant;
     zkr_rwlock *rwlock;
     zkr_grant *grant; /* of another lock object */
+    zkr_counter *counter;
 } it;
 
 static int setup(uint32_t reply_timeout_ms)
@@ -50,6 +51,8 @@ static int setup(uint32_t reply_timeout_ms)
         zkr_reentrant_mutex_new(it.session, "/lock", NULL, &it.reentrant),
         ZKR_OK);
     assert_int_equal(zkr_rwlock_new(it.session, "/lock", NULL, &it.rwlock),
+                     ZKR_OK);
+    assert_int_equal(zkr_counter_new(it.session, "/counter", NULL, &it.counter),
                      ZKR_OK);
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
@@ -79,6 +82,7 @@ static int teardown(void **state)
     zkr_unfair_mutex_free(it.unfair);
     zkr_reentrant_mutex_free(it.reentrant);
     zkr_rwlock_free(it.rwlock);
+    zkr_counter_free(it.counter);
     return 0;
 }
 
@@ -142,6 +146,20 @@ static int call_zkr_locks_find(int64_t timeout_ms)
     return rc;
 }
 
+static int call_zkr_counter_get(int64_t timeout_ms)
+{
+    int64_t value;
+
+    return zkr_counter_get(it.counter, timeout_ms, &value, NULL);
+}
+
+static int call_zkr_counter_compare_and_set(int64_t timeout_ms)
+{
+    int64_t found;
+
+    return zkr_counter_compare_and_set(it.counter, 0, 1, timeout_ms, &found);
+}
+
 static int commit(int64_t timeout_ms, bool guarded)
 {
     zkr_txn *txn;
@@ -184,6 +202,8 @@ CALL(zkr_session_sync, it.session, timeout_ms)
 CALL(zkr_session_create, it.session, "/a", "", 0, NULL, timeout_ms, NULL)
 CALL(zkr_session_set, it.session, "/a", "", 0, 0, timeout_ms, NULL)
 CALL(zkr_session_delete, it.session, "/a", 0, timeout_ms)
+CALL(zkr_counter_add, it.counter, 1, timeout_ms, NULL)
+CALL(zkr_counter_set, it.counter, 1, ZKR_ANY_VERSION, timeout_ms)
 CALL(zkr_participants_break, it.session, zkr_grant_node(it.grant), 1,
      timeout_ms)
 
@@ -217,6 +237,10 @@ static const struct row {
     ROW(zkr_participants_list),
     ROW(zkr_participants_break),
     ROW(zkr_locks_find),
+    ROW(zkr_counter_get),
+    ROW(zkr_counter_add),
+    ROW(zkr_counter_compare_and_set),
+    ROW(zkr_counter_set),
 };
 
 static void ends_after(const struct row *row, int64_t timeout_ms)

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A counter: one number in one node, which many programs change.
+ *
+ * Add, compare and set, or set. A change reads the number, and writes it only
+ * if nobody has written meanwhile; otherwise it reads again, until the
+ * deadline. In each round somebody's change is made. Where many change one
+ * counter all the time, most rounds are in vain: then give them a lock_path. A
+ * change that has met others promote_after times takes the mutex at that path,
+ * and the others that do so wait for it. The number is right with and without:
+ * the mutex only keeps the programs from disturbing each other.
+ *
+ * The unknown outcome. When the connection breaks, the session ends, or the
+ * deadline passes, while a change is under way, nobody can tell whether it was
+ * made, and the call returns ZKR_EUNKNOWN. The change is made at once, later,
+ * or never, and the library does not make it again, so nothing is counted
+ * twice. A caller that must know gives each change a node of its own
+ * (zkr_txn_create() with zkr_txn_set() in one transaction), or counts under a
+ * lock (guarded.h).
+ *
+ * The node is that of Curator's DistributedAtomicLong: persistent, eight bytes,
+ * the most significant first; with ZKR_COUNTER_INT32 that of SharedCount and
+ * DistributedAtomicInteger: four bytes. All who use a path must agree. A node
+ * that is missing, or has no data, is 0; a change creates it, and missing
+ * parents as containers. The mutex is Curator's PromotedToLock: whoever names
+ * the same path takes turns.
+ *
+ * There is no form with a callback: a change is several requests, and a caller
+ * that cannot wait has zkr_session_get_async() and zkr_session_set_async() for
+ * each of them. To be told of changes, as by a listener of SharedCount, see
+ * zkr_session_watch().
+ *
+ * Time      @p timeout_ms: zkrecipes.h says what it means; also for the mutex.
+ * Threads   Any, several at a time; not in a callback of the session
+ *           (ZKR_EDEADLK). A program with its own loop may call them in that
+ *           thread.
+ * On error  The number was not changed by this call, except with ZKR_EUNKNOWN.
+ * Errors    ZKR_EUNKNOWN: see above.
+ *           ZKR_EOVERFLOW: the number would not fit.
+ *           ZKR_EDAMAGED: the node has data of another length.
+ *           ZKR_ETIMEDOUT: until the deadline others were always faster, or had
+ *           the mutex; with a timeout of 0 ZKR_EBUSY, when they had the mutex.
+ *           ZKR_EUNREACHABLE: no answer before the deadline; nothing was sent
+ *           that changes the number.
+ *           ZKR_ZNOAUTH, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EINVAL, ZKR_EDEADLK,
+ *           ZKR_ECLOSED, ZKR_ZAUTHFAILED, ZKR_EFORKED; of the mutex those of
+ *           zkr_mutex_acquire().
+ * Source    Curator DistributedAtomicLong, SharedCount.
+ * Example   examples/counter.c
+ */
+#ifndef ZKRECIPES_COUNTER_H
+#define ZKRECIPES_COUNTER_H
+
+#include <stdint.h>
+
+#include <zkrecipes/client.h>
+#include <zkrecipes/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A counter, which any number of threads may share. */
+typedef struct zkr_counter zkr_counter;
+
+/** The flags of zkr_counter_opts. */
+enum zkr_counter_flags {
+    /** Four bytes instead of eight: a number from INT32_MIN to INT32_MAX. */
+    ZKR_COUNTER_INT32 = 1u << 0,
+};
+ZKR__FLAGS(zkr_counter_flags)
+
+/** Zero means default, for every member. */
+struct zkr_counter_opts {
+    size_t size;                  /**< Set by ZKR_COUNTER_OPTS_INIT. */
+    enum zkr_counter_flags flags; /**< Any of them, with |. */
+    uint32_t promote_after;       /**< After so many rounds in vain a change
+                                       takes the mutex; default 10. Without
+                                       lock_path it means nothing. */
+    const char *lock_path; /**< Of that mutex; a path of its own. Default: no
+                                mutex. Copied. */
+};
+
+#define ZKR_COUNTER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_counter_opts)
+
+/** The version of a counter that has no node. */
+#define ZKR_COUNTER_ABSENT (-2)
+
+/**
+ * Make a handle for the counter at @p path. Sends nothing.
+ *
+ * Paths are as those of zkr_mutex_new().
+ *
+ * Threads   Any.
+ * Owns      Strings are copied. The caller frees the counter; it may outlive
+ *           the session, and then answers ZKR_ECLOSED.
+ * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_counter_new(zkr_session *session, const char *path,
+                const struct zkr_counter_opts *opts, zkr_counter **ret_counter);
+
+/** Free the handle, not the node. No call may be under way. NULL is
+ *  allowed. */
+ZKR_API void zkr_counter_free(zkr_counter *counter);
+
+/**
+ * Read the number, and the version of its node (NULL is allowed), which is for
+ * zkr_counter_set(). It is what the server of this session knows: others may
+ * have changed it since. After zkr_session_sync() it is not older than that
+ * call.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_get(zkr_counter *counter,
+                                                      int64_t timeout_ms,
+                                                      int64_t *ret_value,
+                                                      int32_t *ret_version);
+
+/**
+ * Add @p delta, which may be negative. *ret_after (NULL is allowed) is the
+ * number after the addition; nobody else is told the same one of an addition of
+ * 1.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_add(zkr_counter *counter,
+                                                      int64_t delta,
+                                                      int64_t timeout_ms,
+                                                      int64_t *ret_after);
+
+/**
+ * Write @p wanted if the number is @p expected. *ret_found is the number that
+ * was found: @p wanted was written if *ret_found is @p expected, otherwise
+ * nothing was. That it is another one is told only of what was there after the
+ * call began.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_counter_compare_and_set(zkr_counter *counter, int64_t expected,
+                            int64_t wanted, int64_t timeout_ms,
+                            int64_t *ret_found);
+
+/**
+ * Write @p value if the node has @p version, or in any case with
+ * ZKR_ANY_VERSION. A version tells more than a number, which may have been
+ * changed, and changed back. With ZKR_COUNTER_ABSENT the node is created, or
+ * left as it is.
+ *
+ * Errors    ZKR_ZBADVERSION: it has another one. ZKR_ZNONODE: the node of that
+ *           version has been deleted. ZKR_ZNODEEXISTS: for ZKR_COUNTER_ABSENT,
+ *           there is one.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_set(zkr_counter *counter,
+                                                      int64_t value,
+                                                      int32_t version,
+                                                      int64_t timeout_ms);
+
+/** The path as it was given to zkr_counter_new(). Valid until the counter is
+ *  freed; NULL for NULL. */
+ZKR_API const char *zkr_counter_path(const zkr_counter *counter);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The counter: a number that is read, and written if nobody has written
+ * meanwhile. */
+#include <zkrecipes/counter.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/opts.h"
+#include "base/output.h"
+#include "lock/lock.h"
+#include "lock/parents.h"
+#include "mutex_recipe.h"
+#include "number.h"
+
+#define PROMOTE_AFTER 10
+
+static const char noun[] = "counter";
+
+struct zkr_counter {
+    zkr_session *session;
+    char *path;
+    zkr_mutex *mutex; /* NULL: none */
+    uint32_t promote_after;
+    size_t size; /* of the number, in bytes */
+};
+
+/* A change: what the caller wants, and what has come of it. */
+struct change {
+    const zkr_counter *counter;
+    int64_t timeout_ms; /* of the caller */
+    int64_t deadline;
+    bool compares;    /* writes `operand` over `expected`; else adds it */
+    int64_t expected; /* by a change that compares */
+    int64_t operand;
+    bool caught_up; /* what is found was there after the call had begun */
+    int64_t found;
+    int64_t wanted;
+};
+
+/* -- the handle ------------------------------------------------------------ */
+
+static int check_opts(const char *path, const struct zkr_counter_opts *opts)
+{
+    if ((opts->flags & ~(uint32_t)ZKR_COUNTER_INT32) != 0)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': unknown flags %#x", noun,
+                         path, (unsigned)opts->flags);
+    return ZKR_OK;
+}
+
+static int make(zkr_session *s, const char *path,
+                const struct zkr_counter_opts *opts, zkr_counter **ret_counter)
+{
+    zkr_counter *c = calloc(1, sizeof(*c));
+    int rc = ZKR_OK;
+
+    if (c == NULL || (c->path = strdup(path)) == NULL) {
+        free(c);
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+    }
+    if (opts->lock_path != NULL)
+        rc = zkr_mutex_new(s, opts->lock_path, NULL, &c->mutex);
+    if (rc != ZKR_OK) {
+        free(c->path);
+        free(c);
+        return rc;
+    }
+    zkr__session_ref(s);
+    c->session = s;
+    c->promote_after =
+        opts->promote_after == 0 ? PROMOTE_AFTER : opts->promote_after;
+    c->size = (opts->flags & ZKR_COUNTER_INT32) != 0 ? 4 : 8;
+    *ret_counter = c;
+    return ZKR_OK;
+}
+
+enum zkr_error zkr_counter_new(zkr_session *session, const char *path,
+                               const struct zkr_counter_opts *opts,
+                               zkr_counter **ret_counter)
+{
+    struct zkr_counter_opts o;
+    int rc = ZKR__OUTPUT(ret_counter);
+
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(session, "session");
+    if (rc == ZKR_OK)
+        rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, noun);
+    if (rc == ZKR_OK)
+        rc = zkr__lock_check_path(session, noun, path);
+    if (rc == ZKR_OK)
+        rc = check_opts(path, &o);
+    return rc == ZKR_OK ? make(session, path, &o, ret_counter) : rc;
+}
+
+static int check(const zkr_counter *c)
+{
+    if (c == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
+    return zkr__session_check(c->session, noun);
+}
+
+void zkr_counter_free(zkr_counter *c)
+{
+    if (c == NULL || check(c) != ZKR_OK)
+        return;
+    zkr_mutex_free(c->mutex);
+    zkr__session_unref(c->session);
+    free(c->path);
+    free(c);
+}
+
+const char *zkr_counter_path(const zkr_counter *c)
+{
+    return c == NULL ? NULL : c->path;
+}
+
+/* -- the node -------------------------------------------------------------- */
+
+static int parse(const zkr_counter *c, const struct zkr_reply *reply,
+                 int64_t *ret_value)
+{
+    if (zkr__number_parse(reply->data, reply->len, c->size, ret_value))
+        return ZKR_OK;
+    return zkr__fail(ZKR_EDAMAGED, "%s '%.300s': %zu bytes instead of %zu",
+                     noun, c->path, reply->len, c->size);
+}
+
+static int read_node(const zkr_counter *c, int64_t timeout_ms,
+                     int64_t *ret_value, int32_t *ret_version)
+{
+    struct zkr_reply *reply;
+    int rc = zkr_session_get(c->session, c->path, timeout_ms, &reply);
+
+    if (rc == ZKR_ZNONODE) {
+        *ret_value = 0;
+        *ret_version = ZKR_COUNTER_ABSENT;
+        return ZKR_OK;
+    }
+    if (rc != ZKR_OK)
+        return rc;
+    rc = parse(c, reply, ret_value);
+    *ret_version = reply->stat.version;
+    zkr_reply_free(reply);
+    return rc;
+}
+
+static int create_node(const zkr_counter *c, const char *data, int64_t deadline)
+{
+    int rc = ZKR_OK;
+
+    do {
+        if (rc == ZKR_ZNONODE)
+            rc = zkr__parents_make(c->session, c->path,
+                                   zkr__clock_left_ms(deadline));
+        if (rc == ZKR_OK)
+            rc = zkr_session_create(c->session, c->path, data, c->size, NULL,
+                                    zkr__clock_left_ms(deadline), NULL);
+    } while (rc == ZKR_ZNONODE && zkr__clock_now() < deadline);
+    return rc;
+}
+
+static int write_node(const zkr_counter *c, int64_t value, int32_t version,
+                      int64_t deadline)
+{
+    char data[ZKR__NUMBER_MAX];
+
+    zkr__number_format(data, value, c->size);
+    if (version == ZKR_COUNTER_ABSENT)
+        return create_node(c, data, deadline);
+    return zkr_session_set(c->session, c->path, data, c->size, version,
+                           zkr__clock_left_ms(deadline), NULL);
+}
+
+/* -- changes --------------------------------------------------------------- */
+
+/* No error: the number is not the expected one. */
+#define IS_ANOTHER 1
+
+/* Finds out what to write instead of what was found. */
+static int decide(struct change *ch)
+{
+    const zkr_counter *c = ch->counter;
+
+    if (ch->compares) {
+        ch->wanted = ch->operand;
+        return ch->found == ch->expected ? ZKR_OK : IS_ANOTHER;
+    }
+    if (!__builtin_add_overflow(ch->found, ch->operand, &ch->wanted) &&
+        zkr__number_fits(ch->wanted, c->size))
+        return ZKR_OK;
+    return zkr__fail(ZKR_EOVERFLOW, "%s '%.300s': %lld and %lld", noun, c->path,
+                     (long long)ch->found, (long long)ch->operand);
+}
+
+static int go_round(struct change *ch)
+{
+    int32_t version;
+    int rc = read_node(ch->counter, zkr__clock_left_ms(ch->deadline),
+                       &ch->found, &version);
+
+    if (rc == ZKR_OK)
+        rc = decide(ch);
+    if (rc == ZKR_OK)
+        rc = write_node(ch->counter, ch->wanted, version, ch->deadline);
+    return rc;
+}
+
+/* Tells whether somebody else has written, created or deleted it meanwhile. */
+static bool is_in_vain(int rc)
+{
+    return rc == ZKR_ZBADVERSION || rc == ZKR_ZNODEEXISTS || rc == ZKR_ZNONODE;
+}
+
+/* Tells whether an old number would be to blame. */
+static bool is_by_the_number(int rc)
+{
+    return rc == IS_ANOTHER || rc == ZKR_EOVERFLOW || rc == ZKR_EDAMAGED;
+}
+
+/* A refusal must not come from a server that lags behind. */
+static int go_round_caught_up(struct change *ch)
+{
+    int rc = go_round(ch);
+
+    if (!is_by_the_number(rc) || ch->caught_up)
+        return rc;
+    rc = zkr_session_sync(ch->counter->session,
+                          zkr__clock_left_ms(ch->deadline));
+    if (rc != ZKR_OK)
+        return rc;
+    ch->caught_up = true;
+    return go_round(ch);
+}
+
+/* After an unknown outcome there is no other round: it might count twice. */
+static int go_rounds(struct change *ch, uint32_t rounds)
+{
+    int rc = go_round_caught_up(ch);
+
+    while (is_in_vain(rc) && --rounds > 0) {
+        if (zkr__clock_now() >= ch->deadline)
+            return zkr__fail(ZKR_ETIMEDOUT, "%s '%.300s': others were faster",
+                             noun, ch->counter->path);
+        rc = go_round_caught_up(ch);
+    }
+    return rc;
+}
+
+/* The others may be without the mutex, so a round may still be in vain. */
+static int go_rounds_under_mutex(struct change *ch)
+{
+    zkr_grant *grant;
+    int rc = zkr_mutex_acquire(
+        ch->counter->mutex,
+        ch->timeout_ms == 0 ? 0 : zkr__clock_left_ms(ch->deadline), &grant);
+
+    if (rc != ZKR_OK)
+        return rc;
+    rc = go_rounds(ch, UINT32_MAX);
+    zkr_grant_free(grant); /* a release would wait */
+    return rc;
+}
+
+static int make_change(struct change *ch)
+{
+    const zkr_counter *c = ch->counter;
+    int rc;
+
+    ch->deadline = zkr__session_deadline(c->session, ch->timeout_ms);
+    rc = go_rounds(ch, c->mutex == NULL ? UINT32_MAX : c->promote_after);
+    return is_in_vain(rc) ? go_rounds_under_mutex(ch) : rc;
+}
+
+/* -- the calls ------------------------------------------------------------- */
+
+enum zkr_error zkr_counter_get(zkr_counter *c, int64_t timeout_ms,
+                               int64_t *ret_value, int32_t *ret_version)
+{
+    int64_t value;
+    int32_t version;
+    int rc = ZKR__OUTPUT(ret_value);
+
+    ZKR__OUTPUT_IF_ANY(ret_version);
+    if (rc == ZKR_OK)
+        rc = check(c);
+    if (rc == ZKR_OK)
+        rc = read_node(c, timeout_ms, &value, &version);
+    if (rc != ZKR_OK)
+        return rc;
+    *ret_value = value;
+    if (ret_version != NULL)
+        *ret_version = version;
+    return ZKR_OK;
+}
+
+enum zkr_error zkr_counter_add(zkr_counter *c, int64_t delta,
+                               int64_t timeout_ms, int64_t *ret_after)
+{
+    struct change add = { .counter = c,
+                          .timeout_ms = timeout_ms,
+                          .operand = delta };
+    int rc = check(c);
+
+    ZKR__OUTPUT_IF_ANY(ret_after);
+    if (rc == ZKR_OK)
+        rc = make_change(&add);
+    if (rc == ZKR_OK && ret_after != NULL)
+        *ret_after = add.wanted;
+    return rc;
+}
+
+static int check_value(const zkr_counter *c, int64_t value)
+{
+    int rc = check(c);
+
+    if (rc == ZKR_OK && !zkr__number_fits(value, c->size))
+        rc = zkr__fail(ZKR_EOVERFLOW, "%s '%.300s': %lld in %zu bytes", noun,
+                       c->path, (long long)value, c->size);
+    return rc;
+}
+
+enum zkr_error zkr_counter_compare_and_set(zkr_counter *c, int64_t expected,
+                                           int64_t wanted, int64_t timeout_ms,
+                                           int64_t *ret_found)
+{
+    struct change set = { .counter = c,
+                          .timeout_ms = timeout_ms,
+                          .compares = true,
+                          .expected = expected,
+                          .operand = wanted };
+    int rc = ZKR__OUTPUT(ret_found);
+
+    if (rc == ZKR_OK)
+        rc = check_value(c, wanted);
+    if (rc == ZKR_OK)
+        rc = make_change(&set);
+    if (rc != ZKR_OK && rc != IS_ANOTHER)
+        return rc;
+    *ret_found = set.found;
+    return ZKR_OK;
+}
+
+enum zkr_error zkr_counter_set(zkr_counter *c, int64_t value, int32_t version,
+                               int64_t timeout_ms)
+{
+    int64_t deadline;
+    int rc = check_value(c, value);
+
+    if (rc == ZKR_OK && version < ZKR_COUNTER_ABSENT)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': version is %d", noun, c->path,
+                       (int)version);
+    if (rc != ZKR_OK)
+        return rc;
+    deadline = zkr__session_deadline(c->session, timeout_ms);
+    rc = write_node(c, value, version, deadline);
+    while (version == ZKR_ANY_VERSION && is_in_vain(rc) &&
+           zkr__clock_now() < deadline)
+        rc = write_node(
+            c, value, rc == ZKR_ZNONODE ? ZKR_COUNTER_ABSENT : ZKR_ANY_VERSION,
+            deadline);
+    return rc;
+}

@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of counters on a real server: Curator's of DistributedAtomicLong and
+ * SharedCount, the bytes of the node, and that nothing is counted twice, or
+ * lost unsaid, whatever the network does. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+/* Each fault strikes so often. */
+#define TWICE 2
+
+static struct proxy *proxy;
+static zkr_session *s;
+static char path[64];
+static char lock_path[80];
+static zkr_counter *counter;
+
+static zkr_counter *new_counter(zkr_session *session,
+                                enum zkr_counter_flags flags)
+{
+    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+    zkr_counter *c = NULL;
+
+    opts.flags = flags;
+    ok(zkr_counter_new(session, path, &opts, &c));
+    return c;
+}
+
+static void make_parent(void)
+{
+    char *slash = strrchr(path, '/');
+
+    *slash = '\0';
+    assert_int_equal(admin_create(admin, path, ""), ZOK);
+    *slash = '/';
+}
+
+/* With the directory of the mutex, which the servers would delete at once. */
+static zkr_counter *new_promoted(zkr_session *session, uint32_t after)
+{
+    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+    zkr_counter *c = NULL;
+
+    opts.lock_path = lock_path;
+    opts.promote_after = after;
+    make_parent();
+    assert_int_equal(admin_create(admin, lock_path, ""), ZOK);
+    ok(zkr_counter_new(session, path, &opts, &c));
+    return c;
+}
+
+static bool mutex_was_taken(void)
+{
+    struct Stat stat;
+
+    assert_int_equal(admin_exists(admin, lock_path, &stat), ZOK);
+    return stat.cversion > 0;
+}
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    (void)snprintf(path, sizeof(path), "%s/number", new_path());
+    (void)snprintf(lock_path, sizeof(lock_path), "%s-lock", path);
+    counter = new_counter(s, (enum zkr_counter_flags)0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_counter_free(counter);
+    (void)zkr_session_close(s);
+    s = NULL;
+    proxy_stop(proxy);
+    return 0;
+}
+
+static int64_t value_of(zkr_counter *c)
+{
+    int64_t value = -1;
+
+    ok(zkr_session_sync(s, SOON_MS));
+    ok(zkr_counter_get(c, SOON_MS, &value, NULL));
+    return value;
+}
+
+static int32_t version_of(zkr_counter *c)
+{
+    int32_t version = -1;
+    int64_t value;
+
+    ok(zkr_counter_get(c, SOON_MS, &value, &version));
+    return version;
+}
+
+static int64_t add(zkr_counter *c, int64_t delta)
+{
+    int64_t after = -1;
+
+    ok(zkr_counter_add(c, delta, SOON_MS, &after));
+    return after;
+}
+
+static void data_is(const char *bytes, size_t len)
+{
+    struct zkr_reply *reply;
+
+    ok(zkr_session_get(s, path, SOON_MS, &reply));
+    assert_int_equal(reply->len, len);
+    assert_memory_equal(reply->data, bytes, len);
+    zkr_reply_free(reply);
+}
+
+/* -- what Curator's tests say ---------------------------------------------- */
+
+static void a_counter_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(value_of(counter), 0);
+    assert_int_equal(add(counter, 1), 1);
+    assert_int_equal(add(counter, -1), 0);
+    assert_int_equal(add(counter, 10), 10);
+    assert_int_equal(add(counter, -5), 5);
+    assert_int_equal(add(counter, -15), -10);
+    assert_int_equal(value_of(counter), -10);
+    ok(zkr_counter_add(counter, 1, 0, NULL));
+    assert_int_equal(value_of(counter), -9);
+    assert_string_equal(zkr_counter_path(counter), path);
+}
+
+static void a_comparison_writes_only_over_what_it_expects(void **state)
+{
+    zkr_counter *other = new_counter(s, (enum zkr_counter_flags)0);
+    int64_t found = -1;
+
+    (void)state;
+    ok(zkr_counter_compare_and_set(counter, 1, 9, SOON_MS, &found));
+    assert_int_equal(found, 0);
+    assert_int_equal(version_of(counter), ZKR_COUNTER_ABSENT);
+    ok(zkr_counter_set(counter, 10, ZKR_COUNTER_ABSENT, SOON_MS));
+    ok(zkr_counter_compare_and_set(other, 10, 20, SOON_MS, &found));
+    assert_int_equal(found, 10);
+    ok(zkr_counter_compare_and_set(counter, 10, 30, SOON_MS, &found));
+    assert_int_equal(found, 20);
+    assert_int_equal(value_of(other), 20);
+    zkr_counter_free(other);
+}
+
+static void a_set_with_a_version_is_for_that_version(void **state)
+{
+    int32_t version;
+
+    (void)state;
+    assert_int_equal(version_of(counter), ZKR_COUNTER_ABSENT);
+    ok(zkr_counter_set(counter, 7, ZKR_COUNTER_ABSENT, SOON_MS));
+    assert_int_equal(zkr_counter_set(counter, 8, ZKR_COUNTER_ABSENT, SOON_MS),
+                     ZKR_ZNODEEXISTS);
+    version = version_of(counter);
+    assert_int_equal(version, 0);
+    /* as it was before, but not the same version */
+    assert_int_equal(add(counter, 1), 8);
+    assert_int_equal(add(counter, -1), 7);
+    assert_int_equal(zkr_counter_set(counter, 9, version, SOON_MS),
+                     ZKR_ZBADVERSION);
+    ok(zkr_counter_set(counter, 9, version_of(counter), SOON_MS));
+    assert_int_equal(value_of(counter), 9);
+    ok(zkr_counter_set(counter, 3, ZKR_ANY_VERSION, SOON_MS));
+    assert_int_equal(value_of(counter), 3);
+    version = version_of(counter);
+    assert_int_equal(admin_delete(admin, path), ZOK);
+    assert_int_equal(zkr_counter_set(counter, 4, version, SOON_MS),
+                     ZKR_ZNONODE);
+    ok(zkr_counter_set(counter, 5, ZKR_ANY_VERSION, SOON_MS));
+    assert_int_equal(value_of(counter), 5);
+    assert_int_equal(zkr_counter_set(counter, 4, -3, SOON_MS), ZKR_EINVAL);
+}
+
+static void what_is_no_number_is_told(void **state)
+{
+    static const char *const bad[] = { "foo", "four", "nine byte" };
+    zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
+    int64_t value;
+
+    (void)state;
+    (void)add(counter, 1);
+    for (size_t i = 0; i < 3; i++) {
+        char len[32];
+
+        (void)snprintf(len, sizeof(len), "%zu bytes", strlen(bad[i]));
+        assert_int_equal(admin_set(admin, path, bad[i]), ZOK);
+        assert_int_equal(zkr_counter_get(counter, SOON_MS, &value, NULL),
+                         ZKR_EDAMAGED);
+        assert_non_null(strstr(zkr_error_detail(), path));
+        assert_non_null(strstr(zkr_error_detail(), len));
+        assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
+                         ZKR_EDAMAGED);
+        data_is(bad[i], strlen(bad[i]));
+    }
+    assert_int_equal(admin_set(admin, path, "four"), ZOK);
+    assert_int_equal(value_of(four), 0x666f7572);
+    ok(zkr_counter_set(counter, 1, ZKR_ANY_VERSION, SOON_MS));
+    assert_int_equal(zkr_counter_add(four, 1, SOON_MS, NULL), ZKR_EDAMAGED);
+    assert_int_equal(admin_set(admin, path, ""), ZOK); /* as in Curator */
+    assert_int_equal(add(counter, 2), 2);
+    zkr_counter_free(four);
+}
+
+/* -- on the server --------------------------------------------------------- */
+
+static void the_bytes_are_those_of_java(void **state)
+{
+    zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
+    struct Stat stat;
+
+    (void)state;
+    ok(zkr_counter_set(counter, 0x0102030405060708, ZKR_ANY_VERSION, SOON_MS));
+    data_is("\1\2\3\4\5\6\7\x8", 8);
+    assert_int_equal(add(counter, -0x0102030405060709), -1);
+    data_is("\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
+    assert_int_equal(stat.ephemeralOwner, 0);
+    ok(zkr_counter_set(four, 7, ZKR_ANY_VERSION, SOON_MS));
+    data_is("\0\0\0\7", 4);
+    assert_int_equal(add(four, -9), -2);
+    data_is("\xff\xff\xff\xfe", 4);
+    zkr_counter_free(four);
+}
+
+static bool is_gone(void *node)
+{
+    return admin_exists(admin, node, NULL) == ZNONODE;
+}
+
+static void missing_parents_are_containers(void **state)
+{
+    char *parent = strdup(path);
+
+    (void)state;
+    *strrchr(parent, '/') = '\0';
+    (void)add(counter, 1);
+    assert_int_equal(admin_delete(admin, path), ZOK);
+    assert_true(wait_until(is_gone, parent, SOON_MS));
+    (void)add(counter, 1);
+    assert_int_equal(value_of(counter), 1);
+    free(parent);
+}
+
+static void a_counter_is_below_the_chroot(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_counter *inner_counter;
+    zkr_session *inner;
+
+    (void)state;
+    make_parent();
+    *strrchr(path, '/') = '\0';
+    opts.chroot = path;
+    inner = open_session_with(&opts);
+    ok(zkr_counter_new(inner, "/number", NULL, &inner_counter));
+    ok(zkr_counter_add(inner_counter, 3, SOON_MS, NULL));
+    path[strlen(path)] = '/';
+    assert_int_equal(value_of(counter), 3);
+    assert_int_equal(admin_delete(admin, path), ZOK);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(admin_delete(admin, path), ZOK);
+    assert_int_equal(zkr_counter_add(inner_counter, 3, SOON_MS, NULL),
+                     ZKR_ENOCHROOT);
+    zkr_counter_free(inner_counter);
+    close_session(inner);
+}
+
+static void a_number_that_does_not_fit_is_not_written(void **state)
+{
+    zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
+    int64_t found;
+
+    (void)state;
+    ok(zkr_counter_set(counter, INT64_MAX - 1, ZKR_ANY_VERSION, SOON_MS));
+    assert_int_equal(zkr_counter_add(counter, 2, SOON_MS, NULL), ZKR_EOVERFLOW);
+    assert_non_null(strstr(zkr_error_detail(), path));
+    assert_true(add(counter, 1) == INT64_MAX);
+    assert_true(add(counter, INT64_MIN) == -1);
+    assert_int_equal(zkr_counter_add(counter, INT64_MIN, SOON_MS, NULL),
+                     ZKR_EOVERFLOW);
+    assert_int_equal(value_of(counter), -1);
+    ok(zkr_counter_set(four, INT32_MIN, ZKR_ANY_VERSION, SOON_MS));
+    assert_int_equal(zkr_counter_add(four, -1, SOON_MS, NULL), ZKR_EOVERFLOW);
+    assert_int_equal(add(four, INT64_C(0xffffffff)), INT32_MAX);
+    assert_int_equal(zkr_counter_add(four, 1, SOON_MS, NULL), ZKR_EOVERFLOW);
+    assert_int_equal(
+        zkr_counter_set(four, INT64_C(1) << 31, ZKR_ANY_VERSION, SOON_MS),
+        ZKR_EOVERFLOW);
+    assert_int_equal(zkr_counter_compare_and_set(
+                         four, INT32_MAX, INT64_C(1) << 31, SOON_MS, &found),
+                     ZKR_EOVERFLOW);
+    assert_int_equal(value_of(four), INT32_MAX);
+    zkr_counter_free(four);
+}
+
+/* Its server may lag behind what somebody else has told the caller of. */
+static void a_refusal_is_of_what_was_there_after_the_call_began(void **state)
+{
+    int64_t found;
+
+    (void)state;
+    (void)add(counter, 1);
+    proxy_reset_counts(proxy);
+    ok(zkr_counter_compare_and_set(counter, 5, 6, SOON_MS, &found));
+    assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 2);
+    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 1);
+    ok(zkr_counter_compare_and_set(counter, 1, 2, SOON_MS, &found));
+    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 1);
+}
+
+/* -- others at the same time ----------------------------------------------- */
+
+#define THREADS 8
+#define ADDS    50
+
+struct adder {
+    zkr_counter *counter;
+    pthread_t thread;
+    int adds;
+    int made;
+    int unknown;
+    int other;
+    int64_t after[ADDS];
+};
+
+static void *adder_main(void *arg)
+{
+    struct adder *a = arg;
+
+    for (int i = 0; i < a->adds; i++) {
+        int64_t after;
+        int rc = zkr_counter_add(a->counter, 1, SOON_MS, &after);
+
+        if (rc == ZKR_OK)
+            a->after[a->made++] = after;
+        else if (rc == ZKR_EUNKNOWN)
+            a->unknown++;
+        else
+            a->other = rc;
+    }
+    return NULL;
+}
+
+static void start(struct adder adders[THREADS], zkr_counter *c, int adds)
+{
+    for (int i = 0; i < THREADS; i++) {
+        adders[i] = (struct adder){ .counter = c, .adds = adds };
+        assert_int_equal(
+            pthread_create(&adders[i].thread, NULL, adder_main, &adders[i]), 0);
+    }
+}
+
+/* Returns how many were unknown, and sets how many were made. No number may
+ * have been told twice. */
+static int64_t join(struct adder adders[THREADS], int64_t *ret_made)
+{
+    static bool told[THREADS * ADDS + 1];
+    int64_t unknown = 0;
+
+    memset(told, 0, sizeof(told));
+    *ret_made = 0;
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(adders[i].thread, NULL), 0);
+        assert_int_equal(adders[i].other, 0);
+        for (int k = 0; k < adders[i].made; k++) {
+            assert_in_range(adders[i].after[k], 1, THREADS * ADDS);
+            assert_false(told[adders[i].after[k]]);
+            told[adders[i].after[k]] = true;
+        }
+        *ret_made += adders[i].made;
+        unknown += adders[i].unknown;
+    }
+    return unknown;
+}
+
+static void threads_count_exactly(void **state)
+{
+    struct adder adders[THREADS];
+    int64_t made;
+
+    (void)state;
+    start(adders, counter, ADDS);
+    assert_int_equal(join(adders, &made), 0);
+    assert_int_equal(made, THREADS * ADDS);
+    assert_int_equal(value_of(counter), THREADS * ADDS);
+}
+
+static void threads_with_the_mutex_count_exactly(void **state)
+{
+    struct adder adders[THREADS];
+    zkr_counter *c = new_promoted(s, 1);
+    int64_t made;
+
+    (void)state;
+    start(adders, c, ADDS);
+    assert_int_equal(join(adders, &made), 0);
+    assert_int_equal(value_of(c), THREADS * ADDS);
+    assert_true(mutex_was_taken());
+    zkr_counter_free(c);
+}
+
+static void after_some_rounds_in_vain_there_is_a_mutex(void **state)
+{
+    zkr_counter *c = new_promoted(s, 2);
+
+    (void)state;
+    (void)add(c, 1);
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZBADVERSION);
+    assert_int_equal(add(c, 1), 2);
+    assert_false(mutex_was_taken());
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZBADVERSION);
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 2, ZNONODE);
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 3, ZBADVERSION);
+    assert_int_equal(add(c, 1), 3);
+    assert_true(mutex_was_taken());
+    wait_children(lock_path, 0); /* and is given back */
+    zkr_counter_free(c);
+}
+
+static void in_vain(void)
+{
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZBADVERSION);
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 2, ZBADVERSION);
+}
+
+static void
+a_mutex_that_others_have_is_waited_for_until_the_deadline(void **state)
+{
+    zkr_session *others = open_session();
+    zkr_counter *c = new_promoted(s, 2);
+    zkr_mutex *m = new_mutex(others, lock_path);
+    zkr_grant *g = acquire(m);
+    struct stopwatch *w;
+
+    (void)state;
+    (void)add(c, 1);
+    in_vain();
+    w = stopwatch_start();
+    assert_int_equal(zkr_counter_add(c, 1, 300, NULL), ZKR_ETIMEDOUT);
+    assert_true(stopwatch_says(w, 300, SESSION_MS / 2));
+    in_vain();
+    assert_int_equal(zkr_counter_add(c, 1, 0, NULL), ZKR_EBUSY);
+    assert_int_equal(value_of(c), 1);
+    release(g);
+    in_vain();
+    assert_int_equal(add(c, 1), 2);
+    zkr_counter_free(c);
+    zkr_mutex_free(m);
+    close_session(others);
+}
+
+/* -- faults ---------------------------------------------------------------- */
+
+static void an_unknown_add_is_not_made_again(void **state)
+{
+    int64_t value = 0;
+
+    (void)state;
+    make_parent();
+    for (int time = 0; time < TWICE; time++) {
+        proxy_reset_counts(proxy);
+        proxy_rule(proxy, time == 0 ? ZOO_CREATE2_OP : ZOO_SETDATA_OP, 1,
+                   PROXY_DROP_REPLY);
+        assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
+                         ZKR_EUNKNOWN);
+        assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP) +
+                             proxy_requests(proxy, ZOO_CREATE2_OP),
+                         1);
+        assert_int_equal(value_of(counter), ++value);
+        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REQUEST);
+        assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
+                         ZKR_EUNKNOWN);
+        assert_int_equal(value_of(counter), value);
+        assert_int_equal(add(counter, 1), ++value);
+    }
+}
+
+static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+{
+    (void)state;
+    (void)add(counter, 1);
+    for (int time = 0; time < TWICE; time++) {
+        struct stopwatch *w = stopwatch_start();
+        int64_t value;
+
+        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
+        assert_int_equal(zkr_counter_add(counter, 1, 200, NULL), ZKR_EUNKNOWN);
+        assert_int_equal(zkr_counter_get(counter, 200, &value, NULL),
+                         ZKR_EUNREACHABLE);
+        assert_int_equal(zkr_counter_add(counter, 1, 200, NULL),
+                         ZKR_EUNREACHABLE);
+        assert_true(stopwatch_says(w, 600, SESSION_MS / 2));
+        proxy_release(proxy);
+        assert_int_equal(value_of(counter), 2 + time);
+    }
+}
+
+/* An expiry while nothing was written ends nothing. */
+static void parents_are_made_in_the_next_session(void **state)
+{
+    struct adder a = { .counter = counter, .adds = 1 };
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        a.made = 0;
+        proxy_rule(proxy, ZOO_CREATE_CONTAINER_OP, 1, PROXY_HOLD_REQUEST);
+        assert_int_equal(pthread_create(&a.thread, NULL, adder_main, &a), 0);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        expire_and_wait(s);
+        assert_int_equal(pthread_join(a.thread, NULL), 0);
+        assert_int_equal(a.made, 1);
+        proxy_release(proxy);
+        (void)snprintf(path, sizeof(path), "%s/number", new_path());
+        zkr_counter_free(counter);
+        a.counter = counter = new_counter(s, (enum zkr_counter_flags)0);
+    }
+}
+
+static void under_faults_the_sum_is_right_but_for_the_unknown(void **state)
+{
+    struct adder adders[THREADS];
+    zkr_counter *c = new_promoted(s, 3);
+    int64_t made, unknown, value;
+
+    (void)state;
+    for (int nth = 20; nth <= 60; nth += 20) {
+        proxy_rule(proxy, ZOO_SETDATA_OP, nth, PROXY_DROP_REPLY);
+        proxy_rule(proxy, ZOO_SETDATA_OP, nth + 5, PROXY_DROP_REQUEST);
+        proxy_rule(proxy, ZOO_GETDATA_OP, nth + 9, PROXY_DROP_REPLY);
+    }
+    start(adders, c, ADDS);
+    for (int time = 0; time < TWICE; time++) {
+        sleep_ms(50); /* anything may be under way */
+        expire_and_wait(s);
+        sleep_ms(50);
+        server_kill9(the_server);
+        restart_server();
+    }
+    unknown = join(adders, &made);
+    value = value_of(c);
+    if (value < made || value > made + unknown)
+        fail_msg("%lld after %lld adds and %lld unknown ones", (long long)value,
+                 (long long)made, (long long)unknown);
+    assert_true(made + unknown == THREADS * ADDS);
+    zkr_counter_free(c);
+}
+
+/* -- where it cannot wait -------------------------------------------------- */
+
+static void on_event(zkr_session *session, const struct zkr_session_event *e,
+                     void *user)
+{
+    int64_t value;
+
+    (void)session;
+    (void)e;
+    recorder_add(user, zkr_counter_add(counter, 1, -1, NULL), 0);
+    recorder_add(user, zkr_counter_get(counter, -1, &value, NULL), 0);
+}
+
+static void a_callback_cannot_count(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_listener *listener;
+
+    (void)state;
+    ok(zkr_session_listen(s, on_event, r, &listener));
+    assert_true(recorder_wait(r, 2, SOON_MS));
+    zkr_listener_free(listener);
+    for (size_t i = 0; i < 2; i++) {
+        int code = 0;
+
+        assert_true(recorder_get(r, i, &code, NULL));
+        assert_int_equal(code, ZKR_EDEADLK);
+    }
+    recorder_free(r);
+}
+
+static void a_program_with_its_own_loop_counts(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_counter *c;
+    zkr_session *own;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    own = open_session_with(&opts);
+    ok(zkr_counter_new(own, path, NULL, &c));
+    assert_int_equal(add(c, 1), 1);
+    zkr_counter_free(c);
+    close_session(own);
+}
+
+static int in_child(void)
+{
+    zkr_counter *c;
+    int64_t value;
+
+    if (zkr_counter_add(counter, 1, -1, NULL) != ZKR_EFORKED ||
+        zkr_counter_get(counter, -1, &value, NULL) != ZKR_EFORKED ||
+        zkr_counter_new(s, path, NULL, &c) != ZKR_EFORKED)
+        return 1;
+    zkr_counter_free(counter);
+    return 0;
+}
+
+static void a_forked_child_counts_nothing(void **state)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    (void)state;
+    if (child == 0)
+        _exit(in_child());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(value_of(counter), 0);
+}
+
+static void after_the_end_of_the_session_nothing_is_counted(void **state)
+{
+    int64_t value;
+
+    (void)state;
+    (void)add(counter, 1);
+    (void)zkr_session_close(s);
+    assert_int_equal(zkr_counter_add(counter, 1, -1, NULL), ZKR_ECLOSED);
+    assert_int_equal(zkr_counter_get(counter, -1, &value, NULL), ZKR_ECLOSED);
+    zkr_counter_free(counter);
+    counter = NULL;
+    s = NULL;
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+    zkr_counter *c;
+
+    (void)state;
+    opts.flags = (enum zkr_counter_flags)2;
+    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
+    opts.flags = (enum zkr_counter_flags)0;
+    opts.lock_path = "x";
+    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EPATH);
+    opts.size = 1;
+    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
+    assert_int_equal(zkr_counter_new(s, "/", NULL, &c), ZKR_EPATH);
+    assert_int_equal(zkr_counter_new(s, NULL, NULL, &c), ZKR_EINVAL);
+    assert_int_equal(zkr_counter_add(NULL, 1, 0, NULL), ZKR_EINVAL);
+    assert_null(zkr_counter_path(NULL));
+    zkr_counter_free(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_counter_counts),
+        TEST(a_comparison_writes_only_over_what_it_expects),
+        TEST(a_set_with_a_version_is_for_that_version),
+        TEST(what_is_no_number_is_told),
+        TEST(the_bytes_are_those_of_java),
+        TEST(missing_parents_are_containers),
+        TEST(a_counter_is_below_the_chroot),
+        TEST(a_number_that_does_not_fit_is_not_written),
+        TEST(a_refusal_is_of_what_was_there_after_the_call_began),
+        TEST(threads_count_exactly),
+        TEST(threads_with_the_mutex_count_exactly),
+        TEST(after_some_rounds_in_vain_there_is_a_mutex),
+        TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline),
+        TEST(an_unknown_add_is_not_made_again),
+        TEST(a_silent_server_costs_no_more_than_the_deadline),
+        TEST(parents_are_made_in_the_next_session),
+        TEST(under_faults_the_sum_is_right_but_for_the_unknown),
+        TEST(a_callback_cannot_count),
+        TEST(a_program_with_its_own_loop_counts),
+        TEST(a_forked_child_counts_nothing),
+        TEST(after_the_end_of_the_session_nothing_is_counted),
+        TEST(wrong_options_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    static const char *const java_opts[] = {
+        "-Dznode.container.checkIntervalMs=10", NULL
+    };
+    const struct server_opts opts = { .java_opts = java_opts };
+
+    return run_with_server(&opts, run_group);
+}
