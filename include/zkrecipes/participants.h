@@ -32,8 +32,10 @@ extern "C" {
 /** The role of a child of a lock path. */
 enum zkr_participant_kind {
     ZKR_PARTICIPANT_FOREIGN = 0,   /**< Not a contender: our locks ignore it. */
-    ZKR_PARTICIPANT_EXCLUSIVE = 1, /**< A mutex, or a writer. */
-    ZKR_PARTICIPANT_SHARED = 2,    /**< A reader. */
+    ZKR_PARTICIPANT_EXCLUSIVE = 1, /**< A mutex, a writer, a candidate for
+                                        leader; one in the queue of a
+                                        semaphore. */
+    ZKR_PARTICIPANT_SHARED = 2,    /**< A reader; a lease of a semaphore. */
 };
 
 /** How many bytes of the data of one node are kept. */
@@ -55,13 +57,23 @@ enum zkr_participant_kind {
  * and a shared contender of one session, which is a lock that is being
  * downgraded: they stand side by side. The node of an unfair mutex holds, and
  * is outside of every queue.
+ *
+ * A semaphore (Curator's InterProcessSemaphoreV2) has two directories below its
+ * path. The list of its path has the nodes of both: first the leases, each of
+ * which has a permit and holds, then the queue of those who want one, none of
+ * whom holds. Whoever is first in the queue waits for a permit: any lease that
+ * goes lets it in. It makes its own lease before it has the permit; then that
+ * is the newest lease, it does not hold, and the first in the queue waits_for
+ * it. How many permits there are is known to the clients alone.
  */
 struct zkr_participant {
-    const char *name;   /**< Of the node, without the directory. */
-    const char *marker; /**< "lock-", "__WRIT__", ...; "holder" of an unfair
-                             mutex; "x-" of ZooKeeper's C recipe, "ex" and "sh"
-                             of zk-ruby, which no other client waits for; ""
-                             when foreign. */
+    const char *name;   /**< Of the node, without the path of the lock; in a
+                             semaphore "leases/..." or "locks/...". */
+    const char *marker; /**< "lock-", "__WRIT__", ...; "latch-" of a candidate
+                             for leader, "lease-" of one who has a permit of a
+                             semaphore; "holder" of an unfair mutex; "x-" of
+                           ZooKeeper's C recipe, "ex" and "sh" of zk-ruby, which
+                           no other client waits for; "" when foreign. */
     enum zkr_participant_kind kind; /**< What it wants, by its name. */
     bool holds;         /**< True if no contender that it must wait for is
                              before it. */
@@ -100,10 +112,13 @@ struct zkr_participants {
     const struct zkr_participant *items; /**< As many as count. */
     size_t count;                        /**< How many are listed, */
     size_t total;    /**< ... and how many children the directory had at that
-                          time. */
+                          time; of a semaphore, also its directories. */
     uint32_t anyone; /**< Permissions of everybody on the directory (scheme
                           world), enum zkr_permission. 0 if not asked for. */
     int acl_error;   /**< ZKR_OK, or why they are not known: ZKR_ZNOAUTH. */
+    bool semaphore;  /**< The path has the directories of a semaphore, leases
+                          and locks: they are not listed, but what is in
+                          them. */
 };
 
 /** The flags of zkr_participants_opts. */
@@ -136,14 +151,18 @@ struct zkr_participants_opts {
  *
  * With a limit, the first nodes of the queue are listed; foreign nodes are left
  * out first. The call sends one request for each node that is listed, and one
- * for the ACL.
+ * for the ACL. A child "leases" or "locks" costs one request more.
+ *
+ * The path of a semaphore is the one that has "leases" and "locks" below it: as
+ * a path of its own, "locks" is a mutex.
  *
  * opts.reads = 1 is enough to learn whether a lock is held, by whom, and how
  * long its queue is: the list has the same nodes, but only the first of the
  * queue with more than its name. The call reads one more node for each that has
  * gone meanwhile, and for each with the same number as the last that was read,
  * because its session decides whether it holds. Readers that were not read may
- * hold, too.
+ * hold, too. Of a semaphore the call reads all leases and the first in the
+ * queue, whatever opts.reads says.
  *
  * Time      opts.timeout_ms at most, whatever the servers do. Within it
  *           requests are repeated as the retry policy says, and when a new
@@ -287,7 +306,8 @@ struct zkr_locks_opts {
  * A directory is a lock when a child has the name of a contender with ten
  * digits, as servers append them, or is the ephemeral "holder" of an unfair
  * mutex. ("my-lock-7" may be a directory of that name, so the search enters
- * it.) The search does not enter contenders, nor "/zookeeper".
+ * it.) A semaphore is found at its path, not as its directories "leases" and
+ * "locks". The search does not enter contenders, nor "/zookeeper".
  *
  * The search is not atomic: it sends one request for each node that is no
  * contender, up to 128 at once. Nodes near the root come first.

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "base/path.h"
+#include "inspect/parts.h"
 #include "inspect/roster.h"
 #include "lock/node_name.h"
 
@@ -15,6 +17,9 @@
 struct zkr__found_item {
     struct zkr_locks_item public;
     bool is_lock;
+    enum zkr__part part; /* of a semaphore, by its name, */
+    struct zkr__part_count count;
+    bool renamed; /* its path is that of the directory above */
 };
 
 /* The list that the user gets, with the memory of its parts. */
@@ -78,7 +83,17 @@ static bool reserve(struct zkr__found *found)
     return true;
 }
 
-static int add(struct zkr__found *found, const char *path,
+static struct zkr__part_count count_part(enum zkr__part part,
+                                         const struct zkr__zk_reply *reply)
+{
+    struct zkr__part_count count = { .exists = true };
+
+    for (size_t i = 0; i < reply->name_count; i++)
+        zkr__part_count(&count, part, reply->names[i]);
+    return count;
+}
+
+static int add(struct zkr__found *found, const char *path, enum zkr__part part,
                const struct zkr__zk_reply *reply, size_t *ret_item)
 {
     char *copy = strdup(without_chroot(found, path));
@@ -93,7 +108,10 @@ static int add(struct zkr__found *found, const char *path,
                     .czxid = reply->stat.czxid,
                     .pzxid = reply->stat.pzxid,
                     .created_ms = reply->stat.ctime_ms },
+        .part = part,
     };
+    if (part != ZKR__PART_PATH)
+        found->items[found->count].count = count_part(part, reply);
     *ret_item = found->count++;
     return ZKR_OK;
 }
@@ -112,28 +130,50 @@ static bool is_empty(const struct zkr__zk_reply *reply)
     return reply->name_count == 0 && reply->stat.data_len <= 0;
 }
 
+/* The part that a directory may be. The root is no lock, so its children are no
+ * parts of one. */
+static enum zkr__part part_of(const struct zkr__found *found, const char *path)
+{
+    const char *rest = without_chroot(found, path);
+
+    return strrchr(rest, '/') == rest ? ZKR__PART_PATH
+                                      : zkr__part_of_dir(zkr__path_name(rest));
+}
+
+/* One more than the limit is known of later, when the parts of semaphores are
+ * put together. */
+static bool is_one_too_many(struct zkr__found *found, enum zkr__part part)
+{
+    if (part != ZKR__PART_PATH || found->paths < found->limit)
+        return false;
+    found->answer->cut |= ZKR_LOCKS_CUT_LIMIT;
+    return true;
+}
+
 int zkr__found_judge(struct zkr__found *found, const char *path,
                      const struct zkr__zk_reply *reply, size_t *ret_item)
 {
     bool wants_empty = (found->flags & ZKR_LOCKS_EMPTY) != 0;
+    enum zkr__part part = part_of(found, path);
     size_t contenders = 0;
+    bool is_candidate;
     int rc;
 
     *ret_item = ZKR__NO_ITEM;
     for (size_t i = 0; i < reply->name_count; i++)
         contenders += zkr__found_is_contender(reply->names[i]);
-    if (contenders == 0 && !has_holder(reply) &&
-        !(is_empty(reply) && wants_empty))
+    is_candidate =
+        contenders > 0 || has_holder(reply) || (is_empty(reply) && wants_empty);
+    if ((!is_candidate && part == ZKR__PART_PATH) ||
+        is_one_too_many(found, part))
         return ZKR_OK;
-    if (found->count == found->limit) {
-        found->answer->cut |= ZKR_LOCKS_CUT_LIMIT;
-        return ZKR_OK;
-    }
-    rc = add(found, path, reply, ret_item);
+    rc = add(found, path, part, reply, ret_item);
     if (rc != ZKR_OK)
         return rc;
+    found->paths += part == ZKR__PART_PATH;
     found->items[*ret_item].public.contenders = contenders;
-    found->items[*ret_item].is_lock = contenders > 0 || reply->name_count == 0;
+    found->items[*ret_item].is_lock =
+        contenders > 0 || (is_candidate && reply->name_count == 0);
     return ZKR_OK;
 }
 
@@ -156,29 +196,130 @@ void zkr__found_skip(struct zkr__found *found, const char *path, int error)
 
 static int by_path(const void *a, const void *b)
 {
+    const struct zkr__found_item *x = a;
+    const struct zkr__found_item *y = b;
+
+    return strcmp(x->public.path, y->public.path);
+}
+
+/* --- semaphores --- */
+
+/* The item of that path, or NULL. */
+static struct zkr__found_item *find(const struct zkr__found *found,
+                                    const char *path)
+{
+    struct zkr__found_item key = { .public.path = path };
+
+    return bsearch(&key, found->items, found->count, sizeof(key), by_path);
+}
+
+/* The directory beside or above `item`: its path with another name. */
+static struct zkr__found_item *find_near(const struct zkr__found *found,
+                                         const struct zkr__found_item *item,
+                                         const char *name)
+{
+    char path[ZKR_PATH_MAX + sizeof("/leases")];
+    size_t len = (size_t)(strrchr(item->public.path, '/') - item->public.path);
+
+    if (len > ZKR_PATH_MAX)
+        return NULL;
+    (void)memcpy(path, item->public.path, len);
+    (void)strcpy(path + len, name);
+    return find(found, path);
+}
+
+/* `part` is not a lock of its own, but part of `whole`. */
+static void merge(struct zkr__found_item *whole, struct zkr__found_item *part)
+{
+    whole->public.contenders += part->count.fitting;
+    whole->public.children += part->public.children;
+    if (part->public.pzxid != part->public.czxid &&
+        part->public.pzxid > whole->public.pzxid)
+        whole->public.pzxid = part->public.pzxid;
+    whole->is_lock = whole->is_lock || part->is_lock;
+    part->is_lock = false;
+}
+
+/* The item of the leases becomes that of the semaphore, unless the path has one
+ * because somebody contends there, too. Paths change at the end only, because
+ * items are found by them. */
+static void make_semaphore(struct zkr__found_item *whole,
+                           struct zkr__found_item *leases,
+                           struct zkr__found_item *queue)
+{
+    if (whole == NULL) {
+        leases->renamed = true;
+        leases->public.contenders = leases->count.fitting;
+        whole = leases;
+    } else {
+        merge(whole, leases);
+    }
+    if (queue != NULL)
+        merge(whole, queue);
+}
+
+static void find_semaphores(struct zkr__found *found)
+{
+    static const struct zkr__part_count none;
+
+    for (size_t i = 0; i < found->count; i++) {
+        struct zkr__found_item *leases = &found->items[i];
+        struct zkr__found_item *queue;
+
+        if (leases->part != ZKR__PART_LEASES)
+            continue;
+        queue = find_near(found, leases, "/locks");
+        if (zkr__is_semaphore(&leases->count,
+                              queue == NULL ? &none : &queue->count))
+            make_semaphore(find_near(found, leases, ""), leases, queue);
+    }
+}
+
+/* --- the end --- */
+
+static int in_order(const void *a, const void *b)
+{
     const struct zkr_locks_item *x = a;
     const struct zkr_locks_item *y = b;
 
     return strcmp(x->path, y->path);
 }
 
+/* Takes the locks among the items, no more than the limit. */
+static size_t take_locks(struct zkr__found *found, struct zkr_locks_item *locks)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < found->count; i++) {
+        struct zkr__found_item *item = &found->items[i];
+
+        if (!item->is_lock)
+            continue;
+        if (n == found->limit) {
+            found->answer->cut |= ZKR_LOCKS_CUT_LIMIT;
+            break;
+        }
+        if (item->renamed)
+            *strrchr((char *)(uintptr_t)item->public.path, '/') = '\0';
+        locks[n++] = item->public;
+        item->public.path = NULL;
+    }
+    return n;
+}
+
 int zkr__found_finish(struct zkr__found *found, struct zkr_locks **ret_list)
 {
     struct list *list = ZKR__CONTAINER(found->answer, struct list, public);
-    size_t n = 0;
 
     list->items = calloc(found->count + 1, sizeof(*list->items));
     if (list->items == NULL)
         return ZKR_ENOMEM;
-    for (size_t i = 0; i < found->count; i++) {
-        if (!found->items[i].is_lock)
-            continue;
-        list->items[n++] = found->items[i].public;
-        found->items[i].public.path = NULL;
-    }
-    qsort(list->items, n, sizeof(*list->items), by_path);
+    if (found->count > 0)
+        qsort(found->items, found->count, sizeof(*found->items), by_path);
+    find_semaphores(found);
     list->public.items = list->items;
-    list->public.count = n;
+    list->public.count = take_locks(found, list->items);
+    qsort(list->items, list->public.count, sizeof(*list->items), in_order);
     found->answer = NULL;
     *ret_list = &list->public;
     return ZKR_OK;

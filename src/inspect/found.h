@@ -19,6 +19,7 @@ struct zkr__found {
     struct zkr_locks *answer; /* visited, skipped and cut, so far */
     struct zkr__found_item *items;
     size_t count;
+    size_t paths; /* of those, the ones that are no part of a semaphore */
     size_t size;
 };
 
@@ -36,8 +37,9 @@ bool zkr__found_init(struct zkr__found *found, size_t chroot_len,
 void zkr__found_done(struct zkr__found *found);
 
 /* Judge a directory by its children. The item is ZKR__NO_ITEM when it is no
- * lock, or one too many. With a child "holder" it is a lock if that node turns
- * out to be ephemeral. ZKR_OK or ZKR_ENOMEM. */
+ * lock, nor has the name of a part of a semaphore, or is one too many. With a
+ * child "holder" it is a lock if that node turns out to be ephemeral. ZKR_OK or
+ * ZKR_ENOMEM. */
 int zkr__found_judge(struct zkr__found *found, const char *path,
                      const struct zkr__zk_reply *reply, size_t *ret_item);
 void zkr__found_holder(struct zkr__found *found, size_t item);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of participants in a lock: sends a sync, a list, a read of the ACL
- * if wanted, and a read of each node, or of the first ones. */
+ * if wanted, and a read of each node, or of the first ones. Of a semaphore it
+ * lists both directories, too. */
 #include <zkrecipes/participants.h>
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/opts.h"
 #include "base/output.h"
 #include "base/path.h"
+#include "inspect/parts.h"
 #include "inspect/roster.h"
 #include "lock/lock.h"
 #include "session/call.h"
@@ -19,12 +21,20 @@
 /* The number of nodes that are read at once. */
 #define READERS 128
 
+/* The names of the nodes in one part of the lock. */
+struct names {
+    const char **all; /* one block, texts included */
+    struct zkr__part_count count;
+};
+
+#define PARTS (ZKR__PART_QUEUE + 1)
+
 /* The list that the user gets, with the memory of its parts. */
 struct list {
     struct zkr_participants public;
     struct zkr_participant *items;
     size_t count;
-    const char **names; /* one block, texts included */
+    struct names names[PARTS];
 };
 
 struct reader {
@@ -38,7 +48,9 @@ struct listing {
     size_t limit;
     size_t reads;
     uint32_t flags;
-    struct zkr__ask ask; /* the sync, then the list, then the ACL */
+    struct zkr__ask ask; /* the sync, then the lists, then the ACL */
+    enum zkr__part part; /* that is listed */
+    char *dir;           /* ... below the path; NULL: the path itself */
     struct list *list;
     size_t next;    /* item to be read */
     size_t missing; /* items before it that have gone */
@@ -55,7 +67,8 @@ static void free_list(struct list *list)
             free((void *)(uintptr_t)list->items[i].data);
     }
     free(list->items);
-    free(list->names);
+    for (size_t i = 0; i < PARTS; i++)
+        free(list->names[i].all);
     free(list);
 }
 
@@ -65,6 +78,7 @@ static void clear_listing(struct zkr__call *call)
 
     for (size_t i = 0; i < READERS; i++)
         free(l->readers[i].path);
+    free(l->dir);
     free_list(l->list);
 }
 
@@ -97,45 +111,68 @@ static struct listing *new_listing(struct zkr_session *s, const char *path,
 }
 
 /* The names are only copied here: sorting can take long, so the caller's thread
- * does it. */
-static const char **copy_names(const char *const *names, size_t count)
+ * does it. Those of a directory below the path begin with its name. */
+static const char **copy_names(const char *const *names, size_t count,
+                               enum zkr__part part)
 {
+    const char *dir = zkr__part_dirs[part];
+    const char *slash = dir[0] == '\0' ? "" : "/";
     size_t size = (count + 1) * sizeof(*names);
     const char **copy;
     char *text;
 
     for (size_t i = 0; i < count; i++)
-        size += strlen(names[i]) + 1;
+        size += strlen(dir) + strlen(slash) + strlen(names[i]) + 1;
     copy = malloc(size);
     if (copy == NULL)
         return NULL;
     text = (char *)(copy + count + 1);
     for (size_t i = 0; i < count; i++) {
         copy[i] = text;
-        text = stpcpy(text, names[i]) + 1;
+        text = stpcpy(stpcpy(stpcpy(text, dir), slash), names[i]) + 1;
     }
     return copy;
+}
+
+/* The directory of a part need not exist. Where nobody may read it, a lock that
+ * is in the path itself can still be listed. */
+static bool can_do_without(const struct listing *l, int rc)
+{
+    return l->part != ZKR__PART_PATH &&
+           (rc == ZKR_ZNONODE ||
+            (rc == ZKR_ZNOAUTH &&
+             l->list->names[ZKR__PART_PATH].count.fitting > 0));
 }
 
 static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
+    struct names *names = &l->list->names[l->part];
 
     zkr__session_assert_locked(ask->call->session);
+    if (can_do_without(l, reply->rc)) {
+        zkr__call_end_locked(&l->call, ZKR_OK, "");
+        return;
+    }
     if (reply->rc != ZKR_OK) {
         zkr__call_end_locked(&l->call, reply->rc, "cannot list the directory");
         return;
     }
-    l->list->public.total = reply->name_count;
-    l->list->names = copy_names(reply->names, reply->name_count);
-    zkr__call_end_locked(&l->call, l->list->names == NULL ? ZKR_ENOMEM : ZKR_OK,
+    for (size_t i = 0; i < reply->name_count; i++)
+        zkr__part_count(&names->count, l->part, reply->names[i]);
+    names->count.exists = true;
+    names->all = copy_names(reply->names, reply->name_count, l->part);
+    zkr__call_end_locked(&l->call, names->all == NULL ? ZKR_ENOMEM : ZKR_OK,
                          "out of memory");
 }
 
 static void caught_up(struct zkr__ask *ask)
 {
+    struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
+
     zkr__session_assert_locked(ask->call->session);
-    zkr__call_ask_locked(ask, ZKR__ZK_CHILDREN, ask->call->full_path,
+    zkr__call_ask_locked(ask, ZKR__ZK_CHILDREN,
+                         l->dir == NULL ? ask->call->full_path : l->dir,
                          on_children);
 }
 
@@ -260,24 +297,121 @@ static void read_nodes_locked(struct zkr__call *call) ZKR__LOCKED
         read_next_locked(l, &l->readers[i]);
 }
 
+static void list_dir_locked(struct zkr__call *call) ZKR__LOCKED
+{
+    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
+
+    zkr__session_assert_locked(call->session);
+    caught_up(&l->ask);
+}
+
+static int out_of_memory(void)
+{
+    return zkr__fail(ZKR_ENOMEM, "%s: out of memory", type.noun);
+}
+
+static bool has_dir(const struct list *list, enum zkr__part part)
+{
+    const struct names *names = &list->names[ZKR__PART_PATH];
+
+    for (size_t i = 0; i < names->count.children; i++) {
+        if (zkr__part_of_dir(names->all[i]) == part)
+            return true;
+    }
+    return false;
+}
+
+static int list_dir(struct listing *l, enum zkr__part part)
+{
+    if (!has_dir(l->list, part))
+        return ZKR_OK;
+    free(l->dir);
+    l->dir = zkr__path_join(l->call.full_path, zkr__part_dirs[part]);
+    if (l->dir == NULL)
+        return out_of_memory();
+    l->part = part;
+    return zkr__call_run(&l->call, list_dir_locked);
+}
+
+/* A claim leaves the queue after it has made its lease. So the queue is listed
+ * first: then no claim is missed. */
+static int list_dirs(struct listing *l)
+{
+    struct list *list = l->list;
+    int rc;
+
+    if (!has_dir(list, ZKR__PART_LEASES))
+        return ZKR_OK;
+    rc = list_dir(l, ZKR__PART_QUEUE);
+    if (rc == ZKR_OK)
+        rc = list_dir(l, ZKR__PART_LEASES);
+    list->public.semaphore =
+        rc == ZKR_OK && zkr__is_semaphore(&list->names[ZKR__PART_LEASES].count,
+                                          &list->names[ZKR__PART_QUEUE].count);
+    return rc;
+}
+
+/* The names of a semaphore are those of its parts, without the directories. */
+static size_t gather(const struct list *list, const char **all)
+{
+    size_t n = 0;
+
+    for (size_t part = 0; part < PARTS; part++) {
+        const struct names *names = &list->names[part];
+
+        for (size_t i = 0; i < names->count.children; i++) {
+            if (part != ZKR__PART_PATH ||
+                zkr__part_of_dir(names->all[i]) == ZKR__PART_PATH)
+                all[n++] = names->all[i];
+        }
+    }
+    return n;
+}
+
+static int arrange_names(struct listing *l, const char *const *names,
+                         size_t count)
+{
+    struct list *list = l->list;
+    size_t least;
+
+    list->public.total = count;
+    if (zkr__roster_new(names, count, l->limit, &list->items, &list->count) !=
+        ZKR_OK)
+        return out_of_memory();
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i].data = "";
+    least = zkr__roster_least(list->items, list->count);
+    if (l->reads < least)
+        l->reads = least;
+    return ZKR_OK;
+}
+
 /* Puts them in the order of the queue, still unread. */
 static int arrange(struct listing *l)
 {
-    struct list *list = l->list;
-    int rc = zkr__roster_new(list->names, list->public.total, l->limit,
-                             &list->items, &list->count);
+    const struct names *names = l->list->names;
+    size_t most = 1;
+    const char **all;
+    int rc;
 
-    if (rc != ZKR_OK)
-        return zkr__fail(rc, "%s: out of memory", type.noun);
-    for (size_t i = 0; i < list->count; i++)
-        list->items[i].data = "";
-    return ZKR_OK;
+    if (!l->list->public.semaphore)
+        return arrange_names(l, names->all, names->count.children);
+    for (size_t part = 0; part < PARTS; part++)
+        most += names[part].count.children;
+    all = calloc(most, sizeof(*all));
+    if (all == NULL)
+        return out_of_memory();
+    rc = arrange_names(l, all, gather(l->list, all));
+    free(all);
+    return rc;
 }
 
 static int run(struct listing *l)
 {
     int rc = zkr__call_run(&l->call, list_locked);
 
+    if (rc == ZKR_OK)
+        rc = list_dirs(l);
     if (rc == ZKR_OK)
         rc = arrange(l);
     if (rc == ZKR_OK && (l->flags & ZKR_PARTICIPANTS_ACL) != 0)

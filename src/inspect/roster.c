@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "inspect/parts.h"
 #include "lock/node_name.h"
 #include "lock/queue.h"
 #include "session/session.h"
@@ -34,7 +35,9 @@ void zkr__roster_read(struct zkr_participant *p)
     const struct zkr__marker_row *marker;
 
     p->sequence = 0;
-    marker = zkr__node_name_marker(p->name, ZKR__ALL_MARKERS, &p->sequence);
+    marker = zkr__node_name_marker(zkr__path_name(p->name),
+                                   zkr__part_markers(zkr__part_of(p->name)),
+                                   &p->sequence);
     p->marker = marker == NULL ? "" : marker->text;
     p->kind = kinds[marker == NULL ? ZKR__FOREIGN : marker->kind];
 }
@@ -76,6 +79,11 @@ static struct zkr__contender contender(const struct zkr_participant *p)
     };
 }
 
+static enum zkr__part part_of(const struct zkr_participant *p)
+{
+    return zkr__part_of(p->name);
+}
+
 static int in_order(const void *a, const void *b)
 {
     const struct zkr__contender x = contender(a);
@@ -83,7 +91,17 @@ static int in_order(const void *a, const void *b)
 
     if (is_foreign(a) != is_foreign(b))
         return is_foreign(a) ? 1 : -1;
+    if (part_of(a) != part_of(b))
+        return part_of(a) < part_of(b) ? -1 : 1;
     return zkr__queue_compare(&x, &y);
+}
+
+/* The caller has put the directory before the name, unless it is a child of the
+ * path. */
+static bool is_name(const char *name)
+{
+    return zkr__path_is_child_name(
+        zkr__part_of(name) == ZKR__PART_PATH ? name : strchr(name, '/') + 1);
 }
 
 int zkr__roster_new(const char *const *names, size_t count, size_t limit,
@@ -95,7 +113,7 @@ int zkr__roster_new(const char *const *names, size_t count, size_t limit,
     if (items == NULL)
         return ZKR_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        if (!zkr__path_is_child_name(names[i]))
+        if (!is_name(names[i]))
             continue;
         items[n].name = names[i];
         zkr__roster_read(&items[n++]);
@@ -123,7 +141,7 @@ static size_t end_of_equals(const struct zkr_participant *items, size_t count,
     const struct zkr__contender first = contender(&items[start]);
     size_t end = start + 1;
 
-    for (; end < count && !is_foreign(&items[end]); end++) {
+    for (; end < count; end++) {
         const struct zkr__contender next = contender(&items[end]);
 
         if (!zkr__queue_is_ahead(&next, &first))
@@ -152,14 +170,15 @@ static void settle(struct zkr_participant *items, size_t start, size_t end,
     p->holds = p->waits_for == ZKR__NOBODY;
 }
 
-void zkr__roster_settle(struct zkr_participant *items, size_t count)
+/* One queue, from `start` to `end`. */
+static void settle_queue(struct zkr_participant *items, size_t start,
+                         size_t queue_end)
 {
     struct zkr__nearest lower = ZKR__NEAREST_INIT;
-    size_t start = 0;
     size_t end;
 
-    for (; start < count && !is_foreign(&items[start]); start = end) {
-        end = end_of_equals(items, count, start);
+    for (; start < queue_end; start = end) {
+        end = end_of_equals(items, queue_end, start);
         for (size_t i = start; i < end; i++)
             settle(items, start, end, i, lower);
         for (size_t i = start; i < end; i++) {
@@ -167,8 +186,62 @@ void zkr__roster_settle(struct zkr_participant *items, size_t count)
                 zkr__nearest_pass(&lower, i, kind_of(&items[i]));
         }
     }
-    for (; start < count; start++) {
-        items[start].holds = false;
-        items[start].waits_for = ZKR__NOBODY;
+}
+
+/* Whoever is first in the queue of a semaphore makes a lease, and then waits
+ * until there are no more leases than permits. So the newest lease does not
+ * hold while its owner is in the queue; all leases before it do. */
+static void settle_permits(struct zkr_participant *items, size_t leases,
+                           size_t queue, size_t queue_end)
+{
+    struct zkr_participant *first = &items[queue];
+    size_t newest = leases;
+
+    if (queue == queue_end)
+        return;
+    first->holds = false;
+    for (size_t i = leases; i < queue; i++) {
+        if (items[i].token > items[newest].token)
+            newest = i;
+    }
+    if (leases == queue || items[newest].session_id == 0 ||
+        items[newest].session_id != first->session_id ||
+        items[newest].token <= first->token)
+        return;
+    items[newest].holds = false;
+    first->waits_for = newest;
+}
+
+static size_t end_of_part(const struct zkr_participant *items, size_t count,
+                          size_t start, enum zkr__part part)
+{
+    while (start < count && !is_foreign(&items[start]) &&
+           part_of(&items[start]) == part)
+        start++;
+    return start;
+}
+
+size_t zkr__roster_least(const struct zkr_participant *items, size_t count)
+{
+    size_t path = end_of_part(items, count, 0, ZKR__PART_PATH);
+    size_t leases = end_of_part(items, count, path, ZKR__PART_LEASES);
+    size_t queue = end_of_part(items, count, leases, ZKR__PART_QUEUE);
+
+    return queue == path ? 0 : leases + (queue > leases);
+}
+
+void zkr__roster_settle(struct zkr_participant *items, size_t count)
+{
+    size_t path = end_of_part(items, count, 0, ZKR__PART_PATH);
+    size_t leases = end_of_part(items, count, path, ZKR__PART_LEASES);
+    size_t queue = end_of_part(items, count, leases, ZKR__PART_QUEUE);
+
+    settle_queue(items, 0, path);
+    settle_queue(items, path, leases);
+    settle_queue(items, leases, queue);
+    settle_permits(items, path, leases, queue);
+    for (size_t i = queue; i < count; i++) {
+        items[i].holds = false;
+        items[i].waits_for = ZKR__NOBODY;
     }
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The roster: the children of a lock path in the order of the queue, and the
  * contender that each of them waits for, by the rules of lock/queue.h. Pure,
- * except for one array. */
+ * except for one array.
+ *
+ * Of a semaphore it has the children of both directories, whose names begin
+ * with that of the directory: parts.h. The leases are before the queue. */
 #ifndef ZKR__ROSTER_H
 #define ZKR__ROSTER_H
 
@@ -24,6 +27,10 @@ int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
  * have are left out. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__roster_new(const char *const *names, size_t count, size_t limit,
                     struct zkr_participant **ret_items, size_t *ret_count);
+
+/* How many of the first must be read to know who holds: of a semaphore the
+ * leases and the first in the queue; else 0. */
+size_t zkr__roster_least(const struct zkr_participant *items, size_t count);
 
 /* Sets holds and waits_for in a sorted list. */
 void zkr__roster_settle(struct zkr_participant *items, size_t count);

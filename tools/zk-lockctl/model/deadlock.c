@@ -78,10 +78,13 @@ static bool is_same(const struct contender *const *names, size_t count,
 
 /* --- building --- */
 
+/* Who wants a permit of a semaphore waits for whichever lease goes first, and
+ * not for a certain one: no cycle through the leases proves a deadlock. */
 static void add_vertex(struct graph *g, const struct lock *lock,
                        const struct contender *c)
 {
-    if (c->node->error != ZKR_OK || contender_is_unfair(c->node))
+    if (c->node->error != ZKR_OK || contender_is_unfair(c->node) ||
+        contender_is_lease(c->node))
         return;
     g->vertices[g->count++] =
         (struct vertex){ .lock = lock, .c = c, .waits = !c->node->holds };

@@ -53,8 +53,21 @@ enum family {
     C_RECIPE = 16,
     ZK_RUBY = 32,
     LATCH = 64,
-    LEASE = 128,
+    SEMAPHORE = 128, /* its leases, and its queue, which is a mutex */
 };
+
+static const char *name_of(const struct zkr_participant *p)
+{
+    const char *slash = strrchr(p->name, '/');
+
+    return slash == NULL ? p->name : slash + 1;
+}
+
+/* By the list of its path, which has the parts of a semaphore. */
+static bool is_part(const struct zkr_participant *p)
+{
+    return name_of(p) != p->name;
+}
 
 static unsigned family_of(const struct zkr_participant *p)
 {
@@ -62,12 +75,14 @@ static unsigned family_of(const struct zkr_participant *p)
         const char *marker;
         enum family family;
     } families[] = {
-        { "lock-", MUTEX },  { "__lock__", KAZOO }, { "__WRIT__", RW },
-        { "__READ__", RW },  { "__rlock__", RW },   { "holder", UNFAIR },
-        { "x-", C_RECIPE },  { "ex", ZK_RUBY },     { "sh", ZK_RUBY },
-        { "latch-", LATCH }, { "lease-", LEASE },
+        { "lock-", MUTEX },  { "__lock__", KAZOO },   { "__WRIT__", RW },
+        { "__READ__", RW },  { "__rlock__", RW },     { "holder", UNFAIR },
+        { "x-", C_RECIPE },  { "ex", ZK_RUBY },       { "sh", ZK_RUBY },
+        { "latch-", LATCH }, { "lease-", SEMAPHORE },
     };
 
+    if (is_part(p))
+        return p->kind == ZKR_PARTICIPANT_FOREIGN ? 0 : SEMAPHORE;
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         if (strcmp(p->marker, families[i].marker) == 0)
             return families[i].family;
@@ -78,6 +93,11 @@ static unsigned family_of(const struct zkr_participant *p)
 bool contender_is_unfair(const struct zkr_participant *p)
 {
     return family_of(p) == UNFAIR;
+}
+
+bool contender_is_lease(const struct zkr_participant *p)
+{
+    return strcmp(p->marker, "lease-") == 0;
 }
 
 bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind)
@@ -106,7 +126,7 @@ static const char *match(const char *text, const char *pattern)
 /* The client must have written the whole part before the marker. */
 static bool is_named(const struct zkr_participant *p, const char *pattern)
 {
-    const char *rest = match(p->name, pattern);
+    const char *rest = match(name_of(p), pattern);
 
     return rest != NULL && strncmp(rest, p->marker, strlen(p->marker)) == 0;
 }
@@ -153,7 +173,7 @@ enum lock_kind kind_of(const struct zkr_participant *items, size_t count)
         return KIND_UNFAIR;
     if (seen == LATCH)
         return KIND_LATCH;
-    if (seen == LEASE)
+    if (seen == SEMAPHORE)
         return KIND_SEMAPHORE;
     return seen == RW || shared ? KIND_RW : KIND_MUTEX;
 }
@@ -163,7 +183,11 @@ bool dialect_sees_its_own_node(enum dialect dialect)
     return dialect == DIALECT_ZKRECIPES;
 }
 
-bool dialect_hears_requests(enum dialect dialect)
+/* Of Curator, InterProcessMutex and its read/write lock do: leader latches and
+ * leases cannot be made revocable. */
+bool contender_hears_requests(const struct zkr_participant *p,
+                              enum dialect dialect)
 {
-    return dialect == DIALECT_ZKRECIPES || dialect == DIALECT_CURATOR;
+    return dialect == DIALECT_ZKRECIPES ||
+           (dialect == DIALECT_CURATOR && (family_of(p) & (MUTEX | RW)) != 0);
 }

@@ -26,7 +26,7 @@ enum lock_kind {
     KIND_RW,
     KIND_UNFAIR,
     KIND_LATCH,
-    KIND_SEMAPHORE, /* its leases */
+    KIND_SEMAPHORE,
     KIND_MIXED, /* recipes that do not exclude each other */
 };
 
@@ -43,6 +43,8 @@ enum lock_kind kind_of(const struct zkr_participant *items, size_t count);
 
 /* Tells whether it is the node of an unfair mutex, which is in no queue. */
 bool contender_is_unfair(const struct zkr_participant *p);
+/* ... or a lease of a semaphore, which is in none, either. */
+bool contender_is_lease(const struct zkr_participant *p);
 
 /* A claim of ours on a lock of that kind, KIND_MUTEX or KIND_RW, counts it as a
  * contender. A mutex does not count read/write locks, which count mutexes. */
@@ -51,6 +53,7 @@ bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind);
 /* A holder in this dialect learns that its node was deleted. */
 bool dialect_sees_its_own_node(enum dialect dialect);
 /* ... and that somebody asks for the lock, if the program listens. */
-bool dialect_hears_requests(enum dialect dialect);
+bool contender_hears_requests(const struct zkr_participant *p,
+                              enum dialect dialect);
 
 #endif

@@ -312,7 +312,7 @@ static void check_age(struct findings *f, const struct lock *lock,
             text("%s holds it; its node is %s old, %zu waiting",
                  contender_who(c, who), word_age(c->age_ms, age),
                  lock->waiters),
-            dialect_hears_requests(c->dialect)
+            contender_hears_requests(c->node, c->dialect)
                 ? command("revoke", lock)
                 : breaking("stop that program, then", lock, c));
     }

@@ -117,12 +117,61 @@ static bool was_blocked(const struct contender *c, const struct remaining *r)
            (c->node->kind == ZKR_PARTICIPANT_SHARED ? r->exclusive : r->any);
 }
 
+/* --- semaphores --- */
+
+/* The node in the queue of a semaphore, and the lease that it has led to. */
+static bool is_claim_of(const struct contender *c,
+                        const struct contender *lease)
+{
+    return contender_is_lease(lease->node) && lease->node->holds &&
+           contender_waits(c) && !contender_is_lease(c->node) &&
+           c->node->session_id == lease->node->session_id &&
+           c->node->token < lease->node->token;
+}
+
+/* Whoever gets a permit leaves the queue with a new lease. */
+static bool has_moved_on(const struct diff *d, const struct contender *c)
+{
+    const struct lock *lock = &d->after->lock;
+    bool moved = false;
+
+    if (lock->kind != KIND_SEMAPHORE && lock->kind != KIND_MIXED)
+        return false;
+    for (size_t i = 0; i < lock->count && !moved; i++) {
+        const struct contender *old;
+
+        if (!is_claim_of(c, &lock->items[i]))
+            continue;
+        old = index_find(&d->old, &lock->items[i]);
+        moved = old == NULL || !old->node->holds;
+    }
+    return moved;
+}
+
+/* How long the owner of a new lease stood in the queue. */
+static int64_t waited_for_permit(const struct diff *d,
+                                 const struct contender *lease)
+{
+    const struct lock *lock = &d->before->lock;
+    int64_t now = d->after->lock.at_ms;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        if (is_claim_of(&lock->items[i], lease))
+            return span(queued_ms(&lock->items[i]), now);
+    }
+    return span(lock->at_ms, now);
+}
+
+/* --- what has gone --- */
+
 static void tell_gone(const struct diff *d, size_t i,
                       const struct remaining *remaining)
 {
     const struct contender *c = &d->before->lock.items[i];
     int64_t now = d->after->lock.at_ms;
 
+    if (contender_is_promised(c) || has_moved_on(d, c))
+        return;
     if (was_blocked(c, remaining))
         tell(d, EVENT_LEFT, d->before, i, span(queued_ms(c), now), -1);
     else
@@ -141,6 +190,8 @@ static void tell_all_gone(const struct diff *d)
             tell_gone(d, i, &remaining);
             continue;
         }
+        if (contender_is_lease(c->node))
+            continue;
         remaining.any = true;
         if (c->node->kind == ZKR_PARTICIPANT_EXCLUSIVE)
             remaining.exclusive = true;
@@ -190,9 +241,12 @@ static void tell_present(const struct diff *d, size_t i)
     const struct contender *old = index_find(&d->old, c);
     int64_t waited = span(queued_ms(c), d->after->lock.at_ms);
     int64_t from = c->node->holds ? held_from(d, c, old) : 0;
+    bool is_lease = contender_is_lease(c->node);
 
     d->after->held_from_ms[i] = from;
     remember_owner(c, old);
+    if (contender_is_promised(c))
+        return;
     if (d->before == NULL && c->node->holds) {
         tell(d, EVENT_HOLDING, d->after, i, -1,
              span(from, d->after->lock.at_ms));
@@ -202,10 +256,11 @@ static void tell_present(const struct diff *d, size_t i)
         tell(d, EVENT_WAITING, d->after, i, waited, -1);
         return;
     }
-    if (old == NULL)
+    if (old == NULL && !is_lease)
         tell(d, EVENT_QUEUED, d->after, i, -1, -1);
     if (c->node->holds && (old == NULL || !old->node->holds))
-        tell(d, EVENT_ACQUIRED, d->after, i, waited, -1);
+        tell(d, EVENT_ACQUIRED, d->after, i,
+             is_lease ? waited_for_permit(d, c) : waited, -1);
     if (c->owner.is_asked && (old == NULL || !old->owner.is_asked))
         tell(d, EVENT_REVOKED, d->after, i, -1, -1);
 }

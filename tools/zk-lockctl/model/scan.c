@@ -40,6 +40,21 @@ bool contender_waits(const struct contender *c)
     return c->node->kind != ZKR_PARTICIPANT_FOREIGN && !c->node->holds;
 }
 
+bool contender_is_promised(const struct contender *c)
+{
+    return contender_is_lease(c->node) && !c->node->holds;
+}
+
+/* Everybody else who waits, waits for a contender. The one who was promised a
+ * lease waits for what its lease waits for. */
+bool contender_wants_permit(const struct lock *lock, const struct contender *c)
+{
+    size_t i = c->node->waits_for;
+
+    return contender_waits(c) &&
+           (i >= lock->listed || contender_is_lease(lock->items[i].node));
+}
+
 bool contender_is_read(const struct contender *c)
 {
     return c->node->token != 0 || c->node->error != ZKR_OK;
@@ -92,6 +107,8 @@ static void count_one(struct lock *lock, const struct contender *c)
                                                                   : LOCK_HELD;
         return;
     }
+    if (contender_is_promised(c))
+        return;
     lock->waiters++;
     if (c->age_ms > lock->longest_wait_ms)
         lock->longest_wait_ms = c->age_ms;
@@ -113,6 +130,8 @@ static int understand(struct lock *lock, struct zkr_participants *list)
             count_one(lock, &lock->items[i]);
     }
     lock->kind = kind_of(list->items, lock->count);
+    if (list->semaphore && lock->kind == KIND_NONE)
+        lock->kind = KIND_SEMAPHORE;
     return ZKR_OK;
 }
 
@@ -188,6 +207,30 @@ static int list_reading(zkr_session *session, const char *path, uint32_t reads,
                                  : lock_list(session, path, &opts, ret_lock);
 }
 
+static bool is_semaphore(zkr_session *session, const char *path)
+{
+    struct zkr_participants_opts opts = lock_opts(1);
+    struct zkr_participants *list = NULL;
+    bool is_one =
+        zkr_participants_list(session, path, &opts, &list) == ZKR_OK &&
+        list->semaphore;
+
+    zkr_participants_free(list);
+    return is_one;
+}
+
+const char *scan_whole(zkr_session *session, const char *path,
+                       char room[ZKR_PATH_MAX + 1])
+{
+    const char *name = strrchr(path, '/');
+
+    if (name == NULL || name == path ||
+        (strcmp(name, "/leases") != 0 && strcmp(name, "/locks") != 0))
+        return path;
+    (void)snprintf(room, ZKR_PATH_MAX + 1, "%.*s", (int)(name - path), path);
+    return is_semaphore(session, room) ? room : path;
+}
+
 static int fail_missing(const char *path)
 {
     char text[256];
@@ -218,8 +261,11 @@ static int missing_lock(const char *path, struct lock *ret_lock)
 int scan_again(zkr_session *session, const char *path, uint32_t reads,
                struct lock *ret_lock)
 {
-    int rc = list_reading(session, path, reads, ret_lock);
+    char room[ZKR_PATH_MAX + 1];
+    int rc;
 
+    path = scan_whole(session, path, room);
+    rc = list_reading(session, path, reads, ret_lock);
     if (rc == ZKR_ZNONODE)
         return missing_lock(path, ret_lock);
     return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
@@ -228,9 +274,12 @@ int scan_again(zkr_session *session, const char *path, uint32_t reads,
 int scan_lock(zkr_session *session, const char *path, uint32_t reads,
               bool *missing, struct lock *ret_lock)
 {
+    char room[ZKR_PATH_MAX + 1];
     struct lock lock;
-    int rc = list_reading(session, path, reads, &lock);
+    int rc;
 
+    path = scan_whole(session, path, room);
+    rc = list_reading(session, path, reads, &lock);
     if (missing != NULL)
         *missing = rc == ZKR_ZNONODE;
     if (rc == ZKR_ZNONODE && missing != NULL)
@@ -465,8 +514,11 @@ int scan_below(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan)
 {
     char detail[SCAN_DETAIL_MAX];
-    int rc = locks_list(session, root, opts, ret_scan, detail);
+    char room[ZKR_PATH_MAX + 1];
+    int rc;
 
+    root = scan_whole(session, root, room);
+    rc = locks_list(session, root, opts, ret_scan, detail);
     if (rc == ZKR_OK)
         return 0;
     return rc == ZKR_ZNONODE ? fail_missing(root)

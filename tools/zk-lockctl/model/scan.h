@@ -39,7 +39,7 @@ struct lock {
     size_t total;            /* children on the server */
     bool cut;                /* not all of them are listed */
     int64_t pzxid;           /* when they last changed; 0: unknown or never */
-    size_t holders;
+    size_t holders;          /* of a semaphore: leases with a permit */
     size_t waiters;
     enum lock_kind kind;
     enum dialect dialect;
@@ -77,6 +77,13 @@ bool scan_take_within(struct scan_opts *opts);
 
 /* scan_below() and scan_lock(): 0, or an exit code after an error was said;
  * nothing is to be freed then. */
+
+/* For all of these the path of a part of a semaphore, "PATH/leases" or
+ * "PATH/locks", is that of the semaphore. */
+
+/* The path of the semaphore that `path` is a part of, or `path` itself. */
+const char *scan_whole(zkr_session *session, const char *path,
+                       char room[ZKR_PATH_MAX + 1]);
 
 /* All locks at and below a path. A lock that may not be read is listed without
  * its contents. */
@@ -119,6 +126,11 @@ const struct contender *lock_holder(const struct lock *lock, int64_t token,
 
 const char *lock_state_name(enum lock_state state);
 bool contender_waits(const struct contender *c);
+/* A lease without a permit: its owner waits with another node, which is the
+ * first in the queue. */
+bool contender_is_promised(const struct contender *c);
+/* It waits for any permit of a semaphore, and for nobody's in particular. */
+bool contender_wants_permit(const struct lock *lock, const struct contender *c);
 /* More than its name is known of it, or why not. */
 bool contender_is_read(const struct contender *c);
 

@@ -33,8 +33,22 @@ const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
         return "";
     if (lock->holders == 1)
         return contender_who(lock->holder, who);
-    (void)snprintf(who, WHO_MAX, "%zu holders", lock->holders);
+    (void)snprintf(who, WHO_MAX, "%zu %s", lock->holders,
+                   lock->kind == KIND_SEMAPHORE ? "leases" : "holders");
     return who;
+}
+
+const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX])
+{
+    const char *plus = more ? "+" : "";
+
+    if (lock->kind == KIND_SEMAPHORE)
+        (void)snprintf(word, WORD_MAX, "%zu lease%s, %zu%s waiting",
+                       lock->holders, word_plural(lock->holders), lock->waiters,
+                       plus);
+    else
+        (void)snprintf(word, WORD_MAX, "%zu%s in the queue", lock->count, plus);
+    return word;
 }
 
 const char *cell_state(const struct contender *c)
@@ -76,6 +90,8 @@ const char *cell_since(const struct contender *c, char word[WORD_MAX])
 const char *cell_blocker(const struct lock *lock, const struct contender *c,
                          char word[WORD_MAX])
 {
+    if (contender_wants_permit(lock, c))
+        return "a permit";
     if (!contender_waits(c) || c->node->waits_for >= lock->listed)
         return NULL;
     (void)snprintf(word, WORD_MAX, "pos %zu", c->node->waits_for);

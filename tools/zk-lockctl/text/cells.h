@@ -19,13 +19,16 @@ const char *cell_path(const char *path, char text[PATH_TEXT_MAX]);
 /* The holder of the lock, or how many there are; "" without one. Escaped. */
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX]);
 
+/* "2 in the queue", or "3 leases, 1 waiting" of a semaphore. */
+const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX]);
+
 const char *cell_state(const struct contender *c);
 const char *cell_mode(const struct contender *c);
 const char *cell_token(const struct contender *c, char word[WORD_MAX]);
 const char *cell_session(const struct contender *c, char word[WORD_MAX]);
 /* How long it has held the lock at most, or has waited. */
 const char *cell_since(const struct contender *c, char word[WORD_MAX]);
-/* "pos 3": the one that it waits for. */
+/* "pos 3": the one that it waits for; "a permit". */
 const char *cell_blocker(const struct lock *lock, const struct contender *c,
                          char word[WORD_MAX]);
 

@@ -8,6 +8,7 @@
 
 #include "common/escape.h"
 #include "common/words.h"
+#include "text/cells.h"
 #include "text/rows.h"
 
 static void say_one(const struct lockctl *ctl, const char *path,
@@ -18,8 +19,10 @@ static void say_one(const struct lockctl *ctl, const char *path,
     char token[WORD_MAX];
     char age[WORD_MAX];
 
-    lockctl_say(ctl, "%s is held by %s (%s), token %s, for <=%s; %zu waiting",
-                path, contender_who(h, who), dialect_name(h->dialect),
+    lockctl_say(ctl, "%s%s is %s by %s (%s), token %s, for <=%s; %zu waiting",
+                contender_is_lease(h->node) ? "a lease of " : "", path,
+                lock->kind == KIND_LATCH ? "led" : "held",
+                contender_who(h, who), dialect_name(h->dialect),
                 h->node->token == 0 ? "?" : word_token(h->node->token, token),
                 h->age_ms < 0 ? "?" : word_age(h->age_ms, age), lock->waiters);
 }
@@ -27,12 +30,16 @@ static void say_one(const struct lockctl *ctl, const char *path,
 void one_lock_say(const struct lockctl *ctl, const struct lock *lock)
 {
     char path[512];
+    char queue[WORD_MAX];
 
     (void)escape_string(lock->path, path, sizeof(path));
-    if (lock->holders == 0)
-        lockctl_say(ctl, "%s is free", path);
-    else if (lock->holders == 1)
+    if (lock->holders == 1)
         say_one(ctl, path, lock);
+    else if (lock->kind == KIND_SEMAPHORE)
+        lockctl_say(ctl, "%s is a semaphore: %s", path,
+                    cell_queue(lock, false, queue));
+    else if (lock->holders == 0)
+        lockctl_say(ctl, "%s is free", path);
     else
         lockctl_say(ctl, "%s is held by %zu; %zu waiting", path, lock->holders,
                     lock->waiters);
@@ -62,10 +69,6 @@ bool one_lock_node(const struct lock *lock, const struct contender *c,
 {
     int len = snprintf(node, size, "%s/%s", lock->path, c->node->name);
 
-    if (strchr(c->node->name, '/') != NULL) {
-        (void)lockctl_fail(EX_DATAERR, "the name of the node contains '/'");
-        return false;
-    }
     if (len > 0 && (size_t)len < size)
         return true;
     (void)lockctl_fail(EX_DATAERR, "the name of the node is too long");

@@ -101,6 +101,7 @@ static void draw_lock(const struct drawing *d)
     const struct top_row *row = top_view_row(d->view, d->model);
     char path[GRID_CELL_MAX];
     char rest[300] = "";
+    char queue[WORD_MAX];
     const struct lock *lock;
 
     if (row == NULL) {
@@ -109,10 +110,9 @@ static void draw_lock(const struct drawing *d)
         return;
     }
     lock = &row->view.lock;
-    (void)snprintf(rest, sizeof(rest), "%s (%s)  %s  %zu%s in the queue",
-                   kind_name(lock->kind), dialect_name(lock->dialect),
-                   lock_state_name(lock->state), lock->count,
-                   lock->cut ? "+" : "");
+    (void)snprintf(rest, sizeof(rest), "%s (%s)  %s  %s", kind_name(lock->kind),
+                   dialect_name(lock->dialect), lock_state_name(lock->state),
+                   cell_queue(lock, lock->cut, queue));
     grid_cut(row->path, d->width - grid_width(rest) - 2, true, path);
     write_line(&d->lines[1], TOP_BOLD, d->width, "%s  %s", path, rest);
 }

@@ -80,6 +80,17 @@ static void say_danger(const struct lockctl *ctl, const struct contender *c)
                     dialect_name(c->dialect));
 }
 
+static void say_next(const struct lockctl *ctl, const struct lock *lock)
+{
+    const char *next = lock->kind == KIND_SEMAPHORE
+                           ? "its permit is free at once, for the next of them"
+                       : lock->kind == KIND_LATCH
+                           ? "the next leads at once"
+                           : "the next is granted at once";
+
+    lockctl_say(ctl, "  %zu waiting; %s", lock->waiters, next);
+}
+
 static void say_holder(const struct lockctl *ctl, const struct lock *lock,
                        const struct contender *c, const struct servers *servers)
 {
@@ -93,7 +104,10 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
 
     (void)escape_string(c->owner.label, label, sizeof(label));
     (void)escape_string(lock->path, path, sizeof(path));
-    lockctl_say(ctl, "%s is held by %s", path, contender_who(c, who));
+    lockctl_say(ctl, "%s%s is %s by %s",
+                contender_is_lease(c->node) ? "a lease of " : "", path,
+                lock->kind == KIND_LATCH ? "led" : "held",
+                contender_who(c, who));
     lockctl_say(ctl, "  ensemble: %s", lockctl_ensemble(ctl, ensemble));
     if (c->owner.label[0] != '\0')
         lockctl_say(ctl, "  label: %s", label);
@@ -104,8 +118,7 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
                 word_token(c->node->token, token));
     say_liveness(ctl, c, servers);
     say_danger(ctl, c);
-    lockctl_say(ctl, "  %zu waiting; the next is granted at once",
-                lock->waiters);
+    say_next(ctl, lock);
 }
 
 /* --- which one --- */

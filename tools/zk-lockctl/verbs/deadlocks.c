@@ -78,7 +78,8 @@ static void print_cure(const struct deadlock *d)
     const struct lock *lock = m->held == NULL ? m->waits_lock : m->held_lock;
     char who[WHO_MAX];
     char token[WORD_MAX];
-    bool listens = c->node->holds && dialect_hears_requests(c->dialect);
+    bool listens =
+        c->node->holds && contender_hears_requests(c->node, c->dialect);
 
     (void)printf("  waits shortest: %s\n", contender_who(m->waits, who));
     (void)printf("  to resolve: ");

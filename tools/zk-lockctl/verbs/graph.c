@@ -96,9 +96,11 @@ static bool collect(const struct across *a, struct edges *ret_edges)
     for (size_t i = 0; i < a->scan.count; i++) {
         const struct lock *lock = &a->scan.locks[i];
 
-        for (size_t k = 0; k < lock->count; k++)
-            edges.items[edges.count++] =
-                (struct edge){ .lock = lock, .c = &lock->items[k] };
+        for (size_t k = 0; k < lock->count; k++) {
+            if (!contender_is_promised(&lock->items[k]))
+                edges.items[edges.count++] =
+                    (struct edge){ .lock = lock, .c = &lock->items[k] };
+        }
     }
     mark_all(&edges, &a->deadlocks);
     *ret_edges = edges;

@@ -33,7 +33,7 @@ static bool is_in_vain(const struct lockctl *ctl, const struct contender *c,
 {
     char who[WHO_MAX];
 
-    if (anyway || dialect_hears_requests(c->dialect))
+    if (anyway || contender_hears_requests(c->node, c->dialect))
         return false;
     lockctl_say(ctl, "%s is not asked: %s does not listen (--anyway asks)",
                 contender_who(c, who), dialect_name(c->dialect));

@@ -174,11 +174,12 @@ static void print_title(const struct view *v)
     const struct lock *lock = &v->lock;
     char path[PATH_TEXT_MAX];
     char plain[ZKR_PATH_MAX * 16 + 1];
+    char queue[WORD_MAX];
 
-    (void)printf("%s  %s (%s)  %s  %zu in the queue",
+    (void)printf("%s  %s (%s)  %s  %s",
                  plain_text(cell_path(lock->path, path), plain, sizeof(plain)),
                  kind_name(lock->kind), dialect_name(lock->dialect),
-                 lock_state_name(lock->state), lock->count);
+                 lock_state_name(lock->state), cell_queue(lock, false, queue));
     if (v->queue < lock->count)
         (void)printf(", %zu shown", v->queue);
     if (lock->listed > lock->count)
@@ -331,9 +332,9 @@ static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
     if (!ask)
         return 0;
     v->servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
-                             path, &v->notes);
+                             lock->path, &v->notes);
     return v->servers != NULL &&
-                   watching_read(&v->watching, lock, v->servers, path)
+                   watching_read(&v->watching, lock, v->servers, lock->path)
                ? 0
                : lockctl_fail_error(ZKR_ENOMEM, "");
 }

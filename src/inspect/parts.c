@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a lock on the servers. A semaphore has two directories below its
+ * path, one for the leases that have its permits, one for the queue of those
+ * who want one. Every other lock has all nodes in its path. Pure. */
+#include "inspect/parts.h"
+
+#include <string.h>
+
+#include "lock/node_name.h"
+
+const char *const zkr__part_dirs[] = {
+    [ZKR__PART_PATH] = "",
+    [ZKR__PART_LEASES] = "leases",
+    [ZKR__PART_QUEUE] = "locks",
+};
+
+enum zkr__part zkr__part_of_dir(const char *name)
+{
+    if (strcmp(name, zkr__part_dirs[ZKR__PART_LEASES]) == 0)
+        return ZKR__PART_LEASES;
+    if (strcmp(name, zkr__part_dirs[ZKR__PART_QUEUE]) == 0)
+        return ZKR__PART_QUEUE;
+    return ZKR__PART_PATH;
+}
+
+enum zkr__part zkr__part_of(const char *name)
+{
+    if (strncmp(name, "leases/", strlen("leases/")) == 0)
+        return ZKR__PART_LEASES;
+    if (strncmp(name, "locks/", strlen("locks/")) == 0)
+        return ZKR__PART_QUEUE;
+    return ZKR__PART_PATH;
+}
+
+uint32_t zkr__part_markers(enum zkr__part part)
+{
+    static const uint32_t markers[] = {
+        [ZKR__PART_PATH] = ZKR__ALL_MARKERS,
+        [ZKR__PART_LEASES] = ZKR__MARKER_BIT(ZKR__CURATOR_LEASE),
+        [ZKR__PART_QUEUE] = ZKR__MARKER_BIT(ZKR__CURATOR_LOCK),
+    };
+
+    return markers[part];
+}
+
+static bool contends(const char *name, uint32_t markers)
+{
+    int64_t seq;
+
+    return zkr__node_name_marker(name, markers, &seq) != NULL;
+}
+
+void zkr__part_count(struct zkr__part_count *count, enum zkr__part part,
+                     const char *name)
+{
+    count->children++;
+    if (contends(name, zkr__part_markers(part)))
+        count->fitting++;
+    else if (contends(name, ZKR__ALL_MARKERS))
+        count->other++;
+}
+
+bool zkr__is_semaphore(const struct zkr__part_count *leases,
+                       const struct zkr__part_count *queue)
+{
+    if (leases->fitting > 0)
+        return true;
+    if (!leases->exists || !queue->exists || leases->other > 0)
+        return false;
+    return queue->fitting > 0 || leases->children + queue->children == 0;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl on semaphores and leader latches, whose nodes are made by
+ * hand, as Curator makes them. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "look.h"
+
+#define UUID  "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define LATCH "_c_" UUID "-latch-000000000"
+#define LEASE "leases/_c_" UUID "-lease-000000000"
+#define QUEUE "locks/_c_" UUID "-lock-000000000"
+/* ESC ] 52 (the clipboard), CR, LF, what is not UTF-8, an override */
+#define EVIL "\033]52;c;aGk=\a\r\n\xff\xe2\x80\xae"
+
+static char root[64];
+/* Clients beside the one of the fixture. */
+static struct admin *b;
+static struct admin *c;
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(root, sizeof(root), "%s", new_path());
+    return admin_create(admin, root, NULL) != ZOK ||
+           admin_open(server_hosts(the_server), &b) != ZOK ||
+           admin_open(server_hosts(the_server), &c) != ZOK;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    admin_close(b);
+    admin_close(c);
+    return admin_delete_tree(admin, root);
+}
+
+static const char *full(const char *name)
+{
+    static char text[4][512];
+    static size_t next;
+    char *buffer = text[next++ % 4];
+
+    (void)snprintf(buffer, sizeof(text[0]), "%s/%s", root, name);
+    return buffer;
+}
+
+/* The last result of a few is valid. */
+static const char *words(const char *before, const char *name)
+{
+    static char text[1024];
+
+    (void)snprintf(text, sizeof(text), "%s %s", before, full(name));
+    return text;
+}
+
+static int64_t make(struct admin *who, const char *name, const char *data)
+{
+    char path[512];
+    struct Stat stat;
+
+    (void)snprintf(path, sizeof(path), "%s", full(name));
+    for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        (void)admin_create(admin, path, NULL);
+        *p = '/';
+    }
+    assert_int_equal(
+        admin_create_flags(who, path, data, ZOO_EPHEMERAL, NULL, 0), ZOK);
+    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
+    return stat.czxid;
+}
+
+static void make_directories(const char *name)
+{
+    char dir[128];
+
+    assert_int_equal(admin_create(admin, full(name), NULL), ZOK);
+    (void)snprintf(dir, sizeof(dir), "%s/leases", full(name));
+    assert_int_equal(admin_create(admin, dir, NULL), ZOK);
+    (void)snprintf(dir, sizeof(dir), "%s/locks", full(name));
+    assert_int_equal(admin_create(admin, dir, NULL), ZOK);
+}
+
+/* Three permits, a fourth who wants one, and a fifth behind it. */
+static void make_busy(void)
+{
+    make_directories("pool");
+    make(admin, "pool/" LEASE "0", "10.0.0.1");
+    make(admin, "pool/" LEASE "1", "10.0.0.1");
+    make(b, "pool/" LEASE "2", "10.0.0.2");
+    make(c, "pool/" QUEUE "3", "10.0.0.3");
+    make(b, "pool/" QUEUE "4", "10.0.0.2");
+    make(c, "pool/" LEASE "3", "10.0.0.3");
+}
+
+/* The last output, in which "/tests/7" is "ROOT". */
+static const char *golden(void)
+{
+    static char text[1 << 16];
+    const char *from = look_golden();
+    char *to = text;
+
+    for (const char *p; (p = strstr(from, root)) != NULL;) {
+        to = mempcpy(to, from, (size_t)(p - from));
+        to = stpcpy(to, "ROOT");
+        from = p + strlen(root);
+    }
+    (void)strcpy(to, from);
+    return text;
+}
+
+static void assert_look(const char *what, const char *output)
+{
+    if (look(what) != 0)
+        fail_msg("%s", look_err);
+    if (strcmp(golden(), output) != 0)
+        fail_msg("%s", golden());
+}
+
+static void assert_said(const char *text)
+{
+    if (strstr(look_err, text) == NULL)
+        fail_msg("'%s' is not in: %s", text, look_err);
+}
+
+/* --- ls and show --- */
+
+static void ls_has_one_line_for_a_semaphore(void **state)
+{
+    (void)state;
+    make_busy();
+    assert_look(words("ls --columns LOCK,KIND,DIALECT,STATE,HOLDER,WAIT", ""),
+                "LOCK KIND DIALECT STATE HOLDER WAIT\n"
+                "ROOT/pool semaphore curator shared 3 leases 2\n");
+    assert_look(words("ls --columns LOCK,KIND", "pool/locks"),
+                "LOCK KIND\nROOT/pool semaphore\n");
+    assert_look(words("ls --columns LOCK,KIND", "pool/leases"),
+                "LOCK KIND\nROOT/pool semaphore\n");
+    assert_int_equal(look(words("ls -o json", "")), 0);
+    look_assert_schema("answer");
+}
+
+static void show_says_who_has_a_permit_and_who_waits(void **state)
+{
+    static const char *const paths[] = { "pool", "pool/leases", "pool/locks" };
+
+    (void)state;
+    make_busy();
+    for (size_t i = 0; i < 3; i++)
+        assert_look(
+            words("show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY,MODE",
+                  paths[i]),
+            "ROOT/pool semaphore (curator) shared 3 leases, 2 waiting\n"
+            "POS STATE OWNER BLOCKED-BY MODE\n"
+            " 0 HELD 10.0.0.1 - shared\n"
+            " 1 HELD 10.0.0.1 - shared\n"
+            " 2 HELD 10.0.0.2 - shared\n"
+            " 3 wait 10.0.0.3 a permit shared\n"
+            " 4 wait 10.0.0.3 a permit exclusive\n"
+            " 5 wait 10.0.0.2 pos 4 exclusive\n");
+    assert_int_equal(look(words("show -o json", "pool")), 0);
+    look_assert_schema("answer");
+}
+
+static void a_semaphore_without_a_lease_is_free(void **state)
+{
+    (void)state;
+    make_directories("pool");
+    assert_look(words("ls --empty --columns LOCK,KIND,STATE", ""),
+                "LOCK KIND STATE\nROOT/pool semaphore free\n");
+    assert_look(words("show --columns POS,STATE", "pool/locks"),
+                "ROOT/pool semaphore (-) free 0 leases, 0 waiting\n");
+    assert_int_equal(look(words("check --free", "pool")), 0);
+    make(admin, "pool/" QUEUE "0", "10.0.0.1");
+    assert_look(words("show --no-4lw --columns POS,STATE,BLOCKED-BY", "pool"),
+                "ROOT/pool semaphore (curator) free 0 leases, 1 waiting\n"
+                "POS STATE BLOCKED-BY\n 0 wait a permit\n");
+}
+
+/* What looked like a semaphore is none. */
+static void other_directories_of_these_names_are_locks(void **state)
+{
+    (void)state;
+    make(admin, "locks/" LATCH "1", "me");
+    make(admin, "a/locks/lock-0000000001", "me");
+    make(admin, "b/locks/orders/lock-0000000001", "me");
+    make(admin, "b/leases/flat/lock-0000000001", "me");
+    make(admin, "c/leases/lock-0000000001", "me");
+    make(admin, "c/locks/lock-0000000001", "me");
+    assert_look(words("ls --columns LOCK,KIND", ""),
+                "LOCK KIND\n"
+                "ROOT/a/locks mutex\n"
+                "ROOT/b/leases/flat mutex\n"
+                "ROOT/b/locks/orders mutex\n"
+                "ROOT/c/leases mutex\n"
+                "ROOT/c/locks mutex\n"
+                "ROOT/locks leader\n");
+    assert_look(words("show --no-4lw --columns STATE", "a/locks"),
+                "ROOT/a/locks mutex (other) held 1 in the queue\n"
+                "STATE\nHELD\n");
+}
+
+static void a_mutex_on_the_path_of_a_semaphore_is_mixed(void **state)
+{
+    (void)state;
+    make_busy();
+    make(admin, "pool/lock-0000000007", "me");
+    assert_look(words("ls --columns LOCK,KIND,WAIT", ""),
+                "LOCK KIND WAIT\nROOT/pool mixed 2\n");
+    assert_int_equal(look(words("show --no-4lw", "pool")), 0);
+    assert_said("do not exclude each other");
+}
+
+/* --- leaders --- */
+
+static void a_latch_has_a_leader_and_candidates(void **state)
+{
+    (void)state;
+    make(admin, "election/" LATCH "1", "node-1");
+    make(b, "election/" LATCH "2", EVIL);
+    make(c, "election/" LATCH "3", "");
+    assert_look(words("ls --columns KIND,DIALECT,STATE,HOLDER,WAIT", ""),
+                "KIND DIALECT STATE HOLDER WAIT\n"
+                "leader curator held node-1 2\n");
+    assert_look(
+        words("show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY", "election"),
+        "ROOT/election leader (curator) held 3 in the queue\n"
+        "POS STATE OWNER BLOCKED-BY\n"
+        " 0 HELD node-1 -\n"
+        " 1 wait \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE pos 0\n"
+        " 2 wait session 0xN pos 1\n");
+    assert_int_equal(look(words("check --free", "election")), 1);
+    assert_said("is led by node-1 (curator)");
+}
+
+/* --- asking and breaking --- */
+
+static void a_lease_is_broken_by_its_token(void **state)
+{
+    char order[128];
+    int64_t token;
+
+    (void)state;
+    make_busy();
+    token = make(b, "pool/" LEASE "7", "10.0.0.9");
+    assert_int_equal(look(words("break --yes --token 1", "pool")), 65);
+    assert_said("is a semaphore: 5 leases, 2 waiting");
+    (void)snprintf(order, sizeof(order), "break --yes --token %lld",
+                   (long long)token);
+    assert_int_equal(look(words(order, "pool/leases")), 0);
+    assert_said("a lease of");
+    assert_said("is held by 10.0.0.9");
+    assert_said("DANGER");
+    assert_said("2 waiting; its permit is free at once");
+    assert_said("broken: 10.0.0.9 does not hold it any more");
+    assert_int_equal(admin_exists(admin, full("pool/" LEASE "7"), NULL),
+                     ZNONODE);
+}
+
+/* Neither leases nor latches of Curator can be made revocable. */
+static void curator_does_not_hear_that_it_is_asked(void **state)
+{
+    char data[64];
+
+    (void)state;
+    make_directories("pool");
+    make(admin, "pool/" LEASE "0", "10.0.0.1");
+    make(admin, "election/" LATCH "1", "node-1");
+    assert_int_equal(look(words("revoke -w 0", "pool")), 75);
+    assert_said("10.0.0.1 is not asked: curator does not listen");
+    assert_int_equal(look(words("revoke -w 0", "election")), 75);
+    assert_said("node-1 is not asked");
+    assert_int_equal(look(words("revoke --anyway -w 0", "pool")), 75);
+    assert_int_equal(
+        admin_get(admin, full("pool/" LEASE "0"), data, sizeof(data)), ZOK);
+    assert_string_equal(data, "__REVOKE__");
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(ls_has_one_line_for_a_semaphore),
+        TEST(show_says_who_has_a_permit_and_who_waits),
+        TEST(a_semaphore_without_a_lease_is_free),
+        TEST(other_directories_of_these_names_are_locks),
+        TEST(a_mutex_on_the_path_of_a_semaphore_is_mixed),
+        TEST(a_latch_has_a_leader_and_candidates),
+        TEST(a_lease_is_broken_by_its_token),
+        TEST(curator_does_not_hear_that_it_is_asked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the list and the search on semaphores, whose nodes are in two
+ * directories. The nodes are made by hand, as Curator makes them. */
+#include "onlooker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NOBODY SIZE_MAX
+#define LEASE  "leases/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lease-000000000"
+#define QUEUED "locks/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-000000000"
+
+/* Another client, who contends, too. */
+static struct admin *other;
+
+static int setup(void **state)
+{
+    (void)onlooker_setup(state);
+    make_directory();
+    return admin_open(server_hosts(the_server), &other);
+}
+
+static int teardown(void **state)
+{
+    admin_close(other);
+    return onlooker_teardown(state);
+}
+
+static void make_by(struct admin *who, const char *name)
+{
+    assert_int_equal(admin_create_flags(who, in_dir(name), "10.0.0.1",
+                                        ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+}
+
+/* Both are empty. */
+static void make_semaphore(void)
+{
+    make("leases", NULL);
+    make("locks", NULL);
+}
+
+static struct zkr_participants *list_reading(const char *of, uint32_t reads,
+                                             uint32_t limit)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+
+    o.reads = reads;
+    o.limit = limit;
+    ok(zkr_participants_list(s, of, &o, &list));
+    assert_non_null(list);
+    return list;
+}
+
+static struct zkr_participants *list_all(void)
+{
+    return list_reading(path, 0, 0);
+}
+
+static void assert_place(const struct zkr_participants *list, size_t i,
+                         const char *name, bool holds, size_t waits_for)
+{
+    assert_true(i < list->count);
+    assert_string_equal(list->items[i].name, name);
+    assert_int_equal(list->items[i].holds, holds);
+    assert_int_equal(list->items[i].waits_for, waits_for);
+}
+
+/* Who is first in the queue was shown as the holder of "locks", and leases as
+ * foreign nodes of another directory. */
+static void leases_hold_and_the_queue_waits(void **state)
+{
+    struct zkr_participants *list;
+
+    (void)state;
+    make_semaphore();
+    make_by(admin, LEASE "4");
+    make_by(admin, LEASE "2");
+    make_by(other, QUEUED "8");
+    make_by(admin, QUEUED "9");
+    list = list_all();
+    assert_true(list->semaphore);
+    assert_int_equal(list->count, 4);
+    assert_int_equal(list->total, 4);
+    assert_place(list, 0, LEASE "2", true, NOBODY);
+    assert_place(list, 1, LEASE "4", true, NOBODY);
+    assert_place(list, 2, QUEUED "8", false, NOBODY);
+    assert_place(list, 3, QUEUED "9", false, 2);
+    assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_SHARED);
+    assert_string_equal(list->items[0].marker, "lease-");
+    assert_int_equal(list->items[2].kind, ZKR_PARTICIPANT_EXCLUSIVE);
+    assert_int_equal(list->items[2].session_id, admin_session_id(other));
+    assert_string_equal(list->items[0].data, "10.0.0.1");
+    zkr_participants_free(list);
+}
+
+/* Curator makes the lease first, and then waits until there are no more of them
+ * than permits. */
+static void the_lease_of_the_first_waiter_does_not_hold(void **state)
+{
+    struct zkr_participants *list;
+
+    (void)state;
+    make_semaphore();
+    make_by(admin, LEASE "1");
+    make_by(other, QUEUED "5");
+    make_by(admin, QUEUED "6");
+    make_by(other, LEASE "0"); /* of a directory whose numbers began again */
+    list = list_all();
+    assert_int_equal(list->count, 4);
+    assert_place(list, 0, LEASE "0", false, NOBODY);
+    assert_place(list, 1, LEASE "1", true, NOBODY);
+    assert_place(list, 2, QUEUED "5", false, 0);
+    assert_place(list, 3, QUEUED "6", false, 2);
+    zkr_participants_free(list);
+    /* nobody else's lease, nor one that was there before */
+    assert_int_equal(admin_delete(admin, in_dir(QUEUED "5")), ZOK);
+    list = list_all();
+    assert_int_equal(list->count, 3);
+    assert_place(list, 0, LEASE "0", true, NOBODY);
+    assert_place(list, 1, LEASE "1", true, NOBODY);
+    assert_place(list, 2, QUEUED "6", false, NOBODY);
+    zkr_participants_free(list);
+}
+
+/* Only sessions say who has been promised a lease. */
+static void leases_and_the_first_waiter_are_read(void **state)
+{
+    struct zkr_participants *list;
+
+    (void)state;
+    make_semaphore();
+    make_by(admin, LEASE "1");
+    make_by(other, QUEUED "5");
+    make_by(admin, QUEUED "6");
+    make_by(other, LEASE "2");
+    list = list_reading(path, 1, 0);
+    assert_int_equal(list->count, 4);
+    assert_place(list, 1, LEASE "2", false, NOBODY);
+    assert_place(list, 2, QUEUED "5", false, 1);
+    assert_true(list->items[2].token != 0);
+    assert_true(list->items[3].token == 0);
+    zkr_participants_free(list);
+    list = list_reading(path, 0, 2);
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->total, 4);
+    zkr_participants_free(list);
+}
+
+/* Curator counts every child of "leases"; in a queue, what is no lock of its is
+ * foreign. */
+static void what_is_not_of_a_semaphore_is_foreign(void **state)
+{
+    struct zkr_participants *list;
+
+    (void)state;
+    make_semaphore();
+    make_by(admin, LEASE "1");
+    make("leases/lock-0000000000", NULL);
+    make("leases/notes", NULL);
+    make("locks/x__WRIT__0000000000", NULL);
+    make("other", NULL);
+    list = list_all();
+    assert_int_equal(list->count, 5);
+    assert_place(list, 0, LEASE "1", true, NOBODY);
+    for (size_t i = 1; i < 5; i++)
+        assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_FOREIGN);
+    zkr_participants_free(list);
+}
+
+static void a_lock_beside_a_semaphore_has_its_own_queue(void **state)
+{
+    struct zkr_participants *list;
+
+    (void)state;
+    make_semaphore();
+    make_by(admin, "lock-0000000003");
+    make_by(admin, "lock-0000000004");
+    make_by(admin, LEASE "1");
+    make_by(other, QUEUED "0");
+    list = list_all();
+    assert_int_equal(list->count, 4);
+    assert_place(list, 0, "lock-0000000003", true, NOBODY);
+    assert_place(list, 1, "lock-0000000004", false, 0);
+    assert_place(list, 2, LEASE "1", true, NOBODY);
+    assert_place(list, 3, QUEUED "0", false, NOBODY);
+    zkr_participants_free(list);
+}
+
+static void the_nodes_of_a_semaphore_can_be_asked_and_broken(void **state)
+{
+    struct zkr_participants *list;
+    char data[64];
+
+    (void)state;
+    make_semaphore();
+    make_by(other, LEASE "1");
+    list = list_all();
+    ok(zkr_participants_revoke(s, in_dir(list->items[0].name)));
+    assert_int_equal(admin_get(admin, in_dir(LEASE "1"), data, sizeof(data)),
+                     ZOK);
+    assert_string_equal(data, "__REVOKE__");
+    ok(zkr_participants_break(s, in_dir(list->items[0].name),
+                              list->items[0].token, 0));
+    zkr_participants_free(list);
+    list = list_all();
+    assert_int_equal(list->count, 0);
+    assert_true(list->semaphore);
+    zkr_participants_free(list);
+}
+
+/* --- what is none --- */
+
+static void assert_no_semaphore(const char *of, size_t count)
+{
+    struct zkr_participants *list = list_reading(in_dir(of), 0, 0);
+
+    assert_false(list->semaphore);
+    assert_int_equal(list->count, count);
+    zkr_participants_free(list);
+}
+
+/* "locks" and "leases" are names that people give to directories, too. */
+static void directories_of_these_names_are_no_semaphore(void **state)
+{
+    (void)state;
+    make("a/locks", NULL);
+    make_by(admin, "a/locks/lock-0000000001");
+    assert_no_semaphore("a", 1);
+    make("b/locks/orders", NULL);
+    make("b/leases/flats", NULL);
+    assert_no_semaphore("b", 2);
+    make("c/locks", NULL);
+    make("c/leases", NULL);
+    make_by(admin, "c/leases/lock-0000000001");
+    assert_no_semaphore("c", 2);
+    make("d/leases", NULL);
+    assert_no_semaphore("d", 1);
+}
+
+static void directories_that_may_not_be_read_are_told(void **state)
+{
+    struct zkr_participants *list = NULL;
+
+    (void)state;
+    make_semaphore();
+    make_by(admin, LEASE "1");
+    forbid(in_dir("leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    assert_int_equal(zkr_participants_list(s, path, NULL, &list), ZKR_ZNOAUTH);
+    make_by(admin, "lock-0000000001");
+    list = list_all(); /* a mutex does not need them */
+    assert_false(list->semaphore);
+    assert_place(list, 0, "lock-0000000001", true, NOBODY);
+    zkr_participants_free(list);
+}
+
+/* --- the search --- */
+
+static struct zkr_locks *find(uint32_t flags, uint32_t limit)
+{
+    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
+    struct zkr_locks *list = NULL;
+
+    o.flags = (enum zkr_locks_flags)flags;
+    o.limit = limit;
+    ok(zkr_locks_find(s, path, &o, &list));
+    return list;
+}
+
+static void assert_found(const struct zkr_locks *list, size_t i,
+                         const char *name, size_t contenders, size_t children)
+{
+    assert_true(i < list->count);
+    assert_string_equal(list->items[i].path, in_dir(name));
+    assert_int_equal(list->items[i].contenders, contenders);
+    assert_int_equal(list->items[i].children, children);
+}
+
+static void a_semaphore_is_found_once(void **state)
+{
+    struct zkr_locks *list;
+
+    (void)state;
+    make("full/leases/notes", NULL);
+    make("full/locks", NULL);
+    make_by(admin, "full/" LEASE "1");
+    make_by(admin, "full/" QUEUED "1");
+    make_by(admin, "full/" QUEUED "2");
+    make("held/leases", NULL); /* containers go when they are empty */
+    make_by(admin, "held/" LEASE "1");
+    make("queued/locks", NULL);
+    make("queued/leases", NULL);
+    make_by(admin, "queued/" QUEUED "1");
+    make("z/locks", NULL); /* a mutex of that name */
+    make_by(admin, "z/" QUEUED "1");
+    list = find(0, 0);
+    assert_int_equal(list->count, 4);
+    assert_found(list, 0, "full", 3, 4);
+    assert_found(list, 1, "held", 1, 1);
+    assert_found(list, 2, "queued", 1, 1);
+    assert_found(list, 3, "z/locks", 1, 1);
+    assert_int_equal(list->cut, 0);
+    zkr_locks_free(list);
+}
+
+static void a_limit_does_not_cut_a_semaphore_in_two(void **state)
+{
+    struct zkr_locks *list;
+
+    (void)state;
+    make("a/leases", NULL);
+    make("a/locks", NULL);
+    make("b", NULL);
+    make_by(admin, "a/" LEASE "1");
+    make_by(admin, "a/" QUEUED "1");
+    list = find(0, 1);
+    assert_int_equal(list->count, 1);
+    assert_found(list, 0, "a", 2, 2);
+    assert_int_equal(list->cut, 0);
+    zkr_locks_free(list);
+    make_by(admin, "b/lock-0000000001");
+    list = find(0, 1);
+    assert_int_equal(list->count, 1);
+    assert_int_equal(list->cut, ZKR_LOCKS_CUT_LIMIT);
+    zkr_locks_free(list);
+}
+
+static void an_empty_semaphore_is_found_on_request(void **state)
+{
+    struct zkr_locks *list;
+
+    (void)state;
+    make("a/locks", NULL);
+    make("a/leases", NULL);
+    make("b/leases", NULL);
+    list = find(0, 0);
+    assert_int_equal(list->count, 0);
+    zkr_locks_free(list);
+    list = find(ZKR_LOCKS_EMPTY, 0);
+    assert_int_equal(list->count, 2);
+    assert_found(list, 0, "a", 0, 0);
+    assert_found(list, 1, "b/leases", 0, 0);
+    assert_true(list->items[0].pzxid == list->items[0].czxid);
+    zkr_locks_free(list);
+}
+
+static void a_path_can_be_a_lock_and_a_semaphore(void **state)
+{
+    struct zkr_locks *list;
+
+    (void)state;
+    make("a/locks", NULL);
+    make("a/leases", NULL);
+    make_by(admin, "a/lock-0000000001");
+    make_by(admin, "a/" LEASE "1");
+    make_by(admin, "a/" QUEUED "1");
+    list = find(0, 0);
+    assert_int_equal(list->count, 1);
+    assert_found(list, 0, "a", 3, 5);
+    zkr_locks_free(list);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(leases_hold_and_the_queue_waits),
+        TEST(the_lease_of_the_first_waiter_does_not_hold),
+        TEST(leases_and_the_first_waiter_are_read),
+        TEST(what_is_not_of_a_semaphore_is_foreign),
+        TEST(a_lock_beside_a_semaphore_has_its_own_queue),
+        TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken),
+        TEST(directories_of_these_names_are_no_semaphore),
+        TEST(directories_that_may_not_be_read_are_told),
+        TEST(a_semaphore_is_found_once),
+        TEST(a_limit_does_not_cut_a_semaphore_in_two),
+        TEST(an_empty_semaphore_is_found_on_request),
+        TEST(a_path_can_be_a_lock_and_a_semaphore),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
