@@ -30,6 +30,8 @@ static struct zkr__record *describe(const struct zkr__claim *c)
         .of_thread = c->thread != 0,
     };
 
+    if (c->lock->record_given)
+        return atomic_load(&c->lock->record);
     zkr__claim_identity(c)->sign(&owner, number);
     return zkr__record_get(&owner, &c->lock->record);
 }
@@ -194,6 +196,7 @@ void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
         zkr__list_append(&zkr__locks_of(c->session)->leased, &c->leased);
     if (state == ZKR__CLAIM_WAITING && c->cohort.part != ZKR__MEMBER)
         zkr__count_wait_locked(c);
+    zkr__claim_tell_observer_locked(c);
 }
 
 /* A request under way keeps the claim alive. */
@@ -227,6 +230,7 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
         zkr__dispatch_post_locked(c->session, &c->outcome.notice);
     }
     (void)pthread_cond_broadcast(&c->changed);
+    zkr__claim_tell_observer_locked(c);
     zkr__cohort_decided_locked(c);
 }
 

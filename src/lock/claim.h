@@ -43,6 +43,14 @@ struct zkr_request {
     struct zkr__claim *claim; /* for the pointer that the user has */
 };
 
+/* A recipe that follows what becomes of its claim. It is told under the lock,
+ * in the middle of a step, when the claim changes its state, when it has an
+ * outcome, and when its grant changes its state: so it must neither end claims
+ * there nor begin them. */
+struct zkr__observer {
+    void (*changed)(struct zkr__observer *observer);
+};
+
 /* The caller's intent. */
 enum zkr__intent {
     ZKR__WAIT,   /* for as long as the deadline says */
@@ -132,6 +140,7 @@ struct zkr__claim {
         zkr_acquire_fn fn;
         void *user;
     } outcome;
+    struct zkr__observer *observer; /* NULL: nobody follows it */
 
     uint32_t writes; /* guarded ones that may yet be applied: guarded.c */
     struct zkr_grant grant;
@@ -166,6 +175,13 @@ void zkr__claim_ref(struct zkr__claim *c);
 void zkr__claim_unref(struct zkr__claim *c);
 
 void zkr__claim_start_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+static inline void
+zkr__claim_tell_observer_locked(const struct zkr__claim *c) ZKR__LOCKED
+{
+    if (c->observer != NULL)
+        c->observer->changed(c->observer);
+}
 
 /* Decides it with an error, if it is not decided yet, and leaves. */
 void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,

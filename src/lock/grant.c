@@ -79,6 +79,7 @@ static void move_locked(struct zkr_grant *g, enum zkr_grant_state_kind state,
 {
     zkr__sm_move(&g->sm, (int)state, why);
     zkr__grant_tell_locked(g, ZKR_GRANT_STATE_CHANGED);
+    zkr__claim_tell_observer_locked(zkr__grant_claim(g));
 }
 
 void zkr__grant_init(struct zkr_grant *g)
@@ -208,7 +209,7 @@ int zkr__grant_explain(struct zkr_grant *g, int rc)
 }
 
 /* With a lease the clock decides, also for a process that was stopped. */
-static bool is_held_locked(const struct zkr_grant *g) ZKR__LOCKED
+bool zkr__grant_is_held_locked(const struct zkr_grant *g)
 {
     const struct zkr_session *s = zkr__grant_claim(g)->session;
 
@@ -220,7 +221,7 @@ static bool is_held_locked(const struct zkr_grant *g) ZKR__LOCKED
 
 static int judge_locked(struct zkr_grant *g) ZKR__LOCKED
 {
-    if (is_held_locked(g))
+    if (zkr__grant_is_held_locked(g))
         return ZKR_OK;
     switch ((enum zkr_grant_state_kind)g->sm.state) {
     case ZKR_GRANT_HELD:
@@ -258,7 +259,7 @@ bool zkr_grant_is_held(const zkr_grant *g)
     if (zkr__grant_check_handle(g) != ZKR_OK)
         return false;
     zkr__grant_lock(g);
-    held = is_held_locked(g);
+    held = zkr__grant_is_held_locked(g);
     zkr__grant_unlock(g);
     return held;
 }

@@ -29,6 +29,7 @@ void zkr__grant_lock(const struct zkr_grant *g)
 void zkr__grant_unlock(const struct zkr_grant *g)
     ZKR__RELEASES(zkr__any_session_lock);
 int zkr__grant_explain(struct zkr_grant *g, int rc) ZKR__LOCKED;
+bool zkr__grant_is_held_locked(const struct zkr_grant *g) ZKR__LOCKED;
 
 /* grant_watch.c: somebody asks for the lock. */
 void zkr__grant_revoked_locked(struct zkr_grant *g) ZKR__LOCKED;
@@ -50,5 +51,8 @@ bool zkr__grant_node_is_there_locked(const struct zkr_grant *g) ZKR__LOCKED;
 
 /* release.c */
 void zkr__release_init(struct zkr_grant *g);
+/* zkr_grant_free(), which does not wait for a listener: a recipe that has a
+ * handle and does not listen by it. */
+void zkr__grant_free_locked(struct zkr_grant *g) ZKR__LOCKED;
 
 #endif

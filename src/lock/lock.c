@@ -123,6 +123,18 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
     return ZKR_OK;
 }
 
+int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size)
+{
+    struct zkr__record *record = zkr__record_of(data, size);
+
+    if (record == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", lock->noun,
+                         lock->path);
+    atomic_store(&lock->record, record);
+    lock->record_given = true;
+    return ZKR_OK;
+}
+
 void zkr__lock_ref(struct zkr__lock *lock)
 {
     (void)atomic_fetch_add(&lock->refs, 1);

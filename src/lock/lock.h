@@ -20,6 +20,7 @@ struct zkr__lock { /* set once, but for refs, record, holds and counters */
     char *dir;  /* with the chroot */
     char *label;
     struct zkr__record *_Atomic record; /* that is shared, or NULL */
+    bool record_given;                  /* it is the data of all our nodes */
     const char *noun;
     enum zkr__layout layout;
     enum zkr__zk_mode parents;
@@ -65,6 +66,11 @@ int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
                   const void *opts, uint32_t flags, uint32_t markers,
                   struct zkr__lock **ret_lock);
+
+/* From now on the nodes of this lock have that data, and not our record. Not
+ * where a node is known by its record, and before the first claim. ZKR_OK or
+ * ZKR_ENOMEM. */
+int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size);
 
 /* Every public function begins with it: refuses NULL, and a forked child. In
  * the functions from here on `lock` may be NULL, which is an error, or leaves

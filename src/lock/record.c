@@ -11,6 +11,18 @@
 #include "base/thread_cancel.h"
 #include "lock/owner.h"
 
+struct zkr__record *zkr__record_of(const void *data, size_t size)
+{
+    struct zkr__record *record = malloc(sizeof(*record) + size + 1);
+
+    if (record == NULL)
+        return NULL;
+    record->len = size;
+    memcpy(record->data, data, size);
+    record->data[size] = '\0';
+    return record;
+}
+
 /* It calls the system, where a thread could be cancelled. */
 static struct zkr__record *make(const struct zkr__owner *owner)
 {
@@ -20,12 +32,8 @@ static struct zkr__record *make(const struct zkr__owner *owner)
     int cancel = zkr__thread_cancel_disable();
 
     if (zkr__owner_write(owner, data, &len) == ZKR_OK)
-        record = malloc(sizeof(*record) + len + 1);
+        record = zkr__record_of(data, len);
     zkr__thread_cancel_restore(cancel);
-    if (record != NULL) {
-        record->len = len;
-        memcpy(record->data, data, len + 1);
-    }
     return record;
 }
 

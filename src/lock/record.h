@@ -18,6 +18,9 @@ struct zkr__record {
 struct zkr__record *zkr__record_get(const struct zkr__owner *owner,
                                     struct zkr__record *_Atomic *shared);
 
+/* Returns a record of that data, or NULL when out of memory. */
+struct zkr__record *zkr__record_of(const void *data, size_t size);
+
 /* Frees it, unless it is the shared one. */
 void zkr__record_put(struct zkr__record *record,
                      struct zkr__record *_Atomic *shared);

@@ -123,6 +123,18 @@ static bool drop_handle_locked(struct zkr__claim *c) ZKR__LOCKED
     return false;
 }
 
+static void end_hold_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    c->hold.depth = 0;
+    zkr__list_remove(&c->hold.link);
+}
+
+static void release_ours_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    if (zkr__grant_is_ours(&c->grant))
+        zkr__claim_release_locked(c);
+}
+
 /* Lets go of the lock, for good. */
 static void free_releases(struct zkr_grant *g)
     ZKR__RELEASES(zkr__any_session_lock)
@@ -130,15 +142,24 @@ static void free_releases(struct zkr_grant *g)
     struct zkr__claim *c = zkr__grant_claim(g);
     bool was_due;
 
-    c->hold.depth = 0;
-    zkr__list_remove(&c->hold.link);
+    end_hold_locked(c);
     was_due = zkr__dispatch_withdraw_unlocks(c->session, &g->notice);
     g->fn = NULL;
-    if (zkr__grant_is_ours(g))
-        zkr__claim_release_locked(c);
+    release_ours_locked(c);
     zkr__grant_unlock(g);
     if (was_due)
         zkr__claim_unref(c);
+    zkr__claim_unref(c);
+}
+
+void zkr__grant_free_locked(struct zkr_grant *g)
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    if (!drop_handle_locked(c))
+        return;
+    end_hold_locked(c);
+    release_ours_locked(c);
     zkr__claim_unref(c);
 }
 
