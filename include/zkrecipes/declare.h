@@ -15,12 +15,13 @@
 
 /**
  * Marks a function whose result the caller must look at. All that return an
- * enum zkr_error are marked, and zkr_grant_is_held(): after an error the caller
- * does not have what it goes on with, such as a lock, an object, a write, or a
- * callback to come. Functions whose error leaves the caller nothing to do are
- * not marked: those that end something (release, close, cancel, yield),
- * zkr_grant_listen(), which is also how to stop listening, and
- * zkr_session_dispatch(), which is called again anyway.
+ * enum zkr_error are marked, and zkr_grant_is_held() and
+ * zkr_leader_is_leader(): after an error the caller does not have what it goes
+ * on with, such as a lock, an object, a write, or a callback to come. Functions
+ * whose error leaves the caller nothing to do are not marked: those that end
+ * something (release, leave, close, cancel, yield), zkr_grant_listen(), which
+ * is also how to stop listening, and zkr_session_dispatch(), which is called
+ * again anyway.
  */
 #if defined(__GNUC__)
 #define ZKR_MUST_CHECK __attribute__((warn_unused_result))

@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <zkrecipes/leader.h>
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/reentrant_mutex.h>
 #include <zkrecipes/rwlock.h>
@@ -111,6 +112,10 @@ zkr_reentrant_mutex_stats(zkr_reentrant_mutex *mutex,
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_unfair_mutex_stats(zkr_unfair_mutex *mutex,
                        struct zkr_counters *ret_counters);
+
+/** The same; a campaign is an acquire, and a term a grant. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_leader_stats(zkr_leader *leader, struct zkr_counters *ret_counters);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,7 @@
 #include <zkrecipes/grant.h>
 #include <zkrecipes/guarded.h>
 #include <zkrecipes/hosts.h>
+#include <zkrecipes/leader.h>
 #include <zkrecipes/log.h>
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/participants.h>

@@ -21,6 +21,7 @@ struct given {
     zkr_mutex *mutex;
     zkr_unfair_mutex *unfair;
     zkr_rwlock *rwlock;
+    zkr_leader *leader; /* does not campaign */
     zkr_grant *grant;
     zkr_counter *counter;
     const char *path;
@@ -46,6 +47,8 @@ CALL(zkr_session_create, given.session, given.path, NULL, 0, NULL, 0)
 CALL(zkr_session_set, given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0)
 CALL(zkr_txn_new, NULL)
 CALL(zkr_hosts_parse, given.path)
+CALL(zkr_leader_new, given.session, "", NULL, NULL, NULL)
+CALL(zkr_leader_grant, given.leader)
 CALL(zkr_mutex_new, given.session, "", NULL)
 CALL(zkr_mutex_acquire, given.mutex, 0)
 CALL(zkr_mutex_acquire_async, given.mutex, 0, NULL, NULL)
@@ -93,6 +96,8 @@ static const struct row {
     ROW(zkr_session_set, POINTER),
     ROW(zkr_txn_new, POINTER),
     ROW(zkr_hosts_parse, POINTER),
+    ROW(zkr_leader_new, POINTER),
+    ROW(zkr_leader_grant, POINTER),
     ROW(zkr_mutex_new, POINTER),
     ROW(zkr_mutex_acquire, POINTER),
     ROW(zkr_mutex_acquire_async, POINTER),
@@ -156,6 +161,9 @@ static int setup(void **state)
         zkr_rwlock_new(given.session, "/lock", NULL, &given.rwlock), ZKR_OK);
     assert_int_equal(
         zkr_counter_new(given.session, "/lock", NULL, &given.counter), ZKR_OK);
+    assert_int_equal(
+        zkr_leader_new(given.session, "/lock", NULL, NULL, NULL, &given.leader),
+        ZKR_OK);
     assert_int_equal(zkr_mutex_acquire(given.mutex, -1, &given.grant), ZKR_OK);
     return 0;
 }
@@ -171,6 +179,7 @@ static int teardown(void **state)
     (void)state;
     answer_all(ZKR_OK);
     zkr_grant_free(given.grant);
+    zkr_leader_free(given.leader);
     zkr_rwlock_free(given.rwlock);
     zkr_unfair_mutex_free(given.unfair);
     zkr_mutex_free(given.mutex);

@@ -28,6 +28,7 @@ static struct {
     zkr_unfair_mutex *unfair;
     zkr_reentrant_mutex *reentrant;
     zkr_rwlock *rwlock;
+    zkr_leader *leader;
     zkr_grant *grant; /* of another lock object */
     zkr_counter *counter;
 } it;
@@ -54,6 +55,9 @@ static int setup(uint32_t reply_timeout_ms)
                      ZKR_OK);
     assert_int_equal(zkr_counter_new(it.session, "/counter", NULL, &it.counter),
                      ZKR_OK);
+    assert_int_equal(
+        zkr_leader_new(it.session, "/lock", NULL, NULL, NULL, &it.leader),
+        ZKR_OK);
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
     return 0;
@@ -83,6 +87,7 @@ static int teardown(void **state)
     zkr_reentrant_mutex_free(it.reentrant);
     zkr_rwlock_free(it.rwlock);
     zkr_counter_free(it.counter);
+    zkr_leader_free(it.leader);
     return 0;
 }
 
@@ -120,6 +125,13 @@ static int call_zkr_rwlock_acquire_write(int64_t timeout_ms)
 
     zkr_grant_free(g);
     return rc;
+}
+
+static int call_zkr_leader_wait(int64_t timeout_ms)
+{
+    int rc = zkr_leader_campaign(it.leader);
+
+    return rc == ZKR_OK ? zkr_leader_wait(it.leader, timeout_ms) : rc;
 }
 
 static int call_zkr_participants_list(int64_t timeout_ms)
@@ -221,6 +233,7 @@ static const struct row {
     ROW(zkr_reentrant_mutex_acquire),
     ROW(zkr_rwlock_acquire_read),
     ROW(zkr_rwlock_acquire_write),
+    ROW(zkr_leader_wait),
     ROW(zkr_grant_verify),
     ROW(zkr_grant_guarded_set),
     ROW(zkr_grant_guarded_create),

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The leader latch: a claim that waits without a caller, and is made again
+ * after each loss.
+ *
+ * Nothing of it depends on the dispatcher, but for what is told to the
+ * listener: the participant observes its claim under the session lock, and
+ * begins the next campaign on the timer thread. */
+#include <zkrecipes/leader.h>
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/opts.h"
+#include "base/output.h"
+#include "lock/claim_steps.h"
+#include "lock/grant_parts.h"
+#include "lock/holds.h"
+#include "lock/lock.h"
+#include "session/timer_thread.h"
+
+struct zkr_leader {
+    struct zkr__lock *lock; /* set once, as the next two */
+    zkr_leader_fn fn;       /* NULL: nobody listens */
+    void *user;
+    /* under the session lock */
+    unsigned refs; /* the user's, and one for each thread that is inside */
+    struct zkr__claim *claim; /* of this campaign or term; NULL: none. A term
+                                 that was lost stays until `again`. */
+    struct zkr__observer observer;
+    struct zkr__timer again; /* for the next campaign */
+    pthread_cond_t changed;
+    int error; /* how the campaign has failed; ZKR_OK: it has not */
+    struct zkr__notice notice;
+    struct {           /* to the listener: */
+        int64_t token; /* of the term that it knows of; 0: of none */
+        bool acts;     /* GAINED was the last event of it */
+        bool failed;   /* the error */
+    } told;
+};
+
+#define FLAGS (ZKR_LEADER_PERSISTENT_PARENTS | ZKR_LEADER_KAZOO_LAYOUT)
+
+static const struct zkr__recipe recipe = {
+    .noun = "election",
+    .way = &zkr__in_a_queue,
+    .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LATCH,
+                [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
+    .markers =
+        ZKR__MARKER_BIT(ZKR__CURATOR_LATCH) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
+    .waits_for = zkr__nearest_any,
+};
+
+static struct zkr__lock *lock_of(const zkr_leader *l)
+{
+    return l == NULL ? NULL : l->lock;
+}
+
+static bool has_term(const zkr_leader *l)
+{
+    return l->claim != NULL && zkr__grant_is_ours(&l->claim->grant);
+}
+
+static bool is_leader_locked(const zkr_leader *l) ZKR__LOCKED
+{
+    return l->claim != NULL && zkr__grant_is_held_locked(&l->claim->grant);
+}
+
+static bool is_granted(const struct zkr__claim *c)
+{
+    return c->outcome.decided && c->outcome.rc == ZKR_OK;
+}
+
+/* Something may have to be told, or somebody may wait for it. */
+static void changed_locked(zkr_leader *l) ZKR__LOCKED
+{
+    (void)pthread_cond_broadcast(&l->changed);
+    if (l->fn != NULL)
+        zkr__dispatch_post_locked(l->lock->session, &l->notice);
+}
+
+/* -- campaigns ------------------------------------------------------------ */
+
+static void on_again(struct zkr__timer *timer);
+
+/* A claim that failed has ended the campaign, because it has repeated by itself
+ * what can be repeated. A term that is over begins the next one, from another
+ * step than this one of the claim. */
+static void on_changed(struct zkr__observer *observer)
+{
+    zkr_leader *l = ZKR__CONTAINER(observer, zkr_leader, observer);
+    struct zkr_session *s = l->lock->session;
+    const struct zkr__claim *c = l->claim;
+
+    zkr__session_assert_locked(s);
+    if (c->outcome.decided && c->outcome.rc != ZKR_OK)
+        l->error = c->outcome.rc;
+    else if (c->outcome.decided && !has_term(l) && s->over != 0)
+        l->error = s->over;
+    else if (c->outcome.decided && !has_term(l) &&
+             !zkr__timer_is_armed(&l->again))
+        zkr__timer_thread_arm_locked(s, &l->again, zkr__clock_now(), on_again);
+    changed_locked(l);
+}
+
+static int campaign_locked(zkr_leader *l) ZKR__LOCKED
+{
+    int rc = zkr__claim_new(l->lock, &recipe, NULL, 0, -1, &l->claim);
+
+    if (rc != ZKR_OK)
+        return rc;
+    l->claim->observer = &l->observer;
+    zkr__claim_start_locked(l->claim);
+    return ZKR_OK;
+}
+
+/* The claim is not ours any more; NULL: there was none. */
+static struct zkr__claim *detach_locked(zkr_leader *l) ZKR__LOCKED
+{
+    struct zkr__claim *c = l->claim;
+
+    zkr__timer_thread_disarm_locked(l->lock->session, &l->again);
+    l->claim = NULL;
+    l->error = ZKR_OK;
+    if (c != NULL)
+        c->observer = NULL;
+    return c;
+}
+
+/* Gives up what it is on its way to, or has. */
+static void drop_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    if (c == NULL)
+        return;
+    zkr__claim_give_up_locked(c, ZKR_ECANCELED, "left");
+    if (is_granted(c))
+        zkr__grant_free_locked(&c->grant);
+    else
+        zkr__claim_unref(c);
+}
+
+static void on_again(struct zkr__timer *timer)
+{
+    zkr_leader *l = ZKR__CONTAINER(timer, zkr_leader, again);
+    int rc;
+
+    zkr__session_assert_locked(l->lock->session);
+    drop_locked(detach_locked(l));
+    rc = campaign_locked(l);
+    if (rc != ZKR_OK)
+        l->error = rc;
+    changed_locked(l);
+}
+
+enum zkr_error zkr_leader_campaign(zkr_leader *l)
+{
+    struct zkr_session *s;
+    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+
+    if (rc != ZKR_OK)
+        return rc;
+    s = l->lock->session;
+    zkr__session_lock(s);
+    if (s->over != 0) {
+        rc = zkr__fail(s->over, "%s '%s': the session is %s", recipe.noun,
+                       l->lock->path, zkr__sm_name(&s->sm));
+    } else if (l->claim == NULL || l->error != ZKR_OK) {
+        drop_locked(detach_locked(l));
+        l->told.failed = false;
+        rc = campaign_locked(l);
+    }
+    zkr__session_unlock(s);
+    return rc;
+}
+
+/* Of a term, the node is gone when it returns. */
+static int leave_waits(zkr_leader *l)
+{
+    struct zkr_session *s = l->lock->session;
+    struct zkr__claim *c = NULL;
+    int rc = ZKR_OK;
+
+    zkr__session_lock(s);
+    if (!has_term(l))
+        drop_locked(detach_locked(l));
+    else if (zkr__dispatch_inside_locked(s))
+        rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a release");
+    else
+        c = detach_locked(l);
+    changed_locked(l);
+    zkr__session_unlock(s);
+    if (c != NULL) {
+        rc = zkr_grant_release(&c->grant);
+        zkr_grant_free(&c->grant);
+    }
+    return rc;
+}
+
+enum zkr_error zkr_leader_leave(zkr_leader *l)
+{
+    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+
+    return rc != ZKR_OK ? rc : leave_waits(l);
+}
+
+enum zkr_error zkr_leader_leave_async(zkr_leader *l)
+{
+    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(l->lock->session);
+    drop_locked(detach_locked(l));
+    changed_locked(l);
+    zkr__session_unlock(l->lock->session);
+    return ZKR_OK;
+}
+
+/* -- what it tells -------------------------------------------------------- */
+
+static void unref(zkr_leader *l)
+{
+    struct zkr__lock *lock = l->lock;
+    bool last;
+
+    zkr__session_lock(lock->session);
+    last = --l->refs == 0;
+    zkr__session_unlock(lock->session);
+    if (!last)
+        return;
+    (void)pthread_cond_destroy(&l->changed);
+    free(l);
+    zkr__lock_unref(lock);
+}
+
+/* The sentence of the error, for this thread. */
+static int explain_locked(const zkr_leader *l) ZKR__LOCKED
+{
+    if (l->claim != NULL && l->claim->outcome.rc == l->error)
+        zkr__claim_set_detail(l->claim);
+    else
+        (void)zkr__fail(l->error, "%s '%s': the campaign has ended",
+                        recipe.noun, l->lock->path);
+    return l->error;
+}
+
+/* What the listener does not know yet, one step at a time. */
+static bool next_event_locked(zkr_leader *l,
+                              struct zkr_leader_event *e) ZKR__LOCKED
+{
+    int64_t token = has_term(l) ? l->claim->node.token : 0;
+    bool acts =
+        is_leader_locked(l) && l->claim->grant.sm.state == ZKR_GRANT_HELD;
+
+    *e = (struct zkr_leader_event){ .token = l->told.token };
+    if (l->told.token != 0 && l->told.token != token) {
+        e->kind = ZKR_LEADER_LOST;
+        l->told.token = 0;
+        l->told.acts = false;
+    } else if (acts && !l->told.acts) {
+        e->kind = ZKR_LEADER_GAINED;
+        e->token = l->told.token = token;
+        l->told.acts = true;
+    } else if (l->told.acts && !acts) {
+        e->kind = ZKR_LEADER_SUSPENDED;
+        l->told.acts = false;
+    } else if (l->error != ZKR_OK && !l->told.failed) {
+        e->kind = ZKR_LEADER_FAILED;
+        e->error = explain_locked(l);
+        l->told.failed = true;
+    }
+    return e->kind != 0;
+}
+
+static void run_listener(struct zkr__notice *notice)
+{
+    zkr_leader *l = ZKR__CONTAINER(notice, zkr_leader, notice);
+    struct zkr_session *s = l->lock->session;
+    struct zkr_leader_event event;
+    bool any;
+
+    zkr__session_lock(s);
+    l->refs++; /* the callback may free it */
+    any = next_event_locked(l, &event);
+    if (any)
+        zkr__dispatch_post_locked(s, notice); /* there may be more */
+    zkr__session_unlock(s);
+    if (any)
+        l->fn(l, &event, l->user);
+    unref(l);
+}
+
+bool zkr_leader_is_leader(const zkr_leader *l)
+{
+    bool leads;
+
+    if (zkr__lock_check(lock_of(l), recipe.noun) != ZKR_OK)
+        return false;
+    zkr__session_lock(l->lock->session);
+    leads = is_leader_locked(l);
+    zkr__session_unlock(l->lock->session);
+    return leads;
+}
+
+static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
+{
+    struct zkr_session *s = l->lock->session;
+    int64_t deadline = zkr__session_deadline(s, timeout_ms);
+    const char *path = l->lock->path;
+    bool in_time = true;
+
+    if (zkr__dispatch_inside_locked(s))
+        return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
+                         recipe.noun, path);
+    for (;;) {
+        if (is_leader_locked(l))
+            return ZKR_OK;
+        if (l->error != ZKR_OK)
+            return explain_locked(l);
+        if (l->claim == NULL)
+            return zkr__fail(ZKR_ECANCELED, "%s '%s': it does not campaign",
+                             recipe.noun, path);
+        if (timeout_ms == 0 &&
+            zkr__claim_in_state(l->claim, ZKR__CLAIM_WAITING))
+            return zkr__fail(ZKR_EBUSY, "%s '%s': others come first",
+                             recipe.noun, path);
+        if (!in_time)
+            return zkr__fail(timeout_ms == 0 ? ZKR_ZOPERATIONTIMEOUT
+                                             : ZKR_ETIMEDOUT,
+                             "%s '%s': deadline passed while %s", recipe.noun,
+                             path, zkr__sm_name(&l->claim->sm));
+        in_time = zkr__cond_wait(&l->changed, &s->lock, deadline);
+    }
+}
+
+enum zkr_error zkr_leader_wait(zkr_leader *l, int64_t timeout_ms)
+{
+    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(l->lock->session);
+    l->refs++;
+    rc = wait_unlocks(l, timeout_ms);
+    zkr__session_unlock(l->lock->session);
+    unref(l);
+    return rc;
+}
+
+enum zkr_error zkr_leader_grant(zkr_leader *l, zkr_grant **ret_grant)
+{
+    int rc = ZKR__OUTPUT(ret_grant);
+
+    if (rc == ZKR_OK)
+        rc = zkr__lock_check(lock_of(l), recipe.noun);
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(l->lock->session);
+    if (!has_term(l)) {
+        rc = zkr__fail(ZKR_ENOTHELD, "%s '%s': it does not lead", recipe.noun,
+                       l->lock->path);
+    } else if (l->claim->hold.handles > ZKR__DEPTH_MAX) {
+        rc = zkr__fail(ZKR_EOVERFLOW, "%s '%s': %u handles of its grant",
+                       recipe.noun, l->lock->path, ZKR__DEPTH_MAX);
+    } else {
+        l->claim->hold.handles++;
+        *ret_grant = &l->claim->grant;
+    }
+    zkr__session_unlock(l->lock->session);
+    return rc;
+}
+
+/* -- the object ----------------------------------------------------------- */
+
+static int load(const char *path, const struct zkr_leader_opts *opts,
+                struct zkr_leader_opts *o)
+{
+    int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, recipe.noun);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (o->reserved != 0 || (o->id == NULL && o->id_size != 0))
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': %s", recipe.noun, path,
+                         o->reserved != 0 ? "reserved is not zero"
+                                          : "the id is NULL");
+    if (o->id_size > ZKR_LEADER_ID_MAX)
+        return zkr__fail(ZKR_ETOOLONG,
+                         "%s '%.300s': the id is longer than %d bytes",
+                         recipe.noun, path, ZKR_LEADER_ID_MAX);
+    return ZKR_OK;
+}
+
+static int make_lock(zkr_session *session, const char *path,
+                     const struct zkr_leader_opts *o,
+                     struct zkr__lock **ret_lock)
+{
+    struct zkr__lock_opts opts = { .size = sizeof(opts),
+                                   .label = o->label,
+                                   .flags = o->flags };
+    int rc = zkr__lock_new(session, recipe.noun, path, &opts, FLAGS,
+                           recipe.markers, ret_lock);
+
+    if (rc != ZKR_OK || o->id == NULL)
+        return rc;
+    rc = zkr__lock_set_data(*ret_lock, o->id, o->id_size);
+    if (rc != ZKR_OK)
+        zkr__lock_free(*ret_lock);
+    return rc;
+}
+
+/* Takes a reference of the lock, which lives until the last callback ends. */
+static zkr_leader *make(struct zkr__lock *lock, zkr_leader_fn fn, void *user)
+{
+    zkr_leader *l = calloc(1, sizeof(*l));
+
+    if (l == NULL || zkr__cond_init(&l->changed) != 0) {
+        free(l);
+        return NULL;
+    }
+    zkr__lock_ref(lock);
+    l->lock = lock;
+    l->fn = fn;
+    l->user = user;
+    l->refs = 1;
+    l->observer.changed = on_changed;
+    zkr__notice_init(&l->notice, run_listener);
+    return l;
+}
+
+enum zkr_error zkr_leader_new(zkr_session *session, const char *path,
+                              const struct zkr_leader_opts *opts,
+                              zkr_leader_fn fn, void *user,
+                              zkr_leader **ret_leader)
+{
+    struct zkr_leader_opts o;
+    struct zkr__lock *lock;
+    int rc = ZKR__OUTPUT(ret_leader);
+
+    if (rc == ZKR_OK)
+        rc = load(path, opts, &o);
+    if (rc == ZKR_OK)
+        rc = make_lock(session, path, &o, &lock);
+    if (rc != ZKR_OK)
+        return rc;
+    *ret_leader = make(lock, fn, user);
+    if (*ret_leader != NULL)
+        return ZKR_OK;
+    zkr__lock_free(lock);
+    return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", recipe.noun,
+                     path);
+}
+
+/* Nothing is told after the withdrawal, because the lock is kept from there to
+ * the end of what could be told. */
+void zkr_leader_free(zkr_leader *l)
+{
+    if (zkr__lock_check(lock_of(l), recipe.noun) != ZKR_OK)
+        return;
+    zkr__session_lock(l->lock->session);
+    (void)zkr__dispatch_withdraw_unlocks(l->lock->session, &l->notice);
+    l->fn = NULL;
+    drop_locked(detach_locked(l));
+    changed_locked(l);
+    zkr__session_unlock(l->lock->session);
+    zkr__lock_free(l->lock);
+    unref(l);
+}
+
+enum zkr_error zkr_leader_stats(zkr_leader *l,
+                                struct zkr_counters *ret_counters)
+{
+    return zkr__lock_stats(lock_of(l), recipe.noun, ret_counters);
+}
+
+const char *zkr_leader_path(const zkr_leader *l)
+{
+    return l == NULL ? NULL : l->lock->path;
+}

@@ -1,0 +1,929 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the leader latch: those of Curator's TestLeaderLatch in our words,
+ * and what it promises beyond them. */
+#include "fixture.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+enum { MANY = 5 };
+
+struct participant {
+    zkr_leader *leader;
+    struct recorder *events; /* code is the kind, value the token or error */
+    size_t seen;
+};
+
+static struct proxy *proxy;
+static zkr_session *s; /* through the proxy */
+static zkr_session *other;
+static struct participant a; /* of s */
+static struct participant b; /* of the other session */
+static char path[64];
+
+static void record(zkr_leader *leader, const struct zkr_leader_event *e,
+                   void *recorder)
+{
+    (void)leader;
+    recorder_add(recorder, (int)e->kind,
+                 e->kind == ZKR_LEADER_FAILED ? e->error : e->token);
+}
+
+static void begin_with(struct participant *p, zkr_session *session,
+                       const struct zkr_leader_opts *opts)
+{
+    p->events = recorder_new();
+    p->seen = 0;
+    ok(zkr_leader_new(session, path, opts, record, p->events, &p->leader));
+}
+
+static void begin(struct participant *p, zkr_session *session, const char *id)
+{
+    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
+
+    opts.id = id;
+    opts.id_size = id == NULL ? 0 : strlen(id);
+    begin_with(p, session, &opts);
+}
+
+static void end(struct participant *p)
+{
+    zkr_leader_free(p->leader);
+    recorder_free(p->events);
+    *p = (struct participant){ 0 };
+}
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    other = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    begin(&a, s, "a");
+    begin(&b, other, "b");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    end(&a);
+    end(&b);
+    (void)zkr_session_close(s);
+    (void)zkr_session_close(other);
+    proxy_stop(proxy);
+    return 0;
+}
+
+/* -- steps ---------------------------------------------------------------- */
+
+/* The next event of that kind; on a busy machine there may be a doubt before
+ * it, and its end. */
+static int64_t told(struct participant *p, enum zkr_leader_event_kind kind)
+{
+    for (;;) {
+        int64_t value = 0;
+        int code = 0;
+
+        if (!recorder_wait(p->events, p->seen + 1, SOON_MS))
+            fail_msg("event %d has not come", (int)kind);
+        assert_true(recorder_get(p->events, p->seen++, &code, &value));
+        if (code == (int)kind)
+            return value;
+        assert_true(code == ZKR_LEADER_SUSPENDED || code == ZKR_LEADER_GAINED);
+    }
+}
+
+static void leads(struct participant *p)
+{
+    ok(zkr_leader_campaign(p->leader));
+    ok(zkr_leader_wait(p->leader, SOON_MS));
+}
+
+/* It campaigns, and its node is in the queue. */
+static void queues(struct participant *p, size_t nodes)
+{
+    ok(zkr_leader_campaign(p->leader));
+    wait_children(path, nodes);
+}
+
+static int64_t token_of(struct participant *p)
+{
+    zkr_grant *g = NULL;
+    int64_t token;
+
+    ok(zkr_leader_grant(p->leader, &g));
+    token = zkr_grant_token(g);
+    zkr_grant_free(g);
+    return token;
+}
+
+/* Waits for a term after that one. */
+static void leads_again(struct participant *p, int64_t token)
+{
+    int64_t present = token;
+
+    while (present == token) {
+        zkr_grant *g = NULL;
+
+        ok(zkr_leader_wait(p->leader, SOON_MS));
+        if (zkr_leader_grant(p->leader, &g) == ZKR_OK)
+            present = zkr_grant_token(g);
+        zkr_grant_free(g);
+    }
+}
+
+static zkr_grant *grant_of(struct participant *p)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_leader_grant(p->leader, &g));
+    return g;
+}
+
+static bool is_leader(void *participant)
+{
+    return zkr_leader_is_leader(((struct participant *)participant)->leader);
+}
+
+/* The ids of those that campaign, in their order, with a space after each. */
+static void list_ids(char ids[256])
+{
+    struct zkr_participants *list = NULL;
+
+    ids[0] = '\0';
+    ok(zkr_participants_list(other, path, NULL, &list));
+    for (size_t i = 0; i < list->count; i++) {
+        assert_string_equal(list->items[i].marker, "latch-");
+        assert_int_equal(list->items[i].holds, i == 0);
+        (void)strncat(ids, list->items[i].data, 20);
+        (void)strcat(ids, " ");
+    }
+    zkr_participants_free(list);
+}
+
+/* -- turns ---------------------------------------------------------------- */
+
+/* TestLeaderLatch.testBasic, testCallbackNotifyLeader */
+static void one_leads_and_the_next_one_when_it_has_left(void **state)
+{
+    int64_t first;
+
+    (void)state;
+    assert_false(is_leader(&a));
+    leads(&a);
+    first = told(&a, ZKR_LEADER_GAINED);
+    assert_int_equal(first, token_of(&a));
+    queues(&b, 2);
+    assert_int_equal(zkr_leader_wait(b.leader, 0), ZKR_EBUSY);
+    assert_int_equal(zkr_leader_wait(b.leader, 50), ZKR_ETIMEDOUT);
+    assert_false(is_leader(&b));
+    ok(zkr_leader_leave(a.leader));
+    assert_false(is_leader(&a));
+    ok(zkr_leader_wait(b.leader, SOON_MS));
+    assert_int_equal(told(&a, ZKR_LEADER_LOST), first);
+    assert_true(told(&b, ZKR_LEADER_GAINED) > first);
+    ok(zkr_leader_leave(b.leader));
+    wait_children(path, 0);
+}
+
+/* TestLeaderLatch.testProperCloseWithoutConnectionEstablished, testWaiting */
+static void
+a_participant_waits_for_nothing_when_it_does_not_campaign(void **state)
+{
+    zkr_grant *g = NULL;
+
+    (void)state;
+    assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ECANCELED);
+    assert_int_equal(zkr_leader_grant(a.leader, &g), ZKR_ENOTHELD);
+    assert_null(g);
+    ok(zkr_leader_leave(a.leader));
+    ok(zkr_leader_leave_async(a.leader));
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_second_campaign_goes_on_with_the_first(void **state)
+{
+    (void)state;
+    leads(&a);
+    leads(&a);
+    assert_int_equal(count_children(path), 1);
+    ok(zkr_leader_wait(a.leader, 0));
+}
+
+/* TestLeaderLatch.testRelativePath is about paths; this one about options. */
+static void arguments_are_checked(void **state)
+{
+    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
+    zkr_leader *l = (zkr_leader *)(void *)&opts;
+    char id[ZKR_LEADER_ID_MAX + 1] = { 0 };
+
+    (void)state;
+    assert_int_equal(zkr_leader_new(NULL, path, NULL, NULL, NULL, &l),
+                     ZKR_EINVAL);
+    assert_null(l);
+    assert_int_equal(zkr_leader_new(s, "x", NULL, NULL, NULL, &l), ZKR_EPATH);
+    assert_int_equal(zkr_leader_new(s, path, NULL, NULL, NULL, NULL),
+                     ZKR_EINVAL);
+    opts.id = id;
+    opts.id_size = sizeof(id);
+    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
+                     ZKR_ETOOLONG);
+    opts.id_size--;
+    ok(zkr_leader_new(s, path, &opts, NULL, NULL, &l));
+    assert_string_equal(zkr_leader_path(l), path);
+    zkr_leader_free(l);
+    opts.id = NULL;
+    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
+                     ZKR_EINVAL);
+    opts.id_size = 0;
+    opts.reserved = 1;
+    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
+                     ZKR_EINVAL);
+    opts.reserved = 0;
+    opts.flags = (enum zkr_leader_flags)1;
+    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_leader_campaign(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_leave(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_leave_async(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_wait(NULL, 0), ZKR_EINVAL);
+    assert_false(zkr_leader_is_leader(NULL));
+    assert_null(zkr_leader_path(NULL));
+    zkr_leader_free(NULL);
+}
+
+/* -- on the server -------------------------------------------------------- */
+
+/* TestLeaderLatch.testCreateDeleteRace has the names; getParticipants, ids. */
+static void a_node_is_that_of_curators_latch_and_has_the_id(void **state)
+{
+    static const char id[] = { 'i', '\0', 'd' };
+    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+
+    (void)state;
+    end(&a);
+    opts.id = id;
+    opts.id_size = sizeof(id);
+    begin_with(&a, s, &opts);
+    leads(&a);
+    ok(zkr_participants_list(other, path, NULL, &list));
+    assert_int_equal(list->count, 1);
+    assert_int_equal(strlen(list->items[0].name), 3 + 36 + 1 + 6 + 10);
+    assert_memory_equal(list->items[0].name, "_c_", 3);
+    assert_memory_equal(list->items[0].name + 39, "-latch-0000000000", 17);
+    assert_int_equal(list->items[0].data_size, sizeof(id));
+    assert_memory_equal(list->items[0].data, id, sizeof(id));
+    assert_int_equal(list->items[0].token, token_of(&a));
+    zkr_participants_free(list);
+}
+
+static void
+an_empty_id_is_no_data_and_without_one_it_is_our_record(void **state)
+{
+    struct zkr_participants *list = NULL;
+
+    (void)state;
+    end(&a);
+    end(&b);
+    begin(&a, s, "");
+    begin(&b, other, NULL);
+    leads(&a);
+    queues(&b, 2);
+    ok(zkr_participants_list(other, path, NULL, &list));
+    assert_int_equal(list->items[0].full_size, 0);
+    assert_int_equal(list->items[1].data[0], '{');
+    zkr_participants_free(list);
+}
+
+static void a_node_in_kazoos_layout_is_that_of_its_election(void **state)
+{
+    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
+    char *name;
+
+    (void)state;
+    end(&a);
+    opts.flags = ZKR_LEADER_KAZOO_LAYOUT;
+    opts.id = "k";
+    opts.id_size = 1;
+    begin_with(&a, s, &opts);
+    leads(&a);
+    name = nth_child(path, 0);
+    assert_int_equal(strspn(name, "0123456789abcdef"), 32);
+    assert_string_equal(name + 32, "__lock__0000000000");
+    free(name);
+}
+
+/* TestLeaderLatch.testCorrectlyNextAfterKill..., getParticipants */
+static void participants_are_listed_in_their_order_with_their_ids(void **state)
+{
+    struct participant more[MANY];
+    char ids[256];
+
+    (void)state;
+    leads(&a);
+    for (int i = 0; i < MANY; i++) {
+        char id[] = { (char)('1' + i), '\0' };
+
+        begin(&more[i], i % 2 == 0 ? other : s, id);
+        queues(&more[i], (size_t)i + 2);
+    }
+    list_ids(ids);
+    assert_string_equal(ids, "a 1 2 3 4 5 ");
+    end(&more[1]);
+    wait_children(path, MANY);
+    ok(zkr_leader_leave(a.leader));
+    ok(zkr_leader_wait(more[0].leader, SOON_MS));
+    list_ids(ids);
+    assert_string_equal(ids, "1 3 4 5 ");
+    for (int i = 0; i < MANY; i++) {
+        if (i == 1)
+            continue;
+        ok(zkr_leader_wait(more[i].leader, SOON_MS));
+        end(&more[i]);
+    }
+}
+
+/* -- losses --------------------------------------------------------------- */
+
+/* TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange */
+static void a_leader_whose_node_is_deleted_queues_again(void **state)
+{
+    int64_t first;
+    char ids[256];
+
+    (void)state;
+    leads(&a);
+    first = told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+    for (int twice = 0; twice < 2; twice++) {
+        struct participant *old = twice == 0 ? &a : &b;
+        struct participant *next = twice == 0 ? &b : &a;
+
+        delete_nth_child(path, 0);
+        ok(zkr_leader_wait(next->leader, SOON_MS));
+        (void)told(next, ZKR_LEADER_GAINED);
+        (void)told(old, ZKR_LEADER_LOST);
+        wait_children(path, 2);
+        list_ids(ids);
+        assert_string_equal(ids, twice == 0 ? "b a " : "a b ");
+        assert_false(is_leader(old));
+    }
+    assert_true(token_of(&a) > first);
+}
+
+/* TestLeaderLatch.testLostConnection, CURATOR-696 */
+static void a_leader_whose_session_ends_queues_again(void **state)
+{
+    char ids[256];
+
+    (void)state;
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+    expire(s);
+    ok(zkr_leader_wait(b.leader, SOON_MS));
+    (void)told(&b, ZKR_LEADER_GAINED);
+    (void)told(&a, ZKR_LEADER_LOST);
+    wait_children(path, 2);
+    list_ids(ids);
+    assert_string_equal(ids, "b a ");
+    expire(other);
+    ok(zkr_leader_wait(a.leader, SOON_MS));
+    (void)told(&a, ZKR_LEADER_GAINED);
+    (void)told(&b, ZKR_LEADER_LOST);
+    wait_children(path, 2);
+}
+
+/* One that waits loses its session, and must not lead by the node of the old
+ * one (CURATOR-696). */
+static void one_that_waits_queues_again_in_the_next_session(void **state)
+{
+    (void)state;
+    leads(&b);
+    queues(&a, 2);
+    for (int twice = 0; twice < 2; twice++) {
+        expire_and_wait(s);
+        wait_children(path, 2);
+        assert_false(is_leader(&a));
+    }
+    ok(zkr_leader_leave(b.leader));
+    ok(zkr_leader_wait(a.leader, SOON_MS));
+    assert_int_equal(count_children(path), 1);
+}
+
+/* TestLeaderLatch.testSessionInterruptionDoNotCauseBrainSplit,
+ * testErrorPolicies: the connection is gone, and its session ends. */
+static void one_that_is_cut_off_knows_before_another_leads(void **state)
+{
+    (void)state;
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+    proxy_freeze(proxy);
+    while (!is_leader(&b))
+        sleep_ms(1);
+    assert_false(is_leader(&a)); /* asked after the other was seen to lead */
+    (void)told(&a, ZKR_LEADER_SUSPENDED);
+    proxy_heal(proxy);
+    (void)told(&a, ZKR_LEADER_LOST);
+    wait_children(path, 2);
+    ok(zkr_leader_leave(b.leader));
+    ok(zkr_leader_wait(a.leader, SOON_MS));
+}
+
+/* TestLeaderLatch.testSessionErrorPolicy: the session lives on. The lease
+ * decides meanwhile, and not the state. */
+static void a_connection_that_breaks_suspends_the_leader(void **state)
+{
+    zkr_grant *g;
+    int64_t token;
+
+    (void)state;
+    leads(&a);
+    g = grant_of(&a);
+    token = told(&a, ZKR_LEADER_GAINED);
+    for (int twice = 0; twice < 2; twice++) {
+        bool led;
+
+        proxy_cut(proxy);
+        (void)told(&a, ZKR_LEADER_SUSPENDED);
+        led = zkr_leader_is_leader(a.leader);
+        if (zkr_grant_is_held(g)) /* by the lease, after the other question */
+            assert_true(led);
+        proxy_heal(proxy);
+        assert_int_equal(told(&a, ZKR_LEADER_GAINED), token);
+    }
+    ok(zkr_leader_wait(a.leader, SOON_MS));
+    zkr_grant_free(g);
+}
+
+/* TestLeaderLatch.testWatchedNodeDeletedOnReconnect */
+static void the_one_before_leaves_while_there_is_no_connection(void **state)
+{
+    (void)state;
+    leads(&b);
+    queues(&a, 2);
+    for (int twice = 0; twice < 2; twice++) {
+        proxy_cut(proxy);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        ok(zkr_leader_leave(b.leader));
+        assert_false(is_leader(&a));
+        proxy_heal(proxy);
+        ok(zkr_leader_wait(a.leader, SOON_MS));
+        ok(zkr_leader_leave(a.leader));
+        leads(&b);
+        queues(&a, 2);
+    }
+}
+
+/* TestLeaderLatch.testGetChildrenHitsNoNode, CURATOR-724: the directory goes
+ * with all that is in it. */
+static void a_directory_that_is_deleted_is_made_again(void **state)
+{
+    (void)state;
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+    for (int twice = 0; twice < 2; twice++) {
+        int rc;
+
+        do
+            rc = admin_delete_tree(admin, path);
+        while (rc == ZNOTEMPTY); /* they are quick */
+        assert_int_equal(rc, ZOK);
+        wait_children(path, 2);
+        (void)told(&a, ZKR_LEADER_LOST);
+        while (!is_leader(&a) && !is_leader(&b))
+            sleep_ms(1);
+        if (is_leader(&b)) {
+            ok(zkr_leader_leave(b.leader));
+            ok(zkr_leader_wait(a.leader, SOON_MS));
+            queues(&b, 2);
+        }
+        (void)told(&a, ZKR_LEADER_GAINED);
+    }
+}
+
+/* TestLeaderLatch.testCreateDeleteRace,
+ * testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved */
+static void
+a_node_that_goes_before_its_create_is_answered_is_made_again(void **state)
+{
+    (void)state;
+    leads(&b);
+    for (int twice = 0; twice < 2; twice++) {
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+        ok(zkr_leader_campaign(a.leader));
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        delete_nth_child(path, 1);
+        proxy_release(proxy);
+        wait_children(path, 2);
+        ok(zkr_leader_leave(b.leader));
+        ok(zkr_leader_wait(a.leader, SOON_MS));
+        queues(&b, 2);
+        ok(zkr_leader_leave(a.leader));
+        ok(zkr_leader_wait(b.leader, SOON_MS));
+    }
+}
+
+/* The server is killed, and comes back. */
+static void a_server_that_restarts_has_one_leader(void **state)
+{
+    (void)state;
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+    server_kill9(the_server);
+    (void)told(&a, ZKR_LEADER_SUSPENDED);
+    restart_server();
+    while (!is_leader(&a) && !is_leader(&b))
+        sleep_ms(1);
+    wait_children(path, 2);
+    ok(zkr_leader_leave(a.leader));
+    ok(zkr_leader_wait(b.leader, SOON_MS));
+}
+
+/* -- the end of a campaign ------------------------------------------------ */
+
+/* TestLeaderLatch.testResetRace: whatever is under way when it leaves. */
+static void campaigns_that_are_given_up_leave_nothing_behind(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        ok(zkr_leader_campaign(a.leader));
+        if (i % 3 == 0) {
+            int rc = zkr_leader_wait(a.leader, 1 + i % 7);
+
+            assert_true(rc == ZKR_OK || rc == ZKR_ETIMEDOUT);
+        }
+        ok(zkr_leader_leave_async(a.leader));
+    }
+    wait_children(path, 0);
+    leads(&a);
+    assert_int_equal(count_children(path), 1);
+}
+
+static void
+one_that_leaves_before_its_create_is_answered_has_no_node(void **state)
+{
+    (void)state;
+    for (int twice = 0; twice < 2; twice++) {
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1,
+                   twice == 0 ? PROXY_HOLD_REPLY : PROXY_HOLD_REQUEST);
+        ok(zkr_leader_campaign(a.leader));
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        ok(zkr_leader_leave(a.leader));
+        proxy_release(proxy);
+        leads(&b);
+        wait_children(path, 1);
+        assert_false(is_leader(&a));
+        ok(zkr_leader_leave(b.leader));
+    }
+}
+
+static void one_is_freed_while_it_leads_and_while_it_waits(void **state)
+{
+    (void)state;
+    leads(&a);
+    queues(&b, 2);
+    end(&b);
+    wait_children(path, 1);
+    begin(&b, other, "b");
+    queues(&b, 2);
+    end(&a);
+    ok(zkr_leader_wait(b.leader, SOON_MS));
+    begin(&a, s, "a");
+}
+
+static void *wait_for_it(void *leader)
+{
+    return (void *)(intptr_t)zkr_leader_wait(leader, SOON_MS);
+}
+
+static void a_wait_ends_when_another_thread_leaves(void **state)
+{
+    pthread_t thread;
+    void *rc;
+
+    (void)state;
+    leads(&a);
+    queues(&b, 2);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_it, b.leader), 0);
+    sleep_ms(20); /* it may also come later */
+    ok(zkr_leader_leave(b.leader));
+    assert_int_equal(pthread_join(thread, &rc), 0);
+    assert_int_equal((intptr_t)rc, ZKR_ECANCELED);
+}
+
+static void a_session_that_is_closed_ends_terms_and_campaigns(void **state)
+{
+    zkr_grant *g;
+
+    (void)state;
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+    g = grant_of(&a);
+    ok(zkr_session_close(other));
+    assert_int_equal(told(&b, ZKR_LEADER_FAILED), ZKR_ECLOSED);
+    ok(zkr_session_close(s));
+    (void)told(&a, ZKR_LEADER_LOST);
+    assert_int_equal(told(&a, ZKR_LEADER_FAILED), ZKR_ECLOSED);
+    assert_int_equal(count_children(path), 0);
+    assert_false(is_leader(&a));
+    assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ECLOSED);
+    assert_int_equal(zkr_leader_wait(b.leader, SOON_MS), ZKR_ECLOSED);
+    assert_int_equal(zkr_leader_campaign(a.leader), ZKR_ECLOSED);
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    zkr_grant_free(g);
+    end(&a);
+    end(&b);
+    s = NULL;
+    other = NULL;
+}
+
+/* An error that no repetition can help is told once, and not repeated. */
+static void a_campaign_that_is_forbidden_fails_and_may_begin_anew(void **state)
+{
+    struct ACL read_only = { ZOO_PERM_READ | ZOO_PERM_ADMIN,
+                             ZOO_ANYONE_ID_UNSAFE };
+    struct ACL_vector acl = { 1, &read_only };
+    long creates;
+
+    (void)state;
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    ok(zkr_leader_leave(a.leader));
+    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+    for (int twice = 0; twice < 2; twice++) {
+        ok(zkr_leader_campaign(a.leader));
+        assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ZNOAUTH);
+        assert_non_null(strstr(zkr_error_detail(), path));
+        if (twice == 0)
+            (void)told(&a, ZKR_LEADER_LOST);
+        assert_int_equal(told(&a, ZKR_LEADER_FAILED), ZKR_ZNOAUTH);
+    }
+    creates = proxy_requests(proxy, ZOO_CREATE2_OP);
+    sleep_ms(200);
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), creates);
+    assert_int_equal(admin_set_acl(admin, path, &ZOO_OPEN_ACL_UNSAFE), ZOK);
+    leads(&a);
+    assert_int_equal(recorder_count(a.events), a.seen + 1);
+}
+
+/* -- the grant of a term -------------------------------------------------- */
+
+static void a_grant_writes_for_its_own_term_only(void **state)
+{
+    char data[96];
+    zkr_grant *g;
+
+    (void)state;
+    (void)snprintf(data, sizeof(data), "%s-data", path);
+    assert_int_equal(admin_create(admin, data, "0"), ZOK);
+    leads(&a);
+    g = grant_of(&a);
+    ok(zkr_grant_guarded_set(g, data, "1", 1, -1, SOON_MS, NULL));
+    ok(zkr_leader_leave(a.leader));
+    leads(&a);
+    assert_true(token_of(&a) > zkr_grant_token(g));
+    assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "2", 1, -1, SOON_MS, NULL),
+                     ZKR_ENOTHELD);
+    zkr_grant_free(g);
+    g = grant_of(&a);
+    delete_nth_child(path, 0);
+    assert_int_equal(zkr_grant_guarded_set(g, data, "3", 1, -1, SOON_MS, NULL),
+                     ZKR_ELOST);
+    leads_again(&a, zkr_grant_token(g));
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    end(&a);
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    zkr_grant_free(g); /* after its participant */
+    begin(&a, s, "a");
+    assert_int_equal(admin_get(admin, data, data, sizeof(data)), ZOK);
+    assert_string_equal(data, "1");
+}
+
+static void a_grant_that_is_freed_ends_no_term_and_a_release_does(void **state)
+{
+    char ids[256];
+    zkr_grant *first;
+    zkr_grant *second;
+
+    (void)state;
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+    first = grant_of(&a);
+    second = grant_of(&a);
+    zkr_grant_free(first);
+    assert_int_equal(zkr_grant_check(second), ZKR_OK);
+    assert_true(is_leader(&a));
+    ok(zkr_grant_release(second));
+    zkr_grant_free(second);
+    ok(zkr_leader_wait(b.leader, SOON_MS));
+    (void)told(&a, ZKR_LEADER_LOST);
+    wait_children(path, 2);
+    list_ids(ids);
+    assert_string_equal(ids, "b a ");
+}
+
+/* -- callbacks ------------------------------------------------------------ */
+
+struct in_callback {
+    zkr_leader *leader;
+    struct recorder *r;
+};
+
+static void try_to_wait(zkr_leader *leader, const struct zkr_leader_event *e,
+                        void *recorder)
+{
+    if (e->kind == ZKR_LEADER_GAINED) {
+        recorder_add(recorder, zkr_leader_wait(leader, -1), 0);
+        recorder_add(recorder, zkr_leader_leave(leader), 0);
+        recorder_add(recorder, zkr_leader_is_leader(leader), 0);
+        recorder_add(recorder, zkr_leader_leave_async(leader), 0);
+        recorder_add(recorder, zkr_leader_is_leader(leader), 0);
+        recorder_add(recorder, zkr_leader_campaign(leader), 0);
+    } else if (e->kind == ZKR_LEADER_LOST) {
+        zkr_leader_free(leader);
+        recorder_add(recorder, -1, 0);
+    }
+}
+
+static void
+a_callback_leaves_campaigns_and_frees_but_does_not_wait(void **state)
+{
+    static const int expected[] = { ZKR_EDEADLK, ZKR_EDEADLK, 1, ZKR_OK,
+                                    0,           ZKR_OK,      -1 };
+    enum { COUNT = sizeof(expected) / sizeof(expected[0]) };
+    struct recorder *r = recorder_new();
+    zkr_leader *l = NULL;
+
+    (void)state;
+    ok(zkr_leader_new(s, path, NULL, try_to_wait, r, &l));
+    ok(zkr_leader_campaign(l));
+    assert_true(recorder_wait(r, COUNT, SOON_MS));
+    for (size_t i = 0; i < COUNT; i++) {
+        int code = 1;
+
+        assert_true(recorder_get(r, i, &code, NULL));
+        assert_int_equal(code, expected[i]);
+    }
+    wait_children(path, 0);
+    recorder_free(r);
+}
+
+/* Nothing but the listener needs the loop. */
+static void a_wait_in_the_thread_of_a_loop_needs_no_dispatch(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct participant p;
+    zkr_session *own;
+    int64_t first;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    own = open_session_with(&opts);
+    begin(&p, own, "p");
+    leads(&p);
+    assert_int_equal(recorder_count(p.events), 0);
+    first = token_of(&p);
+    delete_nth_child(path, 0);
+    leads_again(&p, first);
+    ok(zkr_session_dispatch(own));
+    /* the first term is not told, because it was over */
+    assert_int_equal(told(&p, ZKR_LEADER_GAINED), token_of(&p));
+    ok(zkr_leader_leave(p.leader));
+    ok(zkr_session_dispatch(own));
+    (void)told(&p, ZKR_LEADER_LOST);
+    assert_int_equal(recorder_count(p.events), 2);
+    end(&p);
+    close_session(own);
+}
+
+static int in_child(zkr_leader *l)
+{
+    zkr_grant *g = NULL;
+
+    if (zkr_leader_is_leader(l) || zkr_leader_campaign(l) != ZKR_EFORKED)
+        return 1;
+    if (zkr_leader_wait(l, -1) != ZKR_EFORKED)
+        return 2;
+    if (zkr_leader_leave(l) != ZKR_EFORKED ||
+        zkr_leader_leave_async(l) != ZKR_EFORKED)
+        return 3;
+    if (zkr_leader_grant(l, &g) != ZKR_EFORKED)
+        return 4;
+    zkr_leader_free(l);
+    return 0;
+}
+
+static void a_forked_child_leads_nothing_and_ends_nothing(void **state)
+{
+    unsigned char result = 255;
+    int fds[2];
+    pid_t pid;
+
+    (void)state;
+    leads(&a);
+    assert_int_equal(pipe(fds), 0);
+    pid = fork();
+    if (pid == 0) {
+        result = (unsigned char)in_child(a.leader);
+        (void)!write(fds[1], &result, 1);
+        (void)raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(read(fds[0], &result, 1), 1);
+    assert_int_equal(result, 0);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    ok(zkr_leader_wait(a.leader, SOON_MS));
+    assert_int_equal(count_children(path), 1);
+}
+
+static void terms_are_counted_as_grants(void **state)
+{
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+    int64_t first;
+
+    (void)state;
+    leads(&a);
+    first = token_of(&a);
+    delete_nth_child(path, 0);
+    leads_again(&a, first);
+    ok(zkr_leader_leave(a.leader));
+    ok(zkr_leader_stats(a.leader, &n));
+    assert_int_equal(n.acquires, 2);
+    assert_int_equal(n.grants, 2);
+    assert_int_equal(n.losses, 1);
+    assert_int_equal(n.releases, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_leads_and_the_next_one_when_it_has_left),
+        TEST(a_participant_waits_for_nothing_when_it_does_not_campaign),
+        TEST(a_second_campaign_goes_on_with_the_first),
+        TEST(arguments_are_checked),
+        TEST(a_node_is_that_of_curators_latch_and_has_the_id),
+        TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record),
+        TEST(a_node_in_kazoos_layout_is_that_of_its_election),
+        TEST(participants_are_listed_in_their_order_with_their_ids),
+        TEST(a_leader_whose_node_is_deleted_queues_again),
+        TEST(a_leader_whose_session_ends_queues_again),
+        TEST(one_that_waits_queues_again_in_the_next_session),
+        TEST(one_that_is_cut_off_knows_before_another_leads),
+        TEST(a_connection_that_breaks_suspends_the_leader),
+        TEST(the_one_before_leaves_while_there_is_no_connection),
+        TEST(a_directory_that_is_deleted_is_made_again),
+        TEST(a_node_that_goes_before_its_create_is_answered_is_made_again),
+        TEST(a_server_that_restarts_has_one_leader),
+        TEST(campaigns_that_are_given_up_leave_nothing_behind),
+        TEST(one_that_leaves_before_its_create_is_answered_has_no_node),
+        TEST(one_is_freed_while_it_leads_and_while_it_waits),
+        TEST(a_wait_ends_when_another_thread_leaves),
+        TEST(a_session_that_is_closed_ends_terms_and_campaigns),
+        TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew),
+        TEST(a_grant_writes_for_its_own_term_only),
+        TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does),
+        TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait),
+        TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch),
+        TEST(a_forked_child_leads_nothing_and_ends_nothing),
+        TEST(terms_are_counted_as_grants),
+    };
+
+    return cmocka_run_group_tests_name("leader", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
