@@ -54,6 +54,7 @@
 #define ZKRECIPES_GRANT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <zkrecipes/error.h>
@@ -285,6 +286,30 @@ ZKR_API enum zkr_error zkr_grant_release_async(zkr_grant *grant,
  * NULL is allowed.
  */
 ZKR_API void zkr_grant_free(zkr_grant *grant);
+
+/* -- several grants ---------------------------------------------------------
+ */
+
+/* Of an acquire that gives several (semaphore.h, multi_lock.h). */
+
+/** Check that all of them are held: zkr_grant_check() of each, and the first
+ *  error. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grants_check(zkr_grant *const *grants,
+                                                       size_t count);
+
+/**
+ * Release all of them, the last one first. Each is tried, whatever becomes of
+ * the others.
+ *
+ * Time      reply_timeout_ms of the session at most, for each.
+ * Errors    The first error of zkr_grant_release().
+ */
+ZKR_API enum zkr_error zkr_grants_release(zkr_grant *const *grants,
+                                          size_t count);
+
+/** zkr_grant_free() of each, the last one first; the array is NULL then. Those
+ *  that are held are released in the background. */
+ZKR_API void zkr_grants_free(zkr_grant **grants, size_t count);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,8 @@
 #ifndef ZKRECIPES_REQUEST_H
 #define ZKRECIPES_REQUEST_H
 
+#include <stddef.h>
+
 #include <zkrecipes/grant.h>
 
 #ifdef __cplusplus
@@ -24,6 +26,15 @@ typedef struct zkr_request zkr_request;
  * call returns.
  */
 typedef void (*zkr_acquire_fn)(int error, zkr_grant *grant, void *user);
+
+/**
+ * Called once when claims that are granted together have ended: either @p error
+ * is ZKR_OK and the @p count grants are yours, each of them; or @p error is one
+ * of those that the blocking call returns, and @p grants is NULL. The array is
+ * not yours: it ends with the callback.
+ */
+typedef void (*zkr_acquire_all_fn)(int error, zkr_grant *const *grants,
+                                   size_t count, void *user);
 
 /**
  * Ask that a claim be given up. If the claim has not been decided yet, its

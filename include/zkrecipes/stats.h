@@ -34,6 +34,7 @@
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/reentrant_mutex.h>
 #include <zkrecipes/rwlock.h>
+#include <zkrecipes/semaphore.h>
 #include <zkrecipes/session.h>
 #include <zkrecipes/unfair_mutex.h>
 
@@ -116,6 +117,12 @@ zkr_unfair_mutex_stats(zkr_unfair_mutex *mutex,
 /** The same; a campaign is an acquire, and a term a grant. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_leader_stats(zkr_leader *leader, struct zkr_counters *ret_counters);
+
+/** The same. An acquire of several permits counts once for its turn, and once
+ *  for each lease. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_semaphore_stats(zkr_semaphore *semaphore,
+                    struct zkr_counters *ret_counters);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,7 @@
 #include <zkrecipes/request.h>
 #include <zkrecipes/retry.h>
 #include <zkrecipes/rwlock.h>
+#include <zkrecipes/semaphore.h>
 #include <zkrecipes/session.h>
 #include <zkrecipes/stats.h>
 #include <zkrecipes/txn.h>

@@ -11,9 +11,8 @@
 #include "lock/holds.h"
 #include "lock/lock.h"
 
-/* Returns errors that are certain before anything has been sent. */
-static int refuse_locked(const struct zkr__lock *lock,
-                         const struct zkr__claim *c) ZKR__LOCKED
+int zkr__lock_refuse_locked(const struct zkr__lock *lock,
+                            const struct zkr__claim *c)
 {
     struct zkr_session *s = lock->session;
 
@@ -33,7 +32,7 @@ static int refuse_locked(const struct zkr__lock *lock,
 static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
 {
     struct zkr_session *s = c->session;
-    int rc = refuse_locked(c->lock, c);
+    int rc = zkr__lock_refuse_locked(c->lock, c);
 
     if (rc == ZKR_OK && zkr__dispatch_inside_locked(s))
         rc = zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
@@ -122,7 +121,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
     c->outcome.fn = fn;
     c->outcome.user = user;
     zkr__session_lock(lock->session);
-    rc = refuse_locked(lock, c);
+    rc = zkr__lock_refuse_locked(lock, c);
     if (rc == ZKR_OK) {
         if (ret_request != NULL) {
             zkr__claim_ref(c);
@@ -133,28 +132,4 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
     zkr__session_unlock(lock->session);
     zkr__claim_unref(c);
     return rc;
-}
-
-enum zkr_error zkr_request_cancel(zkr_request *request)
-{
-    struct zkr_session *s;
-    int rc;
-
-    if (request == NULL)
-        return zkr__fail(ZKR_EINVAL, "request is NULL");
-    s = request->claim->session;
-    rc = zkr__session_check(s, "request");
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__session_lock(s);
-    zkr__claim_give_up_locked(request->claim, ZKR_ECANCELED, "cancelled");
-    zkr__session_unlock(s);
-    return ZKR_OK;
-}
-
-void zkr_request_free(zkr_request *request)
-{
-    if (request != NULL &&
-        zkr__session_check(request->claim->session, "request") == ZKR_OK)
-        zkr__claim_unref(request->claim);
 }

@@ -74,6 +74,31 @@ static void init_steps(struct zkr__claim *c)
     zkr__list_init(&c->hold.link);
 }
 
+static struct zkr__claim *of_request(const struct zkr_request *r)
+{
+    return ZKR__CONTAINER(r, struct zkr__claim, request);
+}
+
+static struct zkr_session *session_of_request(const struct zkr_request *r)
+{
+    return of_request(r)->session;
+}
+
+static void cancel_request(struct zkr_request *r)
+{
+    zkr__session_assert_locked(of_request(r)->session);
+    zkr__claim_give_up_locked(of_request(r), ZKR_ECANCELED, "cancelled");
+}
+
+static void unref_request(struct zkr_request *r)
+{
+    zkr__claim_unref(of_request(r));
+}
+
+static const struct zkr__request_type request_type = { session_of_request,
+                                                       cancel_request,
+                                                       unref_request };
+
 /* Makes a claim without its names and its record, which allocate() adds. */
 static struct zkr__claim *make(struct zkr__lock *lock,
                                const struct zkr__recipe *recipe,
@@ -93,7 +118,7 @@ static struct zkr__claim *make(struct zkr__lock *lock,
         (struct zkr__sm){ ZKR__CLAIM_IDLE, c->way->moves, "claim", lock->path };
     c->cohort.part = part;
     zkr__list_init(&c->cohort.link);
-    c->request.claim = c;
+    c->request.type = &request_type;
     zkr__list_init(&c->link);
     zkr__list_init(&c->leased);
     zkr__place_init(c);
@@ -232,6 +257,8 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
     (void)pthread_cond_broadcast(&c->changed);
     zkr__claim_tell_observer_locked(c);
     zkr__cohort_decided_locked(c);
+    if (c->outcome.then != NULL)
+        c->outcome.then(c);
 }
 
 /* Ends every claim that does not stay with its holder. */
@@ -268,7 +295,8 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     zkr__line_ref_locked(c->lock->line);
     zkr__count_acquire_locked(c);
     c->epoch = s->epoch;
-    if (c->outcome.fn != NULL && c->deadline != ZKR__NEVER)
+    if ((c->outcome.fn != NULL || c->outcome.then != NULL) &&
+        c->deadline != ZKR__NEVER)
         zkr__timer_thread_arm_locked(s, &c->outcome.timeout, c->deadline,
                                      on_timeout);
     if (c->beside != NULL)

@@ -21,6 +21,7 @@
 #include "lock/lock.h"
 #include "lock/parents.h"
 #include "lock/record.h"
+#include "lock/request.h"
 #include "lock/sweep.h"
 #include "session/locked.h"
 #include "session/watch.h"
@@ -37,10 +38,6 @@ enum zkr__claim_state {
     ZKR__CLAIM_LEAVING, /* deleting our node */
     ZKR__CLAIM_LOST,
     ZKR__CLAIM_STATES
-};
-
-struct zkr_request {
-    struct zkr__claim *claim; /* for the pointer that the user has */
 };
 
 /* A recipe that follows what becomes of its claim. It is told under the lock,
@@ -139,6 +136,9 @@ struct zkr__claim {
         struct zkr__notice notice;
         zkr_acquire_fn fn;
         void *user;
+        /* Of a link of a chain: runs under the lock, as soon as it is decided.
+         */
+        void (*then)(struct zkr__claim *c);
     } outcome;
     struct zkr__observer *observer; /* NULL: nobody follows it */
 

@@ -69,6 +69,10 @@ void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
 /* enroll.c */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 void zkr__claim_enrolled_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* For the next create: a new name, so that no node of another epoch can be
+ * taken for ours. When a node of this epoch may still turn up, the claim keeps
+ * the name, by which it finds and deletes the node in the end. */
+void zkr__claim_name_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_probed_locked(struct zkr__claim *c, int rc,
                               const struct zkr__queue *queue) ZKR__LOCKED;
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c) ZKR__LOCKED;
@@ -126,6 +130,14 @@ void zkr__claim_uprooted_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_wait_behind_locked(struct zkr__claim *c,
                                    const char *name) ZKR__LOCKED;
 void zkr__claim_stop_watching_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+/* wait_for_any.c: list the directory; way->listed() is told. The claim is
+ * ENROLLING, when a create has just been sent: then the list follows it. */
+void zkr__claim_look_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* WAITING for any contender to come or go: the same, and a watch is set, which
+ * leads to another look. */
+void zkr__claim_wait_for_any_locked(struct zkr__claim *c,
+                                    const char *why) ZKR__LOCKED;
 
 /* leave.c */
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;

@@ -62,7 +62,7 @@ void zkr__claim_probed_locked(struct zkr__claim *c, int rc,
         zkr__claim_give_up_locked(c, rc, "cannot list the contenders");
 }
 
-static void name_node(struct zkr__claim *c)
+static void draw_name(struct zkr__claim *c)
 {
     struct zkr__lock *lock = c->lock;
     char uuid[ZKR__UUID_LEN + 1];
@@ -81,9 +81,18 @@ static void name_node(struct zkr__claim *c)
                        seq);
 }
 
-/* Enters the queue at its tail under a new name, so that no node of another
- * epoch can be taken for ours. When a node of this epoch may still turn up, the
- * claim keeps the name, by which it finds and deletes the node in the end. */
+void zkr__claim_name_locked(struct zkr__claim *c)
+{
+    zkr__grant_watch_stop_locked(&c->grant);
+    zkr__line_drop_locked(c);
+    if (c->node.thorough && c->epoch == c->session->epoch)
+        return;
+    draw_name(c);
+    c->epoch = c->session->epoch;
+    c->node.thorough = false;
+}
+
+/* Enters the queue at its tail. */
 void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
 {
     if (zkr__claim_in_state(c, ZKR__CLAIM_IDLE) && c->intent == ZKR__TRY) {
@@ -94,13 +103,7 @@ void zkr__claim_enter_locked(struct zkr__claim *c, const char *why)
         zkr__downgrade_fail_locked(c); /* the next may have the lock */
         return;
     }
-    zkr__grant_watch_stop_locked(&c->grant);
-    zkr__line_drop_locked(c);
-    if (!c->node.thorough || c->epoch != c->session->epoch) {
-        name_node(c);
-        c->epoch = c->session->epoch;
-        c->node.thorough = false;
-    }
+    zkr__claim_name_locked(c);
     enroll_locked(c, why);
 }
 

@@ -18,16 +18,25 @@ void zkr__claim_expired_locked(struct zkr__claim *c)
                                                     : ZKR_LOSS_CLOSED);
 }
 
+struct failure {
+    int rc;
+    const char *why;
+};
+
+static void fail_claim(struct zkr__claim *c, void *arg)
+{
+    const struct failure *failure = arg;
+
+    zkr__session_assert_locked(c->session);
+    if (!c->outcome.decided)
+        zkr__claim_fail_locked(c, failure->rc, failure->why);
+}
+
 void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
 {
-    struct zkr__list *claims = &zkr__locks_of(s)->claims;
+    struct failure failure = { rc, why };
 
-    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-        struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
-
-        if (!c->outcome.decided)
-            zkr__claim_fail_locked(c, rc, why);
-    }
+    zkr__locks_each_claim_locked(s, fail_claim, &failure);
 }
 
 void zkr__claim_epoch_over_locked(struct zkr__claim *c)

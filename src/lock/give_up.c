@@ -4,6 +4,7 @@
 #include "lock/claim_steps.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,6 +122,12 @@ static void time_out_behind_locked(struct zkr__claim *c, int rc,
 {
     char text[ZKR__RIVAL_MAX];
 
+    if (w->wait.watch->children) {
+        zkr__claim_give_up_locked(
+            c, rc, "deadline passed, waiting for one of %" PRIu32 " in '%s'",
+            w->lock->limit, w->lock->dir);
+        return;
+    }
     zkr__rival_describe(w->wait.rival, text);
     zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'%s",
                               zkr__path_name(w->wait.watch->path), text);

@@ -55,8 +55,22 @@ static bool retain(struct zkr__lock *lock, const struct zkr__lock_opts *opts)
     return lock->cohort != NULL;
 }
 
+/* `child` is NULL or a child of the path. */
+static char *directory(const struct zkr_session *s, const char *path,
+                       const char *child)
+{
+    char *dir = zkr__path_join(s->hosts.chroot, path + 1);
+    char *below;
+
+    if (dir == NULL || child == NULL)
+        return dir;
+    below = zkr__path_join(dir, child);
+    free(dir);
+    return below;
+}
+
 static struct zkr__lock *make(struct zkr_session *s, const char *noun,
-                              const char *path,
+                              const char *path, const char *child,
                               const struct zkr__lock_opts *opts)
 {
     struct zkr__lock *lock = calloc(1, sizeof(*lock));
@@ -69,7 +83,7 @@ static struct zkr__lock *make(struct zkr_session *s, const char *noun,
     lock->noun = noun;
     zkr__list_init(&lock->holds);
     lock->path = strdup(path);
-    lock->dir = zkr__path_join(s->hosts.chroot, path + 1);
+    lock->dir = directory(s, path, child);
     lock->label = opts->label == NULL ? NULL : strdup(opts->label);
     if (lock->path == NULL || lock->dir == NULL ||
         (opts->label != NULL && lock->label == NULL) ||
@@ -92,6 +106,15 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
                   const void *opts, uint32_t flags, uint32_t markers,
                   struct zkr__lock **ret_lock)
 {
+    return zkr__lock_new_below(s, noun, path, NULL, opts, flags, markers,
+                               ret_lock);
+}
+
+int zkr__lock_new_below(struct zkr_session *s, const char *noun,
+                        const char *path, const char *child, const void *opts,
+                        uint32_t flags, uint32_t markers,
+                        struct zkr__lock **ret_lock)
+{
     const uint32_t persistent =
         ZKR__LOCK_PERSISTENT_PARENTS | ZKR__LOCK_KAZOO_LAYOUT;
     struct zkr__lock_opts o;
@@ -106,7 +129,7 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
         rc = check_options(noun, path, &o, flags);
     if (rc != ZKR_OK)
         return rc;
-    lock = zkr__locks_open(s) == ZKR_OK ? make(s, noun, path, &o) : NULL;
+    lock = zkr__locks_open(s) == ZKR_OK ? make(s, noun, path, child, &o) : NULL;
     if (lock == NULL || !find_line(lock, markers)) {
         zkr__lock_unref(lock);
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);

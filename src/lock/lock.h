@@ -26,6 +26,8 @@ struct zkr__lock { /* set once, but for refs, record, holds and counters */
     enum zkr__zk_mode parents;
     bool fail_on_session_loss;
     bool reentrant;
+    uint32_t limit; /* so many may hold it at once, where its recipe counts;
+                     * under the session lock */
     struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */
     struct zkr__line *line;     /* line.h; until the user frees the lock and its
                                  * claims have ended */
@@ -72,6 +74,13 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
  * ZKR_ENOMEM. */
 int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size);
 
+/* The same, for a recipe that has several queues: the contenders are in this
+ * child of the path. */
+int zkr__lock_new_below(struct zkr_session *s, const char *noun,
+                        const char *path, const char *child, const void *opts,
+                        uint32_t flags, uint32_t markers,
+                        struct zkr__lock **ret_lock);
+
 /* Every public function begins with it: refuses NULL, and a forked child. In
  * the functions from here on `lock` may be NULL, which is an error, or leaves
  * nothing to do. */
@@ -103,6 +112,10 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,
                             int64_t timeout_ms, zkr_acquire_fn fn, void *user,
                             zkr_request **ret_request);
+
+/* Returns errors that are certain before the claim has sent anything. */
+int zkr__lock_refuse_locked(const struct zkr__lock *lock,
+                            const struct zkr__claim *c) ZKR__LOCKED;
 
 /* An acquire of a thread that does not have the lock; `beside` is a claim at
  * whose place to stand, or NULL. */

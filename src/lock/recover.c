@@ -23,7 +23,7 @@ static void leave_locked(struct zkr__claim *c) ZKR__LOCKED
 static void found_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__line_join_locked(c);
-    zkr__claim_list_locked(c, "found, and ours");
+    c->way->go_on(c, "found, and ours");
 }
 
 static void looked_at_locked(struct zkr__claim *c,

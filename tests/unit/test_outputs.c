@@ -22,6 +22,7 @@ struct given {
     zkr_unfair_mutex *unfair;
     zkr_rwlock *rwlock;
     zkr_leader *leader; /* does not campaign */
+    zkr_semaphore *semaphore;
     zkr_grant *grant;
     zkr_counter *counter;
     const char *path;
@@ -61,6 +62,11 @@ CALL(zkr_rwlock_acquire_read, given.rwlock, 0)
 CALL(zkr_rwlock_acquire_write, given.rwlock, 0)
 CALL(zkr_rwlock_acquire_read_async, given.rwlock, 0, NULL, NULL)
 CALL(zkr_rwlock_acquire_write_async, given.rwlock, 0, NULL, NULL)
+CALL(zkr_semaphore_new, given.session, "", 1, NULL)
+CALL(zkr_semaphore_acquire, given.semaphore, 0)
+CALL(zkr_semaphore_acquire_many, given.semaphore, 1, 0)
+CALL(zkr_semaphore_acquire_async, given.semaphore, 0, NULL, NULL)
+CALL(zkr_semaphore_acquire_many_async, given.semaphore, 1, 0, NULL, NULL)
 CALL(zkr_rwlock_downgrade, given.rwlock, given.grant)
 CALL(zkr_grant_guarded_set, given.grant, given.path, NULL, 0, 0, 0)
 CALL(zkr_counter_new, given.session, "", NULL)
@@ -110,6 +116,11 @@ static const struct row {
     ROW(zkr_rwlock_acquire_write, POINTER),
     ROW(zkr_rwlock_acquire_read_async, POINTER),
     ROW(zkr_rwlock_acquire_write_async, POINTER),
+    ROW(zkr_semaphore_new, POINTER),
+    ROW(zkr_semaphore_acquire, POINTER),
+    ROW(zkr_semaphore_acquire_many, POINTER),
+    ROW(zkr_semaphore_acquire_async, POINTER),
+    ROW(zkr_semaphore_acquire_many_async, POINTER),
     ROW(zkr_rwlock_downgrade, POINTER),
     ROW(zkr_grant_guarded_set, sizeof(struct zkr_stat), 0),
     ROW(zkr_counter_new, POINTER),
@@ -164,6 +175,9 @@ static int setup(void **state)
     assert_int_equal(
         zkr_leader_new(given.session, "/lock", NULL, NULL, NULL, &given.leader),
         ZKR_OK);
+    assert_int_equal(
+        zkr_semaphore_new(given.session, "/lock", 1, NULL, &given.semaphore),
+        ZKR_OK);
     assert_int_equal(zkr_mutex_acquire(given.mutex, -1, &given.grant), ZKR_OK);
     return 0;
 }
@@ -181,6 +195,7 @@ static int teardown(void **state)
     zkr_grant_free(given.grant);
     zkr_leader_free(given.leader);
     zkr_rwlock_free(given.rwlock);
+    zkr_semaphore_free(given.semaphore);
     zkr_unfair_mutex_free(given.unfair);
     zkr_mutex_free(given.mutex);
     zkr_counter_free(given.counter);

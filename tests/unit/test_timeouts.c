@@ -29,6 +29,7 @@ static struct {
     zkr_reentrant_mutex *reentrant;
     zkr_rwlock *rwlock;
     zkr_leader *leader;
+    zkr_semaphore *semaphore;
     zkr_grant *grant; /* of another lock object */
     zkr_counter *counter;
 } it;
@@ -58,6 +59,8 @@ static int setup(uint32_t reply_timeout_ms)
     assert_int_equal(
         zkr_leader_new(it.session, "/lock", NULL, NULL, NULL, &it.leader),
         ZKR_OK);
+    assert_int_equal(
+        zkr_semaphore_new(it.session, "/lock", 2, NULL, &it.semaphore), ZKR_OK);
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
     return 0;
@@ -88,6 +91,7 @@ static int teardown(void **state)
     zkr_rwlock_free(it.rwlock);
     zkr_counter_free(it.counter);
     zkr_leader_free(it.leader);
+    zkr_semaphore_free(it.semaphore);
     return 0;
 }
 
@@ -106,6 +110,24 @@ static int call_zkr_unfair_mutex_acquire(int64_t timeout_ms)
     int rc = zkr_unfair_mutex_acquire(it.unfair, timeout_ms, &g);
 
     zkr_grant_free(g);
+    return rc;
+}
+
+static int call_zkr_semaphore_acquire(int64_t timeout_ms)
+{
+    zkr_grant *g;
+    int rc = zkr_semaphore_acquire(it.semaphore, timeout_ms, &g);
+
+    zkr_grant_free(g);
+    return rc;
+}
+
+static int call_zkr_semaphore_acquire_many(int64_t timeout_ms)
+{
+    zkr_grant *two[2];
+    int rc = zkr_semaphore_acquire_many(it.semaphore, 2, timeout_ms, two);
+
+    zkr_grants_free(two, 2);
     return rc;
 }
 
@@ -234,6 +256,8 @@ static const struct row {
     ROW(zkr_rwlock_acquire_read),
     ROW(zkr_rwlock_acquire_write),
     ROW(zkr_leader_wait),
+    ROW(zkr_semaphore_acquire),
+    ROW(zkr_semaphore_acquire_many),
     ROW(zkr_grant_verify),
     ROW(zkr_grant_guarded_set),
     ROW(zkr_grant_guarded_create),

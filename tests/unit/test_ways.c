@@ -7,6 +7,7 @@
 
 #include "lock/claim.h"
 #include "lock/cohort.h"
+#include "semaphore_recipe.h"
 #include "unfair_recipe.h"
 #include "unit.h"
 
@@ -89,6 +90,12 @@ static void the_moves_of_the_unfair_mutex_are_drawn(void **state)
     assert_drawn("%% moves of by_creating_it\n", zkr__by_creating_it.moves);
 }
 
+static void the_moves_of_a_lease_are_drawn(void **state)
+{
+    (void)state;
+    assert_drawn("%% moves of among_a_few\n", zkr__among_a_few.moves);
+}
+
 static void the_moves_in_a_cohort_are_drawn(void **state)
 {
     (void)state;
@@ -100,6 +107,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_moves_in_a_queue_are_drawn),
         cmocka_unit_test(the_moves_of_the_unfair_mutex_are_drawn),
+        cmocka_unit_test(the_moves_of_a_lease_are_drawn),
         cmocka_unit_test(the_moves_in_a_cohort_are_drawn),
     };
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A fair distributed semaphore: a number of leases, each of which a contender
+ * takes and gives back. Curator: InterProcessSemaphoreV2, and with a limit of 1
+ * InterProcessSemaphoreMutex.
+ *
+ * At most as many leases as the limit says are held at once, by all programs on
+ * the path, Curator's included, as long as all use the same limit: the servers
+ * do not know it. Acquires are granted in the order in which they queued. One
+ * that wants many leases holds up those behind it, so it is not starved by
+ * those that want one.
+ *
+ * A lease is a grant (grant.h): check it, listen to it, release it from any
+ * thread, use its token and its guarded writes. Tokens of leases are different
+ * from each other, and grow; but several are in use at once, so a resource that
+ * refuses tokens lower than the highest it has seen shuts out leases that are
+ * still held. Guarded writes are right for each lease.
+ *
+ * An acquire of several permits gives as many leases, all or none. It waits for
+ * its turn, and then for permits, one after the other; at its deadline it gives
+ * back what it has. Another program that acquires several in the way of
+ * Curator (one turn for each) and one of ours can each have a part and wait for
+ * the other, until a deadline ends that: set one, or let no other program
+ * acquire more than one at a time.
+ *
+ * A child of `leases` that is no lease takes up a permit, as it does for
+ * Curator.
+ *
+ * Limits as for mutex.h: a lease lasts while its session does, and its lease
+ * in time (zkr_grant_check()) says for how long that is certain.
+ *
+ * Calling sequence: zkr_semaphore_new() on a session; zkr_semaphore_acquire(),
+ * which gives a grant; zkr_grant_release() and zkr_grant_free();
+ * zkr_semaphore_free().
+ *
+ * Source    Curator InterProcessSemaphoreV2: the mutex `locks` keeps the
+ *           order, and the nodes of `leases` count. There a contender
+ *           counts when all nodes are at most the limit; here, when fewer than
+ *           the limit are ahead of its own, which is the same for the last one,
+ *           and does not deadlock when there is one behind.
+ * Example   examples/semaphore.c
+ */
+#ifndef ZKRECIPES_SEMAPHORE_H
+#define ZKRECIPES_SEMAPHORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/grant.h>
+#include <zkrecipes/request.h>
+#include <zkrecipes/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A semaphore, which any number of threads may share. */
+typedef struct zkr_semaphore zkr_semaphore;
+
+/** The largest limit, and the most permits of one acquire. */
+#define ZKR_SEMAPHORE_MAX 10000
+
+/** The flags of zkr_semaphore_opts. */
+enum zkr_semaphore_flags {
+    /** An acquire whose session ends fails with ZKR_ELOST, instead of queuing
+     *  again in the next session. */
+    ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS = 1u << 0,
+    /** Make missing parents persistent instead of containers. */
+    ZKR_SEMAPHORE_PERSISTENT_PARENTS = 1u << 1,
+};
+ZKR__FLAGS(zkr_semaphore_flags)
+
+/** Zero means default, for every member. */
+struct zkr_semaphore_opts {
+    size_t size;                    /**< Set by ZKR_SEMAPHORE_OPTS_INIT. */
+    const char *label;              /**< As in struct zkr_mutex_opts. Copied. */
+    enum zkr_semaphore_flags flags; /**< Any of them, with |. */
+    uint32_t reserved;              /**< Zero. */
+    const char *limit_path; /**< A node that has the limit, for all programs, in
+                                 the form of Curator's SharedCount: 4 bytes,
+                                 the highest first; see zkr_semaphore_new().
+                                 Copied. */
+};
+
+#define ZKR_SEMAPHORE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_semaphore_opts)
+
+/**
+ * Make a handle for the semaphore at @p path with at most @p limit leases.
+ *
+ * Without limit_path it sends nothing. With limit_path it reads the limit there
+ * and, where that node is missing, creates it with @p limit; its parent must
+ * exist. From then on a change of that node changes the limit, as soon as the
+ * session hears of it, in a callback of the session: with an event loop of your
+ * own, zkr_session_dispatch() runs it. Leases that are held stay held when the
+ * limit gets smaller. A node that is deleted, or has other data, changes
+ * nothing.
+ *
+ * Paths as for zkr_mutex_new(); @p path itself gets two children.
+ *
+ * Time      Up to reply_timeout_ms of the session, three times, with
+ *           limit_path.
+ * Threads   Any; with limit_path, except a callback of the session
+ *           (ZKR_EDEADLK).
+ * Owns      Strings are copied. The caller frees the semaphore; it may outlive
+ *           the session, and then answers ZKR_ECLOSED.
+ * Errors    ZKR_EINVAL (a limit of 0 or above ZKR_SEMAPHORE_MAX, ...),
+ *           ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED; with limit_path
+ *           also ZKR_EPROTO (the node has other data), and those of
+ *           zkr_session_get() and zkr_session_create().
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
+                  const struct zkr_semaphore_opts *opts,
+                  zkr_semaphore **ret_semaphore);
+
+/**
+ * Free the handle. Acquires that wait through it end with ZKR_ECANCELED; grants
+ * obtained through it stay valid. NULL is allowed; in a callback, too.
+ */
+ZKR_API void zkr_semaphore_free(zkr_semaphore *semaphore);
+
+/**
+ * Wait until a lease is granted.
+ *
+ * Time      @p timeout_ms: zkrecipes.h says what it means. A try (0) takes its
+ *           turn if it comes at once, and fails with ZKR_EBUSY when another
+ *           contender has the turn at that moment, or no permit is free; it
+ *           writes a node, and deletes it.
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Owns      On success the caller owns the grant and frees it.
+ * On error  Nothing is held. Our nodes are gone or are being deleted in the
+ *           background, whatever happens to the connection.
+ * Errors    Those of zkr_mutex_acquire().
+ * Source    Curator InterProcessSemaphoreV2.acquire(time, unit).
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_semaphore_acquire(zkr_semaphore *semaphore, int64_t timeout_ms,
+                      zkr_grant **ret_grant);
+
+/**
+ * Wait until @p permits leases are granted: all or none. @p ret_grants is an
+ * array of as many, which are the caller's on success, and NULL on error;
+ * zkr_grants_release() and zkr_grants_free() end all of them.
+ *
+ * Errors    As zkr_semaphore_acquire(); ZKR_EINVAL also for 0 permits, and for
+ *           more than the limit is now.
+ * Source    Curator InterProcessSemaphoreV2.acquire(qty, time, unit).
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_semaphore_acquire_many(zkr_semaphore *semaphore, uint32_t permits,
+                           int64_t timeout_ms, zkr_grant **ret_grants);
+
+/** Claim a lease without a waiting thread; as zkr_mutex_acquire_async(). */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_semaphore_acquire_async(zkr_semaphore *semaphore, int64_t timeout_ms,
+                            zkr_acquire_fn fn, void *user,
+                            zkr_request **ret_request);
+
+/** Claim @p permits leases without a waiting thread: all or none. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_semaphore_acquire_many_async(zkr_semaphore *semaphore, uint32_t permits,
+                                 int64_t timeout_ms, zkr_acquire_all_fn fn,
+                                 void *user, zkr_request **ret_request);
+
+/**
+ * End every wait through this handle with ZKR_ECANCELED. Later acquires are not
+ * affected.
+ *
+ * Threads   Any, callbacks too.
+ */
+ZKR_API enum zkr_error zkr_semaphore_cancel(zkr_semaphore *semaphore);
+
+/** The limit as it is known now. 0 for NULL and after fork. */
+ZKR_API uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore);
+
+/** The path as it was given. Valid until the semaphore is freed; NULL for
+ *  NULL. */
+ZKR_API const char *zkr_semaphore_path(const zkr_semaphore *semaphore);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The semaphore: at most so many leases at once.
+ *
+ * An acquire takes the mutex <path>/locks, makes its leases in <path>/leases,
+ * and gives the mutex back. So only one contender at a time waits for leases of
+ * others to go, and the mutex keeps the order.
+ *
+ * A lease counts when fewer than `limit` nodes are ahead of it in its
+ * directory, in a list that is younger than it. Numbers only grow, so no node
+ * can appear ahead of one that counts, and at most `limit` count at any moment.
+ * Curator counts all nodes, those behind its own, too: it is granted later than
+ * by this rule, or at the same time. */
+#include "semaphore_recipe.h"
+
+#include <zkrecipes/client.h>
+#include <zkrecipes/watch.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/opts.h"
+#include "base/output.h"
+#include "base/path.h"
+#include "lock/claim_steps.h"
+#include "lock/locks.h"
+
+#define NOUN "semaphore"
+
+/* -- a lease -------------------------------------------------------------- */
+
+/* Create and list are two requests in one flight. */
+static void enter_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
+{
+    zkr__session_assert_locked(c->session);
+    zkr__claim_name_locked(c);
+    zkr__claim_create_locked(c, why);
+    zkr__claim_look_locked(c);
+}
+
+static void created_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    zkr__session_assert_locked(c->session);
+    switch (zkr__claim_judge_create_locked(c)) {
+    case ZKR__CREATE_SEEN_TO:
+        break;
+    case ZKR__CREATE_UNKNOWN:
+        zkr__claim_recover_locked(c, "outcome of create unknown");
+        break;
+    case ZKR__CREATE_EXISTS:
+        zkr__claim_recover_locked(c, "an earlier create was carried out late");
+        break;
+    case ZKR__CREATED:
+        zkr__line_join_locked(c);
+        if (c->wait.get.where == ZKR__OP_IDLE)
+            zkr__claim_wait_for_any_locked(c, "created");
+        else
+            zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, "created");
+        break;
+    }
+}
+
+/* Foreign children count as ahead: for Curator they take a permit, too. Returns
+ * SIZE_MAX when our own node is not there. */
+static size_t count_ahead(const struct zkr__claim *c,
+                          const struct zkr__zk_reply *list)
+{
+    const char *own = zkr__path_name(c->node.path);
+    bool is_there = false;
+    size_t ahead = 0;
+
+    for (size_t i = 0; i < list->name_count; i++) {
+        int64_t seq = INT64_MIN;
+
+        if (strcmp(list->names[i], own) == 0) {
+            is_there = true;
+            continue;
+        }
+        (void)zkr__node_name_parse(list->names[i], c->recipe->markers, &seq);
+        ahead += seq <= c->place.seq;
+    }
+    return is_there ? ahead : SIZE_MAX;
+}
+
+static void listed_locked(struct zkr__claim *c,
+                          const struct zkr__zk_reply *list) ZKR__LOCKED
+{
+    size_t ahead = count_ahead(c, list);
+
+    zkr__session_assert_locked(c->session);
+    if (ahead != SIZE_MAX && ahead >= c->lock->limit &&
+        c->intent == ZKR__WAIT) {
+        if (c->wait.watch == NULL)
+            zkr__claim_wait_for_any_locked(c, "all leases are taken");
+        return;
+    }
+    zkr__claim_stop_watching_locked(c);
+    if (ahead == SIZE_MAX)
+        c->way->enter(c, "our node was deleted");
+    else if (zkr__claim_is_exhausted_locked(c))
+        zkr__claim_exhaust_locked(c);
+    else if (ahead < c->lock->limit)
+        zkr__claim_turn_locked(c, "a lease is free");
+    else
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "all leases are taken");
+}
+
+#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
+#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
+
+/* clang-format off */
+static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
+    ROW(IDLE,       TO(ENROLLING)),
+    ROW(PROBING,    0),
+    ROW(ENROLLING,  TO(ENROLLING) | TO(RECOVERING) | TO(WAITING) |
+                    TO(LEAVING) | TO(IDLE)),
+    ROW(RECOVERING, TO(RECOVERING) | TO(ENROLLING) | TO(WAITING) |
+                    TO(LEAVING) | TO(IDLE)),
+    ROW(SURVEYING,  0),
+    ROW(WAITING,    TO(WAITING) | TO(ENROLLING) | TO(PROVING) | TO(HELD) |
+                    TO(LEAVING) | TO(IDLE)),
+    ROW(PROVING,    TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
+    ROW(HELD,       TO(LEAVING) | TO(LOST)),
+    ROW(LEAVING,    TO(IDLE)),
+    ROW(LOST,       0),
+};
+/* clang-format on */
+
+const struct zkr__way zkr__among_a_few = {
+    .moves = moves,
+    .identity = &zkr__by_name,
+    .enter = enter_locked,
+    .created = created_locked,
+    .withdraw = zkr__claim_withdraw_locked,
+    .leave = zkr__claim_leave_locked,
+    .go_on = zkr__claim_wait_for_any_locked,
+    .listed = listed_locked,
+};
+
+static const struct zkr__recipe lease = {
+    .noun = NOUN,
+    .way = &zkr__among_a_few,
+    .marker = { ZKR__CURATOR_LEASE, ZKR__CURATOR_LEASE },
+    .markers = ZKR__MARKER_BIT(ZKR__CURATOR_LEASE),
+    .waits_for = zkr__nearest_exclusive, /* there is none */
+};
+
+/* -- its limit ------------------------------------------------------------ */
+
+struct zkr_semaphore {
+    struct zkr__lock *locks;
+    struct zkr__lock *leases;
+    struct zkr__chains chains;
+    zkr_watch *watch; /* on the node that has the limit, or NULL */
+};
+
+static void look_again(struct zkr__claim *c, void *leases)
+{
+    zkr__session_assert_locked(c->session);
+    if (c->lock != leases || !zkr__claim_in_state(c, ZKR__CLAIM_WAITING) ||
+        c->wait.watch == NULL || c->wait.get.where != ZKR__OP_IDLE)
+        return;
+    zkr__claim_stop_watching_locked(c);
+    zkr__claim_wait_for_any_locked(c, "the limit has changed");
+}
+
+static void set_limit(struct zkr__lock *leases, uint32_t limit)
+{
+    zkr__session_lock(leases->session);
+    leases->limit = limit;
+    zkr__locks_each_claim_locked(leases->session, look_again, leases);
+    zkr__session_unlock(leases->session);
+}
+
+/* Curator's SharedCount. Nobody has a negative number of leases. */
+static bool read_limit(const struct zkr_reply *reply, uint32_t *ret_limit)
+{
+    const unsigned char *b = (const unsigned char *)reply->data;
+
+    if (reply->len != 4)
+        return false;
+    *ret_limit = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
+                 (uint32_t)b[2] << 8 | (uint32_t)b[3];
+    if (*ret_limit > INT32_MAX)
+        *ret_limit = 0;
+    return true;
+}
+
+static void on_limit(int error, const struct zkr_reply *reply,
+                     enum zkr_watch_why why, void *user)
+{
+    zkr_semaphore *semaphore = user;
+    uint32_t limit;
+
+    (void)why;
+    if (error == ZKR_OK && read_limit(reply, &limit))
+        set_limit(semaphore->leases, limit);
+}
+
+static int create_limit(zkr_session *s, const char *path, uint32_t limit)
+{
+    const unsigned char data[4] = { (unsigned char)(limit >> 24),
+                                    (unsigned char)(limit >> 16),
+                                    (unsigned char)(limit >> 8),
+                                    (unsigned char)limit };
+    int rc = zkr_session_create(s, path, data, sizeof(data), NULL, 0, NULL);
+
+    return rc == ZKR_ZNODEEXISTS || rc == ZKR_EUNKNOWN ? ZKR_OK : rc;
+}
+
+static int fetch_limit(zkr_semaphore *semaphore, const char *path,
+                       uint32_t limit)
+{
+    zkr_session *s = semaphore->leases->session;
+    struct zkr_reply *reply = NULL;
+    int rc = zkr_session_get(s, path, 0, &reply);
+
+    if (rc == ZKR_ZNONODE) {
+        rc = create_limit(s, path, limit);
+        if (rc == ZKR_OK)
+            rc = zkr_session_get(s, path, 0, &reply);
+    }
+    if (rc == ZKR_OK && !read_limit(reply, &limit))
+        rc = zkr__fail(ZKR_EPROTO, NOUN " '%s': '%s' has %zu bytes, not 4",
+                       semaphore->leases->path, path, reply->len);
+    zkr_reply_free(reply);
+    if (rc == ZKR_OK)
+        semaphore->leases->limit = limit;
+    return rc;
+}
+
+static int follow_limit(zkr_semaphore *semaphore, const char *path,
+                        uint32_t limit)
+{
+    int rc = fetch_limit(semaphore, path, limit);
+
+    if (rc == ZKR_OK)
+        rc = zkr_session_watch(semaphore->leases->session, path, ZKR_WATCH_DATA,
+                               on_limit, semaphore, &semaphore->watch);
+    return rc;
+}
+
+/* -- the semaphore -------------------------------------------------------- */
+
+static const struct zkr__recipe gate = {
+    .noun = NOUN,
+    .way = &zkr__in_a_queue,
+    .marker = { ZKR__CURATOR_LOCK, ZKR__CURATOR_LOCK },
+    .markers = ZKR__MARKER_BIT(ZKR__CURATOR_LOCK),
+    .waits_for = zkr__nearest_any,
+};
+
+static int make_locks(zkr_semaphore *semaphore, zkr_session *session,
+                      const char *path, const struct zkr_semaphore_opts *opts)
+{
+    struct zkr__lock_opts o = {
+        .size = sizeof(o),
+        .label = opts->label,
+        .flags = (uint32_t)opts->flags,
+        .reserved = opts->reserved,
+    };
+    const uint32_t flags =
+        ZKR__LOCK_FAIL_ON_SESSION_LOSS | ZKR__LOCK_PERSISTENT_PARENTS;
+    int rc = zkr__lock_new_below(session, NOUN, path, "locks", &o, flags,
+                                 gate.markers, &semaphore->locks);
+
+    if (rc == ZKR_OK)
+        rc = zkr__lock_new_below(session, NOUN, path, "leases", &o, flags,
+                                 lease.markers, &semaphore->leases);
+    return rc;
+}
+
+static void drop(zkr_semaphore *semaphore)
+{
+    zkr_watch_free(semaphore->watch);
+    if (semaphore->leases != NULL)
+        zkr__lock_free(semaphore->leases);
+    if (semaphore->locks != NULL)
+        zkr__lock_free(semaphore->locks);
+    free(semaphore);
+}
+
+/* A lease without its turn would be out of order: the chain starts again. */
+static void set_up(zkr_semaphore *semaphore, uint32_t limit)
+{
+    struct zkr__lock *leases = semaphore->leases;
+
+    leases->limit = limit;
+    zkr__chains_init(&semaphore->chains, leases->session, NOUN,
+                     leases->fail_on_session_loss);
+    leases->fail_on_session_loss = true;
+    semaphore->locks->fail_on_session_loss = true;
+}
+
+enum zkr_error zkr_semaphore_new(zkr_session *session, const char *path,
+                                 uint32_t limit,
+                                 const struct zkr_semaphore_opts *opts,
+                                 zkr_semaphore **ret_semaphore)
+{
+    struct zkr_semaphore_opts o;
+    zkr_semaphore *semaphore;
+    int rc = ZKR__OUTPUT(ret_semaphore);
+
+    if (rc == ZKR_OK)
+        rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, NOUN);
+    if (rc == ZKR_OK && (limit == 0 || limit > ZKR_SEMAPHORE_MAX))
+        rc = zkr__fail(ZKR_EINVAL, NOUN ": a limit of %u", limit);
+    if (rc != ZKR_OK)
+        return rc;
+    semaphore = calloc(1, sizeof(*semaphore));
+    if (semaphore == NULL)
+        return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
+    rc = make_locks(semaphore, session, path, &o);
+    if (rc == ZKR_OK) {
+        set_up(semaphore, limit);
+        if (o.limit_path != NULL)
+            rc = follow_limit(semaphore, o.limit_path, limit);
+    }
+    if (rc == ZKR_OK)
+        *ret_semaphore = semaphore;
+    else
+        drop(semaphore);
+    return rc;
+}
+
+void zkr_semaphore_free(zkr_semaphore *semaphore)
+{
+    if (semaphore == NULL || zkr__lock_check(semaphore->leases, NOUN) != ZKR_OK)
+        return;
+    zkr__chains_cancel(&semaphore->chains);
+    drop(semaphore);
+}
+
+void zkr__semaphore_link(const zkr_semaphore *semaphore, uint32_t permits,
+                         struct zkr__link *links)
+{
+    links[0] = (struct zkr__link){ semaphore->locks, &gate, permits };
+    for (uint32_t i = 1; i <= permits; i++)
+        links[i] = (struct zkr__link){ semaphore->leases, &lease, 0 };
+}
+
+int zkr__semaphore_check(zkr_semaphore *semaphore, uint32_t permits)
+{
+    uint32_t limit;
+    int rc =
+        zkr__lock_check(semaphore == NULL ? NULL : semaphore->leases, NOUN);
+
+    if (rc != ZKR_OK)
+        return rc;
+    limit = zkr_semaphore_limit(semaphore);
+    if (permits == 0 || permits > ZKR_SEMAPHORE_MAX ||
+        (permits > 1 && permits > limit))
+        return zkr__fail(ZKR_EINVAL, NOUN " '%s': %u permits of %u",
+                         semaphore->leases->path, permits, limit);
+    return ZKR_OK;
+}
+
+/* The links of an acquire, or NULL. */
+static struct zkr__link *new_links(const zkr_semaphore *semaphore,
+                                   uint32_t permits)
+{
+    struct zkr__link *links = calloc((size_t)permits + 1, sizeof(*links));
+
+    if (links == NULL)
+        (void)zkr__fail(ZKR_ENOMEM, NOUN " '%s': out of memory",
+                        semaphore->leases->path);
+    else
+        zkr__semaphore_link(semaphore, permits, links);
+    return links;
+}
+
+enum zkr_error zkr_semaphore_acquire_many(zkr_semaphore *semaphore,
+                                          uint32_t permits, int64_t timeout_ms,
+                                          zkr_grant **ret_grants)
+{
+    struct zkr__link *links;
+    int rc = ZKR__OUTPUT(ret_grants);
+
+    if (rc == ZKR_OK)
+        rc = zkr__semaphore_check(semaphore, permits);
+    if (rc != ZKR_OK)
+        return rc;
+    memset(ret_grants, 0, permits * sizeof(*ret_grants));
+    links = new_links(semaphore, permits);
+    if (links == NULL)
+        return ZKR_ENOMEM;
+    rc = zkr__chain_acquire(&semaphore->chains, links, (size_t)permits + 1,
+                            timeout_ms, ret_grants);
+    free(links);
+    return rc;
+}
+
+enum zkr_error zkr_semaphore_acquire(zkr_semaphore *semaphore,
+                                     int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_semaphore_acquire_many(semaphore, 1, timeout_ms, ret_grant);
+}
+
+static int acquire_async(zkr_semaphore *semaphore, uint32_t permits,
+                         int64_t timeout_ms, struct zkr__told told,
+                         zkr_request **ret_request)
+{
+    struct zkr__link *links;
+    int rc = zkr__semaphore_check(semaphore, permits);
+
+    ZKR__OUTPUT_IF_ANY(ret_request);
+    if (rc == ZKR_OK && told.one == NULL && told.all == NULL)
+        rc = zkr__fail(ZKR_EINVAL, NOUN " '%s': the callback is NULL",
+                       semaphore->leases->path);
+    if (rc != ZKR_OK)
+        return rc;
+    links = new_links(semaphore, permits);
+    if (links == NULL)
+        return ZKR_ENOMEM;
+    rc =
+        zkr__chain_acquire_async(&semaphore->chains, links, (size_t)permits + 1,
+                                 timeout_ms, &told, ret_request);
+    free(links);
+    return rc;
+}
+
+enum zkr_error zkr_semaphore_acquire_async(zkr_semaphore *semaphore,
+                                           int64_t timeout_ms,
+                                           zkr_acquire_fn fn, void *user,
+                                           zkr_request **ret_request)
+{
+    struct zkr__told told = { .one = fn, .user = user };
+
+    return acquire_async(semaphore, 1, timeout_ms, told, ret_request);
+}
+
+enum zkr_error
+zkr_semaphore_acquire_many_async(zkr_semaphore *semaphore, uint32_t permits,
+                                 int64_t timeout_ms, zkr_acquire_all_fn fn,
+                                 void *user, zkr_request **ret_request)
+{
+    struct zkr__told told = { .all = fn, .user = user };
+
+    return acquire_async(semaphore, permits, timeout_ms, told, ret_request);
+}
+
+enum zkr_error zkr_semaphore_cancel(zkr_semaphore *semaphore)
+{
+    int rc =
+        zkr__lock_check(semaphore == NULL ? NULL : semaphore->leases, NOUN);
+
+    if (rc == ZKR_OK)
+        zkr__chains_cancel(&semaphore->chains);
+    return rc;
+}
+
+uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore)
+{
+    uint32_t limit;
+
+    if (zkr__lock_check(semaphore == NULL ? NULL : semaphore->leases, NOUN) !=
+        ZKR_OK)
+        return 0;
+    zkr__session_lock(semaphore->leases->session);
+    limit = semaphore->leases->limit;
+    zkr__session_unlock(semaphore->leases->session);
+    return limit;
+}
+
+static void add(uint64_t *sum, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sum[i] += from[i];
+}
+
+enum zkr_error zkr_semaphore_stats(zkr_semaphore *semaphore,
+                                   struct zkr_counters *ret_counters)
+{
+    struct zkr__lock *leases = semaphore == NULL ? NULL : semaphore->leases;
+    struct zkr_counters sum = { .size = sizeof(sum) };
+    struct zkr_counters turns = ZKR_COUNTERS_INIT;
+    int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), NOUN);
+
+    if (rc == ZKR_OK)
+        rc = zkr__lock_stats(leases, NOUN, &sum);
+    if (rc == ZKR_OK)
+        rc = zkr__lock_stats(semaphore->locks, NOUN, &turns);
+    if (rc != ZKR_OK)
+        return rc;
+    add(&sum.acquires, &turns.acquires,
+        (sizeof(sum) - offsetof(struct zkr_counters, acquires)) /
+            sizeof(uint64_t));
+    zkr__answer_fill(ret_counters, &sum, sizeof(sum));
+    return ZKR_OK;
+}
+
+const char *zkr_semaphore_path(const zkr_semaphore *semaphore)
+{
+    return semaphore == NULL ? NULL : semaphore->leases->path;
+}

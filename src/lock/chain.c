@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chain: claims of one caller, one after the other, by one deadline. Either
+ * all are granted, or none is kept.
+ *
+ * When the session ends, what the chain has is lost: it starts again in the
+ * next session, unless its object fails then. */
+#include "lock/chain.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/thread.h"
+#include "lock/claim_steps.h"
+#include "lock/downgrade.h"
+#include "lock/grant_parts.h"
+#include "lock/holds.h"
+
+struct step {
+    struct zkr__link link;
+    struct zkr_grant *grant; /* NULL: not granted yet, or a gate given back */
+};
+
+struct zkr__chain {
+    /* set once */
+    struct zkr_session *session;
+    const char *noun;
+    bool fail_on_session_loss;
+    uint64_t thread; /* that acquires; 0 of an asynchronous chain */
+    int64_t timeout_ms;
+    int64_t deadline;
+    struct zkr__told told;
+    struct zkr_request request;
+    size_t count;
+    zkr_grant **kept; /* the array for the user: behind the steps */
+    size_t kept_count;
+
+    atomic_uint refs;
+    /* under the session lock */
+    struct zkr__list link; /* in the list of its object, until decided */
+    size_t at;             /* the step that is next, or that `present` is */
+    struct zkr__claim *present; /* has no outcome yet; NULL: none */
+    bool going;                 /* inside of go_on_locked() */
+    bool lost;                  /* `rc` is the end of a session */
+    bool decided;
+    int rc;
+    char *detail; /* the sentence of an error; NULL: out of memory */
+    pthread_cond_t changed;
+    struct zkr__notice notice;
+    struct step steps[];
+};
+
+static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED;
+
+static void unref(struct zkr__chain *chain)
+{
+    struct zkr_session *s = chain->session;
+
+    if (atomic_fetch_sub(&chain->refs, 1) != 1)
+        return;
+    for (size_t i = 0; i < chain->count; i++)
+        zkr__lock_unref(chain->steps[i].link.lock);
+    (void)pthread_cond_destroy(&chain->changed);
+    free(chain->detail);
+    free(chain);
+    zkr__session_unref(s);
+}
+
+static void set_detail(const struct zkr__chain *chain)
+{
+    if (chain->rc == ZKR_OK)
+        zkr__error_set_detail("");
+    else if (chain->detail == NULL)
+        zkr__error_set_detail(zkr_strerror(chain->rc));
+    else
+        zkr__error_set_detail(chain->detail);
+}
+
+static void run_told(struct zkr__notice *notice)
+{
+    struct zkr__chain *chain =
+        ZKR__CONTAINER(notice, struct zkr__chain, notice);
+    const struct zkr__told *told = &chain->told;
+    bool granted = chain->rc == ZKR_OK;
+
+    set_detail(chain);
+    if (told->one != NULL)
+        told->one(chain->rc, granted ? chain->kept[0] : NULL, told->user);
+    else
+        told->all(chain->rc, granted ? chain->kept : NULL,
+                  granted ? chain->kept_count : 0, told->user);
+    unref(chain);
+}
+
+/* -- the handle of the user ----------------------------------------------- */
+
+static struct zkr__chain *of_request(const struct zkr_request *r)
+{
+    return ZKR__CONTAINER(r, struct zkr__chain, request);
+}
+
+static struct zkr_session *session_of_request(const struct zkr_request *r)
+{
+    return of_request(r)->session;
+}
+
+/* The outcome of the claim ends the chain. */
+static void cancel_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    if (chain->present != NULL)
+        zkr__claim_give_up_locked(chain->present, ZKR_ECANCELED, "cancelled");
+}
+
+static void cancel_request(struct zkr_request *r)
+{
+    zkr__session_assert_locked(of_request(r)->session);
+    cancel_locked(of_request(r));
+}
+
+static void unref_request(struct zkr_request *r)
+{
+    unref(of_request(r));
+}
+
+static const struct zkr__request_type request_type = { session_of_request,
+                                                       cancel_request,
+                                                       unref_request };
+
+/* -- the outcome ---------------------------------------------------------- */
+
+static void fail_locked(struct zkr__chain *chain, int rc, bool lost,
+                        const char *detail) ZKR__LOCKED
+{
+    free(chain->detail);
+    chain->detail = detail == NULL ? NULL : strdup(detail);
+    chain->rc = rc;
+    chain->lost = lost;
+}
+
+/* In reverse: the first one protects the rest. */
+static void drop_all_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    for (size_t i = chain->count; i-- > 0;) {
+        if (chain->steps[i].grant != NULL)
+            zkr__grant_free_locked(chain->steps[i].grant);
+        chain->steps[i].grant = NULL;
+    }
+}
+
+static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    chain->decided = true;
+    zkr__list_remove(&chain->link);
+    if (chain->told.one != NULL || chain->told.all != NULL) {
+        (void)atomic_fetch_add(&chain->refs, 1);
+        zkr__dispatch_post_locked(chain->session, &chain->notice);
+    }
+    (void)pthread_cond_broadcast(&chain->changed);
+    unref(chain); /* it is under way no more */
+}
+
+static bool may_start_again(const struct zkr__chain *chain)
+{
+    return chain->lost && !chain->fail_on_session_loss &&
+           chain->timeout_ms != 0 && chain->session->over == 0 &&
+           zkr__clock_now() < chain->deadline;
+}
+
+/* Returns true when the chain starts again. */
+static bool failed_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    drop_all_locked(chain);
+    if (!may_start_again(chain)) {
+        decide_locked(chain);
+        return false;
+    }
+    chain->at = 0;
+    chain->rc = ZKR_OK;
+    return true;
+}
+
+/* A lock that was granted early may be lost by now. Returns false then. */
+static bool is_whole_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < chain->count; i++) {
+        struct zkr_grant *g = chain->steps[i].grant;
+
+        if (g == NULL)
+            continue;
+        if (!zkr__grant_is_ours(g)) {
+            (void)zkr__grant_explain(g, ZKR_ELOST);
+            fail_locked(chain, ZKR_ELOST, true, zkr_error_detail());
+            return false;
+        }
+        zkr__grant_claim(g)->hold.returning = false;
+        chain->kept[n++] = g;
+    }
+    return true;
+}
+
+/* -- the steps ------------------------------------------------------------ */
+
+static void open_gates_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    for (size_t i = 0; i < chain->at; i++) {
+        struct step *step = &chain->steps[i];
+
+        if (step->link.gate == 0 || step->grant == NULL ||
+            i + step->link.gate > chain->at)
+            continue;
+        zkr__grant_free_locked(step->grant);
+        step->grant = NULL;
+    }
+}
+
+static void granted_locked(struct zkr__chain *chain,
+                           struct zkr_grant *grant) ZKR__LOCKED
+{
+    chain->steps[chain->at].grant = grant;
+    open_gates_locked(chain);
+    chain->at++;
+}
+
+/* The claim keeps the reference that its maker has: it is that of the grant. */
+static void on_decided(struct zkr__claim *c)
+{
+    struct zkr__chain *chain = c->outcome.user;
+
+    zkr__session_assert_locked(c->session);
+    c->outcome.then = NULL;
+    chain->present = NULL;
+    if (c->outcome.rc == ZKR_OK) {
+        granted_locked(chain, &c->grant);
+    } else {
+        fail_locked(chain, c->outcome.rc, c->outcome.rc == ZKR_ELOST,
+                    c->outcome.detail);
+        zkr__claim_unref(c);
+    }
+    go_on_locked(chain);
+}
+
+static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    const struct zkr__link *link = &chain->steps[chain->at].link;
+    struct zkr__claim *beside =
+        chain->thread == 0
+            ? NULL
+            : zkr__downgrade_find_locked(link->lock, link->recipe);
+    struct zkr__claim *c = NULL;
+    int rc = zkr__claim_new(link->lock, link->recipe, beside, chain->thread,
+                            chain->timeout_ms, &c);
+
+    if (beside != NULL)
+        zkr__claim_unref(beside);
+    if (rc != ZKR_OK)
+        return rc;
+    c->deadline = chain->deadline;
+    rc = zkr__lock_refuse_locked(link->lock, c);
+    if (rc != ZKR_OK) {
+        zkr__claim_unref(c);
+        return rc;
+    }
+    c->outcome.then = on_decided;
+    c->outcome.user = chain;
+    chain->present = c;
+    zkr__claim_start_locked(c);
+    return ZKR_OK;
+}
+
+static void start_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    const struct zkr__link *link = &chain->steps[chain->at].link;
+    zkr_grant *again = NULL;
+    int rc = ZKR_ENOTHELD;
+
+    if (chain->thread != 0)
+        rc = zkr__hold_again_locked(link->lock, link->recipe, &again);
+    if (rc == ZKR_OK) {
+        granted_locked(chain, again);
+        return;
+    }
+    if (rc == ZKR_ENOTHELD)
+        rc = start_claim_locked(chain);
+    if (rc != ZKR_OK)
+        fail_locked(chain, rc, false, zkr_error_detail());
+}
+
+/* A claim may have its outcome at once: then this is called inside of itself,
+ * and the outer one goes on. */
+static void go_on_locked(struct zkr__chain *chain)
+{
+    if (chain->going)
+        return;
+    chain->going = true;
+    (void)atomic_fetch_add(&chain->refs, 1);
+    while (!chain->decided && chain->present == NULL) {
+        if (chain->rc != ZKR_OK) {
+            (void)failed_locked(chain);
+        } else if (chain->at < chain->count) {
+            start_locked(chain);
+        } else if (is_whole_locked(chain)) {
+            decide_locked(chain);
+        }
+    }
+    chain->going = false;
+    unref(chain);
+}
+
+/* -- the interface -------------------------------------------------------- */
+
+void zkr__chains_init(struct zkr__chains *chains, struct zkr_session *s,
+                      const char *noun, bool fail_on_session_loss)
+{
+    chains->session = s;
+    chains->noun = noun;
+    chains->fail_on_session_loss = fail_on_session_loss;
+    zkr__list_init(&chains->list);
+}
+
+void zkr__chains_cancel(struct zkr__chains *chains)
+{
+    struct zkr__list todo;
+    struct zkr__list *l;
+
+    zkr__session_lock(chains->session);
+    zkr__list_init(&todo);
+    zkr__list_splice(&todo, &chains->list);
+    while ((l = zkr__list_pop(&todo)) != NULL) {
+        zkr__list_append(&chains->list, l);
+        cancel_locked(ZKR__CONTAINER(l, struct zkr__chain, link));
+    }
+    zkr__session_unlock(chains->session);
+}
+
+static size_t count_kept(const struct zkr__link *links, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        kept += links[i].gate == 0;
+    return kept;
+}
+
+static struct zkr__chain *new_chain(const struct zkr__chains *chains,
+                                    const struct zkr__link *links, size_t count,
+                                    int64_t timeout_ms)
+{
+    size_t kept = count_kept(links, count);
+    struct zkr__chain *chain =
+        calloc(1, sizeof(*chain) + count * sizeof(chain->steps[0]) +
+                      kept * sizeof(chain->kept[0]));
+
+    if (chain == NULL) {
+        (void)zkr__fail(ZKR_ENOMEM, "%s: out of memory", chains->noun);
+        return NULL;
+    }
+    atomic_init(&chain->refs, 1);
+    zkr__session_ref(chains->session);
+    chain->session = chains->session;
+    chain->noun = chains->noun;
+    chain->fail_on_session_loss = chains->fail_on_session_loss;
+    chain->timeout_ms = timeout_ms;
+    chain->deadline = zkr__session_deadline(chain->session, timeout_ms);
+    chain->request.type = &request_type;
+    chain->count = count;
+    chain->kept = (zkr_grant **)(void *)&chain->steps[count];
+    chain->kept_count = kept;
+    zkr__list_init(&chain->link);
+    (void)zkr__cond_init(&chain->changed);
+    zkr__notice_init(&chain->notice, run_told);
+    for (size_t i = 0; i < count; i++) {
+        zkr__lock_ref(links[i].lock);
+        chain->steps[i].link = links[i];
+    }
+    return chain;
+}
+
+/* Returns an error that is certain before the first claim has started; then
+ * there is no outcome. */
+static int begin_locked(struct zkr__chains *chains,
+                        struct zkr__chain *chain) ZKR__LOCKED
+{
+    (void)atomic_fetch_add(&chain->refs, 1); /* until it is decided */
+    zkr__list_append(&chains->list, &chain->link);
+    chain->going = true;
+    start_locked(chain);
+    chain->going = false;
+    if (chain->rc != ZKR_OK && chain->at == 0 && !chain->lost) {
+        zkr__list_remove(&chain->link);
+        unref(chain);
+        return chain->rc;
+    }
+    go_on_locked(chain);
+    return ZKR_OK;
+}
+
+static int run_unlocks(struct zkr__chains *chains,
+                       struct zkr__chain *chain) ZKR__UNLOCKS
+{
+    struct zkr_session *s = chain->session;
+    int rc = ZKR_OK;
+
+    if (zkr__dispatch_inside_locked(s))
+        rc = zkr__fail(ZKR_EDEADLK, "%s: a callback cannot wait", chain->noun);
+    if (rc == ZKR_OK)
+        rc = begin_locked(chains, chain);
+    if (rc != ZKR_OK)
+        return rc;
+    while (!chain->decided &&
+           zkr__cond_wait(&chain->changed, &s->lock, chain->deadline))
+        ;
+    if (!chain->decided && chain->present != NULL)
+        zkr__claim_time_out_locked(chain->present);
+    set_detail(chain);
+    return chain->rc;
+}
+
+int zkr__chain_acquire(struct zkr__chains *chains,
+                       const struct zkr__link *links, size_t count,
+                       int64_t timeout_ms, zkr_grant **ret_grants)
+{
+    struct zkr__chain *chain = new_chain(chains, links, count, timeout_ms);
+    int rc;
+
+    if (chain == NULL)
+        return ZKR_ENOMEM;
+    chain->thread = zkr__thread_number();
+    zkr__session_lock(chain->session);
+    rc = run_unlocks(chains, chain);
+    zkr__session_unlock(chain->session);
+    for (size_t i = 0; rc == ZKR_OK && i < chain->kept_count; i++)
+        ret_grants[i] = chain->kept[i];
+    unref(chain);
+    return rc;
+}
+
+int zkr__chain_acquire_async(struct zkr__chains *chains,
+                             const struct zkr__link *links, size_t count,
+                             int64_t timeout_ms, const struct zkr__told *told,
+                             zkr_request **ret_request)
+{
+    struct zkr__chain *chain = new_chain(chains, links, count, timeout_ms);
+    int rc;
+
+    if (chain == NULL)
+        return ZKR_ENOMEM;
+    chain->told = *told;
+    zkr__session_lock(chain->session);
+    rc = begin_locked(chains, chain);
+    if (rc == ZKR_OK && ret_request != NULL) {
+        (void)atomic_fetch_add(&chain->refs, 1);
+        *ret_request = &chain->request;
+    }
+    zkr__session_unlock(chain->session);
+    unref(chain);
+    return rc;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handle of an asynchronous acquire: of a claim, or of a chain of them. */
+#include "lock/request.h"
+
+#include "base/error.h"
+#include "session/session.h"
+
+enum zkr_error zkr_request_cancel(zkr_request *request)
+{
+    struct zkr_session *s;
+    int rc;
+
+    if (request == NULL)
+        return zkr__fail(ZKR_EINVAL, "request is NULL");
+    s = request->type->session(request);
+    rc = zkr__session_check(s, "request");
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(s);
+    request->type->cancel(request);
+    zkr__session_unlock(s);
+    return ZKR_OK;
+}
+
+void zkr_request_free(zkr_request *request)
+{
+    if (request != NULL && zkr__session_check(request->type->session(request),
+                                              "request") == ZKR_OK)
+        request->type->unref(request);
+}

@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the semaphore: the limit, the order, several permits at once, and
+ * what is left on the server. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy.h"
+
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
+enum { MANY = 8 };
+
+static struct proxy *proxy;
+static zkr_session *ours; /* through the proxy */
+static zkr_session *theirs;
+static char path[64];
+static char leases[80];
+static char locks[80];
+
+static zkr_semaphore *new_semaphore_with(zkr_session *s, uint32_t limit,
+                                         const struct zkr_semaphore_opts *opts)
+{
+    zkr_semaphore *sem = NULL;
+
+    ok(zkr_semaphore_new(s, path, limit, opts, &sem));
+    return sem;
+}
+
+static zkr_semaphore *new_semaphore(zkr_session *s, uint32_t limit)
+{
+    return new_semaphore_with(s, limit, NULL);
+}
+
+static int by_semaphore(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_semaphore_acquire(sem, timeout_ms, ret_grant);
+}
+
+static zkr_grant *take(zkr_semaphore *sem)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    return g;
+}
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ours));
+    theirs = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(leases, sizeof(leases), "%s/leases", path);
+    (void)snprintf(locks, sizeof(locks), "%s/locks", path);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    close_session(ours);
+    close_session(theirs);
+    proxy_stop(proxy);
+    return 0;
+}
+
+static void start(struct waiter *w, zkr_semaphore *sem)
+{
+    waiter_start_by(w, by_semaphore, sem, -1);
+}
+
+static zkr_grant *granted(struct waiter *w)
+{
+    ok(waiter_join(w));
+    assert_int_equal(zkr_grant_check(w->grant), ZKR_OK);
+    return w->grant;
+}
+
+/* Nobody has a lease or waits for one. */
+static void is_empty(void)
+{
+    wait_children(leases, 0);
+    wait_children(locks, 0);
+}
+
+static void as_many_as_the_limit_hold_at_once(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 3);
+    zkr_semaphore *other = new_semaphore(theirs, 3);
+    zkr_grant *held[3] = { take(sem), take(other), take(sem) };
+    zkr_grant *g = NULL;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(zkr_semaphore_acquire(other, 200, &g), ZKR_ETIMEDOUT);
+        assert_null(g);
+        assert_non_null(strstr(zkr_error_detail(), path));
+        wait_children(leases, 3);
+        wait_children(locks, 0);
+        assert_int_equal(zkr_semaphore_acquire(other, 0, &g), ZKR_EBUSY);
+        wait_children(leases, 3);
+        release(held[i]);
+        held[i] = take(other);
+    }
+    assert_int_equal(zkr_grants_check(held, 3), ZKR_OK);
+    ok(zkr_grants_release(held, 3));
+    zkr_grants_free(held, 3);
+    is_empty();
+    g = NULL;
+    ok(zkr_semaphore_acquire(other, 0, &g));
+    release(g);
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(other);
+}
+
+/* The turn is given back with the grant, not with the lease. */
+static void the_next_has_its_turn_when_a_lease_is_granted(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 2);
+    zkr_grant *g = take(sem);
+    zkr_grant *h;
+
+    (void)state;
+    wait_children(locks, 0);
+    wait_children(leases, 1);
+    h = take(sem);
+    assert_true(zkr_grant_token(h) > zkr_grant_token(g));
+    release(g);
+    release(h);
+    zkr_semaphore_free(sem);
+}
+
+static void leases_are_granted_in_order(void **state)
+{
+    zkr_semaphore *sems[2] = { new_semaphore(ours, 1),
+                               new_semaphore(theirs, 1) };
+    struct waiter waiters[MANY];
+    zkr_grant *g = take(sems[0]);
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        start(&waiters[i], sems[i % 2]);
+        wait_children(locks, i + 1);
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        release(g);
+        g = granted(&waiters[i]);
+        for (size_t k = i + 1; k < MANY; k++)
+            assert_false(waiter_is_done(&waiters[k]));
+    }
+    release(g);
+    is_empty();
+    zkr_semaphore_free(sems[0]);
+    zkr_semaphore_free(sems[1]);
+}
+
+static void several_are_granted_together_or_not_at_all(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 4);
+    zkr_semaphore *other = new_semaphore(theirs, 4);
+    zkr_grant *three[3];
+    zkr_grant *two[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ok(zkr_semaphore_acquire_many(sem, 3, SOON_MS, three));
+        wait_children(leases, 3);
+        two[0] = two[1] = three[0];
+        assert_int_equal(zkr_semaphore_acquire_many(other, 2, 200, two),
+                         ZKR_ETIMEDOUT);
+        assert_null(two[0]);
+        assert_null(two[1]);
+        wait_children(leases, 3);
+        wait_children(locks, 0);
+        release(three[2]);
+        ok(zkr_semaphore_acquire_many(other, 2, SOON_MS, two));
+        ok(zkr_grants_check(two, 2));
+        ok(zkr_grants_release(two, 2));
+        zkr_grants_free(two, 2);
+        zkr_grants_free(three, 2);
+        is_empty();
+    }
+    assert_int_equal(zkr_semaphore_acquire_many(sem, 5, 0, three), ZKR_EINVAL);
+    assert_int_equal(zkr_semaphore_acquire_many(sem, 0, 0, three), ZKR_EINVAL);
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(other);
+}
+
+/* -- many threads ---------------------------------------------------------- */
+
+struct crowd {
+    zkr_semaphore *sems[2];
+    atomic_int inside;
+    atomic_int most;
+    atomic_int errors;
+};
+
+struct one {
+    struct crowd *crowd;
+    unsigned number;
+};
+
+static void note_most(struct crowd *crowd, int now)
+{
+    int most = atomic_load(&crowd->most);
+
+    while (now > most &&
+           !atomic_compare_exchange_weak(&crowd->most, &most, now))
+        ;
+}
+
+static void *take_turns(void *arg)
+{
+    struct one *one = arg;
+    struct crowd *crowd = one->crowd;
+    unsigned seed = one->number;
+
+    for (int i = 0; i < 12; i++) {
+        uint32_t n = 1 + (uint32_t)rand_r(&seed) % 3;
+        zkr_grant *grants[3];
+        int rc = zkr_semaphore_acquire_many(crowd->sems[one->number % 2], n, -1,
+                                            grants);
+
+        if (rc != ZKR_OK) {
+            atomic_fetch_add(&crowd->errors, 1);
+            continue;
+        }
+        note_most(crowd, atomic_fetch_add(&crowd->inside, (int)n) + (int)n);
+        for (uint32_t k = n; k-- > 0;) {
+            sleep_ms(1); /* so that others come meanwhile */
+            atomic_fetch_sub(&crowd->inside, 1);
+            atomic_fetch_add(&crowd->errors,
+                             zkr_grant_release(grants[k]) != ZKR_OK);
+        }
+        zkr_grants_free(grants, n);
+    }
+    return NULL;
+}
+
+static void no_more_than_the_limit_at_any_moment(void **state)
+{
+    struct crowd crowd = {
+        { new_semaphore(ours, 5), new_semaphore(theirs, 5) }, 0, 0, 0
+    };
+    pthread_t threads[MANY];
+    struct one ones[MANY];
+
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++) {
+        ones[i] = (struct one){ &crowd, i };
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, take_turns, &ones[i]), 0);
+    }
+    for (int i = 0; i < MANY; i++)
+        (void)pthread_join(threads[i], NULL);
+    assert_int_equal(crowd.errors, 0);
+    assert_in_range(crowd.most, 2, 5);
+    is_empty();
+    zkr_semaphore_free(crowd.sems[0]);
+    zkr_semaphore_free(crowd.sems[1]);
+}
+
+/* -- what others do on the server ------------------------------------------ */
+
+static void an_orphan_makes_a_new_lease(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    zkr_grant *g = take(sem);
+    struct waiter w;
+
+    (void)state;
+    start(&w, sem);
+    for (int i = 0; i < 2; i++) {
+        char *before;
+        char *after;
+
+        wait_children(leases, 2);
+        before = nth_child(leases, 1);
+        delete_nth_child(leases, 1);
+        wait_children(leases, 2);
+        after = nth_child(leases, 1);
+        assert_string_not_equal(before, after);
+        assert_false(waiter_is_done(&w));
+        free(before);
+        free(after);
+    }
+    release(g);
+    release(granted(&w));
+    is_empty();
+    release(take(sem));
+    zkr_semaphore_free(sem);
+}
+
+static void the_directory_may_go_while_one_waits(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    zkr_grant *g = take(sem);
+    struct waiter w;
+
+    (void)state;
+    start(&w, sem);
+    wait_children(leases, 2);
+    assert_int_equal(admin_delete_tree(admin, path), ZOK);
+    release(granted(&w));
+    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_ELOST);
+    zkr_grant_free(g);
+    zkr_semaphore_free(sem);
+}
+
+static void a_foreign_child_takes_a_permit(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 2);
+    char foreign[100];
+    zkr_grant *g;
+    struct waiter w;
+
+    (void)state;
+    release(take(sem));
+    (void)snprintf(foreign, sizeof(foreign), "%s/zzz", leases);
+    assert_int_equal(admin_create(admin, foreign, NULL), ZOK);
+    g = take(sem);
+    start(&w, sem);
+    wait_children(leases, 3);
+    settle(ours);
+    assert_false(waiter_is_done(&w));
+    assert_int_equal(admin_delete(admin, foreign), ZOK);
+    release(granted(&w));
+    release(g);
+    zkr_semaphore_free(sem);
+}
+
+/* With Curator's rule, which counts all nodes, a contender without its turn
+ * that stands behind ours would keep both out. */
+static void those_behind_do_not_count(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    zkr_grant *g = take(sem);
+    char behind[140];
+    struct waiter w;
+
+    (void)state;
+    start(&w, sem);
+    wait_children(leases, 2);
+    (void)snprintf(behind, sizeof(behind),
+                   "%s/_c_00000000-0000-4000-8000-000000000000-lease-", leases);
+    assert_int_equal(admin_create_flags(admin, behind, NULL,
+                                        ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
+                     ZOK);
+    wait_children(leases, 3);
+    release(g);
+    release(granted(&w));
+    delete_nth_child(leases, 0);
+    is_empty();
+    zkr_semaphore_free(sem);
+}
+
+static void waits_given_up_leave_nothing(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    zkr_semaphore *other = new_semaphore(theirs, 1);
+    zkr_grant *g = take(other);
+    struct waiter first;
+    struct waiter second;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        start(&first, sem);
+        wait_children(leases, 2);
+        start(&second, sem);
+        wait_children(locks, 2);
+        ok(zkr_semaphore_cancel(sem));
+        assert_int_equal(waiter_join(&first), ZKR_ECANCELED);
+        assert_int_equal(waiter_join(&second), ZKR_ECANCELED);
+        wait_children(leases, 1);
+        wait_children(locks, 0);
+    }
+    start(&first, sem);
+    wait_children(leases, 2);
+    zkr_semaphore_free(sem);
+    assert_int_equal(waiter_join(&first), ZKR_ECANCELED);
+    wait_children(leases, 1);
+    wait_children(locks, 0);
+    release(g);
+    zkr_semaphore_free(other);
+}
+
+/* -- without a thread ------------------------------------------------------ */
+
+static void record_all(int error, zkr_grant *const *grants, size_t count,
+                       void *recorder)
+{
+    recorder_add(recorder, error, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        zkr_grant_free(grants[i]);
+}
+
+static void nobody_has_to_wait(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 2);
+    struct recorder *r = recorder_new();
+    zkr_grant *g = take(sem);
+    zkr_request *request = NULL;
+    int code;
+    int64_t count;
+
+    (void)state;
+    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
+    ok(zkr_semaphore_acquire_async(sem, -1, record_acquire, r, &request));
+    wait_children(locks, 2);
+    ok(zkr_request_cancel(request));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_ECANCELED);
+    zkr_request_free(request);
+    release(g);
+    assert_true(recorder_wait(r, 2, SOON_MS));
+    assert_true(recorder_get(r, 1, &code, &count));
+    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(count, 2);
+    ok(zkr_semaphore_acquire_async(sem, 200, record_acquire, r, NULL));
+    assert_true(recorder_wait(r, 3, SOON_MS));
+    g = recorded_grant(r, 2);
+    ok(zkr_grant_check(g));
+    release(g);
+    is_empty();
+    zkr_semaphore_free(sem);
+    recorder_free(r);
+}
+
+static void a_close_ends_what_is_under_way(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    struct recorder *r = recorder_new();
+    zkr_grant *g = take(sem);
+    struct waiter w;
+    int code;
+
+    (void)state;
+    start(&w, sem);
+    wait_children(leases, 2);
+    ok(zkr_semaphore_acquire_async(sem, -1, record_acquire, r, NULL));
+    wait_children(locks, 2);
+    close_session(ours);
+    ours = NULL;
+    assert_int_equal(waiter_join(&w), ZKR_ECLOSED);
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_ECLOSED);
+    assert_int_equal(zkr_semaphore_acquire(sem, -1, &g), ZKR_ECLOSED);
+    zkr_semaphore_free(sem);
+    recorder_free(r);
+    is_empty();
+}
+
+/* -- faults ---------------------------------------------------------------- */
+
+/* Every create of an acquire loses its reply, or is not carried out, once. */
+static void lost_replies_make_no_second_node(void **state)
+{
+    static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
+                                                 PROXY_DROP_REQUEST };
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+
+    (void)state;
+    release(take(sem));
+    for (int i = 0; i < 8; i++) {
+        struct waiter w;
+
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1 + i % 2, actions[i / 2 % 2]);
+        start(&w, sem);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        (void)granted(&w);
+        wait_children(leases, 1);
+        wait_children(locks, 0);
+        release(w.grant);
+        is_empty();
+    }
+    zkr_semaphore_free(sem);
+}
+
+static void one_that_waits_queues_again_in_the_next_session(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    zkr_semaphore *other = new_semaphore(theirs, 1);
+    zkr_grant *g = take(other);
+    struct waiter waiters[2];
+
+    (void)state;
+    start(&waiters[0], sem);
+    wait_children(leases, 2);
+    start(&waiters[1], sem);
+    wait_children(locks, 2);
+    for (int i = 0; i < 2; i++) {
+        expire_and_wait(ours);
+        wait_children(leases, 2);
+        wait_children(locks, 2);
+    }
+    release(g);
+    for (int i = 0; i < 2; i++) {
+        int first = waiter_is_done(&waiters[0]) ? 0 : 1;
+
+        while (!waiter_is_done(&waiters[0]) && !waiter_is_done(&waiters[1]))
+            sleep_ms(1);
+        first = waiter_is_done(&waiters[first]) ? first : 1 - first;
+        release(granted(&waiters[first]));
+        release(granted(&waiters[1 - first]));
+        break;
+    }
+    is_empty();
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(other);
+}
+
+static void with_the_flag_it_fails_with_its_session(void **state)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    zkr_semaphore *other = new_semaphore(theirs, 1);
+    zkr_grant *g = take(other);
+    zkr_semaphore *sem;
+    struct waiter waiters[2];
+
+    (void)state;
+    opts.flags = ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS;
+    sem = new_semaphore_with(ours, 1, &opts);
+    for (int i = 0; i < 2; i++) {
+        start(&waiters[0], sem);
+        wait_children(leases, 2);
+        start(&waiters[1], sem);
+        wait_children(locks, 2);
+        expire_and_wait(ours);
+        assert_int_equal(waiter_join(&waiters[0]), ZKR_ELOST);
+        assert_int_equal(waiter_join(&waiters[1]), ZKR_ELOST);
+        wait_children(leases, 1);
+        wait_children(locks, 0);
+    }
+    release(g);
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(other);
+}
+
+static void a_lost_lease_frees_a_permit(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    zkr_semaphore *other = new_semaphore(theirs, 1);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = take(sem);
+
+        expire_and_wait(ours);
+        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        release(take(other));
+        assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+        zkr_grant_free(g);
+    }
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(other);
+}
+
+/* -- a limit that all share ------------------------------------------------ */
+
+static char limit_path[64];
+
+static zkr_semaphore *new_shared(zkr_session *s, uint32_t limit)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+
+    opts.limit_path = limit_path;
+    return new_semaphore_with(s, limit, &opts);
+}
+
+static void set_limit(unsigned char limit)
+{
+    const char data[4] = { 0, 0, 0, (char)limit };
+    zkr_session *s = theirs;
+
+    ok(zkr_session_set(s, limit_path, data, sizeof(data), ZKR_ANY_VERSION, 0,
+                       NULL));
+}
+
+static void a_shared_limit_can_be_changed(void **state)
+{
+    zkr_semaphore *sem;
+    zkr_semaphore *other;
+    zkr_grant *held[2];
+    struct waiter w;
+
+    (void)state;
+    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
+    sem = new_shared(ours, 1);
+    other = new_shared(theirs, 7);
+    assert_int_equal(zkr_semaphore_limit(other), 1);
+    held[0] = take(sem);
+    for (unsigned char limit = 2; limit < 4; limit++) {
+        start(&w, other);
+        wait_children(leases, 2);
+        settle(theirs);
+        assert_false(waiter_is_done(&w));
+        set_limit(limit);
+        held[1] = granted(&w);
+        ok(zkr_grants_check(held, 2));
+        set_limit(1); /* they stay held */
+        ok(zkr_grants_check(held, 2));
+        release(held[1]);
+        while (zkr_semaphore_limit(other) != 1)
+            sleep_ms(1);
+    }
+    release(held[0]);
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(other);
+}
+
+static void a_node_that_is_no_limit_is_refused(void **state)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    zkr_semaphore *sem = NULL;
+
+    (void)state;
+    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
+    assert_int_equal(admin_create(admin, limit_path, "seven"), ZOK);
+    opts.limit_path = limit_path;
+    assert_int_equal(zkr_semaphore_new(ours, path, 1, &opts, &sem), ZKR_EPROTO);
+    assert_null(sem);
+    assert_non_null(strstr(zkr_error_detail(), limit_path));
+    assert_int_equal(zkr_semaphore_new(ours, path, 0, NULL, &sem), ZKR_EINVAL);
+    assert_int_equal(
+        zkr_semaphore_new(ours, path, ZKR_SEMAPHORE_MAX + 1, NULL, &sem),
+        ZKR_EINVAL);
+    assert_int_equal(zkr_semaphore_new(ours, "/", 1, NULL, &sem), ZKR_EPATH);
+}
+
+static void what_it_does_is_counted(void **state)
+{
+    struct zkr_counters c = ZKR_COUNTERS_INIT;
+    zkr_semaphore *sem = new_semaphore(ours, 2);
+    zkr_grant *two[2];
+    zkr_grant *g = NULL;
+
+    (void)state;
+    ok(zkr_semaphore_acquire_many(sem, 2, SOON_MS, two));
+    assert_int_equal(zkr_semaphore_acquire(sem, 100, &g), ZKR_ETIMEDOUT);
+    ok(zkr_semaphore_stats(sem, &c));
+    assert_int_equal(c.acquires, 5);
+    assert_int_equal(c.grants, 4);
+    assert_int_equal(c.timeouts, 1);
+    zkr_grants_free(two, 2);
+    assert_int_equal(zkr_semaphore_stats(NULL, &c), ZKR_EINVAL);
+    zkr_semaphore_free(sem);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(as_many_as_the_limit_hold_at_once),
+        TEST(the_next_has_its_turn_when_a_lease_is_granted),
+        TEST(leases_are_granted_in_order),
+        TEST(several_are_granted_together_or_not_at_all),
+        TEST(no_more_than_the_limit_at_any_moment),
+        TEST(an_orphan_makes_a_new_lease),
+        TEST(the_directory_may_go_while_one_waits),
+        TEST(a_foreign_child_takes_a_permit),
+        TEST(those_behind_do_not_count),
+        TEST(waits_given_up_leave_nothing),
+        TEST(nobody_has_to_wait),
+        TEST(a_close_ends_what_is_under_way),
+        TEST(lost_replies_make_no_second_node),
+        TEST(one_that_waits_queues_again_in_the_next_session),
+        TEST(with_the_flag_it_fails_with_its_session),
+        TEST(a_lost_lease_frees_a_permit),
+        TEST(a_shared_limit_can_be_changed),
+        TEST(a_node_that_is_no_limit_is_refused),
+        TEST(what_it_does_is_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
