@@ -42,3 +42,11 @@ class CuratorReadLock(Lock):
         ahead = [m for m in found if m and m.group(1) < node[-10:]]
         last = max(ahead, key=lambda m: m.group(1), default=None)
         return last and last.string
+
+
+class CuratorLatch(Lock):
+    """Curator: LeaderLatch; zkrecipes: zkr_leader. It goes into an Election of
+    kazoo: election.lock = CuratorLatch(client, path, id)."""
+
+    _NODE_NAME = "-latch-"
+    _EXCLUDE_NAMES = ["latch-", "__lock__"]

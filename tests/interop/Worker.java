@@ -11,6 +11,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.Revoker;
@@ -23,6 +24,7 @@ public class Worker {
     private String recipe;
     private String path;
     private Map<String, InterProcessMutex> locks;
+    private LeaderLatch latch;
     private boolean listening;
 
     Worker(String name) {
@@ -93,6 +95,54 @@ public class Worker {
         return "lock";
     }
 
+    /* -- the leader latch; each serves for one campaign */
+
+    boolean lead(long timeoutMs) throws Exception {
+        latch = new LeaderLatch(client, path, name);
+        latch.start();
+        /* It does not know a try. */
+        if (latch.await(Math.max(timeoutMs, 500), TimeUnit.MILLISECONDS))
+            return true;
+        latch.close();
+        return false;
+    }
+
+    /* 0: the node has gone, or is that of an old session. */
+    long latchToken() throws Exception {
+        var stat = client.checkExists().forPath(latch.getOurPath());
+        long session =
+            client.getZookeeperClient().getZooKeeper().getSessionId();
+
+        return stat == null || stat.getEphemeralOwner() != session
+            ? 0 : stat.getCzxid();
+    }
+
+    String latchNode() {
+        return ZKPaths.getNodeFromPath(latch.getOurPath());
+    }
+
+    String latchAcquire(long timeoutMs) throws Exception {
+        return lead(timeoutMs) ? "held " + latchNode() + " " + latchToken()
+                               : "busy";
+    }
+
+    void latchCycle(Section section) throws Exception {
+        if (!lead(120000))
+            return;
+        try {
+            long token = latchToken();
+
+            if (token != 0)
+                section.work("write", latchNode(), token);
+        } finally {
+            latch.close();
+        }
+    }
+
+    String leader() throws Exception {
+        return "leader " + new LeaderLatch(client, path).getLeader().getId();
+    }
+
     /* It is protected. */
     static String nodePath(InterProcessMutex lock) throws Exception {
         Method method =
@@ -110,6 +160,8 @@ public class Worker {
     }
 
     String acquire(String mode, long timeoutMs) throws Exception {
+        if (recipe.equals("latch"))
+            return latchAcquire(timeoutMs);
         InterProcessMutex lock = locks.get(mode);
 
         if (!lock.acquire(timeoutMs, TimeUnit.MILLISECONDS))
@@ -119,12 +171,19 @@ public class Worker {
     }
 
     String release(String mode) throws Exception {
-        locks.get(mode).release();
+        if (recipe.equals("latch"))
+            latch.close();
+        else
+            locks.get(mode).release();
         return "released";
     }
 
     /* One cycle of the mix. */
     void cycle(Section section, String mode) throws Exception {
+        if (recipe.equals("latch")) {
+            latchCycle(section);
+            return;
+        }
         InterProcessMutex lock = locks.get(mode);
 
         lock.acquire();
@@ -181,6 +240,8 @@ public class Worker {
         case "revoke":
             Revoker.attemptRevoke(client, words[1]);
             return "revoked";
+        case "leader":
+            return leader();
         case "run":
             return run(words[1], Integer.parseInt(words[2]));
         default:

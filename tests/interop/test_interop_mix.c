@@ -296,6 +296,50 @@ static void rwlock_outlives_expired_sessions_of_each_kind(void **state)
     mix(&m, expire_some_of_each_kind, 2 * KINDS);
 }
 
+/* At no moment two lead. */
+static void three_languages_lead_in_turn(void **state)
+{
+    struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
+
+    (void)state;
+    mix(&m, no_fault, 0);
+}
+
+static void leadership_outlives_killed_clients_of_each_kind(void **state)
+{
+    struct mix m = { .recipe = "latch",
+                     .layout = "curator",
+                     .writers = 100,
+                     .session_ms = SHORT_SESSION_MS };
+
+    (void)state;
+    mix(&m, kill_some_of_each_kind, 0);
+}
+
+static void leadership_outlives_restarts_of_the_server(void **state)
+{
+    struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
+
+    (void)state;
+    mix_through_proxy(&m, restart_under_each_kind);
+}
+
+static void leadership_outlives_expired_sessions_of_each_kind(void **state)
+{
+    struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
+
+    (void)state;
+    mix(&m, expire_some_of_each_kind, KINDS);
+}
+
+static void c_and_kazoo_as_it_is_lead_in_turn(void **state)
+{
+    struct mix m = { .recipe = "latch", .layout = "kazoo", .writers = 100 };
+
+    (void)state;
+    mix(&m, no_fault, 0);
+}
+
 static void c_and_kazoo_as_it_is_take_turns(void **state)
 {
     struct mix m = { .recipe = "mutex", .layout = "kazoo", .writers = 100 };
@@ -325,6 +369,11 @@ static int run_group(void)
         cmocka_unit_test(rwlock_outlives_killed_clients_of_each_kind),
         cmocka_unit_test(rwlock_outlives_restarts_of_the_server),
         cmocka_unit_test(rwlock_outlives_expired_sessions_of_each_kind),
+        cmocka_unit_test(three_languages_lead_in_turn),
+        cmocka_unit_test(leadership_outlives_killed_clients_of_each_kind),
+        cmocka_unit_test(leadership_outlives_restarts_of_the_server),
+        cmocka_unit_test(leadership_outlives_expired_sessions_of_each_kind),
+        cmocka_unit_test(c_and_kazoo_as_it_is_lead_in_turn),
         cmocka_unit_test(c_and_kazoo_as_it_is_take_turns),
         cmocka_unit_test(readers_of_ours_share_with_writers_of_kazoo),
     };

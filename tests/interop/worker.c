@@ -20,8 +20,9 @@ enum { READ, WRITE, MODES, WORDS_MAX = 8, MIX_TIMEOUT_MS = 120000 };
 
 static const char *my_name;
 static zkr_session *session;
-static zkr_mutex *mutex; /* one of these two */
+static zkr_mutex *mutex; /* one of these three */
 static zkr_rwlock *rwlock;
+static zkr_leader *leader;
 static zkr_grant *grants[MODES];
 static bool listening;
 
@@ -85,8 +86,10 @@ static void free_locks(void)
 {
     zkr_mutex_free(mutex);
     zkr_rwlock_free(rwlock);
+    zkr_leader_free(leader);
     mutex = NULL;
     rwlock = NULL;
+    leader = NULL;
 }
 
 static void do_close(char **words)
@@ -121,15 +124,36 @@ static int new_rwlock(const char *path, bool kazoo)
     return zkr_rwlock_new(session, path, &opts, &rwlock);
 }
 
+static int new_leader(const char *path, bool kazoo)
+{
+    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
+
+    opts.id = my_name;
+    opts.id_size = strlen(my_name);
+    opts.flags = kazoo ? ZKR_LEADER_KAZOO_LAYOUT : 0;
+    return zkr_leader_new(session, path, &opts, NULL, NULL, &leader);
+}
+
+static const struct {
+    const char *name;
+    int (*make)(const char *path, bool kazoo);
+} recipes[] = {
+    { "mutex", new_mutex },
+    { "rw", new_rwlock },
+    { "latch", new_leader },
+};
+
 static void do_lock(char **words)
 {
     bool kazoo = strcmp(words[2], "kazoo") == 0;
-    int rc;
+    int rc = ZKR_EINVAL;
 
     free_locks();
     listening = false;
-    rc = strcmp(words[1], "mutex") == 0 ? new_mutex(words[3], kazoo)
-                                        : new_rwlock(words[3], kazoo);
+    for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++) {
+        if (strcmp(words[1], recipes[i].name) == 0)
+            rc = recipes[i].make(words[3], kazoo);
+    }
     if (rc != ZKR_OK)
         answer_failed(rc);
     else
@@ -143,8 +167,23 @@ static void do_listen(char **words)
     answer("listening");
 }
 
+static int lead(int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    int rc = zkr_leader_campaign(leader);
+
+    if (rc == ZKR_OK)
+        rc = zkr_leader_wait(leader, timeout_ms);
+    if (rc == ZKR_OK)
+        rc = zkr_leader_grant(leader, ret_grant);
+    if (rc != ZKR_OK)
+        (void)zkr_leader_leave(leader);
+    return rc;
+}
+
 static int acquire(int mode, int64_t timeout_ms, zkr_grant **ret_grant)
 {
+    if (leader != NULL)
+        return lead(timeout_ms, ret_grant);
     if (mutex != NULL)
         return zkr_mutex_acquire(mutex, timeout_ms, ret_grant);
     if (mode == READ)
@@ -172,17 +211,41 @@ static void do_acquire(char **words)
         answer_failed(rc);
 }
 
+static int release(zkr_grant *grant)
+{
+    int rc =
+        leader != NULL ? zkr_leader_leave(leader) : zkr_grant_release(grant);
+
+    zkr_grant_free(grant);
+    return rc;
+}
+
 static void do_release(char **words)
 {
     int mode = mode_of(words[1]);
-    int rc = zkr_grant_release(grants[mode]);
+    int rc = release(grants[mode]);
 
-    zkr_grant_free(grants[mode]);
     grants[mode] = NULL;
     if (rc != ZKR_OK)
         answer_failed(rc);
     else
         answer("released");
+}
+
+static void do_leader(char **words)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    int rc;
+
+    (void)words;
+    opts.reads = 1;
+    rc = zkr_participants_list(session, zkr_leader_path(leader), &opts, &list);
+    if (rc != ZKR_OK)
+        answer_failed(rc);
+    else
+        answer("leader %s", list->count > 0 ? list->items[0].data : "");
+    zkr_participants_free(list);
 }
 
 static void do_revoke(char **words)
@@ -220,8 +283,7 @@ static bool cycle(struct section *s, bool writer)
         return false;
     }
     section_work(s, writer, name_of(grant), zkr_grant_token(grant));
-    (void)zkr_grant_release(grant);
-    zkr_grant_free(grant);
+    (void)release(grant);
     return true;
 }
 
@@ -252,7 +314,7 @@ static const struct {
     { "lock", 4, do_lock },       { "listen", 1, do_listen },
     { "acquire", 3, do_acquire }, { "release", 2, do_release },
     { "revoke", 2, do_revoke },   { "downgrade", 1, do_downgrade },
-    { "run", 3, do_run },
+    { "run", 3, do_run },         { "leader", 1, do_leader },
 };
 
 static void obey(char *line)

@@ -16,13 +16,14 @@
  *                                              from the next acquire on
  *   revoke NODE                 revoked        ask the owner of a node
  *   downgrade                   held NODE TOKEN
+ *   leader                      leader ID      of the election (not Python)
  *   run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per cent
  *   close                       closed
  *
  * "= ready" comes first, "= asked" when a revocation is requested, and
- * "= failed: WHY" instead of an answer. RECIPE is mutex or rw. MODE is write or
- * read, of a mutex always write. LAYOUT is curator or kazoo, of Python also
- * patterns:
+ * "= failed: WHY" instead of an answer. RECIPE is mutex, rw or latch. MODE is
+ * write or read, of a mutex always write. A latch is acquired by a campaign,
+ * and released by leaving. LAYOUT is curator or kazoo, of Python also patterns:
  *
  *              C                    Java      Python
  *   curator    default              Curator   classes of examples/interop

@@ -11,17 +11,71 @@ import fcntl
 import os
 import random
 import sys
+import threading
 import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout, NoNodeError
+from kazoo.recipe.election import Election
 from kazoo.recipe.lock import Lock, ReadLock, WriteLock
 from kazoo.version import __version__
 
 sys.path.insert(0, sys.argv[2])
-from curator_lock import CuratorLock, CuratorReadLock, CuratorWriteLock
+from curator_lock import (
+    CuratorLatch,
+    CuratorLock,
+    CuratorReadLock,
+    CuratorWriteLock,
+)
 
-# (recipe, layout, mode): the class, and its extra_lock_patterns
+
+class Latch:
+    """kazoo's Election as a lock: it leads between acquire and release."""
+
+    def __init__(self, client, path, name, lock_class):
+        self.election = Election(client, path, name)
+        self.election.lock = lock_class(client, path, name)
+        self.leads = False
+        self.error = None
+        self.changed = threading.Event()
+        self.done = threading.Event()
+
+    node = property(lambda self: self.election.lock.node)
+    prefix = property(lambda self: self.election.lock.prefix)
+
+    def lead(self):
+        self.leads = True
+        self.changed.set()
+        self.done.wait()
+
+    def run(self):
+        try:
+            self.election.run(self.lead)
+        except Exception as e:
+            self.error = e
+        self.changed.set()
+
+    def join(self):
+        self.done.set()
+        self.thread.join()
+        if self.error:
+            raise self.error
+
+    def acquire(self, blocking=True, timeout=None):
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+        self.changed.wait(timeout if blocking else 0.5)
+        if not self.leads:
+            self.election.cancel()
+            self.join()
+        return self.leads
+
+    def release(self):
+        self.join()
+
+
+# (recipe, layout, mode): the class, and its extra_lock_patterns; of a latch,
+# the class of its nodes
 LOCKS = {
     ("mutex", "kazoo", "write"): (Lock, ()),
     ("mutex", "patterns", "write"): (Lock, ["lock-"]),
@@ -32,6 +86,8 @@ LOCKS = {
     ("rw", "patterns", "read"): (ReadLock, ["__WRIT__"]),
     ("rw", "curator", "write"): (CuratorWriteLock, ()),
     ("rw", "curator", "read"): (CuratorReadLock, ()),
+    ("latch", "kazoo", "write"): (Latch, Lock),
+    ("latch", "curator", "write"): (Latch, CuratorLatch),
 }
 RETRY = {"max_tries": -1, "delay": 0.05, "backoff": 1.2, "max_delay": 0.5}
 

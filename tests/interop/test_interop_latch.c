@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the leader latch across clients: Curator's LeaderLatch, and kazoo's
+ * Election. docs/interop.md has the table. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pair.h"
+#include "worker.h"
+
+static const struct side c = { KIND_C, "curator", "write" };
+static const struct side curator = { KIND_CURATOR, "curator", "write" };
+static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
+static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
+static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
+
+static void c_and_the_latch_of_curator_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("latch", &c, &curator);
+}
+
+static void c_and_an_election_with_the_subclass_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("latch", &c, &kazoo_subclass);
+}
+
+static void
+the_latch_of_curator_and_the_subclass_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("latch", &curator, &kazoo_subclass);
+}
+
+static void c_in_kazoo_layout_and_an_election_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("latch", &c_for_kazoo, &kazoo_as_is);
+}
+
+static void c_waits_for_an_election_as_it_is(void **state)
+{
+    (void)state;
+    excludes("latch", &kazoo_as_is, &c);
+}
+
+static void names_leader(struct worker *w, const char *id)
+{
+    char answer[64];
+
+    (void)snprintf(answer, sizeof(answer), "leader %s", id);
+    worker_do(w, answer, "leader");
+}
+
+/* By the ids, which are their names. */
+static void c_and_curator_name_the_same_leader(void **state)
+{
+    struct worker *workers[2];
+    const char *path =
+        pair_on_new_path("latch", &c, &curator, &workers[0], &workers[1]);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        worker_acquire(workers[i], "write");
+        names_leader(workers[0], workers[i]->name);
+        names_leader(workers[1], workers[i]->name);
+        worker_do(workers[i], "released", "release write");
+        wait_children(path, 0);
+    }
+}
+
+/* The leader is killed: the next one leads when the servers have ended its
+ * session, and not before. */
+static void the_next_leads_when_the_leader_is_killed(void **state)
+{
+    const struct side *sides[] = { &c, &curator };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct worker *leader;
+        struct worker *next;
+        const char *path =
+            pair_on_new_path("latch", sides[i], sides[1 - i], &leader, &next);
+        char node[256];
+
+        worker_acquire(leader, "write");
+        (void)snprintf(node, sizeof(node), "%s/%s", path, leader->node);
+        acquire_behind(next, "write", path, leader->node);
+        worker_kill(leader);
+        assert_null(worker_hear(next, 100));
+        assert_int_equal(admin_exists(admin, node, NULL), ZOK);
+        worker_expect_held(next);
+        assert_int_equal(admin_exists(admin, node, NULL), ZNONODE);
+        worker_do(next, "released", "release write");
+    }
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(c_and_the_latch_of_curator_exclude_each_other),
+        cmocka_unit_test(
+            c_and_an_election_with_the_subclass_exclude_each_other),
+        cmocka_unit_test(
+            the_latch_of_curator_and_the_subclass_exclude_each_other),
+        cmocka_unit_test(c_in_kazoo_layout_and_an_election_exclude_each_other),
+        cmocka_unit_test(c_waits_for_an_election_as_it_is),
+        cmocka_unit_test(c_and_curator_name_the_same_leader),
+        cmocka_unit_test(the_next_leads_when_the_leader_is_killed),
+    };
+
+    return cmocka_run_group_tests_name("interop-latch", tests, NULL,
+                                       pairs_tear_down);
+}
+
+int main(void)
+{
+    return workers_installed() ? run_with_server(NULL, run_group) : 77;
+}
