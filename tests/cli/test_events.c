@@ -11,14 +11,21 @@
 enum { ITEMS_MAX = 8, T0 = 1000000 };
 
 /* A look is made from a text such as "a1H b2 c3S". Each word is a name, a token
- * and marks: H it holds, S it is shared, A it was asked for the lock, F it is
- * foreign. */
+ * and marks: H it holds, S it is shared, A it was asked for the lock, L it is
+ * the lease of a semaphore, X and Y it is of these sessions. */
 struct seen {
     struct view view;
     struct zkr_participant nodes[ITEMS_MAX];
     struct contender items[ITEMS_MAX];
     char names[ITEMS_MAX][2];
 };
+
+static void take_lease(struct seen *s, size_t i)
+{
+    s->nodes[i].marker = "lease-";
+    s->nodes[i].kind = ZKR_PARTICIPANT_SHARED;
+    s->view.lock.kind = KIND_SEMAPHORE;
+}
 
 static void take_flags(struct seen *s, size_t i, const char *flags)
 {
@@ -29,6 +36,10 @@ static void take_flags(struct seen *s, size_t i, const char *flags)
             s->nodes[i].kind = ZKR_PARTICIPANT_SHARED;
         if (*flags == 'A')
             s->items[i].owner.is_asked = true;
+        if (*flags == 'X' || *flags == 'Y')
+            s->nodes[i].session_id = *flags;
+        if (*flags == 'L')
+            take_lease(s, i);
     }
 }
 
@@ -132,6 +143,39 @@ static void who_holds_now_has_acquired(void **state)
     between("a1H b2S c3S", "b2SH c3SH",
             "gone a held 200, acquired b waited 190, "
             "acquired c waited 180");
+}
+
+/* --- semaphores --- */
+
+static void a_claim_for_a_permit_becomes_a_lease(void **state)
+{
+    (void)state;
+    between("a1LXH b2Y", "a1LXH c3LYH", "acquired c waited 190");
+    between("a1LXH b2Y d4X", "b2Y d4X c3LYH",
+            "gone a held 200, acquired c waited 190");
+    /* its own lease was there before it had the permit */
+    between("a1LXH c3LY b2Y", "a1LXH c3LYH", "acquired c waited 190");
+    /* at most since the last look */
+    between("a1LXH", "a1LXH c3LYH", "acquired c waited 100");
+}
+
+static void a_lease_that_does_not_hold_is_no_event(void **state)
+{
+    struct seen *s = look(T0 + 100, "a1LXH c3LY b2Y");
+
+    (void)state;
+    compare(NULL, s, "holding a held 100, waiting b waited 90");
+    done(s);
+    between("a1LXH b2Y", "a1LXH c3LY b2Y", "");
+    between("a1LXH", "a1LXH c3LY b2Y", "queued b");
+}
+
+static void who_gives_up_has_left_the_queue(void **state)
+{
+    (void)state;
+    /* the first of the queue may have had a permit meanwhile */
+    between("a1LXH c3LY b2Y d4X", "a1LXH d4X", "gone b");
+    between("a1LXH b2Y d4X", "a1LXH b2Y", "left d waited 170");
 }
 
 static void whose_blocker_remains_has_left(void **state)
@@ -291,6 +335,9 @@ int main(void)
         cmocka_unit_test(nothing_new_is_nothing_told),
         cmocka_unit_test(a_new_node_is_queued),
         cmocka_unit_test(who_holds_now_has_acquired),
+        cmocka_unit_test(a_claim_for_a_permit_becomes_a_lease),
+        cmocka_unit_test(a_lease_that_does_not_hold_is_no_event),
+        cmocka_unit_test(who_gives_up_has_left_the_queue),
         cmocka_unit_test(whose_blocker_remains_has_left),
         cmocka_unit_test(whose_blocker_has_gone_too_is_gone),
         cmocka_unit_test(the_same_name_may_be_another_node),

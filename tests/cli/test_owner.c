@@ -194,6 +194,7 @@ static void assert_kind(const char *const *markers, enum lock_kind kind)
     size_t n = 0;
 
     for (; markers[n] != NULL; n++) {
+        items[n].name = "";
         items[n].marker = markers[n];
         items[n].kind = strcmp(markers[n], "sh") == 0
                             ? ZKR_PARTICIPANT_SHARED
@@ -220,6 +221,34 @@ static void kinds_are_told_by_the_markers(void **state)
     assert_kind(MARKERS("x-", "__lock__"), KIND_MIXED);
     assert_kind(MARKERS("ex"), KIND_MUTEX);
     assert_kind(MARKERS("ex", "sh"), KIND_RW);
+    assert_kind(MARKERS("latch-"), KIND_LATCH);
+    assert_kind(MARKERS("latch-", "lock-"), KIND_MIXED);
+    assert_kind(MARKERS("lease-"), KIND_SEMAPHORE);
+    assert_kind(MARKERS("lease-", "lock-"), KIND_MIXED);
+}
+
+static void the_queue_of_a_semaphore_is_no_mutex(void **state)
+{
+    struct zkr_participant items[] = {
+        { .name = "leases/a-lease-0000000001",
+          .marker = "lease-",
+          .kind = ZKR_PARTICIPANT_SHARED },
+        { .name = "locks/a-lock-0000000001",
+          .marker = "lock-",
+          .kind = ZKR_PARTICIPANT_EXCLUSIVE },
+        { .name = "lock-0000000001",
+          .marker = "lock-",
+          .kind = ZKR_PARTICIPANT_EXCLUSIVE },
+    };
+
+    (void)state;
+    assert_int_equal(kind_of(items, 2), KIND_SEMAPHORE);
+    assert_int_equal(kind_of(items + 1, 1), KIND_SEMAPHORE);
+    assert_int_equal(kind_of(items, 3), KIND_MIXED);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(contender_is_seen(&items[i], KIND_MUTEX), i == 2);
+    assert_dialect("locks/_c_" UUID "-lock-0000000001", "lock-",
+                   DIALECT_CURATOR);
 }
 
 int main(void)
@@ -234,6 +263,7 @@ int main(void)
         cmocka_unit_test(words_are_escaped_and_cut),
         cmocka_unit_test(dialects_are_told_by_the_whole_name),
         cmocka_unit_test(kinds_are_told_by_the_markers),
+        cmocka_unit_test(the_queue_of_a_semaphore_is_no_mutex),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,7 @@ static struct zkr_participant node(const char *marker, int64_t session)
         strcmp(marker, "__READ__") == 0 || strcmp(marker, "__rlock__") == 0;
 
     return (struct zkr_participant){
+        .name = "",
         .marker = marker,
         .session_id = session,
         .kind = marker[0] == '\0' ? ZKR_PARTICIPANT_FOREIGN

@@ -280,6 +280,99 @@ static void curator_does_not_hear_that_it_is_asked(void **state)
     assert_string_equal(data, "__REVOKE__");
 }
 
+/* --- doctor, deadlocks, metrics --- */
+
+static void permits_that_are_used_up_are_found(void **state)
+{
+    (void)state;
+    make_busy();
+    sleep_ms(20); /* of their age */
+    assert_int_equal(
+        look(words("doctor --confirm 1ms --no-4lw --older 10ms", "pool")), 1);
+    if (strstr(look_out, "/pool: no-permit: 10.0.0.3 has waited for a permit "
+                         "for 0.") == NULL ||
+        strstr(look_out, ", 2 waiting; 3 leases are out, the oldest to "
+                         "10.0.0.1, for <=0.") == NULL ||
+        strstr(look_out, "Cure: zk-lockctl show ") == NULL)
+        fail_msg("%s", look_out);
+    assert_int_equal(
+        look(words("doctor --confirm 1ms --no-4lw --older 10ms -o json",
+                   "pool")),
+        1);
+    look_assert_schema("answer");
+    assert_int_equal(
+        look(words("doctor --confirm 1ms --no-4lw --older 1h", "pool")), 0);
+}
+
+/* A child of "leases" that is no lease was told to be before all numbers of the
+ * queue, or not at all. */
+static void a_node_that_takes_a_permit_is_found(void **state)
+{
+    (void)state;
+    make_busy();
+    assert_int_equal(admin_create(admin, full("pool/leases/zzz"), NULL), ZOK);
+    assert_int_equal(admin_create(admin, full("pool/locks/0"), NULL), ZOK);
+    assert_int_equal(admin_create(admin, full("pool/0"), NULL), ZOK);
+    assert_int_equal(look(words("doctor --confirm 1ms --no-4lw", "pool")), 1);
+    if (strstr(look_out, "foreign-child: leases/zzz is no lease, ") == NULL ||
+        strstr(look_out, "foreign-child: locks/0 is no contender, ") == NULL)
+        fail_msg("%s", look_out);
+    assert_said("1 lock, 2 findings");
+}
+
+/* Any lease that goes lets a waiter in, not a certain one. */
+static void a_circle_through_leases_is_no_deadlock(void **state)
+{
+    (void)state;
+    make_directories("a");
+    make_directories("b");
+    make(b, "a/" LEASE "0", "b");
+    make(c, "b/" LEASE "0", "c");
+    make(c, "a/" QUEUE "1", "c");
+    make(b, "b/" QUEUE "1", "b");
+    assert_int_equal(look(words("deadlocks --confirm 1ms", "")), 0);
+    assert_look(words("graph --confirm 1ms --columns OWNER,EDGE,LOCK", ""),
+                "OWNER EDGE LOCK\n"
+                "b holds ROOT/a\n"
+                "c waits for ROOT/a\n"
+                "c holds ROOT/b\n"
+                "b waits for ROOT/b\n");
+}
+
+static void metrics_have_leases_and_waiters(void **state)
+{
+    char line[256];
+
+    (void)state;
+    make_busy();
+    make(admin, "election/" LATCH "1", "node-1");
+    assert_int_equal(look(words("metrics", "")), 0);
+    (void)snprintf(line, sizeof(line),
+                   "zklock_held{lock=\"%s/pool\",kind=\"semaphore\"} 3\n",
+                   root);
+    assert_non_null(strstr(look_out, line));
+    (void)snprintf(line, sizeof(line),
+                   "zklock_held{lock=\"%s/election\",kind=\"leader\"} 1\n",
+                   root);
+    assert_non_null(strstr(look_out, line));
+    (void)snprintf(line, sizeof(line), "zklock_waiters{lock=\"%s/pool\"} 2\n",
+                   root);
+    assert_non_null(strstr(look_out, line));
+}
+
+static void watch_begins_with_the_semaphore_of_a_part(void **state)
+{
+    (void)state;
+    make_busy();
+    (void)look_at_until(
+        (const char *const[]){ "watch", "--initial", full("pool/locks"),
+                               full("pool/leases"), full("pool"), NULL },
+        0);
+    assert_null(strstr(look_out, "/pool/"));
+    assert_non_null(strstr(look_out, "holding "));
+    assert_non_null(strstr(look_out, "waiting "));
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -292,6 +385,11 @@ static int run_group(void)
         TEST(a_latch_has_a_leader_and_candidates),
         TEST(a_lease_is_broken_by_its_token),
         TEST(curator_does_not_hear_that_it_is_asked),
+        TEST(permits_that_are_used_up_are_found),
+        TEST(a_node_that_takes_a_permit_is_found),
+        TEST(a_circle_through_leases_is_no_deadlock),
+        TEST(metrics_have_leases_and_waiters),
+        TEST(watch_begins_with_the_semaphore_of_a_part),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,7 @@ static void add_contender(struct lock *lock, const char *text)
     names[node_count][0] = text[0];
     *p = (struct zkr_participant){
         .name = names[node_count++],
+        .marker = "lock-",
         .kind = text[2] == 'F' ? ZKR_PARTICIPANT_FOREIGN
                                : ZKR_PARTICIPANT_EXCLUSIVE,
         .holds = text[2] == 'H',

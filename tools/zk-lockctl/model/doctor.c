@@ -186,33 +186,77 @@ static void check_sessions(struct findings *f, const struct lock *lock)
     }
 }
 
-/* Curator compares the text after its own marker, or otherwise the whole
- * name. */
+/* "leases/" or "locks/" of a semaphore, or "", is before the name. */
+static size_t dir_len(const struct contender *c)
+{
+    const char *slash = strchr(c->node->name, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - c->node->name) + 1;
+}
+
+/* Writes the first number of the queue that a foreign child is in; "" if
+ * nobody is. */
+static void write_first_number(const struct lock *lock,
+                               const struct contender *foreign, char first[24])
+{
+    const char *dir = foreign->node->name;
+    size_t len = dir_len(foreign);
+
+    first[0] = '\0';
+    for (size_t i = 0; i < lock->count && first[0] == '\0'; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (c->node->sequence >= 0 && dir_len(c) == len &&
+            strncmp(c->node->name, dir, len) == 0)
+            (void)snprintf(first, 24, "%010" PRId64, c->node->sequence);
+    }
+}
+
+static void find_child_before_all(struct findings *f, const struct lock *lock,
+                                  const struct contender *c)
+{
+    char name[NAME_MAX_TEXT];
+
+    add(f, "foreign-child", lock, c,
+        text("%s is no contender, but Curator takes every child for one, and "
+             "this one sorts before all numbers: there nobody gets the lock",
+             name_text(c->node->name, name)),
+        text("remove that node by hand; keep other nodes out of the "
+             "directory of a lock"));
+}
+
+static void find_child_of_leases(struct findings *f, const struct lock *lock,
+                                 const struct contender *c)
+{
+    char name[NAME_MAX_TEXT];
+
+    add(f, "foreign-child", lock, c,
+        text("%s is no lease, but every child of that directory counts as "
+             "one: it takes a permit for good",
+             name_text(c->node->name, name)),
+        text("remove that node by hand; keep other nodes out of the "
+             "directories of a semaphore"));
+}
+
+/* Curator compares the text after its own marker, or otherwise the whole name.
+ * Children of each directory are in a row. */
 static void check_foreign(struct findings *f, const struct lock *lock)
 {
     char first[24] = "";
-    char name[NAME_MAX_TEXT];
 
     if (lock->dialect == DIALECT_KAZOO || lock->dialect == DIALECT_C_RECIPE ||
         lock->dialect == DIALECT_ZK_RUBY)
         return;
-    for (size_t i = 0; i < lock->count && first[0] == '\0'; i++) {
-        if (lock->items[i].node->sequence >= 0)
-            (void)snprintf(first, sizeof(first), "%010" PRId64,
-                           lock->items[i].node->sequence);
-    }
     for (size_t i = lock->count; i < lock->listed; i++) {
         const struct contender *c = &lock->items[i];
+        size_t len = dir_len(c);
 
-        if (first[0] == '\0' || strcmp(c->node->name, first) >= 0)
-            continue;
-        add(f, "foreign-child", lock, c,
-            text("%s is no contender, but Curator takes every child for one, "
-                 "and this one sorts before all numbers: there nobody gets the "
-                 "lock",
-                 name_text(c->node->name, name)),
-            text("remove that node by hand; keep other nodes out of the "
-                 "directory of a lock"));
+        if (i == lock->count || dir_len(c - 1) != len)
+            write_first_number(lock, c, first);
+        if (len == strlen("leases/"))
+            find_child_of_leases(f, lock, c);
+        else if (first[0] != '\0' && strcmp(c->node->name + len, first) < 0)
+            find_child_before_all(f, lock, c);
     }
 }
 
@@ -318,6 +362,60 @@ static void check_age(struct findings *f, const struct lock *lock,
     }
 }
 
+/* The one who wants a permit and has no lease yet, or one that does not hold:
+ * the first in the queue. */
+static const struct contender *first_for_permit(const struct lock *lock)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (contender_wants_permit(lock, c) && !contender_is_promised(c))
+            return c;
+    }
+    return NULL;
+}
+
+static const struct contender *oldest_lease(const struct lock *lock)
+{
+    const struct contender *oldest = NULL;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (contender_is_lease(c->node) && c->node->holds &&
+            (oldest == NULL || c->age_ms > oldest->age_ms))
+            oldest = c;
+    }
+    return oldest;
+}
+
+/* How many permits there are is not on the servers. But when somebody has
+ * waited for one for long, they are used up. */
+static void check_permits(struct findings *f, const struct lock *lock,
+                          const struct doctor_opts *opts)
+{
+    const struct contender *waits = first_for_permit(lock);
+    const struct contender *lease = oldest_lease(lock);
+    char who[WHO_MAX], whose[WHO_MAX];
+    char age[WORD_MAX], since[WORD_MAX];
+
+    if (opts->older_ms == 0 || waits == NULL || waits->age_ms < opts->older_ms)
+        return;
+    add(f, "no-permit", lock, waits,
+        lease == NULL
+            ? text("%s has waited for a permit for %s, and nobody has one",
+                   contender_who(waits, who), word_age(waits->age_ms, age))
+            : text(
+                  "%s has waited for a permit for %s, %zu waiting; %zu lease%s "
+                  "out, the oldest to %s, for <=%s",
+                  contender_who(waits, who), word_age(waits->age_ms, age),
+                  lock->waiters, lock->holders,
+                  lock->holders == 1 ? " is" : "s are",
+                  contender_who(lease, whose), word_age(lease->age_ms, since)),
+        lease == NULL ? text("restart that program: it may wait for nothing")
+                      : command("show", lock));
+}
+
 /* --- who watches whom --- */
 
 static void check_deaf(struct findings *f, const struct watching *w)
@@ -393,6 +491,7 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
         check_kind(f, lock);
         check_sequence(f, lock);
         check_age(f, lock, opts);
+        check_permits(f, lock, opts);
         check_acl(f, lock);
         if (opts->empty)
             check_empty(f, lock);

@@ -496,7 +496,9 @@ int locks_list(zkr_session *session, const char *root,
                          .opts = lock_opts(opts->reads),
                          .mutex = PTHREAD_MUTEX_INITIALIZER,
                          .detail = detail };
-    int rc = zkr_locks_find(session, root, &find, &found);
+    char room[ZKR_PATH_MAX + 1];
+    int rc =
+        zkr_locks_find(session, scan_whole(session, root, room), &find, &found);
 
     detail[0] = '\0';
     l.opts.flags = opts->acl ? ZKR_PARTICIPANTS_ACL : 0;
@@ -514,11 +516,8 @@ int scan_below(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan)
 {
     char detail[SCAN_DETAIL_MAX];
-    char room[ZKR_PATH_MAX + 1];
-    int rc;
+    int rc = locks_list(session, root, opts, ret_scan, detail);
 
-    root = scan_whole(session, root, room);
-    rc = locks_list(session, root, opts, ret_scan, detail);
     if (rc == ZKR_OK)
         return 0;
     return rc == ZKR_ZNONODE ? fail_missing(root)

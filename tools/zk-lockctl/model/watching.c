@@ -205,7 +205,8 @@ static bool waits_for_hidden(const struct watching *w,
 
 enum answer watching_wakes(const struct watching *w, const struct contender *c)
 {
-    if (w->servers == NULL || c->node->session_id == 0)
+    if (w->servers == NULL || c->node->session_id == 0 ||
+        contender_wants_permit(w->lock, c))
         return ANSWER_UNKNOWN;
     if (is_woken(w, c))
         return ANSWER_YES;

@@ -35,7 +35,9 @@ void watching_done(struct watching *w);
  * Servers do not report which thread of a session watches: where several of
  * them wait, the contender that an exclusive waiter waits for must be watched
  * itself. The answer is unknown where that one may not be read: then clients
- * with this library list again by a timer. */
+ * with this library list again by a timer. It is unknown of one who wants a
+ * permit of a semaphore, because that watches for children, and servers tell of
+ * watches on data only. */
 enum answer watching_wakes(const struct watching *w, const struct contender *c);
 
 /* Counts for each contender the exclusive waiters that watch it and are behind

@@ -81,13 +81,20 @@ static int64_t age_s(const struct zkr_participant *p)
     return age < 0 ? 0 : age; /* the clocks of the servers may be ahead */
 }
 
+/* What we wait for is in the path itself. A semaphore there excludes nobody
+ * else. */
+static bool is_in_queue(const struct zkr_participant *p)
+{
+    return p->kind != ZKR_PARTICIPANT_FOREIGN && strchr(p->name, '/') == NULL;
+}
+
 static size_t holders_of(const struct zkr_participants *list,
                          const struct zkr_participant **ret_first)
 {
     size_t holders = 0;
 
     for (size_t i = 0; i < list->count; i++) {
-        if (!list->items[i].holds)
+        if (!list->items[i].holds || !is_in_queue(&list->items[i]))
             continue;
         if (holders++ == 0)
             *ret_first = &list->items[i];
@@ -109,7 +116,7 @@ static void write_waiting(const struct lockctl *ctl,
     for (size_t i = 0; i < list->count && !met; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (p->kind == ZKR_PARTICIPANT_FOREIGN)
+        if (!is_in_queue(p))
             continue;
         met = p->session_id == session;
         unread = unread || (p->token == 0 && p->error == ZKR_OK);

@@ -92,7 +92,8 @@ void metrics_write(FILE *out, const struct metrics *m)
         const char *help;
         void (*write)(FILE *out, const struct lock *lock);
     } each[] = {
-        { "zklock_held", "Holders of the lock: several, if they are readers.",
+        { "zklock_held",
+          "Holders of the lock: several, if they are readers or leases.",
           write_held },
         { "zklock_waiters", "Waiters for the lock.", write_waiters },
         { "zklock_longest_wait_seconds",

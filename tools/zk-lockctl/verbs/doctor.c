@@ -241,9 +241,8 @@ const struct verb verb_doctor = {
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find what is wrong with locks, and what helps; exit code 1",
     .help =
-        "  --older DURATION    a node that holds and is older is a finding; "
-        "0:\n"
-        "                      none is (24h)\n"
+        "  --older DURATION    a node that holds, or wants a permit, and is\n"
+        "                      older is a finding; 0: none is (24h)\n"
         "  --confirm DURATION  look twice, so far apart; only what was there\n"
         "                      both times counts (1s)\n"
         "  --no-4lw            do not ask the servers who watches what\n"
@@ -256,6 +255,6 @@ const struct verb verb_doctor = {
         "\n"
         "One line for each finding: deaf-waiter, herd, persistent-contender,\n"
         "foreign-child, mixed-recipes, sequence-headroom, old-holder,\n"
-        "deadlock, open-acl, empty-directory.\n",
+        "no-permit, deadlock, open-acl, empty-directory.\n",
     .run = doctor,
 };

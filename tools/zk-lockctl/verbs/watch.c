@@ -30,7 +30,8 @@ struct watch {
     int64_t interval_ms;
     bool initial;
     struct table *csv;
-    int code; /* of the output */
+    char **paths; /* of looks */
+    int code;     /* of the output */
 };
 
 /* --- one event --- */
@@ -184,10 +185,42 @@ static int go_on(struct watch *w, struct looks *looks)
     return code;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A part of a semaphore stands for the whole. Each path once. */
+static void settle_paths(struct watch *w, struct looks *looks)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < looks->path_count; i++) {
+        char room[ZKR_PATH_MAX + 1];
+        const char *whole = scan_whole(w->ctl->session, w->paths[i], room);
+
+        if (whole != w->paths[i]) /* it is shorter */
+            (void)strcpy(w->paths[i], whole);
+    }
+    qsort(w->paths, looks->path_count, sizeof(*w->paths), by_text);
+    for (size_t i = 0; i < looks->path_count; i++) {
+        char *path = w->paths[i];
+
+        w->paths[i] = NULL;
+        if (count > 0 && strcmp(w->paths[count - 1], path) == 0)
+            free(path);
+        else
+            w->paths[count++] = path;
+    }
+    looks->path_count = count;
+}
+
 static int start(struct watch *w, struct looks *looks)
 {
     int code = lockctl_connect(w->ctl);
 
+    if (code == 0)
+        settle_paths(w, looks);
     if (code == 0 && w->ctl->format == FORMAT_CSV)
         code = table_new(w->ctl, columns, COLUMN_COUNT, &w->csv);
     if (code != 0)
@@ -231,35 +264,17 @@ static int read_options(struct watch *w, int argc, char **argv)
     return 0;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Each path once. */
 static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
 {
-    size_t count = 0;
-
     for (int i = optind; i < argc; i++) {
         char path[ZKR_PATH_MAX + 1];
 
         if (!lockctl_parse_path(argv[i], path, sizeof(path)))
             return EX_USAGE;
-        paths[count] = strdup(path);
-        if (paths[count] == NULL)
+        paths[*ret_count] = strdup(path);
+        if (paths[*ret_count] == NULL)
             return lockctl_fail_error(ZKR_ENOMEM, "");
-        count++;
-    }
-    qsort(paths, count, sizeof(*paths), by_text);
-    for (size_t i = 0; i < count; i++) {
-        char *path = paths[i];
-
-        paths[i] = NULL;
-        if (*ret_count > 0 && strcmp(paths[*ret_count - 1], path) == 0)
-            free(path);
-        else
-            paths[(*ret_count)++] = path;
+        (*ret_count)++;
     }
     return 0;
 }
@@ -276,6 +291,7 @@ static int watch(struct lockctl *ctl, int argc, char **argv)
     paths = calloc((size_t)argc + 1, sizeof(*paths));
     if (paths == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
+    w.paths = paths;
     code = read_paths(argc, argv, paths, &looks.path_count);
     if (looks.path_count > 0)
         looks.paths = (const char *const *)paths;
