@@ -231,7 +231,7 @@ static void a_second_campaign_goes_on_with_the_first(void **state)
     ok(zkr_leader_wait(a.leader, 0));
 }
 
-/* TestLeaderLatch.testRelativePath is about paths; this one about options. */
+/* TestLeaderLatch.testRelativePath */
 static void arguments_are_checked(void **state)
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
@@ -275,7 +275,6 @@ static void arguments_are_checked(void **state)
 
 /* -- on the server -------------------------------------------------------- */
 
-/* TestLeaderLatch.testCreateDeleteRace has the names; getParticipants, ids. */
 static void a_node_is_that_of_curators_latch_and_has_the_id(void **state)
 {
     static const char id[] = { 'i', '\0', 'd' };
@@ -335,7 +334,7 @@ static void a_node_in_kazoos_layout_is_that_of_its_election(void **state)
     free(name);
 }
 
-/* TestLeaderLatch.testCorrectlyNextAfterKill..., getParticipants */
+/* TestLeaderLatch.testCorrectWatching */
 static void participants_are_listed_in_their_order_with_their_ids(void **state)
 {
     struct participant more[MANY];

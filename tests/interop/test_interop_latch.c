@@ -27,8 +27,7 @@ static void c_and_an_election_with_the_subclass_exclude_each_other(void **state)
     both_exclude("latch", &c, &kazoo_subclass);
 }
 
-static void
-the_latch_of_curator_and_the_subclass_exclude_each_other(void **state)
+static void latch_of_curator_and_the_subclass_exclude_each_other(void **state)
 {
     (void)state;
     both_exclude("latch", &curator, &kazoo_subclass);
@@ -103,8 +102,7 @@ static int run_group(void)
         cmocka_unit_test(c_and_the_latch_of_curator_exclude_each_other),
         cmocka_unit_test(
             c_and_an_election_with_the_subclass_exclude_each_other),
-        cmocka_unit_test(
-            the_latch_of_curator_and_the_subclass_exclude_each_other),
+        cmocka_unit_test(latch_of_curator_and_the_subclass_exclude_each_other),
         cmocka_unit_test(c_in_kazoo_layout_and_an_election_exclude_each_other),
         cmocka_unit_test(c_waits_for_an_election_as_it_is),
         cmocka_unit_test(c_and_curator_name_the_same_leader),
