@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches that last: a read that is repeated whenever its result may have
- * changed, until the user frees it.
- *
- *   look -> read, which sets a one-shot watch -> that fires -> look ...
- *
- * While it is not freed, and the session is not over, it has a request under
- * way, or a one-shot watch set, or a timer armed; each of these leads to the
- * next look. */
+/* Watches that last: what is seen by looking, told to a callback when it is
+ * another state. */
 #include <zkrecipes/watch.h>
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/output.h"
+#include "session/look.h"
 #include "session/reply.h"
 #include "session/session.h"
-#include "session/timer_thread.h"
-#include "session/watch.h"
 
 /* A result, as far as two of them are compared. */
 struct state {
@@ -29,17 +20,13 @@ struct state {
 
 struct zkr_watch {
     struct zkr_session *session;
-    char *path; /* with the chroot */
     enum zkr_watch_what what;
     zkr_watch_fn fn;
     void *user;
 
-    atomic_uint refs; /* the user's, of a request under way, of a callback */
+    atomic_uint refs; /* the user's, and that of a callback */
     /* under the session lock */
-    bool freed;
-    struct zkr__op op;        /* the read */
-    struct zkr__watch *watch; /* which the read sets, or has set */
-    struct zkr__timer again;  /* after an error */
+    struct zkr__look *look;
 
     uint64_t epoch; /* in which `last` was read; 0: nothing was read yet */
     struct state last;
@@ -60,14 +47,8 @@ static void unref(struct zkr_watch *w)
     if (atomic_fetch_sub(&w->refs, 1) != 1)
         return;
     zkr_reply_free(w->reply);
-    free(w->path);
     free(w);
     zkr__session_unref(s);
-}
-
-static bool is_over(const struct zkr_watch *w)
-{
-    return w->freed || w->session->over != 0;
 }
 
 /* -- what is told --------------------------------------------------------- */
@@ -122,12 +103,13 @@ static enum zkr_watch_why why_now(const struct zkr_watch *w)
 
 /* Tells a result, unless it is the one that was told last. Returns false when
  * there is no memory for it. */
-static bool tell_locked(struct zkr_watch *w,
-                        const struct zkr__zk_reply *from) ZKR__LOCKED
+static bool on_seen(void *owner, const struct zkr__zk_reply *from)
 {
+    struct zkr_watch *w = owner;
     const struct state state = { from->rc, from->stat };
     struct zkr_reply *reply = NULL;
 
+    zkr__session_assert_locked(w->session);
     if (w->epoch == w->session->epoch && !differs(w, &state))
         return true;
     if (from->rc == ZKR_OK && (reply = zkr__reply_copy(from, 0)) == NULL)
@@ -143,155 +125,6 @@ static bool tell_locked(struct zkr_watch *w,
     return true;
 }
 
-/* -- looking -------------------------------------------------------------- */
-
-static void look_locked(struct zkr_watch *w) ZKR__LOCKED;
-static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply);
-
-static void on_again(struct zkr__timer *timer)
-{
-    struct zkr_watch *w = ZKR__CONTAINER(timer, struct zkr_watch, again);
-
-    zkr__session_assert_locked(w->session);
-    look_locked(w);
-}
-
-static void look_later_locked(struct zkr_watch *w) ZKR__LOCKED
-{
-    zkr__timer_thread_arm_locked(
-        w->session, &w->again,
-        zkr__clock_deadline(w->session->opts.retry.cap_ms), on_again);
-}
-
-static void forget_locked(struct zkr_watch *w) ZKR__LOCKED
-{
-    zkr__watch_forget_locked(w->watch);
-    w->watch = NULL;
-}
-
-static void on_fired(void *owner, bool deleted)
-{
-    struct zkr_watch *w = owner;
-
-    (void)deleted;
-    zkr__session_assert_locked(w->session);
-    w->watch = NULL;
-    look_locked(w);
-}
-
-/* The handle is closed. If a read for the next one waits already, the watch
- * that it was to set has gone, too. */
-static void on_lost(void *owner)
-{
-    struct zkr_watch *w = owner;
-
-    zkr__session_assert_locked(w->session);
-    w->watch = NULL;
-    if (zkr__op_cancel_locked(&w->op))
-        unref(w); /* the user still has a reference */
-    look_locked(w);
-}
-
-static void read_locked(struct zkr_watch *w, enum zkr__zk_type type) ZKR__LOCKED
-{
-    w->watch = zkr__watch_new_locked(w->session, w->path, w, on_fired);
-    if (w->watch == NULL) {
-        look_later_locked(w);
-        return;
-    }
-    w->watch->lost = on_lost;
-    w->watch->children = type == ZKR__ZK_SURVEY;
-    w->op.request.watch = w->watch;
-    (void)atomic_fetch_add(&w->refs, 1);
-    zkr__op_start_locked(&w->op, type, w->path, ZKR__RETRY_ALWAYS, on_read);
-}
-
-static enum zkr__zk_type read_of(enum zkr_watch_what what)
-{
-    switch (what) {
-    case ZKR_WATCH_DATA:
-        return ZKR__ZK_GET;
-    case ZKR_WATCH_EXISTS:
-        return ZKR__ZK_EXISTS;
-    case ZKR_WATCH_CHILDREN:
-        return ZKR__ZK_SURVEY;
-    }
-    abort();
-}
-
-/* The read has set the watch. For a node that was missing, that was EXISTS; it
- * may have been created meanwhile. */
-static void watched_locked(struct zkr_watch *w, enum zkr__zk_type type,
-                           const struct zkr__zk_reply *reply) ZKR__LOCKED
-{
-    if (reply->rc == ZKR_OK && type != read_of(w->what)) {
-        forget_locked(w);
-        look_locked(w);
-    } else if (!tell_locked(w, reply)) {
-        forget_locked(w);
-        look_later_locked(w);
-    }
-}
-
-static void not_watched_locked(struct zkr_watch *w,
-                               const struct zkr__zk_reply *reply) ZKR__LOCKED
-{
-    if (is_over(w))
-        return;
-    if (zkr__error_outcome(reply->rc) == ZKR__OVER) {
-        look_locked(w);
-    } else if (reply->rc == ZKR_ZNONODE) {
-        read_locked(w, ZKR__ZK_EXISTS);
-    } else {
-        (void)tell_locked(w, reply);
-        look_later_locked(w);
-    }
-}
-
-static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr_watch *w = ZKR__CONTAINER(op, struct zkr_watch, op);
-    enum zkr__zk_type type = op->request.type;
-    struct zkr__watch *watch = w->watch;
-    bool is_set = reply->rc == ZKR_OK ||
-                  (reply->rc == ZKR_ZNONODE && type == ZKR__ZK_EXISTS);
-
-    zkr__session_assert_locked(op->session);
-    if (!is_set || w->freed)
-        w->watch = NULL;
-    if (!is_set) {
-        zkr__watch_not_set_locked(watch, type, reply->rc);
-        not_watched_locked(w, reply);
-    } else if (w->freed) {
-        zkr__watch_remove_locked(watch);
-    } else if (!is_over(w)) {
-        watched_locked(w, type, reply);
-    }
-    unref(w);
-}
-
-static void look_locked(struct zkr_watch *w)
-{
-    if (!is_over(w))
-        read_locked(w, read_of(w->what));
-}
-
-static void stop_locked(struct zkr_watch *w) ZKR__LOCKED
-{
-    w->freed = true;
-    w->op.retry = ZKR__RETRY_NEVER;
-    zkr__timer_thread_disarm_locked(w->session, &w->again);
-    if (zkr__op_cancel_locked(&w->op)) {
-        zkr__watch_not_sent_locked(w->watch);
-        unref(w); /* the user still has a reference */
-    } else if (w->op.where == ZKR__OP_IDLE && w->watch != NULL) {
-        zkr__watch_remove_locked(w->watch);
-    } else {
-        return; /* on_read() */
-    }
-    w->watch = NULL;
-}
-
 /* -- the interface -------------------------------------------------------- */
 
 static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
@@ -300,7 +133,8 @@ static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
 {
     struct zkr_watch *w = calloc(1, sizeof(*w));
 
-    if (w == NULL || (w->path = zkr__session_full_path(s, path)) == NULL) {
+    if (w == NULL ||
+        (w->look = zkr__look_new(s, path, what, w, on_seen)) == NULL) {
         free(w);
         return NULL;
     }
@@ -310,7 +144,6 @@ static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
     w->fn = fn;
     w->user = user;
     atomic_init(&w->refs, 1);
-    zkr__op_init(&w->op, s);
     zkr__notice_init(&w->notice, run_told);
     return w;
 }
@@ -348,9 +181,10 @@ enum zkr_error zkr_session_watch(zkr_session *s, const char *path,
     zkr__session_lock(s);
     if (s->over != 0) {
         rc = zkr__fail(s->over, "watch '%.300s': the session is over", path);
+        zkr__look_stop_locked(w->look);
     } else {
         *ret_watch = w;
-        look_locked(w);
+        zkr__look_start_locked(w->look);
     }
     zkr__session_unlock(s);
     if (rc != ZKR_OK)
@@ -363,7 +197,7 @@ void zkr_watch_free(zkr_watch *w)
     if (w == NULL || zkr__session_check(w->session, "watch") != ZKR_OK)
         return;
     zkr__session_lock(w->session);
-    stop_locked(w);
+    zkr__look_stop_locked(w->look);
     (void)zkr__dispatch_withdraw_unlocks(w->session, &w->notice);
     zkr__session_unlock(w->session);
     unref(w);
