@@ -11,8 +11,8 @@
 #include "base/opts.h"
 #include "base/output.h"
 #include "lock/lock.h"
-#include "lock/parents.h"
 #include "mutex_recipe.h"
+#include "node.h"
 #include "number.h"
 
 #define PROMOTE_AFTER 10
@@ -146,21 +146,6 @@ static int read_node(const zkr_counter *c, int64_t timeout_ms,
     return rc;
 }
 
-static int create_node(const zkr_counter *c, const char *data, int64_t deadline)
-{
-    int rc = ZKR_OK;
-
-    do {
-        if (rc == ZKR_ZNONODE)
-            rc = zkr__parents_make(c->session, c->path,
-                                   zkr__clock_left_ms(deadline));
-        if (rc == ZKR_OK)
-            rc = zkr_session_create(c->session, c->path, data, c->size, NULL,
-                                    zkr__clock_left_ms(deadline), NULL);
-    } while (rc == ZKR_ZNONODE && zkr__clock_now() < deadline);
-    return rc;
-}
-
 static int write_node(const zkr_counter *c, int64_t value, int32_t version,
                       int64_t deadline)
 {
@@ -168,7 +153,8 @@ static int write_node(const zkr_counter *c, int64_t value, int32_t version,
 
     zkr__number_format(data, value, c->size);
     if (version == ZKR_COUNTER_ABSENT)
-        return create_node(c, data, deadline);
+        return zkr__node_create(c->session, c->path, data, c->size, NULL,
+                                deadline);
     return zkr_session_set(c->session, c->path, data, c->size, version,
                            zkr__clock_left_ms(deadline), NULL);
 }

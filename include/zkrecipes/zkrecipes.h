@@ -21,6 +21,7 @@
 #ifndef ZKRECIPES_ZKRECIPES_H
 #define ZKRECIPES_ZKRECIPES_H
 
+#include <zkrecipes/barrier.h>
 #include <zkrecipes/client.h>
 #include <zkrecipes/counter.h>
 #include <zkrecipes/declare.h>

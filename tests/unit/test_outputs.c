@@ -69,6 +69,8 @@ CALL(zkr_semaphore_acquire_async, given.semaphore, 0, NULL, NULL)
 CALL(zkr_semaphore_acquire_many_async, given.semaphore, 1, 0, NULL, NULL)
 CALL(zkr_rwlock_downgrade, given.rwlock, given.grant)
 CALL(zkr_grant_guarded_set, given.grant, given.path, NULL, 0, 0, 0)
+CALL(zkr_barrier_new, given.session, "")
+CALL(zkr_double_barrier_new, given.session, "", 2)
 CALL(zkr_counter_new, given.session, "", NULL)
 CALL(zkr_counter_get, given.counter, 0, &(int64_t){ 0 })
 CALL(zkr_counter_add, given.counter, 1, 0)
@@ -123,6 +125,8 @@ static const struct row {
     ROW(zkr_semaphore_acquire_many_async, POINTER),
     ROW(zkr_rwlock_downgrade, POINTER),
     ROW(zkr_grant_guarded_set, sizeof(struct zkr_stat), 0),
+    ROW(zkr_barrier_new, POINTER),
+    ROW(zkr_double_barrier_new, POINTER),
     ROW(zkr_counter_new, POINTER),
     ROW(zkr_counter_get, sizeof(int32_t), 0),
     ROW(zkr_counter_add, sizeof(int64_t), 0),

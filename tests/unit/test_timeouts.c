@@ -2,8 +2,8 @@
 /* Tests that a timeout means the same in every function that waits for the
  * servers, while they are silent: 0 waits for reply_timeout_ms, more than 0 for
  * so long, less than 0 without limit. tests/api/tables.sh checks that no
- * function is missing; test_fence.c has that of a fence, which needs no server.
- */
+ * function is missing; test_fence.c has that of a fence, which needs no server,
+ * and integration/test_barrier.c that of leaving a double barrier. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -32,6 +32,7 @@ static struct {
     zkr_semaphore *semaphore;
     zkr_grant *grant; /* of another lock object */
     zkr_counter *counter;
+    zkr_barrier *barrier;
 } it;
 
 static int setup(uint32_t reply_timeout_ms)
@@ -61,6 +62,8 @@ static int setup(uint32_t reply_timeout_ms)
         ZKR_OK);
     assert_int_equal(
         zkr_semaphore_new(it.session, "/lock", 2, NULL, &it.semaphore), ZKR_OK);
+    assert_int_equal(zkr_barrier_new(it.session, "/barrier", &it.barrier),
+                     ZKR_OK);
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
     return 0;
@@ -92,6 +95,7 @@ static int teardown(void **state)
     zkr_counter_free(it.counter);
     zkr_leader_free(it.leader);
     zkr_semaphore_free(it.semaphore);
+    zkr_barrier_free(it.barrier);
     return 0;
 }
 
@@ -194,6 +198,17 @@ static int call_zkr_counter_compare_and_set(int64_t timeout_ms)
     return zkr_counter_compare_and_set(it.counter, 0, 1, timeout_ms, &found);
 }
 
+static int call_zkr_double_barrier_enter(int64_t timeout_ms)
+{
+    zkr_double_barrier *member;
+    int rc = zkr_double_barrier_new(it.session, "/double", 2, &member);
+
+    if (rc == ZKR_OK)
+        rc = zkr_double_barrier_enter(member, timeout_ms);
+    zkr_double_barrier_free(member);
+    return rc;
+}
+
 static int commit(int64_t timeout_ms, bool guarded)
 {
     zkr_txn *txn;
@@ -236,6 +251,9 @@ CALL(zkr_session_sync, it.session, timeout_ms)
 CALL(zkr_session_create, it.session, "/a", "", 0, NULL, timeout_ms, NULL)
 CALL(zkr_session_set, it.session, "/a", "", 0, 0, timeout_ms, NULL)
 CALL(zkr_session_delete, it.session, "/a", 0, timeout_ms)
+CALL(zkr_barrier_set, it.barrier, timeout_ms)
+CALL(zkr_barrier_remove, it.barrier, timeout_ms)
+CALL(zkr_barrier_wait, it.barrier, timeout_ms)
 CALL(zkr_counter_add, it.counter, 1, timeout_ms, NULL)
 CALL(zkr_counter_set, it.counter, 1, ZKR_ANY_VERSION, timeout_ms)
 CALL(zkr_participants_break, it.session, zkr_grant_node(it.grant), 1,
@@ -274,6 +292,10 @@ static const struct row {
     ROW(zkr_participants_list),
     ROW(zkr_participants_break),
     ROW(zkr_locks_find),
+    ROW(zkr_barrier_set),
+    ROW(zkr_barrier_remove),
+    ROW(zkr_barrier_wait),
+    ROW(zkr_double_barrier_enter),
     ROW(zkr_counter_get),
     ROW(zkr_counter_add),
     ROW(zkr_counter_compare_and_set),

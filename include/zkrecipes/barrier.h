@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Barriers: programs wait until they may go on.
+ *
+ * A barrier is set, and all who come wait until somebody removes it. Anybody
+ * may set it and remove it; it stays when the program that has set it ends. So
+ * it is one switch for many programs: "no jobs while the schema changes".
+ *
+ * A double barrier lets a number of members begin together and end together.
+ * Each enters, and waits until so many have entered; each leaves, and waits
+ * until all have left.
+ *
+ * The nodes are those of Curator's DistributedBarrier (the path itself,
+ * persistent) and DistributedDoubleBarrier (one child for each member,
+ * ephemeral, named by a UUID, and "ready", persistent, as soon as there are
+ * enough), so C and Java programs may wait for each other.
+ *
+ * A wait reads the node with a watch until it is as it should be. So it goes on
+ * over lost connections and in new sessions, and a wake-up by itself lets
+ * nobody pass. The watch is removed when the wait ends. What a wait has seen
+ * was there after the call began.
+ *
+ * What an unknown outcome leaves open is asked for again: to set, to remove, to
+ * enter and to leave may be done twice. Only when the deadline passes
+ * meanwhile, or the session is closed, the call returns ZKR_EUNKNOWN.
+ *
+ * There is no form with a callback: these calls wait for others by their
+ * nature, and a program that cannot wait has zkr_session_watch() for the node
+ * of a barrier.
+ *
+ * Time      @p timeout_ms: zkrecipes.h says what it means. With 0 nobody else
+ *           is waited for: ZKR_EBUSY.
+ * Threads   Any; not in a callback of the session (ZKR_EDEADLK). A program with
+ *           its own loop may call them in that thread.
+ * Errors    ZKR_ETIMEDOUT, ZKR_EBUSY: others have not done their part.
+ *           ZKR_EUNREACHABLE: no answer before the deadline.
+ *           ZKR_EUNKNOWN: see above.
+ *           ZKR_ZNOAUTH, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EINVAL, ZKR_EPATH,
+ *           ZKR_ETOOLONG, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_ZAUTHFAILED,
+ *           ZKR_EFORKED.
+ * Source    Curator DistributedBarrier, DistributedDoubleBarrier.
+ * Example   examples/barrier.c
+ */
+#ifndef ZKRECIPES_BARRIER_H
+#define ZKRECIPES_BARRIER_H
+
+#include <stdint.h>
+
+#include <zkrecipes/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- the barrier ----------------------------------------------------------- */
+
+/** A barrier, which any number of threads may share. */
+typedef struct zkr_barrier zkr_barrier;
+
+/**
+ * Make a handle for the barrier at @p path. Sends nothing. Paths are as those
+ * of zkr_mutex_new().
+ *
+ * Threads   Any.
+ * Owns      The path is copied. The caller frees the barrier; it may outlive
+ *           the session, and then answers ZKR_ECLOSED.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_barrier_new(zkr_session *session, const char *path,
+                zkr_barrier **ret_barrier);
+
+/** Free the handle, not the node. No call may be under way. NULL is
+ *  allowed. */
+ZKR_API void zkr_barrier_free(zkr_barrier *barrier);
+
+/** Set the barrier. One that is set stays set. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_set(zkr_barrier *barrier,
+                                                      int64_t timeout_ms);
+
+/** Remove the barrier, if it is set: all who wait go on. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_remove(zkr_barrier *barrier,
+                                                         int64_t timeout_ms);
+
+/** Wait until the barrier is not set. It may be set again when the call
+ *  returns. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_wait(zkr_barrier *barrier,
+                                                       int64_t timeout_ms);
+
+/** The path as it was given to zkr_barrier_new(). Valid until the barrier is
+ *  freed; NULL for NULL. */
+ZKR_API const char *zkr_barrier_path(const zkr_barrier *barrier);
+
+/* -- the double barrier ---------------------------------------------------- */
+
+/** A member of a double barrier: each member has its own. */
+typedef struct zkr_double_barrier zkr_double_barrier;
+
+/**
+ * Make a member of the double barrier at @p path, which opens when @p members
+ * (at least 1) have entered; all give the same number. Sends nothing. Paths are
+ * as those of zkr_mutex_new().
+ *
+ * Threads   Any.
+ * Owns      The path is copied. The caller frees the member; it may outlive the
+ *           session, and then answers ZKR_ECLOSED.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_double_barrier_new(zkr_session *session, const char *path, uint32_t members,
+                       zkr_double_barrier **ret_member);
+
+/** Free the member. One that is inside leaves without waiting. No call may be
+ *  under way. NULL is allowed. */
+ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
+
+/**
+ * Enter, and wait until as many as the barrier is for have entered.
+ *
+ * When there are enough, one of them makes "ready", and that lets all in, and
+ * whoever comes later, until they leave. "ready" stays when all members die
+ * inside: then delete it.
+ *
+ * A member whose session ends while it waits enters again in the next one. A
+ * member that dies does not count from the end of its session on.
+ *
+ * Threads   One call at a time for each member.
+ * On error  This member is outside. Its node is gone, or is being deleted in
+ *           the background (in Curator it stays). If others have counted it
+ *           right before, they may be inside without it.
+ * Errors    ZKR_EINVAL: it has entered already. See also the top.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_double_barrier_enter(zkr_double_barrier *member, int64_t timeout_ms);
+
+/**
+ * Leave, and wait until all who were inside have left. A member that dies
+ * inside has left with the end of its session. Who enters meanwhile is not
+ * waited for.
+ *
+ * Threads   One call at a time for each member.
+ * On error  This member is outside, except with ZKR_EDEADLK, ZKR_EFORKED and
+ *           ZKR_EINVAL. Its node is gone, or is being deleted in the
+ *           background.
+ * Errors    ZKR_ELOST: all have left, but the session of this member ended
+ *           while it was inside: the others counted it as having left, and may
+ *           have left before it.
+ *           ZKR_ENOTHELD: it is not inside. See also the top.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_double_barrier_leave(zkr_double_barrier *member, int64_t timeout_ms);
+
+/** The path as it was given to zkr_double_barrier_new(). Valid until the member
+ *  is freed; NULL for NULL. */
+ZKR_API const char *zkr_double_barrier_path(const zkr_double_barrier *member);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The barrier: one node, and all wait until it has gone. */
+#include <zkrecipes/barrier.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/output.h"
+#include "lock/lock.h"
+#include "node.h"
+#include "session/await.h"
+
+static const char noun[] = "barrier";
+
+static const struct zkr__await is_gone = { noun, "it is set", ZKR_WATCH_EXISTS,
+                                           zkr__await_absence };
+
+struct zkr_barrier {
+    zkr_session *session;
+    char *path;
+};
+
+static int check(const zkr_barrier *b)
+{
+    if (b == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
+    return zkr__session_check(b->session, noun);
+}
+
+enum zkr_error zkr_barrier_new(zkr_session *session, const char *path,
+                               zkr_barrier **ret_barrier)
+{
+    zkr_barrier *b;
+    int rc = ZKR__OUTPUT(ret_barrier);
+
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(session, "session");
+    if (rc == ZKR_OK)
+        rc = zkr__lock_check_path(session, noun, path);
+    if (rc != ZKR_OK)
+        return rc;
+    b = calloc(1, sizeof(*b));
+    if (b == NULL || (b->path = strdup(path)) == NULL) {
+        free(b);
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+    }
+    zkr__session_ref(session);
+    b->session = session;
+    *ret_barrier = b;
+    return ZKR_OK;
+}
+
+void zkr_barrier_free(zkr_barrier *b)
+{
+    if (b == NULL || check(b) != ZKR_OK)
+        return;
+    zkr__session_unref(b->session);
+    free(b->path);
+    free(b);
+}
+
+const char *zkr_barrier_path(const zkr_barrier *b)
+{
+    return b == NULL ? NULL : b->path;
+}
+
+enum zkr_error zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
+{
+    int rc = check(b);
+
+    if (rc == ZKR_OK)
+        rc = zkr__node_put(b->session, b->path, ZKR_CREATE_PERSISTENT,
+                           zkr__session_deadline(b->session, timeout_ms));
+    return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
+}
+
+enum zkr_error zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
+{
+    int rc = check(b);
+
+    if (rc == ZKR_OK)
+        rc = zkr__node_remove(b->session, b->path,
+                              zkr__session_deadline(b->session, timeout_ms));
+    return rc;
+}
+
+enum zkr_error zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
+{
+    int rc = check(b);
+
+    if (rc == ZKR_OK)
+        rc = zkr__await(&is_gone, b->session, b->path, NULL, timeout_ms);
+    return rc;
+}

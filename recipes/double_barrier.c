@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The double barrier: members enter together, and leave together.
+ *
+ * Each has a node. Who finds enough of them makes "ready", and all others wait
+ * for that. To leave, the member whose node is the lowest waits until the
+ * others have gone, the highest first, and the others go and wait for the
+ * lowest: so all wait for all, and each watches one node. */
+#include <zkrecipes/barrier.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "base/path.h"
+#include "base/random.h"
+#include "lock/lock.h"
+#include "node.h"
+#include "session/await.h"
+#include "session/discard.h"
+
+#define READY "ready"
+
+static const char noun[] = "double barrier";
+
+struct zkr_double_barrier {
+    zkr_session *session;
+    char *path;
+    char *ready;
+    uint32_t members;
+    /* of one thread at a time */
+    bool inside;
+    char name[ZKR__UUID_LEN + 1]; /* of the node of this time */
+    char *node;                   /* its path */
+    struct zkr__discard *discard; /* of it */
+};
+
+/* The end of a call. */
+struct until {
+    int64_t timeout_ms; /* of the caller */
+    int64_t deadline;
+};
+
+static struct until until(const zkr_double_barrier *m, int64_t timeout_ms)
+{
+    return (struct until){ timeout_ms,
+                           zkr__session_deadline(m->session, timeout_ms) };
+}
+
+/* For a wait for others. */
+static int64_t patience_ms(const struct until *until)
+{
+    return until->timeout_ms == 0 ? 0 : zkr__clock_left_ms(until->deadline);
+}
+
+/* -- the handle ------------------------------------------------------------ */
+
+static int check(const zkr_double_barrier *m)
+{
+    if (m == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
+    return zkr__session_check(m->session, noun);
+}
+
+static void free_member(zkr_double_barrier *m)
+{
+    if (m != NULL) {
+        free(m->path);
+        free(m->ready);
+    }
+    free(m);
+}
+
+enum zkr_error zkr_double_barrier_new(zkr_session *session, const char *path,
+                                      uint32_t members,
+                                      zkr_double_barrier **ret_member)
+{
+    zkr_double_barrier *m;
+    int rc = ZKR__OUTPUT(ret_member);
+
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(session, "session");
+    if (rc == ZKR_OK)
+        rc = zkr__lock_check_path(session, noun, path);
+    if (rc == ZKR_OK && members == 0)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': 0 members", noun, path);
+    if (rc != ZKR_OK)
+        return rc;
+    m = calloc(1, sizeof(*m));
+    if (m == NULL || (m->path = strdup(path)) == NULL ||
+        (m->ready = zkr__path_join(path, READY)) == NULL) {
+        free_member(m);
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+    }
+    zkr__session_ref(session);
+    m->session = session;
+    m->members = members;
+    *ret_member = m;
+    return ZKR_OK;
+}
+
+const char *zkr_double_barrier_path(const zkr_double_barrier *m)
+{
+    return m == NULL ? NULL : m->path;
+}
+
+static int begin(zkr_double_barrier *m)
+{
+    zkr__random_uuid(m->name);
+    m->node = zkr__path_join(m->path, m->name);
+    m->discard = m->node == NULL ? NULL : zkr__discard_new(m->session, m->node);
+    if (m->discard != NULL)
+        return ZKR_OK;
+    free(m->node);
+    return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, m->path);
+}
+
+/* The node has gone, or goes in the background. */
+static void end(zkr_double_barrier *m, bool is_gone)
+{
+    if (is_gone)
+        zkr__discard_free(m->discard);
+    else
+        zkr__discard_run(m->discard);
+    free(m->node);
+    m->inside = false;
+}
+
+void zkr_double_barrier_free(zkr_double_barrier *m)
+{
+    if (m == NULL || check(m) != ZKR_OK)
+        return;
+    if (m->inside)
+        end(m, false);
+    zkr__session_unref(m->session);
+    free_member(m);
+}
+
+/* -- entering -------------------------------------------------------------- */
+
+/* No error: the session has ended, and our node with it. */
+#define ENTER_AGAIN 1
+
+static const struct zkr__await old_node_is_gone = {
+    noun, "our node of the session before is still there", ZKR_WATCH_EXISTS,
+    zkr__await_absence
+};
+
+/* Tells whether the node that is there is of the present session. */
+static int find_owner(const zkr_double_barrier *m, int64_t deadline,
+                      bool *ret_is_ours)
+{
+    struct zkr_reply *reply;
+    int rc = zkr_session_exists(m->session, m->node,
+                                zkr__clock_left_ms(deadline), &reply);
+
+    *ret_is_ours = false;
+    if (rc != ZKR_OK)
+        return rc == ZKR_ZNONODE ? ZKR_OK : rc;
+    *ret_is_ours = reply->stat.ephemeral_owner == zkr_session_id(m->session);
+    zkr_reply_free(reply);
+    return ZKR_OK;
+}
+
+/* Nobody else has this name. If the node is of a session that has ended, it
+ * goes; two nodes of one member would be counted as two. */
+static int put_node(const zkr_double_barrier *m, int64_t deadline)
+{
+    for (;;) {
+        bool is_ours;
+        int rc =
+            zkr__node_put(m->session, m->node, ZKR_CREATE_EPHEMERAL, deadline);
+
+        if (rc != ZKR_ZNODEEXISTS)
+            return rc;
+        rc = find_owner(m, deadline, &is_ours);
+        if (rc != ZKR_OK || is_ours)
+            return rc;
+        rc = zkr__await(&old_node_is_gone, m->session, m->node, NULL,
+                        zkr__clock_left_ms(deadline));
+        if (rc != ZKR_OK)
+            return rc;
+    }
+}
+
+static bool has_name(const struct zkr_reply *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct entry {
+    struct zkr_session *session;
+    uint64_t epoch; /* of our node */
+};
+
+static int judge_ready(const struct zkr__zk_reply *reply, void *user)
+{
+    const struct entry *entry = user;
+
+    if (entry->session->epoch != entry->epoch)
+        return ENTER_AGAIN;
+    return zkr__await_presence(reply, NULL);
+}
+
+static const struct zkr__await is_ready = { noun, "too few have entered",
+                                            ZKR_WATCH_EXISTS, judge_ready };
+
+/* The last one to enter sees the nodes of all. */
+static int join(const zkr_double_barrier *m, uint64_t epoch,
+                const struct until *until)
+{
+    struct entry entry = { m->session, epoch };
+    struct zkr_reply *list;
+    bool is_open, are_enough, is_there;
+    int rc = zkr_session_children(m->session, m->path,
+                                  zkr__clock_left_ms(until->deadline), &list);
+
+    if (rc != ZKR_OK)
+        return rc == ZKR_ZNONODE ? ENTER_AGAIN : rc;
+    is_there = has_name(list, m->name);
+    is_open = has_name(list, READY);
+    are_enough = list->count >= m->members;
+    zkr_reply_free(list);
+    if (!is_there)
+        return ENTER_AGAIN;
+    if (is_open)
+        return ZKR_OK;
+    if (!are_enough)
+        return zkr__await(&is_ready, m->session, m->ready, &entry,
+                          patience_ms(until));
+    rc = zkr__node_put(m->session, m->ready, ZKR_CREATE_PERSISTENT,
+                       until->deadline);
+    return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
+}
+
+static int enter(const zkr_double_barrier *m, const struct until *until)
+{
+    int rc;
+
+    do {
+        uint64_t epoch = zkr_session_epoch(m->session);
+
+        if (zkr__clock_now() >= until->deadline)
+            return zkr__fail(ZKR_ETIMEDOUT, "%s '%.300s': our node goes again",
+                             noun, m->path);
+        rc = put_node(m, until->deadline);
+        if (rc == ZKR_OK)
+            rc = join(m, epoch, until);
+    } while (rc == ENTER_AGAIN);
+    return rc;
+}
+
+enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
+                                        int64_t timeout_ms)
+{
+    struct until limit;
+    int rc = check(m);
+
+    if (rc == ZKR_OK && m->inside)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it has entered already", noun,
+                       m->path);
+    if (rc == ZKR_OK)
+        rc = begin(m);
+    if (rc != ZKR_OK)
+        return rc;
+    limit = until(m, timeout_ms);
+    rc = enter(m, &limit);
+    if (rc == ZKR_OK)
+        m->inside = true;
+    else
+        end(m, rc == ZKR_EDEADLK);
+    return rc;
+}
+
+/* -- leaving --------------------------------------------------------------- */
+
+static const struct zkr__await another_has_left = { noun, "another is inside",
+                                                    ZKR_WATCH_EXISTS,
+                                                    zkr__await_absence };
+
+/* No error: all others have left. */
+#define ALONE 1
+
+struct leaving {
+    const zkr_double_barrier *member;
+    struct until until;
+    struct zkr_reply *first; /* the list at the beginning: whom to wait for */
+    bool has_left;           /* our node has gone */
+    bool was_lost;           /* ... by itself */
+};
+
+struct others {
+    bool has_us;
+    const char *lowest; /* NULL: there is nobody */
+    const char *highest;
+};
+
+/* Those who have entered since are of the next time. */
+static struct others find_others(const struct leaving *l,
+                                 const struct zkr_reply *list)
+{
+    struct others others = { .has_us = has_name(list, l->member->name) };
+
+    for (size_t i = 0; i < list->count; i++) {
+        const char *name = list->names[i];
+
+        if (strcmp(name, READY) == 0 || strcmp(name, l->member->name) == 0 ||
+            !has_name(l->first, name))
+            continue;
+        if (others.lowest == NULL || strcmp(name, others.lowest) < 0)
+            others.lowest = name;
+        if (others.highest == NULL || strcmp(name, others.highest) > 0)
+            others.highest = name;
+    }
+    return others;
+}
+
+static int wait_for(const struct leaving *l, const char *name)
+{
+    char *path = zkr__path_join(l->member->path, name);
+    int rc;
+
+    if (path == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
+                         l->member->path);
+    rc = zkr__await(&another_has_left, l->member->session, path, NULL,
+                    patience_ms(&l->until));
+    free(path);
+    return rc;
+}
+
+static int go(struct leaving *l)
+{
+    int rc = ZKR_OK;
+
+    if (!l->has_left)
+        rc = zkr__node_remove(l->member->session, l->member->node,
+                              l->until.deadline);
+    l->has_left = l->has_left || rc == ZKR_OK;
+    return rc;
+}
+
+static void lose(struct leaving *l)
+{
+    l->was_lost = l->was_lost || !l->has_left;
+    l->has_left = true;
+}
+
+/* Returns ZKR_OK when one that was waited for has gone. */
+static int step(struct leaving *l, const struct zkr_reply *list)
+{
+    struct others others = find_others(l, list);
+    int rc;
+
+    if (!others.has_us)
+        lose(l);
+    if (others.lowest == NULL)
+        return ALONE;
+    if (!l->has_left && strcmp(l->member->name, others.lowest) < 0)
+        return wait_for(l, others.highest);
+    rc = go(l);
+    return rc == ZKR_OK ? wait_for(l, others.lowest) : rc;
+}
+
+static int look_and_step(struct leaving *l)
+{
+    const zkr_double_barrier *m = l->member;
+    struct zkr_reply *list;
+    int rc = zkr_session_children(m->session, m->path,
+                                  zkr__clock_left_ms(l->until.deadline), &list);
+
+    if (rc == ZKR_ZNONODE) { /* all nodes have gone, and then this one */
+        lose(l);
+        return ALONE;
+    }
+    if (rc != ZKR_OK)
+        return rc;
+    if (l->first == NULL)
+        l->first = list;
+    rc = step(l, list);
+    if (list != l->first)
+        zkr_reply_free(list);
+    return rc;
+}
+
+static int leave(struct leaving *l)
+{
+    const zkr_double_barrier *m = l->member;
+    int rc;
+
+    do
+        rc = look_and_step(l);
+    while (rc == ZKR_OK);
+    if (rc == ALONE)
+        rc = go(l);
+    if (rc == ZKR_OK)
+        rc = zkr__node_remove(m->session, m->ready, l->until.deadline);
+    if (rc == ZKR_OK && l->was_lost)
+        rc = zkr__fail(ZKR_ELOST,
+                       "%s '%.300s': our node had gone while we were inside",
+                       noun, m->path);
+    return rc;
+}
+
+enum zkr_error zkr_double_barrier_leave(zkr_double_barrier *m,
+                                        int64_t timeout_ms)
+{
+    struct leaving l = { .member = m };
+    int rc = check(m);
+
+    if (rc == ZKR_OK && !m->inside)
+        rc = zkr__fail(ZKR_ENOTHELD, "%s '%.300s': it is not inside", noun,
+                       m->path);
+    if (rc != ZKR_OK)
+        return rc;
+    l.until = until(m, timeout_ms);
+    rc = leave(&l);
+    zkr_reply_free(l.first);
+    if (rc != ZKR_EDEADLK)
+        end(m, l.has_left && !l.was_lost);
+    return rc;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Awaiting: a caller who waits until a node, or the list of its children, is as
+ * it should be. */
+#include "session/await.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "session/call.h"
+#include "session/look.h"
+#include "session/session.h"
+
+struct awaiting {
+    struct zkr__call call;
+    struct zkr__look *look;
+    const struct zkr__await *await;
+    void *user;
+    bool once; /* the first result decides */
+    bool seen; /* there was one */
+};
+
+static const struct zkr__call_type awaiting_type = {
+    .noun = "wait for",
+    .size = sizeof(struct awaiting),
+};
+
+int zkr__await_absence(const struct zkr__zk_reply *reply, void *unused)
+{
+    (void)unused;
+    if (reply->rc == ZKR_ZNONODE)
+        return ZKR_OK;
+    return reply->rc == ZKR_OK ? ZKR_EBUSY : reply->rc;
+}
+
+int zkr__await_presence(const struct zkr__zk_reply *reply, void *unused)
+{
+    (void)unused;
+    return reply->rc == ZKR_ZNONODE ? ZKR_EBUSY : reply->rc;
+}
+
+static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
+{
+    struct awaiting *a = owner;
+    int rc = a->await->judge(reply, a->user);
+
+    zkr__session_assert_locked(a->call.session);
+    a->seen = true;
+    if (rc != ZKR_EBUSY || a->once)
+        zkr__call_end_locked(&a->call, rc,
+                             rc == ZKR_EBUSY ? a->await->why : "refused");
+    return true;
+}
+
+static void start_locked(struct zkr__call *call) ZKR__LOCKED
+{
+    struct awaiting *a = ZKR__CONTAINER(call, struct awaiting, call);
+
+    zkr__session_assert_locked(call->session);
+    zkr__look_start_locked(a->look);
+}
+
+static int run(struct awaiting *a)
+{
+    int rc;
+
+    a->look = zkr__look_new(a->call.session, a->call.path, a->await->what, a,
+                            on_seen);
+    if (a->look == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory",
+                         a->await->noun, a->call.path);
+    rc = zkr__call_run(&a->call, start_locked);
+    zkr__session_lock(a->call.session);
+    zkr__look_stop_locked(a->look);
+    zkr__session_unlock(a->call.session);
+    if (rc != ZKR_EBUSY && rc != ZKR_ZOPERATIONTIMEOUT)
+        return rc;
+    if (rc == ZKR_ZOPERATIONTIMEOUT)
+        rc = a->seen ? ZKR_ETIMEDOUT : ZKR_EUNREACHABLE;
+    return zkr__fail(rc, "%s '%.300s': %s", a->await->noun, a->call.path,
+                     a->seen ? a->await->why : "no answer before the deadline");
+}
+
+/* No look is behind a sync that the session has seen answered: a new session
+ * begins with a transaction, which its server has applied. */
+int zkr__await(const struct zkr__await *await, struct zkr_session *s,
+               const char *path, void *user, int64_t timeout_ms)
+{
+    int64_t deadline = zkr__session_deadline(s, timeout_ms);
+    struct awaiting *a;
+    int rc = zkr_session_sync(s, zkr__clock_left_ms(deadline));
+
+    if (rc != ZKR_OK)
+        return rc;
+    a = zkr__call_new(&awaiting_type, s, path, zkr__clock_left_ms(deadline));
+    if (a == NULL)
+        return ZKR_ENOMEM;
+    a->await = await;
+    a->user = user;
+    a->once = timeout_ms == 0;
+    rc = run(a);
+    zkr__call_unref(&a->call);
+    return rc;
+}

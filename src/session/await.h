@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Awaiting: a caller who waits until a node, or the list of its children, is as
+ * it should be. */
+#ifndef ZKR__AWAIT_H
+#define ZKR__AWAIT_H
+
+#include <zkrecipes/watch.h>
+
+#include "zk/zk.h"
+
+/* What is waited for, of one kind. */
+struct zkr__await {
+    const char *noun; /* for errors: "barrier" */
+    const char *why;  /* ... not yet: "it is still there" */
+    enum zkr_watch_what what;
+    /* Judges a result (look.h): ZKR_OK ends the wait, ZKR_EBUSY goes on
+     * waiting, anything else ends it with that error. Under the lock. */
+    int (*judge)(const struct zkr__zk_reply *reply, void *user);
+};
+
+/* The result that ends the wait was there after the call began. Reads go on in
+ * new sessions, and the retry policy does not end them. Errors: ZKR_ETIMEDOUT;
+ * ZKR_EBUSY with a timeout of 0, when the first result is not yet it;
+ * ZKR_EUNREACHABLE, ZKR_EDEADLK, ZKR_ECLOSED, ..., and those of `judge`. */
+int zkr__await(const struct zkr__await *await, struct zkr_session *s,
+               const char *path, void *user, int64_t timeout_ms);
+
+/* Judges that wait until the node has gone, or is there. */
+int zkr__await_absence(const struct zkr__zk_reply *reply, void *unused);
+int zkr__await_presence(const struct zkr__zk_reply *reply, void *unused);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Discards: ephemeral nodes of the session that nobody waits for any more, and
+ * that are deleted in the background. */
+#include "session/discard.h"
+
+#include <stdlib.h>
+
+#include "session/session.h"
+
+struct zkr__discard {
+    struct zkr__op op;
+    char *path; /* with the chroot */
+};
+
+struct zkr__discard *zkr__discard_new(struct zkr_session *s, const char *path)
+{
+    struct zkr__discard *d = calloc(1, sizeof(*d));
+
+    if (d == NULL || (d->path = zkr__session_full_path(s, path)) == NULL) {
+        free(d);
+        return NULL;
+    }
+    zkr__op_init(&d->op, s);
+    return d;
+}
+
+void zkr__discard_free(struct zkr__discard *d)
+{
+    if (d == NULL)
+        return;
+    free(d->path);
+    free(d);
+}
+
+static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    (void)reply;
+    zkr__discard_free(ZKR__CONTAINER(op, struct zkr__discard, op));
+}
+
+void zkr__discard_run(struct zkr__discard *d)
+{
+    struct zkr_session *s = d->op.session;
+    bool over;
+
+    zkr__session_lock(s);
+    over = s->over != 0;
+    if (!over)
+        zkr__op_start_locked(&d->op, ZKR__ZK_DELETE, d->path, ZKR__RETRY_ALWAYS,
+                             on_deleted);
+    zkr__session_unlock(s);
+    if (over)
+        zkr__discard_free(d);
+}

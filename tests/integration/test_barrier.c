@@ -1,0 +1,910 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of barriers and double barriers on a real server: Curator's in our
+ * words, deadlines, members that die, lost answers, expiries, servers that
+ * restart, and what is left on the servers. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+/* Each fault strikes so often. */
+#define TWICE 2
+
+static struct proxy *proxy;
+static zkr_session *s;
+static char path[64];
+static char ready[80];
+static zkr_barrier *barrier;
+
+static int setup(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    if (proxy_start(server_hosts(the_server), &proxy) != 0)
+        return -1;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    (void)snprintf(path, sizeof(path), "%s/barrier", new_path());
+    (void)snprintf(ready, sizeof(ready), "%s/ready", path);
+    ok(zkr_barrier_new(s, path, &barrier));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_forget_rules(proxy);
+    proxy_heal(proxy);
+    proxy_release(proxy);
+    zkr_barrier_free(barrier);
+    (void)zkr_session_close(s);
+    s = NULL;
+    proxy_stop(proxy);
+    return 0;
+}
+
+static bool is_there(const char *node)
+{
+    int rc = admin_exists(admin, node, NULL);
+
+    assert_true(rc == ZOK || rc == ZNONODE);
+    return rc == ZOK;
+}
+
+static bool watches_are(void *count)
+{
+    return server_watch_count(the_server) == *(int *)count;
+}
+
+static void wait_watches(int count)
+{
+    assert_true(wait_until(watches_are, &count, SOON_MS));
+}
+
+/* A thread that calls, and what came of it. */
+struct caller {
+    int (*call)(struct caller *c);
+    void *subject;
+    int64_t timeout_ms;
+    pthread_t thread;
+    atomic_bool done;
+    int rc;
+};
+
+static void *caller_main(void *arg)
+{
+    struct caller *c = arg;
+
+    c->rc = c->call(c);
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+static void start(struct caller *c, int (*call)(struct caller *), void *subject)
+{
+    *c = (struct caller){ .call = call, .subject = subject, .timeout_ms = -1 };
+    assert_int_equal(pthread_create(&c->thread, NULL, caller_main, c), 0);
+}
+
+static bool is_done(void *caller)
+{
+    return atomic_load(&((struct caller *)caller)->done);
+}
+
+static int result(struct caller *c)
+{
+    assert_true(wait_until(is_done, c, SOON_MS));
+    assert_int_equal(pthread_join(c->thread, NULL), 0);
+    return c->rc;
+}
+
+static int call_wait(struct caller *c)
+{
+    return zkr_barrier_wait(c->subject, c->timeout_ms);
+}
+
+static int call_enter(struct caller *c)
+{
+    return zkr_double_barrier_enter(c->subject, c->timeout_ms);
+}
+
+static int call_leave(struct caller *c)
+{
+    return zkr_double_barrier_leave(c->subject, c->timeout_ms);
+}
+
+/* -- the barrier ----------------------------------------------------------- */
+
+static void without_a_barrier_nobody_waits(void **state)
+{
+    (void)state;
+    ok(zkr_barrier_wait(barrier, SOON_MS));
+    ok(zkr_barrier_wait(barrier, 0));
+    ok(zkr_barrier_remove(barrier, 0));
+    assert_string_equal(zkr_barrier_path(barrier), path);
+}
+
+static void all_wait_until_it_is_removed(void **state)
+{
+    struct caller callers[8];
+    struct Stat stat;
+
+    (void)state;
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    ok(zkr_barrier_set(barrier, 0));
+    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
+    assert_int_equal(stat.ephemeralOwner, 0);
+    for (int i = 0; i < 8; i++)
+        start(&callers[i], call_wait, barrier);
+    wait_watches(1); /* of one session on one path */
+    for (int i = 0; i < 8; i++)
+        assert_false(is_done(&callers[i]));
+    ok(zkr_barrier_remove(barrier, SOON_MS));
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(result(&callers[i]), ZKR_OK);
+    assert_false(is_there(path));
+    ok(zkr_barrier_remove(barrier, SOON_MS));
+}
+
+static void it_stays_when_its_session_ends(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_barrier *b;
+
+    (void)state;
+    ok(zkr_barrier_new(other, path, &b));
+    ok(zkr_barrier_set(b, SOON_MS));
+    zkr_barrier_free(b);
+    close_session(other);
+    assert_int_equal(zkr_barrier_wait(barrier, 0), ZKR_EBUSY);
+    assert_int_equal(admin_delete(admin, path), ZOK);
+    ok(zkr_barrier_wait(barrier, SOON_MS));
+}
+
+/* Curator leaves its watch behind (CURATOR-654). */
+static void a_wait_ends_at_its_deadline_and_leaves_no_watch(void **state)
+{
+    (void)state;
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    for (int time = 0; time < TWICE; time++) {
+        struct stopwatch *w = stopwatch_start();
+
+        assert_int_equal(zkr_barrier_wait(barrier, 200), ZKR_ETIMEDOUT);
+        assert_true(stopwatch_says(w, 200, SESSION_MS / 2));
+        assert_non_null(strstr(zkr_error_detail(), path));
+        assert_int_equal(zkr_barrier_wait(barrier, 0), ZKR_EBUSY);
+        wait_watches(0);
+    }
+}
+
+static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        struct stopwatch *w = stopwatch_start();
+
+        proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REPLY);
+        assert_int_equal(zkr_barrier_wait(barrier, 200), ZKR_EUNREACHABLE);
+        assert_int_equal(zkr_barrier_set(barrier, 200), ZKR_EUNKNOWN);
+        assert_true(stopwatch_says(w, 400, SESSION_MS / 2));
+        proxy_release(proxy);
+        settle(s);
+    }
+}
+
+/* A wake-up says only that something has happened. */
+static void a_wake_up_lets_nobody_pass(void **state)
+{
+    struct caller waiting;
+
+    (void)state;
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    start(&waiting, call_wait, barrier);
+    for (int time = 0; time < TWICE; time++) {
+        wait_watches(1);
+        proxy_cut(proxy);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        proxy_heal(proxy);
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        wait_watches(1);
+        assert_int_equal(admin_set(admin, path, "changed"), ZOK);
+        settle(s);
+        assert_false(is_done(&waiting));
+        expire_and_wait(s);
+        settle(s);
+        assert_false(is_done(&waiting));
+    }
+    wait_watches(1);
+    assert_int_equal(admin_delete(admin, path), ZOK);
+    assert_int_equal(result(&waiting), ZKR_OK);
+}
+
+static void a_removal_in_between_is_seen(void **state)
+{
+    struct caller waiting;
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        ok(zkr_barrier_set(barrier, SOON_MS));
+        start(&waiting, call_wait, barrier);
+        wait_watches(1);
+        proxy_cut(proxy);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        assert_int_equal(admin_delete(admin, path), ZOK);
+        if (time == 1)
+            expire(s);
+        proxy_heal(proxy);
+        assert_int_equal(result(&waiting), ZKR_OK);
+    }
+}
+
+static void a_server_that_restarts_lets_nobody_pass(void **state)
+{
+    struct caller waiting;
+
+    (void)state;
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    start(&waiting, call_wait, barrier);
+    for (int time = 0; time < TWICE; time++) {
+        wait_watches(1);
+        server_kill9(the_server);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        settle(s);
+        assert_false(is_done(&waiting));
+    }
+    ok(zkr_barrier_remove(barrier, SOON_MS));
+    assert_int_equal(result(&waiting), ZKR_OK);
+}
+
+static void what_is_unknown_is_asked_for_again(void **state)
+{
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        proxy_rule(proxy, ZOO_CREATE2_OP, time == 0 ? 2 : 1, PROXY_DROP_REPLY);
+        ok(zkr_barrier_set(barrier, SOON_MS));
+        assert_true(is_there(path));
+        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
+        ok(zkr_barrier_remove(barrier, SOON_MS));
+        assert_false(is_there(path));
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
+        proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
+        ok(zkr_barrier_set(barrier, SOON_MS));
+        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
+        proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);
+        ok(zkr_barrier_remove(barrier, SOON_MS));
+        assert_true(proxy_rule_done(proxy));
+    }
+}
+
+static void the_end_of_the_session_ends_a_wait(void **state)
+{
+    struct caller waiting;
+
+    (void)state;
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    start(&waiting, call_wait, barrier);
+    wait_watches(1);
+    (void)zkr_session_close(s);
+    assert_int_equal(result(&waiting), ZKR_ECLOSED);
+    assert_int_equal(zkr_barrier_wait(barrier, -1), ZKR_ECLOSED);
+    assert_int_equal(zkr_barrier_set(barrier, -1), ZKR_ECLOSED);
+    zkr_barrier_free(barrier);
+    barrier = NULL;
+    s = NULL;
+}
+
+static void what_may_not_be_read_is_no_barrier_that_has_gone(void **state)
+{
+    (void)state;
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZNOAUTH);
+    assert_int_equal(zkr_barrier_wait(barrier, SOON_MS), ZKR_ZNOAUTH);
+}
+
+/* -- the double barrier ---------------------------------------------------- */
+
+#define MEMBERS 5
+
+static zkr_double_barrier *new_member_of(zkr_session *session, uint32_t members)
+{
+    zkr_double_barrier *m = NULL;
+
+    ok(zkr_double_barrier_new(session, path, members, &m));
+    return m;
+}
+
+static bool has_nodes(void *count)
+{
+    return count_children(path) == *(size_t *)count;
+}
+
+static void wait_nodes(size_t count)
+{
+    assert_true(wait_until(has_nodes, &count, SOON_MS));
+}
+
+static void members_enter_and_leave_together(void **state)
+{
+    zkr_double_barrier *members[MEMBERS];
+    struct caller callers[MEMBERS];
+
+    (void)state;
+    for (int i = 0; i < MEMBERS; i++)
+        members[i] = new_member_of(s, MEMBERS);
+    for (int time = 0; time < TWICE; time++) { /* each member twice */
+        for (int i = 0; i < MEMBERS; i++) {
+            if (i > 0)
+                wait_nodes((size_t)i);
+            for (int k = 0; k < i; k++)
+                assert_false(is_done(&callers[k]));
+            start(&callers[i], call_enter, members[i]);
+        }
+        for (int i = 0; i < MEMBERS; i++)
+            assert_int_equal(result(&callers[i]), ZKR_OK);
+        assert_true(is_there(ready));
+        for (int i = 0; i < MEMBERS; i++) {
+            settle(s);
+            for (int k = 0; k < i; k++)
+                assert_false(is_done(&callers[k]));
+            start(&callers[i], call_leave, members[i]);
+        }
+        for (int i = 0; i < MEMBERS; i++)
+            assert_int_equal(result(&callers[i]), ZKR_OK);
+        assert_false(is_there(ready));
+    }
+    for (int i = 0; i < MEMBERS; i++)
+        zkr_double_barrier_free(members[i]);
+}
+
+static void whoever_comes_later_enters_too(void **state)
+{
+    zkr_double_barrier *a = new_member_of(s, 2);
+    zkr_double_barrier *b = new_member_of(s, 2);
+    zkr_double_barrier *late = new_member_of(s, 2);
+    struct caller callers[2];
+
+    (void)state;
+    start(&callers[0], call_enter, a);
+    ok(zkr_double_barrier_enter(b, SOON_MS));
+    assert_int_equal(result(&callers[0]), ZKR_OK);
+    ok(zkr_double_barrier_enter(late, 0));
+    start(&callers[0], call_leave, a);
+    start(&callers[1], call_leave, b);
+    settle(s);
+    assert_false(is_done(&callers[0]) || is_done(&callers[1]));
+    ok(zkr_double_barrier_leave(late, SOON_MS));
+    assert_int_equal(result(&callers[0]), ZKR_OK);
+    assert_int_equal(result(&callers[1]), ZKR_OK);
+    assert_false(is_there(ready));
+    zkr_double_barrier_free(a);
+    zkr_double_barrier_free(b);
+    zkr_double_barrier_free(late);
+}
+
+static void one_alone_need_not_wait(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 1);
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        ok(zkr_double_barrier_enter(m, 0));
+        assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EINVAL);
+        assert_int_equal(count_children(path), 2);
+        ok(zkr_double_barrier_leave(m, 0));
+        assert_int_equal(zkr_double_barrier_leave(m, 0), ZKR_ENOTHELD);
+        assert_false(is_there(ready));
+    }
+    assert_string_equal(zkr_double_barrier_path(m), path);
+    zkr_double_barrier_free(m);
+}
+
+static void who_is_left_alone_goes_away_again(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        struct stopwatch *w = stopwatch_start();
+
+        assert_int_equal(zkr_double_barrier_enter(m, 200), ZKR_ETIMEDOUT);
+        assert_true(stopwatch_says(w, 200, SESSION_MS / 2));
+        assert_non_null(strstr(zkr_error_detail(), path));
+        wait_nodes(0);
+        assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
+        wait_nodes(0);
+        wait_watches(0);
+    }
+    zkr_double_barrier_free(m);
+}
+
+/* Its node would count until the end of the session. */
+static void a_deadline_without_an_answer_leaves_no_node(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+
+    (void)state;
+    assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
+    for (int time = 0; time < TWICE; time++) {
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+        assert_int_equal(zkr_double_barrier_enter(m, 200), ZKR_EUNKNOWN);
+        proxy_release(proxy);
+        settle(s);
+        wait_nodes(0);
+    }
+    zkr_double_barrier_free(m);
+}
+
+static void a_member_whose_create_is_not_answered_counts_once(void **state)
+{
+    zkr_double_barrier *a = new_member_of(s, 3);
+    struct caller caller;
+
+    (void)state;
+    assert_int_equal(zkr_double_barrier_enter(a, 0), ZKR_EBUSY);
+    for (int time = 0; time < TWICE; time++) {
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+        proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
+        start(&caller, call_enter, a);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        wait_watches(1);
+        assert_int_equal(count_children(path), 1);
+        assert_false(is_done(&caller));
+        assert_int_equal(admin_create(admin, ready, ""), ZOK);
+        assert_int_equal(result(&caller), ZKR_OK);
+        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
+        proxy_rule(proxy, ZOO_DELETE_OP, 3, PROXY_DROP_REPLY);
+        ok(zkr_double_barrier_leave(a, SOON_MS));
+        assert_int_equal(count_children(path), 0);
+    }
+    zkr_double_barrier_free(a);
+}
+
+/* GH-1290: Curator takes a reconnect for a permission to enter. */
+static void a_wake_up_lets_nobody_enter_or_leave(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+    zkr_session *other = open_session();
+    zkr_double_barrier *second = new_member_of(other, 2);
+    struct caller caller;
+
+    (void)state;
+    for (int phase = 0; phase < 2; phase++) {
+        start(&caller, phase == 0 ? call_enter : call_leave, m);
+        for (int time = 0; time < TWICE; time++) {
+            wait_watches(1);
+            proxy_cut(proxy);
+            wait_session_state(s, ZKR_SESSION_SUSPENDED);
+            proxy_heal(proxy);
+            wait_session_state(s, ZKR_SESSION_RECONNECTED);
+            settle(s);
+            assert_false(is_done(&caller));
+        }
+        if (phase == 0)
+            ok(zkr_double_barrier_enter(second, SOON_MS));
+        else
+            ok(zkr_double_barrier_leave(second, SOON_MS));
+        assert_int_equal(result(&caller), ZKR_OK);
+    }
+    zkr_double_barrier_free(m);
+    zkr_double_barrier_free(second);
+    close_session(other);
+}
+
+static void who_loses_its_session_while_it_waits_enters_again(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+    zkr_session *other = open_session();
+    zkr_double_barrier *second = new_member_of(other, 2);
+    struct caller caller;
+
+    (void)state;
+    start(&caller, call_enter, m);
+    for (int time = 0; time < TWICE; time++) {
+        wait_watches(1);
+        expire_and_wait(s);
+        wait_nodes(1);
+        assert_false(is_done(&caller));
+    }
+    wait_watches(1);
+    ok(zkr_double_barrier_enter(second, SOON_MS));
+    assert_int_equal(result(&caller), ZKR_OK);
+    assert_int_equal(count_children(path), 3);
+    zkr_double_barrier_free(m);
+    wait_nodes(2);
+    zkr_double_barrier_free(second);
+    close_session(other);
+    assert_int_equal(count_children(path), 1);
+}
+
+/* "ready" may come in the moment that the own node has gone. */
+static void a_member_without_a_node_does_not_enter(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+    struct caller caller;
+
+    (void)state;
+    start(&caller, call_enter, m);
+    wait_watches(1);
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    expire(s);
+    assert_int_equal(count_children(path), 0);
+    assert_int_equal(admin_create(admin, ready, ""), ZOK);
+    proxy_heal(proxy);
+    assert_int_equal(result(&caller), ZKR_OK);
+    assert_int_equal(count_children(path), 2);
+    ok(zkr_double_barrier_leave(m, SOON_MS));
+    zkr_double_barrier_free(m);
+}
+
+static void who_loses_its_session_inside_is_told_when_it_leaves(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+    zkr_session *other = open_session();
+    zkr_double_barrier *second = new_member_of(other, 2);
+    struct caller caller;
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        start(&caller, call_enter, m);
+        ok(zkr_double_barrier_enter(second, SOON_MS));
+        assert_int_equal(result(&caller), ZKR_OK);
+        expire_and_wait(s);
+        start(&caller, call_leave, m);
+        wait_watches(1);
+        assert_false(is_done(&caller)); /* the other one is inside */
+        ok(zkr_double_barrier_leave(second, SOON_MS));
+        assert_int_equal(result(&caller), ZKR_ELOST);
+        assert_int_equal(count_children(path), 0);
+    }
+    zkr_double_barrier_free(m);
+    zkr_double_barrier_free(second);
+    close_session(other);
+}
+
+static void who_dies_inside_has_left(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+    struct caller caller;
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        zkr_session *other = open_session();
+        zkr_double_barrier *second = new_member_of(other, 2);
+
+        start(&caller, call_enter, m);
+        ok(zkr_double_barrier_enter(second, SOON_MS));
+        assert_int_equal(result(&caller), ZKR_OK);
+        start(&caller, call_leave, m);
+        wait_watches(1);
+        assert_false(is_done(&caller));
+        expire(other);
+        assert_int_equal(result(&caller), ZKR_OK);
+        assert_int_equal(zkr_double_barrier_leave(second, SOON_MS), ZKR_ELOST);
+        zkr_double_barrier_free(second);
+        close_session(other);
+    }
+    zkr_double_barrier_free(m);
+}
+
+static void who_cannot_wait_leaves_alone(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+    zkr_double_barrier *second = new_member_of(s, 2);
+    struct caller caller;
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        struct stopwatch *w;
+
+        start(&caller, call_enter, m);
+        ok(zkr_double_barrier_enter(second, SOON_MS));
+        assert_int_equal(result(&caller), ZKR_OK);
+        w = stopwatch_start();
+        if (time == 0)
+            assert_int_equal(zkr_double_barrier_leave(m, 200), ZKR_ETIMEDOUT);
+        else
+            assert_int_equal(zkr_double_barrier_leave(m, 0), ZKR_EBUSY);
+        assert_true(stopwatch_says(w, time == 0 ? 200 : 0, SESSION_MS / 2));
+        wait_nodes(2); /* with "ready" */
+        assert_int_equal(zkr_double_barrier_leave(m, 0), ZKR_ENOTHELD);
+        ok(zkr_double_barrier_leave(second, SOON_MS));
+        assert_int_equal(count_children(path), 0);
+    }
+    zkr_double_barrier_free(m);
+    zkr_double_barrier_free(second);
+}
+
+static bool is_lowest(zkr_session *session)
+{
+    struct zkr_reply *list;
+    const char *lowest = "ready";
+    char node[128];
+    struct Stat stat;
+
+    ok(zkr_session_children(session, path, SOON_MS, &list));
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->names[i], lowest) < 0)
+            lowest = list->names[i];
+    }
+    (void)snprintf(node, sizeof(node), "%s/%s", path, lowest);
+    zkr_reply_free(list);
+    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    return stat.ephemeralOwner == zkr_session_id(session);
+}
+
+static void both(int (*call)(struct caller *), zkr_double_barrier *a,
+                 zkr_double_barrier *b)
+{
+    struct caller callers[2];
+
+    start(&callers[0], call, a);
+    start(&callers[1], call, b);
+    assert_int_equal(result(&callers[0]), ZKR_OK);
+    assert_int_equal(result(&callers[1]), ZKR_OK);
+}
+
+/* In Curator the slow one waits for the quick one, which is the lowest, leaves
+ * last, and has entered again. */
+static void who_enters_again_is_not_waited_for(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_double_barrier *quick = new_member_of(other, 2);
+    zkr_double_barrier *slow = new_member_of(s, 2);
+    struct caller first, second;
+
+    (void)state;
+    both(call_enter, quick, slow);
+    while (!is_lowest(other)) {
+        both(call_leave, quick, slow);
+        both(call_enter, quick, slow);
+    }
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REQUEST);
+    start(&first, call_leave, quick);
+    wait_watches(1);
+    start(&second, call_leave, slow);
+    assert_int_equal(result(&first), ZKR_OK);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    start(&first, call_enter, quick);
+    wait_nodes(1);
+    assert_false(is_done(&second));
+    proxy_release(proxy);
+    assert_int_equal(result(&second), ZKR_OK);
+    ok(zkr_double_barrier_enter(slow, SOON_MS));
+    assert_int_equal(result(&first), ZKR_OK);
+    both(call_leave, quick, slow);
+    zkr_double_barrier_free(quick);
+    zkr_double_barrier_free(slow);
+    close_session(other);
+}
+
+static void members_meet_while_servers_and_sessions_end(void **state)
+{
+    zkr_double_barrier *members[MEMBERS];
+    struct caller callers[MEMBERS];
+
+    (void)state;
+    for (int i = 0; i < MEMBERS; i++)
+        members[i] = new_member_of(s, MEMBERS);
+    for (int time = 0; time < TWICE; time++) {
+        proxy_rule(proxy, ZOO_CREATE2_OP, 3, PROXY_DROP_REPLY);
+        for (int i = 0; i < MEMBERS - 1; i++)
+            start(&callers[i], call_enter, members[i]);
+        server_kill9(the_server);
+        restart_server();
+        expire_and_wait(s);
+        for (int i = 0; i < MEMBERS - 1; i++)
+            assert_false(is_done(&callers[i]));
+        start(&callers[MEMBERS - 1], call_enter, members[MEMBERS - 1]);
+        for (int i = 0; i < MEMBERS; i++)
+            assert_int_equal(result(&callers[i]), ZKR_OK);
+        proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);
+        for (int i = 0; i < MEMBERS - 1; i++)
+            start(&callers[i], call_leave, members[i]);
+        server_kill9(the_server);
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        for (int i = 0; i < MEMBERS - 1; i++)
+            assert_false(is_done(&callers[i]));
+        start(&callers[MEMBERS - 1], call_leave, members[MEMBERS - 1]);
+        for (int i = 0; i < MEMBERS; i++)
+            assert_int_equal(result(&callers[i]), ZKR_OK);
+        proxy_forget_rules(proxy);
+        assert_int_equal(count_children(path), 0);
+    }
+    for (int i = 0; i < MEMBERS; i++)
+        zkr_double_barrier_free(members[i]);
+}
+
+static void the_end_of_the_session_ends_an_entry(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 2);
+    struct caller caller;
+
+    (void)state;
+    start(&caller, call_enter, m);
+    wait_watches(1);
+    (void)zkr_session_close(s);
+    assert_int_equal(result(&caller), ZKR_ECLOSED);
+    assert_int_equal(zkr_double_barrier_enter(m, -1), ZKR_ECLOSED);
+    zkr_double_barrier_free(m);
+    zkr_barrier_free(barrier);
+    barrier = NULL;
+    s = NULL;
+}
+
+/* -- where it cannot wait -------------------------------------------------- */
+
+static zkr_double_barrier *outside, *inside;
+
+static void on_event(zkr_session *session, const struct zkr_session_event *e,
+                     void *user)
+{
+    (void)session;
+    (void)e;
+    recorder_add(user, zkr_barrier_wait(barrier, -1), 0);
+    recorder_add(user, zkr_barrier_set(barrier, -1), 0);
+    recorder_add(user, zkr_barrier_remove(barrier, -1), 0);
+    recorder_add(user, zkr_double_barrier_enter(outside, -1), 0);
+    recorder_add(user, zkr_double_barrier_leave(inside, -1), 0);
+}
+
+static void a_callback_cannot_wait(void **state)
+{
+    struct recorder *r = recorder_new();
+    zkr_listener *listener;
+
+    (void)state;
+    outside = new_member_of(s, 1);
+    inside = new_member_of(s, 1);
+    ok(zkr_double_barrier_enter(inside, SOON_MS));
+    ok(zkr_session_listen(s, on_event, r, &listener));
+    assert_true(recorder_wait(r, 5, SOON_MS));
+    zkr_listener_free(listener);
+    for (size_t i = 0; i < 5; i++) {
+        int code = 0;
+
+        assert_true(recorder_get(r, i, &code, NULL));
+        assert_int_equal(code, ZKR_EDEADLK);
+    }
+    assert_int_equal(count_children(path), 2);
+    ok(zkr_double_barrier_leave(inside, SOON_MS)); /* it was inside still */
+    zkr_double_barrier_free(inside);
+    zkr_double_barrier_free(outside);
+    recorder_free(r);
+}
+
+static void a_program_with_its_own_loop_waits(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_double_barrier *m;
+    zkr_barrier *b;
+    zkr_session *own;
+    struct caller waiting;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    own = open_session_with(&opts);
+    ok(zkr_barrier_new(own, path, &b));
+    ok(zkr_barrier_set(b, SOON_MS));
+    start(&waiting, call_wait, b);
+    wait_watches(1);
+    ok(zkr_barrier_remove(barrier, SOON_MS));
+    assert_int_equal(result(&waiting), ZKR_OK);
+    m = new_member_of(own, 1);
+    ok(zkr_double_barrier_enter(m, SOON_MS));
+    ok(zkr_double_barrier_leave(m, SOON_MS));
+    assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_OK);
+    zkr_double_barrier_free(m);
+    wait_nodes(1);
+    zkr_barrier_free(b);
+    close_session(own);
+}
+
+static int in_child(zkr_double_barrier *m)
+{
+    zkr_barrier *b;
+
+    if (zkr_barrier_wait(barrier, -1) != ZKR_EFORKED ||
+        zkr_barrier_set(barrier, -1) != ZKR_EFORKED ||
+        zkr_barrier_remove(barrier, -1) != ZKR_EFORKED ||
+        zkr_barrier_new(s, path, &b) != ZKR_EFORKED ||
+        zkr_double_barrier_enter(m, -1) != ZKR_EFORKED ||
+        zkr_double_barrier_leave(m, -1) != ZKR_EFORKED)
+        return 1;
+    zkr_barrier_free(barrier);
+    zkr_double_barrier_free(m);
+    return 0;
+}
+
+static void a_forked_child_waits_for_nothing(void **state)
+{
+    zkr_double_barrier *m = new_member_of(s, 1);
+    int status = -1;
+    pid_t child;
+
+    (void)state;
+    ok(zkr_double_barrier_enter(m, SOON_MS));
+    child = fork();
+    if (child == 0)
+        _exit(in_child(m));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(count_children(path), 2);
+    ok(zkr_double_barrier_leave(m, SOON_MS));
+    zkr_double_barrier_free(m);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    zkr_double_barrier *m;
+    zkr_barrier *b;
+
+    (void)state;
+    assert_int_equal(zkr_barrier_new(s, "/", &b), ZKR_EPATH);
+    assert_int_equal(zkr_barrier_new(NULL, path, &b), ZKR_EINVAL);
+    assert_int_equal(zkr_double_barrier_new(s, "x", 1, &m), ZKR_EPATH);
+    assert_int_equal(zkr_double_barrier_new(s, path, 0, &m), ZKR_EINVAL);
+    assert_int_equal(zkr_barrier_wait(NULL, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_double_barrier_enter(NULL, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_double_barrier_leave(NULL, 0), ZKR_EINVAL);
+    assert_null(zkr_barrier_path(NULL));
+    assert_null(zkr_double_barrier_path(NULL));
+    zkr_barrier_free(NULL);
+    zkr_double_barrier_free(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(without_a_barrier_nobody_waits),
+        TEST(all_wait_until_it_is_removed),
+        TEST(it_stays_when_its_session_ends),
+        TEST(a_wait_ends_at_its_deadline_and_leaves_no_watch),
+        TEST(a_silent_server_costs_no_more_than_the_deadline),
+        TEST(a_wake_up_lets_nobody_pass),
+        TEST(a_removal_in_between_is_seen),
+        TEST(a_server_that_restarts_lets_nobody_pass),
+        TEST(what_is_unknown_is_asked_for_again),
+        TEST(the_end_of_the_session_ends_a_wait),
+        TEST(what_may_not_be_read_is_no_barrier_that_has_gone),
+        TEST(members_enter_and_leave_together),
+        TEST(whoever_comes_later_enters_too),
+        TEST(one_alone_need_not_wait),
+        TEST(who_is_left_alone_goes_away_again),
+        TEST(a_deadline_without_an_answer_leaves_no_node),
+        TEST(a_member_whose_create_is_not_answered_counts_once),
+        TEST(a_wake_up_lets_nobody_enter_or_leave),
+        TEST(who_loses_its_session_while_it_waits_enters_again),
+        TEST(a_member_without_a_node_does_not_enter),
+        TEST(who_loses_its_session_inside_is_told_when_it_leaves),
+        TEST(who_dies_inside_has_left),
+        TEST(who_cannot_wait_leaves_alone),
+        TEST(who_enters_again_is_not_waited_for),
+        TEST(members_meet_while_servers_and_sessions_end),
+        TEST(the_end_of_the_session_ends_an_entry),
+        TEST(a_callback_cannot_wait),
+        TEST(a_program_with_its_own_loop_waits),
+        TEST(a_forked_child_waits_for_nothing),
+        TEST(wrong_arguments_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
