@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows with real processes how locks of zkrecipes work, in eight checks.
+# Shows with real processes how locks of zkrecipes work, in nine checks.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,7 +18,7 @@ readonly JAVA=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 readonly PYTHON=/usr/bin/python3 # Debian's kazoo belongs to Debian's python3
 readonly EX_USAGE=64 EX_UNAVAILABLE=69
 
-readonly CHECKS=8
+readonly CHECKS=9
 readonly ROUNDS=50 PAUSE_MS=2 # checks 1, 2, 7 and 8
 readonly PROGRAMS=8           # checks 1 and 2
 readonly WAITERS=7            # checks 3 and 4
@@ -31,7 +31,7 @@ usage() {
 usage: tools/demo.sh [--nodes N | --servers HOST:PORT[,HOST:PORT...]]
 
 Builds the library into build-demo/, starts a throw-away ZooKeeper on this
-machine, runs eight checks with real processes, prints a line for each, shows
+machine, runs nine checks with real processes, prints a line for each, shows
 with zk-lockctl what an operator sees of a queue and of a deadlock, and removes
 all that it started. As root it first installs with apt-get what the
 demo needs and does not find. Check 8 needs Java and Python packages, and is
@@ -447,8 +447,23 @@ check_watchers() {
     [[ $figure == "$all of $all "* ]]
 }
 
+kill_worker() {
+    { # or bash reports its end
+        "$worker" kill killer "$1" >>"$tmp/$log"
+        wait "$1"
+    } 2>/dev/null || true
+}
+
+# judge_succession MICROSECONDS: sets $took_ms, from the kill to then,
+# $timeout_ms, and $in_time.
+judge_succession() {
+    timeout_ms=$(field 4 session | head -n 1)
+    took_ms=$((($1 - $(field 3 killed)) / 1000))
+    in_time=$((took_ms <= timeout_ms + 2 * tick_ms + 1000))
+}
+
 check_crash() {
-    local path=$base/crash victim killed taken took_ms timeout_ms
+    local path=$base/crash victim
     open_gate
     start "$tmp/gate" hold victim "$servers" "$path"
     victim=$!
@@ -457,17 +472,11 @@ check_crash() {
     start /dev/null hold heir "$servers" "$path"
     await 1 session || return
     await_watches "$path" 1
-    { # or bash reports its end
-        "$worker" kill killer "$victim" >>"$tmp/$log"
-        wait "$victim"
-    } 2>/dev/null || true
+    kill_worker "$victim"
     await 1 granted || return
-    killed=$(field 3 killed)
-    taken=$(field 5 granted | tail -n 1)
-    timeout_ms=$(field 4 session | head -n 1)
-    took_ms=$(((taken - killed) / 1000))
+    judge_succession "$(field 5 granted | tail -n 1)"
     figure="$took_ms ms (session timeout $timeout_ms ms)"
-    ((took_ms <= timeout_ms + 2 * tick_ms + 1000)) && await 1 gone
+    ((in_time)) && await 1 gone
 }
 
 # For all mutexes so far: in the order of time, each token is above the one
@@ -524,6 +533,41 @@ check_languages() {
     ((counted == expected && writes == expected && overlaps == 0))
 }
 
+# Prints how often two have led at the same time, by the present log.
+overlaps() {
+    awk '$2 == "led" { from[$1] = $3; to[$1] = $4 }
+        END {
+            for (a in from)
+                for (b in from)
+                    n += a < b && from[a] < to[b] && from[b] < to[a]
+            print n + 0
+        }' "$tmp/$log"
+}
+
+# The leader is killed; the next one leads, and is alone in that.
+check_leader() {
+    local path=$base/leader victim i overlaps
+    open_gate
+    start "$tmp/gate" lead l1 "$servers" "$path"
+    victim=$!
+    await 1 gained || return
+    holder=$(field 3 session)
+    for i in 2 3; do
+        start "$tmp/gate" lead "l$i" "$servers" "$path"
+    done
+    await 2 session || return
+    await_watches "$path" 2
+    kill_worker "$victim"
+    await 1 gained || return
+    await 3 led || return
+    close_gate
+    await 2 gone || return
+    judge_succession "$(field 3 led | sort -n | tail -n 1)"
+    overlaps=$(overlaps)
+    figure="$took_ms ms, ${overlaps/#0/no} overlap"
+    ((in_time && overlaps == 0))
+}
+
 run_checks() {
     failures=0 skips=0
     report 1 "$PROGRAMS programs count without a lock: some counts get lost" \
@@ -541,6 +585,7 @@ run_checks() {
         check_readers_and_writers
     report 8 'Curator, kazoo and C on one lock: no count gets lost' \
         check_languages
+    report 9 'a leader is killed: the next one leads, never two' check_leader
 }
 
 # What an operator sees

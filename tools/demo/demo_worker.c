@@ -6,11 +6,12 @@
  *   demo-worker cross NAME HOSTS PATH SECOND
  *   demo-worker read NAME ROUNDS PAUSE_MS HOSTS PATH
  *   demo-worker write NAME ROUNDS PAUSE_MS HOSTS PATH
+ *   demo-worker lead NAME HOSTS PATH
  *   demo-worker kill NAME PID
  *
  * All but "kill" wait for the end of their standard input: "hold" before it
- * gives the lock back, "cross" before it takes the second one, too, the others
- * before they begin. Times are microseconds of
+ * gives the lock back, "cross" before it takes the second one, too, "lead"
+ * before it leaves, the others before they begin. Times are microseconds of
  * CLOCK_MONOTONIC, and so comparable between processes. */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +29,7 @@
 
 enum { SESSION_TIMEOUT_MS = 3000, ACQUIRE_TIMEOUT_MS = 60000, USAGE = 64 };
 
-enum mode { MUTEX, READ, WRITE };
+enum mode { MUTEX, READ, WRITE, LEAD };
 
 struct worker {
     const char *name;
@@ -35,6 +37,7 @@ struct worker {
     zkr_session *session; /* NULL: works without a lock */
     zkr_mutex *mutex;
     zkr_rwlock *rwlock; /* instead of the mutex, to read or write */
+    zkr_leader *leader; /* instead of it, to lead */
 };
 
 static int fail(const struct worker *w, const char *what, int rc)
@@ -77,6 +80,8 @@ static int join(struct worker *w, const char *hosts, const char *path)
     rc = zkr_session_open(hosts, &opts, &w->session);
     if (rc == ZKR_OK && w->mode == MUTEX)
         rc = zkr_mutex_new(w->session, path, NULL, &w->mutex);
+    else if (rc == ZKR_OK && w->mode == LEAD)
+        rc = zkr_leader_new(w->session, path, NULL, NULL, NULL, &w->leader);
     else if (rc == ZKR_OK)
         rc = zkr_rwlock_new(w->session, path, NULL, &w->rwlock);
     if (rc != ZKR_OK)
@@ -93,6 +98,7 @@ static int part(struct worker *w, int status)
 
     zkr_mutex_free(w->mutex);
     zkr_rwlock_free(w->rwlock);
+    zkr_leader_free(w->leader);
     rc = zkr_session_close(w->session);
     if (rc != ZKR_OK && status == 0)
         status = fail(w, "to close", rc);
@@ -271,6 +277,44 @@ static int cross(struct worker *w, int argc, char **argv)
     return part(w, give_back(w, grant[0]) != 0 ? 1 : status);
 }
 
+/* Tells since when and until when it has certainly taken itself for the leader:
+ * from after the first answer to before the last one. */
+static int64_t tell_term(const struct worker *w, int64_t since)
+{
+    int64_t asked = now_us();
+
+    if (!zkr_leader_is_leader(w->leader))
+        return 0;
+    if (since == 0) {
+        (void)printf("%s gained\n", w->name);
+        return now_us();
+    }
+    (void)printf("%s led %" PRId64 " %" PRId64 "\n", w->name, since, asked);
+    return since;
+}
+
+static int lead(struct worker *w, int argc, char **argv)
+{
+    struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+    int64_t since = 0;
+    int status;
+    int rc;
+
+    if (argc != 2)
+        return USAGE;
+    w->mode = LEAD;
+    status = join(w, argv[0], argv[1]);
+    if (status != 0)
+        return part(w, status);
+    rc = zkr_leader_campaign(w->leader);
+    if (rc != ZKR_OK)
+        return part(w, fail(w, "to campaign", rc));
+    while (poll(&input, 1, 10) == 0)
+        since = tell_term(w, since);
+    rc = zkr_leader_leave(w->leader);
+    return part(w, rc == ZKR_OK ? 0 : fail(w, "to leave", rc));
+}
+
 static int kill_one(struct worker *w, int argc, char **argv)
 {
     long pid = argc == 1 ? strtol(argv[0], NULL, 10) : 0;
@@ -300,6 +344,8 @@ int main(int argc, char **argv)
         status = share(&w, READ, argc - 3, argv + 3);
     else if (argc > 2 && strcmp(argv[1], "write") == 0)
         status = share(&w, WRITE, argc - 3, argv + 3);
+    else if (argc > 2 && strcmp(argv[1], "lead") == 0)
+        status = lead(&w, argc - 3, argv + 3);
     else if (argc > 2 && strcmp(argv[1], "kill") == 0)
         status = kill_one(&w, argc - 3, argv + 3);
     if (status == USAGE)
