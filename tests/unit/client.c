@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/path.h"
 
-enum { ROOM = 64, TYPES = ZKR__ZK_TYPES, WATCHES = 64 };
+enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 256 };
 
 /* An upcall that the thread is to make. */
 struct item {
