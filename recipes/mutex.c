@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "links.h"
 
 struct zkr_mutex {
     struct zkr__lock lock;
@@ -23,6 +24,11 @@ const struct zkr__recipe zkr__mutex_recipe = {
 static struct zkr__lock *lock_of(zkr_mutex *mutex)
 {
     return mutex == NULL ? NULL : &mutex->lock;
+}
+
+struct zkr__link zkr__mutex_link(zkr_mutex *mutex)
+{
+    return (struct zkr__link){ lock_of(mutex), &zkr__mutex_recipe, 0 };
 }
 
 enum zkr_error zkr_mutex_new(zkr_session *session, const char *path,

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "base/thread.h"
+#include "links.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "mutex_recipe.h"
@@ -20,6 +22,11 @@ struct zkr_reentrant_mutex {
 static struct zkr__lock *lock_of(zkr_reentrant_mutex *rm)
 {
     return rm == NULL ? NULL : &rm->lock;
+}
+
+struct zkr__link zkr__reentrant_mutex_link(zkr_reentrant_mutex *rm)
+{
+    return (struct zkr__link){ lock_of(rm), &zkr__mutex_recipe, 0 };
 }
 
 enum zkr_error zkr_reentrant_mutex_new(zkr_session *session, const char *path,
@@ -73,7 +80,7 @@ static int find(zkr_reentrant_mutex *rm, struct zkr__claim **ret_claim)
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(lock->session);
-    c = zkr__hold_find_locked(lock, &zkr__mutex_recipe);
+    c = zkr__hold_find_locked(lock, &zkr__mutex_recipe, zkr__thread_number());
     held = !zkr__list_empty(&lock->holds);
     zkr__session_unlock(lock->session); /* only its own thread ends a hold */
     if (c == NULL)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "links.h"
 #include "lock/lock.h"
 
 struct zkr_rwlock {
@@ -54,6 +55,16 @@ static const char noun[] = "read/write lock";
 static struct zkr__lock *lock_of(zkr_rwlock *lock)
 {
     return lock == NULL ? NULL : &lock->lock;
+}
+
+struct zkr__link zkr__reading_link(zkr_rwlock *lock)
+{
+    return (struct zkr__link){ lock_of(lock), &zkr__reading_recipe, 0 };
+}
+
+struct zkr__link zkr__writing_link(zkr_rwlock *lock)
+{
+    return (struct zkr__link){ lock_of(lock), &zkr__writing_recipe, 0 };
 }
 
 enum zkr_error zkr_rwlock_new(zkr_session *session, const char *path,

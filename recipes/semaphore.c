@@ -10,8 +10,6 @@
  * can appear ahead of one that counts, and at most `limit` count at any moment.
  * Curator counts all nodes, those behind its own, too: it is granted later than
  * by this rule, or at the same time. */
-#include "semaphore_recipe.h"
-
 #include <zkrecipes/client.h>
 #include <zkrecipes/watch.h>
 
@@ -22,6 +20,7 @@
 #include "base/opts.h"
 #include "base/output.h"
 #include "base/path.h"
+#include "links.h"
 #include "lock/claim_steps.h"
 #include "lock/locks.h"
 
@@ -331,10 +330,17 @@ void zkr_semaphore_free(zkr_semaphore *semaphore)
     drop(semaphore);
 }
 
-void zkr__semaphore_link(const zkr_semaphore *semaphore, uint32_t permits,
-                         struct zkr__link *links)
+struct zkr__link zkr__semaphore_turn(const zkr_semaphore *semaphore,
+                                     uint32_t permits)
 {
-    links[0] = (struct zkr__link){ semaphore->locks, &gate, permits };
+    return (struct zkr__link){ semaphore == NULL ? NULL : semaphore->locks,
+                               &gate, permits };
+}
+
+void zkr__semaphore_links(const zkr_semaphore *semaphore, uint32_t permits,
+                          struct zkr__link *links)
+{
+    links[0] = zkr__semaphore_turn(semaphore, permits);
     for (uint32_t i = 1; i <= permits; i++)
         links[i] = (struct zkr__link){ semaphore->leases, &lease, 0 };
 }
@@ -365,7 +371,7 @@ static struct zkr__link *new_links(const zkr_semaphore *semaphore,
         (void)zkr__fail(ZKR_ENOMEM, NOUN " '%s': out of memory",
                         semaphore->leases->path);
     else
-        zkr__semaphore_link(semaphore, permits, links);
+        zkr__semaphore_links(semaphore, permits, links);
     return links;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "links.h"
 #include "lock/claim_steps.h"
 #include "lock/rival.h"
 #include "mutex_recipe.h"
@@ -117,6 +118,11 @@ static const struct zkr__recipe recipe = {
 static struct zkr__lock *lock_of(zkr_unfair_mutex *mutex)
 {
     return mutex == NULL ? NULL : &mutex->lock;
+}
+
+struct zkr__link zkr__unfair_mutex_link(zkr_unfair_mutex *mutex)
+{
+    return (struct zkr__link){ lock_of(mutex), &recipe, 0 };
 }
 
 enum zkr_error zkr_unfair_mutex_new(zkr_session *session, const char *path,

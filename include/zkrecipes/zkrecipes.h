@@ -32,6 +32,7 @@
 #include <zkrecipes/hosts.h>
 #include <zkrecipes/leader.h>
 #include <zkrecipes/log.h>
+#include <zkrecipes/multi_lock.h>
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/participants.h>
 #include <zkrecipes/reentrant_mutex.h>

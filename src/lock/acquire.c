@@ -75,6 +75,7 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant)
 {
+    uint64_t thread = zkr__thread_number();
     struct zkr__claim *beside = NULL;
     int rc = ZKR__OUTPUT(ret_grant);
 
@@ -83,9 +84,9 @@ int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(lock->session);
-    rc = zkr__hold_again_locked(lock, recipe, ret_grant);
+    rc = zkr__hold_again_locked(lock, recipe, thread, ret_grant);
     if (rc == ZKR_ENOTHELD)
-        beside = zkr__downgrade_find_locked(lock, recipe);
+        beside = zkr__downgrade_find_locked(lock, recipe, thread);
     zkr__session_unlock(lock->session);
     if (rc == ZKR_ENOTHELD)
         rc = zkr__lock_acquire_new(lock, recipe, beside, timeout_ms, ret_grant);

@@ -248,9 +248,9 @@ static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     const struct zkr__link *link = &chain->steps[chain->at].link;
     struct zkr__claim *beside =
-        chain->thread == 0
-            ? NULL
-            : zkr__downgrade_find_locked(link->lock, link->recipe);
+        chain->thread == 0 ? NULL
+                           : zkr__downgrade_find_locked(
+                                 link->lock, link->recipe, chain->thread);
     struct zkr__claim *c = NULL;
     int rc = zkr__claim_new(link->lock, link->recipe, beside, chain->thread,
                             chain->timeout_ms, &c);
@@ -279,7 +279,8 @@ static void start_locked(struct zkr__chain *chain) ZKR__LOCKED
     int rc = ZKR_ENOTHELD;
 
     if (chain->thread != 0)
-        rc = zkr__hold_again_locked(link->lock, link->recipe, &again);
+        rc = zkr__hold_again_locked(link->lock, link->recipe, chain->thread,
+                                    &again);
     if (rc == ZKR_OK) {
         granted_locked(chain, again);
         return;

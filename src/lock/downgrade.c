@@ -6,17 +6,19 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "base/path.h"
+#include "base/thread.h"
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
-                                              const struct zkr__recipe *recipe)
+                                              const struct zkr__recipe *recipe,
+                                              uint64_t thread)
 {
     struct zkr__claim *c = NULL;
 
     if (recipe->granted_beside != NULL)
-        c = zkr__hold_find_locked(lock, recipe->granted_beside);
+        c = zkr__hold_find_locked(lock, recipe->granted_beside, thread);
     if (c == NULL || !zkr__grant_is_ours(&c->grant))
         return NULL;
     zkr__claim_ref(c);
@@ -63,7 +65,8 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
     rc = check_beside_locked(lock, recipe, beside);
     refused = rc != ZKR_OK;
     if (!refused)
-        rc = zkr__hold_again_locked(lock, recipe, ret_grant);
+        rc = zkr__hold_again_locked(lock, recipe, zkr__thread_number(),
+                                    ret_grant);
     zkr__session_unlock(lock->session);
     return rc != ZKR_ENOTHELD || refused
                ? rc

@@ -8,9 +8,9 @@
 #include "lock/grant_parts.h"
 
 struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
-                                         const struct zkr__recipe *recipe)
+                                         const struct zkr__recipe *recipe,
+                                         uint64_t thread)
 {
-    uint64_t thread = zkr__thread_number();
     struct zkr__claim *lost = NULL;
 
     for (struct zkr__list *l = lock->holds.next; l != &lock->holds;
@@ -42,20 +42,20 @@ static int count_up_locked(struct zkr__claim *c,
 }
 
 int zkr__hold_again_locked(const struct zkr__lock *lock,
-                           const struct zkr__recipe *recipe,
+                           const struct zkr__recipe *recipe, uint64_t thread,
                            zkr_grant **ret_grant)
 {
     struct zkr__claim *c;
 
     if (lock->reentrant) {
-        c = zkr__hold_find_locked(lock, recipe);
+        c = zkr__hold_find_locked(lock, recipe, thread);
         if (c != NULL) {
             return count_up_locked(c, ret_grant);
         }
     }
     if (recipe->deadlocks_with == NULL)
         return ZKR_ENOTHELD;
-    c = zkr__hold_find_locked(lock, recipe->deadlocks_with);
+    c = zkr__hold_find_locked(lock, recipe->deadlocks_with, thread);
     if (c == NULL || !zkr__grant_is_ours(&c->grant))
         return ZKR_ENOTHELD;
     return zkr__fail(ZKR_EDEADLK, "%s '%s': this thread has the %s",

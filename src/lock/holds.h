@@ -11,16 +11,17 @@
 
 #define ZKR__DEPTH_MAX 65535u
 
-/* Returns a claim of the calling thread, or NULL. It returns a lost one only
- * when there is no other. */
-struct zkr__claim *
-zkr__hold_find_locked(const struct zkr__lock *lock,
-                      const struct zkr__recipe *recipe) ZKR__LOCKED;
+/* Returns a claim of that thread, or NULL. It returns a lost one only when
+ * there is no other. */
+struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
+                                         const struct zkr__recipe *recipe,
+                                         uint64_t thread) ZKR__LOCKED;
 
-/* An acquire of a thread that may have the lock already. ZKR_OK: granted once
- * more. ZKR_ENOTHELD: it does not have it. Otherwise the acquire has failed. */
+/* An acquire of that thread, which may have the lock already. ZKR_OK: granted
+ * once more. ZKR_ENOTHELD: it does not have it. Otherwise the acquire has
+ * failed. */
 int zkr__hold_again_locked(const struct zkr__lock *lock,
-                           const struct zkr__recipe *recipe,
+                           const struct zkr__recipe *recipe, uint64_t thread,
                            zkr_grant **ret_grant) ZKR__LOCKED;
 
 /* Called when the claim is granted: its owner holds the lock once. */

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the multi-lock: all or none, one order, one deadline. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CYCLES = 40 };
+
+static zkr_session *ours;
+static zkr_session *theirs;
+static char paths[3][64]; /* in their order */
+static zkr_mutex *mutexes[3];
+static zkr_mutex *others[3]; /* of their session */
+
+static int setup(void **state)
+{
+    (void)state;
+    ours = open_session();
+    theirs = open_session();
+    for (int i = 0; i < 3; i++)
+        (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
+    qsort(paths, 3, sizeof(paths[0]),
+          (int (*)(const void *, const void *))strcmp);
+    for (int i = 0; i < 3; i++) {
+        mutexes[i] = new_mutex(ours, paths[i]);
+        others[i] = new_mutex(theirs, paths[i]);
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        zkr_mutex_free(mutexes[i]);
+        zkr_mutex_free(others[i]);
+    }
+    close_session(ours);
+    close_session(theirs);
+    return 0;
+}
+
+static zkr_multi_lock *new_multi(const struct zkr_multi_lock_opts *opts)
+{
+    zkr_multi_lock *ml = NULL;
+
+    ok(zkr_multi_lock_new(ours, opts, &ml));
+    return ml;
+}
+
+/* Of two or three mutexes, added in reverse. */
+static zkr_multi_lock *multi_of(int count)
+{
+    zkr_multi_lock *ml = new_multi(NULL);
+
+    while (count-- > 0)
+        ok(zkr_multi_lock_add_mutex(ml, mutexes[count]));
+    return ml;
+}
+
+static void take(zkr_multi_lock *ml, zkr_grant **grants)
+{
+    ok(zkr_multi_lock_acquire(ml, SOON_MS, grants));
+    ok(zkr_grants_check(grants, zkr_multi_lock_count(ml)));
+}
+
+static void give_back(zkr_grant **grants, size_t count)
+{
+    ok(zkr_grants_release(grants, count));
+    zkr_grants_free(grants, count);
+    for (size_t i = 0; i < count; i++)
+        assert_null(grants[i]);
+}
+
+static void is_free(int i)
+{
+    zkr_grant *g = NULL;
+
+    wait_children(paths[i], 0);
+    ok(zkr_mutex_acquire(others[i], 0, &g));
+    release(g);
+}
+
+/* For waiter_start_by(): the grants are in `three`. */
+static zkr_grant *three[3];
+
+static int by_multi(void *ml, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    int rc = zkr_multi_lock_acquire(ml, timeout_ms, three);
+
+    *ret_grant = three[0];
+    return rc;
+}
+
+static void all_are_granted_in_the_order_of_their_paths(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    zkr_grant *grants[3];
+
+    (void)state;
+    assert_int_equal(zkr_multi_lock_count(ml), 3);
+    for (int n = 0; n < 2; n++) {
+        take(ml, grants);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(
+                strncmp(zkr_grant_node(grants[i]), paths[i], strlen(paths[i])),
+                0);
+            assert_true(i == 0 || zkr_grant_token(grants[i - 1]) <
+                                      zkr_grant_token(grants[i]));
+            wait_children(paths[i], 1);
+        }
+        give_back(grants, 3);
+        for (int i = 0; i < 3; i++)
+            is_free(i);
+    }
+    zkr_multi_lock_free(ml);
+}
+
+static void one_that_is_taken_keeps_none(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    zkr_grant *grants[3];
+
+    (void)state;
+    for (int taken = 0; taken < 3; taken++) {
+        zkr_grant *g = acquire(others[taken]);
+        struct stopwatch *w = stopwatch_start();
+
+        grants[0] = grants[2] = g;
+        assert_int_equal(zkr_multi_lock_acquire(ml, 200, grants),
+                         ZKR_ETIMEDOUT);
+        assert_true(stopwatch_says(w, 200, 2000));
+        assert_non_null(strstr(zkr_error_detail(), paths[taken]));
+        assert_null(grants[0]);
+        assert_null(grants[2]);
+        assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EBUSY);
+        for (int i = 0; i < 3; i++) {
+            if (i != taken)
+                is_free(i);
+        }
+        wait_children(paths[taken], 1);
+        release(g);
+    }
+    take(ml, grants);
+    give_back(grants, 3);
+    zkr_multi_lock_free(ml);
+}
+
+/* -- no two of them wait for each other ------------------------------------ */
+
+struct pair {
+    zkr_multi_lock *ml;
+    atomic_int *inside;
+    int errors;
+};
+
+static void *go_round(void *arg)
+{
+    struct pair *p = arg;
+
+    for (int i = 0; i < CYCLES; i++) {
+        zkr_grant *two[2];
+
+        if (zkr_multi_lock_acquire(p->ml, -1, two) != ZKR_OK) {
+            p->errors++;
+            continue;
+        }
+        p->errors += atomic_fetch_add(p->inside, 1) != 0;
+        (void)atomic_fetch_sub(p->inside, 1);
+        p->errors += zkr_grants_release(two, 2) != ZKR_OK;
+        zkr_grants_free(two, 2);
+    }
+    return NULL;
+}
+
+static void the_order_of_adding_does_not_matter(void **state)
+{
+    atomic_int inside = 0;
+    struct pair pairs[2] = { { .ml = new_multi(NULL), .inside = &inside } };
+    pthread_t threads[2];
+
+    (void)state;
+    ok(zkr_multi_lock_new(theirs, NULL, &pairs[1].ml));
+    pairs[1].inside = &inside;
+    ok(zkr_multi_lock_add_mutex(pairs[0].ml, mutexes[0]));
+    ok(zkr_multi_lock_add_mutex(pairs[0].ml, mutexes[1]));
+    ok(zkr_multi_lock_add_mutex(pairs[1].ml, others[1]));
+    ok(zkr_multi_lock_add_mutex(pairs[1].ml, others[0]));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, go_round, &pairs[i]),
+                         0);
+    for (int i = 0; i < 2; i++) {
+        (void)pthread_join(threads[i], NULL);
+        assert_int_equal(pairs[i].errors, 0);
+        zkr_multi_lock_free(pairs[i].ml);
+    }
+}
+
+/* -- any recipe ------------------------------------------------------------ */
+
+static void locks_of_all_recipes_are_members(void **state)
+{
+    zkr_multi_lock *ml = new_multi(NULL);
+    zkr_reentrant_mutex *rm = NULL;
+    zkr_unfair_mutex *um = NULL;
+    zkr_semaphore *sem = NULL;
+    zkr_rwlock *rw[2];
+    char path[64];
+    zkr_grant *grants[7];
+    zkr_grant *reader = NULL;
+
+    (void)state;
+    ok(zkr_reentrant_mutex_new(ours, new_path(), NULL, &rm));
+    ok(zkr_unfair_mutex_new(ours, new_path(), NULL, &um));
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    ok(zkr_semaphore_new(ours, path, 2, NULL, &sem));
+    ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[0]));
+    ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[1]));
+    ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
+    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
+    ok(zkr_multi_lock_add_unfair_mutex(ml, um));
+    ok(zkr_multi_lock_add_semaphore(ml, sem, 2));
+    ok(zkr_multi_lock_add_read(ml, rw[0]));
+    ok(zkr_multi_lock_add_write(ml, rw[1]));
+    assert_int_equal(zkr_multi_lock_count(ml), 7);
+    ok(zkr_reentrant_mutex_acquire(rm, SOON_MS)); /* once more below */
+    ok(zkr_rwlock_acquire_read(rw[0], SOON_MS, &reader));
+    for (int i = 0; i < 2; i++) {
+        take(ml, grants);
+        assert_int_equal(zkr_reentrant_mutex_depth(rm), 2);
+        give_back(grants, 7);
+        assert_int_equal(zkr_reentrant_mutex_depth(rm), 1);
+        is_free(0);
+    }
+    ok(zkr_reentrant_mutex_release(rm));
+    release(reader);
+    zkr_multi_lock_free(ml);
+    zkr_reentrant_mutex_free(rm);
+    zkr_unfair_mutex_free(um);
+    zkr_semaphore_free(sem);
+    zkr_rwlock_free(rw[0]);
+    zkr_rwlock_free(rw[1]);
+}
+
+/* What the thread has already must not be lost with the rest. */
+static void a_failure_gives_back_no_more_than_it_took(void **state)
+{
+    zkr_multi_lock *ml = new_multi(NULL);
+    zkr_reentrant_mutex *rm = NULL;
+    zkr_grant *grants[2];
+    zkr_grant *g = acquire(others[2]);
+
+    (void)state;
+    ok(zkr_reentrant_mutex_new(ours, paths[0], NULL, &rm));
+    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
+    ok(zkr_multi_lock_add_mutex(ml, mutexes[2]));
+    ok(zkr_reentrant_mutex_acquire(rm, SOON_MS));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(zkr_multi_lock_acquire(ml, 100, grants),
+                         ZKR_ETIMEDOUT);
+        assert_int_equal(zkr_reentrant_mutex_depth(rm), 1);
+        ok(zkr_grant_check(zkr_reentrant_mutex_grant(rm)));
+    }
+    ok(zkr_reentrant_mutex_release(rm));
+    release(g);
+    zkr_multi_lock_free(ml);
+    zkr_reentrant_mutex_free(rm);
+}
+
+/* Curator: testSomeReleasesFail. */
+static void each_release_is_tried(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    zkr_grant *grants[3];
+
+    (void)state;
+    for (int lost = 0; lost < 3; lost++) {
+        take(ml, grants);
+        delete_nth_child(paths[lost], 0);
+        wait_grant_state(grants[lost], ZKR_GRANT_LOST);
+        assert_int_equal(zkr_grants_check(grants, 3), ZKR_ELOST);
+        assert_int_equal(zkr_grants_release(grants, 3), ZKR_ELOST);
+        assert_non_null(strstr(zkr_error_detail(), paths[lost]));
+        for (int i = 0; i < 3; i++)
+            is_free(i);
+        zkr_grants_free(grants, 3);
+    }
+    zkr_multi_lock_free(ml);
+}
+
+/* -- what it has may be lost while it waits for the rest ------------------- */
+
+static void wait_for_the_last(struct waiter *w, zkr_multi_lock *ml)
+{
+    waiter_start_by(w, by_multi, ml, -1);
+    wait_children(paths[0], 1);
+    wait_children(paths[1], 1);
+    wait_children(paths[2], 2);
+}
+
+static bool is_watched(void *node)
+{
+    char *wchp = server_4lw(the_server, "wchp");
+    bool found = wchp != NULL && strstr(wchp, node) != NULL;
+
+    free(wchp);
+    return found;
+}
+
+/* The holder of the first node watches it after a moment, and then hears of its
+ * end. */
+static void delete_watched(const char *path)
+{
+    char *name = nth_child(path, 0);
+    char node[200];
+
+    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    free(name);
+    assert_true(wait_until(is_watched, node, SOON_MS));
+    assert_int_equal(admin_delete(admin, node), ZOK);
+}
+
+static void a_lock_lost_meanwhile_is_acquired_again(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    zkr_grant *g = acquire(others[2]);
+    zkr_grant *first;
+    struct waiter w;
+
+    (void)state;
+    wait_for_the_last(&w, ml);
+    delete_watched(paths[0]);
+    first = acquire(others[0]);
+    release(g);
+    wait_children(paths[0], 2); /* it begins again */
+    wait_children(paths[1], 0);
+    release(first);
+    ok(waiter_join(&w));
+    ok(zkr_grants_check(three, 3));
+    give_back(three, 3);
+    zkr_multi_lock_free(ml);
+}
+
+static void it_begins_again_in_the_next_session(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    zkr_grant *g = acquire(others[2]);
+    struct waiter w;
+
+    (void)state;
+    wait_for_the_last(&w, ml);
+    for (int i = 0; i < 2; i++) {
+        expire_and_wait(ours);
+        wait_children(paths[2], 2);
+    }
+    release(g);
+    ok(waiter_join(&w));
+    ok(zkr_grants_check(three, 3));
+    give_back(three, 3);
+    for (int i = 0; i < 3; i++)
+        is_free(i);
+    zkr_multi_lock_free(ml);
+}
+
+static void with_the_flag_it_fails(void **state)
+{
+    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
+    zkr_grant *g = acquire(others[2]);
+    zkr_multi_lock *ml;
+    struct waiter w;
+
+    (void)state;
+    opts.flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS;
+    ml = new_multi(&opts);
+    for (int i = 0; i < 3; i++)
+        ok(zkr_multi_lock_add_mutex(ml, mutexes[i]));
+    wait_for_the_last(&w, ml);
+    expire_and_wait(ours);
+    wait_children(paths[2], 2); /* its mutex has no such flag */
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_ELOST);
+    for (int i = 0; i < 3; i++)
+        is_free(i);
+    zkr_multi_lock_free(ml);
+}
+
+/* -- ends ------------------------------------------------------------------ */
+
+static void a_cancel_ends_no_other_acquire(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    zkr_grant *g = acquire(others[2]);
+    struct waiter by_itself;
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&by_itself, mutexes[2], -1);
+    wait_children(paths[2], 2);
+    for (int i = 0; i < 2; i++) {
+        waiter_start_by(&w, by_multi, ml, -1);
+        wait_children(paths[2], 3);
+        ok(zkr_multi_lock_cancel(ml));
+        assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
+        wait_children(paths[2], 2);
+        is_free(0);
+    }
+    waiter_start_by(&w, by_multi, ml, -1);
+    wait_children(paths[2], 3);
+    zkr_multi_lock_free(ml);
+    assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
+    release(g);
+    ok(waiter_join(&by_itself));
+    release(by_itself.grant);
+}
+
+static void record_all(int error, zkr_grant *const *grants, size_t count,
+                       void *recorder)
+{
+    recorder_add(recorder, error, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        zkr_grant_free(grants[i]);
+}
+
+static void nobody_has_to_wait(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    struct recorder *r = recorder_new();
+    zkr_grant *g = acquire(others[1]);
+    zkr_request *request = NULL;
+    zkr_grant *unused[3];
+    int64_t count;
+    int code;
+
+    (void)state;
+    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, &request));
+    wait_children(paths[1], 2);
+    ok(zkr_request_cancel(request));
+    zkr_request_free(request);
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
+    wait_children(paths[1], 2);
+    release(g);
+    assert_true(recorder_wait(r, 2, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_ECANCELED);
+    assert_true(recorder_get(r, 1, &code, &count));
+    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(count, 3);
+    for (int i = 0; i < 3; i++)
+        is_free(i);
+    g = acquire(others[1]);
+    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
+    wait_children(paths[1], 2);
+    close_session(ours);
+    assert_true(recorder_get(r, 2, &code, NULL));
+    assert_int_equal(code, ZKR_ECLOSED);
+    assert_int_equal(zkr_multi_lock_acquire(ml, 0, unused), ZKR_ECLOSED);
+    ours = NULL;
+    release(g);
+    zkr_multi_lock_free(ml);
+    recorder_free(r);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    zkr_multi_lock *ml = new_multi(NULL);
+    zkr_mutex *same = new_mutex(ours, paths[0]);
+    zkr_grant *grants[1];
+
+    (void)state;
+    assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EINVAL);
+    ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
+    assert_int_equal(zkr_multi_lock_add_mutex(ml, same), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), paths[0]));
+    assert_int_equal(zkr_multi_lock_add_mutex(ml, others[1]), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), paths[1]));
+    assert_int_equal(zkr_multi_lock_add_mutex(ml, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_add_semaphore(ml, NULL, 1), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_add_mutex(NULL, same), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_count(ml), 1);
+    assert_int_equal(zkr_multi_lock_count(NULL), 0);
+    ok(zkr_multi_lock_acquire(ml, 0, grants));
+    give_back(grants, 1);
+    zkr_mutex_free(same);
+    zkr_multi_lock_free(ml);
+    zkr_multi_lock_free(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(all_are_granted_in_the_order_of_their_paths),
+        TEST(one_that_is_taken_keeps_none),
+        TEST(the_order_of_adding_does_not_matter),
+        TEST(locks_of_all_recipes_are_members),
+        TEST(a_failure_gives_back_no_more_than_it_took),
+        TEST(each_release_is_tried),
+        TEST(a_lock_lost_meanwhile_is_acquired_again),
+        TEST(it_begins_again_in_the_next_session),
+        TEST(with_the_flag_it_fails),
+        TEST(a_cancel_ends_no_other_acquire),
+        TEST(nobody_has_to_wait),
+        TEST(what_cannot_be_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
