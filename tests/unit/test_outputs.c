@@ -23,12 +23,16 @@ struct given {
     zkr_rwlock *rwlock;
     zkr_leader *leader; /* does not campaign */
     zkr_semaphore *semaphore;
+    zkr_multi_lock *multi_lock;
     zkr_grant *grant;
     zkr_counter *counter;
     const char *path;
 };
 
 static struct given given;
+
+/* A size that no version has: else nothing fails. */
+static const struct zkr_multi_lock_opts short_multi_lock_opts = { .size = 1 };
 
 #define CALL(name, ...)                                                        \
     static int call_##name(void *out)                                          \
@@ -62,6 +66,9 @@ CALL(zkr_rwlock_acquire_read, given.rwlock, 0)
 CALL(zkr_rwlock_acquire_write, given.rwlock, 0)
 CALL(zkr_rwlock_acquire_read_async, given.rwlock, 0, NULL, NULL)
 CALL(zkr_rwlock_acquire_write_async, given.rwlock, 0, NULL, NULL)
+CALL(zkr_multi_lock_new, given.session, &short_multi_lock_opts)
+CALL(zkr_multi_lock_acquire, given.multi_lock, 0)
+CALL(zkr_multi_lock_acquire_async, given.multi_lock, 0, NULL, NULL)
 CALL(zkr_semaphore_new, given.session, "", 1, NULL)
 CALL(zkr_semaphore_acquire, given.semaphore, 0)
 CALL(zkr_semaphore_acquire_many, given.semaphore, 1, 0)
@@ -118,6 +125,9 @@ static const struct row {
     ROW(zkr_rwlock_acquire_write, POINTER),
     ROW(zkr_rwlock_acquire_read_async, POINTER),
     ROW(zkr_rwlock_acquire_write_async, POINTER),
+    ROW(zkr_multi_lock_new, POINTER),
+    ROW(zkr_multi_lock_acquire, POINTER),
+    ROW(zkr_multi_lock_acquire_async, POINTER),
     ROW(zkr_semaphore_new, POINTER),
     ROW(zkr_semaphore_acquire, POINTER),
     ROW(zkr_semaphore_acquire_many, POINTER),
@@ -182,6 +192,10 @@ static int setup(void **state)
     assert_int_equal(
         zkr_semaphore_new(given.session, "/lock", 1, NULL, &given.semaphore),
         ZKR_OK);
+    assert_int_equal(zkr_multi_lock_new(given.session, NULL, &given.multi_lock),
+                     ZKR_OK);
+    assert_int_equal(zkr_multi_lock_add_mutex(given.multi_lock, given.mutex),
+                     ZKR_OK);
     assert_int_equal(zkr_mutex_acquire(given.mutex, -1, &given.grant), ZKR_OK);
     return 0;
 }
@@ -197,6 +211,7 @@ static int teardown(void **state)
     (void)state;
     answer_all(ZKR_OK);
     zkr_grant_free(given.grant);
+    zkr_multi_lock_free(given.multi_lock);
     zkr_leader_free(given.leader);
     zkr_rwlock_free(given.rwlock);
     zkr_semaphore_free(given.semaphore);

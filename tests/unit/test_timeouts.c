@@ -30,6 +30,7 @@ static struct {
     zkr_rwlock *rwlock;
     zkr_leader *leader;
     zkr_semaphore *semaphore;
+    zkr_multi_lock *multi_lock;
     zkr_grant *grant; /* of another lock object */
     zkr_counter *counter;
     zkr_barrier *barrier;
@@ -64,6 +65,9 @@ static int setup(uint32_t reply_timeout_ms)
         zkr_semaphore_new(it.session, "/lock", 2, NULL, &it.semaphore), ZKR_OK);
     assert_int_equal(zkr_barrier_new(it.session, "/barrier", &it.barrier),
                      ZKR_OK);
+    assert_int_equal(zkr_multi_lock_new(it.session, NULL, &it.multi_lock),
+                     ZKR_OK);
+    assert_int_equal(zkr_multi_lock_add_mutex(it.multi_lock, it.mutex), ZKR_OK);
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
     return 0;
@@ -88,6 +92,7 @@ static int teardown(void **state)
     client_goes_on();
     (void)zkr_session_close(it.session);
     zkr_grant_free(it.grant);
+    zkr_multi_lock_free(it.multi_lock);
     zkr_mutex_free(it.mutex);
     zkr_unfair_mutex_free(it.unfair);
     zkr_reentrant_mutex_free(it.reentrant);
@@ -112,6 +117,15 @@ static int call_zkr_unfair_mutex_acquire(int64_t timeout_ms)
 {
     zkr_grant *g;
     int rc = zkr_unfair_mutex_acquire(it.unfair, timeout_ms, &g);
+
+    zkr_grant_free(g);
+    return rc;
+}
+
+static int call_zkr_multi_lock_acquire(int64_t timeout_ms)
+{
+    zkr_grant *g;
+    int rc = zkr_multi_lock_acquire(it.multi_lock, timeout_ms, &g);
 
     zkr_grant_free(g);
     return rc;
@@ -274,6 +288,7 @@ static const struct row {
     ROW(zkr_rwlock_acquire_read),
     ROW(zkr_rwlock_acquire_write),
     ROW(zkr_leader_wait),
+    ROW(zkr_multi_lock_acquire),
     ROW(zkr_semaphore_acquire),
     ROW(zkr_semaphore_acquire_many),
     ROW(zkr_grant_verify),
