@@ -51,10 +51,7 @@ static void created_locked(struct zkr__claim *c) ZKR__LOCKED
         break;
     case ZKR__CREATED:
         zkr__line_join_locked(c);
-        if (c->wait.get.where == ZKR__OP_IDLE)
-            zkr__claim_wait_for_any_locked(c, "created");
-        else
-            zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, "created");
+        zkr__claim_wait_for_any_locked(c, "created");
         break;
     }
 }

@@ -63,9 +63,14 @@ void zkr__claim_look_locked(struct zkr__claim *c)
         list_locked(c);
 }
 
+/* A list that is still in flight will do: our node was there when it was sent.
+ * One that waits for another attempt will not come soon. */
 void zkr__claim_wait_for_any_locked(struct zkr__claim *c, const char *why)
 {
     zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, why);
+    (void)zkr__claim_take_back_locked(c, &c->wait.get);
+    if (c->wait.get.where != ZKR__OP_IDLE)
+        return;
     c->wait.watch =
         zkr__watch_new_locked(c->session, c->lock->dir, c, on_changed);
     if (c->wait.watch == NULL) {

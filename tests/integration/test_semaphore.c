@@ -491,6 +491,35 @@ static void lost_replies_make_no_second_node(void **state)
     zkr_semaphore_free(sem);
 }
 
+/* A list that failed with the create waited for its next attempt when the node
+ * had been found, and was started a second time. */
+static void a_node_is_found_before_the_list_is_sent_again(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *slow = NULL;
+    zkr_semaphore *sem;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.retry = ZKR_RETRY_FOREVER_INIT(2000);
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
+    sem = new_semaphore(slow, 1);
+    release(take(sem));
+    for (int i = 0; i < 2; i++) {
+        struct waiter w;
+
+        proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
+        start(&w, sem);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        (void)granted(&w);
+        wait_children(leases, 1);
+        release(w.grant);
+        is_empty();
+    }
+    zkr_semaphore_free(sem);
+    close_session(slow);
+}
+
 static void one_that_waits_queues_again_in_the_next_session(void **state)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
@@ -679,6 +708,7 @@ static int run_group(void)
         TEST(nobody_has_to_wait),
         TEST(a_close_ends_what_is_under_way),
         TEST(lost_replies_make_no_second_node),
+        TEST(a_node_is_found_before_the_list_is_sent_again),
         TEST(one_that_waits_queues_again_in_the_next_session),
         TEST(with_the_flag_it_fails_with_its_session),
         TEST(a_lost_lease_frees_a_permit),
