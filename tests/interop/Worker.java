@@ -4,6 +4,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -14,7 +15,11 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.curator.utils.ZKPaths;
 
@@ -25,6 +30,10 @@ public class Worker {
     private String path;
     private Map<String, InterProcessMutex> locks;
     private LeaderLatch latch;
+    private String limit;
+    private InterProcessSemaphoreV2 semaphore;
+    private InterProcessSemaphoreMutex semaphoreMutex;
+    private Collection<Lease> leases;
     private boolean listening;
 
     Worker(String name) {
@@ -68,9 +77,11 @@ public class Worker {
     }
 
     /* New objects: one that failed, or whose session ended, is of no use. */
-    void makeLocks() {
+    void makeLocks() throws Exception {
         locks = new HashMap<>();
-        if (recipe.equals("mutex")) {
+        if (isSemaphore()) {
+            makeSemaphore();
+        } else if (recipe.equals("mutex")) {
             locks.put("write", new InterProcessMutex(client, path));
         } else {
             InterProcessReadWriteLock lock =
@@ -85,10 +96,12 @@ public class Worker {
         }
     }
 
-    String lock(String recipe, String layout, String path) {
+    String lock(String recipe, String layout, String path)
+        throws Exception {
         if (!layout.equals("curator"))
             return "failed: no such layout";
-        this.recipe = recipe;
+        this.recipe = recipe.split(":")[0];
+        this.limit = recipe.substring(recipe.indexOf(":") + 1);
         this.path = path;
         this.listening = false;
         makeLocks();
@@ -143,6 +156,73 @@ public class Worker {
         return "leader " + new LeaderLatch(client, path).getLeader().getId();
     }
 
+    /* -- the semaphore */
+
+    void makeSemaphore() throws Exception {
+        if (recipe.equals("semaphore-mutex")) {
+            semaphoreMutex = new InterProcessSemaphoreMutex(client, path);
+        } else if (limit.startsWith("/")) {
+            SharedCount count = new SharedCount(client, limit, 1);
+
+            count.start();
+            semaphore = new InterProcessSemaphoreV2(client, path, count);
+        } else {
+            semaphore = new InterProcessSemaphoreV2(client, path,
+                Integer.parseInt(limit));
+        }
+    }
+
+    boolean isSemaphore() {
+        return recipe.startsWith("semaphore");
+    }
+
+    boolean takeLeases(int permits, long timeoutMs) throws Exception {
+        leases = semaphore.acquire(permits, timeoutMs, TimeUnit.MILLISECONDS);
+        return leases != null;
+    }
+
+    /* 0: the node has gone, or is that of an old session. */
+    long leaseToken(Lease lease) throws Exception {
+        var stat = client.checkExists().forPath(
+            ZKPaths.makePath(path, "leases", lease.getNodeName()));
+        long session =
+            client.getZookeeperClient().getZooKeeper().getSessionId();
+
+        return stat == null || stat.getEphemeralOwner() != session
+            ? 0 : stat.getCzxid();
+    }
+
+    String semaphoreAcquire(int permits, long timeoutMs) throws Exception {
+        if (recipe.equals("semaphore-mutex"))
+            return semaphoreMutex.acquire(timeoutMs, TimeUnit.MILLISECONDS)
+                ? "held - 0" : "busy";
+        if (!takeLeases(permits, timeoutMs))
+            return "busy";
+        Lease first = leases.iterator().next();
+        return "held " + first.getNodeName() + " " + leaseToken(first);
+    }
+
+    void semaphoreRelease() throws Exception {
+        if (recipe.equals("semaphore-mutex"))
+            semaphoreMutex.release();
+        else
+            semaphore.returnAll(leases);
+    }
+
+    void leaseCycle(Section section) throws Exception {
+        if (!takeLeases(1, 120000))
+            return;
+        try {
+            Lease lease = leases.iterator().next();
+            long token = leaseToken(lease);
+
+            if (token != 0)
+                section.work("1", lease.getNodeName(), token);
+        } finally {
+            semaphore.returnAll(leases);
+        }
+    }
+
     /* It is protected. */
     static String nodePath(InterProcessMutex lock) throws Exception {
         Method method =
@@ -162,6 +242,8 @@ public class Worker {
     String acquire(String mode, long timeoutMs) throws Exception {
         if (recipe.equals("latch"))
             return latchAcquire(timeoutMs);
+        if (isSemaphore())
+            return semaphoreAcquire(Integer.parseInt(mode), timeoutMs);
         InterProcessMutex lock = locks.get(mode);
 
         if (!lock.acquire(timeoutMs, TimeUnit.MILLISECONDS))
@@ -173,6 +255,8 @@ public class Worker {
     String release(String mode) throws Exception {
         if (recipe.equals("latch"))
             latch.close();
+        else if (isSemaphore())
+            semaphoreRelease();
         else
             locks.get(mode).release();
         return "released";
@@ -182,6 +266,10 @@ public class Worker {
     void cycle(Section section, String mode) throws Exception {
         if (recipe.equals("latch")) {
             latchCycle(section);
+            return;
+        }
+        if (isSemaphore()) {
+            leaseCycle(section);
             return;
         }
         InterProcessMutex lock = locks.get(mode);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fleet: three workers of each kind, busy with one lock. */
+/* A fleet: three workers of each kind, busy with one lock, or one semaphore. */
 #include "fleet.h"
 
 #include <stdio.h>
@@ -58,6 +58,8 @@ static enum kind kind_of(const struct worker *w)
 
 static bool takes_part(const struct mix *m, const struct worker *w)
 {
+    if (kind_of(w) == KIND_KAZOO)
+        return m->limit == 0;
     return kind_of(w) != KIND_CURATOR || strcmp(m->layout, "curator") == 0;
 }
 
@@ -78,12 +80,21 @@ static int writers_of(const struct mix *m, const struct worker *w)
                : m->writers;
 }
 
+static void take_recipe(const struct mix *m, struct worker *w)
+{
+    if (m->limit > 0)
+        worker_do(w, "lock", "lock semaphore:%zu curator %s", m->limit,
+                  m->path);
+    else
+        worker_do(w, "lock", "lock %s %s %s", m->recipe, m->layout, m->path);
+}
+
 static void join(const struct mix *m, struct worker *w)
 {
     if (w->pid == 0)
         worker_start(w, kind_of(w), ++last_number);
     worker_open(w, m->hosts, m->session_ms);
-    worker_do(w, "lock", "lock %s %s %s", m->recipe, m->layout, m->path);
+    take_recipe(m, w);
 }
 
 static void run(const struct mix *m, struct worker *w)
@@ -108,10 +119,15 @@ void fleet_begin(struct mix *m)
         kill_all();
     is_busy = true;
     m->path = new_path();
+    (void)snprintf(m->held, sizeof(m->held), "%s%s", m->path,
+                   m->limit > 0 ? "/leases" : "");
+    (void)snprintf(m->queue, sizeof(m->queue), "%s%s", m->path,
+                   m->limit > 0 ? "/locks" : "");
     (void)snprintf(m->dir, sizeof(m->dir), "%s/%s", base,
                    strrchr(m->path, '/') + 1);
     assert_int_equal(mkdir(m->dir, 0700), 0);
     journal_create(&m->journal, m->dir);
+    m->journal.limit = m->limit;
     if (m->hosts == NULL)
         m->hosts = server_hosts(the_server);
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
@@ -128,7 +144,8 @@ void fleet_end(struct mix *m)
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
         worker_do(w, "closed", "close");
     is_busy = false;
-    wait_children(m->path, 0);
+    wait_children(m->held, 0);
+    wait_children(m->queue, 0);
     journal_read(&m->journal);
 }
 
@@ -164,6 +181,31 @@ void fleet_let_go(const struct mix *m, const struct worker *w, const char *mode)
     stall_name(w, mode, name);
     (void)snprintf(path, sizeof(path), "%s/%s", m->dir, name);
     assert_int_equal(unlink(path), 0);
+}
+
+static size_t sections_like(const struct mix *m, const struct worker *w)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->journal.count; i++) {
+        const struct entry *e = &m->journal.entries[i];
+
+        if (strcmp(e->what, "ENTER") == 0 &&
+            journal_same_kind(e->worker, w->name))
+            count++;
+    }
+    return count;
+}
+
+void fleet_check_shares(const struct mix *m)
+{
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
+        size_t count = sections_like(m, w);
+
+        if (count < m->journal.sections / 10)
+            fail_msg("only %zu of %zu sections like %s", count,
+                     m->journal.sections, w->name);
+    }
 }
 
 /* Waiting */
@@ -245,9 +287,11 @@ static bool has_gone(void *arg)
 
 void await_gone(struct mix *m, size_t from, const struct entry *held)
 {
-    struct goal g = { .mix = m, .from = from, .only_writers = !held->writes };
+    struct goal g = { .mix = m,
+                      .from = from,
+                      .only_writers = m->limit == 0 && !held->writes };
 
-    (void)snprintf(g.node, sizeof(g.node), "%s/%s", m->path, held->node);
+    (void)snprintf(g.node, sizeof(g.node), "%s/%s", m->held, held->node);
     if (!wait_until(has_gone, &g, PATIENCE_MS))
         fail_msg("%s stays", g.node);
     if (g.too_early)
@@ -282,7 +326,7 @@ static bool is_queued(void *arg)
 
 void await_queued(const struct mix *m, const struct worker *w)
 {
-    struct queued q = { m->path, w->session };
+    struct queued q = { m->queue, w->session };
 
     if (!wait_until(is_queued, &q, PATIENCE_MS))
         fail_msg("%s does not queue", w->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fleet: three workers of each kind, busy with one lock.
+/* A fleet: three workers of each kind, busy with one lock, or one semaphore.
  *
  * It runs one mix after the other, each on a path and with a journal of its
  * own.  All functions fail the test when something does not come in time. */
@@ -18,12 +18,15 @@ enum { PER_KIND = 3 };
 struct mix {
     const char *recipe;
     const char *layout; /* without Curator when it is not its own */
-    int writers;        /* per cent */
+    size_t limit;       /* of a semaphore, which kazoo does not know; or 0 */
+    int writers;        /* per cent; see worker.h */
     int session_ms;
     const char *hosts; /* NULL: the server itself */
 
     /* Set by fleet_begin(): */
     const char *path;
+    char held[96]; /* the directory of the nodes that hold it */
+    char queue[96];
     char dir[PATH_MAX / 2];
     struct journal journal;
 };
@@ -55,6 +58,9 @@ struct entry fleet_catch(struct mix *m, const struct worker *w,
 void fleet_let_go(const struct mix *m, const struct worker *w,
                   const char *mode);
 
+/* A mix is one only when each kind has a fair part in it. */
+void fleet_check_shares(const struct mix *m);
+
 /* The functions below wait for an event. `from` is the number of a line in the
  * journal: earlier lines do not count. */
 
@@ -70,7 +76,7 @@ void await_enter(struct mix *m, size_t from, bool only_writers);
 void await_queued(const struct mix *m, const struct worker *w);
 
 /* The node of a dead holder has gone, and no conflicting worker has entered
- * before. */
+ * before; of a semaphore, nobody. */
 void await_gone(struct mix *m, size_t from, const struct entry *held);
 
 #endif

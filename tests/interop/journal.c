@@ -112,6 +112,7 @@ struct replay {
     struct judge_grant *grants; /* one for each ENTER so far */
     size_t count;
     int64_t counter;
+    bool leases;
     struct verdict *verdict;
 };
 
@@ -171,23 +172,28 @@ static void on_enter(struct replay *r, const struct entry *e, int64_t line)
         count_readers(r, e);
 }
 
-/* End the section of that worker; false when it is in none. */
-static bool end_section(struct replay *r, const char *worker, int64_t line)
+/* End the sections of that worker, or the one with that token; false when it is
+ * in none. */
+static bool end_sections(struct replay *r, const char *worker,
+                         const int64_t *token, int64_t line)
 {
-    for (size_t i = r->count; i-- > 0;) {
+    bool found = false;
+
+    for (size_t i = 0; i < r->count; i++) {
         struct judge_grant *g = &r->grants[i];
 
-        if (is_inside(g) && strcmp(g->who, worker) == 0) {
+        if (is_inside(g) && strcmp(g->who, worker) == 0 &&
+            (token == NULL || g->token == *token)) {
             g->end = line;
-            return true;
+            found = true;
         }
     }
-    return false;
+    return found;
 }
 
 static void on_leave(struct replay *r, const struct entry *e, int64_t line)
 {
-    bool began = end_section(r, e->worker, line);
+    bool began = end_sections(r, e->worker, &e->token, line);
 
     if (e->value < 0) {
         r->verdict->refused++;
@@ -195,7 +201,7 @@ static void on_leave(struct replay *r, const struct entry *e, int64_t line)
             blame(e, "refused though its session lives");
         return;
     }
-    if (!began)
+    if (!began && !r->leases)
         blame(e, "accepted though its lock had gone");
     if (e->value != r->counter + e->writes)
         blame(e, "an update is lost");
@@ -214,7 +220,7 @@ static void replay(const struct journal *j, struct replay *r)
         else if (strcmp(e->what, "LEAVE") == 0)
             on_leave(r, e, line);
         else if (strcmp(e->what, "ENDED") == 0)
-            (void)end_section(r, e->worker, line);
+            (void)end_sections(r, e->worker, NULL, line);
         else if (strcmp(e->what, "REFUSED") == 0)
             r->verdict->refused++;
     }
@@ -224,8 +230,10 @@ void journal_judge(const struct journal *j, const struct life *lives,
                    size_t count, struct verdict *ret_verdict)
 {
     struct judge_node *nodes = history_nodes(lives, count);
-    struct replay r = { .verdict = ret_verdict };
-    struct judge_records records = { .nodes = nodes, .node_count = count };
+    struct replay r = { .leases = j->limit > 0, .verdict = ret_verdict };
+    struct judge_records records = { .nodes = nodes,
+                                     .node_count = count,
+                                     .limit = j->limit };
     struct judgement judgement;
 
     *ret_verdict = (struct verdict){ .writes = 0 };

@@ -30,6 +30,7 @@ struct journal {
     struct entry *entries;
     size_t count;
     size_t sections; /* how many ENTER */
+    size_t limit;    /* of the leases of a semaphore; 0: it is a lock */
 };
 
 /* Make the files of a directory: journal, resource. */
@@ -55,7 +56,7 @@ bool journal_same_kind(const char *worker, const char *other);
 struct verdict {
     int64_t writes;      /* accepted */
     size_t refused;      /* sections and writes */
-    size_t readers;      /* most readers at once */
+    size_t readers;      /* most readers, or leases, at once */
     bool readers_differ; /* ... of different kinds, at some time */
 };
 
@@ -69,7 +70,8 @@ struct verdict {
  *           section finds what was written. At its end, a reader finds the
  *           same again.
  * fence     It refuses no section whose session lives, and accepts none whose
- *           session has ended. */
+ *           session has ended. There is none for leases: several tokens are
+ *           good at once. */
 void journal_judge(const struct journal *j, const struct life *lives,
                    size_t count, struct verdict *ret_verdict);
 

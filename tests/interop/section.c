@@ -49,9 +49,9 @@ bool section_is_over(const struct section *s)
     return has_file(s, "stop");
 }
 
-static const char *mode_name(bool writer)
+static bool writes(const char *mode)
 {
-    return writer ? "write" : "read";
+    return strcmp(mode, "write") == 0;
 }
 
 static void pause_ms(long ms)
@@ -110,38 +110,63 @@ static int64_t visit(const struct section *s, bool writer, int64_t token,
     return value;
 }
 
-static void note(const struct section *s, const char *what, bool writer,
-                 const char *node, int64_t token, int64_t value)
+static void note(const struct section *s, const char *what, const char *mode,
+                 const struct section_node *node, int64_t value)
 {
     char line[256];
     int size =
         snprintf(line, sizeof(line), "%s %s %s %s %" PRId64 " %" PRId64 "\n",
-                 what, s->name, mode_name(writer), node, token, value);
+                 what, s->name, mode, node->name, node->token, value);
 
     if (write(s->journal, line, (size_t)size) != size)
         die("journal");
 }
 
-void section_work(struct section *s, bool writer, const char *node,
-                  int64_t token)
+/* Returns the value, or -1: refused. */
+static int64_t enter(const struct section *s, const char *mode,
+                     const struct section_node *node)
 {
-    int64_t value = visit(s, writer, token, -1);
-    char stall[64];
+    int64_t value = visit(s, writes(mode), node->token, -1);
 
-    if (value < 0) {
-        note(s, "REFUSED", writer, node, token, value);
+    note(s, value < 0 ? "REFUSED" : "ENTER", mode, node, value);
+    return value;
+}
+
+static void leave(const struct section *s, const char *mode,
+                  const struct section_node *node, int64_t value)
+{
+    bool writer = writes(mode);
+
+    value = visit(s, writer, node->token, writer ? value + 1 : -1);
+    note(s, "LEAVE", mode, node, value);
+}
+
+static void stall(const struct section *s, const char *mode,
+                  const struct section_node *node, int64_t value)
+{
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "stall-%s-%s", s->name, mode);
+    if (!has_file(s, name))
         return;
+    note(s, "STALL", mode, node, value);
+    while (has_file(s, name))
+        pause_ms(2);
+}
+
+void section_work(struct section *s, const char *mode,
+                  const struct section_node *nodes, size_t count)
+{
+    int64_t value = -1;
+
+    for (size_t i = 0; i < count; i++) {
+        value = enter(s, mode, &nodes[i]);
+        if (value < 0)
+            return;
     }
-    note(s, "ENTER", writer, node, token, value);
-    (void)snprintf(stall, sizeof(stall), "stall-%s-%s", s->name,
-                   mode_name(writer));
-    if (has_file(s, stall)) {
-        note(s, "STALL", writer, node, token, value);
-        while (has_file(s, stall))
-            pause_ms(2);
-    }
+    stall(s, mode, &nodes[0], value);
     if (++s->count % 16 == 0)
         pause_ms(1);
-    value = visit(s, writer, token, writer ? value + 1 : -1);
-    note(s, "LEAVE", writer, node, token, value);
+    for (size_t i = 0; i < count; i++)
+        leave(s, mode, &nodes[i], value);
 }

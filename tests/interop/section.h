@@ -19,11 +19,15 @@
  *
  * A worker that finds the file stall-NAME-MODE in its section writes STALL and
  * waits in there until the file has gone: so it can be killed, or its session
- * ended, while it certainly holds the lock. */
+ * ended, while it certainly holds the lock.
+ *
+ * The mode of a semaphore is the number of permits. Each lease has lines of its
+ * own, nothing is written under it, and so the fence refuses none. */
 #ifndef INTEROP_SECTION_H
 #define INTEROP_SECTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct section {
@@ -40,8 +44,14 @@ void section_close(struct section *s);
 
 bool section_is_over(const struct section *s);
 
-/* `node` is the name of the lock node. */
-void section_work(struct section *s, bool writer, const char *node,
-                  int64_t token);
+/* A lock node: its name. */
+struct section_node {
+    const char *name;
+    int64_t token;
+};
+
+/* A lock has one node, a semaphore as many as permits. */
+void section_work(struct section *s, const char *mode,
+                  const struct section_node *nodes, size_t count);
 
 #endif

@@ -16,14 +16,24 @@
 
 #include "section.h"
 
-enum { READ, WRITE, MODES, WORDS_MAX = 8, MIX_TIMEOUT_MS = 120000 };
+enum {
+    READ,
+    WRITE,
+    MODES,
+    WORDS_MAX = 8,
+    PERMITS_MAX = 16,
+    MIX_TIMEOUT_MS = 120000,
+};
 
 static const char *my_name;
 static zkr_session *session;
-static zkr_mutex *mutex; /* one of these three */
+static zkr_mutex *mutex; /* one of these four */
 static zkr_rwlock *rwlock;
 static zkr_leader *leader;
+static zkr_semaphore *semaphore;
 static zkr_grant *grants[MODES];
+static zkr_grant *leases[PERMITS_MAX];
+static uint32_t permits; /* of `leases` */
 static bool listening;
 
 static void answer(const char *format, ...)
@@ -87,9 +97,11 @@ static void free_locks(void)
     zkr_mutex_free(mutex);
     zkr_rwlock_free(rwlock);
     zkr_leader_free(leader);
+    zkr_semaphore_free(semaphore);
     mutex = NULL;
     rwlock = NULL;
     leader = NULL;
+    semaphore = NULL;
 }
 
 static void do_close(char **words)
@@ -106,8 +118,9 @@ static void do_close(char **words)
         answer("closed");
 }
 
-static int new_mutex(const char *path, bool kazoo)
+static int new_mutex(const char *path, const char *limit, bool kazoo)
 {
+    (void)limit;
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
 
     opts.label = my_name;
@@ -115,8 +128,9 @@ static int new_mutex(const char *path, bool kazoo)
     return zkr_mutex_new(session, path, &opts, &mutex);
 }
 
-static int new_rwlock(const char *path, bool kazoo)
+static int new_rwlock(const char *path, const char *limit, bool kazoo)
 {
+    (void)limit;
     struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
 
     opts.label = my_name;
@@ -124,8 +138,9 @@ static int new_rwlock(const char *path, bool kazoo)
     return zkr_rwlock_new(session, path, &opts, &rwlock);
 }
 
-static int new_leader(const char *path, bool kazoo)
+static int new_leader(const char *path, const char *limit, bool kazoo)
 {
+    (void)limit;
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
 
     opts.id = my_name;
@@ -134,25 +149,48 @@ static int new_leader(const char *path, bool kazoo)
     return zkr_leader_new(session, path, &opts, NULL, NULL, &leader);
 }
 
+static int new_semaphore(const char *path, const char *limit, bool kazoo)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    bool shared = limit[0] == '/';
+
+    (void)kazoo;
+    opts.label = my_name;
+    opts.limit_path = shared ? limit : NULL;
+    return zkr_semaphore_new(session, path,
+                             shared ? 1 : (uint32_t)strtoul(limit, NULL, 10),
+                             &opts, &semaphore);
+}
+
+static int new_semaphore_of_one(const char *path, const char *limit, bool kazoo)
+{
+    (void)limit;
+    return new_semaphore(path, "1", kazoo);
+}
+
 static const struct {
     const char *name;
-    int (*make)(const char *path, bool kazoo);
+    int (*make)(const char *path, const char *limit, bool kazoo);
 } recipes[] = {
     { "mutex", new_mutex },
     { "rw", new_rwlock },
     { "latch", new_leader },
+    { "semaphore", new_semaphore },
+    { "semaphore-mutex", new_semaphore_of_one },
 };
 
 static void do_lock(char **words)
 {
     bool kazoo = strcmp(words[2], "kazoo") == 0;
+    char *limit = NULL;
+    const char *recipe = strtok_r(words[1], ":", &limit);
     int rc = ZKR_EINVAL;
 
     free_locks();
     listening = false;
     for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++) {
-        if (strcmp(words[1], recipes[i].name) == 0)
-            rc = recipes[i].make(words[3], kazoo);
+        if (strcmp(recipe, recipes[i].name) == 0)
+            rc = recipes[i].make(words[3], limit, kazoo);
     }
     if (rc != ZKR_OK)
         answer_failed(rc);
@@ -198,13 +236,24 @@ static void answer_held(zkr_grant *grant)
     answer("held %s %" PRId64, name_of(grant), zkr_grant_token(grant));
 }
 
+static int acquire_permits(uint32_t count, int64_t timeout_ms)
+{
+    permits = count;
+    return zkr_semaphore_acquire_many(semaphore, permits, timeout_ms, leases);
+}
+
 static void do_acquire(char **words)
 {
+    int64_t timeout_ms = strtol(words[2], NULL, 10);
     int mode = mode_of(words[1]);
-    int rc = acquire(mode, strtol(words[2], NULL, 10), &grants[mode]);
+    int rc;
 
+    if (semaphore != NULL)
+        rc = acquire_permits((uint32_t)strtoul(words[1], NULL, 10), timeout_ms);
+    else
+        rc = acquire(mode, timeout_ms, &grants[mode]);
     if (rc == ZKR_OK)
-        answer_held(grants[mode]);
+        answer_held(semaphore != NULL ? leases[0] : grants[mode]);
     else if (rc == ZKR_EBUSY || rc == ZKR_ETIMEDOUT)
         answer("busy");
     else
@@ -220,10 +269,18 @@ static int release(zkr_grant *grant)
     return rc;
 }
 
+static int return_leases(void)
+{
+    int rc = zkr_grants_release(leases, permits);
+
+    zkr_grants_free(leases, permits);
+    return rc;
+}
+
 static void do_release(char **words)
 {
     int mode = mode_of(words[1]);
-    int rc = release(grants[mode]);
+    int rc = semaphore != NULL ? return_leases() : release(grants[mode]);
 
     grants[mode] = NULL;
     if (rc != ZKR_OK)
@@ -272,18 +329,42 @@ static void do_downgrade(char **words)
     answer_held(grants[READ]);
 }
 
-static bool cycle(struct section *s, bool writer)
+static bool is_ok(int rc)
 {
-    zkr_grant *grant;
-    int rc = acquire(writer ? WRITE : READ, MIX_TIMEOUT_MS, &grant);
-
-    if (rc != ZKR_OK) {
+    if (rc != ZKR_OK)
         (void)fprintf(stderr, "%s: %s: %s\n", my_name, zkr_strerror(rc),
                       zkr_error_detail());
+    return rc == ZKR_OK;
+}
+
+static struct section_node node_of(zkr_grant *grant)
+{
+    return (struct section_node){ name_of(grant), zkr_grant_token(grant) };
+}
+
+static bool cycle(struct section *s, bool writer)
+{
+    struct section_node node;
+    zkr_grant *grant;
+
+    if (!is_ok(acquire(writer ? WRITE : READ, MIX_TIMEOUT_MS, &grant)))
         return false;
-    }
-    section_work(s, writer, name_of(grant), zkr_grant_token(grant));
+    node = node_of(grant);
+    section_work(s, writer ? "write" : "read", &node, 1);
     (void)release(grant);
+    return true;
+}
+
+static bool lease_cycle(struct section *s, bool two)
+{
+    struct section_node nodes[PERMITS_MAX];
+
+    if (!is_ok(acquire_permits(two ? 2 : 1, MIX_TIMEOUT_MS)))
+        return false;
+    for (uint32_t i = 0; i < permits; i++)
+        nodes[i] = node_of(leases[i]);
+    section_work(s, two ? "2" : "1", nodes, permits);
+    (void)return_leases();
     return true;
 }
 
@@ -298,8 +379,10 @@ static void do_run(char **words)
         return;
     }
     while (!section_is_over(&s)) {
-        if (cycle(&s, random() % 100 < writers))
-            cycles++;
+        bool writer = random() % 100 < writers;
+
+        cycles +=
+            semaphore != NULL ? lease_cycle(&s, writer) : cycle(&s, writer);
     }
     section_close(&s);
     answer("ran %d", cycles);

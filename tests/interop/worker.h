@@ -17,13 +17,16 @@
  *   revoke NODE                 revoked        ask the owner of a node
  *   downgrade                   held NODE TOKEN
  *   leader                      leader ID      of the election (not Python)
- *   run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per cent
- *   close                       closed
+ *   run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per
+ * cent; of a semaphore: acquires of two permits (C only) close closed
  *
  * "= ready" comes first, "= asked" when a revocation is requested, and
- * "= failed: WHY" instead of an answer. RECIPE is mutex, rw or latch. MODE is
- * write or read, of a mutex always write. A latch is acquired by a campaign,
- * and released by leaving. LAYOUT is curator or kazoo, of Python also patterns:
+ * "= failed: WHY" instead of an answer. RECIPE is mutex, rw, latch,
+ * semaphore:LIMIT (a number, or the path of a node that has it), or
+ * semaphore-mutex. MODE is write or read, of a mutex always write; of a
+ * semaphore it is the number of permits, and NODE is that of the first lease,
+ * or "-". A latch is acquired by a campaign, and released by leaving. LAYOUT is
+ * curator or kazoo, of Python also patterns:
  *
  *              C                    Java      Python
  *   curator    default              Curator   classes of examples/interop

@@ -10,6 +10,7 @@
 /* The number of a violation follows its sentence. */
 static const char *const sentences[JUDGE_RULES] = {
     [JUDGE_OVERLAP] = "it overlaps an earlier grant, by",
+    [JUDGE_CROWDED] = "the limit was reached when it was granted, by",
     [JUDGE_DISORDER] = "its token is not above an earlier one,",
     [JUDGE_TWICE] = "another grant has its token,",
     [JUDGE_UNKNOWN] = "the server has no such node,",
@@ -98,6 +99,31 @@ static void judge_overlaps(const struct trial *t)
             blame(t, JUDGE_OVERLAP, g, before - g->begin);
         raise_highest(&end, g->shared, g->end);
     }
+}
+
+/* Each grant takes the seat that was given back first: when that one is still
+ * taken, all are. */
+static void judge_crowds(const struct trial *t)
+{
+    size_t limit = t->records->limit;
+    int64_t *seats = new_array(limit, sizeof(*seats)); /* when each is free */
+
+    for (size_t i = 0; i < limit; i++)
+        seats[i] = INT64_MIN;
+    for (size_t i = 0; limit > 0 && i < t->records->grant_count; i++) {
+        const struct judge_grant *g = &t->grants[i];
+        size_t first = 0;
+
+        if (is_instant(g))
+            continue;
+        for (size_t k = 1; k < limit; k++)
+            first = seats[k] < seats[first] ? k : first;
+        if (g->begin < seats[first])
+            blame(t, JUDGE_CROWDED, g, seats[first] - g->begin);
+        if (g->end > seats[first])
+            seats[first] = g->end;
+    }
+    free(seats);
 }
 
 /* Tokens grow from node to node, and hand-offs from grant to grant of one
@@ -303,6 +329,7 @@ static void judge_grants(struct trial *t)
         memcpy(t->grants, t->records->grants, count * sizeof(*t->grants));
     qsort(t->grants, count, sizeof(*t->grants), by_begin);
     judge_overlaps(t);
+    judge_crowds(t);
     judge_order(t);
     if (t->records->nodes != NULL)
         judge_nodes(t);

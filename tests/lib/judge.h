@@ -17,6 +17,7 @@
 
 enum judge_rule {
     JUDGE_OVERLAP,  /* grants that conflict were held at the same time */
+    JUDGE_CROWDED,  /* more than the limit were held at the same time */
     JUDGE_DISORDER, /* a token, with its hand-off, is not above earlier ones */
     JUDGE_TWICE,    /* two grants have one token, and one hand-off */
     JUDGE_UNKNOWN,  /* no node has the token and the name of a grant */
@@ -32,7 +33,7 @@ enum judge_rule {
 
 /* The holder believed that it had the lock from `begin` until just before
  * `end`. Where both are the same, the record only says that it was granted by
- * then: OVERLAP, DISORDER, LATE and PASSED do not judge it. */
+ * then: OVERLAP, CROWDED, DISORDER, LATE and PASSED do not judge it. */
 struct judge_grant {
     char who[32];
     bool shared;
@@ -65,7 +66,8 @@ struct judge_records {
     size_t node_count;
     const struct judge_access *accesses; /* in the order of their acceptance */
     size_t access_count;
-    bool timed;    /* `gone_at` is known: EARLY and LATE are judged */
+    size_t limit; /* at most so many grants at once; 0: CROWDED is not judged */
+    bool timed;   /* `gone_at` is known: EARLY and LATE are judged */
     int64_t slack; /* how far `gone_at` may be off */
 
     /* If not NULL, it is called with the sentence of each violation. */

@@ -218,6 +218,30 @@ static void a_grant_that_does_not_end_overlaps_the_next(void **state)
     assert_int_equal(judgement.violations, 1);
 }
 
+static void the_limit_may_be_reached(void **state)
+{
+    (void)state;
+    records.limit = 2;
+    add("a", true, 1, 10, 50);
+    add("b", true, 2, 20, 30);
+    add("c", true, 3, 30, 40);
+    add("d", true, 4, 45, 60);
+    add("e", true, 5, 50, 70);
+    finds_nothing();
+}
+
+static void one_too_many_hold_it_together(void **state)
+{
+    (void)state;
+    records.limit = 2;
+    add("a", true, 1, 10, 50);
+    add("b", true, 2, 20, 30);
+    add("c", true, 3, 28, 40);
+    add("d", true, 4, 40, 60);
+    finds(JUDGE_CROWDED, "c, shared, token 0x3: the limit was reached when it "
+                         "was granted, by 2");
+}
+
 static void a_token_goes_back(void **state)
 {
     (void)state;
@@ -477,6 +501,8 @@ int main(void)
         TEST(a_shared_grant_overlaps_an_exclusive_one),
         TEST(an_exclusive_grant_overlaps_a_shared_one),
         TEST(a_grant_that_does_not_end_overlaps_the_next),
+        TEST(the_limit_may_be_reached),
+        TEST(one_too_many_hold_it_together),
         TEST(a_token_goes_back),
         TEST(a_shared_token_goes_back_behind_an_exclusive_one),
         TEST(two_grants_have_one_token),

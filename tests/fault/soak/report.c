@@ -49,6 +49,7 @@ static void print_verdict(const struct verdict *v)
 {
     static const char *const rules[JUDGE_RULES] = {
         [JUDGE_OVERLAP] = "overlaps of claims",
+        [JUDGE_CROWDED] = "claims beyond the limit of a semaphore",
         [JUDGE_LATE] = "claims beyond the end of their node",
         [JUDGE_DISORDER] = "tokens not above those before",
         [JUDGE_TWICE] = "tokens, with hand-offs, of two grants",
