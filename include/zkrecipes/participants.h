@@ -285,6 +285,10 @@ enum zkr_locks_flags {
     /** List directories without children and data, too: a lock that nobody
      *  wants at present is such a directory, but so are many others. */
     ZKR_LOCKS_EMPTY = 1u << 0,
+    /** List double barriers, too: directories with an ephemeral child that has
+     *  a UUID for a name, and no contender. Such children count as contenders,
+     *  though zkr_participants_list() calls them foreign. */
+    ZKR_LOCKS_BARRIERS = 1u << 1,
 };
 ZKR__FLAGS(zkr_locks_flags)
 

@@ -11,7 +11,6 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "inspect/found.h"
-#include "lock/markers.h"
 #include "session/call.h"
 #include "session/session.h"
 
@@ -26,7 +25,7 @@ struct place {
     struct zkr__list link;
     char *path; /* with the chroot */
     uint32_t depth;
-    size_t holder_of; /* the item whose child "holder" it is; ZKR__NO_ITEM */
+    size_t child_of; /* the item that it is in question for; ZKR__NO_ITEM */
 };
 
 struct walker {
@@ -59,7 +58,7 @@ static void free_place(struct place *place)
 
 /* Takes over the path. Returns false when out of memory. */
 static bool add_place(struct walk *w, char *path, uint32_t depth,
-                      size_t holder_of)
+                      size_t child_of)
 {
     struct place *place = malloc(sizeof(*place));
 
@@ -71,7 +70,7 @@ static bool add_place(struct walk *w, char *path, uint32_t depth,
     *place = (struct place){
         .path = path,
         .depth = depth,
-        .holder_of = holder_of,
+        .child_of = child_of,
     };
     zkr__list_append(&w->places, &place->link);
     w->place_count++;
@@ -95,14 +94,13 @@ static bool is_no_place(const struct walk *w, const struct place *place,
 static bool add_child(struct walk *w, const struct place *place,
                       const char *name, size_t item)
 {
-    bool is_holder =
-        item != ZKR__NO_ITEM && strcmp(name, ZKR__UNFAIR_NAME) == 0;
+    bool in_question = zkr__found_is_in_question(&w->found, item, name);
     uint32_t *cut = &w->found.answer->cut;
     char *path;
 
     if (is_no_place(w, place, name) || (*cut & ZKR_LOCKS_CUT_LIMIT) != 0)
         return true;
-    if (place->depth >= w->opts.depth && !is_holder) {
+    if (place->depth >= w->opts.depth && !in_question) {
         *cut |= ZKR_LOCKS_CUT_DEPTH;
         return true;
     }
@@ -120,7 +118,7 @@ static bool add_child(struct walk *w, const struct place *place,
         return true;
     }
     return add_place(w, path, place->depth + 1,
-                     is_holder ? item : ZKR__NO_ITEM);
+                     in_question ? item : ZKR__NO_ITEM);
 }
 
 /* --- the walk --- */
@@ -176,8 +174,8 @@ static int visit(struct walk *w, const struct place *place,
     int rc;
 
     if (zkr__found_is_ephemeral(reply->stat.ephemeral_owner)) {
-        if (place->holder_of != ZKR__NO_ITEM)
-            zkr__found_holder(&w->found, place->holder_of);
+        if (place->child_of != ZKR__NO_ITEM)
+            zkr__found_ephemeral(&w->found, place->child_of);
         return ZKR_OK;
     }
     rc = zkr__found_judge(&w->found, place->path, reply, &item);
@@ -275,7 +273,7 @@ static int load_opts(struct zkr_locks_opts *o,
 
     if (rc != ZKR_OK)
         return rc;
-    if ((o->flags & ~(uint32_t)ZKR_LOCKS_EMPTY) != 0)
+    if ((o->flags & ~(uint32_t)(ZKR_LOCKS_EMPTY | ZKR_LOCKS_BARRIERS)) != 0)
         return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", type.noun,
                          (unsigned)o->flags);
     set_default(&o->depth, DEFAULT_DEPTH);

@@ -19,7 +19,8 @@ struct zkr__found_item {
     bool is_lock;
     enum zkr__part part; /* of a semaphore, by its name, */
     struct zkr__part_count count;
-    bool renamed; /* its path is that of the directory above */
+    bool may_be_barrier; /* nobody contends, and there may be members */
+    bool renamed;        /* its path is that of the directory above */
 };
 
 /* The list that the user gets, with the memory of its parts. */
@@ -116,10 +117,29 @@ static int add(struct zkr__found *found, const char *path, enum zkr__part part,
     return ZKR_OK;
 }
 
-static bool has_holder(const struct zkr__zk_reply *reply)
+static bool is_holder(const char *name)
+{
+    return strcmp(name, ZKR__UNFAIR_NAME) == 0;
+}
+
+/* The members of a double barrier have a UUID for a name. */
+static bool is_uuid(const char *name)
+{
+    static const char form[] = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
+    size_t i = 0;
+
+    while (form[i] != '\0' &&
+           (form[i] == '-'
+                ? name[i] == '-'
+                : name[i] != '\0' && strchr("0123456789abcdef", name[i])))
+        i++;
+    return form[i] == '\0' && name[i] == '\0';
+}
+
+static bool has(const struct zkr__zk_reply *reply, bool (*is)(const char *name))
 {
     for (size_t i = 0; i < reply->name_count; i++) {
-        if (strcmp(reply->names[i], ZKR__UNFAIR_NAME) == 0)
+        if (is(reply->names[i]))
             return true;
     }
     return false;
@@ -156,14 +176,16 @@ int zkr__found_judge(struct zkr__found *found, const char *path,
     bool wants_empty = (found->flags & ZKR_LOCKS_EMPTY) != 0;
     enum zkr__part part = part_of(found, path);
     size_t contenders = 0;
-    bool is_candidate;
+    bool may_be_barrier, is_candidate;
     int rc;
 
     *ret_item = ZKR__NO_ITEM;
     for (size_t i = 0; i < reply->name_count; i++)
         contenders += zkr__found_is_contender(reply->names[i]);
-    is_candidate =
-        contenders > 0 || has_holder(reply) || (is_empty(reply) && wants_empty);
+    may_be_barrier = (found->flags & ZKR_LOCKS_BARRIERS) != 0 &&
+                     contenders == 0 && has(reply, is_uuid);
+    is_candidate = contenders > 0 || has(reply, is_holder) || may_be_barrier ||
+                   (is_empty(reply) && wants_empty);
     if ((!is_candidate && part == ZKR__PART_PATH) ||
         is_one_too_many(found, part))
         return ZKR_OK;
@@ -172,12 +194,21 @@ int zkr__found_judge(struct zkr__found *found, const char *path,
         return rc;
     found->paths += part == ZKR__PART_PATH;
     found->items[*ret_item].public.contenders = contenders;
+    found->items[*ret_item].may_be_barrier = may_be_barrier;
     found->items[*ret_item].is_lock =
         contenders > 0 || (is_candidate && reply->name_count == 0);
     return ZKR_OK;
 }
 
-void zkr__found_holder(struct zkr__found *found, size_t item)
+bool zkr__found_is_in_question(const struct zkr__found *found, size_t item,
+                               const char *name)
+{
+    return item != ZKR__NO_ITEM &&
+           (is_holder(name) ||
+            (found->items[item].may_be_barrier && is_uuid(name)));
+}
+
+void zkr__found_ephemeral(struct zkr__found *found, size_t item)
 {
     found->items[item].is_lock = true;
     found->items[item].public.contenders++;

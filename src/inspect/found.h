@@ -38,11 +38,14 @@ void zkr__found_done(struct zkr__found *found);
 
 /* Judge a directory by its children. The item is ZKR__NO_ITEM when it is no
  * lock, nor has the name of a part of a semaphore, or is one too many. With a
- * child "holder" it is a lock if that node turns out to be ephemeral. ZKR_OK or
- * ZKR_ENOMEM. */
+ * child that is in question it is a lock, or a barrier, if that node turns out
+ * to be ephemeral. ZKR_OK or ZKR_ENOMEM. */
 int zkr__found_judge(struct zkr__found *found, const char *path,
                      const struct zkr__zk_reply *reply, size_t *ret_item);
-void zkr__found_holder(struct zkr__found *found, size_t item);
+/* A child "holder", or the member of a barrier. */
+bool zkr__found_is_in_question(const struct zkr__found *found, size_t item,
+                               const char *name);
+void zkr__found_ephemeral(struct zkr__found *found, size_t item);
 
 /* Counts a node that could not be read. */
 void zkr__found_skip(struct zkr__found *found, const char *path, int error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of zk-lockctl on semaphores and leader latches, whose nodes are made by
- * hand, as Curator makes them. */
+/* Tests of zk-lockctl on semaphores, leader latches, barriers and counters,
+ * whose nodes are made by hand, as Curator makes them. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -373,6 +373,68 @@ static void watch_begins_with_the_semaphore_of_a_part(void **state)
     assert_non_null(strstr(look_out, "waiting "));
 }
 
+/* --- what is no lock --- */
+
+#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
+
+static void a_double_barrier_has_members(void **state)
+{
+    (void)state;
+    make(admin, "meeting/" MEMBER "1", "10.0.0.1");
+    make(b, "meeting/" MEMBER "2", EVIL);
+    assert_look(words("ls --columns LOCK,KIND,STATE,HOLDER,WAIT", ""),
+                "LOCK KIND STATE HOLDER WAIT\n"
+                "ROOT/meeting barrier entering 2 members 0\n");
+    assert_int_equal(admin_create(admin, full("meeting/ready"), NULL), ZOK);
+    assert_look(words("show --no-4lw --columns STATE,OWNER,NODE", "meeting"),
+                "ROOT/meeting barrier (-) ready 2 members, 1 foreign\n"
+                "STATE OWNER NODE\n"
+                "member 10.0.0.1 UUID\n"
+                "member \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE "
+                "UUID\n"
+                "foreign ? ready\n");
+    assert_int_equal(look(words("show -o json", "meeting")), 0);
+    look_assert_schema("answer");
+    assert_int_equal(look(words("ls -o json", "")), 0);
+    look_assert_schema("answer");
+    assert_int_equal(look(words("check --free", "meeting")), 65);
+    assert_int_equal(look(words("metrics", "")), 0);
+    assert_null(strstr(look_out, "meeting"));
+}
+
+/* Names alone do not make a barrier. */
+static void a_directory_with_a_uuid_is_no_barrier(void **state)
+{
+    (void)state;
+    assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
+    assert_int_equal(admin_create(admin, full("dir/" MEMBER "1"), NULL), ZOK);
+    assert_look(words("ls --columns LOCK,KIND", ""), "");
+    assert_int_equal(look(words("show", "dir")), 65);
+}
+
+static void what_a_node_without_children_may_be_is_said(void **state)
+{
+    static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
+    static const char below[] = { -1, -1, -1, -2 };
+
+    (void)state;
+    assert_int_equal(admin_create_bytes(admin, full("total"), total, 8, 0),
+                     ZOK);
+    assert_int_equal(admin_create_bytes(admin, full("below"), below, 4, 0),
+                     ZOK);
+    assert_int_equal(admin_create(admin, full("gate"), "10.0.0.1"), ZOK);
+    assert_int_equal(admin_create(admin, full("idle"), NULL), ZOK);
+    assert_int_equal(look(words("show", "total")), 0);
+    assert_said("(DistributedAtomicLong) its 8 bytes of data are 260");
+    assert_int_equal(look(words("show", "below")), 0);
+    assert_said("(SharedCount) its 4 bytes of data are -2");
+    assert_int_equal(look(words("show", "gate")), 0);
+    assert_said("it has data (8 bytes), as locks have not: it may be a "
+                "barrier");
+    assert_int_equal(look(words("show", "idle")), 0);
+    assert_string_equal(look_err, "");
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -390,6 +452,9 @@ static int run_group(void)
         TEST(a_circle_through_leases_is_no_deadlock),
         TEST(metrics_have_leases_and_waiters),
         TEST(watch_begins_with_the_semaphore_of_a_part),
+        TEST(a_double_barrier_has_members),
+        TEST(a_directory_with_a_uuid_is_no_barrier),
+        TEST(what_a_node_without_children_may_be_is_said),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

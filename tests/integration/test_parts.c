@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the list and the search on semaphores, whose nodes are in two
- * directories. The nodes are made by hand, as Curator makes them. */
+ * directories, and on barriers. The nodes are made by hand, as Curator makes
+ * them. */
 #include "onlooker.h"
 
 #include <stdio.h>
@@ -361,6 +362,35 @@ static void a_path_can_be_a_lock_and_a_semaphore(void **state)
     zkr_locks_free(list);
 }
 
+/* --- barriers --- */
+
+#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
+
+static void barriers_are_found_on_request(void **state)
+{
+    struct zkr_locks *list;
+
+    (void)state;
+    make("a/ready", NULL);
+    make_by(admin, "a/" MEMBER "1");
+    make_by(other, "a/" MEMBER "2");
+    make("b/" MEMBER "1", NULL); /* a directory of that name */
+    make("c", NULL);
+    make_by(admin, "c/" MEMBER "1");
+    make_by(admin, "c/lock-0000000001");
+    make("d", NULL);
+    make_by(admin, "d/" MEMBER "1x");
+    list = find(0, 0);
+    assert_int_equal(list->count, 1);
+    assert_found(list, 0, "c", 1, 2);
+    zkr_locks_free(list);
+    list = find(ZKR_LOCKS_BARRIERS, 0);
+    assert_int_equal(list->count, 2);
+    assert_found(list, 0, "a", 2, 3);
+    assert_found(list, 1, "c", 1, 2);
+    zkr_locks_free(list);
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -377,6 +407,7 @@ static int run_group(void)
         TEST(a_limit_does_not_cut_a_semaphore_in_two),
         TEST(an_empty_semaphore_is_found_on_request),
         TEST(a_path_can_be_a_lock_and_a_semaphore),
+        TEST(barriers_are_found_on_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

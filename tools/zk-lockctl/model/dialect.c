@@ -34,10 +34,10 @@ bool dialect_is_name(const char *name)
 const char *kind_name(enum lock_kind kind)
 {
     static const char *const names[] = {
-        [KIND_NONE] = "-",       [KIND_MUTEX] = "mutex",
-        [KIND_RW] = "rw",        [KIND_UNFAIR] = "unfair",
-        [KIND_LATCH] = "leader", [KIND_SEMAPHORE] = "semaphore",
-        [KIND_MIXED] = "mixed",
+        [KIND_NONE] = "-",          [KIND_MUTEX] = "mutex",
+        [KIND_RW] = "rw",           [KIND_UNFAIR] = "unfair",
+        [KIND_LATCH] = "leader",    [KIND_SEMAPHORE] = "semaphore",
+        [KIND_BARRIER] = "barrier", [KIND_MIXED] = "mixed",
     };
 
     return names[kind];
@@ -122,6 +122,14 @@ static const char *match(const char *text, const char *pattern)
 #define HEX8  "hhhhhhhh"
 #define HEX32 HEX8 HEX8 HEX8 HEX8
 #define UUID  HEX8 "-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
+
+bool contender_is_member(const struct zkr_participant *p)
+{
+    const char *rest = match(p->name, UUID);
+
+    return p->kind == ZKR_PARTICIPANT_FOREIGN && p->session_id != 0 &&
+           rest != NULL && *rest == '\0';
+}
 
 /* The client must have written the whole part before the marker. */
 static bool is_named(const struct zkr_participant *p, const char *pattern)

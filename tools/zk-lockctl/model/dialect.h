@@ -27,7 +27,8 @@ enum lock_kind {
     KIND_UNFAIR,
     KIND_LATCH,
     KIND_SEMAPHORE,
-    KIND_MIXED, /* recipes that do not exclude each other */
+    KIND_BARRIER, /* a double one: it has members, and nobody contends */
+    KIND_MIXED,   /* recipes that do not exclude each other */
 };
 
 const char *dialect_name(enum dialect dialect);
@@ -45,6 +46,10 @@ enum lock_kind kind_of(const struct zkr_participant *items, size_t count);
 bool contender_is_unfair(const struct zkr_participant *p);
 /* ... or a lease of a semaphore, which is in none, either. */
 bool contender_is_lease(const struct zkr_participant *p);
+
+/* Tells whether it may be a member of a double barrier: an ephemeral node with
+ * a UUID for a name. */
+bool contender_is_member(const struct zkr_participant *p);
 
 /* A claim of ours on a lock of that kind, KIND_MUTEX or KIND_RW, counts it as a
  * contender. A mutex does not count read/write locks, which count mutexes. */

@@ -63,10 +63,9 @@ bool contender_is_read(const struct contender *c)
 const char *lock_state_name(enum lock_state state)
 {
     static const char *const names[] = {
-        [LOCK_FREE] = "free",
-        [LOCK_HELD] = "held",
-        [LOCK_SHARED] = "shared",
-        [LOCK_UNKNOWN] = "?",
+        [LOCK_FREE] = "free",     [LOCK_HELD] = "held",
+        [LOCK_SHARED] = "shared", [LOCK_ENTERING] = "entering",
+        [LOCK_READY] = "ready",   [LOCK_UNKNOWN] = "?",
     };
 
     return names[state];
@@ -114,6 +113,23 @@ static void count_one(struct lock *lock, const struct contender *c)
         lock->longest_wait_ms = c->age_ms;
 }
 
+/* A double barrier has members, and the node "ready" as long as they may go. */
+static void look_for_members(struct lock *lock)
+{
+    bool ready = false;
+
+    for (size_t i = 0; i < lock->listed; i++) {
+        const struct zkr_participant *p = lock->items[i].node;
+
+        lock->members += contender_is_member(p);
+        ready = ready || strcmp(p->name, "ready") == 0;
+    }
+    if (lock->members == 0)
+        return;
+    lock->kind = KIND_BARRIER;
+    lock->state = ready ? LOCK_READY : LOCK_ENTERING;
+}
+
 /* The list is the lock's from here on. */
 static int understand(struct lock *lock, struct zkr_participants *list)
 {
@@ -132,6 +148,8 @@ static int understand(struct lock *lock, struct zkr_participants *list)
     lock->kind = kind_of(list->items, lock->count);
     if (list->semaphore && lock->kind == KIND_NONE)
         lock->kind = KIND_SEMAPHORE;
+    if (lock->kind == KIND_NONE)
+        look_for_members(lock);
     return ZKR_OK;
 }
 
@@ -271,8 +289,8 @@ int scan_again(zkr_session *session, const char *path, uint32_t reads,
     return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
 }
 
-int scan_lock(zkr_session *session, const char *path, uint32_t reads,
-              bool *missing, struct lock *ret_lock)
+static int scan_one(zkr_session *session, const char *path, uint32_t reads,
+                    bool *missing, bool barriers, struct lock *ret_lock)
 {
     char room[ZKR_PATH_MAX + 1];
     struct lock lock;
@@ -288,7 +306,8 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
         return rc == ZKR_ZNONODE ? fail_missing(path) : lockctl_fail_zkr(rc);
     /* This is not `total`: a node that has gone since then may have been a
      * contender. */
-    if (lock.count == 0 && lock.listed > 0) {
+    if (lock.count == 0 && lock.listed > 0 &&
+        !(barriers && lock.kind == KIND_BARRIER)) {
         int code = fail_no_lock(&lock);
 
         lock_done(&lock);
@@ -296,6 +315,18 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
     }
     *ret_lock = lock;
     return 0;
+}
+
+int scan_lock(zkr_session *session, const char *path, uint32_t reads,
+              bool *missing, struct lock *ret_lock)
+{
+    return scan_one(session, path, reads, missing, false, ret_lock);
+}
+
+int scan_shown(zkr_session *session, const char *path, uint32_t reads,
+               struct lock *ret_lock)
+{
+    return scan_one(session, path, reads, NULL, true, ret_lock);
 }
 
 const struct contender *lock_holder(const struct lock *lock, int64_t token,
@@ -461,7 +492,10 @@ static struct zkr_locks_opts find_opts(const struct scan_opts *opts)
 {
     struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
 
-    find.flags = opts->empty ? ZKR_LOCKS_EMPTY : 0;
+    if (opts->empty)
+        find.flags |= ZKR_LOCKS_EMPTY;
+    if (opts->barriers)
+        find.flags |= ZKR_LOCKS_BARRIERS;
     find.depth = opts->depth;
     find.limit = opts->limit;
     find.timeout_ms = opts->timeout_ms;

@@ -25,7 +25,9 @@ enum lock_state {
     LOCK_FREE,
     LOCK_HELD,
     LOCK_SHARED,
-    LOCK_UNKNOWN, /* may not be read */
+    LOCK_ENTERING, /* a barrier: its members wait for more of them */
+    LOCK_READY,    /* ... or may go */
+    LOCK_UNKNOWN,  /* may not be read */
 };
 
 struct lock {
@@ -41,6 +43,7 @@ struct lock {
     int64_t pzxid;           /* when they last changed; 0: unknown or never */
     size_t holders;          /* of a semaphore: leases with a permit */
     size_t waiters;
+    size_t members; /* of a barrier; they are among the foreign children */
     enum lock_kind kind;
     enum dialect dialect;
     enum lock_state state;
@@ -65,6 +68,7 @@ int scan_code(const struct scan *scan, int code);
 
 struct scan_opts {
     bool empty;          /* directories without children, too */
+    bool barriers;       /* double barriers, too */
     bool acl;            /* what everybody may do with each, too */
     uint32_t depth;      /* zero: as in zkr_locks_find() */
     uint32_t limit;      /* of locks */
@@ -107,6 +111,9 @@ int locks_list(zkr_session *session, const char *root,
  * none contends is no lock. */
 int scan_lock(zkr_session *session, const char *path, uint32_t reads,
               bool *missing, struct lock *ret_lock);
+/* The same, but a barrier will do: show shows it. */
+int scan_shown(zkr_session *session, const char *path, uint32_t reads,
+               struct lock *ret_lock);
 /* The same for a path that was a lock: it is free when no contender is left. */
 int scan_again(zkr_session *session, const char *path, uint32_t reads,
                struct lock *ret_lock);

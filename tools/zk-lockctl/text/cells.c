@@ -27,8 +27,18 @@ const char *cell_path(const char *path, char text[PATH_TEXT_MAX])
     return escape_string(path, text, PATH_TEXT_MAX);
 }
 
+static const char *write_members(const struct lock *lock, char *text,
+                                 size_t size)
+{
+    (void)snprintf(text, size, "%zu member%s", lock->members,
+                   word_plural(lock->members));
+    return text;
+}
+
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
 {
+    if (lock->kind == KIND_BARRIER)
+        return write_members(lock, who, WHO_MAX);
     if (lock->holder == NULL)
         return "";
     if (lock->holders == 1)
@@ -42,6 +52,8 @@ const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX])
 {
     const char *plus = more ? "+" : "";
 
+    if (lock->kind == KIND_BARRIER)
+        return write_members(lock, word, WORD_MAX);
     if (lock->kind == KIND_SEMAPHORE)
         (void)snprintf(word, WORD_MAX, "%zu lease%s, %zu%s waiting",
                        lock->holders, word_plural(lock->holders), lock->waiters,
@@ -51,8 +63,10 @@ const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX])
     return word;
 }
 
-const char *cell_state(const struct contender *c)
+const char *cell_state(const struct lock *lock, const struct contender *c)
 {
+    if (lock->kind == KIND_BARRIER && contender_is_member(c->node))
+        return "member";
     if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
         return "foreign";
     return c->node->holds ? "HELD" : "wait";

@@ -16,13 +16,15 @@ const char *cell_count(size_t count, bool more, char word[WORD_MAX]);
 enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 const char *cell_path(const char *path, char text[PATH_TEXT_MAX]);
 
-/* The holder of the lock, or how many there are; "" without one. Escaped. */
+/* The holder of the lock, or how many there are, or how many members of a
+ * barrier; "" without one. Escaped. */
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX]);
 
-/* "2 in the queue", or "3 leases, 1 waiting" of a semaphore. */
+/* "2 in the queue"; "3 leases, 1 waiting" of a semaphore, "4 members" of a
+ * barrier. */
 const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX]);
 
-const char *cell_state(const struct contender *c);
+const char *cell_state(const struct lock *lock, const struct contender *c);
 const char *cell_mode(const struct contender *c);
 const char *cell_token(const struct contender *c, char word[WORD_MAX]);
 const char *cell_session(const struct contender *c, char word[WORD_MAX]);

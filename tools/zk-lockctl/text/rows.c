@@ -42,9 +42,10 @@ static void set_holder(struct cells *c, const struct lock *lock,
 {
     const struct contender *h = lock->holder;
 
+    if (h != NULL || lock->kind == KIND_BARRIER)
+        cells[4] = cell_holder(lock, c->holder);
     if (h == NULL)
         return;
-    cells[4] = cell_holder(lock, c->holder);
     cells[5] = cell_at_most(h->age_ms, c->held);
     if (lock->holders > 1)
         return;

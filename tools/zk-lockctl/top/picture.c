@@ -253,7 +253,7 @@ static void queue_cells(const struct lock *lock, size_t i,
 
     if (c->node->kind != ZKR_PARTICIPANT_FOREIGN)
         cells[QUEUE_POS] = cell_count(i, false, room->words[QUEUE_POS]);
-    cells[QUEUE_STATE] = cell_state(c);
+    cells[QUEUE_STATE] = cell_state(lock, c);
     cells[QUEUE_OWNER] =
         plain_copy(contender_who(c, who), room->owner, sizeof(room->owner));
     cells[QUEUE_SINCE] = cell_since(c, room->words[QUEUE_SINCE]);

@@ -108,7 +108,7 @@ static int list(struct lockctl *ctl, const char *root,
 
 static int ls(struct lockctl *ctl, int argc, char **argv)
 {
-    struct scan_opts opts = { .timeout_ms = 60000 };
+    struct scan_opts opts = { .timeout_ms = 60000, .barriers = true };
     struct filter filter = { .held = false };
     char root[ZKR_PATH_MAX + 1] = "/";
     int option;

@@ -2,6 +2,7 @@
 /* show: prints one queue in its order, and why each contender waits. */
 #include "verbs/verbs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,7 @@ static bool print_row(struct table *table, const void *of, size_t i)
     (void)escape_string(c->owner.thread, x.thread, sizeof(x.thread));
     (void)escape_string(p->name, x.node, sizeof(x.node));
     cells[0] = is_foreign ? NULL : cell_count(i, false, x.position);
-    cells[1] = cell_state(c);
+    cells[1] = cell_state(&v->lock, c);
     cells[2] = contender_who(c, x.owner);
     cells[3] = x.label;
     set_client(v, c, &x, cells);
@@ -175,6 +176,7 @@ static void print_title(const struct view *v)
     char path[PATH_TEXT_MAX];
     char plain[ZKR_PATH_MAX * 16 + 1];
     char queue[WORD_MAX];
+    size_t foreign = lock->listed - lock->count - lock->members;
 
     (void)printf("%s  %s (%s)  %s  %s",
                  plain_text(cell_path(lock->path, path), plain, sizeof(plain)),
@@ -182,8 +184,8 @@ static void print_title(const struct view *v)
                  lock_state_name(lock->state), cell_queue(lock, false, queue));
     if (v->queue < lock->count)
         (void)printf(", %zu shown", v->queue);
-    if (lock->listed > lock->count)
-        (void)printf(", %zu foreign", lock->listed - lock->count);
+    if (foreign > 0)
+        (void)printf(", %zu foreign", foreign);
     (void)putchar('\n');
 }
 
@@ -316,18 +318,62 @@ static int print(const struct lockctl *ctl, struct view *v)
     return code;
 }
 
+/* An address as text has 8 bytes, too: "10.0.0.1". */
+static bool may_be_counter(const struct zkr_reply *reply)
+{
+    bool text = true;
+
+    for (size_t i = 0; i < reply->len; i++)
+        text = text && reply->data[i] >= ' ' && reply->data[i] <= '~';
+    return (reply->len == 8 || reply->len == 4) && !text;
+}
+
+/* A number as Java writes it: its bytes from the highest on. */
+static int64_t read_number(const char *data, size_t len)
+{
+    uint64_t number = (data[0] & 0x80) != 0 ? UINT64_MAX : 0;
+
+    for (size_t i = 0; i < len; i++)
+        number = number << 8 | (unsigned char)data[i];
+    return (int64_t)number;
+}
+
+/* A node without children need not be a lock that nobody wants. */
+static void note_data(const struct lockctl *ctl, struct view *v)
+{
+    struct zkr_reply *reply = NULL;
+
+    if (zkr_session_get(ctl->session, v->lock.path, ctl->timeout_ms, &reply) !=
+        ZKR_OK)
+        return;
+    if (may_be_counter(reply))
+        notes_add(&v->notes,
+                  "nobody contends; as a counter (%s) its %zu bytes of data "
+                  "are %" PRId64,
+                  reply->len == 8 ? "DistributedAtomicLong" : "SharedCount",
+                  reply->len, read_number(reply->data, reply->len));
+    else if (reply->len > 0)
+        notes_add(&v->notes,
+                  "nobody contends, and it has data (%zu bytes), as locks have "
+                  "not: it may be a barrier (DistributedBarrier) that is set",
+                  reply->len);
+    zkr_reply_free(reply);
+}
+
 /* Reads the queue as it is now. 0, or an exit code. */
 static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
                 struct view *v)
 {
     struct lock *lock = &v->lock;
-    int code = scan_lock(ctl->session, path, limit, NULL, lock);
+    int code = scan_shown(ctl->session, path, limit, lock);
 
     if (code != 0)
         return code;
     v->shown = lock->listed < limit ? lock->listed : limit;
     v->queue = lock->count < v->shown ? lock->count : v->shown;
     lock->cut = v->shown < lock->listed || lock->cut;
+    if (lock->total == 0 && lock->kind == KIND_NONE)
+        note_data(ctl, v);
     v->watching.lock = lock;
     if (!ask)
         return 0;
