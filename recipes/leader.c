@@ -84,8 +84,8 @@ static void changed_locked(zkr_leader *l) ZKR__LOCKED
 static void on_again(struct zkr__timer *timer);
 
 /* A claim that failed has ended the campaign, because it has repeated by itself
- * what can be repeated. A term that is over begins the next one, from another
- * step than this one of the claim. */
+ * what can be repeated. When a term is over the next campaign begins, but not
+ * inside of this step of the claim. */
 static void on_changed(struct zkr__observer *observer)
 {
     zkr_leader *l = ZKR__CONTAINER(observer, zkr_leader, observer);
@@ -95,8 +95,6 @@ static void on_changed(struct zkr__observer *observer)
     zkr__session_assert_locked(s);
     if (c->outcome.decided && c->outcome.rc != ZKR_OK)
         l->error = c->outcome.rc;
-    else if (c->outcome.decided && !has_term(l) && s->over != 0)
-        l->error = s->over;
     else if (c->outcome.decided && !has_term(l) &&
              !zkr__timer_is_armed(&l->again))
         zkr__timer_thread_arm_locked(s, &l->again, zkr__clock_now(), on_again);
@@ -139,17 +137,32 @@ static void drop_locked(struct zkr__claim *c) ZKR__LOCKED
         zkr__claim_unref(c);
 }
 
-static void on_again(struct zkr__timer *timer)
+static void begin_again_locked(zkr_leader *l) ZKR__LOCKED
 {
-    zkr_leader *l = ZKR__CONTAINER(timer, zkr_leader, again);
-    int rc;
+    int rc = l->lock->session->over;
 
-    zkr__session_assert_locked(l->lock->session);
     drop_locked(detach_locked(l));
-    rc = campaign_locked(l);
+    if (rc == ZKR_OK)
+        rc = campaign_locked(l);
     if (rc != ZKR_OK)
         l->error = rc;
     changed_locked(l);
+}
+
+static void on_again(struct zkr__timer *timer)
+{
+    zkr_leader *l = ZKR__CONTAINER(timer, zkr_leader, again);
+
+    zkr__session_assert_locked(l->lock->session);
+    begin_again_locked(l);
+}
+
+/* Other threads that pass by do the same, because the timer thread ends with
+ * the session. */
+static void go_on_locked(zkr_leader *l) ZKR__LOCKED
+{
+    if (zkr__timer_is_armed(&l->again))
+        begin_again_locked(l);
 }
 
 enum zkr_error zkr_leader_campaign(zkr_leader *l)
@@ -281,6 +294,7 @@ static void run_listener(struct zkr__notice *notice)
 
     zkr__session_lock(s);
     l->refs++; /* the callback may free it */
+    go_on_locked(l);
     any = next_event_locked(l, &event);
     if (any)
         zkr__dispatch_post_locked(s, notice); /* there may be more */
@@ -313,6 +327,7 @@ static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
         return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
                          recipe.noun, path);
     for (;;) {
+        go_on_locked(l);
         if (is_leader_locked(l))
             return ZKR_OK;
         if (l->error != ZKR_OK)

@@ -198,7 +198,9 @@ ZKR_API ZKR_MUST_CHECK bool zkr_leader_is_leader(const zkr_leader *leader);
 /**
  * Wait until it leads: until zkr_leader_is_leader() would say true. No callback
  * is needed for that, so a program with ZKR_SESSION_OWN_LOOP may wait in the
- * thread of its loop.
+ * thread of its loop. Where no lease can be proven (grant.h: answers are too
+ * slow, the session timeout is too short) it goes on waiting, also in its own
+ * term.
  *
  * Time      @p timeout_ms: zkrecipes.h says what it means. The campaign goes on
  *           after the time has passed.
