@@ -308,9 +308,9 @@ static void round_of(struct thread *t)
         user_follows(t->process);
     if (one_in(40))
         user_makes_mistakes(t);
-    if (t->recipe != REENTRANT && choose(2) == 1 && one_in(2))
+    if (user_has_async(t) && choose(2) == 1 && one_in(2))
         burst_round(t);
-    else if (t->recipe != REENTRANT && choose(2) == 1)
+    else if (user_has_async(t) && choose(2) == 1)
         async_round(t);
     else
         blocking_round(t);

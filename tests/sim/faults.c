@@ -271,7 +271,9 @@ static void remake_directory(void)
     uint32_t count = before < STRANGERS_MAX && choose(4) > 0
                          ? before
                          : choose(STRANGERS_MAX);
-    const char *marker = markers[world.recipe == RWLOCK ? choose(3) : 0];
+    const char *marker = world.recipe == LATCH    ? "latch-"
+                         : world.recipe == RWLOCK ? markers[choose(3)]
+                                                  : markers[0];
     char path[128];
 
     delete_directory();

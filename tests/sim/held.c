@@ -131,6 +131,15 @@ void held_moved(const struct zkr__claim *c, int state)
         begins(c);
 }
 
+bool held_by_anybody(void)
+{
+    const struct held *h = all;
+
+    while (h != NULL && (h->claim == NULL || !there(h->node)))
+        h = h->next;
+    return h != NULL;
+}
+
 /* As conflict(). */
 static bool is_later_heeding(const struct held *h, const struct attempt *a)
 {

@@ -12,6 +12,9 @@ void held_reset(void);
 /* A claim has moved to that state. */
 void held_moved(const struct zkr__claim *c, int state);
 
+/* Tells whether any claim holds the lock, by a node that is there. */
+bool held_by_anybody(void);
+
 /* Returns the node of a claim that holds the lock against the attempt, although
  * that one has a node: from now on no write of it must be made; or NULL. */
 const struct node *held_against(const struct attempt *a);

@@ -56,6 +56,24 @@ static void give_back_reentrant(struct thread *t, zkr_grant *grant)
     told_ended(grant);
 }
 
+/* In the end it does not campaign any more. A release that has waited leaves no
+ * time to wait again. */
+static void give_back_leadership(const struct thread *t, zkr_grant *grant)
+{
+    bool waits = choose(3) > 0;
+
+    if (!waits && choose(2) == 0)
+        (void)zkr_grant_release(grant); /* and it campaigns again */
+    told_ends(grant);
+    (void)zkr_grant_listen(grant, NULL, NULL);
+    zkr_grant_free(grant);
+    told_ended(grant);
+    if (waits)
+        (void)zkr_leader_leave(t->lock);
+    else
+        (void)zkr_leader_leave_async(t->lock);
+}
+
 /* A grant that has been released, or was lost, cannot be released once more. */
 static void release_again(const struct attempt *a, zkr_grant *grant)
 {
@@ -96,6 +114,8 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
         listen_no_more(grant);
     if (t->recipe == REENTRANT) {
         give_back_reentrant(t, grant);
+    } else if (t->recipe == LATCH) {
+        give_back_leadership(t, grant);
     } else {
         if (choose(3) > 0)
             release(t, a, grant);
@@ -337,6 +357,16 @@ static void acquire_more(struct thread *t, struct attempt *a, zkr_grant *grant)
         read_beside(t, a, grant);
 }
 
+/* When the term goes on, it was the one that was asked about. */
+static void check_leader(const struct thread *t, struct attempt *a,
+                         zkr_grant *grant)
+{
+    bool leads = t->recipe == LATCH && zkr_leader_is_leader(t->lock);
+
+    if (leads && zkr_grant_state(grant) < ZKR_GRANT_LOST)
+        oracle_checked(a, ZKR_OK);
+}
+
 static void steps(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
     uint32_t steps = choose(4);
@@ -344,6 +374,7 @@ static void steps(struct thread *t, struct attempt *a, zkr_grant *grant)
     for (uint32_t i = 0; i < steps; i++) {
         user_pauses(7);
         oracle_checked(a, zkr_grant_check(grant));
+        check_leader(t, a, grant);
         if (one_in(6))
             verify(t, a, grant);
     }

@@ -4,6 +4,52 @@
 
 #include <string.h>
 
+#include "arena.h"
+
+/* The last event that a leader was told of, and its term. */
+struct told_leader {
+    enum zkr_leader_event_kind kind;
+    int64_t token;
+};
+
+static void on_leader_event(zkr_leader *leader,
+                            const struct zkr_leader_event *e, void *user)
+{
+    struct told_leader *last = user;
+    bool in_term =
+        last->kind == ZKR_LEADER_GAINED || last->kind == ZKR_LEADER_SUSPENDED;
+
+    (void)leader;
+    if (e->kind == last->kind && e->kind != ZKR_LEADER_FAILED)
+        world_fail("a leader is told %d twice", (int)e->kind);
+    if (in_term ? e->kind == ZKR_LEADER_FAILED || e->token != last->token
+                : e->kind == ZKR_LEADER_SUSPENDED || e->kind == ZKR_LEADER_LOST)
+        world_fail("a leader is told %d of term %lld after %d of %lld",
+                   (int)e->kind, (long long)e->token, (int)last->kind,
+                   (long long)last->token);
+    if (!in_term && e->kind == ZKR_LEADER_GAINED && e->token <= last->token)
+        world_fail("P3: term %lld comes after %lld", (long long)e->token,
+                   (long long)last->token);
+    last->kind = e->kind;
+    if (e->token != 0)
+        last->token = e->token;
+}
+
+static int make_leader(const struct thread *t, zkr_session *s, const char *path,
+                       void **lock)
+{
+    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
+
+    opts.flags = t->flags;
+    if (t->flags != 0) {
+        opts.id = "who leads";
+        opts.id_size = 9;
+    }
+    return zkr_leader_new(s, path, &opts, on_leader_event,
+                          arena_new(sizeof(struct told_leader)),
+                          (zkr_leader **)lock);
+}
+
 static int make_lock(struct thread *t, void **lock)
 {
     zkr_session *s = t->process->session;
@@ -27,6 +73,9 @@ static int make_lock(struct thread *t, void **lock)
         break;
     case UNFAIR:
         rc = zkr_unfair_mutex_new(s, path, &opts, (zkr_unfair_mutex **)lock);
+        break;
+    case LATCH:
+        rc = make_leader(t, s, path, lock);
         break;
     case REENTRANT:
     case RECIPES:
@@ -56,6 +105,9 @@ static void free_lock(const struct thread *t, void *lock)
         break;
     case UNFAIR:
         zkr_unfair_mutex_free(lock);
+        break;
+    case LATCH:
+        zkr_leader_free(lock);
         break;
     case REENTRANT:
     case RECIPES:
@@ -129,6 +181,9 @@ void user_cancel(struct thread *t)
     case UNFAIR:
         (void)zkr_unfair_mutex_cancel(t->lock);
         break;
+    case LATCH:
+        (void)zkr_leader_leave_async(t->lock);
+        break;
     case REENTRANT:
     case RECIPES:
         (void)zkr_reentrant_mutex_cancel(t->lock);
@@ -149,12 +204,43 @@ void user_checks_path(const struct thread *t)
     case UNFAIR:
         path = zkr_unfair_mutex_path(t->lock);
         break;
+    case LATCH:
+        path = zkr_leader_path(t->lock);
+        break;
     case REENTRANT:
     case RECIPES:
         path = zkr_reentrant_mutex_path(t->lock);
     }
     if (strcmp(path, process_sees(t->process, WORLD_PATH)) != 0)
         world_fail("a lock is at '%s'", path);
+}
+
+/* Where there is no lease, nobody is ever sure to lead: then the grant is taken
+ * as it is, as an acquire does. */
+static int wait_to_lead(zkr_leader *leader, int64_t timeout_ms,
+                        zkr_grant **grant)
+{
+    int rc;
+
+    do {
+        rc = zkr_leader_wait(leader, timeout_ms < 0 ? 5000 : timeout_ms);
+        if ((rc == ZKR_OK || rc == ZKR_ETIMEDOUT) &&
+            zkr_leader_grant(leader, grant) == ZKR_OK)
+            return ZKR_OK;
+    } while (rc == ZKR_ETIMEDOUT && timeout_ms < 0);
+    return rc == ZKR_OK ? ZKR_ELOST : rc;
+}
+
+/* Nobody leads whom the oracle does not know of. */
+static int lead(zkr_leader *leader, int64_t timeout_ms, zkr_grant **grant)
+{
+    int rc = zkr_leader_campaign(leader);
+
+    if (rc == ZKR_OK)
+        rc = wait_to_lead(leader, timeout_ms, grant);
+    if (rc != ZKR_OK)
+        (void)zkr_leader_leave_async(leader);
+    return rc;
 }
 
 int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
@@ -170,6 +256,8 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
                       : zkr_rwlock_acquire_write(t->lock, timeout_ms, grant);
     case UNFAIR:
         return zkr_unfair_mutex_acquire(t->lock, timeout_ms, grant);
+    case LATCH:
+        return lead(t->lock, timeout_ms, grant);
     case REENTRANT:
     case RECIPES:
         break;
@@ -178,6 +266,11 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
     if (rc == ZKR_OK)
         *grant = zkr_reentrant_mutex_grant(t->lock);
     return rc;
+}
+
+bool user_has_async(const struct thread *t)
+{
+    return t->recipe != REENTRANT && t->recipe != LATCH;
 }
 
 int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,

@@ -67,7 +67,7 @@ void options_draw_stays(struct process *p)
     static const uint32_t retain_ms[] = { 1000, 20, 3000 };
     static const uint32_t max[] = { 1, 3, 0 };
 
-    if (world.recipe == UNFAIR || !one_in(3))
+    if (world.recipe == UNFAIR || world.recipe == LATCH || !one_in(3))
         return;
     p->stays.ms = retain_ms[choose(3)];
     p->stays.max = max[choose(3)];
@@ -80,7 +80,7 @@ uint32_t options_lock_flags(void)
 
     if (choose(3) > 0)
         return 0;
-    if (choose(2) == 1)
+    if (choose(2) == 1 && world.recipe != LATCH)
         flags |= ZKR_MUTEX_FAIL_ON_SESSION_LOSS;
     if (choose(2) == 1)
         flags |= ZKR_MUTEX_PERSISTENT_PARENTS;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "client.h"
 #include "deletes.h"
+#include "held.h"
 #include "writes.h"
 
 /* Timers are exact here. */
@@ -190,11 +191,9 @@ static bool parse(const struct node *n, bool *ret_shared, int64_t *ret_seq)
     static const struct {
         const char *text;
         bool shared;
-    } markers[] = { { "-lock-", false },
-                    { "-__WRIT__", false },
-                    { "-__READ__", true },
-                    { "__lock__", false },
-                    { "__rlock__", true } };
+    } markers[] = { { "-lock-", false },    { "-latch-", false },
+                    { "-__WRIT__", false }, { "-__READ__", true },
+                    { "__lock__", false },  { "__rlock__", true } };
 
     for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++) {
         const char *at = strstr(n->name, markers[i].text);
@@ -506,9 +505,13 @@ void oracle_committed(int64_t version, const struct txn *txn)
     }
 }
 
+/* A leader whose term was lost campaigns again before its thread knows. */
 static bool is_wanted(void)
 {
     bool wanted = false;
+
+    if (world.recipe == LATCH && held_by_anybody())
+        return false;
 
     for (const struct attempt *a = attempts; a != NULL; a = a->next) {
         if (is_held(a))

@@ -18,6 +18,7 @@ enum recipe {
     RWLOCK,
     UNFAIR,
     REENTRANT,
+    LATCH,
     RECIPES,
 };
 
