@@ -333,7 +333,7 @@ public class Worker {
         case "run":
             return run(words[1], Integer.parseInt(words[2]));
         default:
-            return "failed: what?";
+            return Gather.obey(client, words);
         }
     }
 

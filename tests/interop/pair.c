@@ -79,7 +79,8 @@ void wait_watching(const struct worker *w, const char *path, const char *node)
 {
     struct watch watch = { .session = w->session };
 
-    (void)snprintf(watch.node, sizeof(watch.node), "%s/%s", path, node);
+    (void)snprintf(watch.node, sizeof(watch.node), "%s%s%s", path,
+                   node == NULL ? "" : "/", node == NULL ? "" : node);
     if (!wait_until(is_watched, &watch, SOON_MS))
         fail_msg("%s does not watch %s", w->name, watch.node);
 }

@@ -30,7 +30,8 @@ const char *pair_on_new_path(const char *recipe, const struct side *first,
                              struct worker **ret_first,
                              struct worker **ret_second);
 
-/* Returns when the server says that the worker watches that node. */
+/* Returns when the server says that the worker watches that node, or with NULL
+ * the path itself. */
 void wait_watching(const struct worker *w, const char *path, const char *node);
 
 /* Let it acquire; returns when it watches the node `before`. */

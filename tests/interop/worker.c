@@ -14,6 +14,7 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+#include "gather.h"
 #include "section.h"
 
 enum {
@@ -403,6 +404,7 @@ static const struct {
 static void obey(char *line)
 {
     char *words[WORDS_MAX];
+    char text[GATHERED_MAX];
     char *rest = NULL;
     int n = 0;
 
@@ -415,7 +417,8 @@ static void obey(char *line)
             return;
         }
     }
-    answer("failed: what?");
+    gather(session, words, n, text);
+    answer("%s", text);
 }
 
 int main(int argc, char **argv)
