@@ -17,12 +17,14 @@
  *   revoke NODE                 revoked        ask the owner of a node
  *   downgrade                   held NODE TOKEN
  *   leader                      leader ID      of the election (not Python)
- *   add KIND PATH LOCK TIMES    added MADE UNKNOWN     1 each time; a counter
- * of KIND long or shared; LOCK: of its mutex, or - (not Python) number KIND
- * PATH            number N       of that counter (not Python) barrier set PATH
- * done set       or remove, or wait (not Python) enter PATH MEMBERS TIMEOUT_MS
- * a double barrier (not Python) entered | busy leave TIMEOUT_MS            left
- * | busy run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per
+ *   add KIND PATH LOCK TIMES    added MADE UNKNOWN     1 each time
+ *   number KIND PATH            number N       of a counter; KIND is long or
+ *                                              shared, LOCK the path of its
+ *                                              mutex, or - (not Python)
+ *   barrier set PATH            done set       or remove, or wait (not Python)
+ *   enter PATH MEMBERS LIMIT_MS entered | busy a double barrier (not Python)
+ *   leave LIMIT_MS              left | busy
+ *   run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per
  *                                              cent; of a semaphore: acquires
  *                                              of two permits (C only)
  *   close                       closed
