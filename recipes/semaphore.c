@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/output.h"
@@ -23,8 +24,13 @@
 #include "links.h"
 #include "lock/claim_steps.h"
 #include "lock/locks.h"
+#include "node.h"
+#include "number.h"
+#include "semaphore_recipe.h"
 
 #define NOUN "semaphore"
+
+#define LIMIT_SIZE 4 /* bytes, in a node */
 
 /* -- a lease -------------------------------------------------------------- */
 
@@ -171,14 +177,12 @@ static void set_limit(struct zkr__lock *leases, uint32_t limit)
 /* Curator's SharedCount. Nobody has a negative number of leases. */
 static bool read_limit(const struct zkr_reply *reply, uint32_t *ret_limit)
 {
-    const unsigned char *b = (const unsigned char *)reply->data;
+    int64_t number;
 
-    if (reply->len != 4)
+    if (reply->len == 0 ||
+        !zkr__number_parse(reply->data, reply->len, LIMIT_SIZE, &number))
         return false;
-    *ret_limit = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
-                 (uint32_t)b[2] << 8 | (uint32_t)b[3];
-    if (*ret_limit > INT32_MAX)
-        *ret_limit = 0;
+    *ret_limit = number < 0 ? 0 : (uint32_t)number;
     return true;
 }
 
@@ -193,14 +197,15 @@ static void on_limit(int error, const struct zkr_reply *reply,
         set_limit(semaphore->leases, limit);
 }
 
-static int create_limit(zkr_session *s, const char *path, uint32_t limit)
+/* Whoever has created it, its number counts. */
+static int create_limit(zkr_session *s, const char *path, uint32_t limit,
+                        int64_t deadline)
 {
-    const unsigned char data[4] = { (unsigned char)(limit >> 24),
-                                    (unsigned char)(limit >> 16),
-                                    (unsigned char)(limit >> 8),
-                                    (unsigned char)limit };
-    int rc = zkr_session_create(s, path, data, sizeof(data), NULL, 0, NULL);
+    char data[ZKR__NUMBER_MAX];
+    int rc;
 
+    zkr__number_format(data, limit, LIMIT_SIZE);
+    rc = zkr__node_create(s, path, data, LIMIT_SIZE, NULL, deadline);
     return rc == ZKR_ZNODEEXISTS || rc == ZKR_EUNKNOWN ? ZKR_OK : rc;
 }
 
@@ -208,17 +213,19 @@ static int fetch_limit(zkr_semaphore *semaphore, const char *path,
                        uint32_t limit)
 {
     zkr_session *s = semaphore->leases->session;
+    int64_t deadline = zkr__session_deadline(s, 0);
     struct zkr_reply *reply = NULL;
     int rc = zkr_session_get(s, path, 0, &reply);
 
     if (rc == ZKR_ZNONODE) {
-        rc = create_limit(s, path, limit);
+        rc = create_limit(s, path, limit, deadline);
         if (rc == ZKR_OK)
-            rc = zkr_session_get(s, path, 0, &reply);
+            rc = zkr_session_get(s, path, zkr__clock_left_ms(deadline), &reply);
     }
     if (rc == ZKR_OK && !read_limit(reply, &limit))
-        rc = zkr__fail(ZKR_EPROTO, NOUN " '%s': '%s' has %zu bytes, not 4",
-                       semaphore->leases->path, path, reply->len);
+        rc = zkr__fail(ZKR_EDAMAGED,
+                       NOUN " '%s': '%s' has %zu bytes instead of %d",
+                       semaphore->leases->path, path, reply->len, LIMIT_SIZE);
     zkr_reply_free(reply);
     if (rc == ZKR_OK)
         semaphore->leases->limit = limit;

@@ -88,8 +88,8 @@ struct zkr_semaphore_opts {
  * Make a handle for the semaphore at @p path with at most @p limit leases.
  *
  * Without limit_path it sends nothing. With limit_path it reads the limit there
- * and, where that node is missing, creates it with @p limit; its parent must
- * exist. From then on a change of that node changes the limit, as soon as the
+ * and, where that node is missing, creates it with @p limit, and its parents.
+ * From then on a change of that node changes the limit, as soon as the
  * session hears of it, in a callback of the session: with an event loop of your
  * own, zkr_session_dispatch() runs it. Leases that are held stay held when the
  * limit gets smaller. A node that is deleted, or has other data, changes
@@ -97,15 +97,14 @@ struct zkr_semaphore_opts {
  *
  * Paths as for zkr_mutex_new(); @p path itself gets two children.
  *
- * Time      Up to reply_timeout_ms of the session, three times, with
- *           limit_path.
+ * Time      With limit_path, at most reply_timeout_ms of the session.
  * Threads   Any; with limit_path, except a callback of the session
  *           (ZKR_EDEADLK).
  * Owns      Strings are copied. The caller frees the semaphore; it may outlive
  *           the session, and then answers ZKR_ECLOSED.
  * Errors    ZKR_EINVAL (a limit of 0 or above ZKR_SEMAPHORE_MAX, ...),
  *           ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED; with limit_path
- *           also ZKR_EPROTO (the node has other data), and those of
+ *           also ZKR_EDAMAGED (the node has other data), and those of
  *           zkr_session_get() and zkr_session_create().
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error

@@ -661,7 +661,8 @@ static void a_node_that_is_no_limit_is_refused(void **state)
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     assert_int_equal(admin_create(admin, limit_path, "seven"), ZOK);
     opts.limit_path = limit_path;
-    assert_int_equal(zkr_semaphore_new(ours, path, 1, &opts, &sem), ZKR_EPROTO);
+    assert_int_equal(zkr_semaphore_new(ours, path, 1, &opts, &sem),
+                     ZKR_EDAMAGED);
     assert_null(sem);
     assert_non_null(strstr(zkr_error_detail(), limit_path));
     assert_int_equal(zkr_semaphore_new(ours, path, 0, NULL, &sem), ZKR_EINVAL);
