@@ -42,9 +42,10 @@ struct zkr__chain {
     /* under the session lock */
     struct zkr__list link; /* in the list of its object, until decided */
     size_t at;             /* the step that is next, or that `present` is */
-    struct zkr__claim *present; /* has no outcome yet; NULL: none */
-    bool going;                 /* inside of go_on_locked() */
-    bool lost;                  /* `rc` is the end of a session */
+    struct zkr__claim *present;    /* has no outcome yet; NULL: none */
+    struct zkr__observer observer; /* of that one */
+    bool going;                    /* inside of go_on_locked() */
+    bool lost;                     /* `rc` is the end of a session */
     bool decided;
     int rc;
     char *detail; /* the sentence of an error; NULL: out of memory */
@@ -227,12 +228,13 @@ static void granted_locked(struct zkr__chain *chain,
 }
 
 /* The claim keeps the reference that its maker has: it is that of the grant. */
-static void on_decided(struct zkr__claim *c)
+static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
 {
-    struct zkr__chain *chain = c->outcome.user;
+    struct zkr__chain *chain =
+        ZKR__CONTAINER(observer, struct zkr__chain, observer);
 
     zkr__session_assert_locked(c->session);
-    c->outcome.then = NULL;
+    c->observer = NULL;
     chain->present = NULL;
     if (c->outcome.rc == ZKR_OK) {
         granted_locked(chain, &c->grant);
@@ -265,8 +267,7 @@ static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
         zkr__claim_unref(c);
         return rc;
     }
-    c->outcome.then = on_decided;
-    c->outcome.user = chain;
+    c->observer = &chain->observer;
     chain->present = c;
     zkr__claim_start_locked(c);
     return ZKR_OK;
@@ -368,6 +369,7 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
     chain->timeout_ms = timeout_ms;
     chain->deadline = zkr__session_deadline(chain->session, timeout_ms);
     chain->request.type = &request_type;
+    chain->observer.decided = on_decided;
     chain->count = count;
     chain->kept = (zkr_grant **)(void *)&chain->steps[count];
     chain->kept_count = kept;

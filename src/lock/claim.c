@@ -257,8 +257,8 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
     (void)pthread_cond_broadcast(&c->changed);
     zkr__claim_tell_observer_locked(c);
     zkr__cohort_decided_locked(c);
-    if (c->outcome.then != NULL)
-        c->outcome.then(c);
+    if (c->observer != NULL && c->observer->decided != NULL)
+        c->observer->decided(c->observer, c);
 }
 
 /* Ends every claim that does not stay with its holder. */
@@ -295,7 +295,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     zkr__line_ref_locked(c->lock->line);
     zkr__count_acquire_locked(c);
     c->epoch = s->epoch;
-    if ((c->outcome.fn != NULL || c->outcome.then != NULL) &&
+    if ((c->outcome.fn != NULL || c->observer != NULL) &&
         c->deadline != ZKR__NEVER)
         zkr__timer_thread_arm_locked(s, &c->outcome.timeout, c->deadline,
                                      on_timeout);

@@ -40,12 +40,16 @@ enum zkr__claim_state {
     ZKR__CLAIM_STATES
 };
 
-/* A recipe that follows what becomes of its claim. It is told under the lock,
- * in the middle of a step, when the claim changes its state, when it has an
- * outcome, and when its grant changes its state: so it must neither end claims
- * there nor begin them. */
+/* One who follows what becomes of a claim, and is told under the lock; either
+ * may be NULL. */
 struct zkr__observer {
+    /* The claim has changed its state, or has its outcome, or its grant has
+     * changed its state. It is told in the middle of a step, so it must neither
+     * end claims there nor begin them. */
     void (*changed)(struct zkr__observer *observer);
+    /* The claim has its outcome, and the step goes on with nothing of it but
+     * its state. It may begin claims there, and end others. */
+    void (*decided)(struct zkr__observer *observer, struct zkr__claim *c);
 };
 
 /* The caller's intent. */
@@ -136,9 +140,6 @@ struct zkr__claim {
         struct zkr__notice notice;
         zkr_acquire_fn fn;
         void *user;
-        /* Of a link of a chain: runs under the lock, as soon as it is decided.
-         */
-        void (*then)(struct zkr__claim *c);
     } outcome;
     struct zkr__observer *observer; /* NULL: nobody follows it */
 
@@ -179,7 +180,7 @@ void zkr__claim_start_locked(struct zkr__claim *c) ZKR__LOCKED;
 static inline void
 zkr__claim_tell_observer_locked(const struct zkr__claim *c) ZKR__LOCKED
 {
-    if (c->observer != NULL)
+    if (c->observer != NULL && c->observer->changed != NULL)
         c->observer->changed(c->observer);
 }
 
