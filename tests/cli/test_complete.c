@@ -22,6 +22,7 @@ static const struct verb run = {
     .name = "run",
     .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
     .help = "  -w, --wait DURATION  wait so long\n"
+            "      --and LOCK           this lock, too\n"
             "  -E, --conflict-exit-code CODE\n"
             "                       when not acquired\n",
 };
@@ -99,6 +100,12 @@ static void locks_come_where_the_verb_takes_them(void **state)
     assert_int_equal(find("run -- ").kind, COMPLETE_LOCK);
     assert_int_equal(find("run a ").kind, COMPLETE_NOTHING);
     assert_int_equal(find("run a -- ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("run --and ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run --and a ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run a --and ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run a --and b --and ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("run a --and b ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("run a make --and ").kind, COMPLETE_NOTHING);
     /* The options of the command are its own. */
     assert_int_equal(find("run a make -").kind, COMPLETE_NOTHING);
     assert_int_equal(find("help ").kind, COMPLETE_TOPIC);

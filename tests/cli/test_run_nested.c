@@ -89,11 +89,13 @@ static struct zkr_participant node(const char *marker, int64_t session)
 static bool waits(enum claim_kind kind, const struct zkr_participant *items,
                   size_t count)
 {
+    static struct wanted wanted = { .slots = 2 };
     struct zkr_participants list = { .items = items, .count = count };
     const struct zkr_participant *p;
 
+    wanted.kind = kind;
     nested_read(&around, "0x11 0x12");
-    p = nested_waits_for(&around, &list, kind);
+    p = nested_waits_for(&around, &list, &wanted);
     assert_true(p == NULL || p->session_id == AROUND);
     return p != NULL;
 }
@@ -149,6 +151,30 @@ static void a_writer_in_between_keeps_a_reader_out(void **state)
     assert_false(WAITS(CLAIM_READ, node("__READ__", AROUND), node("x-", 7)));
 }
 
+static struct zkr_participant lease(int64_t session, bool holds)
+{
+    struct zkr_participant p = node("lease-", session);
+
+    p.name = "leases/lease-";
+    p.holds = holds;
+    return p;
+}
+
+/* Leases of others end by themselves. */
+static void a_semaphore_is_waited_for_when_all_leases_are_around(void **state)
+{
+    (void)state;
+    assert_true(
+        WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(AROUND, true)));
+    assert_false(WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(7, true)));
+    assert_false(
+        WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(AROUND, false)));
+    assert_false(WAITS(CLAIM_SEMAPHORE, lease(AROUND, true)));
+    assert_false(
+        WAITS(CLAIM_SEMAPHORE, node("lock-", AROUND), node("lock-", AROUND)));
+    assert_false(WAITS(CLAIM_MUTEX, lease(AROUND, true)));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -160,6 +186,7 @@ int main(void)
         cmocka_unit_test(a_mutex_and_a_read_write_lock),
         cmocka_unit_test(a_reader_joins_a_reader_around),
         cmocka_unit_test(a_writer_in_between_keeps_a_reader_out),
+        cmocka_unit_test(a_semaphore_is_waited_for_when_all_leases_are_around),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,89 +1,195 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Acquires the lock so that a descriptor tells of the outcome. */
+/* Acquires the locks of a run, all or none, so that a descriptor tells of the
+ * outcome. One lock is a multi-lock of one. */
 #include "run/claim.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <unistd.h>
 
-struct claim {
+/* One of them, by the kind. */
+union lock {
     zkr_mutex *mutex;
     zkr_rwlock *rwlock;
+    zkr_semaphore *semaphore;
+};
+
+struct claim {
+    struct wanted wanted;
+    union lock locks[GRANTS_MAX];
+    zkr_multi_lock *all;
     zkr_request *request;
     int event_fd;
 
     /* Written by the callback, read when `done`. */
     int error;
-    zkr_grant *grant;
+    struct grants grants;
     char detail[512];
     atomic_bool done;
 };
 
-const char *claim_kind_name(enum claim_kind kind)
+/* -- the kinds of locks --------------------------------------------------- */
+
+static int add_mutex(struct claim *c, zkr_session *session, const char *path,
+                     union lock *lock)
 {
-    return kind == CLAIM_READ    ? "read"
-           : kind == CLAIM_WRITE ? "write"
-                                 : "mutex";
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    int rc;
+
+    opts.label = c->wanted.label;
+    rc = zkr_mutex_new(session, path, &opts, &lock->mutex);
+    return rc == ZKR_OK ? (int)zkr_multi_lock_add_mutex(c->all, lock->mutex)
+                        : rc;
 }
 
-static void on_outcome(int error, zkr_grant *grant, void *user)
+static void free_mutex(union lock *lock)
+{
+    zkr_mutex_free(lock->mutex);
+}
+
+static int new_rwlock(struct claim *c, zkr_session *session, const char *path,
+                      union lock *lock)
+{
+    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+
+    opts.label = c->wanted.label;
+    return zkr_rwlock_new(session, path, &opts, &lock->rwlock);
+}
+
+static int add_read(struct claim *c, zkr_session *session, const char *path,
+                    union lock *lock)
+{
+    int rc = new_rwlock(c, session, path, lock);
+
+    return rc == ZKR_OK ? (int)zkr_multi_lock_add_read(c->all, lock->rwlock)
+                        : rc;
+}
+
+static int add_write(struct claim *c, zkr_session *session, const char *path,
+                     union lock *lock)
+{
+    int rc = new_rwlock(c, session, path, lock);
+
+    return rc == ZKR_OK ? (int)zkr_multi_lock_add_write(c->all, lock->rwlock)
+                        : rc;
+}
+
+static void free_rwlock(union lock *lock)
+{
+    zkr_rwlock_free(lock->rwlock);
+}
+
+static int add_semaphore(struct claim *c, zkr_session *session,
+                         const char *path, union lock *lock)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    int rc;
+
+    opts.label = c->wanted.label;
+    rc = zkr_semaphore_new(session, path, c->wanted.slots, &opts,
+                           &lock->semaphore);
+    return rc == ZKR_OK
+               ? (int)zkr_multi_lock_add_semaphore(c->all, lock->semaphore, 1)
+               : rc;
+}
+
+static void free_semaphore(union lock *lock)
+{
+    zkr_semaphore_free(lock->semaphore);
+}
+
+static const struct {
+    const char *name;
+    const char *below; /* where the nodes of holders are */
+    int (*add)(struct claim *c, zkr_session *session, const char *path,
+               union lock *lock); /* makes it, too */
+    void (*free)(union lock *lock);
+} kinds[] = {
+    [CLAIM_MUTEX] = { "mutex", "/", add_mutex, free_mutex },
+    [CLAIM_READ] = { "read", "/", add_read, free_rwlock },
+    [CLAIM_WRITE] = { "write", "/", add_write, free_rwlock },
+    [CLAIM_SEMAPHORE] = { "semaphore", "/leases/", add_semaphore,
+                          free_semaphore },
+};
+
+const char *claim_kind_name(enum claim_kind kind)
+{
+    return kinds[kind].name;
+}
+
+/* -- the outcome ---------------------------------------------------------- */
+
+static bool is_of(const struct wanted *wanted, size_t i, const char *node)
+{
+    const char *below = kinds[wanted->kind].below;
+    size_t len = strlen(wanted->paths[i]);
+
+    if (len == 1) /* the root */
+        len = 0;
+    return strncmp(node, wanted->paths[i], len) == 0 &&
+           strncmp(node + len, below, strlen(below)) == 0 &&
+           strchr(node + len + strlen(below), '/') == NULL;
+}
+
+/* A multi-lock has an order of its own. */
+static void take_grants(struct claim *c, zkr_grant *const *grants)
+{
+    for (size_t i = 0; i < c->wanted.count; i++) {
+        for (size_t j = 0; j < c->wanted.count; j++) {
+            if (is_of(&c->wanted, i, zkr_grant_node(grants[j])))
+                c->grants.items[i] = grants[j];
+        }
+    }
+    c->grants.count = c->wanted.count;
+}
+
+static void on_outcome(int error, zkr_grant *const *grants, size_t count,
+                       void *user)
 {
     struct claim *c = user;
     int event_fd = c->event_fd;
     uint64_t one = 1;
 
+    (void)count;
     c->error = error;
-    c->grant = grant;
+    if (error == ZKR_OK)
+        take_grants(c, grants);
     (void)snprintf(c->detail, sizeof(c->detail), "%s",
                    error == ZKR_OK ? "" : zkr_error_detail());
     atomic_store(&c->done, true);
     (void)!write(event_fd, &one, sizeof(one));
 }
 
-static int start_mutex(struct claim *c, zkr_session *session, const char *path,
-                       const char *label, int64_t timeout_ms)
-{
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    int rc;
+/* -- the interface -------------------------------------------------------- */
 
-    opts.label = label;
-    rc = zkr_mutex_new(session, path, &opts, &c->mutex);
+static int start(struct claim *c, zkr_session *session, int64_t timeout_ms)
+{
+    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
+    int rc = zkr_multi_lock_new(session, &opts, &c->all);
+
+    for (size_t i = 0; rc == ZKR_OK && i < c->wanted.count; i++)
+        rc = kinds[c->wanted.kind].add(c, session, c->wanted.paths[i],
+                                       &c->locks[i]);
     if (rc != ZKR_OK)
         return rc;
-    return zkr_mutex_acquire_async(c->mutex, timeout_ms, on_outcome, c,
-                                   &c->request);
+    return zkr_multi_lock_acquire_async(c->all, timeout_ms, on_outcome, c,
+                                        &c->request);
 }
 
-static int start_rwlock(struct claim *c, zkr_session *session, bool write,
-                        const char *path, const char *label, int64_t timeout_ms)
-{
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
-    int rc;
-
-    opts.label = label;
-    rc = zkr_rwlock_new(session, path, &opts, &c->rwlock);
-    if (rc != ZKR_OK)
-        return rc;
-    return (write ? zkr_rwlock_acquire_write_async
-                  : zkr_rwlock_acquire_read_async)(c->rwlock, timeout_ms,
-                                                   on_outcome, c, &c->request);
-}
-
-int claim_start(zkr_session *session, enum claim_kind kind, const char *path,
-                const char *label, int64_t timeout_ms, int event_fd,
-                struct claim **ret_claim)
+int claim_start(zkr_session *session, const struct wanted *wanted,
+                int64_t timeout_ms, int event_fd, struct claim **ret_claim)
 {
     struct claim *c = calloc(1, sizeof(*c));
     int rc;
 
     if (c == NULL)
         return ZKR_ENOMEM;
+    c->wanted = *wanted;
     c->event_fd = event_fd;
-    rc = kind == CLAIM_MUTEX ? start_mutex(c, session, path, label, timeout_ms)
-                             : start_rwlock(c, session, kind == CLAIM_WRITE,
-                                            path, label, timeout_ms);
+    rc = start(c, session, timeout_ms);
     if (rc == ZKR_OK)
         *ret_claim = c;
     else
@@ -91,12 +197,12 @@ int claim_start(zkr_session *session, enum claim_kind kind, const char *path,
     return rc;
 }
 
-bool claim_outcome(struct claim *c, int *ret_error, zkr_grant **ret_grant)
+bool claim_outcome(struct claim *c, int *ret_error, struct grants *ret_grants)
 {
     if (!atomic_load(&c->done))
         return false;
     *ret_error = c->error;
-    *ret_grant = c->grant;
+    *ret_grants = c->grants;
     return true;
 }
 
@@ -115,7 +221,8 @@ void claim_free(struct claim *c)
     if (c == NULL)
         return;
     zkr_request_free(c->request);
-    zkr_mutex_free(c->mutex);
-    zkr_rwlock_free(c->rwlock);
+    zkr_multi_lock_free(c->all);
+    for (size_t i = 0; i < c->wanted.count; i++)
+        kinds[c->wanted.kind].free(&c->locks[i]);
     free(c);
 }

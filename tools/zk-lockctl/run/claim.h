@@ -1,29 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Acquires the lock so that a descriptor tells of the outcome. */
+/* Acquires the locks of a run, all or none, so that a descriptor tells of the
+ * outcome. */
 #ifndef RUN_CLAIM_H
 #define RUN_CLAIM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <zkrecipes/zkrecipes.h>
 
-enum claim_kind { CLAIM_MUTEX, CLAIM_READ, CLAIM_WRITE };
+#include "run/grants.h"
 
-/* "mutex", "read", "write" */
+enum claim_kind { CLAIM_MUTEX, CLAIM_READ, CLAIM_WRITE, CLAIM_SEMAPHORE };
+
+/* "mutex", "read", "write", "semaphore" */
 const char *claim_kind_name(enum claim_kind kind);
+
+/* What is wanted: all of these locks, in the way of that kind. */
+struct wanted {
+    enum claim_kind kind;
+    uint32_t slots;    /* the limit of each semaphore */
+    const char *label; /* shown to others; NULL: nothing */
+    size_t count;
+    char paths[GRANTS_MAX][ZKR_PATH_MAX + 1];
+};
 
 struct claim;
 
 /* Begin. `event_fd`, an eventfd, is written when it has ended. ZKR_OK, or an
  * error of the library. */
-int claim_start(zkr_session *session, enum claim_kind kind, const char *path,
-                const char *label, int64_t timeout_ms, int event_fd,
-                struct claim **ret_claim);
+int claim_start(zkr_session *session, const struct wanted *wanted,
+                int64_t timeout_ms, int event_fd, struct claim **ret_claim);
 
-/* Tells whether it has ended, with the error and the grant, which becomes the
- * caller's. */
-bool claim_outcome(struct claim *claim, int *ret_error, zkr_grant **ret_grant);
+/* Tells whether it has ended, with the error and the grants, in the order of
+ * what is wanted, which become the caller's. */
+bool claim_outcome(struct claim *claim, int *ret_error,
+                   struct grants *ret_grants);
 
 /* Returns the sentence of the error. */
 const char *claim_detail(const struct claim *claim);

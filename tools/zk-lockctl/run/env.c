@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells the command about its lock in its environment. */
+/* Tells the command about its locks in its environment: of several locks a
+ * value has a line for each, in their order on the command line. */
 #include "run/run.h"
 
 #include <stddef.h>
@@ -7,32 +8,70 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ADDED = 7, VALUE_MAX = ZKR_PATH_MAX + 256 };
+#include "common/words.h"
+
+enum { ADDED = 7, LINES_MAX = GRANTS_MAX * (ZKR_PATH_MAX + 64) };
 
 struct env {
-    char added[ADDED][VALUE_MAX];
+    char *added[ADDED];
+    size_t count;
     char *all[]; /* the result: those, what we have ourselves, NULL */
 };
+
+static void add(struct env *env, const char *name, const char *value)
+{
+    if (asprintf(&env->added[env->count], "%s=%s", name, value) < 0)
+        env->added[env->count] = NULL;
+    env->count++;
+}
+
+static const char *path_of(const struct run *run, size_t i, char word[WORD_MAX])
+{
+    (void)word;
+    return run->opts.wanted.paths[i];
+}
+
+static const char *node_of(const struct run *run, size_t i, char word[WORD_MAX])
+{
+    (void)word;
+    return zkr_grant_node(run->grants.items[i]);
+}
+
+static const char *token_of(const struct run *run, size_t i,
+                            char word[WORD_MAX])
+{
+    return word_token(zkr_grant_token(run->grants.items[i]), word);
+}
+
+/* No path has a line feed: ZooKeeper refuses control characters. */
+static void add_lines(struct env *env, const char *name, const struct run *run,
+                      const char *of(const struct run *run, size_t i,
+                                     char word[WORD_MAX]))
+{
+    static char lines[LINES_MAX];
+    char word[WORD_MAX];
+    size_t used = 0;
+
+    for (size_t i = 0; i < run->grants.count; i++)
+        used += (size_t)snprintf(lines + used, sizeof(lines) - used, "%s%s",
+                                 i == 0 ? "" : "\n", of(run, i, word));
+    add(env, name, lines);
+}
 
 static void fill(struct env *env, const struct run *run)
 {
     char sessions[NESTED_TEXT_MAX];
-    size_t n = 0;
+    char word[WORD_MAX];
 
-    (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_PATH=%s",
-                   run->opts.path);
-    (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_NODE=%s",
-                   zkr_grant_node(run->grant));
-    (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_KIND=%s",
-                   claim_kind_name(run->opts.kind));
-    (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_SESSION=0x%llx",
-                   (unsigned long long)run->session_id);
+    add_lines(env, "ZKLOCK_PATH", run, path_of);
+    add_lines(env, "ZKLOCK_NODE", run, node_of);
+    add_lines(env, "ZKLOCK_TOKEN", run, token_of);
+    add(env, "ZKLOCK_KIND", claim_kind_name(run->opts.wanted.kind));
+    add(env, "ZKLOCK_SESSION", word_id(run->session_id, word));
     nested_write(&run->around, run->session_id, sessions);
-    (void)snprintf(env->added[n++], VALUE_MAX, NESTED_VARIABLE "=%s", sessions);
-    (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_TOKEN=%lld",
-                   (long long)zkr_grant_token(run->grant));
-    (void)snprintf(env->added[n++], VALUE_MAX, "ZKLOCK_WAIT_MS=%lld",
-                   (long long)run->wait_ms);
+    add(env, NESTED_VARIABLE, sessions);
+    (void)snprintf(word, sizeof(word), "%lld", (long long)run->wait_ms);
+    add(env, "ZKLOCK_WAIT_MS", word);
 }
 
 /* Of a lock around ours: "run A zk-lockctl run B COMMAND". */
@@ -53,9 +92,12 @@ char **run_env_new(const struct run *run)
     if (env == NULL)
         return NULL;
     fill(env, run);
-    while (n < ADDED) {
+    for (n = 0; n < env->count; n++) {
         env->all[n] = env->added[n];
-        n++;
+        if (env->all[n] == NULL) {
+            run_env_free(env->all);
+            return NULL;
+        }
     }
     for (size_t i = 0; i < count; i++) {
         if (!is_of_a_lock(environ[i]))
@@ -66,6 +108,12 @@ char **run_env_new(const struct run *run)
 
 void run_env_free(char **all)
 {
-    if (all != NULL)
-        free((char *)all - offsetof(struct env, all));
+    struct env *env;
+
+    if (all == NULL)
+        return;
+    env = (struct env *)((char *)all - offsetof(struct env, all));
+    for (size_t i = 0; i < env->count; i++)
+        free(env->added[i]);
+    free(env);
 }

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/escape.h"
+
 enum { KILL_AGAIN_MS = 50 };
 
 static int start_failed(const struct run *run, const char *step, int error)
@@ -58,8 +60,8 @@ static struct policy_view view_now(const struct run *run)
 {
     struct policy_view view;
 
-    view.valid_until_ms = zkr_grant_valid_until(run->grant);
-    view.state = zkr_grant_state(run->grant);
+    view.valid_until_ms = grants_valid_until(&run->grants);
+    view.state = grants_state(&run->grants);
     view.now_ms = clock_boot_ms();
     return view;
 }
@@ -78,11 +80,15 @@ static void say_state(struct run *run, const struct policy_view *view)
     run->state = view->state;
 }
 
-static void say_killed(struct run *run, const struct policy_view *view)
+static void say_killed(struct run *run)
 {
-    enum zkr_loss loss = zkr_grant_loss(run->grant);
+    zkr_grant *grant = grants_lost(&run->grants);
+    enum zkr_loss loss = zkr_grant_loss(grant);
+    char node[ZKR_PATH_MAX + 1] = "";
 
-    if (view->state != ZKR_GRANT_LOST)
+    if (grant != NULL)
+        (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
+    if (grant == NULL)
         (void)lockctl_fail(EX_LOST,
                            "LOCK LOST: the lease ran out without an answer "
                            "from the servers; the command is killed");
@@ -90,8 +96,10 @@ static void say_killed(struct run *run, const struct policy_view *view)
         (void)lockctl_fail(EX_LOST, "LOCK LOST: the servers have ended the "
                                     "session; the command is killed");
     else
-        (void)lockctl_fail(EX_LOST, "LOCK LOST: somebody has deleted its node; "
-                                    "the command is killed");
+        (void)lockctl_fail(EX_LOST,
+                           "LOCK LOST: somebody has deleted its node, %s; the "
+                           "command is killed",
+                           node);
 }
 
 static void say_action(struct run *run, enum policy_action action,
@@ -104,7 +112,7 @@ static void say_action(struct run *run, enum policy_action action,
             "in %lld ms",
             (long long)(view->valid_until_ms - POLICY_LEAD_MS - view->now_ms));
     if (action == POLICY_SEND_KILL && !run->killed)
-        say_killed(run, view);
+        say_killed(run);
 }
 
 /* Does what the lease demands, and returns when to look again. It acts first
@@ -143,7 +151,7 @@ static void note_end(struct run *run)
     if (!run->ended_in_time && !run->killed && WIFSIGNALED(run->child.status) &&
         WTERMSIG(run->child.status) == SIGKILL) {
         run->lost = true;
-        say_killed(run, &view);
+        say_killed(run);
     }
 }
 
@@ -264,13 +272,13 @@ int run_hold(struct run *run)
 
     run->state = ZKR_GRANT_HELD;
     if (code == 0)
-        (void)zkr_grant_listen(run->grant, on_grant, run);
+        grants_listen(&run->grants, on_grant, run);
     if (code == 0)
         code = start_command(run);
     if (code == 0) {
         watch_command(run);
         killer_watch(run->killer, 0);
     }
-    (void)zkr_grant_listen(run->grant, NULL, NULL);
+    grants_listen(&run->grants, NULL, NULL);
     return code;
 }

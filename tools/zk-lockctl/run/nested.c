@@ -87,9 +87,27 @@ static bool joins(const struct zkr_participants *list, size_t from)
     return true;
 }
 
-const struct zkr_participant *
-nested_waits_for(const struct nested *n, const struct zkr_participants *list,
-                 enum claim_kind kind)
+static const struct zkr_participant *
+waits_for_leases(const struct nested *n, const struct zkr_participants *list,
+                 uint32_t slots)
+{
+    const struct zkr_participant *first = NULL;
+    uint32_t held = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        if (!contender_is_lease(p) || !p->holds || !is_around(n, p))
+            continue;
+        if (held++ == 0)
+            first = p;
+    }
+    return held >= slots ? first : NULL;
+}
+
+static const struct zkr_participant *
+waits_in_queue(const struct nested *n, const struct zkr_participants *list,
+               enum claim_kind kind)
 {
     enum lock_kind lock = kind == CLAIM_MUTEX ? KIND_MUTEX : KIND_RW;
 
@@ -101,4 +119,13 @@ nested_waits_for(const struct nested *n, const struct zkr_participants *list,
             return p;
     }
     return NULL;
+}
+
+const struct zkr_participant *
+nested_waits_for(const struct nested *n, const struct zkr_participants *list,
+                 const struct wanted *wanted)
+{
+    return wanted->kind == CLAIM_SEMAPHORE
+               ? waits_for_leases(n, list, wanted->slots)
+               : waits_in_queue(n, list, wanted->kind);
 }

@@ -33,10 +33,11 @@ void nested_write(const struct nested *n, int64_t session,
 /* Returns the session of the run right around us, or 0. */
 int64_t nested_innermost(const struct nested *n);
 
-/* The node of a run around us that a claim of that kind would wait for now,
- * although that run waits for our end. NULL: none. */
+/* The node of a run around us that such a claim would wait for now, although
+ * that run waits for our end. Of a semaphore: when runs around us have as many
+ * leases as there are slots. NULL: none. */
 const struct zkr_participant *
 nested_waits_for(const struct nested *n, const struct zkr_participants *list,
-                 enum claim_kind kind);
+                 const struct wanted *wanted);
 
 #endif

@@ -26,11 +26,10 @@ enum {
 };
 
 struct run_opts {
-    enum claim_kind kind;
+    struct wanted wanted; /* its label: NULL, or here: */
+    char label[ZKR_LABEL_MAX + 1];
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
-    const char *why;       /* NULL: nothing is said; else here: */
-    char label[ZKR_LABEL_MAX + 1];
     char **argv;           /* the command */
     int64_t grace_ms;      /* -1: default */
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
@@ -38,7 +37,6 @@ struct run_opts {
     bool term_on_revoke;
     const char *status_file;
     uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
-    char path[ZKR_PATH_MAX + 1];
 };
 
 struct run {
@@ -52,15 +50,14 @@ struct run {
     struct policy policy;
     struct nested around;
 
-    zkr_grant *grant;
-    int64_t session_id; /* through which it is held */
+    struct grants grants;
+    int64_t session_id; /* through which they are held */
     int64_t granted_ms; /* BOOTTIME; 0: never */
-    int64_t wait_ms;    /* for the grant */
+    int64_t wait_ms;    /* for the grants */
     int64_t held_ms;
     enum zkr_grant_state_kind state; /* as last said */
 
-    int event_fd; /* the claim, the session or the grant has something to tell
-                   */
+    int event_fd; /* the claim, the session or a grant has something to tell */
     int timer_fd;
     atomic_int session_state; /* enum zkr_session_state_kind, while we wait */
     atomic_bool revoke_asked;
@@ -116,9 +113,9 @@ enum run_holder {
     HOLDER_SILENT, /* the servers do not answer */
 };
 
-/* say_holder.c: who holds the lock and how many wait before us, on stderr,
- * after `what`. */
-enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
+/* say_holder.c: who holds the lock that we wait for, and how many wait before
+ * us, on stderr, after `what`. */
+enum run_holder run_say_holder(struct lockctl *ctl, const struct wanted *wanted,
                                const char *what);
 
 /* status.c: 0, or an exit code after an error was said. */

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "common/escape.h"
+#include "model/dialect.h"
 
 /* The holder is read, and some of those behind it: so it is known whether we
  * are among them. */
@@ -81,23 +82,38 @@ static int64_t age_s(const struct zkr_participant *p)
     return age < 0 ? 0 : age; /* the clocks of the servers may be ahead */
 }
 
-/* What we wait for is in the path itself. A semaphore there excludes nobody
- * else. */
-static bool is_in_queue(const struct zkr_participant *p)
+/* Semaphores, whose nodes are a level below, and other locks on one path do not
+ * exclude each other. */
+static bool is_in_way(const struct zkr_participant *p, enum claim_kind kind)
 {
-    return p->kind != ZKR_PARTICIPANT_FOREIGN && strchr(p->name, '/') == NULL;
+    return p->kind != ZKR_PARTICIPANT_FOREIGN &&
+           (strchr(p->name, '/') != NULL) == (kind == CLAIM_SEMAPHORE);
 }
 
-static size_t holders_of(const struct zkr_participants *list,
+/* Who waits for a lease may have made it already: it is counted by its turn. */
+static bool waits(const struct zkr_participant *p)
+{
+    return !p->holds && !contender_is_lease(p);
+}
+
+/* 0 also when one of them is our own: that lock is not the one we wait for. */
+static size_t holders_of(const struct lockctl *ctl,
+                         const struct zkr_participants *list,
+                         enum claim_kind kind,
                          const struct zkr_participant **ret_first)
 {
+    int64_t session = zkr_session_id(ctl->session);
     size_t holders = 0;
 
     for (size_t i = 0; i < list->count; i++) {
-        if (!list->items[i].holds || !is_in_queue(&list->items[i]))
+        const struct zkr_participant *p = &list->items[i];
+
+        if (!p->holds || !is_in_way(p, kind))
             continue;
+        if (p->session_id == session)
+            return 0;
         if (holders++ == 0)
-            *ret_first = &list->items[i];
+            *ret_first = p;
     }
     return holders;
 }
@@ -105,8 +121,8 @@ static size_t holders_of(const struct zkr_participants *list,
 /* "2 waiting before us", before the first of our session. Of those who were not
  * read nobody knows whether it is us; without a node of ours all are before. */
 static void write_waiting(const struct lockctl *ctl,
-                          const struct zkr_participants *list, char *text,
-                          size_t size)
+                          const struct zkr_participants *list,
+                          enum claim_kind kind, char *text, size_t size)
 {
     int64_t session = zkr_session_id(ctl->session);
     size_t waiting = 0;
@@ -116,25 +132,25 @@ static void write_waiting(const struct lockctl *ctl,
     for (size_t i = 0; i < list->count && !met; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (!is_in_queue(p))
+        if (!is_in_way(p, kind))
             continue;
         met = p->session_id == session;
         unread = unread || (p->token == 0 && p->error == ZKR_OK);
-        waiting += !met && !p->holds;
+        waiting += !met && waits(p);
     }
     (void)snprintf(text, size, "%zu waiting%s", waiting,
                    unread ? "" : " before us");
 }
 
-static void say(struct lockctl *ctl, const char *path, const char *what,
-                const struct zkr_participants *list, size_t holders,
-                const struct zkr_participant *first)
+static void say(struct lockctl *ctl, const char *path, enum claim_kind kind,
+                const char *what, const struct zkr_participants *list,
+                size_t holders, const struct zkr_participant *first)
 {
     struct text holder = { "" };
     struct text name = { "" };
     char waiting[64];
 
-    write_waiting(ctl, list, waiting, sizeof(waiting));
+    write_waiting(ctl, list, kind, waiting, sizeof(waiting));
     add(&name, "", path, strlen(path), "");
     add_holder(&holder, first);
     if (holders > 1) {
@@ -147,8 +163,8 @@ static void say(struct lockctl *ctl, const char *path, const char *what,
                 name.bytes, holder.bytes, (long long)age_s(first), waiting);
 }
 
-enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
-                               const char *what)
+static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,
+                                     enum claim_kind kind, const char *what)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
@@ -156,17 +172,26 @@ enum run_holder run_say_holder(struct lockctl *ctl, const char *path,
     size_t holders;
     int rc;
 
-    if (ctl->quiet)
-        return HOLDER_NONE;
     opts.timeout_ms = ANSWER_MS;
     opts.limit = NAMES;
     opts.reads = READS;
     rc = zkr_participants_list(ctl->session, path, &opts, &list);
     if (rc != ZKR_OK)
         return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
-    holders = holders_of(list, &first);
-    if (first != NULL)
-        say(ctl, path, what, list, holders, first);
+    holders = holders_of(ctl, list, kind, &first);
+    if (holders > 0)
+        say(ctl, path, kind, what, list, holders, first);
     zkr_participants_free(list);
-    return first != NULL ? HOLDER_SAID : HOLDER_NONE;
+    return holders > 0 ? HOLDER_SAID : HOLDER_NONE;
+}
+
+enum run_holder run_say_holder(struct lockctl *ctl, const struct wanted *wanted,
+                               const char *what)
+{
+    enum run_holder said = HOLDER_NONE;
+
+    for (size_t i = 0; !ctl->quiet && said == HOLDER_NONE && i < wanted->count;
+         i++)
+        said = say_holder_of(ctl, wanted->paths[i], wanted->kind, what);
+    return said;
 }

@@ -14,7 +14,8 @@
 #include "common/escape.h"
 #include "model/owner.h"
 
-/* The holder of a mutex is first in its queue; readers may be many. */
+/* The holder of a mutex is first in its queue; readers, and those who have a
+ * lease, may be many. */
 enum { ANSWER_MS = 1000, HOLDERS = 4, READERS = 1000 };
 
 /* It was killed, and the servers keep its node for a while, so waiting is
@@ -30,14 +31,14 @@ static bool is_dead(const struct owner *owner)
            errno == ESRCH;
 }
 
-static int refuse(const struct run *run, const struct zkr_participant *p,
-                  const struct owner *owner)
+static int refuse(const struct run *run, const char *lock,
+                  const struct zkr_participant *p, const struct owner *owner)
 {
     bool once = run->opts.wait_ms == 0;
     char path[ZKR_PATH_MAX + 1];
     char who[128];
 
-    (void)escape_string(run->opts.path, path, sizeof(path));
+    (void)escape_string(lock, path, sizeof(path));
     owner_word(owner, p->data, p->data_size, who, sizeof(who));
     return lockctl_fail(
         once ? run->opts.not_acquired_code : EX_USAGE,
@@ -47,7 +48,7 @@ static int refuse(const struct run *run, const struct zkr_participant *p,
         path, (unsigned long long)p->session_id, who);
 }
 
-bool run_would_wait_for_itself(struct run *run, int *ret_code)
+static bool would_wait(struct run *run, const char *path, int *ret_code)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
@@ -55,18 +56,27 @@ bool run_would_wait_for_itself(struct run *run, int *ret_code)
     struct owner owner;
 
     opts.timeout_ms = ANSWER_MS;
-    opts.reads = run->opts.kind == CLAIM_MUTEX ? HOLDERS : READERS;
-    if (run->around.count == 0 ||
-        zkr_participants_list(run->ctl->session, run->opts.path, &opts,
-                              &list) != ZKR_OK)
+    opts.reads = run->opts.wanted.kind == CLAIM_MUTEX ? HOLDERS : READERS;
+    if (zkr_participants_list(run->ctl->session, path, &opts, &list) != ZKR_OK)
         return false;
-    p = nested_waits_for(&run->around, list, run->opts.kind);
+    p = nested_waits_for(&run->around, list, &run->opts.wanted);
     if (p != NULL)
         owner_read(&owner, p->data, p->data_size);
     if (p != NULL && is_dead(&owner))
         p = NULL;
     if (p != NULL)
-        *ret_code = refuse(run, p, &owner);
+        *ret_code = refuse(run, path, p, &owner);
     zkr_participants_free(list);
     return p != NULL;
+}
+
+bool run_would_wait_for_itself(struct run *run, int *ret_code)
+{
+    const struct wanted *wanted = &run->opts.wanted;
+
+    for (size_t i = 0; run->around.count > 0 && i < wanted->count; i++) {
+        if (would_wait(run, wanted->paths[i], ret_code))
+            return true;
+    }
+    return false;
 }

@@ -3,15 +3,14 @@
 #include "run/run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 #include <sys/wait.h>
 
 #include "common/whole_file.h"
-
-/* Two paths, each byte at most six, and the rest. */
-#define LINE_MAX_LEN (2 * 6 * (ZKR_PATH_MAX + 64) + 1024)
+#include "common/words.h"
 
 static int fail(const char *file, const char *why)
 {
@@ -26,19 +25,29 @@ int run_status_check(const char *file)
 }
 
 /* 64 bits as text: JavaScript and jq know 53 only. */
-static json_t *describe_grant(const struct run *run)
+static json_t *describe_grant(const struct run *run, size_t i)
 {
-    char token[32];
-    char session[32];
+    zkr_grant *grant = run->grants.items[i];
+    char token[WORD_MAX];
+    char session[WORD_MAX];
 
-    if (run->grant == NULL)
+    if (run->grants.count == 0)
         return json_null();
-    (void)snprintf(token, sizeof(token), "%lld",
-                   (long long)zkr_grant_token(run->grant));
-    (void)snprintf(session, sizeof(session), "0x%llx",
-                   (unsigned long long)run->session_id);
-    return json_pack("{s:s, s:s, s:s}", "node", zkr_grant_node(run->grant),
-                     "token", token, "session", session);
+    return json_pack("{s:s, s:s, s:s}", "node", zkr_grant_node(grant), "token",
+                     word_token(zkr_grant_token(grant), token), "session",
+                     word_id(run->session_id, session));
+}
+
+static json_t *describe_locks(const struct run *run)
+{
+    const struct wanted *wanted = &run->opts.wanted;
+    json_t *locks = json_array();
+
+    for (size_t i = 0; i < wanted->count; i++)
+        (void)json_array_append_new(locks, json_pack("{s:s, s:o}", "path",
+                                                     wanted->paths[i], "grant",
+                                                     describe_grant(run, i)));
+    return locks;
 }
 
 static json_t *describe_command(const struct child *c)
@@ -55,31 +64,34 @@ static json_t *describe_command(const struct child *c)
 static json_t *describe(const struct run *run, int exit_code)
 {
     return json_pack(
-        "{s:s, s:s, s:b, s:o, s:I, s:I, s:b, s:b, s:o, s:i}", "path",
-        run->opts.path, "kind", claim_kind_name(run->opts.kind), "acquired",
-        run->granted_ms != 0, "grant", describe_grant(run), "wait_ms",
-        (json_int_t)run->wait_ms, "held_ms", (json_int_t)run->held_ms, "lost",
-        run->lost, "revoked", run->revoked, "command",
-        describe_command(&run->child), "exit_code", exit_code);
+        "{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:b, s:b, s:o, s:i}", "path",
+        run->opts.wanted.paths[0], "kind",
+        claim_kind_name(run->opts.wanted.kind), "acquired",
+        run->granted_ms != 0, "grant", describe_grant(run, 0), "locks",
+        describe_locks(run), "wait_ms", (json_int_t)run->wait_ms, "held_ms",
+        (json_int_t)run->held_ms, "lost", run->lost, "revoked", run->revoked,
+        "command", describe_command(&run->child), "exit_code", exit_code);
 }
 
 int run_status_write(const struct run *run, int exit_code)
 {
     const char *file = run->opts.status_file;
     json_t *json;
-    char line[LINE_MAX_LEN];
-    size_t len;
+    char *text;
+    char *line = NULL;
+    int len;
     int error;
 
     if (file == NULL)
         return 0;
     json = describe(run, exit_code);
-    len = json_dumpb(json, line, sizeof(line) - 1,
-                     JSON_COMPACT | JSON_ENSURE_ASCII);
+    text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(json);
-    if (len == 0 || len >= sizeof(line))
+    len = text == NULL ? -1 : asprintf(&line, "%s\n", text);
+    free(text);
+    if (len < 0)
         return fail(file, "out of memory");
-    line[len++] = '\n';
-    error = whole_file_write(file, line, len);
+    error = whole_file_write(file, line, (size_t)len);
+    free(line);
     return error == 0 ? 0 : fail(file, strerror(error));
 }

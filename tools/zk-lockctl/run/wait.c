@@ -74,7 +74,7 @@ static void say_session(struct run *run, int *said)
 static void say_waiting(struct run *run)
 {
     if (servers_answer(run) &&
-        run_say_holder(run->ctl, run->opts.path, "waiting") == HOLDER_SILENT)
+        run_say_holder(run->ctl, &run->opts.wanted, "waiting") == HOLDER_SILENT)
         lockctl_say(run->ctl, "waiting: the servers do not answer");
 }
 
@@ -87,10 +87,10 @@ static int await(struct run *run, struct claim *claim)
     int said = atomic_load(&run->session_state);
     int timeout_ms = PATIENCE_MS;
     int ended_by = 0;
-    zkr_grant *grant;
+    struct grants grants;
     int error;
 
-    while (!claim_outcome(claim, &error, &grant)) {
+    while (!claim_outcome(claim, &error, &grants)) {
         int n = poll(fds, 2, timeout_ms);
 
         if (n == 0) {
@@ -116,7 +116,7 @@ static int not_acquired(struct run *run, int error, const char *detail)
     if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
         return lockctl_fail_error(error, detail);
     if (servers_answer(run))
-        holder = run_say_holder(run->ctl, run->opts.path, "not acquired");
+        holder = run_say_holder(run->ctl, &run->opts.wanted, "not acquired");
     if (holder == HOLDER_SILENT)
         lockctl_say(run->ctl, "not acquired: the servers do not answer");
     if (holder == HOLDER_NONE)
@@ -124,15 +124,15 @@ static int not_acquired(struct run *run, int error, const char *detail)
     return run->opts.not_acquired_code;
 }
 
-static void note_grant(struct run *run, zkr_grant *grant, int64_t since_ms)
+static void note_grants(struct run *run, int64_t since_ms)
 {
-    run->grant = grant;
     run->granted_ms = clock_boot_ms();
     run->wait_ms = run->granted_ms - since_ms;
     run->session_id = zkr_session_id(run->ctl->session);
     if (run->ctl->verbose > 0)
         lockctl_say(run->ctl, "acquired after %lld ms, token %lld",
-                    (long long)run->wait_ms, (long long)zkr_grant_token(grant));
+                    (long long)run->wait_ms,
+                    (long long)zkr_grant_token(run->grants.items[0]));
 }
 
 int run_wait(struct run *run)
@@ -141,7 +141,6 @@ int run_wait(struct run *run)
     int64_t since_ms = clock_boot_ms();
     zkr_listener *listener = NULL;
     struct claim *claim = NULL;
-    zkr_grant *grant = NULL;
     int ended_by;
     int code = 0;
     int error;
@@ -151,17 +150,17 @@ int run_wait(struct run *run)
     atomic_store(&run->session_state, zkr_session_state(run->ctl->session));
     error = zkr_session_listen(run->ctl->session, on_session, run, &listener);
     if (error == ZKR_OK)
-        error = claim_start(run->ctl->session, opts->kind, opts->path,
-                            opts->why, opts->wait_ms, run->event_fd, &claim);
+        error = claim_start(run->ctl->session, &opts->wanted, opts->wait_ms,
+                            run->event_fd, &claim);
     if (error != ZKR_OK) {
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
     ended_by = await(run, claim);
     zkr_listener_free(listener);
-    (void)claim_outcome(claim, &error, &grant);
+    (void)claim_outcome(claim, &error, &run->grants);
     if (error == ZKR_OK)
-        note_grant(run, grant, since_ms);
+        note_grants(run, since_ms);
     else
         run->wait_ms = clock_boot_ms() - since_ms;
     run->interrupted = ended_by == SIGINT;

@@ -137,6 +137,8 @@ static struct complete value_of(struct complete c, const char *option)
     }
     if (strcmp(option, "--context") == 0)
         c.kind = COMPLETE_CONTEXT;
+    if (strcmp(option, "--and") == 0)
+        c.kind = COMPLETE_LOCK;
     return c;
 }
 
@@ -173,6 +175,14 @@ static struct complete argument(struct complete c, int before, const char *last)
     return c;
 }
 
+/* The only option that may stand behind the lock: "run LOCK --and LOCK". */
+static bool is_one_more_lock(const struct complete *c, const char *word,
+                             int arguments)
+{
+    return c->verb != NULL && strcmp(c->verb->name, "run") == 0 &&
+           arguments == 1 && strcmp(word, "--and") == 0;
+}
+
 struct complete complete_find(const struct verb *const *verbs, int count,
                               char *const *words)
 {
@@ -186,6 +196,10 @@ struct complete complete_find(const struct verb *const *verbs, int count,
 
         if (options && strcmp(word, "--") == 0) {
             options = false;
+        } else if (is_one_more_lock(&c, word, arguments)) {
+            if (i + 2 == count)
+                return value_of(c, word);
+            i++;
         } else if (options && word[0] == '-') {
             if (i + 2 == count && takes_value(c.verb, word))
                 return value_of(c, word);

@@ -26,6 +26,8 @@ enum {
     OPTION_ON_REVOKE,
     OPTION_STATUS_FILE,
     OPTION_SESSION_TIMEOUT,
+    OPTION_SLOTS,
+    OPTION_AND,
 };
 
 /* A command that cleans up after TERM has time for it, and one that ignores
@@ -38,6 +40,8 @@ enum { SESSION_TIMEOUT_MS = 10000, SESSION_TIMEOUT_LOWEST_MS = 1000 };
 static const struct option long_options[] = {
     { "shared", no_argument, NULL, 's' },
     { "exclusive", no_argument, NULL, 'x' },
+    { "slots", required_argument, NULL, OPTION_SLOTS },
+    { "and", required_argument, NULL, OPTION_AND },
     { "nonblock", no_argument, NULL, 'n' },
     { "wait", required_argument, NULL, 'w' },
     { "conflict-exit-code", required_argument, NULL, 'E' },
@@ -69,10 +73,10 @@ static void take_why(const struct lockctl *ctl, struct run_opts *opts)
 {
     char shown[4 * ZKR_LABEL_MAX + 1];
 
-    opts->why = opts->label;
+    opts->wanted.label = opts->label;
     if (why_fit(optarg, opts->label))
         return;
-    (void)escape_string(opts->why, shown, sizeof(shown));
+    (void)escape_string(opts->label, shown, sizeof(shown));
     lockctl_say(ctl,
                 "--why: others are shown one line of at most %d bytes: \"%s\"",
                 ZKR_LABEL_MAX, shown);
@@ -140,14 +144,34 @@ static int take_session_timeout(struct lockctl *ctl, uint32_t *ret_asked)
     return 0;
 }
 
+static int take_slots(uint32_t *ret_slots)
+{
+    int64_t slots;
+
+    if (!lockctl_parse_count(optarg, &slots) || slots > ZKR_SEMAPHORE_MAX)
+        return bad("--slots", "a number from 1 to 10000");
+    *ret_slots = (uint32_t)slots;
+    return 0;
+}
+
+static int take_lock(struct wanted *wanted, const char *name)
+{
+    if (wanted->count == GRANTS_MAX)
+        return lockctl_fail(EX_USAGE, "--and: more than %d locks", GRANTS_MAX);
+    return lockctl_parse_path(name, wanted->paths[wanted->count++],
+                              sizeof(wanted->paths[0]))
+               ? 0
+               : EX_USAGE;
+}
+
 static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
 {
     switch (option) {
     case 's':
-        opts->kind = CLAIM_READ;
+        opts->wanted.kind = CLAIM_READ;
         return 0;
     case 'x':
-        opts->kind = CLAIM_WRITE;
+        opts->wanted.kind = CLAIM_WRITE;
         return 0;
     case 'n':
         opts->wait_ms = 0;
@@ -175,20 +199,42 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         return 0;
     case OPTION_SESSION_TIMEOUT:
         return take_session_timeout(ctl, &opts->timeout_asked_ms);
+    case OPTION_SLOTS:
+        return take_slots(&opts->wanted.slots);
+    case OPTION_AND:
+        return take_lock(&opts->wanted, optarg);
     default:
         return EX_USAGE;
     }
 }
 
-/* LOCK [--] COMMAND..., or LOCK alone after -c, or LOCK -c TEXT. */
+/* LOCK [--and LOCK]... */
+static int take_locks(struct run_opts *opts, int *argc, char ***argv)
+{
+    int code;
+
+    if (*argc == 0)
+        return lockctl_fail(EX_USAGE, "no lock; see zk-lockctl run --help");
+    code = take_lock(&opts->wanted, (*argv)[0]);
+    *argc -= 1;
+    *argv += 1;
+    while (code == 0 && *argc > 0 && strcmp((*argv)[0], "--and") == 0) {
+        if (*argc == 1)
+            return lockctl_fail(EX_USAGE, "--and: no lock");
+        code = take_lock(&opts->wanted, (*argv)[1]);
+        *argc -= 2;
+        *argv += 2;
+    }
+    return code;
+}
+
+/* The locks, and then [--] COMMAND..., or nothing after -c, or -c TEXT. */
 static int take_arguments(struct run_opts *opts, int argc, char **argv)
 {
-    if (argc == 0)
-        return lockctl_fail(EX_USAGE, "no lock; see zk-lockctl run --help");
-    if (!lockctl_parse_path(argv[0], opts->path, sizeof(opts->path)))
-        return EX_USAGE;
-    argc--;
-    argv++;
+    int code = take_locks(opts, &argc, &argv);
+
+    if (code != 0)
+        return code;
     if (opts->argv == NULL && argc == 2 && strcmp(argv[0], "-c") == 0) {
         take_shell_command(opts, argv[1]);
         return 0;
@@ -216,7 +262,17 @@ static void take_default_why(struct run_opts *opts)
     const char *slash = strrchr(opts->argv[0], '/');
 
     (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], opts->label);
-    opts->why = opts->label[0] == '\0' ? NULL : opts->label;
+    opts->wanted.label = opts->label[0] == '\0' ? NULL : opts->label;
+}
+
+static int want_slots(struct wanted *wanted)
+{
+    if (wanted->kind != CLAIM_MUTEX)
+        return lockctl_fail(EX_USAGE,
+                            "--slots is for a semaphore; -s and -x are for a "
+                            "read/write lock");
+    wanted->kind = CLAIM_SEMAPHORE;
+    return 0;
 }
 
 static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
@@ -238,7 +294,9 @@ static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
     if (ctl->session_timeout_ms == 0)
         ctl->session_timeout_ms = SESSION_TIMEOUT_MS;
     code = take_arguments(opts, argc - optind, argv + optind);
-    if (code == 0 && opts->why == NULL)
+    if (code == 0 && opts->wanted.slots != 0)
+        code = want_slots(&opts->wanted);
+    if (code == 0 && opts->wanted.label == NULL)
         take_default_why(opts);
     return code;
 }
@@ -278,7 +336,7 @@ static int command_code(const struct child *c)
  * session that is over. The lease at the end of the command is a proof. */
 static void give_back(struct run *run)
 {
-    int rc = run->lost ? ZKR_OK : zkr_grant_release(run->grant);
+    int rc = run->lost ? ZKR_OK : grants_release(&run->grants);
 
     run->held_ms = clock_boot_ms() - run->granted_ms;
     if (run->lost)
@@ -301,7 +359,7 @@ static int run_locked(struct run *run)
 {
     int code = run_wait(run); /* 0 also by -E 0 */
 
-    if (run->grant != NULL) {
+    if (run->grants.count > 0) {
         if (code == 0)
             code = run_hold(run);
         give_back(run);
@@ -315,7 +373,7 @@ static int run_locked(struct run *run)
 
 static void clean_up(struct run *run)
 {
-    zkr_grant_free(run->grant);
+    grants_free(&run->grants);
     killer_dismiss(run->killer);
     fds_free(run->inherited);
 }
@@ -349,7 +407,7 @@ static int run(struct lockctl *ctl, int argc, char **argv)
 
 const struct verb verb_run = {
     .name = "run",
-    .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
+    .usage = "[OPTION]... LOCK [--and LOCK]... [--] COMMAND [ARGUMENT]...",
     .summary = "Hold a lock while a command runs",
     .help =
         "  -s, --shared             the lock is a read/write lock: for "
@@ -357,6 +415,8 @@ const struct verb verb_run = {
         "  -x, --exclusive          the lock is a read/write lock: for "
         "writing\n"
         "                           (without either: a mutex)\n"
+        "      --slots N            the lock is a semaphore: one of N slots\n"
+        "      --and LOCK           this lock, too: all are held, or none\n"
         "  -n, --nonblock           do not wait\n"
         "  -w, --wait DURATION      wait so long (500ms, 10s, 2m, 1h)\n"
         "  -E, --conflict-exit-code CODE\n"

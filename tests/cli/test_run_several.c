@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl run LOCK --and LOCK: all locks, or none. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "start_run.h"
+
+#define INSIDE LOCKCTL, "run", "--servers", server_hosts(the_server)
+
+static char a[128];
+static char b[128];
+static char c[128];
+
+static int new_paths(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    (void)snprintf(a, sizeof(a), "%s-a", path);
+    (void)snprintf(b, sizeof(b), "%s-b", path);
+    (void)snprintf(c, sizeof(c), "%s-c", path);
+    return 0;
+}
+
+static int children(const char *path)
+{
+    return count_children(path);
+}
+
+static void all_are_held_while_the_command_runs(void **state)
+{
+    (void)state;
+    START(&cli, a, "--and", b, "--and", c, "--", COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    assert_int_equal(children(a) + children(b) + children(c), 3);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(children(a) + children(b) + children(c), 0);
+    assert_int_equal(RUN("--and", a, b, "true"), 0);
+    assert_int_equal(RUN("--and", a, b, "-c", "exit 9"), 9);
+    assert_int_equal(RUN(b, "--and", a, "-c", "exit 9"), 9);
+}
+
+/* Each way round: the one that waits has nothing that the other needs. */
+static void two_that_name_them_in_another_order_take_turns(void **state)
+{
+    struct cli other;
+
+    (void)state;
+    START(&cli, b, "--and", a, "-c", "for i in 1 2 3; do echo $i; done");
+    START(&other, a, "--and", b, "-c", "for i in 1 2 3; do echo $i; done");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&other), 0);
+}
+
+static void when_one_is_taken_none_is_kept(void **state)
+{
+    struct cli second;
+    char want[256];
+
+    (void)state;
+    START(&cli, "--why", "books", b, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&second, "-n", a, "--and", b, "echo", "started");
+    assert_int_equal(cli_end(&second), 75);
+    (void)snprintf(want, sizeof(want), "not acquired: %s is held by ", b);
+    assert_said(&second, want);
+    assert_null(strstr(cli_said(&second), "started"));
+    wait_children(a, 0);
+    START(&second, "-w", "2s", a, "--and", b, "true");
+    (void)snprintf(want, sizeof(want), "waiting: %s is held by ", b);
+    cli_wait_said(&second, want);
+    assert_int_equal(cli_end(&second), 75);
+    wait_children(a, 0);
+    assert_int_equal(children(b), 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void the_loss_of_one_is_a_loss(void **state)
+{
+    static char *const paths[] = { a, b };
+    char want[256];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        START(&cli, a, "--and", b, COMMAND, "signals");
+        cli_wait_said(&cli, "ready\n");
+        delete_nth_child(paths[i], 0);
+        wait_process_state(cli.pid, 'Z');
+        assert_int_equal(cli_end(&cli), 79);
+        (void)snprintf(want, sizeof(want), "deleted its node, %s/", paths[i]);
+        assert_said(&cli, want);
+        wait_children(a, 0);
+        wait_children(b, 0);
+    }
+}
+
+static json_t *read_status(const char *file)
+{
+    json_t *json = json_load_file(file, 0, NULL);
+
+    if (json == NULL)
+        fail_msg("no JSON in %s", file);
+    return json;
+}
+
+/* In the order of the command line, which is not that of the multi-lock. */
+static void the_command_knows_each_lock(void **state)
+{
+    const char *file = cli_file("status");
+    const char *path_b, *path_a, *token_b, *token_a;
+    char want[1024];
+    json_t *json;
+
+    (void)state;
+    assert_int_equal(RUN("--status-file", file, b, "--and", a, "-c",
+                         "echo \"$ZKLOCK_PATH\"; echo \"$ZKLOCK_TOKEN\"; "
+                         "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'"),
+                     0);
+    json = read_status(file);
+    assert_int_equal(json_unpack(json, "{s:[{s:s, s:{s:s}}, {s:s, s:{s:s}}]}",
+                                 "locks", "path", &path_b, "grant", "token",
+                                 &token_b, "path", &path_a, "grant", "token",
+                                 &token_a),
+                     0);
+    assert_string_equal(path_b, b);
+    assert_string_equal(path_a, a);
+    assert_true(atoll(token_a) > 0 && atoll(token_a) < atoll(token_b));
+    (void)snprintf(want, sizeof(want), "%s\n%s\n%s\n%s\n%s\n%s\n", b, a,
+                   token_b, token_a, b, a);
+    json_decref(json);
+    assert_string_equal(cli_said(&cli), want);
+}
+
+static void they_are_all_for_reading_or_writing_or_slots(void **state)
+{
+    struct cli second;
+
+    (void)state;
+    START(&cli, "-s", a, "--and", b, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&second, "-n", "-s", b, "--and", c, "true");
+    assert_int_equal(cli_end(&second), 0);
+    START(&second, "-n", "-x", b, "--and", c, "true");
+    assert_int_equal(cli_end(&second), 75);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(RUN("-n", "--slots", "2", a, "--and", b, "-c",
+                         "[ $(echo \"$ZKLOCK_NODE\" | grep -c /leases/) = 2 ]"),
+                     0);
+}
+
+/* Neighbours in the order of bytes: "/x" and "/x-y", whose nodes are in "/x/"
+ * and "/x-y/"; and one below the other. */
+static void names_that_begin_alike_are_told_apart(void **state)
+{
+    char beside[160];
+    char under[160];
+    char want[1024];
+
+    (void)state;
+    (void)snprintf(beside, sizeof(beside), "%s-y", a);
+    (void)snprintf(under, sizeof(under), "%s/y", a);
+    assert_int_equal(RUN(beside, "--and", a, "--and", under, "-c",
+                         "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'"),
+                     0);
+    (void)snprintf(want, sizeof(want), "%s\n%s\n%s\n", beside, a, under);
+    assert_string_equal(cli_said(&cli), want);
+    assert_int_equal(RUN("--slots", "1", beside, "--and", a, "-c",
+                         "echo \"$ZKLOCK_NODE\" | sed 's,/leases/.*,,'"),
+                     0);
+    (void)snprintf(want, sizeof(want), "%s\n%s\n", beside, a);
+    assert_string_equal(cli_said(&cli), want);
+}
+
+static void one_that_is_held_around_is_refused(void **state)
+{
+    char want[256];
+
+    (void)state;
+    (void)snprintf(want, sizeof(want), "you hold %s already", b);
+    assert_int_equal(RUN(b, INSIDE, a, "--and", b, "echo", "started"), 64);
+    assert_said(&cli, want);
+    assert_int_equal(RUN(b, "--and", c, INSIDE, b, "echo", "started"), 64);
+    assert_said(&cli, want);
+    assert_null(strstr(cli_said(&cli), "started"));
+    assert_int_equal(RUN(b, "--and", c, INSIDE, a, "true"), 0);
+}
+
+static void wrong_usage_is_64(void **state)
+{
+    const char *args[20] = { "run" };
+
+    (void)state;
+    assert_int_equal(RUN(a, "--and", a, "true"), 64);
+    assert_said(&cli, "is in it already");
+    assert_int_equal(RUN(a, "--and"), 64);
+    assert_int_equal(RUN(a, "--and", b), 64);
+    assert_int_equal(RUN(a, "--and", "", "true"), 64);
+    for (size_t i = 1; i <= 16; i++)
+        args[i] = "--and=/b";
+    args[17] = "/a";
+    cli_start(&cli, LOCKCTL, args);
+    assert_int_equal(cli_end(&cli), 64);
+    assert_said(&cli, "more than 16 locks");
+}
+
+/* --and is ours only right behind a lock. */
+static void the_command_has_its_own_options(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN(a, "echo", "--and", b), 0);
+    assert_said(&cli, "--and ");
+    assert_int_equal(RUN(a, "--", "echo", "--and"), 0);
+    assert_string_equal(cli_said(&cli), "--and\n");
+}
+
+static int run_group(void)
+{
+#define TEST(fn) cmocka_unit_test_setup(fn, new_paths)
+    const struct CMUnitTest tests[] = {
+        TEST(all_are_held_while_the_command_runs),
+        TEST(two_that_name_them_in_another_order_take_turns),
+        TEST(when_one_is_taken_none_is_kept),
+        TEST(the_loss_of_one_is_a_loss),
+        TEST(the_command_knows_each_lock),
+        TEST(they_are_all_for_reading_or_writing_or_slots),
+        TEST(names_that_begin_alike_are_told_apart),
+        TEST(one_that_is_held_around_is_refused),
+        TEST(wrong_usage_is_64),
+        TEST(the_command_has_its_own_options),
+    };
+
+    return cmocka_run_group_tests_name("run with several locks", tests, NULL,
+                                       NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl run --slots: a lease of a semaphore. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "look.h"
+#include "start_run.h"
+
+#define INSIDE LOCKCTL, "run", "--servers", server_hosts(the_server)
+
+/* new_path() keeps only one path. */
+static char pool[128];
+
+static const char *new_pool(void)
+{
+    (void)snprintf(pool, sizeof(pool), "%s", new_path());
+    return pool;
+}
+
+static const char *below(const char *name)
+{
+    static char text[2][160];
+    static size_t next;
+    char *path = text[next++ % 2];
+
+    (void)snprintf(path, sizeof(text[0]), "%s/%s", pool, name);
+    return path;
+}
+
+static void start_holder(struct cli *c, const char *slots)
+{
+    START(c, "--slots", slots, pool, COMMAND, "signals");
+    cli_wait_said(c, "ready\n");
+}
+
+static void so_many_run_at_once_and_no_more(void **state)
+{
+    struct cli other;
+
+    (void)state;
+    (void)new_pool();
+    start_holder(&cli, "2");
+    start_holder(&other, "2");
+    {
+        struct cli third;
+
+        START(&third, "-n", "--slots", "2", pool, "true");
+        assert_int_equal(cli_end(&third), 75);
+        assert_said(&third, "(zk-lockctl, \"cli-command\") and 1 more");
+        START(&third, "-w", "200ms", "-E", "9", "--slots", "2", pool, "true");
+        assert_int_equal(cli_end(&third), 9);
+        START(&third, "--slots", "2", pool, "echo", "started");
+        cli_wait_said(&third, "waiting: ");
+        assert_int_equal(cli_end(&other), 0);
+        assert_int_equal(cli_end(&third), 0);
+        assert_said(&third, "started\n");
+    }
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(count_children(below("leases")), 0);
+    assert_int_equal(count_children(below("locks")), 0);
+}
+
+/* The name of the lease, and its data. */
+static void the_command_knows_its_lease(void **state)
+{
+    char want[256];
+    char data[1024];
+    char *name;
+
+    (void)state;
+    START(&cli, "--slots", "3", "--why", "night", new_pool(), "-c",
+          "env; echo ready; read -r line");
+    cli_wait_said(&cli, "ready\n");
+    name = nth_child(below("leases"), 0);
+    (void)snprintf(want, sizeof(want), "ZKLOCK_NODE=%s/leases/%s\n", pool,
+                   name);
+    free(name);
+    assert_said(&cli, want);
+    assert_said(&cli, "ZKLOCK_KIND=semaphore\n");
+    (void)snprintf(want, sizeof(want), "ZKLOCK_PATH=%s\n", pool);
+    assert_said(&cli, want);
+    assert_said(&cli, "ZKLOCK_TOKEN=");
+    name = nth_child(below("leases"), 0);
+    (void)snprintf(want, sizeof(want), "%s/%s", below("leases"), name);
+    free(name);
+    assert_int_equal(admin_get(admin, want, data, sizeof(data)), ZOK);
+    assert_non_null(strstr(data, "\"label\":\"night\""));
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void a_lease_that_is_deleted_ends_the_command(void **state)
+{
+    (void)state;
+    (void)new_pool();
+    start_holder(&cli, "2");
+    delete_nth_child(below("leases"), 0);
+    wait_process_state(cli.pid, 'Z');
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "LOCK LOST: somebody has deleted its node");
+}
+
+static void a_killed_run_takes_its_command_along(void **state)
+{
+    pid_t command;
+
+    (void)state;
+    (void)new_pool();
+    start_holder(&cli, "1");
+    command = wait_child_of(cli.pid, "cli-command");
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    wait_process_gone(command);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+}
+
+static void a_lease_is_given_back_when_it_is_asked_for(void **state)
+{
+    char words[256];
+
+    (void)state;
+    START(&cli, "--on-revoke", "term", "--slots", "1", new_pool(), COMMAND,
+          "signals");
+    cli_wait_said(&cli, "ready\n");
+    (void)snprintf(words, sizeof(words), "revoke -w 100ms %s", pool);
+    (void)look(words);
+    cli_wait_said(&cli, "TERM\n");
+    assert_said(&cli, "somebody asks for the lock: TERM to the command");
+    assert_int_equal(cli_end(&cli), 80);
+}
+
+static void signals_end_the_waiting(void **state)
+{
+    struct cli second;
+
+    (void)state;
+    (void)new_pool();
+    start_holder(&cli, "1");
+    START(&second, "--slots", "1", pool, "true");
+    wait_children(below("locks"), 1);
+    assert_int_equal(kill(second.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&second), 128 + SIGTERM);
+    wait_children(below("locks"), 0);
+    assert_int_equal(count_children(below("leases")), 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void inside_it_takes_the_slots_that_are_left(void **state)
+{
+    (void)state;
+    (void)new_pool();
+    assert_int_equal(
+        RUN("--slots", "2", pool, INSIDE, "--slots", "2", pool, "true"), 0);
+    assert_int_equal(RUN("--slots", "2", pool, INSIDE, "--slots", "2", pool,
+                         INSIDE, "--slots", "2", pool, "echo", "started"),
+                     64);
+    assert_said(&cli, "you hold /");
+    assert_null(strstr(cli_said(&cli), "started"));
+    assert_int_equal(
+        RUN("--slots", "1", pool, INSIDE, "-n", "--slots", "1", pool, "true"),
+        75);
+    assert_said(&cli, "you hold /");
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    static const char *const numbers[] = { "0", "-1", "10001", "two", "" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        assert_int_equal(RUN("--slots", numbers[i], "/a", "true"), 64);
+    assert_int_equal(RUN("--slots", "2", "-s", "/a", "true"), 64);
+    assert_said(&cli, "--slots is for a semaphore");
+    assert_int_equal(RUN("-x", "--slots", "2", "/a", "true"), 64);
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_many_run_at_once_and_no_more),
+        cmocka_unit_test(the_command_knows_its_lease),
+        cmocka_unit_test(a_lease_that_is_deleted_ends_the_command),
+        cmocka_unit_test(a_killed_run_takes_its_command_along),
+        cmocka_unit_test(a_lease_is_given_back_when_it_is_asked_for),
+        cmocka_unit_test(signals_end_the_waiting),
+        cmocka_unit_test(inside_it_takes_the_slots_that_are_left),
+        cmocka_unit_test(what_cannot_be_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("run --slots", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}
