@@ -18,32 +18,32 @@ static int fail(const char *what, int rc)
 
 static int use_one(zkr_semaphore *licences)
 {
-    zkr_grant *lease;
-    int rc = zkr_semaphore_acquire(licences, 10000, &lease);
+    zkr_grant *licence;
+    int rc = zkr_semaphore_acquire(licences, 10000, &licence);
 
     if (rc != ZKR_OK)
         return fail("one licence", rc);
     (void)printf("one of %u: %s\n", zkr_semaphore_limit(licences),
-                 zkr_grant_node(lease));
-    /* ... the work; zkr_grant_check(lease) before each step ... */
-    rc = zkr_grant_release(lease);
-    zkr_grant_free(lease);
+                 zkr_grant_node(licence));
+    /* ... the work; zkr_grant_check(licence) before each step ... */
+    rc = zkr_grant_release(licence);
+    zkr_grant_free(licence);
     return rc;
 }
 
 /* Both or none: nobody has one of them and waits for the other. */
 static int use_two(zkr_semaphore *licences)
 {
-    zkr_grant *leases[BATCH];
-    int rc = zkr_semaphore_acquire_many(licences, BATCH, 10000, leases);
+    zkr_grant *both[BATCH];
+    int rc = zkr_semaphore_acquire_many(licences, BATCH, 10000, both);
 
     if (rc != ZKR_OK)
         return fail("two licences", rc);
-    if (zkr_grants_check(leases, BATCH) == ZKR_OK)
-        (void)printf("two: %s\n     %s\n", zkr_grant_node(leases[0]),
-                     zkr_grant_node(leases[1]));
-    rc = zkr_grants_release(leases, BATCH);
-    zkr_grants_free(leases, BATCH);
+    if (zkr_grants_check(both, BATCH) == ZKR_OK)
+        (void)printf("two: %s\n     %s\n", zkr_grant_node(both[0]),
+                     zkr_grant_node(both[1]));
+    rc = zkr_grants_release(both, BATCH);
+    zkr_grants_free(both, BATCH);
     return rc;
 }
 

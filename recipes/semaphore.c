@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphore: at most so many leases at once.
+/* The semaphore: at most so many permits at once.
  *
- * An acquire takes the mutex <path>/locks, makes its leases in <path>/leases,
- * and gives the mutex back. So only one contender at a time waits for leases of
- * others to go, and the mutex keeps the order.
+ * An acquire takes the mutex <path>/locks: its turn. Then it makes a node in
+ * <path>/leases for each permit, and gives its turn back when all of them
+ * count. So only one contender at a time waits for nodes of others to go, and
+ * the mutex keeps the order.
  *
- * A lease counts when fewer than `limit` nodes are ahead of it in its
+ * A node counts when fewer than `limit` nodes are ahead of it in its
  * directory, in a list that is younger than it. Numbers only grow, so no node
  * can appear ahead of one that counts, and at most `limit` count at any moment.
  * Curator counts all nodes, those behind its own, too: it is granted later than
@@ -32,7 +33,7 @@
 
 #define LIMIT_SIZE 4 /* bytes, in a node */
 
-/* -- a lease -------------------------------------------------------------- */
+/* -- a permit ------------------------------------------------------------- */
 
 /* Create and list are two requests in one flight. */
 static void enter_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
@@ -93,7 +94,7 @@ static void listed_locked(struct zkr__claim *c,
     if (ahead != SIZE_MAX && ahead >= c->lock->limit &&
         c->intent == ZKR__WAIT) {
         if (c->wait.watch == NULL)
-            zkr__claim_wait_for_any_locked(c, "all leases are taken");
+            zkr__claim_wait_for_any_locked(c, "all permits are taken");
         return;
     }
     zkr__claim_stop_watching_locked(c);
@@ -102,9 +103,9 @@ static void listed_locked(struct zkr__claim *c,
     else if (zkr__claim_is_exhausted_locked(c))
         zkr__claim_exhaust_locked(c);
     else if (ahead < c->lock->limit)
-        zkr__claim_turn_locked(c, "a lease is free");
+        zkr__claim_turn_locked(c, "a permit is free");
     else
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "all leases are taken");
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "all permits are taken");
 }
 
 #define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
@@ -139,7 +140,7 @@ const struct zkr__way zkr__among_a_few = {
     .listed = listed_locked,
 };
 
-static const struct zkr__recipe lease = {
+static const struct zkr__recipe permit = {
     .noun = NOUN,
     .way = &zkr__among_a_few,
     .marker = { ZKR__CURATOR_LEASE, ZKR__CURATOR_LEASE },
@@ -174,7 +175,7 @@ static void set_limit(struct zkr__lock *leases, uint32_t limit)
     zkr__session_unlock(leases->session);
 }
 
-/* Curator's SharedCount. Nobody has a negative number of leases. */
+/* Curator's SharedCount. There is no negative number of permits. */
 static bool read_limit(const struct zkr_reply *reply, uint32_t *ret_limit)
 {
     int64_t number;
@@ -269,7 +270,7 @@ static int make_locks(zkr_semaphore *semaphore, zkr_session *session,
 
     if (rc == ZKR_OK)
         rc = zkr__lock_new_below(session, NOUN, path, "leases", &o, flags,
-                                 lease.markers, &semaphore->leases);
+                                 permit.markers, &semaphore->leases);
     return rc;
 }
 
@@ -283,7 +284,8 @@ static void drop(zkr_semaphore *semaphore)
     free(semaphore);
 }
 
-/* A lease without its turn would be out of order: the chain starts again. */
+/* A permit without its turn would be out of order: when the session ends, the
+ * chain starts again. */
 static void set_up(zkr_semaphore *semaphore, uint32_t limit)
 {
     struct zkr__lock *leases = semaphore->leases;
@@ -346,7 +348,7 @@ void zkr__semaphore_links(const zkr_semaphore *semaphore, uint32_t permits,
 {
     links[0] = zkr__semaphore_turn(semaphore, permits);
     for (uint32_t i = 1; i <= permits; i++)
-        links[i] = (struct zkr__link){ semaphore->leases, &lease, 0 };
+        links[i] = (struct zkr__link){ semaphore->leases, &permit, 0 };
 }
 
 int zkr__semaphore_check(zkr_semaphore *semaphore, uint32_t permits)

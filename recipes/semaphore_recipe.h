@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of the leases of a semaphore, for the test of its moves. */
+/* The way of the permits of a semaphore, for the test of its moves. */
 #ifndef ZKR__SEMAPHORE_RECIPE_H
 #define ZKR__SEMAPHORE_RECIPE_H
 

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A fair distributed semaphore: a number of leases, each of which a contender
- * takes and gives back. Curator: InterProcessSemaphoreV2, and with a limit of 1
- * InterProcessSemaphoreMutex.
+ * A fair distributed semaphore: a number of permits, which contenders take and
+ * give back. Curator: InterProcessSemaphoreV2, which calls a permit a lease,
+ * and with a limit of 1 InterProcessSemaphoreMutex.
  *
- * At most as many leases as the limit says are held at once, by all programs on
- * the path, Curator's included, as long as all use the same limit: the servers
- * do not know it. Acquires are granted in the order in which they queued. One
- * that wants many leases holds up those behind it, so it is not starved by
- * those that want one.
+ * At most as many permits as the limit says are held at once, by all programs
+ * on the path, Curator's included, as long as all use the same limit: the
+ * servers do not know it. Acquires are granted in the order in which they
+ * queued. One that wants many permits holds up those behind it, so it is not
+ * starved by those that want one.
  *
- * A lease is a grant (grant.h): check it, listen to it, release it from any
- * thread, use its token and its guarded writes. Tokens of leases are different
+ * A permit is a grant (grant.h): check it, listen to it, release it from any
+ * thread, use its token and its guarded writes. Tokens of permits are different
  * from each other, and grow; but several are in use at once, so a resource that
- * refuses tokens lower than the highest it has seen shuts out leases that are
- * still held. Guarded writes are right for each lease.
+ * refuses tokens lower than the highest it has seen shuts out permits that are
+ * still held. Guarded writes are right for each permit.
  *
- * An acquire of several permits gives as many leases, all or none. It waits for
+ * An acquire of several permits gives as many grants, all or none. It waits for
  * its turn, and then for permits, one after the other; at its deadline it gives
- * back what it has. Another program that acquires several in the way of
- * Curator (one turn for each) and one of ours can each have a part and wait for
- * the other, until a deadline ends that: set one, or let no other program
- * acquire more than one at a time.
+ * back what it has. Another program that acquires several in the way of Curator
+ * (one turn for each) and one of ours can each have a part and wait for the
+ * other, until a deadline ends that: set one, or let no other program acquire
+ * more than one at a time.
  *
- * A child of `leases` that is no lease takes up a permit, as it does for
- * Curator.
+ * A child of the directory of permits (see below) that is no permit takes one
+ * up, as it does for Curator.
  *
- * Limits as for mutex.h: a lease lasts while its session does, and its lease
- * in time (zkr_grant_check()) says for how long that is certain.
+ * Guarantees, limits and sessions are otherwise those of mutex.h.
  *
  * Calling sequence: zkr_semaphore_new() on a session; zkr_semaphore_acquire(),
  * which gives a grant; zkr_grant_release() and zkr_grant_free();
  * zkr_semaphore_free().
  *
- * Source    Curator InterProcessSemaphoreV2: the mutex `locks` keeps the
- *           order, and the nodes of `leases` count. There a contender
- *           counts when all nodes are at most the limit; here, when fewer than
- *           the limit are ahead of its own, which is the same for the last one,
- *           and does not deadlock when there is one behind.
+ * Source    Curator InterProcessSemaphoreV2: a mutex in the child "locks" of
+ *           the path keeps the order, and the nodes of the child "leases" are
+ *           the permits. There a contender is let in when all nodes together
+ *           are at most the limit; here, when fewer than the limit are ahead of
+ *           its own. For the last one that is the same, and a contender behind
+ *           it without its turn keeps nobody out.
  * Example   examples/semaphore.c
  */
 #ifndef ZKRECIPES_SEMAPHORE_H
@@ -85,13 +85,13 @@ struct zkr_semaphore_opts {
 #define ZKR_SEMAPHORE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_semaphore_opts)
 
 /**
- * Make a handle for the semaphore at @p path with at most @p limit leases.
+ * Make a handle for the semaphore at @p path with at most @p limit permits.
  *
  * Without limit_path it sends nothing. With limit_path it reads the limit there
  * and, where that node is missing, creates it with @p limit, and its parents.
  * From then on a change of that node changes the limit, as soon as the
  * session hears of it, in a callback of the session: with an event loop of your
- * own, zkr_session_dispatch() runs it. Leases that are held stay held when the
+ * own, zkr_session_dispatch() runs it. Permits that are held stay held when the
  * limit gets smaller. A node that is deleted, or has other data, changes
  * nothing.
  *
@@ -119,7 +119,7 @@ zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
 ZKR_API void zkr_semaphore_free(zkr_semaphore *semaphore);
 
 /**
- * Wait until a lease is granted.
+ * Wait until a permit is granted.
  *
  * Time      @p timeout_ms: zkrecipes.h says what it means. A try (0) takes its
  *           turn if it comes at once, and fails with ZKR_EBUSY when another
@@ -137,7 +137,7 @@ zkr_semaphore_acquire(zkr_semaphore *semaphore, int64_t timeout_ms,
                       zkr_grant **ret_grant);
 
 /**
- * Wait until @p permits leases are granted: all or none. @p ret_grants is an
+ * Wait until that many permits are granted: all or none. @p ret_grants is an
  * array of as many, which are the caller's on success, and NULL on error;
  * zkr_grants_release() and zkr_grants_free() end all of them.
  *
@@ -149,13 +149,13 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_semaphore_acquire_many(zkr_semaphore *semaphore, uint32_t permits,
                            int64_t timeout_ms, zkr_grant **ret_grants);
 
-/** Claim a lease without a waiting thread; as zkr_mutex_acquire_async(). */
+/** Claim a permit without a waiting thread; as zkr_mutex_acquire_async(). */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_semaphore_acquire_async(zkr_semaphore *semaphore, int64_t timeout_ms,
                             zkr_acquire_fn fn, void *user,
                             zkr_request **ret_request);
 
-/** Claim @p permits leases without a waiting thread: all or none. */
+/** Claim several permits without a waiting thread: all or none. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_semaphore_acquire_many_async(zkr_semaphore *semaphore, uint32_t permits,
                                  int64_t timeout_ms, zkr_acquire_all_fn fn,

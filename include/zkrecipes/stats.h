@@ -119,7 +119,7 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_leader_stats(zkr_leader *leader, struct zkr_counters *ret_counters);
 
 /** The same. An acquire of several permits counts once for its turn, and once
- *  for each lease. */
+ *  for each of them. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_semaphore_stats(zkr_semaphore *semaphore,
                     struct zkr_counters *ret_counters);

@@ -90,7 +90,7 @@ static void the_moves_of_the_unfair_mutex_are_drawn(void **state)
     assert_drawn("%% moves of by_creating_it\n", zkr__by_creating_it.moves);
 }
 
-static void the_moves_of_a_lease_are_drawn(void **state)
+static void the_moves_of_a_permit_are_drawn(void **state)
 {
     (void)state;
     assert_drawn("%% moves of among_a_few\n", zkr__among_a_few.moves);
@@ -107,7 +107,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_moves_in_a_queue_are_drawn),
         cmocka_unit_test(the_moves_of_the_unfair_mutex_are_drawn),
-        cmocka_unit_test(the_moves_of_a_lease_are_drawn),
+        cmocka_unit_test(the_moves_of_a_permit_are_drawn),
         cmocka_unit_test(the_moves_in_a_cohort_are_drawn),
     };
 
