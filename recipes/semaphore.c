@@ -284,8 +284,6 @@ static void drop(zkr_semaphore *semaphore)
     free(semaphore);
 }
 
-/* A permit without its turn would be out of order: when the session ends, the
- * chain starts again. */
 static void set_up(zkr_semaphore *semaphore, uint32_t limit)
 {
     struct zkr__lock *leases = semaphore->leases;
@@ -293,8 +291,6 @@ static void set_up(zkr_semaphore *semaphore, uint32_t limit)
     leases->limit = limit;
     zkr__chains_init(&semaphore->chains, leases->session, NOUN,
                      leases->fail_on_session_loss);
-    leases->fail_on_session_loss = true;
-    semaphore->locks->fail_on_session_loss = true;
 }
 
 enum zkr_error zkr_semaphore_new(zkr_session *session, const char *path,

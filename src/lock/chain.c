@@ -273,7 +273,8 @@ static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
     return ZKR_OK;
 }
 
-static void start_locked(struct zkr__chain *chain) ZKR__LOCKED
+/* An error is certain before a claim has started. */
+static int start_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     const struct zkr__link *link = &chain->steps[chain->at].link;
     zkr_grant *again = NULL;
@@ -282,12 +283,15 @@ static void start_locked(struct zkr__chain *chain) ZKR__LOCKED
     if (chain->thread != 0)
         rc = zkr__hold_again_locked(link->lock, link->recipe, chain->thread,
                                     &again);
-    if (rc == ZKR_OK) {
+    if (rc == ZKR_OK)
         granted_locked(chain, again);
-        return;
-    }
-    if (rc == ZKR_ENOTHELD)
-        rc = start_claim_locked(chain);
+    return rc == ZKR_ENOTHELD ? start_claim_locked(chain) : rc;
+}
+
+static void start_next_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    int rc = start_locked(chain);
+
     if (rc != ZKR_OK)
         fail_locked(chain, rc, false, zkr_error_detail());
 }
@@ -304,7 +308,7 @@ static void go_on_locked(struct zkr__chain *chain)
         if (chain->rc != ZKR_OK) {
             (void)failed_locked(chain);
         } else if (chain->at < chain->count) {
-            start_locked(chain);
+            start_next_locked(chain);
         } else if (is_whole_locked(chain)) {
             decide_locked(chain);
         }
@@ -388,15 +392,17 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
 static int begin_locked(struct zkr__chains *chains,
                         struct zkr__chain *chain) ZKR__LOCKED
 {
+    int rc;
+
     (void)atomic_fetch_add(&chain->refs, 1); /* until it is decided */
     zkr__list_append(&chains->list, &chain->link);
     chain->going = true;
-    start_locked(chain);
+    rc = start_locked(chain);
     chain->going = false;
-    if (chain->rc != ZKR_OK && chain->at == 0 && !chain->lost) {
+    if (rc != ZKR_OK) {
         zkr__list_remove(&chain->link);
         unref(chain);
-        return chain->rc;
+        return rc;
     }
     go_on_locked(chain);
     return ZKR_OK;

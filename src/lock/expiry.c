@@ -39,6 +39,13 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
     zkr__locks_each_claim_locked(s, fail_claim, &failure);
 }
 
+/* Whoever observes the outcome begins again: a chain, as a whole. */
+static bool fails_with_its_session(const struct zkr__claim *c)
+{
+    return c->intent != ZKR__WAIT || c->lock->fail_on_session_loss ||
+           (c->observer != NULL && c->observer->decided != NULL);
+}
+
 void zkr__claim_epoch_over_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
@@ -52,8 +59,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     zkr__claim_identity(c)->look_after(c, 0);
     if (!c->outcome.decided && s->over != 0)
         zkr__claim_fail_locked(c, s->over, "the session is over");
-    else if (!c->outcome.decided &&
-             (c->intent != ZKR__WAIT || c->lock->fail_on_session_loss))
+    else if (!c->outcome.decided && fails_with_its_session(c))
         zkr__claim_fail_locked(c, ZKR_ELOST, "the session ended");
 
     if (!c->outcome.decided)

@@ -378,9 +378,8 @@ static void with_the_flag_it_fails(void **state)
         ok(zkr_multi_lock_add_mutex(ml, mutexes[i]));
     wait_for_the_last(&w, ml);
     expire_and_wait(ours);
-    wait_children(paths[2], 2); /* its mutex has no such flag */
+    assert_int_equal(waiter_join(&w), ZKR_ELOST); /* its mutex has no flag */
     release(g);
-    assert_int_equal(waiter_join(&w), ZKR_ELOST);
     for (int i = 0; i < 3; i++)
         is_free(i);
     zkr_multi_lock_free(ml);
@@ -463,6 +462,36 @@ static void nobody_has_to_wait(void **state)
     recorder_free(r);
 }
 
+/* A lock that stays answers a try at once. The sentence was that of an earlier
+ * error, and a callback was not called. */
+static void a_try_that_is_refused_at_once_is_told(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct recorder *r = recorder_new();
+    zkr_multi_lock *ml = new_multi(NULL);
+    zkr_mutex *stays = NULL;
+    zkr_grant *grants[1];
+    zkr_grant *g;
+    int code = 0;
+
+    (void)state;
+    opts.retain_ms = 60000;
+    ok(zkr_mutex_new(ours, new_path(), &opts, &stays));
+    ok(zkr_multi_lock_add_mutex(ml, stays));
+    g = acquire(stays);
+    assert_int_equal(zkr_multi_lock_acquire(NULL, 0, grants), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EBUSY);
+    assert_non_null(strstr(zkr_error_detail(), zkr_mutex_path(stays)));
+    ok(zkr_multi_lock_acquire_async(ml, 0, record_all, r, NULL));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_EBUSY);
+    release(g);
+    zkr_multi_lock_free(ml);
+    zkr_mutex_free(stays);
+    recorder_free(r);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     zkr_multi_lock *ml = new_multi(NULL);
@@ -504,6 +533,7 @@ static int run_group(void)
         TEST(with_the_flag_it_fails),
         TEST(a_cancel_ends_no_other_acquire),
         TEST(nobody_has_to_wait),
+        TEST(a_try_that_is_refused_at_once_is_told),
         TEST(what_cannot_be_is_refused),
     };
 
