@@ -98,7 +98,7 @@ int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len)
 /* -- the scenario --------------------------------------------------------- */
 
 static bool used; /* the failure has been seen */
-static const char *paths[16];
+static const char *paths[24];
 static size_t path_count;
 
 static bool is_for_want(int rc)
@@ -122,7 +122,7 @@ static bool can(int rc, const char *what)
 
 static const char *a_path(const char *name)
 {
-    static char texts[16][64];
+    static char texts[24][64];
     char *path = texts[path_count];
 
     (void)snprintf(path, sizeof(texts[0]), "/alloc/%s", name);
@@ -326,6 +326,76 @@ static void look_on(zkr_session *s, const char *path)
         zkr_locks_free(locks);
 }
 
+static int by_semaphore(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_semaphore_acquire(sem, timeout_ms, ret_grant);
+}
+
+static int by_multi_lock(void *all, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_multi_lock_acquire(all, timeout_ms, ret_grant);
+}
+
+static void record_two(int error, zkr_grant *const *grants, size_t count,
+                       void *recorder)
+{
+    for (size_t i = 0; i < count; i++)
+        zkr_grant_free(grants[i]);
+    recorder_add(recorder, error, (int64_t)count);
+}
+
+/* All or none, and without a thread that waits. */
+static void take_two(zkr_semaphore *sem)
+{
+    struct recorder *r = recorder_new();
+    zkr_grant *grants[2];
+    int64_t count = 0;
+    int code = 0;
+
+    if (CAN(zkr_semaphore_acquire_many(sem, 2, SOON_MS, grants))) {
+        give_back(grants[0]);
+        give_back(grants[1]);
+    }
+    if (CAN(zkr_semaphore_acquire_many_async(sem, 2, SOON_MS, record_two, r,
+                                             NULL))) {
+        assert_true(recorder_wait(r, 1, SOON_MS));
+        assert_true(recorder_get(r, 0, &code, &count));
+        assert_int_equal(count, can(code, "two leases") ? 2 : 0);
+    }
+    recorder_free(r);
+}
+
+static void use_all_as_one(zkr_session *s, zkr_semaphore *sem)
+{
+    zkr_multi_lock *all = NULL;
+
+    if (!CAN(zkr_multi_lock_new(s, NULL, &all)))
+        return;
+    if (CAN(zkr_multi_lock_add_semaphore(all, sem, 1)))
+        hold(by_multi_lock, all);
+    zkr_multi_lock_free(all);
+}
+
+static void use_semaphore(zkr_session *s)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    zkr_semaphore *sem = NULL;
+
+    (void)a_path("semaphore/leases");
+    (void)a_path("semaphore/locks");
+    if (CAN(zkr_semaphore_new(s, "/alloc/semaphore", 1, NULL, &sem))) {
+        hold(by_semaphore, sem);
+        use_all_as_one(s, sem);
+        zkr_semaphore_free(sem);
+    }
+    sem = NULL;
+    opts.limit_path = "/alloc/limit";
+    if (CAN(zkr_semaphore_new(s, "/alloc/semaphore", 2, &opts, &sem))) {
+        take_two(sem);
+        zkr_semaphore_free(sem);
+    }
+}
+
 static void use_participants(zkr_session *s, struct recorder *events)
 {
     const char *path = a_path("participants");
@@ -452,6 +522,7 @@ static void run_scenario(void)
     use_rwlock(s, "rwlock-that-stays", FOR_EVER_MS);
     use_reentrant(s);
     use_unfair(s);
+    use_semaphore(s);
     use_participants(s, events);
     use_listener(s, events);
     use_watch(s, ZKR_WATCH_DATA);

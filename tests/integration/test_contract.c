@@ -24,7 +24,8 @@ static char names[MAX_STATEMENTS][128];
 
 static bool is_for(const struct statement *s)
 {
-    return has(s->for_those) && (s->not_for == 0 || !has(s->not_for));
+    return has(s->for_those) && (s->not_for == 0 || !has(s->not_for)) &&
+           (s->nor_for == 0 || !has(s->nor_for));
 }
 
 static size_t list_tests(const struct adapter *adapter,

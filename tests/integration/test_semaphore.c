@@ -520,6 +520,36 @@ static void a_node_is_found_before_the_list_is_sent_again(void **state)
     close_session(slow);
 }
 
+/* Each list of a wait, and the watch that is set with it, is lost once, or is
+ * not there yet, when the holder goes. */
+static void no_wake_up_is_lost_with_a_list(void **state)
+{
+    static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
+                                                 PROXY_DROP_REQUEST,
+                                                 PROXY_HOLD_REQUEST };
+    zkr_semaphore *sem = new_semaphore(ours, 1);
+    zkr_semaphore *other = new_semaphore(theirs, 1);
+
+    (void)state;
+    release(take(sem));
+    for (int i = 0; i < 6; i++) {
+        zkr_grant *g = take(other);
+        struct waiter w;
+
+        wait_children(locks, 0);
+        settle(ours);
+        proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1 + i % 2, actions[i / 2]);
+        start(&w, sem);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        release(g);
+        proxy_release(proxy);
+        release(granted(&w));
+        is_empty();
+    }
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(other);
+}
+
 static void one_that_waits_queues_again_in_the_next_session(void **state)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
@@ -710,6 +740,7 @@ static int run_group(void)
         TEST(a_close_ends_what_is_under_way),
         TEST(lost_replies_make_no_second_node),
         TEST(a_node_is_found_before_the_list_is_sent_again),
+        TEST(no_wake_up_is_lost_with_a_list),
         TEST(one_that_waits_queues_again_in_the_next_session),
         TEST(with_the_flag_it_fails_with_its_session),
         TEST(a_lost_lease_frees_a_permit),

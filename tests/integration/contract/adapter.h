@@ -17,6 +17,8 @@ enum trait {
     SHARES = 1u << 6,         /* those who acquire through one object have one
                                  node among them, */
     STAYS = SHARES | 1u << 7, /* which stays when the lock is given back */
+    TURNS = 1u << 8,          /* it waits for its turn elsewhere: only the first
+                                 waiter has a node beside the holder */
 };
 
 /* One recipe. `lock` is its handle, NULL included where the recipe allows it.
@@ -24,6 +26,7 @@ enum trait {
 struct adapter {
     const char *name;
     unsigned traits;
+    const char *below;             /* where the nodes are, below the path */
     uint32_t flags;                /* of its options */
     uint32_t fail_on_session_loss; /* the flag with that meaning */
     int (*make)(zkr_session *s, const char *path, uint32_t flags,

@@ -2,6 +2,8 @@
 /* The recipes that the contract is for: one adapter each. */
 #include "adapter.h"
 
+#include <stdlib.h>
+
 /* The calls of a recipe whose acquire gives a grant. `mode` is "" or the end of
  * the name of its acquire. */
 #define CALLS_OF(noun, mode)                                                   \
@@ -140,6 +142,112 @@ static void reentrant_mutex_forget(void *lock, zkr_grant *grant)
     (void)grant;
 }
 
+static int semaphore_make(zkr_session *s, const char *path, uint32_t flags,
+                          void **ret_lock)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    zkr_semaphore *semaphore = NULL;
+    int rc;
+
+    opts.flags = flags;
+    rc = zkr_semaphore_new(s, path, 1, &opts, &semaphore);
+    *ret_lock = semaphore;
+    return rc;
+}
+
+static void semaphore_free(void *lock)
+{
+    zkr_semaphore_free(lock);
+}
+
+static int semaphore_cancel(void *lock)
+{
+    return zkr_semaphore_cancel(lock);
+}
+
+CALLS_OF(semaphore, )
+
+/* A multi-lock and its only lock. */
+struct chained {
+    zkr_multi_lock *all;
+    zkr_mutex *mutex;
+};
+
+static void multi_lock_free(void *lock)
+{
+    struct chained *c = lock;
+
+    if (c == NULL)
+        return;
+    zkr_multi_lock_free(c->all);
+    zkr_mutex_free(c->mutex);
+    free(c);
+}
+
+static int multi_lock_make(zkr_session *s, const char *path, uint32_t flags,
+                           void **ret_lock)
+{
+    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
+    struct chained *c = calloc(1, sizeof(*c));
+    int rc;
+
+    assert_non_null(c);
+    opts.flags = flags;
+    rc = zkr_multi_lock_new(s, &opts, &c->all);
+    if (rc == ZKR_OK)
+        rc = zkr_mutex_new(s, path, NULL, &c->mutex);
+    if (rc == ZKR_OK)
+        rc = zkr_multi_lock_add_mutex(c->all, c->mutex);
+    *ret_lock = c;
+    return rc;
+}
+
+static zkr_multi_lock *multi_lock_of(const struct chained *c)
+{
+    return c == NULL ? NULL : c->all;
+}
+
+static int multi_lock_cancel(void *lock)
+{
+    return zkr_multi_lock_cancel(multi_lock_of(lock));
+}
+
+static int multi_lock_acquire(void *lock, int64_t timeout_ms,
+                              zkr_grant **ret_grant)
+{
+    return zkr_multi_lock_acquire(multi_lock_of(lock), timeout_ms, ret_grant);
+}
+
+struct one_of_all {
+    zkr_acquire_fn fn;
+    void *user;
+};
+
+static void tell_one(int error, zkr_grant *const *grants, size_t count,
+                     void *user)
+{
+    struct one_of_all *one = user;
+
+    one->fn(error, count == 1 ? grants[0] : NULL, one->user);
+    free(one);
+}
+
+static int multi_lock_acquire_async(void *lock, int64_t timeout_ms,
+                                    zkr_acquire_fn fn, void *user,
+                                    zkr_request **ret_request)
+{
+    struct one_of_all *one = calloc(1, sizeof(*one));
+    int rc;
+
+    assert_non_null(one);
+    *one = (struct one_of_all){ fn, user };
+    rc = zkr_multi_lock_acquire_async(multi_lock_of(lock), timeout_ms, tell_one,
+                                      one, ret_request);
+    if (rc != ZKR_OK)
+        free(one);
+    return rc;
+}
+
 /* clang-format off */
 const struct adapter adapters[] = {
     { .name = "mutex",
@@ -206,6 +314,15 @@ const struct adapter adapters[] = {
     { .name = "unfair mutex",
       .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
       HANDLE(unfair_mutex), GRANTS(unfair_mutex) },
+    { .name = "semaphore of one",
+      .traits = FAIR | QUEUES | TURNS,
+      .below = "/leases",
+      .fail_on_session_loss = ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS,
+      HANDLE(semaphore), GRANTS(semaphore) },
+    { .name = "multi-lock of a mutex",
+      .traits = FAIR | QUEUES,
+      .fail_on_session_loss = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS,
+      HANDLE(multi_lock), GRANTS(multi_lock) },
 };
 /* clang-format on */
 

@@ -36,7 +36,7 @@ static void claims_are_granted_one_after_the_other(void **state)
         zkr_grant_free(g);
     }
     if (!has(SHARES)) /* else its node stays */
-        wait_children(path, 0);
+        wait_children(dir, 0);
 }
 
 static void a_claim_can_be_cancelled(void **state)
@@ -54,7 +54,7 @@ static void a_claim_can_be_cancelled(void **state)
     ok(zkr_request_cancel(request));
     zkr_request_free(request);
     assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
-    wait_children(path, 1);
+    wait_children(dir, 1);
     give_back(holder);
     /* A cancel ends one attempt, not the next (kazoo's poison). */
     ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
@@ -62,7 +62,7 @@ static void a_claim_can_be_cancelled(void **state)
     assert_int_equal(recorder_count(r), 2);
     zkr_grant_free(recorded_grant(r, 1));
     if (!has(SHARES))
-        wait_children(path, 0);
+        wait_children(dir, 0);
 }
 
 static void a_claim_times_out(void **state)
@@ -78,7 +78,7 @@ static void a_claim_times_out(void **state)
     ok(recipe->acquire_async(lock, 0, record_acquire, tries, NULL));
     assert_int_equal(recorded(tries, 0), ZKR_EBUSY);
     assert_int_equal(recorded(waits, 0), ZKR_ETIMEDOUT);
-    wait_children(path, 1);
+    wait_children(dir, 1);
     give_back(holder);
 }
 
@@ -115,7 +115,7 @@ static void calls_that_wait_are_refused_in_callbacks(void **state)
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
         assert_int_equal(recorded(in.results, i), expected[i]);
     if (!has(SHARES)) /* else its node stays */
-        wait_children(path, 0);
+        wait_children(dir, 0);
 }
 
 static const struct statement statements[] = {

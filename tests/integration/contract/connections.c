@@ -33,7 +33,7 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
     token = zkr_grant_token(holder->grant);
     let_wait(waiting[0]);
     let_wait(waiting[1]);
-    place = nth_child(path, nodes(1, 1) - 1);
+    place = nth_child(dir, nodes(1, 1) - 1);
     proxy_reset_counts(proxy);
     proxy_cut(proxy);
     wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
@@ -44,7 +44,7 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
     assert_int_equal(recorded(r, 1), ZKR_GRANT_HELD);
     assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1); /* a write */
     keeps_place(place, nodes(1, 1) - 1);
-    assert_int_equal(count_children(path), nodes(1, 2));
+    assert_int_equal(count_children(dir), nodes(1, 2));
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
     give_back(holder);
     take_turns(waiting, 2);
@@ -61,7 +61,7 @@ static void a_holder_replaced_while_cut_off_is_not_held_again(void **state)
     r = hold_listening(c);
     let_wait(next);
     cut_off();
-    delete_nth_child(path, 0);
+    delete_nth_child(dir, 0);
     succeeds(next);
     proxy_heal(proxy);
     wait_grant_state(c->grant, ZKR_GRANT_LOST);
@@ -102,7 +102,7 @@ static void a_wait_that_ends_while_cut_off_leaves_nothing(void **state)
     assert_non_null(strstr(c->detail, "connection"));
     assert_int_equal(try_for(c, 0), ZCONNECTIONLOSS);
     proxy_heal(proxy);
-    wait_children(path, 1);
+    wait_children(dir, 1);
     give_back(holder);
     works(c);
 }
@@ -123,9 +123,9 @@ static void a_release_while_cut_off_is_made_up_for(void **state)
     proxy_heal(proxy);
     succeeds(c);
     assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
-    wait_children(path, 1);
+    wait_children(dir, 1);
     give_back(c);
-    assert_int_equal(count_children(path), 0);
+    assert_int_equal(count_children(dir), 0);
 }
 
 static void deadlines_hold_while_the_server_is_silent(void **state)
@@ -139,7 +139,7 @@ static void deadlines_hold_while_the_server_is_silent(void **state)
     gives_up_in_time(c);
     is_left_pending_in_time(holder);
     proxy_heal(proxy);
-    wait_children(path, 0);
+    wait_children(dir, 0);
 }
 
 static void heal_both(void)

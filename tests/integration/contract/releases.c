@@ -13,9 +13,9 @@ static void a_grant_outlives_the_lock_object(void **state)
     hold(c);
     free_lock(c->lock);
     assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
-    assert_int_equal(count_children(path), 1);
+    assert_int_equal(count_children(dir), 1);
     give_back(c);
-    assert_int_equal(count_children(path), 0);
+    assert_int_equal(count_children(dir), 0);
 }
 
 static void freeing_the_lock_object_releases_what_is_held(void **state)
@@ -26,7 +26,7 @@ static void freeing_the_lock_object_releases_what_is_held(void **state)
     hold(c);
     free_lock(c->lock);
     c->grant = NULL;
-    wait_children(path, 0);
+    wait_children(dir, 0);
 }
 
 static void freeing_a_held_grant_releases_it(void **state)
@@ -37,7 +37,7 @@ static void freeing_a_held_grant_releases_it(void **state)
     hold(c);
     contender_forget(c);
     if (!has(SHARES)) /* else its node stays */
-        wait_children(path, 0);
+        wait_children(dir, 0);
     works(c);
 }
 
@@ -59,7 +59,7 @@ static void a_second_release_is_refused_and_harms_nobody(void **state)
                          has(THREAD_OWNED) ? ZKR_ENOTOWNER : ZKR_ENOTHELD);
     }
     assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
-    assert_int_equal(count_children(path), 1);
+    assert_int_equal(count_children(dir), 1);
     give_back(next);
 }
 
@@ -102,7 +102,7 @@ static void any_thread_releases(void **state)
     contender_release(helper, c->grant);
     assert_true(has_released(helper));
     if (!has(SHARES)) /* else its node stays */
-        wait_children(path, 0);
+        wait_children(dir, 0);
     assert_int_equal(release_by(c), ZKR_ENOTHELD);
 }
 

@@ -15,6 +15,7 @@ struct proxy *their_proxy;
 zkr_session *ours;
 zkr_session *theirs;
 char path[64];
+char dir[80];
 
 /* The objects that a test has made; the teardown frees them. */
 static struct contender *contenders[MAX_THINGS];
@@ -30,6 +31,8 @@ int stage_set_up(void **state)
 
     recipe = *state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(dir, sizeof(dir), "%s%s", path,
+                   recipe->below != NULL ? recipe->below : "");
     if (proxy_start(server_hosts(the_server), &proxy) != 0 ||
         proxy_start(server_hosts(the_server), &their_proxy) != 0)
         return -1;
@@ -151,10 +154,21 @@ int try_for(struct contender *c, int64_t timeout_ms)
     return contender_rc(c);
 }
 
+/* It is on its way out when the lock is granted. */
+static void give_back_the_turn(void)
+{
+    char turns[80];
+
+    (void)snprintf(turns, sizeof(turns), "%s/locks", path);
+    if (has(TURNS))
+        wait_children(turns, 0);
+}
+
 void hold(struct contender *c)
 {
     contender_acquire(c, SOON_MS);
     succeeds(c);
+    give_back_the_turn();
 }
 
 int release_by(struct contender *c)
@@ -215,7 +229,7 @@ void acquire_until_rule(struct contender *c)
 
 void keeps_place(char *place, size_t n)
 {
-    char *same_place = nth_child(path, n);
+    char *same_place = nth_child(dir, n);
 
     assert_string_equal(place, same_place);
     free(place);
@@ -254,7 +268,21 @@ void gives_up(struct contender *c)
 
 size_t nodes(size_t holders, size_t waiters)
 {
+    if (has(TURNS))
+        return holders + (waiters > 0);
     return has(QUEUES) ? holders + waiters : holders;
+}
+
+void has_nodes(size_t count)
+{
+    if (has(TURNS))
+        wait_children(dir, count);
+    assert_int_equal(count_children(dir), count);
+}
+
+int create_of_the_node(void)
+{
+    return has(TURNS) ? 2 : 1;
 }
 
 struct turn {

@@ -20,20 +20,23 @@ extern struct proxy *their_proxy;
 extern zkr_session *ours;   /* through `proxy` */
 extern zkr_session *theirs; /* through `their_proxy` */
 extern char path[64];
+extern char dir[80]; /* of the nodes of the holder and of the first waiter */
 
 /* A test of one promise of the contract. */
 struct statement {
     const char *name;
     void (*test)(void **state);
     unsigned for_those; /* recipes that have these traits, */
-    unsigned not_for;   /* and none of these */
+    unsigned not_for;   /* and not these, */
+    unsigned nor_for;   /* and not these */
 };
 
 /* clang-format off */
-#define ALL(test) { #test, test, 0, 0 }
-#define FOR(traits, test) { #test, test, traits, 0 }
-#define NOT_FOR(traits, test) { #test, test, 0, traits }
-#define FOR_BUT(traits, not_for, test) { #test, test, traits, not_for }
+#define ALL(test) { #test, test, 0, 0, 0 }
+#define FOR(traits, test) { #test, test, traits, 0, 0 }
+#define NOT_FOR(traits, test) { #test, test, 0, traits, 0 }
+#define FOR_BUT(traits, not_for, test) { #test, test, traits, not_for, 0 }
+#define NEITHER_FOR(not_for, nor_for, test) { #test, test, 0, not_for, nor_for }
 /* clang-format on */
 
 /* The promises of one file. */
@@ -107,6 +110,11 @@ void gives_up(struct contender *c);
 
 /* Returns how many nodes so many contenders have. */
 size_t nodes(size_t holders, size_t waiters);
+/* There are so many nodes. A try may have left some, which are on their way
+ * out. */
+void has_nodes(size_t count);
+/* Which create of an acquire makes its node? */
+int create_of_the_node(void);
 /* Checks that the n-th node still has that name, and frees the name. */
 void keeps_place(char *place, size_t n);
 

@@ -44,10 +44,10 @@ static void many_rounds_leave_no_node_and_no_watch(void **state)
     (void)state;
     for (int i = 0; i < 50; i++) {
         hold(c);
-        assert_int_equal(count_children(path), 1);
+        assert_int_equal(count_children(dir), 1);
         give_back(c);
     }
-    assert_int_equal(count_children(path), 0);
+    assert_int_equal(count_children(dir), 0);
     wait_watches(0);
 }
 
@@ -67,9 +67,9 @@ static void many_waits_given_up_leave_no_node_and_no_watch(void **state)
         gives_up(others[1 - i % 2]);
         gives_up(others[i % 2]);
     }
-    wait_children(path, 1);
+    wait_children(dir, 1);
     wait_watches(1);
-    delete_nth_child(path, 0); /* the holder's own watch is still there */
+    delete_nth_child(dir, 0); /* the holder's own watch is still there */
     wait_grant_state(holder->grant, ZKR_GRANT_LOST);
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
 }
@@ -83,7 +83,7 @@ static void a_wait_that_times_out_leaves_nothing(void **state)
     hold(holder);
     gives_up_in_time(c);
     assert_non_null(strstr(c->detail, path));
-    wait_children(path, 1);
+    wait_children(dir, 1);
     assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
     give_back(holder);
     works(c);
@@ -102,7 +102,7 @@ static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void **state)
     let_wait(middle);
     let_wait(last);
     gives_up(middle);
-    wait_children(path, nodes(1, 1));
+    wait_children(dir, nodes(1, 1));
     wait_waiting(1); /* for the holder now */
     assert_true(contender_is_busy(last));
     assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
@@ -125,7 +125,7 @@ static void a_cancelled_wait_leaves_nothing_and_later_ones_work(void **state)
     ok(recipe->cancel(c->lock));
     assert_int_equal(contender_rc(c), ZKR_ECANCELED);
     assert_int_equal(contender_rc(same), ZKR_ECANCELED);
-    wait_children(path, nodes(1, 1));
+    wait_children(dir, nodes(1, 1));
     assert_true(contender_is_busy(bystander));
     give_back(holder);
     takes_its_turn(bystander);
@@ -156,7 +156,7 @@ static void freeing_the_lock_ends_the_waits_through_it(void **state)
     assert_int_equal(contender_rc(same), ZKR_ECANCELED);
     if (has(ASYNC))
         assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
-    wait_children(path, 1);
+    wait_children(dir, 1);
     assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
     give_back(holder);
 }
@@ -193,7 +193,7 @@ static void closing_the_session_ends_waits_and_grants(void **state)
     assert_int_equal(release_by(holder), ZKR_ELOST);
     assert_int_equal(try_for(c, -1), ZKR_ECLOSED);
     succeeds(next);
-    assert_int_equal(count_children(path), 1);
+    assert_int_equal(count_children(dir), 1);
     give_back(next);
 }
 
