@@ -140,6 +140,55 @@ static void a_request_reaches_curator(void **state)
     worker_do(&curator, "released", "release write");
 }
 
+/* Curator and this library wait with a lease that does not hold yet, and watch
+ * for children, of which servers do not tell. */
+static void a_semaphore_of_both_is_shown_right(void **state)
+{
+    (void)state;
+    worker_do(&curator, "lock", "lock semaphore:1 curator %s", path);
+    worker_do(&ours, "lock", "lock semaphore:1 curator %s", path);
+    worker_acquire(&curator, "1");
+    worker_tell(&ours, "acquire 1 %d", SOON_MS);
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
+                  " 0 HELD curator shared - -\n"
+                  " 1 wait zkrecipes shared a permit ?\n"
+                  " 2 wait zkrecipes exclusive a permit ?\n");
+    worker_do(&curator, "released", "release 1");
+    worker_expect_held(&ours);
+    worker_tell(&curator, "acquire 1 %d", SOON_MS);
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
+                  " 0 HELD zkrecipes shared - -\n"
+                  " 1 wait curator shared a permit ?\n"
+                  " 2 wait curator exclusive a permit ?\n");
+    assert_int_equal(
+        look_at((const char *const[]){ "ls", path, "--columns",
+                                       "KIND,DIALECT,STATE,WAIT", NULL }),
+        0);
+    assert_string_equal(look_golden(), "KIND DIALECT STATE WAIT\n"
+                                       "semaphore mixed shared 1\n");
+    worker_do(&ours, "released", "release 1");
+    worker_expect_held(&curator);
+    worker_do(&curator, "released", "release 1");
+}
+
+static void a_latch_of_both_is_shown_right(void **state)
+{
+    (void)state;
+    worker_do(&curator, "lock", "lock latch curator %s", path);
+    worker_do(&ours, "lock", "lock latch curator %s", path);
+    worker_acquire(&curator, "write");
+    wait_in_queue(&ours, "write", 1);
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
+                  " 0 HELD curator exclusive - -\n"
+                  " 1 wait curator exclusive pos 0 ok\n");
+    assert_int_equal(
+        look_at((const char *const[]){ "check", "--free", path, NULL }), 1);
+    assert_non_null(strstr(look_err, "is led by curator1"));
+    worker_do(&curator, "released", "release write");
+    worker_expect_held(&ours);
+    worker_do(&ours, "released", "release write");
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -147,6 +196,8 @@ static int run_group(void)
         TEST(a_mixed_queue_is_shown_right),
         TEST(readers_and_writers_of_curator_are_shown_right),
         TEST(a_request_reaches_curator),
+        TEST(a_semaphore_of_both_is_shown_right),
+        TEST(a_latch_of_both_is_shown_right),
     };
 
     return cmocka_run_group_tests(tests, start_all, stop_all);
