@@ -804,6 +804,7 @@ static void a_wait_in_the_thread_of_a_loop_needs_no_dispatch(void **state)
     struct participant p;
     zkr_session *own;
     int64_t first;
+    int64_t second;
 
     (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
@@ -816,11 +817,17 @@ static void a_wait_in_the_thread_of_a_loop_needs_no_dispatch(void **state)
     leads_again(&p, first);
     ok(zkr_session_dispatch(own));
     /* the first term is not told, because it was over */
+    second = token_of(&p);
+    assert_int_equal(told(&p, ZKR_LEADER_GAINED), second);
+    delete_nth_child(path, 0);
+    leads_again(&p, second);
+    ok(zkr_session_dispatch(own));
+    assert_int_equal(told(&p, ZKR_LEADER_LOST), second);
     assert_int_equal(told(&p, ZKR_LEADER_GAINED), token_of(&p));
     ok(zkr_leader_leave(p.leader));
     ok(zkr_session_dispatch(own));
     (void)told(&p, ZKR_LEADER_LOST);
-    assert_int_equal(recorder_count(p.events), 2);
+    assert_int_equal(recorder_count(p.events), 4);
     end(&p);
     close_session(own);
 }
