@@ -501,8 +501,31 @@ static void what_is_missing_or_wrong_has_its_code(void **state)
 
 /* --- runs inside of runs --- */
 
-/* Starts a run that takes lock `first` and waits until the other run has taken
- * `second`; then it starts a run inside itself, for lock `second`. */
+/* Starts a run that takes the locks `first` and `beside`, and waits until the
+ * other run has taken `second`; then it starts a run inside itself, for the
+ * locks `second` and `beside` of another path. */
+static void start_nested_beside(struct cli *c, const char *first,
+                                const char *second, const char *beside)
+{
+    char outer[128];
+    char with[128];
+    char script[1024];
+
+    (void)snprintf(outer, sizeof(outer), "%s/%s", root, first);
+    (void)snprintf(with, sizeof(with), "%s/%s", root, beside);
+    (void)snprintf(script, sizeof(script),
+                   "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
+                   "exec '%s' run --servers %s '%s/%s' --and '%s/%s-in' -- "
+                   "true",
+                   cli_file(first), cli_file(second), LOCKCTL,
+                   server_hosts(the_server), root, second, root, beside);
+    cli_start(c, LOCKCTL,
+              (const char *const[]){
+                  "run", "--servers", server_hosts(the_server), outer, "--and",
+                  with, "--", "/bin/sh", "-c", script, NULL });
+}
+
+/* The same without a lock beside. */
 static void start_nested(struct cli *c, const char *first, const char *second)
 {
     char script[1024];
@@ -566,6 +589,25 @@ static void nested_runs_that_wait_for_each_other_are_found(void **state)
     assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 0);
 }
 
+/* Each of them has one of its locks for nothing. */
+static void nested_runs_of_several_locks_too(void **state)
+{
+    struct cli runs[2];
+
+    (void)state;
+    start_nested_beside(&runs[0], "c", "d", "x");
+    start_nested_beside(&runs[1], "d", "c", "y");
+    wait_nested("c");
+    wait_nested("d");
+    assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 1);
+    assert_said("DEADLOCK 1 (confirmed, 2 owners, for ");
+    assert_said(", inside ");
+    for (int i = 0; i < 2; i++)
+        (void)kill(runs[i].pid, SIGTERM);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cli_end(&runs[i]), 128 + SIGTERM);
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -582,6 +624,7 @@ static int run_group(void)
         TEST(a_busy_system_gives_no_false_alarm),
         TEST(what_is_missing_or_wrong_has_its_code),
         TEST(nested_runs_that_wait_for_each_other_are_found),
+        TEST(nested_runs_of_several_locks_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
