@@ -28,6 +28,7 @@ static const struct {
     { EX_LOST, "lost", "the lock was lost while the command ran" },
     { EX_REVOKED, NULL,
       "the lock was given back because somebody asked for it" },
+    { EX_OVERDUE, NULL, "the command was ended because of --max-hold" },
     { 125, NULL, "run failed before the command was started" },
     { 126, NULL, "the command cannot be executed" },
     { 127, NULL, "the command was not found" },

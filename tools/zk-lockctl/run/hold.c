@@ -56,11 +56,14 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
     (void)!write(run->event_fd, &one, sizeof(one));
 }
 
+/* --max-hold is an earlier end of the lease. */
 static struct policy_view view_now(const struct run *run)
 {
     struct policy_view view;
 
     view.valid_until_ms = grants_valid_until(&run->grants);
+    if (view.valid_until_ms > run->limit_ms)
+        view.valid_until_ms = run->limit_ms;
     view.state = grants_state(&run->grants);
     view.now_ms = clock_boot_ms();
     return view;
@@ -80,7 +83,7 @@ static void say_state(struct run *run, const struct policy_view *view)
     run->state = view->state;
 }
 
-static void say_killed(struct run *run)
+static void say_lost(const struct run *run)
 {
     zkr_grant *grant = grants_lost(&run->grants);
     enum zkr_loss loss = zkr_grant_loss(grant);
@@ -102,17 +105,44 @@ static void say_killed(struct run *run)
                            node);
 }
 
-static void say_action(struct run *run, enum policy_action action,
-                       const struct policy_view *view)
+/* Tells whether the time of --max-hold is over, while the lease runs. */
+static bool is_overdue(const struct run *run, const struct policy_view *view)
 {
+    int64_t term_ms = run->limit_ms - POLICY_LEAD_MS - run->policy.grace_ms;
+
+    return view->valid_until_ms == run->limit_ms && view->now_ms >= term_ms;
+}
+
+static void say_end(const struct run *run, enum policy_action action,
+                    const struct policy_view *view)
+{
+    int64_t left_ms = view->valid_until_ms - POLICY_LEAD_MS - view->now_ms;
+    bool overdue = is_overdue(run, view);
+
     if (action == POLICY_SEND_TERM)
-        (void)lockctl_fail(
-            EX_LOST,
-            "the lock is in danger: TERM to the command, KILL "
-            "in %lld ms",
-            (long long)(view->valid_until_ms - POLICY_LEAD_MS - view->now_ms));
-    if (action == POLICY_SEND_KILL && !run->killed)
-        say_killed(run);
+        (void)lockctl_fail(overdue ? EX_OVERDUE : EX_LOST,
+                           "%s: TERM to the command, KILL in %lld ms",
+                           overdue ? "--max-hold is over"
+                                   : "the lock is in danger",
+                           (long long)left_ms);
+    else if (overdue)
+        (void)lockctl_fail(EX_OVERDUE,
+                           "--max-hold is over; the command is killed");
+    else
+        say_lost(run);
+}
+
+/* Notes why the command is ended, and says so once. */
+static void note_ending(struct run *run, enum policy_action action,
+                        const struct policy_view *view)
+{
+    if (is_overdue(run, view))
+        run->overdue = true;
+    else
+        run->lost = true;
+    if (!run->killed)
+        say_end(run, action, view);
+    run->killed = run->killed || action == POLICY_SEND_KILL;
 }
 
 /* Does what the lease demands, and returns when to look again. It acts first
@@ -132,27 +162,23 @@ static int64_t obey_policy(struct run *run, const struct policy_view *view)
     if (plan.action == POLICY_SEND_TERM)
         run_told_to_end(run);
     say_state(run, view);
-    say_action(run, plan.action, view);
     if (plan.action == POLICY_SEND_TERM || plan.action == POLICY_SEND_KILL)
-        run->lost = true;
-    if (plan.action != POLICY_SEND_KILL)
-        return plan.wake_ms;
-    run->killed = true;
-    return view->now_ms + KILL_AGAIN_MS;
+        note_ending(run, plan.action, view);
+    return plan.action == POLICY_SEND_KILL ? view->now_ms + KILL_AGAIN_MS
+                                           : plan.wake_ms;
 }
 
-/* Nothing is left of the command. If the lease has run out, it was the killer
+/* Nothing is left of the command. If its time has run out, it was the killer
  * that killed it while we could not. */
 static void note_end(struct run *run)
 {
     struct policy_view view = view_now(run);
 
-    run->ended_in_time = view.now_ms < view.valid_until_ms;
-    if (!run->ended_in_time && !run->killed && WIFSIGNALED(run->child.status) &&
-        WTERMSIG(run->child.status) == SIGKILL) {
-        run->lost = true;
-        say_killed(run);
-    }
+    run->ended_in_time = view.now_ms < grants_valid_until(&run->grants);
+    if (view.now_ms >= view.valid_until_ms && !run->killed &&
+        WIFSIGNALED(run->child.status) &&
+        WTERMSIG(run->child.status) == SIGKILL)
+        note_ending(run, POLICY_SEND_KILL, &view);
 }
 
 static void pass_on(struct run *run, int sig)
@@ -221,6 +247,13 @@ static void sleep_until(struct run *run, int64_t wake_ms)
         (void)!read(run->timer_fd, &count, sizeof(count));
 }
 
+/* Tells whether processes that the command has left behind may work on. */
+static bool may_stay(const struct run *run)
+{
+    return run->opts.keep_daemons && !run->lost && !run->overdue &&
+           !run->revoked;
+}
+
 static void watch_command(struct run *run)
 {
     for (;;) {
@@ -239,7 +272,7 @@ static void watch_command(struct run *run)
         child_reap(&run->child);
         if (run->child.ended) {
             run_take_terminal_back(run);
-            if (!child_has_descendants()) {
+            if (may_stay(run) || !child_has_descendants()) {
                 note_end(run);
                 return;
             }

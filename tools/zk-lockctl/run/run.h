@@ -28,6 +28,7 @@ enum {
 struct run_opts {
     struct wanted wanted; /* its label: NULL, or here: */
     char label[ZKR_LABEL_MAX + 1];
+    bool why_command;      /* the label is all of the command */
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
     char **argv;           /* the command */
@@ -35,6 +36,8 @@ struct run_opts {
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
     enum on_suspend on_suspend;
     bool term_on_revoke;
+    int64_t max_hold_ms; /* 0: no limit */
+    bool keep_daemons;
     const char *status_file;
     uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
 };
@@ -53,6 +56,7 @@ struct run {
     struct grants grants;
     int64_t session_id; /* through which they are held */
     int64_t granted_ms; /* BOOTTIME; 0: never */
+    int64_t limit_ms;   /* the end by --max-hold; INT64_MAX: none */
     int64_t wait_ms;    /* for the grants */
     int64_t held_ms;
     enum zkr_grant_state_kind state; /* as last said */
@@ -61,12 +65,13 @@ struct run {
     int timer_fd;
     atomic_int session_state; /* enum zkr_session_state_kind, while we wait */
     atomic_bool revoke_asked;
-    bool killed;          /* KILL was sent because of the lease */
+    bool killed;          /* KILL was sent because of the lease, or overdue */
     bool refused;         /* it was said that a signal was not allowed */
     bool ended_in_time;   /* it was provably ours when the last process ended */
     bool revoked;         /* TERM was sent because of that */
     bool lost;            /* TERM or KILL was sent because of the lease, or
                              it was lost before we saw it */
+    bool overdue;         /* TERM or KILL was sent because of --max-hold */
     bool interrupted;     /* SIGINT ended the waiting */
     bool told_to_stop;    /* TSTP was passed on, and no CONT since */
     bool forced;          /* KILL was sent as TERM was not enough */

@@ -64,13 +64,14 @@ static json_t *describe_command(const struct child *c)
 static json_t *describe(const struct run *run, int exit_code)
 {
     return json_pack(
-        "{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:b, s:b, s:o, s:i}", "path",
+        "{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:b, s:b, s:b, s:o, s:i}", "path",
         run->opts.wanted.paths[0], "kind",
         claim_kind_name(run->opts.wanted.kind), "acquired",
         run->granted_ms != 0, "grant", describe_grant(run, 0), "locks",
         describe_locks(run), "wait_ms", (json_int_t)run->wait_ms, "held_ms",
         (json_int_t)run->held_ms, "lost", run->lost, "revoked", run->revoked,
-        "command", describe_command(&run->child), "exit_code", exit_code);
+        "overdue", run->overdue, "command", describe_command(&run->child),
+        "exit_code", exit_code);
 }
 
 int run_status_write(const struct run *run, int exit_code)

@@ -127,6 +127,9 @@ static int not_acquired(struct run *run, int error, const char *detail)
 static void note_grants(struct run *run, int64_t since_ms)
 {
     run->granted_ms = clock_boot_ms();
+    run->limit_ms = run->opts.max_hold_ms == 0
+                        ? INT64_MAX
+                        : run->granted_ms + run->opts.max_hold_ms;
     run->wait_ms = run->granted_ms - since_ms;
     run->session_id = zkr_session_id(run->ctl->session);
     if (run->ctl->verbose > 0)

@@ -3,6 +3,7 @@
 #include "verbs/verbs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,9 @@ enum {
     OPTION_SESSION_TIMEOUT,
     OPTION_SLOTS,
     OPTION_AND,
+    OPTION_MAX_HOLD,
+    OPTION_KEEP_DAEMONS,
+    OPTION_WHY_COMMAND,
 };
 
 /* A command that cleans up after TERM has time for it, and one that ignores
@@ -47,6 +51,9 @@ static const struct option long_options[] = {
     { "conflict-exit-code", required_argument, NULL, 'E' },
     { "command", required_argument, NULL, 'c' },
     { "why", required_argument, NULL, OPTION_WHY },
+    { "why-command", no_argument, NULL, OPTION_WHY_COMMAND },
+    { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },
+    { "keep-daemons", no_argument, NULL, OPTION_KEEP_DAEMONS },
     { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },
     { "kill-after", required_argument, NULL, OPTION_KILL_AFTER },
     { "on-suspend", required_argument, NULL, OPTION_ON_SUSPEND },
@@ -69,17 +76,38 @@ static int take_duration(const char *option, int64_t *ret_ms)
 
 /* A failure of something that only informs does not keep a command from
  * running. */
-static void take_why(const struct lockctl *ctl, struct run_opts *opts)
+static void take_why(const struct lockctl *ctl, struct run_opts *opts,
+                     const char *option, const char *text)
 {
     char shown[4 * ZKR_LABEL_MAX + 1];
 
     opts->wanted.label = opts->label;
-    if (why_fit(optarg, opts->label))
+    if (why_fit(text, opts->label))
         return;
     (void)escape_string(opts->label, shown, sizeof(shown));
     lockctl_say(ctl,
-                "--why: others are shown one line of at most %d bytes: \"%s\"",
-                ZKR_LABEL_MAX, shown);
+                "%s: others are shown one line of at most %d bytes: \"%s\"",
+                option, ZKR_LABEL_MAX, shown);
+}
+
+/* All words of the command. More than fit into a label need not be there to see
+ * that it is cut. */
+static void take_why_command(const struct lockctl *ctl, struct run_opts *opts)
+{
+    char text[2 * ZKR_LABEL_MAX] = "";
+    size_t used = 0;
+
+    for (char **word = opts->argv; *word != NULL && used < sizeof(text); word++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                 used == 0 ? "" : " ", *word);
+    take_why(ctl, opts, "--why-command", text);
+}
+
+static int take_max_hold(int64_t *ret_ms)
+{
+    int code = take_duration("--max-hold", ret_ms);
+
+    return code == 0 && *ret_ms == 0 ? bad("--max-hold", "more than 0") : code;
 }
 
 static int take_kill_after(int64_t *ret_ms)
@@ -184,7 +212,15 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         take_shell_command(opts, optarg);
         return 0;
     case OPTION_WHY:
-        take_why(ctl, opts);
+        take_why(ctl, opts, "--why", optarg);
+        return 0;
+    case OPTION_WHY_COMMAND:
+        opts->why_command = true;
+        return 0;
+    case OPTION_MAX_HOLD:
+        return take_max_hold(&opts->max_hold_ms);
+    case OPTION_KEEP_DAEMONS:
+        opts->keep_daemons = true;
         return 0;
     case OPTION_KILL_GRACE:
         return take_duration("--kill-grace", &opts->grace_ms);
@@ -296,8 +332,12 @@ static int parse(struct lockctl *ctl, struct run_opts *opts, int argc,
     code = take_arguments(opts, argc - optind, argv + optind);
     if (code == 0 && opts->wanted.slots != 0)
         code = want_slots(&opts->wanted);
-    if (code == 0 && opts->wanted.label == NULL)
-        take_default_why(opts);
+    if (code == 0 && opts->wanted.label == NULL) {
+        if (opts->why_command)
+            take_why_command(ctl, opts);
+        else
+            take_default_why(opts);
+    }
     return code;
 }
 
@@ -367,6 +407,7 @@ static int run_locked(struct run *run)
     if (!run->child.ended)
         return code;
     return run->lost      ? EX_LOST
+           : run->overdue ? EX_OVERDUE
            : run->revoked ? EX_REVOKED
                           : command_code(&run->child);
 }
@@ -423,6 +464,11 @@ const struct verb verb_run = {
         "                           when not acquired (75)\n"
         "  -c, --command TEXT       run /bin/sh -c TEXT\n"
         "      --why TEXT           shown to others (the name of COMMAND)\n"
+        "      --why-command        what is shown is all of COMMAND\n"
+        "      --max-hold DURATION  the command must have ended so long after "
+        "the grant\n"
+        "      --keep-daemons       leave processes alone that COMMAND leaves "
+        "behind\n"
         "      --kill-grace DURATION\n"
         "                           between TERM and KILL (the smaller of 5s "
         "and\n"

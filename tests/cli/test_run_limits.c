@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl run: --max-hold, --keep-daemons, --why-command. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "start_run.h"
+
+static void assert_status(const char *file, bool overdue, bool lost)
+{
+    json_t *json = json_load_file(file, 0, NULL);
+
+    if (json == NULL)
+        fail_msg("no JSON in %s", file);
+    assert_int_equal(json_is_true(json_object_get(json, "overdue")), overdue);
+    assert_int_equal(json_is_true(json_object_get(json, "lost")), lost);
+    json_decref(json);
+}
+
+/* --- --max-hold --- */
+
+static void a_command_is_told_to_end_in_time(void **state)
+{
+    const char *file = cli_file("status");
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN("--status-file", file, "--max-hold", "1s", path, "-c",
+                         "trap 'exit 3' TERM; while :; do sleep .01; done"),
+                     81);
+    assert_said(&cli, "--max-hold is over: TERM to the command, KILL in ");
+    assert_null(strstr(cli_said(&cli), "LOST"));
+    assert_status(file, true, false);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* In ms, from the first to the last line of a file of stamps. */
+static long long time_between_stamps(const char *file)
+{
+    long long first = 0;
+    long long last = 0;
+    char line[64];
+    FILE *f = fopen(file, "re");
+
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f) != NULL) {
+        last = atoll(line);
+        if (first == 0)
+            first = last;
+    }
+    (void)fclose(f);
+    assert_true(first > 0);
+    return (last - first) / 1000000;
+}
+
+static void one_that_does_not_end_is_killed_before_the_time(void **state)
+{
+    const char *file = cli_file("stamps");
+    const char *path = new_path();
+
+    (void)state;
+    (void)unlink(file);
+    assert_int_equal(RUN("--max-hold", "1s", path, COMMAND, "stamp", file, "0"),
+                     81);
+    assert_said(&cli, "--max-hold is over; the command is killed");
+    assert_in_range(time_between_stamps(file), 1, 1000);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* The guard does it. The lease still runs: it is not the cause. */
+static void also_while_run_is_stopped(void **state)
+{
+    const char *file = cli_file("status");
+    pid_t command;
+
+    (void)state;
+    START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "100ms",
+              "--status-file", file, "--max-hold", "1s", new_path(), COMMAND,
+              "deaf");
+    cli_wait_said(&cli, "\n");
+    command = wait_child_of(cli.pid, "cli-command");
+    assert_int_equal(kill(cli.pid, SIGSTOP), 0);
+    wait_process_gone(command);
+    assert_int_equal(kill(cli.pid, SIGCONT), 0);
+    assert_int_equal(cli_end(&cli), 81);
+    assert_status(file, true, false);
+}
+
+static void a_loss_before_is_a_loss(void **state)
+{
+    const char *file = cli_file("status");
+    const char *path = new_path();
+
+    (void)state;
+    START(&cli, "--status-file", file, "--max-hold", "1h", path, COMMAND,
+          "signals");
+    cli_wait_said(&cli, "ready\n");
+    delete_nth_child(path, 0);
+    wait_process_state(cli.pid, 'Z');
+    assert_int_equal(cli_end(&cli), 79);
+    assert_status(file, false, true);
+}
+
+static void who_ends_in_time_has_its_own_code(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(RUN("--max-hold", "1h", path, "-c", "exit 7"), 7);
+    assert_string_equal(cli_said(&cli), "");
+    assert_int_equal(RUN("--max-hold", "0", path, "true"), 64);
+    assert_int_equal(RUN("--max-hold", "soon", path, "true"), 64);
+    assert_int_equal(RUN("--max-hold", "600ms", path, "true"), 64);
+    assert_said(&cli, "the last 650 ms are for the command to end");
+}
+
+/* --- --keep-daemons --- */
+
+static void a_daemon_may_stay(void **state)
+{
+    const char *path = new_path();
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(RUN("--keep-daemons", path, COMMAND, "leave"), 0);
+    pid = (pid_t)atoi(cli_said(&cli));
+    assert_true(pid > 1);
+    assert_int_equal(process_state(pid), 'S');
+    assert_int_equal(count_children(path), 0);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+}
+
+static void not_when_the_lock_was_lost(void **state)
+{
+    const char *path = new_path();
+    pid_t pid;
+
+    (void)state;
+    START(&cli, "--keep-daemons", path, "-c",
+          COMMAND " leave; exec sleep 1000");
+    cli_wait_said(&cli, "\n");
+    pid = (pid_t)atoi(cli_said(&cli));
+    assert_true(pid > 1);
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 79);
+    wait_process_gone(pid);
+}
+
+/* --- --why-command --- */
+
+static void assert_label(const char *path, const char *label)
+{
+    char node[256];
+    char want[256];
+    char data[1024];
+    char *name = nth_child(path, 0);
+
+    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    free(name);
+    (void)snprintf(want, sizeof(want), "\"label\":\"%s\"", label);
+    assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
+    if (strstr(data, want) == NULL)
+        fail_msg("'%s' is not in %s", want, data);
+}
+
+static void the_label_may_be_the_whole_command(void **state)
+{
+    const char *path = new_path();
+    char text[300];
+
+    (void)state;
+    START(&cli, "--why-command", path, "sh", "-c", "echo $0; read -r line",
+          "ready", "--now");
+    cli_wait_said(&cli, "ready\n");
+    assert_label(path, "sh -c echo $0; read -r line ready --now");
+    assert_string_equal(cli_said(&cli), "ready\n");
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    assert_int_equal(cli_end(&cli), 0);
+    (void)memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    assert_int_equal(RUN("--why-command", path, "true", text, text), 0);
+    assert_said(&cli, "--why-command: others are shown one line of at most 128 "
+                      "bytes: \"true xxxx");
+    assert_int_equal(RUN("--why-command", "--why", "x", path, "true", text), 0);
+    assert_string_equal(cli_said(&cli), "");
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_is_told_to_end_in_time),
+        cmocka_unit_test(one_that_does_not_end_is_killed_before_the_time),
+        cmocka_unit_test(also_while_run_is_stopped),
+        cmocka_unit_test(a_loss_before_is_a_loss),
+        cmocka_unit_test(who_ends_in_time_has_its_own_code),
+        cmocka_unit_test(a_daemon_may_stay),
+        cmocka_unit_test(not_when_the_lock_was_lost),
+        cmocka_unit_test(the_label_may_be_the_whole_command),
+    };
+
+    return cmocka_run_group_tests_name("run with limits", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}
