@@ -64,6 +64,7 @@ static struct {
     char node[256]; /* "" without */
     char data[64];
     int64_t czxid;
+    int64_t mzxid;
     int64_t owner;
     struct zkr__watch *watches[WATCHES];
     const char *others[CLIENT_OTHERS]; /* or NULL */
@@ -249,6 +250,7 @@ void client_changes_node(const char *data)
         it.node[0] = '\0';
     else
         (void)snprintf(it.data, sizeof(it.data), "%s", data);
+    it.mzxid = ++zxid;
     for (unsigned i = 0; i < WATCHES; i++) {
         if (it.watches[i] != NULL && present != NULL)
             add(present, (struct item){ WATCH, .watch = it.watches[i],
@@ -364,6 +366,7 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     memcpy(node, it.node, sizeof(node));
     memcpy(data, it.data, sizeof(data));
     reply.stat.czxid = it.czxid;
+    reply.stat.mzxid = it.mzxid;
     reply.stat.ephemeral_owner = it.owner;
     if (r->type == ZKR__ZK_UNWATCH)
         unset_watches(r->watch);
