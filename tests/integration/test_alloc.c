@@ -396,6 +396,34 @@ static void use_semaphore(zkr_session *s)
     }
 }
 
+/* A term that is lost is followed by another campaign. */
+static void lead(zkr_leader *l)
+{
+    zkr_grant *g = NULL;
+
+    if (!CAN(zkr_leader_campaign(l)) || !CAN(zkr_leader_wait(l, SOON_MS)) ||
+        !CAN(zkr_leader_grant(l, &g)))
+        return;
+    delete_nth_child(zkr_leader_path(l), 0);
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    (void)CAN(zkr_leader_wait(l, SOON_MS));
+    zkr_grant_free(g);
+    (void)zkr_leader_leave(l);
+}
+
+static void use_leader(zkr_session *s)
+{
+    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
+    zkr_leader *l = NULL;
+
+    opts.id = "id";
+    opts.id_size = 2;
+    if (!CAN(zkr_leader_new(s, a_path("leader"), &opts, NULL, NULL, &l)))
+        return;
+    lead(l);
+    zkr_leader_free(l);
+}
+
 static void use_participants(zkr_session *s, struct recorder *events)
 {
     const char *path = a_path("participants");
@@ -523,6 +551,7 @@ static void run_scenario(void)
     use_reentrant(s);
     use_unfair(s);
     use_semaphore(s);
+    use_leader(s);
     use_participants(s, events);
     use_listener(s, events);
     use_watch(s, ZKR_WATCH_DATA);
