@@ -214,11 +214,17 @@ void zkr__found_ephemeral(struct zkr__found *found, size_t item)
     found->items[item].public.contenders++;
 }
 
-/* Out of memory, the node is only counted. */
+/* Out of memory, the node is only counted. Leases that may not be read are
+ * there all the same: without them the queue would look like a mutex, and the
+ * first who waits like its holder. */
 void zkr__found_skip(struct zkr__found *found, const char *path, int error)
 {
+    static const struct zkr__zk_reply nothing;
     struct zkr_locks *answer = found->answer;
+    size_t item;
 
+    if (error == ZKR_ZNOAUTH && part_of(found, path) == ZKR__PART_LEASES)
+        (void)add(found, path, ZKR__PART_LEASES, &nothing, &item);
     if (answer->skipped++ > 0)
         return;
     answer->skipped_path = strdup(without_chroot(found, path));

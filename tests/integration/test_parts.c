@@ -305,6 +305,24 @@ static void a_semaphore_is_found_once(void **state)
     zkr_locks_free(list);
 }
 
+/* Its queue looked like a mutex whose holder was the first who waited. */
+static void a_semaphore_is_found_without_its_leases(void **state)
+{
+    struct zkr_locks *list;
+
+    (void)state;
+    make("a/leases", NULL);
+    make("a/locks", NULL);
+    make_by(admin, "a/" LEASE "1");
+    make_by(admin, "a/" QUEUED "1");
+    forbid(in_dir("a/leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    list = find(0, 0);
+    assert_int_equal(list->count, 1);
+    assert_found(list, 0, "a", 1, 1);
+    assert_int_equal(list->skipped, 1);
+    zkr_locks_free(list);
+}
+
 static void a_limit_does_not_cut_a_semaphore_in_two(void **state)
 {
     struct zkr_locks *list;
@@ -404,6 +422,7 @@ static int run_group(void)
         TEST(directories_of_these_names_are_no_semaphore),
         TEST(directories_that_may_not_be_read_are_told),
         TEST(a_semaphore_is_found_once),
+        TEST(a_semaphore_is_found_without_its_leases),
         TEST(a_limit_does_not_cut_a_semaphore_in_two),
         TEST(an_empty_semaphore_is_found_on_request),
         TEST(a_path_can_be_a_lock_and_a_semaphore),
