@@ -31,6 +31,28 @@ static zkr_session *s; /* whose callbacks run in this thread */
 static zkr_mutex *m;
 static zkr_grant *g;
 
+/* There is none for the next so many watches of a lock node; see meson.build.
+ */
+static atomic_int no_memory;
+
+struct zkr__watch *__real_zkr__watch_new_locked(struct zkr_session *session,
+                                                const char *path, void *owner,
+                                                void (*fired)(void *, bool));
+struct zkr__watch *__wrap_zkr__watch_new_locked(struct zkr_session *session,
+                                                const char *path, void *owner,
+                                                void (*fired)(void *, bool));
+
+struct zkr__watch *__wrap_zkr__watch_new_locked(struct zkr_session *session,
+                                                const char *path, void *owner,
+                                                void (*fired)(void *, bool))
+{
+    if (strstr(path, "-lock-") != NULL && atomic_load(&no_memory) > 0) {
+        (void)atomic_fetch_sub(&no_memory, 1);
+        return NULL;
+    }
+    return __real_zkr__watch_new_locked(session, path, owner, fired);
+}
+
 static int setup_free(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -188,6 +210,18 @@ static void a_lost_look_is_repeated(void **state)
     await_requests(ZKR__ZK_GET, 1);
     client_answers(ZKR__ZK_GET, ZKR_OK);
     await_requests(ZKR__ZK_GET, 2);
+    client_changes_node(NULL);
+    await_state(ZKR_GRANT_LOST);
+}
+
+/* Regression: it was tried twice only. */
+static void without_memory_it_is_watched_later(void **state)
+{
+    (void)state;
+    atomic_store(&no_memory, 2);
+    assert_int_equal(hold(), ZKR_OK);
+    await_requests(ZKR__ZK_GET, 1);
+    assert_int_equal(atomic_load(&no_memory), 0);
     client_changes_node(NULL);
     await_state(ZKR_GRANT_LOST);
 }
@@ -641,6 +675,7 @@ int main(void)
         TEST(other_words_are_no_request),
         TEST_FREE(without_the_permission_to_read_its_end_is_heard),
         TEST_FREE(a_lost_look_is_repeated),
+        TEST_FREE(without_memory_it_is_watched_later),
         TEST_FREE(a_node_that_has_gone_before_the_look_is_lost),
         TEST_FREE(a_node_of_our_name_that_came_later_is_not_ours),
         TEST(the_node_of_another_confirms_nothing),
