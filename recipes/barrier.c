@@ -87,9 +87,11 @@ enum zkr_error zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
 
 enum zkr_error zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
 {
+    struct zkr__patience until;
     int rc = check(b);
 
-    if (rc == ZKR_OK)
-        rc = zkr__await(&is_gone, b->session, b->path, NULL, timeout_ms);
-    return rc;
+    if (rc != ZKR_OK)
+        return rc;
+    until = zkr__patience(b->session, timeout_ms);
+    return zkr__await(&is_gone, b->session, b->path, NULL, &until);
 }

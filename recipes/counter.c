@@ -14,6 +14,7 @@
 #include "mutex_recipe.h"
 #include "node.h"
 #include "number.h"
+#include "session/client.h"
 
 #define PROMOTE_AFTER 10
 
@@ -127,11 +128,12 @@ static int parse(const zkr_counter *c, const struct zkr_reply *reply,
                      noun, c->path, reply->len, c->size);
 }
 
-static int read_node(const zkr_counter *c, int64_t timeout_ms,
-                     int64_t *ret_value, int32_t *ret_version)
+static int read_node(const zkr_counter *c, int64_t deadline, int64_t *ret_value,
+                     int32_t *ret_version)
 {
     struct zkr_reply *reply;
-    int rc = zkr_session_get(c->session, c->path, timeout_ms, &reply);
+    int rc =
+        zkr__session_ask(c->session, ZKR__GET(c->path), NULL, deadline, &reply);
 
     if (rc == ZKR_ZNONODE) {
         *ret_value = 0;
@@ -155,8 +157,9 @@ static int write_node(const zkr_counter *c, int64_t value, int32_t version,
     if (version == ZKR_COUNTER_ABSENT)
         return zkr__node_create(c->session, c->path, data, c->size, NULL,
                                 deadline);
-    return zkr_session_set(c->session, c->path, data, c->size, version,
-                           zkr__clock_left_ms(deadline), NULL);
+    return zkr__session_ask(c->session,
+                            ZKR__SET(c->path, data, c->size, version), NULL,
+                            deadline, NULL);
 }
 
 /* -- changes --------------------------------------------------------------- */
@@ -183,8 +186,7 @@ static int decide(struct change *ch)
 static int go_round(struct change *ch)
 {
     int32_t version;
-    int rc = read_node(ch->counter, zkr__clock_left_ms(ch->deadline),
-                       &ch->found, &version);
+    int rc = read_node(ch->counter, ch->deadline, &ch->found, &version);
 
     if (rc == ZKR_OK)
         rc = decide(ch);
@@ -212,8 +214,8 @@ static int go_round_caught_up(struct change *ch)
 
     if (!is_by_the_number(rc) || ch->caught_up)
         return rc;
-    rc = zkr_session_sync(ch->counter->session,
-                          zkr__clock_left_ms(ch->deadline));
+    rc = zkr__session_ask(ch->counter->session, ZKR__SYNC("/"), NULL,
+                          ch->deadline, NULL);
     if (rc != ZKR_OK)
         return rc;
     ch->caught_up = true;
@@ -272,7 +274,8 @@ enum zkr_error zkr_counter_get(zkr_counter *c, int64_t timeout_ms,
     if (rc == ZKR_OK)
         rc = check(c);
     if (rc == ZKR_OK)
-        rc = read_node(c, timeout_ms, &value, &version);
+        rc = read_node(c, zkr__session_deadline(c->session, timeout_ms), &value,
+                       &version);
     if (rc != ZKR_OK)
         return rc;
     *ret_value = value;

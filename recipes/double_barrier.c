@@ -19,6 +19,7 @@
 #include "lock/lock.h"
 #include "node.h"
 #include "session/await.h"
+#include "session/client.h"
 #include "session/discard.h"
 
 #define READY "ready"
@@ -36,24 +37,6 @@ struct zkr_double_barrier {
     char *node;                   /* its path */
     struct zkr__discard *discard; /* of it */
 };
-
-/* The end of a call. */
-struct until {
-    int64_t timeout_ms; /* of the caller */
-    int64_t deadline;
-};
-
-static struct until until(const zkr_double_barrier *m, int64_t timeout_ms)
-{
-    return (struct until){ timeout_ms,
-                           zkr__session_deadline(m->session, timeout_ms) };
-}
-
-/* For a wait for others. */
-static int64_t patience_ms(const struct until *until)
-{
-    return until->timeout_ms == 0 ? 0 : zkr__clock_left_ms(until->deadline);
-}
 
 /* -- the handle ------------------------------------------------------------ */
 
@@ -153,8 +136,8 @@ static int find_owner(const zkr_double_barrier *m, int64_t deadline,
                       bool *ret_is_ours)
 {
     struct zkr_reply *reply;
-    int rc = zkr_session_exists(m->session, m->node,
-                                zkr__clock_left_ms(deadline), &reply);
+    int rc = zkr__session_ask(m->session, ZKR__EXISTS(m->node), NULL, deadline,
+                              &reply);
 
     *ret_is_ours = false;
     if (rc != ZKR_OK)
@@ -168,6 +151,8 @@ static int find_owner(const zkr_double_barrier *m, int64_t deadline,
  * goes; two nodes of one member would be counted as two. */
 static int put_node(const zkr_double_barrier *m, int64_t deadline)
 {
+    const struct zkr__patience until = { .deadline = deadline };
+
     for (;;) {
         bool is_ours;
         int rc =
@@ -178,8 +163,7 @@ static int put_node(const zkr_double_barrier *m, int64_t deadline)
         rc = find_owner(m, deadline, &is_ours);
         if (rc != ZKR_OK || is_ours)
             return rc;
-        rc = zkr__await(&old_node_is_gone, m->session, m->node, NULL,
-                        zkr__clock_left_ms(deadline));
+        rc = zkr__await(&old_node_is_gone, m->session, m->node, NULL, &until);
         if (rc != ZKR_OK)
             return rc;
     }
@@ -213,13 +197,13 @@ static const struct zkr__await is_ready = { noun, "too few have entered",
 
 /* The last one to enter sees the nodes of all. */
 static int join(const zkr_double_barrier *m, uint64_t epoch,
-                const struct until *until)
+                const struct zkr__patience *until)
 {
     struct entry entry = { m->session, epoch };
     struct zkr_reply *list;
     bool is_open, are_enough, is_there;
-    int rc = zkr_session_children(m->session, m->path,
-                                  zkr__clock_left_ms(until->deadline), &list);
+    int rc = zkr__session_ask(m->session, ZKR__SURVEY(m->path), NULL,
+                              until->deadline, &list);
 
     if (rc != ZKR_OK)
         return rc == ZKR_ZNONODE ? ENTER_AGAIN : rc;
@@ -232,14 +216,13 @@ static int join(const zkr_double_barrier *m, uint64_t epoch,
     if (is_open)
         return ZKR_OK;
     if (!are_enough)
-        return zkr__await(&is_ready, m->session, m->ready, &entry,
-                          patience_ms(until));
+        return zkr__await(&is_ready, m->session, m->ready, &entry, until);
     rc = zkr__node_put(m->session, m->ready, ZKR_CREATE_PERSISTENT,
                        until->deadline);
     return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
 }
 
-static int enter(const zkr_double_barrier *m, const struct until *until)
+static int enter(const zkr_double_barrier *m, const struct zkr__patience *until)
 {
     int rc;
 
@@ -259,7 +242,7 @@ static int enter(const zkr_double_barrier *m, const struct until *until)
 enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
                                         int64_t timeout_ms)
 {
-    struct until limit;
+    struct zkr__patience limit;
     int rc = check(m);
 
     if (rc == ZKR_OK && m->inside)
@@ -269,7 +252,7 @@ enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
         rc = begin(m);
     if (rc != ZKR_OK)
         return rc;
-    limit = until(m, timeout_ms);
+    limit = zkr__patience(m->session, timeout_ms);
     rc = enter(m, &limit);
     if (rc == ZKR_OK)
         m->inside = true;
@@ -289,7 +272,7 @@ static const struct zkr__await another_has_left = { noun, "another is inside",
 
 struct leaving {
     const zkr_double_barrier *member;
-    struct until until;
+    struct zkr__patience until;
     struct zkr_reply *first; /* the list at the beginning: whom to wait for */
     bool has_left;           /* our node has gone */
     bool was_lost;           /* ... by itself */
@@ -330,7 +313,7 @@ static int wait_for(const struct leaving *l, const char *name)
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
                          l->member->path);
     rc = zkr__await(&another_has_left, l->member->session, path, NULL,
-                    patience_ms(&l->until));
+                    &l->until);
     free(path);
     return rc;
 }
@@ -372,8 +355,8 @@ static int look_and_step(struct leaving *l)
 {
     const zkr_double_barrier *m = l->member;
     struct zkr_reply *list;
-    int rc = zkr_session_children(m->session, m->path,
-                                  zkr__clock_left_ms(l->until.deadline), &list);
+    int rc = zkr__session_ask(m->session, ZKR__SURVEY(m->path), NULL,
+                              l->until.deadline, &list);
 
     if (rc == ZKR_ZNONODE) { /* all nodes have gone, and then this one */
         lose(l);
@@ -419,7 +402,7 @@ enum zkr_error zkr_double_barrier_leave(zkr_double_barrier *m,
                        m->path);
     if (rc != ZKR_OK)
         return rc;
-    l.until = until(m, timeout_ms);
+    l.until = zkr__patience(m->session, timeout_ms);
     rc = leave(&l);
     zkr_reply_free(l.first);
     if (rc != ZKR_EDEADLK)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "lock/parents.h"
+#include "session/client.h"
 
 int zkr__node_create(zkr_session *s, const char *path, const void *data,
                      size_t len, const struct zkr_create_opts *opts,
@@ -14,29 +15,24 @@ int zkr__node_create(zkr_session *s, const char *path, const void *data,
 
     do {
         if (rc == ZKR_ZNONODE)
-            rc = zkr__parents_make(s, path, zkr__clock_left_ms(deadline));
+            rc = zkr__parents_make(s, path, deadline);
         if (rc == ZKR_OK)
-            rc = zkr_session_create(s, path, data, len, opts,
-                                    zkr__clock_left_ms(deadline), NULL);
+            rc = zkr__session_ask(s, ZKR__CREATE(path, data, len), opts,
+                                  deadline, NULL);
     } while (rc == ZKR_ZNONODE && zkr__clock_now() < deadline);
     return rc;
 }
 
-/* Of a request that asks again, after one whose outcome is unknown: that of
- * both together. What was not answered now may still come from then. */
+/* What the two outcomes are together, of a request that was made again because
+ * the first one is unknown. The answer to the second says that no earlier
+ * request of the session comes after it; anything else says nothing of the
+ * first. */
 static int settle(const char *path, int rc)
 {
-    if (rc == ZKR_OK || rc == ZKR_ZNODEEXISTS || rc == ZKR_ZNONODE ||
-        rc == ZKR_EUNKNOWN)
+    if (rc == ZKR_OK || rc == ZKR_ZNODEEXISTS || rc == ZKR_ZNONODE)
         return rc;
     return zkr__fail(ZKR_EUNKNOWN, "'%.300s': unknown, and then %s", path,
                      zkr_strerror(rc));
-}
-
-/* An answer says that no earlier request of the session comes after it. */
-static bool is_to_be_asked_again(int rc, int64_t deadline)
-{
-    return rc == ZKR_EUNKNOWN && zkr__clock_now() < deadline;
 }
 
 int zkr__node_put(zkr_session *s, const char *path, enum zkr_create_mode mode,
@@ -47,18 +43,30 @@ int zkr__node_put(zkr_session *s, const char *path, enum zkr_create_mode mode,
 
     opts.mode = mode;
     rc = zkr__node_create(s, path, "", 0, &opts, deadline);
-    while (is_to_be_asked_again(rc, deadline))
-        rc = settle(path, zkr__node_create(s, path, "", 0, &opts, deadline));
+    while (rc == ZKR_EUNKNOWN && zkr__clock_now() < deadline) {
+        rc = zkr__node_create(s, path, "", 0, &opts, deadline);
+        if (rc != ZKR_EUNKNOWN)
+            return settle(path, rc);
+    }
     return rc;
+}
+
+static int delete_node(zkr_session *s, const char *path, int64_t deadline)
+{
+    int rc = zkr__session_ask(s, ZKR__DELETE(path, ZKR_ANY_VERSION), NULL,
+                              deadline, NULL);
+
+    return rc == ZKR_ZNONODE ? ZKR_OK : rc;
 }
 
 int zkr__node_remove(zkr_session *s, const char *path, int64_t deadline)
 {
-    int rc = zkr_session_delete(s, path, ZKR_ANY_VERSION,
-                                zkr__clock_left_ms(deadline));
+    int rc = delete_node(s, path, deadline);
 
-    while (is_to_be_asked_again(rc, deadline))
-        rc = settle(path, zkr_session_delete(s, path, ZKR_ANY_VERSION,
-                                             zkr__clock_left_ms(deadline)));
-    return rc == ZKR_ZNONODE ? ZKR_OK : rc;
+    while (rc == ZKR_EUNKNOWN && zkr__clock_now() < deadline) {
+        rc = delete_node(s, path, deadline);
+        if (rc != ZKR_EUNKNOWN)
+            return settle(path, rc);
+    }
+    return rc;
 }

@@ -47,8 +47,7 @@ static void on_made(struct zkr__parents *parents, int rc)
     zkr__call_unref(call);
 }
 
-int zkr__parents_make(struct zkr_session *s, const char *path,
-                      int64_t timeout_ms)
+int zkr__parents_make(struct zkr_session *s, const char *path, int64_t deadline)
 {
     struct making *m;
     int rc;
@@ -56,9 +55,10 @@ int zkr__parents_make(struct zkr_session *s, const char *path,
     if (strrchr(path, '/') == path)
         return zkr__fail(ZKR_ENOCHROOT, "create '%.300s': no chroot '%s'", path,
                          zkr__session_root(s));
-    m = zkr__call_new(&making_type, s, path, timeout_ms);
+    m = zkr__call_new(&making_type, s, path, 0);
     if (m == NULL)
         return ZKR_ENOMEM;
+    m->call.deadline = deadline;
     zkr__parents_init(&m->parents, s);
     rc = zkr__call_run(&m->call, begin_locked);
     zkr__call_unref(&m->call);

@@ -32,6 +32,6 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
  * is without the chroot, as containers; in the next session, too. Errors are
  * those of a create, and ZKR_ENOCHROOT. */
 int zkr__parents_make(struct zkr_session *s, const char *path,
-                      int64_t timeout_ms);
+                      int64_t deadline);
 
 #endif

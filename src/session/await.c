@@ -3,9 +3,9 @@
  * it should be. */
 #include "session/await.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "session/call.h"
+#include "session/client.h"
 #include "session/look.h"
 #include "session/session.h"
 
@@ -35,6 +35,13 @@ int zkr__await_presence(const struct zkr__zk_reply *reply, void *unused)
 {
     (void)unused;
     return reply->rc == ZKR_ZNONODE ? ZKR_EBUSY : reply->rc;
+}
+
+struct zkr__patience zkr__patience(const struct zkr_session *s,
+                                   int64_t timeout_ms)
+{
+    return (struct zkr__patience){ zkr__session_deadline(s, timeout_ms),
+                                   timeout_ms == 0 };
 }
 
 static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
@@ -82,20 +89,20 @@ static int run(struct awaiting *a)
 /* No look is behind a sync that the session has seen answered: a new session
  * begins with a transaction, which its server has applied. */
 int zkr__await(const struct zkr__await *await, struct zkr_session *s,
-               const char *path, void *user, int64_t timeout_ms)
+               const char *path, void *user, const struct zkr__patience *until)
 {
-    int64_t deadline = zkr__session_deadline(s, timeout_ms);
     struct awaiting *a;
-    int rc = zkr_session_sync(s, zkr__clock_left_ms(deadline));
+    int rc = zkr__session_ask(s, ZKR__SYNC("/"), NULL, until->deadline, NULL);
 
     if (rc != ZKR_OK)
         return rc;
-    a = zkr__call_new(&awaiting_type, s, path, zkr__clock_left_ms(deadline));
+    a = zkr__call_new(&awaiting_type, s, path, 0);
     if (a == NULL)
         return ZKR_ENOMEM;
+    a->call.deadline = until->deadline;
     a->await = await;
     a->user = user;
-    a->once = timeout_ms == 0;
+    a->once = until->for_servers_only;
     rc = run(a);
     zkr__call_unref(&a->call);
     return rc;

@@ -18,12 +18,21 @@ struct zkr__await {
     int (*judge)(const struct zkr__zk_reply *reply, void *user);
 };
 
+/* How long a call waits, for whatever it needs. */
+struct zkr__patience {
+    int64_t deadline;
+    bool for_servers_only; /* the timeout was 0: for nobody else */
+};
+
+struct zkr__patience zkr__patience(const struct zkr_session *s,
+                                   int64_t timeout_ms);
+
 /* The result that ends the wait was there after the call began. Reads go on in
  * new sessions, and the retry policy does not end them. Errors: ZKR_ETIMEDOUT;
- * ZKR_EBUSY with a timeout of 0, when the first result is not yet it;
+ * ZKR_EBUSY instead of waiting for others, when the first result is not it;
  * ZKR_EUNREACHABLE, ZKR_EDEADLK, ZKR_ECLOSED, ..., and those of `judge`. */
 int zkr__await(const struct zkr__await *await, struct zkr_session *s,
-               const char *path, void *user, int64_t timeout_ms);
+               const char *path, void *user, const struct zkr__patience *until);
 
 /* Judges that wait until the node has gone, or is there. */
 int zkr__await_absence(const struct zkr__zk_reply *reply, void *unused);

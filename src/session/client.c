@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "session/client.h"
 #include "session/errand.h"
-#include "session/operation.h"
 #include "session/reply.h"
 #include "session/session.h"
 
@@ -87,9 +87,9 @@ static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
     return ZKR_OK;
 }
 
-static int ask(zkr_session *s, const struct zkr__zk_request *asked,
-               const struct zkr_create_opts *opts, int64_t timeout_ms,
-               struct zkr_reply **ret_reply)
+int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
+                     const struct zkr_create_opts *opts, int64_t deadline,
+                     struct zkr_reply **ret_reply)
 {
     struct query *q = NULL;
     int rc = new_query(s, asked, opts, &q);
@@ -98,13 +98,26 @@ static int ask(zkr_session *s, const struct zkr__zk_request *asked,
     if (rc != ZKR_OK)
         return rc;
     q->wants_reply = ret_reply != NULL;
-    rc = zkr__errand_run(&q->errand, true, timeout_ms);
+    rc = zkr__errand_run(&q->errand, true, deadline);
     if (rc == ZKR_OK && ret_reply != NULL) {
         *ret_reply = q->reply;
         q->reply = NULL;
     }
     zkr__errand_unref(&q->errand);
     return rc;
+}
+
+static int ask(zkr_session *s, const struct zkr__zk_request *asked,
+               const struct zkr_create_opts *opts, int64_t timeout_ms,
+               struct zkr_reply **ret_reply)
+{
+    int rc = zkr__session_check(s, "session");
+
+    ZKR__OUTPUT_IF_ANY(ret_reply);
+    return rc == ZKR_OK ? zkr__session_ask(s, asked, opts,
+                                           zkr__session_deadline(s, timeout_ms),
+                                           ret_reply)
+                        : rc;
 }
 
 static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
@@ -122,7 +135,8 @@ static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
     q->wants_reply = true;
     q->fn = fn;
     q->user = user;
-    rc = zkr__errand_run(&q->errand, false, timeout_ms);
+    rc = zkr__errand_run(&q->errand, false,
+                         zkr__session_deadline(s, timeout_ms));
     zkr__errand_unref(&q->errand);
     return rc;
 }

@@ -207,15 +207,16 @@ static int wait_unlocks(struct zkr__errand *e) ZKR__UNLOCKS
     return e->rc == ZKR_OK ? ZKR_OK : e->type->explain(e);
 }
 
-int zkr__errand_run(struct zkr__errand *e, bool waits, int64_t timeout_ms)
+int zkr__errand_run(struct zkr__errand *e, bool waits, int64_t deadline)
 {
     struct zkr_session *s = e->session;
-    int64_t deadline = zkr__session_deadline(s, timeout_ms);
     int rc;
 
     e->waits = waits;
     zkr__session_lock(s);
-    rc = begin_locked(e);
+    rc = zkr__clock_now() < deadline
+             ? begin_locked(e)
+             : fail(e, ZKR_EUNREACHABLE, "the deadline has passed");
     if (rc == ZKR_OK) {
         (void)atomic_fetch_add(&e->refs, waits ? 1 : 2);
         if (deadline != ZKR__NEVER)

@@ -77,8 +77,8 @@ void zkr__errand_unref(struct zkr__errand *e);
 
 /* Sends it. The caller must not have the lock. If somebody waits it returns the
  * outcome, otherwise ZKR_OK, and the callback is told. On any other return
- * without waiting there will be no callback. A timeout of 0 is reply_timeout_ms
- * of the session. */
-int zkr__errand_run(struct zkr__errand *e, bool waits, int64_t timeout_ms);
+ * without waiting there will be no callback. After the deadline nothing is
+ * sent. */
+int zkr__errand_run(struct zkr__errand *e, bool waits, int64_t deadline);
 
 #endif

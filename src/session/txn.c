@@ -330,7 +330,9 @@ int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
     txn->fn = fn;
     txn->user = user;
     rc = fill_multi(txn);
-    return rc == ZKR_OK ? zkr__errand_run(&txn->errand, fn == NULL, timeout_ms)
+    return rc == ZKR_OK ? zkr__errand_run(&txn->errand, fn == NULL,
+                                          zkr__session_deadline(
+                                              txn->errand.session, timeout_ms))
                         : rc;
 }
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session as a client, for calls that make several requests before one
+ * deadline. */
+#ifndef ZKR__CLIENT_H
+#define ZKR__CLIENT_H
+
+#include "session/operation.h"
+
+/* zkr_session_get(), _set(), ...: `asked` says which (operation.h). When the
+ * deadline has passed nothing is sent: ZKR_EUNREACHABLE. */
+int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
+                     const struct zkr_create_opts *opts, int64_t deadline,
+                     struct zkr_reply **ret_reply);
+
+#endif
