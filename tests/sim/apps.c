@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "choices.h"
 #include "follows.h"
+#include "gathers.h"
 #include "options.h"
 #include "told.h"
 #include "users.h"
@@ -306,6 +307,8 @@ static void round_of(struct thread *t)
         ask_session(t);
     if (one_in(3))
         user_follows(t->process);
+    if (one_in(6))
+        user_gathers(t->process);
     if (one_in(40))
         user_makes_mistakes(t);
     if (user_has_async(t) && choose(2) == 1 && one_in(2))

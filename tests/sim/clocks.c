@@ -28,6 +28,14 @@ int64_t zkr__clock_deadline(int64_t ms)
     return sim_now + ms * ZKR__MS;
 }
 
+int64_t zkr__clock_left_ms(int64_t deadline)
+{
+    if (deadline == ZKR__NEVER)
+        return -1;
+    return deadline <= sim_now ? 1
+                               : (deadline - sim_now + ZKR__MS - 1) / ZKR__MS;
+}
+
 uint64_t zkr__random(void)
 {
     return noise();

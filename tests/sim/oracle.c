@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "client.h"
 #include "deletes.h"
+#include "gathers.h"
 #include "held.h"
 #include "writes.h"
 
@@ -32,6 +33,7 @@ void oracle_reset(void)
     wanted_since = 0;
     deletes_reset();
     writes_reset();
+    gathers_reset();
 }
 
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
@@ -478,6 +480,7 @@ void oracle_committed(int64_t version, const struct txn *txn)
         world_trace("%lld: %s is %s", (long long)version, txn->node->path,
                     txn->kind == TXN_CREATE ? "created" : "deleted");
     writes_committed(version, txn);
+    gathers_committed(txn);
     if (txn->kind == TXN_DELETE)
         deletes_committed(attempts, txn);
     if (txn->kind == TXN_DELETE || txn->kind == TXN_CLOSE)
@@ -600,4 +603,5 @@ void oracle_end(void)
             world_fail("attempt %d is told %d times", a->number, a->told);
     }
     writes_end();
+    gathers_end();
 }
