@@ -249,10 +249,12 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_participants_break(zkr_session *session, const char *node, int64_t token,
                        int64_t timeout_ms);
 
-/** A directory in which locks were found. Of a semaphore, contenders and
+/**
+ * A directory in which locks were found. Of a semaphore, contenders and
  * children are those of both its directories, czxid and created_ms are those of
- *  "leases", and pzxid is the later of the two, unless somebody contends in its
- *  path, too. */
+ * "leases", and pzxid is the later of the two, unless somebody contends in its
+ * path, too.
+ */
 struct zkr_locks_item {
     const char *path;   /**< Without the chroot; for zkr_participants_list(). */
     size_t contenders;  /**< How many children contend, by their names, */
