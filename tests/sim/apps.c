@@ -100,6 +100,23 @@ static void blocking_round(struct thread *t)
     user_holds(t, a, grant, true);
 }
 
+/* Two permits of a semaphore: both or none. */
+static void two_permits_round(struct thread *t)
+{
+    int64_t timeout_ms = some_timeout();
+    struct attempt *attempts[2];
+    zkr_grant *grants[2];
+    int rc;
+
+    for (int i = 0; i < 2; i++)
+        attempts[i] = ask_oracle(t, false, timeout_ms);
+    rc = zkr_semaphore_acquire_many(t->lock, 2, timeout_ms, grants);
+    for (int i = 0; i < 2; i++)
+        oracle_told(attempts[i], rc, grants[i]);
+    for (int i = 0; rc == ZKR_OK && i < 2; i++)
+        user_holds(t, attempts[i], grants[i], true);
+}
+
 static void async_round(struct thread *t)
 {
     bool shared = t->recipe == RWLOCK && choose(2) == 1;
@@ -311,6 +328,8 @@ static void round_of(struct thread *t)
         user_gathers(t->process);
     if (one_in(40))
         user_makes_mistakes(t);
+    if (world.limit > 1 && one_in(3))
+        two_permits_round(t);
     if (user_has_async(t) && choose(2) == 1 && one_in(2))
         burst_round(t);
     else if (user_has_async(t) && choose(2) == 1)

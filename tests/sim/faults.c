@@ -157,9 +157,18 @@ static void operate(int type, const char *path, const char *data)
     ensemble_submit(leader, r);
 }
 
+#define TURNS_PATH WORLD_PATH "/locks"
+
+const char *world_lock_dir(void)
+{
+    if (world.recipe != SEMAPHORE)
+        return WORLD_PATH;
+    return choose(2) == 0 ? WORLD_PATH "/leases" : TURNS_PATH;
+}
+
 const struct node *world_lock_node(void)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(world_lock_dir(), ensemble_committed());
     const struct node *n;
     uint32_t count;
 
@@ -191,7 +200,8 @@ static void haunt(void)
     struct node *n =
         seen == NULL ? NULL : tree_find(seen->path, ensemble_committed());
 
-    if (n == NULL || n->session == NO_SESSION || world.recipe == UNFAIR)
+    if (n == NULL || n->session == NO_SESSION || world.recipe == UNFAIR ||
+        strstr(n->name, "-lease-") != NULL)
         return;
     n->haunts = 1 + some_replica();
     world.ghosts++;
@@ -207,9 +217,9 @@ static void write_node(void)
         operate(ZKR__ZK_SET, n->path, choose(2) == 0 ? "__REVOKE__" : "?");
 }
 
-static void delete_directory(void)
+static void delete_directory(const char *path)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(path, ensemble_committed());
 
     if (dir == NULL)
         return;
@@ -217,7 +227,12 @@ static void delete_directory(void)
         if (tree_has(n, ensemble_committed()))
             operate(ZKR__ZK_DELETE, n->path, "");
     }
-    operate(ZKR__ZK_DELETE, WORLD_PATH, "");
+    operate(ZKR__ZK_DELETE, path, "");
+}
+
+static void delete_some_directory(void)
+{
+    delete_directory(world_lock_dir());
 }
 
 /* -- a directory that is made again --------------------------------------- */
@@ -230,10 +245,16 @@ static bool is_strange(const struct node *n)
     return n->session == NO_SESSION && strstr(n->path, STRANGER) != NULL;
 }
 
+/* Strangers in the other directory of a semaphore would take up its permits. */
+static const char *remade_dir(void)
+{
+    return world.recipe == SEMAPHORE ? TURNS_PATH : WORLD_PATH;
+}
+
 /* Repeated beyond the calm: a create may be carried out late. */
 static void on_strangers_go(void *arg, uint64_t tag)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(remade_dir(), ensemble_committed());
     const struct node *n = dir == NULL ? NULL : dir->children;
 
     for (; n != NULL; n = n->next_sibling) {
@@ -266,7 +287,8 @@ static void create_in(const char *path, enum zkr__zk_mode mode)
 static void remake_directory(void)
 {
     static const char *const markers[] = { "lock-", "__WRIT__", "__READ__" };
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const char *where = remade_dir();
+    const struct node *dir = tree_find(where, ensemble_committed());
     uint32_t before = dir == NULL ? 0 : (uint32_t)dir->cversion;
     uint32_t count = before < STRANGERS_MAX && choose(4) > 0
                          ? before
@@ -276,13 +298,13 @@ static void remake_directory(void)
                                                   : markers[0];
     char path[128];
 
-    delete_directory();
-    create_in(WORLD_PATH, ZKR__ZK_PERSISTENT);
-    (void)snprintf(path, sizeof(path), "%s%s%s", WORLD_PATH, STRANGER, marker);
+    delete_directory(where);
+    create_in(where, ZKR__ZK_PERSISTENT);
+    (void)snprintf(path, sizeof(path), "%s%s%s", where, STRANGER, marker);
     for (uint32_t i = 0; i < count; i++)
         create_in(arena_copy(path, strlen(path)), ZKR__ZK_EPHEMERAL_SEQUENTIAL);
     for (uint32_t i = 0; i < count; i++) {
-        (void)snprintf(path, sizeof(path), "%s%s%s%010u", WORLD_PATH, STRANGER,
+        (void)snprintf(path, sizeof(path), "%s%s%s%010u", where, STRANGER,
                        marker, i);
         if (i + 1 < count || choose(2) == 0)
             operate(ZKR__ZK_DELETE, arena_copy(path, strlen(path)), "");
@@ -293,7 +315,7 @@ static void remake_directory(void)
 /* All nodes of one session, or of all, and not the directory. */
 static void delete_nodes(void)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(world_lock_dir(), ensemble_committed());
     uint32_t some = choose(2) == 0 ? 0 : choose(256);
 
     if (dir == NULL)
@@ -417,7 +439,7 @@ static const struct {
     { 'k', kill_session },
     { 'd', delete_node },
     { 'w', write_node },
-    { 'D', delete_directory },
+    { 'D', delete_some_directory },
     { 'N', delete_nodes },
     { 'R', remake_directory },
     { 'f', create_stranger },

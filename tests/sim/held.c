@@ -60,9 +60,22 @@ static bool conflict(const struct held *a, const struct held *b)
 {
     const struct held *later = a->token > b->token ? a : b;
 
-    return !(a->shared && b->shared) && a->beside != b->claim &&
+    return a->node->parent == b->node->parent && !oracle_is_lease(a->node) &&
+           !(a->shared && b->shared) && a->beside != b->claim &&
            b->beside != a->claim && is_unfair(a->node) == is_unfair(b->node) &&
            heeds(later, (later == a ? b : a)->node);
+}
+
+/* Chains that still wait for more have theirs, too. */
+static void check_limit(const struct held *h)
+{
+    uint32_t held = 0;
+
+    for (const struct held *b = all; b != NULL; b = b->next)
+        held += b->claim != NULL && there(b->node) && oracle_is_lease(b->node);
+    if (held > world.limit)
+        world_fail("P1: %s is granted, and %u are held of %u", h->node->path,
+                   held, world.limit);
 }
 
 static void check_exclusion(const struct held *h)
@@ -116,6 +129,10 @@ static void begins(const struct zkr__claim *c)
     all = h;
     if (!there(h->node)) /* the lease and the session will report it */
         return;
+    if (oracle_is_lease(h->node)) {
+        check_limit(h);
+        return;
+    }
     check_exclusion(h);
     check_order(h);
 }
@@ -148,7 +165,8 @@ static bool is_later_heeding(const struct held *h, const struct attempt *a)
 
 const struct node *held_against(const struct attempt *a)
 {
-    for (const struct held *h = all; h != NULL; h = h->next) {
+    for (const struct held *h = oracle_is_lease(a->node) ? NULL : all;
+         h != NULL; h = h->next) {
         bool beside = a->beside != NULL && a->beside->node == h->node;
 
         if (h->claim != NULL && h->node != a->node && !beside &&

@@ -50,6 +50,16 @@ static int make_leader(const struct thread *t, zkr_session *s, const char *path,
                           (zkr_leader **)lock);
 }
 
+static int make_semaphore(const struct thread *t, zkr_session *s,
+                          const char *path, void **lock)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+
+    opts.flags = t->flags;
+    return zkr_semaphore_new(s, path, world.limit, &opts,
+                             (zkr_semaphore **)lock);
+}
+
 static int make_lock(struct thread *t, void **lock)
 {
     zkr_session *s = t->process->session;
@@ -76,6 +86,9 @@ static int make_lock(struct thread *t, void **lock)
         break;
     case LATCH:
         rc = make_leader(t, s, path, lock);
+        break;
+    case SEMAPHORE:
+        rc = make_semaphore(t, s, path, lock);
         break;
     case REENTRANT:
     case RECIPES:
@@ -108,6 +121,9 @@ static void free_lock(const struct thread *t, void *lock)
         break;
     case LATCH:
         zkr_leader_free(lock);
+        break;
+    case SEMAPHORE:
+        zkr_semaphore_free(lock);
         break;
     case REENTRANT:
     case RECIPES:
@@ -184,6 +200,9 @@ void user_cancel(struct thread *t)
     case LATCH:
         (void)zkr_leader_leave_async(t->lock);
         break;
+    case SEMAPHORE:
+        (void)zkr_semaphore_cancel(t->lock);
+        break;
     case REENTRANT:
     case RECIPES:
         (void)zkr_reentrant_mutex_cancel(t->lock);
@@ -206,6 +225,9 @@ void user_checks_path(const struct thread *t)
         break;
     case LATCH:
         path = zkr_leader_path(t->lock);
+        break;
+    case SEMAPHORE:
+        path = zkr_semaphore_path(t->lock);
         break;
     case REENTRANT:
     case RECIPES:
@@ -258,6 +280,8 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
         return zkr_unfair_mutex_acquire(t->lock, timeout_ms, grant);
     case LATCH:
         return lead(t->lock, timeout_ms, grant);
+    case SEMAPHORE:
+        return zkr_semaphore_acquire(t->lock, timeout_ms, grant);
     case REENTRANT:
     case RECIPES:
         break;
@@ -281,6 +305,9 @@ int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
     if (t->recipe == UNFAIR)
         return zkr_unfair_mutex_acquire_async(t->lock, timeout_ms, fn, user,
                                               request);
+    if (t->recipe == SEMAPHORE)
+        return zkr_semaphore_acquire_async(t->lock, timeout_ms, fn, user,
+                                           request);
     return shared ? zkr_rwlock_acquire_read_async(t->lock, timeout_ms, fn, user,
                                                   request)
                   : zkr_rwlock_acquire_write_async(t->lock, timeout_ms, fn,

@@ -331,7 +331,7 @@ static void break_one(const struct process *p)
 
 void user_looks_on(const struct process *p)
 {
-    if (p->closed)
+    if (p->closed || world.recipe == SEMAPHORE)
         return;
     switch (choose(4)) {
     case 0:

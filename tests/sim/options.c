@@ -67,7 +67,8 @@ void options_draw_stays(struct process *p)
     static const uint32_t retain_ms[] = { 1000, 20, 3000 };
     static const uint32_t max[] = { 1, 3, 0 };
 
-    if (world.recipe == UNFAIR || world.recipe == LATCH || !one_in(3))
+    if (world.recipe == UNFAIR || world.recipe == LATCH ||
+        world.recipe == SEMAPHORE || !one_in(3))
         return;
     p->stays.ms = retain_ms[choose(3)];
     p->stays.max = max[choose(3)];
@@ -84,7 +85,7 @@ uint32_t options_lock_flags(void)
         flags |= ZKR_MUTEX_FAIL_ON_SESSION_LOSS;
     if (choose(2) == 1)
         flags |= ZKR_MUTEX_PERSISTENT_PARENTS;
-    if (choose(2) == 1 && world.recipe != UNFAIR)
+    if (choose(2) == 1 && world.recipe != UNFAIR && world.recipe != SEMAPHORE)
         flags |= ZKR_MUTEX_KAZOO_LAYOUT;
     if (choose(2) == 1 && world.recipe == RWLOCK)
         flags |= ZKR_RWLOCK_REENTRANT;

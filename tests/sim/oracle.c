@@ -165,8 +165,29 @@ static bool is_passed_on(const struct attempt *b, const struct node *to)
     return b->node->session == to->session && is_given_back(b);
 }
 
+bool oracle_is_lease(const struct node *n)
+{
+    return strstr(n->name, "-lease-") != NULL;
+}
+
+static void check_limit(const struct attempt *a)
+{
+    uint32_t held = 0;
+
+    for (const struct attempt *b = attempts; b != NULL; b = b->next)
+        held += b->told > 0 && b->rc == ZKR_OK && there(b->node) &&
+                !is_given_back(b);
+    if (held > world.limit)
+        world_fail("P1: attempt %d is granted %s, and %u are held of %u",
+                   a->number, a->node->path, held, world.limit);
+}
+
 static void check_exclusion(const struct attempt *a)
 {
+    if (oracle_is_lease(a->node)) {
+        check_limit(a);
+        return;
+    }
     for (const struct attempt *b = attempts; b != NULL; b = b->next) {
         if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b) ||
             oracle_is_handed_on(b))
@@ -534,7 +555,8 @@ static int64_t longest_wait(void)
     int64_t others = world.timeout + 2 * world.tick;
     int64_t ours = RETRY_CAP_MS * MS + world.timeout * 3 / 4;
 
-    return others > ours ? others : ours;
+    /* A semaphore: the turn, and then the lease. */
+    return (others > ours ? others : ours) * (world.limit > 0 ? 2 : 1);
 }
 
 /* Time for each ghost before a claim, and for one more when its own node has

@@ -256,6 +256,8 @@ static void begin(void)
     tree_reset();
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe
                                             : (enum recipe)choose(RECIPES);
+    if (world.recipe == SEMAPHORE)
+        world.limit = 1 + choose(3);
     world.preempt = one_in(4);
     world.fibers_first = one_in(3);
     world.no_containers = one_in(8);

@@ -19,6 +19,7 @@ enum recipe {
     UNFAIR,
     REENTRANT,
     LATCH,
+    SEMAPHORE,
     RECIPES,
 };
 
@@ -48,6 +49,7 @@ struct process {
 
 struct world {
     enum recipe recipe;
+    uint32_t limit;   /* of a semaphore */
     int64_t timeout;  /* of sessions: the longest, */
     int64_t shortest; /* ... and the shortest */
     int64_t tick;
@@ -101,6 +103,8 @@ void apps_start(void);
 
 /* faults.c: the faults until the calm. */
 void faults_start(void);
+/* The directory of the lock; one of the two of a semaphore. */
+const char *world_lock_dir(void);
 /* One of the nodes in the directory of the lock, or NULL. */
 const struct node *world_lock_node(void);
 
