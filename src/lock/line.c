@@ -73,6 +73,7 @@ static bool count_out_locked(struct zkr__claim *c) ZKR__LOCKED
         c->place.counts && (first || c->place.kind == ZKR__EXCLUSIVE);
 
     zkr__list_remove(&c->place.link);
+    c->lock->line->again = true;
     c->place.counts = false;
     c->place.behind = false;
     c->place.only = false;
@@ -164,17 +165,24 @@ static void walk_locked(struct zkr__line *line) ZKR__LOCKED
             else if (!zkr__claim_is_over(c))
                 (void)zkr__grant_watch_ahead_locked(&c->grant);
         }
+        if (line->again)
+            return;
         zkr__nearest_pass(&nearest, i++, c->place.kind);
     }
 }
 
 /* A claim that is granted the lock inside of this does not advance the line
- * once more: the walk goes on behind it. */
+ * once more: the walk goes on behind it. One that leaves inside of this,
+ * because its chain cannot go on, is no member any more: the walk begins again.
+ */
 void zkr__line_advance_locked(struct zkr__line *line)
 {
     if (line->advancing || line->serving)
         return;
     line->advancing = true;
-    walk_locked(line);
+    do {
+        line->again = false;
+        walk_locked(line);
+    } while (line->again);
     line->advancing = false;
 }

@@ -47,6 +47,7 @@ struct zkr__line {
     struct zkr__list members; /* claims that count, in the order of the queue */
     struct zkr__list gone;    /* claims that have been given back */
     bool advancing;           /* no other advance inside of one */
+    bool again;               /* ... and one has left inside of it */
 
     /* line_list.c */
     struct zkr__op list;
