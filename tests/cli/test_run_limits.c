@@ -136,7 +136,8 @@ static void a_daemon_may_stay(void **state)
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
 
-static void not_when_the_lock_was_lost(void **state)
+/* Both ways to end: KILL at once, and TERM, to which the daemon is deaf. */
+static void not_when_it_was_ended_for_the_lock(void **state)
 {
     const char *path = new_path();
     pid_t pid;
@@ -149,6 +150,13 @@ static void not_when_the_lock_was_lost(void **state)
     assert_true(pid > 1);
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 79);
+    wait_process_gone(pid);
+    assert_int_equal(RUN("--keep-daemons", "--max-hold", "1s", path, "-c",
+                         COMMAND " leave; trap 'exit 0' TERM; "
+                                 "while :; do sleep .01; done"),
+                     81);
+    pid = (pid_t)atoi(cli_said(&cli));
+    assert_true(pid > 1);
     wait_process_gone(pid);
 }
 
@@ -200,7 +208,7 @@ static int run_group(void)
         cmocka_unit_test(a_loss_before_is_a_loss),
         cmocka_unit_test(who_ends_in_time_has_its_own_code),
         cmocka_unit_test(a_daemon_may_stay),
-        cmocka_unit_test(not_when_the_lock_was_lost),
+        cmocka_unit_test(not_when_it_was_ended_for_the_lock),
         cmocka_unit_test(the_label_may_be_the_whole_command),
     };
 

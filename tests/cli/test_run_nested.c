@@ -151,6 +151,15 @@ static void a_writer_in_between_keeps_a_reader_out(void **state)
     assert_false(WAITS(CLAIM_READ, node("__READ__", AROUND), node("x-", 7)));
 }
 
+static void a_leader_around_is_waited_for(void **state)
+{
+    (void)state;
+    assert_true(WAITS(CLAIM_LEADER, node("latch-", AROUND)));
+    assert_false(WAITS(CLAIM_LEADER, node("latch-", 7)));
+    assert_false(WAITS(CLAIM_LEADER, node("lock-", AROUND)));
+    assert_false(WAITS(CLAIM_MUTEX, node("latch-", AROUND)));
+}
+
 static struct zkr_participant lease(int64_t session, bool holds)
 {
     struct zkr_participant p = node("lease-", session);
@@ -186,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_mutex_and_a_read_write_lock),
         cmocka_unit_test(a_reader_joins_a_reader_around),
         cmocka_unit_test(a_writer_in_between_keeps_a_reader_out),
+        cmocka_unit_test(a_leader_around_is_waited_for),
         cmocka_unit_test(a_semaphore_is_waited_for_when_all_leases_are_around),
     };
 

@@ -207,6 +207,29 @@ static void the_key_ends_a_script_that_waits(void **state)
     assert_null(strstr(tmux_screen(), "the end"));
 }
 
+/* The key goes to the command, which has the terminal; and to us in the pause
+ * between two commands. */
+static void a_key_ends_a_command_that_would_be_restarted(void **state)
+{
+    char line[1024];
+
+    (void)state;
+    (void)snprintf(line, sizeof(line),
+                   "'%s' lead --restart '%s' sh -c 'echo lea''ding; exec sleep "
+                   "1000'",
+                   LOCKCTL, new_path());
+    type_line(line);
+    tmux_wait("leading");
+    tmux_key("C-c");
+    wait_code(130);
+    (void)snprintf(line, sizeof(line), "clear; '%s' lead --restart '%s' false",
+                   LOCKCTL, new_path());
+    type_line(line);
+    tmux_wait("once more in 2s");
+    tmux_key("C-c");
+    wait_code(130);
+}
+
 static int run_group(void)
 {
 #define TERMINAL_TEST(f)                                                       \
@@ -222,6 +245,7 @@ static int run_group(void)
         TERMINAL_TEST(a_pager_behind_it_gets_the_terminal),
         TERMINAL_TEST(the_key_ends_a_script_too),
         TERMINAL_TEST(the_key_ends_a_script_that_waits),
+        TERMINAL_TEST(a_key_ends_a_command_that_would_be_restarted),
     };
 
     return cmocka_run_group_tests_name("run in tmux", tests, NULL, NULL);

@@ -102,7 +102,9 @@ bool contender_is_lease(const struct zkr_participant *p)
 
 bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind)
 {
-    unsigned seen = kind == KIND_MUTEX ? MUTEX | KAZOO : MUTEX | KAZOO | RW;
+    unsigned seen = kind == KIND_MUTEX   ? MUTEX | KAZOO
+                    : kind == KIND_LATCH ? LATCH
+                                         : MUTEX | KAZOO | RW;
 
     return (family_of(p) & seen) != 0;
 }

@@ -51,8 +51,9 @@ bool contender_is_lease(const struct zkr_participant *p);
  * a UUID for a name. */
 bool contender_is_member(const struct zkr_participant *p);
 
-/* A claim of ours on a lock of that kind, KIND_MUTEX or KIND_RW, counts it as a
- * contender. A mutex does not count read/write locks, which count mutexes. */
+/* A claim of ours on a lock of that kind, KIND_MUTEX, KIND_RW or KIND_LATCH,
+ * counts it as a contender. A mutex does not count read/write locks, which
+ * count mutexes. */
 bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind);
 
 /* A holder in this dialect learns that its node was deleted. */

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Acquires the locks of a run, all or none, so that a descriptor tells of the
  * outcome. One lock is a multi-lock of one. */
-#include "run/claim.h"
+#include "run/claim_way.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <unistd.h>
-
-/* One of them, by the kind. */
-union lock {
-    zkr_mutex *mutex;
-    zkr_rwlock *rwlock;
-    zkr_semaphore *semaphore;
-};
-
-struct claim {
-    struct wanted wanted;
-    union lock locks[GRANTS_MAX];
-    zkr_multi_lock *all;
-    zkr_request *request;
-    int event_fd;
-
-    /* Written by the callback, read when `done`. */
-    int error;
-    struct grants grants;
-    char detail[512];
-    atomic_bool done;
-};
 
 /* -- the kinds of locks --------------------------------------------------- */
 
@@ -113,6 +91,7 @@ static const struct {
     [CLAIM_WRITE] = { "write", "/", add_write, free_rwlock },
     [CLAIM_SEMAPHORE] = { "semaphore", "/leases/", add_semaphore,
                           free_semaphore },
+    [CLAIM_LEADER] = { "leader", "/", NULL, NULL },
 };
 
 const char *claim_kind_name(enum claim_kind kind)
@@ -146,26 +125,32 @@ static void take_grants(struct claim *c, zkr_grant *const *grants)
     c->grants.count = c->wanted.count;
 }
 
-static void on_outcome(int error, zkr_grant *const *grants, size_t count,
-                       void *user)
+void claim_decide(struct claim *c, int error)
 {
-    struct claim *c = user;
     int event_fd = c->event_fd;
     uint64_t one = 1;
 
-    (void)count;
     c->error = error;
-    if (error == ZKR_OK)
-        take_grants(c, grants);
     (void)snprintf(c->detail, sizeof(c->detail), "%s",
                    error == ZKR_OK ? "" : zkr_error_detail());
     atomic_store(&c->done, true);
     (void)!write(event_fd, &one, sizeof(one));
 }
 
-/* -- the interface -------------------------------------------------------- */
+static void on_outcome(int error, zkr_grant *const *grants, size_t count,
+                       void *user)
+{
+    struct claim *c = user;
 
-static int start(struct claim *c, zkr_session *session, int64_t timeout_ms)
+    (void)count;
+    if (error == ZKR_OK)
+        take_grants(c, grants);
+    claim_decide(c, error);
+}
+
+/* -- all locks as one ----------------------------------------------------- */
+
+static int start_all(struct claim *c, zkr_session *session, int64_t timeout_ms)
 {
     struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
     int rc = zkr_multi_lock_new(session, &opts, &c->all);
@@ -179,6 +164,30 @@ static int start(struct claim *c, zkr_session *session, int64_t timeout_ms)
                                         &c->request);
 }
 
+static void cancel_all(struct claim *c)
+{
+    (void)zkr_request_cancel(c->request);
+}
+
+static int release_all(struct claim *c, const struct grants *grants)
+{
+    (void)c;
+    return grants_release(grants);
+}
+
+static void free_all(struct claim *c)
+{
+    zkr_request_free(c->request);
+    zkr_multi_lock_free(c->all);
+    for (size_t i = 0; i < c->wanted.count; i++)
+        kinds[c->wanted.kind].free(&c->locks[i]);
+}
+
+static const struct claim_way by_multi_lock = { start_all, cancel_all,
+                                                release_all, free_all };
+
+/* -- the interface -------------------------------------------------------- */
+
 int claim_start(zkr_session *session, const struct wanted *wanted,
                 int64_t timeout_ms, int event_fd, struct claim **ret_claim)
 {
@@ -187,9 +196,10 @@ int claim_start(zkr_session *session, const struct wanted *wanted,
 
     if (c == NULL)
         return ZKR_ENOMEM;
+    c->way = wanted->kind == CLAIM_LEADER ? &claim_by_campaign : &by_multi_lock;
     c->wanted = *wanted;
     c->event_fd = event_fd;
-    rc = start(c, session, timeout_ms);
+    rc = c->way->start(c, session, timeout_ms);
     if (rc == ZKR_OK)
         *ret_claim = c;
     else
@@ -213,16 +223,18 @@ const char *claim_detail(const struct claim *c)
 
 void claim_cancel(struct claim *c)
 {
-    (void)zkr_request_cancel(c->request);
+    c->way->cancel(c);
+}
+
+int claim_release(struct claim *c, const struct grants *grants)
+{
+    return c->way->release(c, grants);
 }
 
 void claim_free(struct claim *c)
 {
     if (c == NULL)
         return;
-    zkr_request_free(c->request);
-    zkr_multi_lock_free(c->all);
-    for (size_t i = 0; i < c->wanted.count; i++)
-        kinds[c->wanted.kind].free(&c->locks[i]);
+    c->way->free(c);
     free(c);
 }

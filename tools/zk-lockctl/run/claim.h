@@ -12,9 +12,15 @@
 
 #include "run/grants.h"
 
-enum claim_kind { CLAIM_MUTEX, CLAIM_READ, CLAIM_WRITE, CLAIM_SEMAPHORE };
+enum claim_kind {
+    CLAIM_MUTEX,
+    CLAIM_READ,
+    CLAIM_WRITE,
+    CLAIM_SEMAPHORE,
+    CLAIM_LEADER, /* of one path, without a limit of time */
+};
 
-/* "mutex", "read", "write", "semaphore" */
+/* "mutex", "read", "write", "semaphore", "leader" */
 const char *claim_kind_name(enum claim_kind kind);
 
 /* What is wanted: all of these locks, in the way of that kind. */
@@ -43,7 +49,10 @@ const char *claim_detail(const struct claim *claim);
 
 void claim_cancel(struct claim *claim);
 
-/* Frees it, after its outcome. NULL is allowed. */
+/* Gives back what was granted, as zkr_grant_release(). */
+int claim_release(struct claim *claim, const struct grants *grants);
+
+/* Frees it, after its outcome: a leader leads no more then. NULL is allowed. */
 void claim_free(struct claim *claim);
 
 #endif

@@ -193,6 +193,8 @@ static void pass_on(struct run *run, int sig)
     }
     if (sig == SIGTSTP)
         run->told_to_stop = true;
+    if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT)
+        run->told_to_end = true;
     child_signal(&run->child, sig);
     if (sig == SIGTERM)
         run_told_to_end(run);
@@ -311,6 +313,7 @@ int run_hold(struct run *run)
     if (code == 0) {
         watch_command(run);
         killer_watch(run->killer, 0);
+        killer_set_deadline(run->killer, 0);
     }
     grants_listen(&run->grants, NULL, NULL);
     return code;

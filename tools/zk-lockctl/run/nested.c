@@ -109,7 +109,9 @@ static const struct zkr_participant *
 waits_in_queue(const struct nested *n, const struct zkr_participants *list,
                enum claim_kind kind)
 {
-    enum lock_kind lock = kind == CLAIM_MUTEX ? KIND_MUTEX : KIND_RW;
+    enum lock_kind lock = kind == CLAIM_MUTEX    ? KIND_MUTEX
+                          : kind == CLAIM_LEADER ? KIND_LATCH
+                                                 : KIND_RW;
 
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];

@@ -38,6 +38,7 @@ struct run_opts {
     bool term_on_revoke;
     int64_t max_hold_ms; /* 0: no limit */
     bool keep_daemons;
+    bool restart;
     const char *status_file;
     uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
 };
@@ -53,6 +54,7 @@ struct run {
     struct policy policy;
     struct nested around;
 
+    struct claim *claim; /* of which they are */
     struct grants grants;
     int64_t session_id; /* through which they are held */
     int64_t granted_ms; /* BOOTTIME; 0: never */
@@ -73,6 +75,7 @@ struct run {
                              it was lost before we saw it */
     bool overdue;         /* TERM or KILL was sent because of --max-hold */
     bool interrupted;     /* SIGINT ended the waiting */
+    bool told_to_end;     /* TERM, INT or QUIT came to us */
     bool told_to_stop;    /* TSTP was passed on, and no CONT since */
     bool forced;          /* KILL was sent as TERM was not enough */
     int64_t kill_ms;      /* when the command is killed for that; 0: it was
@@ -84,9 +87,19 @@ struct run {
 /* connect.c: 0, or an exit code after it was said why not. */
 int run_connect(struct run *run);
 
+/* turn.c: `turns` takes one turn or more, between what must be done before and
+ * after; the exit code. */
+int run_all(struct run *run, int turns(struct run *run));
+/* The claim, the command, the release; the exit code. */
+int run_turn(struct run *run);
+/* Before another turn: as before the first. */
+void run_begin_again(struct run *run);
+
 /* wait.c: 0 when the lock is ours, or an exit code after it was said why it
  * is not. */
 int run_wait(struct run *run);
+/* Waits so long: 0, or the exit code when a signal has ended that. */
+int run_pause(struct run *run, int64_t ms);
 
 /* self_wait.c: tells whether the claim would wait for a run around this one,
  * which waits for this one. Then it has said so, and sets the exit code. */

@@ -3,6 +3,7 @@
 #include "run/run.h"
 
 #include <poll.h>
+#include <signal.h>
 
 #include <unistd.h>
 
@@ -143,7 +144,6 @@ int run_wait(struct run *run)
     const struct run_opts *opts = &run->opts;
     int64_t since_ms = clock_boot_ms();
     zkr_listener *listener = NULL;
-    struct claim *claim = NULL;
     int ended_by;
     int code = 0;
     int error;
@@ -154,14 +154,14 @@ int run_wait(struct run *run)
     error = zkr_session_listen(run->ctl->session, on_session, run, &listener);
     if (error == ZKR_OK)
         error = claim_start(run->ctl->session, &opts->wanted, opts->wait_ms,
-                            run->event_fd, &claim);
+                            run->event_fd, &run->claim);
     if (error != ZKR_OK) {
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
-    ended_by = await(run, claim);
+    ended_by = await(run, run->claim);
     zkr_listener_free(listener);
-    (void)claim_outcome(claim, &error, &run->grants);
+    (void)claim_outcome(run->claim, &error, &run->grants);
     if (error == ZKR_OK)
         note_grants(run, since_ms);
     else
@@ -170,7 +170,21 @@ int run_wait(struct run *run)
     if (ended_by != 0)
         code = EX_SIGNALED + ended_by;
     else if (error != ZKR_OK)
-        code = not_acquired(run, error, claim_detail(claim));
-    claim_free(claim);
+        code = not_acquired(run, error, claim_detail(run->claim));
     return code;
+}
+
+int run_pause(struct run *run, int64_t ms)
+{
+    struct pollfd fd = { .fd = run->signals.fd, .events = POLLIN };
+    int64_t end_ms = clock_boot_ms() + ms;
+    int ended_by = 0;
+    int64_t left_ms;
+
+    while (ended_by == 0 && (left_ms = end_ms - clock_boot_ms()) > 0) {
+        if (poll(&fd, 1, (int)left_ms) > 0)
+            ended_by = fatal_signal(run);
+    }
+    run->interrupted = ended_by == SIGINT;
+    return ended_by == 0 ? 0 : EX_SIGNALED + ended_by;
 }

@@ -213,7 +213,8 @@ struct complete complete_find(const struct verb *const *verbs, int count,
             arguments++;
             last = word;
             /* The words that follow belong to the command. */
-            if (strcmp(c.verb->name, "run") == 0)
+            if (strcmp(c.verb->name, "run") == 0 ||
+                strcmp(c.verb->name, "lead") == 0)
                 options = false;
         }
     }

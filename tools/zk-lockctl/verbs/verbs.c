@@ -7,6 +7,7 @@
 /* clang-format off */
 const struct verb *const verbs[] = {
     &verb_run,
+    &verb_lead,
     &verb_ls,
     &verb_show,
     &verb_check,

@@ -15,6 +15,7 @@ extern const struct verb verb_completion;
 extern const struct verb verb_context;
 extern const struct verb verb_help;
 extern const struct verb verb_run;
+extern const struct verb verb_lead;
 extern const struct verb verb_ls;
 extern const struct verb verb_metrics;
 extern const struct verb verb_revoke;

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl lead, against a real server. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "look.h"
+
+#define START(c, ...)                                                          \
+    cli_start(                                                                 \
+        c, LOCKCTL,                                                            \
+        (const char *const[]){ "lead", "--servers", server_hosts(the_server),  \
+                               "--session-timeout", "6s", __VA_ARGS__, NULL })
+#define LEAD(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
+
+static struct cli cli;
+static const char *path;
+
+static int setup(void **state)
+{
+    (void)state;
+    path = new_path();
+    return 0;
+}
+
+static void assert_said(const char *text)
+{
+    if (strstr(cli_said(&cli), text) == NULL)
+        fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
+}
+
+static void a_command_runs_while_it_leads(void **state)
+{
+    char words[256];
+
+    (void)state;
+    START(&cli, "--why", "night shift", path, "-c",
+          "env; echo ready; read -r line; exit 7");
+    cli_wait_said(&cli, "ready\n");
+    assert_said("ZKLOCK_KIND=leader\n");
+    assert_said("-latch-0000000000\n");
+    assert_said("ZKLOCK_TOKEN=");
+    (void)snprintf(words, sizeof(words), "show --no-4lw -o wide %s", path);
+    assert_int_equal(look(words), 0);
+    assert_non_null(strstr(look_golden(), "leader (zkrecipes) held"));
+    assert_non_null(strstr(look_out, "night shift"));
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    assert_int_equal(cli_end(&cli), 7);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void the_next_one_waits_and_then_leads(void **state)
+{
+    struct cli next;
+
+    (void)state;
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&next, path, "echo", "started");
+    cli_wait_said(&next, "waiting: ");
+    assert_null(strstr(cli_said(&next), "started"));
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&next), 0);
+    assert_non_null(strstr(cli_said(&next), "started\n"));
+    wait_children(path, 0);
+}
+
+static void a_signal_ends_the_waiting(void **state)
+{
+    struct cli next;
+
+    (void)state;
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&next, path, "true");
+    wait_children(path, 2);
+    assert_int_equal(kill(next.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&next), 128 + SIGTERM);
+    wait_children(path, 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void who_leads_no_more_is_ended(void **state)
+{
+    pid_t command;
+
+    (void)state;
+    START(&cli, path, COMMAND, "deaf");
+    cli_wait_said(&cli, "deaf\n");
+    command = wait_child_of(cli.pid, "cli-command");
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said("LOCK LOST: somebody has deleted its node");
+    assert_int_equal(process_state(command), 0);
+    wait_children(path, 0);
+}
+
+static void wait_turns(int want)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "turn %d\n", want);
+    cli_wait_said(&cli, text);
+}
+
+/* Counts the turns in a file. */
+#define TURN                                                                   \
+    "n=$(cat \"$0\" 2>/dev/null || echo 0); n=$((n + 1)); echo $n >\"$0\"; "   \
+    "echo turn $n; "
+
+static void with_restart_it_leads_again_after_a_loss(void **state)
+{
+    const char *file = cli_file("turns");
+
+    (void)state;
+    (void)unlink(file);
+    START(&cli, "--restart", path, "sh", "-c", TURN "exec sleep 1000", file);
+    for (int i = 1; i <= 2; i++) {
+        wait_turns(i);
+        delete_nth_child(path, 0);
+    }
+    wait_turns(3);
+    assert_said("exit status 79; once more in 1s");
+    assert_said("exit status 79; once more in 2s");
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* Meanwhile it does not lead. */
+static void also_after_the_end_of_the_command(void **state)
+{
+    const char *file = cli_file("turns");
+    struct cli other;
+
+    (void)state;
+    (void)unlink(file);
+    START(&cli, "--restart", path, "sh", "-c", TURN "exit 3", file);
+    wait_turns(2);
+    cli_wait_said(&cli, "exit status 3; once more in 2s");
+    START(&other, path, "true");
+    assert_int_equal(cli_end(&other), 0);
+    assert_null(strstr(cli_said(&cli), "turn 3"));
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+}
+
+/* The guard had the end of the first turn's time. */
+static void each_turn_has_its_own_time(void **state)
+{
+    const char *file = cli_file("turns");
+
+    (void)state;
+    (void)unlink(file);
+    START(&cli, "--restart", "--max-hold", "800ms", path, "sh", "-c",
+          TURN "exec sleep 1000", file);
+    wait_turns(2);
+    cli_wait_said(&cli, "exit status 81; once more in 2s");
+    wait_turns(3);
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+}
+
+static void what_cannot_be_started_is_not_tried_again(void **state)
+{
+    (void)state;
+    assert_int_equal(LEAD("--restart", path, "/etc/passwd"), 126);
+    assert_int_equal(LEAD("--restart", path, "no-such-command"), 127);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void inside_of_itself_it_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(LEAD(path, LOCKCTL, "lead", "--servers",
+                          server_hosts(the_server), path, "echo", "started"),
+                     64);
+    assert_said("you hold /");
+    assert_null(strstr(cli_said(&cli), "started"));
+}
+
+static void wrong_usage_is_64(void **state)
+{
+    static const char *const options[] = { "-s", "-x", "-n", "--slots=2",
+                                           "--and=/b" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        assert_int_equal(LEAD(options[i], path, "true"), 64);
+    assert_int_equal(LEAD(path, "--and", "/b", "true"), 64);
+    assert_int_equal(LEAD(path), 64);
+    assert_int_equal(LEAD("/a//b", "true"), 64);
+}
+
+static int run_group(void)
+{
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+    const struct CMUnitTest tests[] = {
+        TEST(a_command_runs_while_it_leads),
+        TEST(the_next_one_waits_and_then_leads),
+        TEST(a_signal_ends_the_waiting),
+        TEST(who_leads_no_more_is_ended),
+        TEST(with_restart_it_leads_again_after_a_loss),
+        TEST(also_after_the_end_of_the_command),
+        TEST(each_turn_has_its_own_time),
+        TEST(what_cannot_be_started_is_not_tried_again),
+        TEST(inside_of_itself_it_is_refused),
+        TEST(wrong_usage_is_64),
+    };
+
+    return cmocka_run_group_tests_name("lead", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the command lines of the verbs that run a command. */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include "run/run.h"
+
+/* The options of any of them. */
+enum {
+    OPTION_WHY = OPTION_FIRST,
+    OPTION_WHY_COMMAND,
+    OPTION_MAX_HOLD,
+    OPTION_KEEP_DAEMONS,
+    OPTION_KILL_GRACE,
+    OPTION_KILL_AFTER,
+    OPTION_ON_SUSPEND,
+    OPTION_ON_REVOKE,
+    OPTION_STATUS_FILE,
+    OPTION_SESSION_TIMEOUT,
+    OPTION_SLOTS,
+    OPTION_AND,
+    OPTION_RESTART,
+};
+
+/* Those that are about the command, which each of them has. */
+/* clang-format off */
+#define RUN_OPTIONS                                                            \
+    { "command", required_argument, NULL, 'c' },                               \
+    { "why", required_argument, NULL, OPTION_WHY },                            \
+    { "why-command", no_argument, NULL, OPTION_WHY_COMMAND },                  \
+    { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },                  \
+    { "keep-daemons", no_argument, NULL, OPTION_KEEP_DAEMONS },                \
+    { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },              \
+    { "kill-after", required_argument, NULL, OPTION_KILL_AFTER },              \
+    { "on-suspend", required_argument, NULL, OPTION_ON_SUSPEND },              \
+    { "on-revoke", required_argument, NULL, OPTION_ON_REVOKE },                \
+    { "status-file", required_argument, NULL, OPTION_STATUS_FILE },            \
+    { "session-timeout", required_argument, NULL, OPTION_SESSION_TIMEOUT }
+/* clang-format on */
+
+/* Their text in help. */
+#define RUN_OPTIONS_HELP                                                       \
+    "  -c, --command TEXT       run /bin/sh -c TEXT\n"                         \
+    "      --why TEXT           shown to others (the name of COMMAND)\n"       \
+    "      --why-command        what is shown is all of COMMAND\n"             \
+    "      --max-hold DURATION  the command must have ended so long after "    \
+    "the grant\n"                                                              \
+    "      --keep-daemons       leave processes alone that COMMAND leaves "    \
+    "behind\n"                                                                 \
+    "      --kill-grace DURATION\n"                                            \
+    "                           between TERM and KILL (the smaller of 5s "     \
+    "and\n"                                                                    \
+    "                           a tenth of the session timeout)\n"             \
+    "      --kill-after DURATION|never\n"                                      \
+    "                           KILL when TERM was passed on and the "         \
+    "command has\n"                                                            \
+    "                           not ended since (30s)\n"                       \
+    "      --on-suspend WHAT    when the servers do not answer: continue,\n"   \
+    "                           term or pause (continue)\n"                    \
+    "      --on-revoke WHAT     when somebody asks for the lock: ignore "      \
+    "or\n"                                                                     \
+    "                           term (ignore)\n"                               \
+    "      --status-file FILE   what happened, as JSON\n"                      \
+    "      --session-timeout DURATION\n"                                       \
+    "                           to ask of the servers (10s)\n"
+
+/* One of these verbs. */
+struct run_verb {
+    const struct verb *verb;
+    enum claim_kind kind; /* unless an option says another */
+    const char *short_options;
+    const struct option *long_options;
+};
+
+/* 0, or an exit code after an error was said. */
+int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
+              char **argv, struct run_opts *opts);
+
+#endif

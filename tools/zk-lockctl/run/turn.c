@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A turn: from the wait for the lock to its release, and what is before and
+ * after all turns. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/one_signal.h"
+
+/* A socket must not become our stdin, stdout or stderr. The command finds them
+ * closed as we did. */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+    }
+}
+
+/* Does what must be done before there are other threads. */
+static int prepare(struct run *run)
+{
+    fill_standard_descriptors();
+    run->inherited = fds_note();
+    run->killer = killer_start();
+    run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (run->inherited == NULL || run->killer == NULL || run->event_fd < 0 ||
+        run->timer_fd < 0 || !child_adopt_orphans())
+        return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
+    tty_open(&run->tty);
+    return run_status_check(run->opts.status_file);
+}
+
+static int command_code(const struct child *c)
+{
+    return WIFSIGNALED(c->status) ? EX_SIGNALED + WTERMSIG(c->status)
+                                  : WEXITSTATUS(c->status);
+}
+
+/* A confirmed release proves nothing: the library reports the same for a
+ * session that is over. The lease at the end of the command is a proof. */
+static void give_back(struct run *run)
+{
+    int rc = run->lost ? ZKR_OK : claim_release(run->claim, &run->grants);
+
+    run->held_ms = clock_boot_ms() - run->granted_ms;
+    if (run->lost)
+        return;
+    if (run->child.ended && (rc == ZKR_ELOST || !run->ended_in_time)) {
+        run->lost = true;
+        (void)lockctl_fail(EX_LOST, "LOCK LOST: it was not provably ours any "
+                                    "more when the command ended");
+    } else if (rc == ZKR_EPENDING) {
+        lockctl_say(run->ctl,
+                    "the servers do not say that the lock is given back; it "
+                    "may stay taken for the session timeout, %u ms",
+                    zkr_session_timeout_ms(run->ctl->session));
+    } else if (rc != ZKR_OK && rc != ZKR_ELOST) {
+        (void)lockctl_fail_zkr(rc);
+    }
+}
+
+int run_turn(struct run *run)
+{
+    int code = run_wait(run); /* 0 also by -E 0 */
+
+    if (run->grants.count > 0) {
+        if (code == 0)
+            code = run_hold(run);
+        give_back(run);
+    }
+    if (!run->child.ended)
+        return code;
+    return run->lost      ? EX_LOST
+           : run->overdue ? EX_OVERDUE
+           : run->revoked ? EX_REVOKED
+                          : command_code(&run->child);
+}
+
+static void forget(struct run *run)
+{
+    grants_free(&run->grants);
+    claim_free(run->claim);
+}
+
+void run_begin_again(struct run *run)
+{
+    forget(run);
+    *run = (struct run){
+        .ctl = run->ctl,
+        .opts = run->opts,
+        .killer = run->killer,
+        .signals = run->signals,
+        .tty = run->tty,
+        .inherited = run->inherited,
+        .policy = { .on_suspend = run->policy.on_suspend,
+                    .grace_ms = run->policy.grace_ms },
+        .around = run->around,
+        .event_fd = run->event_fd,
+        .timer_fd = run->timer_fd,
+    };
+}
+
+static void clean_up(struct run *run)
+{
+    forget(run);
+    killer_dismiss(run->killer);
+    fds_free(run->inherited);
+}
+
+int run_all(struct run *run, int turns(struct run *run))
+{
+    int code = prepare(run);
+
+    if (code == 0) {
+        code = run_connect(run);
+        if (code == 0)
+            code = turns(run);
+        if (run_status_write(run, code) != 0 && code == 0)
+            code = EX_CANTCREAT;
+    }
+    clean_up(run);
+    /* This must not be mistaken for a command that has exited with this
+     * number. */
+    if (code == EX_SIGNALED + SIGINT &&
+        (run->interrupted || WIFSIGNALED(run->child.status))) {
+        lockctl_disconnect(run->ctl);
+        signal_obey(SIGINT); /* a shell that runs a script would go on to its
+                                next line after an exit status */
+    }
+    return code;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lead: runs a command while this program leads an election. */
+#include "verbs/verbs.h"
+
+#include <signal.h>
+
+#include <sys/wait.h>
+
+#include "common/words.h"
+#include "run/options.h"
+
+/* Between two starts of a command with --restart. Others may lead meanwhile. */
+enum { FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000 };
+
+static const struct option long_options[] = {
+    { "restart", no_argument, NULL, OPTION_RESTART },
+    RUN_OPTIONS,
+    { NULL, 0, NULL, 0 },
+};
+
+/* A key, or the end of a terminal, is meant for us, too; the command had the
+ * terminal. */
+static bool ended_by_terminal(const struct child *c)
+{
+    int sig = WIFSIGNALED(c->status) ? WTERMSIG(c->status) : 0;
+
+    return sig == SIGINT || sig == SIGQUIT || sig == SIGHUP;
+}
+
+/* A command that cannot be started at all is not tried again. */
+static bool may_start_again(const struct run *run, int code)
+{
+    if (!run->opts.restart || run->told_to_end)
+        return false;
+    return run->child.ended ? !ended_by_terminal(&run->child)
+                            : run->granted_ms != 0 && code == EX_RUN;
+}
+
+static int lead_again_and_again(struct run *run)
+{
+    int64_t pause_ms = FIRST_PAUSE_MS;
+    char word[WORD_MAX];
+    int code;
+
+    while (may_start_again(run, code = run_turn(run))) {
+        if (run->held_ms > LONGEST_PAUSE_MS)
+            pause_ms = FIRST_PAUSE_MS;
+        lockctl_say(run->ctl, "exit status %d; once more in %s", code,
+                    word_duration(pause_ms, word));
+        code = run_pause(run, pause_ms);
+        if (code != 0)
+            break;
+        pause_ms =
+            pause_ms * 2 < LONGEST_PAUSE_MS ? pause_ms * 2 : LONGEST_PAUSE_MS;
+        run_begin_again(run);
+    }
+    return code;
+}
+
+static int lead(struct lockctl *ctl, int argc, char **argv)
+{
+    static const struct run_verb about = { &verb_lead, CLAIM_LEADER,
+                                           "+c:", long_options };
+    struct run r = { .ctl = ctl };
+    int code = run_parse(ctl, &about, argc, argv, &r.opts);
+
+    return code == 0 ? run_all(&r, lead_again_and_again) : code;
+}
+
+const struct verb verb_lead = {
+    .name = "lead",
+    .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
+    .summary = "Run a command while this program leads",
+    .help =
+        "      --restart            whenever the command has ended, campaign "
+        "and\n"
+        "                           start it again, until a "
+        "signal\n" RUN_OPTIONS_HELP "\n"
+        "LOCK is the path of an election. The command is dead before anybody "
+        "else can\n"
+        "lead. See zk-lockctl(1).\n",
+    .run = lead,
+};
