@@ -396,6 +396,35 @@ static void use_semaphore(zkr_session *s)
     }
 }
 
+static void use_counter(zkr_session *s)
+{
+    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+    zkr_counter *c = NULL;
+    int64_t found;
+
+    opts.lock_path = "/counter-lock";
+    if (!CAN(zkr_counter_new(s, "/alloc-numbers/counter", &opts, &c)))
+        return;
+    (void)CAN(zkr_counter_add(c, 1, SOON_MS, NULL));
+    (void)CAN(zkr_counter_compare_and_set(c, 7, 8, SOON_MS, &found));
+    zkr_counter_free(c);
+}
+
+static void use_barriers(zkr_session *s)
+{
+    zkr_double_barrier *m = NULL;
+    zkr_barrier *b = NULL;
+
+    if (CAN(zkr_barrier_new(s, "/alloc-barrier", &b)) &&
+        CAN(zkr_barrier_remove(b, SOON_MS)))
+        (void)CAN(zkr_barrier_wait(b, SOON_MS));
+    zkr_barrier_free(b);
+    if (CAN(zkr_double_barrier_new(s, "/alloc-double", 1, &m)) &&
+        CAN(zkr_double_barrier_enter(m, SOON_MS)))
+        (void)CAN(zkr_double_barrier_leave(m, SOON_MS));
+    zkr_double_barrier_free(m);
+}
+
 /* A term that is lost is followed by another campaign. */
 static void lead(zkr_leader *l)
 {
@@ -552,6 +581,8 @@ static void run_scenario(void)
     use_unfair(s);
     use_semaphore(s);
     use_leader(s);
+    use_counter(s);
+    use_barriers(s);
     use_participants(s, events);
     use_listener(s, events);
     use_watch(s, ZKR_WATCH_DATA);
