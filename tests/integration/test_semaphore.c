@@ -467,6 +467,39 @@ static void a_close_ends_what_is_under_way(void **state)
     is_empty();
 }
 
+static zkr_grant *both[2];
+
+static int by_two(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    int rc = zkr_semaphore_acquire_many(sem, 2, timeout_ms, both);
+
+    *ret_grant = both[0];
+    return rc;
+}
+
+/* One that has a part of what it wants lets nobody else have another part. */
+static void the_turn_is_kept_up_to_the_last_permit(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 2);
+    zkr_grant *g = take(sem);
+    struct waiter w;
+
+    (void)state;
+    wait_children(locks, 0);
+    waiter_start_by(&w, by_two, sem, -1);
+    wait_children(leases, 3);
+    settle(ours);
+    settle(ours);
+    assert_int_equal(count_children(locks), 1);
+    release(g);
+    (void)granted(&w);
+    wait_children(locks, 0);
+    wait_children(leases, 2);
+    ok(zkr_grants_release(both, 2));
+    zkr_grants_free(both, 2);
+    zkr_semaphore_free(sem);
+}
+
 /* -- faults ---------------------------------------------------------------- */
 
 /* Every create of an acquire loses its reply, or is not carried out, once. */
@@ -731,6 +764,7 @@ static int run_group(void)
         TEST(as_many_as_the_limit_hold_at_once),
         TEST(the_next_has_its_turn_when_a_lease_is_granted),
         TEST(leases_are_granted_in_order),
+        TEST(the_turn_is_kept_up_to_the_last_permit),
         TEST(several_are_granted_together_or_not_at_all),
         TEST(no_more_than_the_limit_at_any_moment),
         TEST(an_orphan_makes_a_new_lease),
