@@ -25,7 +25,7 @@ enum zkr__part zkr__part_of(const char *name);
 /* The markers with which a node contends there. */
 uint32_t zkr__part_markers(enum zkr__part part);
 
-/* What is in one of the directories. */
+/* The children of one of the directories. */
 struct zkr__part_count {
     bool exists;
     size_t children;

@@ -8,7 +8,7 @@
 
 #include "zk/zk.h"
 
-/* What is waited for, of one kind. */
+/* A condition to wait for. */
 struct zkr__await {
     const char *noun; /* for errors: "barrier" */
     const char *why;  /* ... not yet: "it is still there" */
