@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The double barrier: members enter together, and leave together.
  *
- * Each has a node. Who finds enough of them makes "ready", and all others wait
- * for that. To leave, the member whose node is the lowest waits until the
- * others have gone, the highest first, and the others go and wait for the
- * lowest: so all wait for all, and each watches one node. */
+ * Each has a node. A member that finds enough of them makes "ready", and all
+ * others wait for that. To leave, the member whose node is the lowest waits
+ * until the others have gone, the highest first, and the others go and wait for
+ * the lowest: so all wait for all, and each watches one node. */
 #include <zkrecipes/barrier.h>
 
 #include <stdbool.h>
@@ -36,6 +36,8 @@ struct zkr_double_barrier {
     char name[ZKR__UUID_LEN + 1]; /* of the node of this time */
     char *node;                   /* its path */
     struct zkr__discard *discard; /* of it */
+    char *leftover; /* the node of the time before, which is being deleted in
+                     * the background; NULL: none */
 };
 
 /* -- the handle ------------------------------------------------------------ */
@@ -52,6 +54,7 @@ static void free_member(zkr_double_barrier *m)
     if (m != NULL) {
         free(m->path);
         free(m->ready);
+        free(m->leftover);
     }
     free(m);
 }
@@ -100,15 +103,35 @@ static int begin(zkr_double_barrier *m)
     return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, m->path);
 }
 
-/* The node has gone, or goes in the background. */
-static void end(zkr_double_barrier *m, bool is_gone)
+static void end_without_a_node(zkr_double_barrier *m)
 {
-    if (is_gone)
-        zkr__discard_free(m->discard);
-    else
-        zkr__discard_run(m->discard);
+    zkr__discard_free(m->discard);
     free(m->node);
     m->inside = false;
+}
+
+/* The node is deleted in the background. */
+static void end(zkr_double_barrier *m)
+{
+    zkr__discard_run(m->discard);
+    m->leftover = m->node;
+    m->inside = false;
+}
+
+/* Sees to it that the node of the time before has gone, because it would be
+ * counted beside that of this time. Its deletion in the background may be
+ * delayed, and come after the next create. */
+static int clear(zkr_double_barrier *m, int64_t deadline)
+{
+    int rc = m->leftover == NULL
+                 ? ZKR_OK
+                 : zkr__node_remove(m->session, m->leftover, deadline);
+
+    if (rc == ZKR_OK) {
+        free(m->leftover);
+        m->leftover = NULL;
+    }
+    return rc;
 }
 
 void zkr_double_barrier_free(zkr_double_barrier *m)
@@ -116,14 +139,14 @@ void zkr_double_barrier_free(zkr_double_barrier *m)
     if (m == NULL || check(m) != ZKR_OK)
         return;
     if (m->inside)
-        end(m, false);
+        end(m);
     zkr__session_unref(m->session);
     free_member(m);
 }
 
 /* -- entering -------------------------------------------------------------- */
 
-/* No error: the session has ended, and our node with it. */
+/* No error: our node may have gone, with its session; or the list is old. */
 #define ENTER_AGAIN 1
 
 static const struct zkr__await old_node_is_gone = {
@@ -131,18 +154,18 @@ static const struct zkr__await old_node_is_gone = {
     zkr__await_absence
 };
 
-/* Tells whether the node that is there is of the present session. */
-static int find_owner(const zkr_double_barrier *m, int64_t deadline,
-                      bool *ret_is_ours)
+/* Sets *ret_stat, to zeros if there is no such node. */
+static int find_stat(const zkr_double_barrier *m, const char *path,
+                     int64_t deadline, struct zkr_stat *ret_stat)
 {
     struct zkr_reply *reply;
-    int rc = zkr__session_ask(m->session, ZKR__EXISTS(m->node), NULL, deadline,
-                              &reply);
+    int rc =
+        zkr__session_ask(m->session, ZKR__EXISTS(path), NULL, deadline, &reply);
 
-    *ret_is_ours = false;
+    *ret_stat = (struct zkr_stat){ .czxid = 0 };
     if (rc != ZKR_OK)
         return rc == ZKR_ZNONODE ? ZKR_OK : rc;
-    *ret_is_ours = reply->stat.ephemeral_owner == zkr_session_id(m->session);
+    *ret_stat = reply->stat;
     zkr_reply_free(reply);
     return ZKR_OK;
 }
@@ -154,14 +177,14 @@ static int put_node(const zkr_double_barrier *m, int64_t deadline)
     const struct zkr__patience until = { .deadline = deadline };
 
     for (;;) {
-        bool is_ours;
+        struct zkr_stat stat;
         int rc =
             zkr__node_put(m->session, m->node, ZKR_CREATE_EPHEMERAL, deadline);
 
         if (rc != ZKR_ZNODEEXISTS)
             return rc;
-        rc = find_owner(m, deadline, &is_ours);
-        if (rc != ZKR_OK || is_ours)
+        rc = find_stat(m, m->node, deadline, &stat);
+        if (rc != ZKR_OK || stat.ephemeral_owner == zkr_session_id(m->session))
             return rc;
         rc = zkr__await(&old_node_is_gone, m->session, m->node, NULL, &until);
         if (rc != ZKR_OK)
@@ -176,6 +199,48 @@ static bool has_name(const struct zkr_reply *list, const char *name)
             return true;
     }
     return false;
+}
+
+/* Tells whether the node was created before "ready". */
+static int find_older(const zkr_double_barrier *m, const char *name,
+                      int64_t ready_czxid, int64_t deadline, bool *ret_is_older)
+{
+    char *path = zkr__path_join(m->path, name);
+    struct zkr_stat stat;
+    int rc;
+
+    *ret_is_older = false;
+    if (path == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
+                         m->path);
+    rc = find_stat(m, path, deadline, &stat);
+    if (rc == ZKR_OK)
+        *ret_is_older = stat.czxid != 0 && stat.czxid < ready_czxid;
+    free(path);
+    return rc;
+}
+
+/* "ready" is for those who were there when it was made. When all of them have
+ * gone it is of a time that is over: it lets nobody in, and is deleted. Whoever
+ * does so at the same time as others may delete a new one, too, but looks then
+ * again, and makes it again if there are enough. */
+static int judge_open(const zkr_double_barrier *m, const struct zkr_reply *list,
+                      int64_t deadline)
+{
+    struct zkr_stat ready;
+    bool is_older = false;
+    int rc = find_stat(m, m->ready, deadline, &ready);
+
+    if (rc == ZKR_OK && ready.czxid == 0)
+        return ENTER_AGAIN;
+    for (size_t i = 0; rc == ZKR_OK && !is_older && i < list->count; i++) {
+        if (strcmp(list->names[i], READY) != 0)
+            rc =
+                find_older(m, list->names[i], ready.czxid, deadline, &is_older);
+    }
+    if (rc == ZKR_OK && !is_older)
+        rc = zkr__node_remove(m->session, m->ready, deadline);
+    return rc == ZKR_OK && !is_older ? ENTER_AGAIN : rc;
 }
 
 struct entry {
@@ -196,30 +261,35 @@ static const struct zkr__await is_ready = { noun, "too few have entered",
                                             ZKR_WATCH_EXISTS, judge_ready };
 
 /* The last one to enter sees the nodes of all. */
+static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
+                      uint64_t epoch, const struct zkr__patience *until)
+{
+    struct entry entry = { m->session, epoch };
+    int rc;
+
+    if (!has_name(list, m->name))
+        return ENTER_AGAIN;
+    if (has_name(list, READY))
+        return judge_open(m, list, until->deadline);
+    if (list->count < m->members)
+        return zkr__await(&is_ready, m->session, m->ready, &entry, until);
+    rc = zkr__node_put(m->session, m->ready, ZKR_CREATE_PERSISTENT,
+                       until->deadline);
+    return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
+}
+
 static int join(const zkr_double_barrier *m, uint64_t epoch,
                 const struct zkr__patience *until)
 {
-    struct entry entry = { m->session, epoch };
     struct zkr_reply *list;
-    bool is_open, are_enough, is_there;
     int rc = zkr__session_ask(m->session, ZKR__SURVEY(m->path), NULL,
                               until->deadline, &list);
 
     if (rc != ZKR_OK)
         return rc == ZKR_ZNONODE ? ENTER_AGAIN : rc;
-    is_there = has_name(list, m->name);
-    is_open = has_name(list, READY);
-    are_enough = list->count >= m->members;
+    rc = join_those(m, list, epoch, until);
     zkr_reply_free(list);
-    if (!is_there)
-        return ENTER_AGAIN;
-    if (is_open)
-        return ZKR_OK;
-    if (!are_enough)
-        return zkr__await(&is_ready, m->session, m->ready, &entry, until);
-    rc = zkr__node_put(m->session, m->ready, ZKR_CREATE_PERSISTENT,
-                       until->deadline);
-    return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
+    return rc;
 }
 
 static int enter(const zkr_double_barrier *m, const struct zkr__patience *until)
@@ -230,7 +300,9 @@ static int enter(const zkr_double_barrier *m, const struct zkr__patience *until)
         uint64_t epoch = zkr_session_epoch(m->session);
 
         if (zkr__clock_now() >= until->deadline)
-            return zkr__fail(ZKR_ETIMEDOUT, "%s '%.300s': our node goes again",
+            return zkr__fail(ZKR_ETIMEDOUT,
+                             "%s '%.300s': its nodes changed until the "
+                             "deadline",
                              noun, m->path);
         rc = put_node(m, until->deadline);
         if (rc == ZKR_OK)
@@ -248,16 +320,21 @@ enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
     if (rc == ZKR_OK && m->inside)
         rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it has entered already", noun,
                        m->path);
+    if (rc != ZKR_OK)
+        return rc;
+    limit = zkr__patience(m->session, timeout_ms);
+    rc = clear(m, limit.deadline);
     if (rc == ZKR_OK)
         rc = begin(m);
     if (rc != ZKR_OK)
         return rc;
-    limit = zkr__patience(m->session, timeout_ms);
     rc = enter(m, &limit);
     if (rc == ZKR_OK)
         m->inside = true;
+    else if (rc == ZKR_EDEADLK)
+        end_without_a_node(m);
     else
-        end(m, rc == ZKR_EDEADLK);
+        end(m);
     return rc;
 }
 
@@ -375,11 +452,12 @@ static int look_and_step(struct leaving *l)
 static int leave(struct leaving *l)
 {
     const zkr_double_barrier *m = l->member;
-    int rc;
+    /* a member that has entered through another server is to be seen, too */
+    int rc = zkr__session_ask(m->session, ZKR__SYNC("/"), NULL,
+                              l->until.deadline, NULL);
 
-    do
+    while (rc == ZKR_OK)
         rc = look_and_step(l);
-    while (rc == ZKR_OK);
     if (rc == ALONE)
         rc = go(l);
     if (rc == ZKR_OK)
@@ -405,7 +483,11 @@ enum zkr_error zkr_double_barrier_leave(zkr_double_barrier *m,
     l.until = zkr__patience(m->session, timeout_ms);
     rc = leave(&l);
     zkr_reply_free(l.first);
-    if (rc != ZKR_EDEADLK)
-        end(m, l.has_left && !l.was_lost);
+    if (rc == ZKR_EDEADLK)
+        return rc;
+    if (l.has_left && !l.was_lost)
+        end_without_a_node(m);
+    else
+        end(m);
     return rc;
 }

@@ -17,12 +17,12 @@
  *
  * A wait reads the node with a watch until it is as it should be. So it goes on
  * over lost connections and in new sessions, and a wake-up by itself lets
- * nobody pass. The watch is removed when the wait ends. What a wait has seen
- * was there after the call began.
+ * nobody pass. The watch is removed when the wait ends. The
+ * state that ends a wait was there after the call began.
  *
- * What an unknown outcome leaves open is asked for again: to set, to remove, to
- * enter and to leave may be done twice. Only when the deadline passes
- * meanwhile, or the session is closed, the call returns ZKR_EUNKNOWN.
+ * A request whose outcome is unknown is made again: to set, to remove, to enter
+ * and to leave may be done twice. Only when the deadline passes meanwhile, or
+ * the session is closed, the call returns ZKR_EUNKNOWN.
  *
  * There is no form with a callback: these calls wait for others by their
  * nature, and a program that cannot wait has zkr_session_watch() for the node
@@ -33,6 +33,8 @@
  * Threads   Any; not in a callback of the session (ZKR_EDEADLK). A program with
  *           its own loop may call them in that thread.
  * Errors    ZKR_ETIMEDOUT, ZKR_EBUSY: others have not done their part.
+ *           ZKR_ETIMEDOUT also when others have deleted the parents of the node
+ *           again and again until the deadline.
  *           ZKR_EUNREACHABLE: no answer before the deadline.
  *           ZKR_EUNKNOWN: see above.
  *           ZKR_ZNOAUTH, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EINVAL, ZKR_EPATH,
@@ -108,19 +110,37 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_double_barrier_new(zkr_session *session, const char *path, uint32_t members,
                        zkr_double_barrier **ret_member);
 
-/** Free the member. One that is inside leaves without waiting. No call may be
- *  under way. NULL is allowed. */
+/** Free the member. If it is inside it leaves without waiting: its node is
+ *  deleted in the background, and "ready" stays, also when it is the last one.
+ *  Until that deletion is answered, another member of this program may be
+ *  counted beside the node. No call may be under way. NULL is allowed. */
 ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
 
 /**
  * Enter, and wait until as many as the barrier is for have entered.
  *
- * When there are enough, one of them makes "ready", and that lets all in, and
- * whoever comes later, until they leave. "ready" stays when all members die
- * inside: then delete it.
+ * When there are enough, one of them makes "ready", and that lets all in. It
+ * also lets in each member that comes later, as long as a node is there that is
+ * older than "ready" (a lower czxid).
+ *
+ * The last one to leave deletes "ready". It stays when the last one dies
+ * inside, is freed, or cannot delete it before the deadline of leave. The next
+ * member that enters finds only younger nodes then, deletes "ready", and waits
+ * for enough others. A Curator program takes such a "ready" for permission, and
+ * enters alone.
+ *
+ * The number of programs at one path should not be higher than @p members. If
+ * it is, the others may be enough to begin the next time while a slow one still
+ * leaves, and that one then deletes their "ready": those who are inside do not
+ * notice, and those who still wait for "ready" go on waiting until enough enter
+ * again, or their deadline passes. Two members that enter, and find an old
+ * "ready", can do the same to each other; each of them looks again after its
+ * deletion, and makes "ready" again if there are enough.
  *
  * A member whose session ends while it waits enters again in the next one. A
- * member that dies does not count from the end of its session on.
+ * member that dies does not count from the end of its session on. A member that
+ * has given up, and enters again, first deletes its old node if that is still
+ * there, so it is not counted twice.
  *
  * Threads   One call at a time for each member.
  * On error  This member is outside. Its node is gone, or is being deleted in
@@ -133,8 +153,8 @@ zkr_double_barrier_enter(zkr_double_barrier *member, int64_t timeout_ms);
 
 /**
  * Leave, and wait until all who were inside have left. A member that dies
- * inside has left with the end of its session. Who enters meanwhile is not
- * waited for.
+ * inside has left with the end of its session. A member that enters after this
+ * call began is not waited for.
  *
  * Threads   One call at a time for each member.
  * On error  This member is outside, except with ZKR_EDEADLK, ZKR_EFORKED and

@@ -552,22 +552,30 @@ static void who_loses_its_session_while_it_waits_enters_again(void **state)
 /* "ready" may come in the moment that the own node has gone. */
 static void a_member_without_a_node_does_not_enter(void **state)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
-    struct caller caller;
+    zkr_double_barrier *m = new_member_of(s, 3);
+    zkr_session *other = open_session();
+    zkr_double_barrier *second = new_member_of(other, 3);
+    struct caller callers[2];
 
     (void)state;
-    start(&caller, call_enter, m);
-    wait_watches(1);
+    start(&callers[0], call_enter, m);
+    start(&callers[1], call_enter, second);
+    wait_watches(2);
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     expire(s);
-    assert_int_equal(count_children(path), 0);
+    assert_int_equal(count_children(path), 1);
     assert_int_equal(admin_create(admin, ready, ""), ZOK);
+    assert_int_equal(result(&callers[1]), ZKR_OK);
     proxy_heal(proxy);
-    assert_int_equal(result(&caller), ZKR_OK);
-    assert_int_equal(count_children(path), 2);
-    ok(zkr_double_barrier_leave(m, SOON_MS));
+    assert_int_equal(result(&callers[0]), ZKR_OK);
+    assert_int_equal(count_children(path), 3);
+    start(&callers[0], call_leave, m);
+    ok(zkr_double_barrier_leave(second, SOON_MS));
+    assert_int_equal(result(&callers[0]), ZKR_OK);
     zkr_double_barrier_free(m);
+    zkr_double_barrier_free(second);
+    close_session(other);
 }
 
 static void who_loses_its_session_inside_is_told_when_it_leaves(void **state)
@@ -708,6 +716,114 @@ static void who_enters_again_is_not_waited_for(void **state)
     both(call_leave, quick, slow);
     zkr_double_barrier_free(quick);
     zkr_double_barrier_free(slow);
+    close_session(other);
+}
+
+/* Two were inside and have gone without deleting "ready"; it let a third one in
+ * alone. */
+static void a_ready_of_those_who_have_gone_lets_nobody_in(void **state)
+{
+    (void)state;
+    for (int time = 0; time < 2 * TWICE; time++) {
+        zkr_session *other = open_session();
+        zkr_double_barrier *a = new_member_of(s, 2);
+        zkr_double_barrier *b = new_member_of(other, 2);
+        zkr_double_barrier *third = new_member_of(s, 2);
+        zkr_double_barrier *fourth = new_member_of(s, 2);
+
+        both(call_enter, a, b);
+        if (time % 2 == 0) { /* both do not wait */
+            zkr_double_barrier_free(b);
+        } else { /* one gives up, and the last one dies */
+            assert_int_equal(zkr_double_barrier_leave(a, 0), ZKR_EBUSY);
+            expire_and_wait(other);
+            zkr_double_barrier_free(b);
+        }
+        zkr_double_barrier_free(a);
+        wait_nodes(1);
+        assert_true(is_there(ready));
+        assert_int_equal(zkr_double_barrier_enter(third, 0), ZKR_EBUSY);
+        wait_nodes(0);
+        both(call_enter, third, fourth);
+        both(call_leave, third, fourth);
+        assert_int_equal(count_children(path), 0);
+        zkr_double_barrier_free(third);
+        zkr_double_barrier_free(fourth);
+        close_session(other);
+    }
+}
+
+/* The deletion of the node of the time before is delayed, and the create of
+ * this time overtook it: then one member was counted as two. */
+static void a_member_that_enters_again_counts_once(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_double_barrier *other = new_member_of(s, 3);
+    zkr_double_barrier *m;
+    struct caller callers[2];
+    zkr_session *slow;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.retry.kind = ZKR_RETRY_FIXED;
+    opts.retry.base_ms = SOON_MS;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
+    m = new_member_of(slow, 3);
+    start(&callers[0], call_enter, other);
+    wait_watches(1);
+    for (int time = 0; time < TWICE; time++) {
+        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
+        assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        start(&callers[1], call_enter, m);
+        wait_watches(2); /* it waits */
+        assert_int_equal(count_children(path), 2);
+        assert_false(is_done(&callers[0]) || is_done(&callers[1]));
+        if (time == 0) {
+            assert_int_equal(admin_create(admin, ready, ""), ZOK);
+            assert_int_equal(result(&callers[1]), ZKR_OK);
+            assert_int_equal(result(&callers[0]), ZKR_OK);
+            both(call_leave, other, m);
+            start(&callers[0], call_enter, other);
+            wait_watches(1);
+        }
+    }
+    assert_int_equal(admin_create(admin, ready, ""), ZOK);
+    assert_int_equal(result(&callers[1]), ZKR_OK);
+    assert_int_equal(result(&callers[0]), ZKR_OK);
+    both(call_leave, other, m);
+    zkr_double_barrier_free(other);
+    zkr_double_barrier_free(m);
+    close_session(slow);
+}
+
+/* The server of the one that leaves may not know yet of one that has entered
+ * through another. */
+static void who_leaves_lists_what_was_there_before(void **state)
+{
+    zkr_session *other = open_session();
+    zkr_double_barrier *m = new_member_of(s, 1);
+    zkr_double_barrier *late = new_member_of(other, 1);
+    struct caller caller;
+
+    (void)state;
+    for (int time = 0; time < TWICE; time++) {
+        ok(zkr_double_barrier_enter(m, SOON_MS));
+        proxy_reset_counts(proxy);
+        proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_HOLD_REQUEST);
+        start(&caller, call_leave, m);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 0);
+        ok(zkr_double_barrier_enter(late, SOON_MS));
+        proxy_release(proxy);
+        wait_watches(1);
+        assert_false(is_done(&caller));
+        ok(zkr_double_barrier_leave(late, SOON_MS));
+        assert_int_equal(result(&caller), ZKR_OK);
+        assert_int_equal(count_children(path), 0);
+    }
+    zkr_double_barrier_free(m);
+    zkr_double_barrier_free(late);
     close_session(other);
 }
 
@@ -917,6 +1033,9 @@ static int run_group(void)
         TEST(who_dies_inside_has_left),
         TEST(who_cannot_wait_leaves_alone),
         TEST(who_enters_again_is_not_waited_for),
+        TEST(a_ready_of_those_who_have_gone_lets_nobody_in),
+        TEST(a_member_that_enters_again_counts_once),
+        TEST(who_leaves_lists_what_was_there_before),
         TEST(members_meet_while_servers_and_sessions_end),
         TEST(the_end_of_the_session_ends_an_entry),
         TEST(a_callback_cannot_wait),
