@@ -257,7 +257,7 @@ static int explain_locked(const zkr_leader *l) ZKR__LOCKED
     return l->error;
 }
 
-/* What the listener does not know yet, one step at a time. */
+/* Finds the next event that the listener has not been told of. */
 static bool next_event_locked(zkr_leader *l,
                               struct zkr_leader_event *e) ZKR__LOCKED
 {

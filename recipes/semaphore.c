@@ -198,7 +198,7 @@ static void on_limit(int error, const struct zkr_reply *reply,
         set_limit(semaphore->leases, limit);
 }
 
-/* Whoever has created it, its number counts. */
+/* The number that is there counts, also when another program has created it. */
 static int create_limit(zkr_session *s, const char *path, uint32_t limit,
                         int64_t deadline)
 {

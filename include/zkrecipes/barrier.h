@@ -17,12 +17,18 @@
  *
  * A wait reads the node with a watch until it is as it should be. So it goes on
  * over lost connections and in new sessions, and a wake-up by itself lets
- * nobody pass. The watch is removed when the wait ends. The
- * state that ends a wait was there after the call began.
+ * nobody pass. The watch is removed when the wait ends. The state that a wait
+ * has seen was there after the call began. A wait cannot be cancelled: it ends
+ * at its deadline, or when the session is closed.
  *
- * A request whose outcome is unknown is made again: to set, to remove, to enter
+ * A request with an unknown outcome is made again: to set, to remove, to enter
  * and to leave may be done twice. Only when the deadline passes meanwhile, or
  * the session is closed, the call returns ZKR_EUNKNOWN.
+ *
+ * Each barrier needs a path of its own, with no lock below it. A path below
+ * which locks were made is mostly a container, which the servers remove some
+ * time after its last child, and no client can see that it is one: a barrier
+ * there opens by itself. All children of a double barrier count as members.
  *
  * There is no form with a callback: these calls wait for others by their
  * nature, and a program that cannot wait has zkr_session_watch() for the node
@@ -75,11 +81,13 @@ zkr_barrier_new(zkr_session *session, const char *path,
  *  allowed. */
 ZKR_API void zkr_barrier_free(zkr_barrier *barrier);
 
-/** Set the barrier. One that is set stays set. */
+/** Set the barrier. One that is set stays set. A node that is there for another
+ *  reason counts as a barrier that is set. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_set(zkr_barrier *barrier,
                                                       int64_t timeout_ms);
 
-/** Remove the barrier, if it is set: all who wait go on. */
+/** Remove the barrier, if it is set: all who wait go on. ZKR_ZNOTEMPTY: the
+ *  node has children, so it is more than a barrier, and stays. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_remove(zkr_barrier *barrier,
                                                          int64_t timeout_ms);
 

@@ -22,8 +22,13 @@
  * the most significant first; with ZKR_COUNTER_INT32 that of SharedCount and
  * DistributedAtomicInteger: four bytes. All who use a path must agree. A node
  * that is missing, or has no data, is 0; a change creates it, and missing
- * parents as containers. The mutex is Curator's PromotedToLock: whoever names
- * the same path takes turns.
+ * parents as containers. The mutex is Curator's PromotedToLock: all who name
+ * the same path take turns.
+ *
+ * A counter needs a path of its own, with no lock below it. A path below which
+ * locks were made is mostly a container: the servers remove it some time after
+ * its last child, and the counter is 0 again. No client can see that a node is
+ * a container: its stat.ephemeral_owner is 0, as that of a persistent one.
  *
  * There is no form with a callback: a change is several requests, and a caller
  * that cannot wait has zkr_session_get_async() and zkr_session_set_async() for
@@ -77,8 +82,9 @@ struct zkr_counter_opts {
     uint32_t promote_after;       /**< After so many rounds in vain a change
                                        takes the mutex; default 10. Without
                                        lock_path it means nothing. */
-    const char *lock_path; /**< Of that mutex; a path of its own. Default: no
-                                mutex. Copied. */
+    const char *lock_path; /**< Of that mutex; a path of its own, not below
+                                that of the counter. Default: no mutex.
+                                Copied. */
 };
 
 #define ZKR_COUNTER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_counter_opts)
@@ -141,6 +147,10 @@ zkr_counter_compare_and_set(zkr_counter *counter, int64_t expected,
  * ZKR_ANY_VERSION. A version tells more than a number, which may have been
  * changed, and changed back. With ZKR_COUNTER_ABSENT the node is created, or
  * left as it is.
+ *
+ * It does not look at the data that it replaces. So it mends a counter that is
+ * ZKR_EDAMAGED; and a handle of the wrong width makes four bytes of eight, or
+ * eight of four, and the counter is ZKR_EDAMAGED for all others.
  *
  * Errors    ZKR_ZBADVERSION: it has another one. ZKR_ZNONODE: the node of that
  *           version has been deleted. ZKR_ZNODEEXISTS: for ZKR_COUNTER_ABSENT,

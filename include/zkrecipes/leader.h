@@ -29,10 +29,10 @@
  *    anybody else can lead, as long as callbacks are not delayed. It is
  *    followed by GAINED, if the term goes on, or by LOST.
  *
- * Who leads, and who is next: zkr_participants_list() lists those that campaign
- * in their order, and the data of each is its id. The first is the leader. With
- * opts.reads = 1 it asks for no more than that. The list may be out of date
- * when it comes.
+ * zkr_participants_list() tells who leads, and who is next: it lists those that
+ * campaign in their order, and the data of each is its id. The first is the
+ * leader. With opts.reads = 1 it asks for no more than that. The list may be
+ * out of date when it comes.
  *
  * Calling sequence: zkr_leader_new() on a session; zkr_leader_campaign(); then
  * the listener, or zkr_leader_wait(), or zkr_leader_is_leader() before each
@@ -115,7 +115,7 @@ struct zkr_leader_opts {
     const void *id; /**< The data of our node, these bytes and no others: what
                          Curator's getParticipants() shows as the id. Copied.
                          NULL: our record, a line of JSON, as for locks. */
-    size_t id_size; /**< How many; at most ZKR_LEADER_ID_MAX. */
+    size_t id_size; /**< Of the id, in bytes; at most ZKR_LEADER_ID_MAX. */
 };
 
 #define ZKR_LEADER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_leader_opts)

@@ -61,8 +61,8 @@ enum zkr_participant_kind {
  * A semaphore (Curator's InterProcessSemaphoreV2) has two directories below its
  * path. The list of its path has the nodes of both: first the leases, each of
  * which has a permit and holds, then the queue of those who want one, none of
- * whom holds. Whoever is first in the queue waits for a permit: any lease that
- * goes lets it in. It makes its own lease before it has the permit; then that
+ * whom holds. The first in the queue waits for a permit: any lease that goes
+ * lets it in. It makes its own lease before it has the permit; then that
  * is the newest lease, it does not hold, and the first in the queue waits_for
  * it. How many permits there are is known to the clients alone.
  */

@@ -6,7 +6,7 @@
 
 #include <zkrecipes/error.h>
 
-/* What a failed request may have done. */
+/* The effect that a failed request may have had. */
 enum zkr__outcome {
     ZKR__DONE,     /* there is an answer: asking again is useless */
     ZKR__NOT_DONE, /* certainly not carried out: may be sent again */

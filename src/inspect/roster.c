@@ -188,7 +188,7 @@ static void settle_queue(struct zkr_participant *items, size_t start,
     }
 }
 
-/* Whoever is first in the queue of a semaphore makes a lease, and then waits
+/* The first in the queue of a semaphore makes a lease, and then waits
  * until there are no more leases than permits. So the newest lease does not
  * hold while its owner is in the queue; all leases before it do. */
 static void settle_permits(struct zkr_participant *items, size_t leases,

@@ -33,7 +33,7 @@ struct zkr__chains {
     struct zkr__list list;
 };
 
-/* Who is told of the outcome: one of the two functions. */
+/* The function that is told of the outcome: one of the two. */
 struct zkr__told {
     zkr_acquire_fn one;
     zkr_acquire_all_fn all;

@@ -59,7 +59,7 @@ enum zkr__intent {
     ZKR__BESIDE, /* the lock at once, at the place of a grant that it has */
 };
 
-/* Whose node a claim has; see cohort.h. */
+/* The owner of the node that a claim has; see cohort.h. */
 enum zkr__part {
     ZKR__ALONE,    /* its own */
     ZKR__MEMBER,   /* of a cohort: that of the delegate */

@@ -39,7 +39,7 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
     zkr__locks_each_claim_locked(s, fail_claim, &failure);
 }
 
-/* Whoever observes the outcome begins again: a chain, as a whole. */
+/* An observer of the outcome begins again: a chain, as a whole. */
 static bool fails_with_its_session(const struct zkr__claim *c)
 {
     return c->intent != ZKR__WAIT || c->lock->fail_on_session_loss ||

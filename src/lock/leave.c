@@ -46,7 +46,7 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
         zkr__line_leave_locked(c);
 }
 
-/* What RECOVERING has sent must be answered first: recover.c then sweeps. */
+/* The requests of RECOVERING must be answered first: recover.c then sweeps. */
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
 {
     zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);

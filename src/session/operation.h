@@ -18,7 +18,7 @@ struct zkr__operation {
     char *path; /* as the program gave it: for errors */
 };
 
-/* What a public function asks for, said once for all the ways to call it. */
+/* The request of a public function, said once for all the ways to call it. */
 #define ZKR__ASKS(...) (&(const struct zkr__zk_request){ __VA_ARGS__ })
 #define ZKR__GET(p)    ZKR__ASKS(.type = ZKR__ZK_GET, .path = (p))
 #define ZKR__EXISTS(p) ZKR__ASKS(.type = ZKR__ZK_EXISTS, .path = (p))

@@ -13,7 +13,7 @@
 
 /* Of the request, below the 1,048,575 that servers take. */
 #define BYTES_MAX 1040000
-/* What one operation adds to its strings and data, at most. */
+/* The bytes that one operation adds to its strings and data, at most. */
 #define OPERATION_BYTES 64
 #define ENTRY_BYTES     16
 /* The digits of a sequential node, and a NUL. */

@@ -71,7 +71,7 @@ enum zkr__zk_mode {
     ZKR__ZK_TTL_SEQUENTIAL = ZKR_CREATE_TTL_SEQUENTIAL,
 };
 
-/* What few creates ask for. */
+/* The parts of a request that few creates have. */
 struct zkr__zk_special {
     const struct zkr__acl *acl; /* instead of that of the handle; or NULL */
     int64_t ttl_ms;             /* of the modes TTL */
@@ -99,7 +99,7 @@ struct zkr__zk_request {
     };
 };
 
-/* What the server says of one operation of a transaction. */
+/* The server's answer to one operation of a transaction. */
 struct zkr__zk_result {
     int rc;               /* of the one that failed; the others have OK */
     const char *path;     /* CREATE: with the sequence number */
