@@ -221,9 +221,9 @@ static int find_older(const zkr_double_barrier *m, const char *name,
 }
 
 /* "ready" is for those who were there when it was made. When all of them have
- * gone it is of a time that is over: it lets nobody in, and is deleted. Whoever
- * does so at the same time as others may delete a new one, too, but looks then
- * again, and makes it again if there are enough. */
+ * gone it is of a time that is over: it lets nobody in, and is deleted. A
+ * member that does so at the same time as others may delete a new one, too, but
+ * looks then again, and makes it again if there are enough. */
 static int judge_open(const zkr_double_barrier *m, const struct zkr_reply *list,
                       int64_t deadline)
 {

@@ -23,7 +23,7 @@ int zkr__node_create(zkr_session *s, const char *path, const void *data,
     return rc;
 }
 
-/* What the two outcomes are together, of a request that was made again because
+/* Returns the outcome of a request together with that of its repetition, where
  * the first one is unknown. The answer to the second says that no earlier
  * request of the session comes after it; anything else says nothing of the
  * first. */

@@ -217,7 +217,7 @@ enum zkr_grant_event_kind {
 
 /** An event of a grant. */
 struct zkr_grant_event {
-    enum zkr_grant_event_kind kind;  /**< What has happened. */
+    enum zkr_grant_event_kind kind;  /**< The kind of event. */
     enum zkr_grant_state_kind state; /**< At that time. */
     enum zkr_loss loss; /**< If state is LOST: why, as far as is known now. */
 };

@@ -76,7 +76,7 @@ enum zkr_leader_event_kind {
 
 /** An event of an election. */
 struct zkr_leader_event {
-    enum zkr_leader_event_kind kind; /**< What has happened. */
+    enum zkr_leader_event_kind kind; /**< The kind of event. */
     int error;     /**< Of FAILED: one of those of zkr_mutex_acquire(), such as
                         ZKR_ZNOAUTH, ZKR_EEXHAUSTED, ZKR_ECLOSED. */
     int64_t token; /**< Of the term; 0 of FAILED. */

@@ -74,7 +74,7 @@ struct zkr_participant {
                              semaphore; "holder" of an unfair mutex; "x-" of
                            ZooKeeper's C recipe, "ex" and "sh" of zk-ruby, which
                            no other client waits for; "" when foreign. */
-    enum zkr_participant_kind kind; /**< What it wants, by its name. */
+    enum zkr_participant_kind kind; /**< Its wish, by its name. */
     bool holds;         /**< True if no contender that it must wait for is
                              before it. */
     size_t waits_for;   /**< Index of the contender that it waits for; SIZE_MAX

@@ -34,7 +34,7 @@ enum zkr_retry_kind {
 
 /** All zero is the default policy. */
 struct zkr_retry {
-    enum zkr_retry_kind kind; /**< What the other members mean. */
+    enum zkr_retry_kind kind; /**< The meaning of the others. */
     uint32_t base_ms;         /**< First delay; at least 1 for FIXED, EXPON. */
     uint32_t cap_ms;          /**< Longest delay; 0 is 2000. */
     uint32_t max_retries;     /**< Attempts after the first; 0 is no limit. */

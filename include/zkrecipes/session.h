@@ -150,14 +150,14 @@ struct zkr_session_opts {
                                not ask for it. */
     const char *tls_key;  /**< File: the private key of tls_cert. */
     const char *tls_password; /**< Of tls_key; default: it has none. Copied. */
-    enum zkr_tls_verify tls_verify; /**< What is checked. */
+    enum zkr_tls_verify tls_verify; /**< The check. */
     uint32_t reserved;              /**< Zero. */
 
     /* SASL: with any of these, and then with sasl_mechanism. Not together with
      * TLS: the client cannot do both. */
     const char *sasl_mechanism;     /**< Such as "DIGEST-MD5" or "GSSAPI". */
     const char *sasl_service;       /**< Default "zookeeper". */
-    const char *sasl_host;          /**< What the servers call themselves.
+    const char *sasl_host;          /**< The servers' name for themselves.
                                          Default: "zk-sasl-md5" for DIGEST-MD5,
                                          as ZooKeeper does; otherwise the
                                          address of the server. */
