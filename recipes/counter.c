@@ -10,10 +10,12 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/output.h"
+#include "links.h"
 #include "lock/lock.h"
 #include "mutex_recipe.h"
 #include "node.h"
 #include "number.h"
+#include "session/await.h"
 #include "session/client.h"
 
 #define PROMOTE_AFTER 10
@@ -31,8 +33,7 @@ struct zkr_counter {
 /* A change: what the caller wants, and what has come of it. */
 struct change {
     const zkr_counter *counter;
-    int64_t timeout_ms; /* of the caller */
-    int64_t deadline;
+    struct zkr__patience until;
     bool compares;    /* writes `operand` over `expected`; else adds it */
     int64_t expected; /* by a change that compares */
     int64_t operand;
@@ -128,6 +129,22 @@ static int parse(const zkr_counter *c, const struct zkr_reply *reply,
                      noun, c->path, reply->len, c->size);
 }
 
+/* The server's version is a number of 32 bits that wraps. The next write cannot
+ * expect one below zero: -1 means any version in the protocol, and the client
+ * library refuses lower ones. */
+static int take_version(const zkr_counter *c, int32_t version,
+                        int32_t *ret_version)
+{
+    *ret_version = version;
+    if (version >= 0)
+        return ZKR_OK;
+    return zkr__fail(ZKR_EEXHAUSTED,
+                     "%s '%.300s': the versions of its node are used up, it is "
+                     "at %d",
+                     noun, c->path, (int)version);
+}
+
+/* `ret_version` may be NULL. */
 static int read_node(const zkr_counter *c, int64_t deadline, int64_t *ret_value,
                      int32_t *ret_version)
 {
@@ -137,13 +154,15 @@ static int read_node(const zkr_counter *c, int64_t deadline, int64_t *ret_value,
 
     if (rc == ZKR_ZNONODE) {
         *ret_value = 0;
-        *ret_version = ZKR_COUNTER_ABSENT;
+        if (ret_version != NULL)
+            *ret_version = ZKR_COUNTER_ABSENT;
         return ZKR_OK;
     }
     if (rc != ZKR_OK)
         return rc;
     rc = parse(c, reply, ret_value);
-    *ret_version = reply->stat.version;
+    if (rc == ZKR_OK && ret_version != NULL)
+        rc = take_version(c, reply->stat.version, ret_version);
     zkr_reply_free(reply);
     return rc;
 }
@@ -186,12 +205,12 @@ static int decide(struct change *ch)
 static int go_round(struct change *ch)
 {
     int32_t version;
-    int rc = read_node(ch->counter, ch->deadline, &ch->found, &version);
+    int rc = read_node(ch->counter, ch->until.deadline, &ch->found, &version);
 
     if (rc == ZKR_OK)
         rc = decide(ch);
     if (rc == ZKR_OK)
-        rc = write_node(ch->counter, ch->wanted, version, ch->deadline);
+        rc = write_node(ch->counter, ch->wanted, version, ch->until.deadline);
     return rc;
 }
 
@@ -215,11 +234,17 @@ static int go_round_caught_up(struct change *ch)
     if (!is_by_the_number(rc) || ch->caught_up)
         return rc;
     rc = zkr__session_ask(ch->counter->session, ZKR__SYNC("/"), NULL,
-                          ch->deadline, NULL);
+                          ch->until.deadline, NULL);
     if (rc != ZKR_OK)
         return rc;
     ch->caught_up = true;
     return go_round(ch);
+}
+
+static int give_up(const zkr_counter *c)
+{
+    return zkr__fail(ZKR_ETIMEDOUT, "%s '%.300s': others were faster", noun,
+                     c->path);
 }
 
 /* After an unknown outcome there is no other round: it might count twice. */
@@ -228,9 +253,8 @@ static int go_rounds(struct change *ch, uint32_t rounds)
     int rc = go_round_caught_up(ch);
 
     while (is_in_vain(rc) && --rounds > 0) {
-        if (zkr__clock_now() >= ch->deadline)
-            return zkr__fail(ZKR_ETIMEDOUT, "%s '%.300s': others were faster",
-                             noun, ch->counter->path);
+        if (zkr__clock_now() >= ch->until.deadline)
+            return give_up(ch->counter);
         rc = go_round_caught_up(ch);
     }
     return rc;
@@ -240,9 +264,8 @@ static int go_rounds(struct change *ch, uint32_t rounds)
 static int go_rounds_under_mutex(struct change *ch)
 {
     zkr_grant *grant;
-    int rc = zkr_mutex_acquire(
-        ch->counter->mutex,
-        ch->timeout_ms == 0 ? 0 : zkr__clock_left_ms(ch->deadline), &grant);
+    int rc = zkr__lock_acquire_until(zkr__mutex_link(ch->counter->mutex).lock,
+                                     &zkr__mutex_recipe, &ch->until, &grant);
 
     if (rc != ZKR_OK)
         return rc;
@@ -251,12 +274,12 @@ static int go_rounds_under_mutex(struct change *ch)
     return rc;
 }
 
-static int make_change(struct change *ch)
+static int make_change(struct change *ch, int64_t timeout_ms)
 {
     const zkr_counter *c = ch->counter;
     int rc;
 
-    ch->deadline = zkr__session_deadline(c->session, ch->timeout_ms);
+    ch->until = zkr__patience(c->session, timeout_ms);
     rc = go_rounds(ch, c->mutex == NULL ? UINT32_MAX : c->promote_after);
     return is_in_vain(rc) ? go_rounds_under_mutex(ch) : rc;
 }
@@ -275,7 +298,7 @@ enum zkr_error zkr_counter_get(zkr_counter *c, int64_t timeout_ms,
         rc = check(c);
     if (rc == ZKR_OK)
         rc = read_node(c, zkr__session_deadline(c->session, timeout_ms), &value,
-                       &version);
+                       ret_version == NULL ? NULL : &version);
     if (rc != ZKR_OK)
         return rc;
     *ret_value = value;
@@ -287,14 +310,12 @@ enum zkr_error zkr_counter_get(zkr_counter *c, int64_t timeout_ms,
 enum zkr_error zkr_counter_add(zkr_counter *c, int64_t delta,
                                int64_t timeout_ms, int64_t *ret_after)
 {
-    struct change add = { .counter = c,
-                          .timeout_ms = timeout_ms,
-                          .operand = delta };
+    struct change add = { .counter = c, .operand = delta };
     int rc = check(c);
 
     ZKR__OUTPUT_IF_ANY(ret_after);
     if (rc == ZKR_OK)
-        rc = make_change(&add);
+        rc = make_change(&add, timeout_ms);
     if (rc == ZKR_OK && ret_after != NULL)
         *ret_after = add.wanted;
     return rc;
@@ -314,17 +335,15 @@ enum zkr_error zkr_counter_compare_and_set(zkr_counter *c, int64_t expected,
                                            int64_t wanted, int64_t timeout_ms,
                                            int64_t *ret_found)
 {
-    struct change set = { .counter = c,
-                          .timeout_ms = timeout_ms,
-                          .compares = true,
-                          .expected = expected,
-                          .operand = wanted };
+    struct change set = {
+        .counter = c, .compares = true, .expected = expected, .operand = wanted
+    };
     int rc = ZKR__OUTPUT(ret_found);
 
     if (rc == ZKR_OK)
         rc = check_value(c, wanted);
     if (rc == ZKR_OK)
-        rc = make_change(&set);
+        rc = make_change(&set, timeout_ms);
     if (rc != ZKR_OK && rc != IS_ANOTHER)
         return rc;
     *ret_found = set.found;
@@ -349,5 +368,5 @@ enum zkr_error zkr_counter_set(zkr_counter *c, int64_t value, int32_t version,
         rc = write_node(
             c, value, rc == ZKR_ZNONODE ? ZKR_COUNTER_ABSENT : ZKR_ANY_VERSION,
             deadline);
-    return rc;
+    return version == ZKR_ANY_VERSION && is_in_vain(rc) ? give_up(c) : rc;
 }

@@ -20,16 +20,24 @@ int zkr__node_create(zkr_session *s, const char *path, const void *data,
             rc = zkr__session_ask(s, ZKR__CREATE(path, data, len), opts,
                                   deadline, NULL);
     } while (rc == ZKR_ZNONODE && zkr__clock_now() < deadline);
+    if (rc == ZKR_ZNONODE)
+        return zkr__fail(ZKR_ETIMEDOUT,
+                         "'%.300s': its parents were deleted again until the "
+                         "deadline",
+                         path);
     return rc;
 }
 
-/* Returns the outcome of a request together with that of its repetition, where
- * the first one is unknown. The answer to the second says that no earlier
- * request of the session comes after it; anything else says nothing of the
- * first. */
+/* Returns the outcome of both requests together: the second one was made
+ * because the outcome of the first is unknown. When the servers have answered
+ * the second, the first cannot be carried out any more. They carry out the
+ * requests of one session in order, and a connection that the session has left
+ * can add none: its own server has closed it, other servers refuse it
+ * (SESSIONMOVED). The end of the session has the same effect. Anything but an
+ * answer says nothing of the first request. */
 static int settle(const char *path, int rc)
 {
-    if (rc == ZKR_OK || rc == ZKR_ZNODEEXISTS || rc == ZKR_ZNONODE)
+    if (rc == ZKR_OK || rc == ZKR_ZNODEEXISTS || rc == ZKR_ETIMEDOUT)
         return rc;
     return zkr__fail(ZKR_EUNKNOWN, "'%.300s': unknown, and then %s", path,
                      zkr_strerror(rc));

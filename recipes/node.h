@@ -6,7 +6,8 @@
 #include <zkrecipes/client.h>
 
 /* Creates a node, and missing parents as containers. Errors: as of
- * zkr_session_create(), but ZKR_ENOCHROOT instead of ZKR_ZNONODE. */
+ * zkr_session_create(), but instead of ZKR_ZNONODE ZKR_ENOCHROOT, or
+ * ZKR_ETIMEDOUT when others delete the parents again until the deadline. */
 int zkr__node_create(zkr_session *s, const char *path, const void *data,
                      size_t len, const struct zkr_create_opts *opts,
                      int64_t deadline);

@@ -35,6 +35,14 @@
  * each of them. To be told of changes, as by a listener of SharedCount, see
  * zkr_session_watch().
  *
+ * The version of the node tells whether somebody has written. It is of one
+ * node: when the node is deleted and created again between the read and the
+ * write of a change, the new node may have the same version, and the change
+ * writes over its number. So set a counter that is in use to 0, and do not
+ * delete it. After 2^31 - 1 writes the versions are used up, and a change is
+ * ZKR_EEXHAUSTED. Then let all programs stop, read the number, delete the node,
+ * and set the number.
+ *
  * Time      @p timeout_ms: zkrecipes.h says what it means; also for the mutex.
  * Threads   Any, several at a time; not in a callback of the session
  *           (ZKR_EDEADLK). A program with its own loop may call them in that
@@ -43,13 +51,14 @@
  * Errors    ZKR_EUNKNOWN: see above.
  *           ZKR_EOVERFLOW: the number would not fit.
  *           ZKR_EDAMAGED: the node has data of another length.
- *           ZKR_ETIMEDOUT: until the deadline others were always faster, or had
- *           the mutex; with a timeout of 0 ZKR_EBUSY, when they had the mutex.
- *           ZKR_EUNREACHABLE: no answer before the deadline; nothing was sent
- *           that changes the number.
- *           ZKR_ZNOAUTH, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EINVAL, ZKR_EDEADLK,
- *           ZKR_ECLOSED, ZKR_ZAUTHFAILED, ZKR_EFORKED; of the mutex those of
- *           zkr_mutex_acquire().
+ *           ZKR_EEXHAUSTED: the versions of the node are used up, see above;
+ * not of a read without the version, nor of a set with ZKR_ANY_VERSION.
+ *           ZKR_ETIMEDOUT: until the deadline others were always faster,
+ * deleted the parents of the node, or had the mutex; with a timeout of 0
+ * ZKR_EBUSY, when they had the mutex. ZKR_EUNREACHABLE: no answer before the
+ * deadline; nothing was sent that changes the number. ZKR_ZNOAUTH,
+ * ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EINVAL, ZKR_EDEADLK, ZKR_ECLOSED,
+ * ZKR_ZAUTHFAILED, ZKR_EFORKED; of the mutex those of zkr_mutex_acquire().
  * Source    Curator DistributedAtomicLong, SharedCount.
  * Example   examples/counter.c
  */
@@ -123,8 +132,8 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_get(zkr_counter *counter,
 
 /**
  * Add @p delta, which may be negative. *ret_after (NULL is allowed) is the
- * number after the addition; nobody else is told the same one of an addition of
- * 1.
+ * number after the addition. As long as all only add 1, and nobody deletes the
+ * node, nobody else is told the same one.
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_add(zkr_counter *counter,
                                                       int64_t delta,

@@ -10,6 +10,7 @@
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
+#include "session/await.h"
 
 int zkr__lock_refuse_locked(const struct zkr__lock *lock,
                             const struct zkr__claim *c)
@@ -53,15 +54,19 @@ static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
 
 int zkr__lock_acquire_new(struct zkr__lock *lock,
                           const struct zkr__recipe *recipe,
-                          struct zkr__claim *beside, int64_t timeout_ms,
+                          struct zkr__claim *beside,
+                          const struct zkr__patience *until,
                           zkr_grant **ret_grant)
 {
+    int64_t timeout_ms = until->for_servers_only ? 0 : -1;
     struct zkr__claim *c;
     int rc = zkr__claim_new(lock, recipe, beside, zkr__thread_number(),
                             timeout_ms, &c);
 
     if (rc != ZKR_OK)
         return rc;
+    if (until->deadline < c->deadline)
+        c->deadline = until->deadline;
     zkr__session_lock(lock->session);
     rc = acquire_unlocks(c);
     zkr__session_unlock(lock->session);
@@ -75,21 +80,33 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant)
 {
-    uint64_t thread = zkr__thread_number();
-    struct zkr__claim *beside = NULL;
+    struct zkr__patience until;
     int rc = ZKR__OUTPUT(ret_grant);
 
     if (rc == ZKR_OK)
         rc = zkr__lock_check(lock, recipe->noun);
     if (rc != ZKR_OK)
         return rc;
+    until = zkr__patience(lock->session, timeout_ms);
+    return zkr__lock_acquire_until(lock, recipe, &until, ret_grant);
+}
+
+int zkr__lock_acquire_until(struct zkr__lock *lock,
+                            const struct zkr__recipe *recipe,
+                            const struct zkr__patience *until,
+                            zkr_grant **ret_grant)
+{
+    uint64_t thread = zkr__thread_number();
+    struct zkr__claim *beside = NULL;
+    int rc;
+
     zkr__session_lock(lock->session);
     rc = zkr__hold_again_locked(lock, recipe, thread, ret_grant);
     if (rc == ZKR_ENOTHELD)
         beside = zkr__downgrade_find_locked(lock, recipe, thread);
     zkr__session_unlock(lock->session);
     if (rc == ZKR_ENOTHELD)
-        rc = zkr__lock_acquire_new(lock, recipe, beside, timeout_ms, ret_grant);
+        rc = zkr__lock_acquire_new(lock, recipe, beside, until, ret_grant);
     if (beside != NULL)
         zkr__claim_unref(beside);
     return rc;

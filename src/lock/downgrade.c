@@ -10,6 +10,7 @@
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
+#include "session/await.h"
 
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
                                               const struct zkr__recipe *recipe,
@@ -54,6 +55,7 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              const struct zkr__recipe *recipe,
                              zkr_grant *beside, zkr_grant **ret_grant)
 {
+    struct zkr__patience until;
     bool refused;
     int rc = ZKR__OUTPUT(ret_grant);
 
@@ -61,6 +63,7 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
         rc = zkr__lock_check(lock, recipe->noun);
     if (rc != ZKR_OK)
         return rc;
+    until = zkr__patience(lock->session, 0);
     zkr__session_lock(lock->session);
     rc = check_beside_locked(lock, recipe, beside);
     refused = rc != ZKR_OK;
@@ -71,7 +74,7 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
     return rc != ZKR_ENOTHELD || refused
                ? rc
                : zkr__lock_acquire_new(lock, recipe, zkr__grant_claim(beside),
-                                       0, ret_grant);
+                                       &until, ret_grant);
 }
 
 /* A node at the place of another that we have: it counts only if the other was

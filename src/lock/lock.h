@@ -13,6 +13,8 @@
 #include "session/locked.h"
 #include "session/session.h"
 
+struct zkr__patience;
+
 struct zkr__lock { /* set once, but for refs, record, holds and counters */
     atomic_uint refs;
     struct zkr_session *session;
@@ -108,6 +110,12 @@ void zkr__lock_unref(struct zkr__lock *lock);
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant);
 
+/* The same for a call that does more than this before its deadline. */
+int zkr__lock_acquire_until(struct zkr__lock *lock,
+                            const struct zkr__recipe *recipe,
+                            const struct zkr__patience *until,
+                            zkr_grant **ret_grant);
+
 int zkr__lock_acquire_async(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,
                             int64_t timeout_ms, zkr_acquire_fn fn, void *user,
@@ -121,7 +129,8 @@ int zkr__lock_refuse_locked(const struct zkr__lock *lock,
  * whose place to stand, or NULL. */
 int zkr__lock_acquire_new(struct zkr__lock *lock,
                           const struct zkr__recipe *recipe,
-                          struct zkr__claim *beside, int64_t timeout_ms,
+                          struct zkr__claim *beside,
+                          const struct zkr__patience *until,
                           zkr_grant **ret_grant);
 
 /* downgrade.c: acquire at the place of a grant that the caller has of this

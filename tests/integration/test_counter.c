@@ -471,6 +471,39 @@ a_mutex_that_others_have_is_waited_for_until_the_deadline(void **state)
     close_session(others);
 }
 
+/* The try for the mutex began with a time of its own, after the rounds. */
+static void with_a_timeout_of_0_there_is_one_deadline_for_all(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *brief;
+    zkr_counter *c;
+
+    (void)state;
+    opts.session_timeout_ms = SESSION_MS;
+    opts.reply_timeout_ms = 3000;
+    ok(zkr_session_open(proxy_hosts(proxy), &opts, &brief));
+    c = new_promoted(brief, 2);
+    (void)add(c, 1);
+    for (int time = 0; time < TWICE; time++) {
+        struct stopwatch *w;
+
+        in_vain();
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
+        proxy_set_latency(proxy, 350);
+        w = stopwatch_start();
+        assert_int_not_equal(zkr_counter_add(c, 1, 0, NULL), ZKR_OK);
+        assert_true(stopwatch_says(w, 1000, 4000));
+        assert_true(proxy_rule_done(proxy)); /* it was at the mutex */
+        proxy_set_latency(proxy, 0);
+        proxy_release(proxy);
+        settle(brief);
+        wait_children(lock_path, 0);
+    }
+    assert_int_equal(value_of(c), 1);
+    zkr_counter_free(c);
+    close_session(brief);
+}
+
 /* -- faults ---------------------------------------------------------------- */
 
 static void an_unknown_add_is_not_made_again(void **state)
@@ -691,6 +724,7 @@ static int run_group(void)
         TEST(threads_with_the_mutex_count_exactly),
         TEST(after_some_rounds_in_vain_there_is_a_mutex),
         TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline),
+        TEST(with_a_timeout_of_0_there_is_one_deadline_for_all),
         TEST(an_unknown_add_is_not_made_again),
         TEST(a_silent_server_costs_no_more_than_the_deadline),
         TEST(parents_are_made_in_the_next_session),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with answers that no server should send (names that lead elsewhere,
- * nodes that cannot be ours), and without events that some servers do not send
- * (those of a node that may not be read). */
+ * nodes that cannot be ours), or that come once in 2^31 times, and without
+ * events that some servers do not send (those of a node that may not be read).
+ */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -9,8 +10,9 @@
 
 #include <zookeeper/proto.h>
 
+#include "base/clock.h"
 #include "proxy.h"
-#include "zk/zk.h"
+#include "session/client.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
@@ -28,12 +30,21 @@ static zkr_mutex *m;
 static char path[64];
 
 /* The next matching answer is changed; see meson.build. */
-static atomic_int wrong_path, wrong_czxid, wrong_child, no_events;
+static atomic_int wrong_path, wrong_czxid, wrong_child, no_events, no_parent;
+static atomic_int version; /* of all nodes with eight bytes; 0: their own */
 
 void __real_zkr__op_on_reply(struct zkr__op *op,
                              const struct zkr__zk_reply *reply);
 void __wrap_zkr__op_on_reply(struct zkr__op *op,
                              const struct zkr__zk_reply *reply);
+int __real_zkr__session_ask(struct zkr_session *session,
+                            const struct zkr__zk_request *asked,
+                            const struct zkr_create_opts *opts,
+                            int64_t deadline, struct zkr_reply **ret_reply);
+int __wrap_zkr__session_ask(struct zkr_session *session,
+                            const struct zkr__zk_request *asked,
+                            const struct zkr_create_opts *opts,
+                            int64_t deadline, struct zkr_reply **ret_reply);
 void __real_zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
 void __wrap_zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
 
@@ -62,7 +73,23 @@ void __wrap_zkr__op_on_reply(struct zkr__op *op,
         changed.names = names;
         changed.name_count = 2;
     }
+    if (reply->data_len == 8 && atomic_load(&version) != 0)
+        changed.stat.version = atomic_load(&version);
     __real_zkr__op_on_reply(op, &changed);
+}
+
+/* The answer comes right before the deadline: the parents have gone again. */
+int __wrap_zkr__session_ask(struct zkr_session *session,
+                            const struct zkr__zk_request *asked,
+                            const struct zkr_create_opts *opts,
+                            int64_t deadline, struct zkr_reply **ret_reply)
+{
+    if (asked->type != ZKR__ZK_CREATE || !take_one(&no_parent))
+        return __real_zkr__session_ask(session, asked, opts, deadline,
+                                       ret_reply);
+    while (zkr__clock_now() < deadline)
+        sleep_ms(1);
+    return ZKR_ZNONODE;
 }
 
 void __wrap_zkr__watch_on_event(struct zkr__watch *watch, bool deleted)
@@ -90,6 +117,8 @@ static int teardown(void **state)
     atomic_store(&wrong_czxid, 0);
     atomic_store(&wrong_child, 0);
     atomic_store(&no_events, 0);
+    atomic_store(&no_parent, 0);
+    atomic_store(&version, 0);
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
     proxy_stop(proxy);
@@ -134,6 +163,67 @@ static void a_node_that_nothing_created_is_not_ours(void **state)
     (void)state;
     atomic_store(&wrong_czxid, 1);
     is_refused_and_leaves_nothing();
+}
+
+/* The version of a node wraps after 2^31 writes. One below zero was expected,
+ * as "any version" (the add was lost), or taken for a node that is not there.
+ */
+static void a_version_below_zero_is_not_expected(void **state)
+{
+    static const int versions[] = { -1, -2, -3, INT32_MIN };
+    char node[128];
+    zkr_counter *c;
+    int64_t value;
+    int32_t found;
+
+    (void)state;
+    (void)snprintf(node, sizeof(node), "%s-number", path);
+    ok(zkr_counter_new(s, node, NULL, &c));
+    ok(zkr_counter_add(c, 5, SOON_MS, NULL));
+    for (size_t i = 0; i < 4; i++) {
+        atomic_store(&version, versions[i]);
+        proxy_reset_counts(proxy);
+        assert_int_equal(zkr_counter_add(c, 1, SOON_MS, NULL), ZKR_EEXHAUSTED);
+        assert_non_null(strstr(zkr_error_detail(), node));
+        assert_int_equal(zkr_counter_compare_and_set(c, 5, 6, SOON_MS, &value),
+                         ZKR_EEXHAUSTED);
+        assert_int_equal(zkr_counter_get(c, SOON_MS, &value, &found),
+                         ZKR_EEXHAUSTED);
+        assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 0);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
+        ok(zkr_counter_get(c, SOON_MS, &value, NULL));
+        assert_int_equal(value, 5);
+        ok(zkr_counter_set(c, 5, ZKR_ANY_VERSION, SOON_MS));
+    }
+    atomic_store(&version, 0);
+    ok(zkr_counter_add(c, 1, SOON_MS, &value));
+    assert_int_equal(value, 6);
+    zkr_counter_free(c);
+}
+
+/* The caller was told ZNONODE, which says nothing of what it asked for. */
+static void parents_that_go_again_and_again_are_told(void **state)
+{
+    char node[128];
+    zkr_barrier *b;
+    zkr_counter *c;
+
+    (void)state;
+    (void)snprintf(node, sizeof(node), "%s-parent/node", path);
+    ok(zkr_barrier_new(s, node, &b));
+    ok(zkr_counter_new(s, node, NULL, &c));
+    for (int time = 0; time < 2; time++) {
+        atomic_store(&no_parent, 1);
+        assert_int_equal(zkr_barrier_set(b, 100), ZKR_ETIMEDOUT);
+        assert_non_null(strstr(zkr_error_detail(), node));
+        atomic_store(&no_parent, 1);
+        assert_int_equal(zkr_counter_add(c, 1, 100, NULL), ZKR_ETIMEDOUT);
+        atomic_store(&no_parent, 1);
+        assert_int_equal(zkr_counter_set(c, 1, ZKR_COUNTER_ABSENT, 100),
+                         ZKR_ETIMEDOUT);
+    }
+    zkr_barrier_free(b);
+    zkr_counter_free(c);
 }
 
 static bool has_stopped_watching(void *unused)
@@ -214,6 +304,8 @@ static int run_group(void)
         TEST(a_child_that_is_a_path_is_not_followed),
         TEST(a_node_of_another_name_is_not_ours),
         TEST(a_node_that_nothing_created_is_not_ours),
+        TEST(a_version_below_zero_is_not_expected),
+        TEST(parents_that_go_again_and_again_are_told),
         TEST(without_events_a_node_is_looked_for_again),
         TEST(without_events_a_holder_learns_that_its_node_has_gone),
     };
