@@ -103,7 +103,7 @@ static void on_changed(struct zkr__observer *observer)
 
 static int campaign_locked(zkr_leader *l) ZKR__LOCKED
 {
-    int rc = zkr__claim_new(l->lock, &recipe, NULL, 0, -1, &l->claim);
+    int rc = zkr__claim_new(l->lock, &recipe, NULL, NULL, -1, &l->claim);
 
     if (rc != ZKR_OK)
         return rc;
@@ -125,6 +125,16 @@ static struct zkr__claim *detach_locked(zkr_leader *l) ZKR__LOCKED
     return c;
 }
 
+/* The program may have handles of the grant: they do not prolong the term. */
+static void end_term_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    if (zkr__grant_is_ours(&c->grant)) {
+        (void)zkr__hold_drop_locked(c);
+        zkr__claim_release_locked(c);
+    }
+    zkr__grant_free_locked(&c->grant);
+}
+
 /* Gives up what it is on its way to, or has. */
 static void drop_locked(struct zkr__claim *c) ZKR__LOCKED
 {
@@ -132,7 +142,7 @@ static void drop_locked(struct zkr__claim *c) ZKR__LOCKED
         return;
     zkr__claim_give_up_locked(c, ZKR_ECANCELED, "left");
     if (is_granted(c))
-        zkr__grant_free_locked(&c->grant);
+        end_term_locked(c);
     else
         zkr__claim_unref(c);
 }

@@ -16,7 +16,7 @@
 
 struct member {
     struct zkr__link link;
-    const zkr_semaphore *semaphore; /* the link is its turn; or NULL */
+    zkr_semaphore *semaphore; /* the link is its turn; or NULL */
 };
 
 struct zkr_multi_lock {
@@ -104,7 +104,7 @@ static int insert(zkr_multi_lock *lock, const struct member *member)
 }
 
 static int add(zkr_multi_lock *lock, struct zkr__link link,
-               const zkr_semaphore *semaphore)
+               zkr_semaphore *semaphore)
 {
     struct member member = { link, semaphore };
     int rc = check(lock);
@@ -184,9 +184,27 @@ static struct zkr__link *new_links(const zkr_multi_lock *lock,
     return links;
 }
 
+/* The limit of a semaphore may have changed since it was added. */
+static int check_permits(const zkr_multi_lock *lock)
+{
+    int rc = ZKR_OK;
+
+    for (size_t i = 0; i < lock->count && rc == ZKR_OK; i++) {
+        const struct member *m = &lock->members[i];
+
+        if (m->semaphore != NULL)
+            rc = zkr__semaphore_check(m->semaphore, m->link.gate);
+    }
+    return rc;
+}
+
 static int begin(const zkr_multi_lock *lock, struct zkr__link **ret_links,
                  size_t *ret_count)
 {
+    int rc = check_permits(lock);
+
+    if (rc != ZKR_OK)
+        return rc;
     if (lock->count == 0)
         return zkr__fail(ZKR_EINVAL, NOUN ": it has no locks");
     *ret_links = new_links(lock, ret_count);

@@ -167,10 +167,15 @@ static void look_again(struct zkr__claim *c, void *leases)
     zkr__claim_wait_for_any_locked(c, "the limit has changed");
 }
 
-static void set_limit(struct zkr__lock *leases, uint32_t limit)
+/* An acquire of more permits than there will be would keep its turn for ever.
+ */
+static void set_limit(zkr_semaphore *semaphore, uint32_t limit)
 {
+    struct zkr__lock *leases = semaphore->leases;
+
     zkr__session_lock(leases->session);
     leases->limit = limit;
+    zkr__chains_limit_locked(&semaphore->chains, limit);
     zkr__locks_each_claim_locked(leases->session, look_again, leases);
     zkr__session_unlock(leases->session);
 }
@@ -195,7 +200,7 @@ static void on_limit(int error, const struct zkr_reply *reply,
 
     (void)why;
     if (error == ZKR_OK && read_limit(reply, &limit))
-        set_limit(semaphore->leases, limit);
+        set_limit(semaphore, limit);
 }
 
 /* The number that is there counts, also when another program has created it. */
@@ -305,7 +310,9 @@ enum zkr_error zkr_semaphore_new(zkr_session *session, const char *path,
     if (rc == ZKR_OK)
         rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, NOUN);
     if (rc == ZKR_OK && (limit == 0 || limit > ZKR_SEMAPHORE_MAX))
-        rc = zkr__fail(ZKR_EINVAL, NOUN ": a limit of %u", limit);
+        rc = zkr__fail(ZKR_EINVAL,
+                       NOUN ": a limit of %u; at least 1, at most %d", limit,
+                       ZKR_SEMAPHORE_MAX);
     if (rc != ZKR_OK)
         return rc;
     semaphore = calloc(1, sizeof(*semaphore));
@@ -358,8 +365,10 @@ int zkr__semaphore_check(zkr_semaphore *semaphore, uint32_t permits)
     limit = zkr_semaphore_limit(semaphore);
     if (permits == 0 || permits > ZKR_SEMAPHORE_MAX ||
         (permits > 1 && permits > limit))
-        return zkr__fail(ZKR_EINVAL, NOUN " '%s': %u permits of %u",
-                         semaphore->leases->path, permits, limit);
+        return zkr__fail(
+            ZKR_EINVAL,
+            NOUN " '%s': %u permits; at least 1, at most the limit of %u",
+            semaphore->leases->path, permits, limit);
     return ZKR_OK;
 }
 
@@ -384,11 +393,12 @@ enum zkr_error zkr_semaphore_acquire_many(zkr_semaphore *semaphore,
     struct zkr__link *links;
     int rc = ZKR__OUTPUT(ret_grants);
 
+    if (rc == ZKR_OK && permits <= ZKR_SEMAPHORE_MAX)
+        memset(ret_grants, 0, permits * sizeof(*ret_grants));
     if (rc == ZKR_OK)
         rc = zkr__semaphore_check(semaphore, permits);
     if (rc != ZKR_OK)
         return rc;
-    memset(ret_grants, 0, permits * sizeof(*ret_grants));
     links = new_links(semaphore, permits);
     if (links == NULL)
         return ZKR_ENOMEM;

@@ -124,8 +124,8 @@ ZKR_API size_t zkr_multi_lock_count(const zkr_multi_lock *lock);
 
 /**
  * Wait until all locks are granted. @p ret_grants is an array of
- * zkr_multi_lock_count() grants, in the order of the paths of the locks
- * (zkr_grant_node() tells); on error all of them are NULL.
+ * zkr_multi_lock_count() grants, but at least one, in the order of the paths of
+ * the locks (zkr_grant_node() tells); on error all of them are NULL.
  *
  * Time      @p timeout_ms, for all together: zkrecipes.h says what it means. A
  *           try (0) tries each, and fails with ZKR_EBUSY at the first that is

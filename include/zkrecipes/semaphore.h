@@ -91,9 +91,11 @@ struct zkr_semaphore_opts {
  * and, where that node is missing, creates it with @p limit, and its parents.
  * From then on a change of that node changes the limit, as soon as the
  * session hears of it, in a callback of the session: with an event loop of your
- * own, zkr_session_dispatch() runs it. Permits that are held stay held when the
- * limit gets smaller. A node that is deleted, or has other data, changes
- * nothing.
+ * own, zkr_session_dispatch() runs it. Permits that are held stay held when
+ * the limit gets smaller. An acquire of several that waits and cannot be
+ * granted any more then ends with ZKR_EINVAL; one through a multi-lock waits
+ * on. A negative number is a limit of 0. A node that is deleted, or whose data
+ * is not 4 bytes, changes nothing. The node must not be below @p path.
  *
  * Paths as for zkr_mutex_new(); @p path itself gets two children.
  *
@@ -138,8 +140,9 @@ zkr_semaphore_acquire(zkr_semaphore *semaphore, int64_t timeout_ms,
 
 /**
  * Wait until that many permits are granted: all or none. @p ret_grants is an
- * array of as many, which are the caller's on success, and NULL on error;
- * zkr_grants_release() and zkr_grants_free() end all of them.
+ * array of as many, but at least one. They are the caller's on success, and
+ * NULL on error (not those beyond ZKR_SEMAPHORE_MAX); zkr_grants_release() and
+ * zkr_grants_free() end all of them.
  *
  * Errors    As zkr_semaphore_acquire(); ZKR_EINVAL also for 0 permits, and for
  *           more than the limit is now.
@@ -169,7 +172,7 @@ zkr_semaphore_acquire_many_async(zkr_semaphore *semaphore, uint32_t permits,
  */
 ZKR_API enum zkr_error zkr_semaphore_cancel(zkr_semaphore *semaphore);
 
-/** The limit as it is known now. 0 for NULL and after fork. */
+/** The limit as it is known now; 0 also for NULL and after fork. */
 ZKR_API uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore);
 
 /** The path as it was given. Valid until the semaphore is freed; NULL for

@@ -12,6 +12,7 @@
 int zkr__mtx_init(struct zkr__mtx *mtx)
 {
     mtx->held = false;
+    mtx->put_off = NULL;
     return pthread_mutex_init(&mtx->m, NULL);
 }
 
@@ -43,6 +44,7 @@ void zkr__mtx_unlock(struct zkr__mtx *mtx)
     int cancel = mtx->cancel;
 
     assert(zkr__mtx_mine(mtx));
+    (void)zkr__mtx_catch_up(mtx);
     mtx->held = false;
     (void)pthread_mutex_unlock(&mtx->m);
     zkr__thread_cancel_restore(cancel);
@@ -73,6 +75,8 @@ bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
     int cancel = mtx->cancel;
     int rc = 0;
 
+    if (zkr__mtx_catch_up(mtx))
+        return true;
     mtx->held = false;
     if (deadline == ZKR__NEVER) {
         (void)pthread_cond_wait(cond, &mtx->m);

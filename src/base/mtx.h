@@ -15,12 +15,29 @@ struct ZKR__CAPABILITY("mutex") zkr__mtx {
     pthread_t owner; /* under m, as the next member */
     int cancel;      /* whether the thread may be cancelled otherwise */
     bool held;
+    /* What is put off until the mutex is released: runs once, on the thread
+     * that has it, and may put off more. NULL: nothing. */
+    void (*put_off)(struct zkr__mtx *mtx);
 };
 
 int zkr__mtx_init(struct zkr__mtx *mtx);
 void zkr__mtx_done(struct zkr__mtx *mtx);
 void zkr__mtx_lock(struct zkr__mtx *mtx) ZKR__ACQUIRES(mtx) ZKR__NO_ANALYSIS;
 void zkr__mtx_unlock(struct zkr__mtx *mtx) ZKR__RELEASES(mtx) ZKR__NO_ANALYSIS;
+
+/* Called before the mutex is released. Returns whether anything was put off. */
+static inline bool zkr__mtx_catch_up(struct zkr__mtx *mtx)
+{
+    void (*put_off)(struct zkr__mtx *);
+    bool any = false;
+
+    while ((put_off = mtx->put_off) != NULL) {
+        mtx->put_off = NULL;
+        put_off(mtx);
+        any = true;
+    }
+    return any;
+}
 
 /* Tells whether the calling thread holds the mutex. For assertions only:
  * without the mutex it reads members that another thread may be writing. */
@@ -30,7 +47,8 @@ bool zkr__mtx_mine(const struct zkr__mtx *mtx);
 int zkr__cond_init(pthread_cond_t *cond);
 
 /* Waits for a signal or the instant. Returns false when the instant has
- * passed. */
+ * passed. It may return early: always, when something was put off, because that
+ * may be what the caller waits for. */
 bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                     int64_t deadline);
 

@@ -8,8 +8,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/thread_cancel.h"
 
 struct start {
     const char *name;
@@ -61,4 +63,18 @@ uint64_t zkr__thread_number(void)
     if (number == 0)
         number = atomic_fetch_add(&last, 1) + 1;
     return number;
+}
+
+/* It calls the system, where a thread could be cancelled. */
+const struct zkr__thread_id *zkr__thread_me(void)
+{
+    static _Thread_local struct zkr__thread_id me;
+    int cancel = zkr__thread_cancel_disable();
+
+    me.number = zkr__thread_number();
+    me.tid = gettid();
+    if (pthread_getname_np(pthread_self(), me.name, sizeof(me.name)) != 0)
+        me.name[0] = '\0';
+    zkr__thread_cancel_restore(cancel);
+    return &me;
 }

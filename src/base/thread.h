@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* `name` is constant. Returns ZKR_OK, ZKR_ENOMEM or ZKR_ESYSTEM. */
 int zkr__thread_start(pthread_t *thread, const char *name,
@@ -13,5 +14,15 @@ int zkr__thread_start(pthread_t *thread, const char *name,
 /* Returns the number of the calling thread, from 1. A pthread_t is used again
  * when its thread has ended, and a new thread must not inherit a lock. */
 uint64_t zkr__thread_number(void);
+
+/* A thread, as others may name it. */
+struct zkr__thread_id {
+    uint64_t number; /* zkr__thread_number() */
+    pid_t tid;
+    char name[16];
+};
+
+/* The calling thread; valid until it asks again. */
+const struct zkr__thread_id *zkr__thread_me(void);
 
 #endif

@@ -60,8 +60,8 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 {
     int64_t timeout_ms = until->for_servers_only ? 0 : -1;
     struct zkr__claim *c;
-    int rc = zkr__claim_new(lock, recipe, beside, zkr__thread_number(),
-                            timeout_ms, &c);
+    int rc =
+        zkr__claim_new(lock, recipe, beside, zkr__thread_me(), timeout_ms, &c);
 
     if (rc != ZKR_OK)
         return rc;
@@ -133,7 +133,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
 
     ZKR__OUTPUT_IF_ANY(ret_request);
     if (rc == ZKR_OK)
-        rc = zkr__claim_new(lock, recipe, NULL, 0, timeout_ms, &c);
+        rc = zkr__claim_new(lock, recipe, NULL, NULL, timeout_ms, &c);
     if (rc != ZKR_OK)
         return rc;
     c->outcome.fn = fn;

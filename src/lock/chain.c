@@ -3,7 +3,13 @@
  * all are granted, or none is kept.
  *
  * When the session ends, what the chain has is lost: it starts again in the
- * next session, unless its object fails then. */
+ * next session, unless its object fails then.
+ *
+ * A claim has its outcome in the middle of a step, of its own or of the line.
+ * There the chain only notes the outcome. It goes on before the session lock is
+ * released, when no step is under way: then it may end claims and begin them.
+ * So for all others who have the lock, a chain that is not decided has a claim
+ * that is not. */
 #include "lock/chain.h"
 
 #include <stdatomic.h>
@@ -18,6 +24,7 @@
 #include "lock/downgrade.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
+#include "lock/locks.h"
 
 struct step {
     struct zkr__link link;
@@ -29,7 +36,8 @@ struct zkr__chain {
     struct zkr_session *session;
     const char *noun;
     bool fail_on_session_loss;
-    uint64_t thread; /* that acquires; 0 of an asynchronous chain */
+    struct zkr__thread_id thread; /* that acquires; its number is 0 of an
+                                   * asynchronous chain */
     int64_t timeout_ms;
     int64_t deadline;
     struct zkr__told told;
@@ -41,10 +49,10 @@ struct zkr__chain {
     atomic_uint refs;
     /* under the session lock */
     struct zkr__list link; /* in the list of its object, until decided */
+    struct zkr__list due;  /* in locks->chains, when it is to go on */
     size_t at;             /* the step that is next, or that `present` is */
     struct zkr__claim *present;    /* has no outcome yet; NULL: none */
     struct zkr__observer observer; /* of that one */
-    bool going;                    /* inside of go_on_locked() */
     bool lost;                     /* `rc` is the end of a session */
     bool decided;
     int rc;
@@ -53,8 +61,6 @@ struct zkr__chain {
     struct zkr__notice notice;
     struct step steps[];
 };
-
-static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED;
 
 static void unref(struct zkr__chain *chain)
 {
@@ -80,13 +86,18 @@ static void set_detail(const struct zkr__chain *chain)
         zkr__error_set_detail(chain->detail);
 }
 
+static int hand_out_locked(struct zkr__chain *chain) ZKR__LOCKED;
+
 static void run_told(struct zkr__notice *notice)
 {
     struct zkr__chain *chain =
         ZKR__CONTAINER(notice, struct zkr__chain, notice);
     const struct zkr__told *told = &chain->told;
-    bool granted = chain->rc == ZKR_OK;
+    bool granted;
 
+    zkr__session_lock(chain->session);
+    granted = hand_out_locked(chain) == ZKR_OK;
+    zkr__session_unlock(chain->session);
     set_detail(chain);
     if (told->one != NULL)
         told->one(chain->rc, granted ? chain->kept[0] : NULL, told->user);
@@ -155,6 +166,7 @@ static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     chain->decided = true;
     zkr__list_remove(&chain->link);
+    zkr__list_remove(&chain->due);
     if (chain->told.one != NULL || chain->told.all != NULL) {
         (void)atomic_fetch_add(&chain->refs, 1);
         zkr__dispatch_post_locked(chain->session, &chain->notice);
@@ -170,17 +182,15 @@ static bool may_start_again(const struct zkr__chain *chain)
            zkr__clock_now() < chain->deadline;
 }
 
-/* Returns true when the chain starts again. */
-static bool failed_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void failed_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     drop_all_locked(chain);
     if (!may_start_again(chain)) {
         decide_locked(chain);
-        return false;
+        return;
     }
     chain->at = 0;
     chain->rc = ZKR_OK;
-    return true;
 }
 
 /* A lock that was granted early may be lost by now. Returns false then. */
@@ -198,10 +208,28 @@ static bool is_whole_locked(struct zkr__chain *chain) ZKR__LOCKED
             fail_locked(chain, ZKR_ELOST, true, zkr_error_detail());
             return false;
         }
-        zkr__grant_claim(g)->hold.returning = false;
         chain->kept[n++] = g;
     }
     return true;
+}
+
+/* From here on the grants are the user's. One whose lock was freed meanwhile,
+ * with all its grants, has failed: holds.c. */
+static int hand_out_locked(struct zkr__chain *chain)
+{
+    for (size_t i = 0; i < chain->kept_count && chain->rc == ZKR_OK; i++) {
+        const struct zkr__claim *c = zkr__grant_claim(chain->kept[i]);
+
+        if (c->outcome.rc != ZKR_OK)
+            fail_locked(chain, c->outcome.rc, false, c->outcome.detail);
+    }
+    for (size_t i = 0; i < chain->count && chain->rc == ZKR_OK; i++) {
+        if (chain->steps[i].grant != NULL)
+            zkr__grant_claim(chain->steps[i].grant)->hold.returning = false;
+    }
+    if (chain->rc != ZKR_OK)
+        drop_all_locked(chain);
+    return chain->rc;
 }
 
 /* -- the steps ------------------------------------------------------------ */
@@ -212,7 +240,7 @@ static void open_gates_locked(struct zkr__chain *chain) ZKR__LOCKED
         struct step *step = &chain->steps[i];
 
         if (step->link.gate == 0 || step->grant == NULL ||
-            i + step->link.gate > chain->at)
+            i + step->link.gate >= chain->at)
             continue;
         zkr__grant_free_locked(step->grant);
         step->grant = NULL;
@@ -223,9 +251,10 @@ static void granted_locked(struct zkr__chain *chain,
                            struct zkr_grant *grant) ZKR__LOCKED
 {
     chain->steps[chain->at].grant = grant;
-    open_gates_locked(chain);
     chain->at++;
 }
+
+static void put_off_locked(struct zkr__chain *chain) ZKR__LOCKED;
 
 /* The claim keeps the reference that its maker has: it is that of the grant. */
 static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
@@ -243,18 +272,20 @@ static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
                     c->outcome.detail);
         zkr__claim_unref(c);
     }
-    go_on_locked(chain);
+    put_off_locked(chain);
 }
 
 static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     const struct zkr__link *link = &chain->steps[chain->at].link;
     struct zkr__claim *beside =
-        chain->thread == 0 ? NULL
-                           : zkr__downgrade_find_locked(
-                                 link->lock, link->recipe, chain->thread);
+        chain->thread.number == 0
+            ? NULL
+            : zkr__downgrade_find_locked(link->lock, link->recipe,
+                                         chain->thread.number);
     struct zkr__claim *c = NULL;
-    int rc = zkr__claim_new(link->lock, link->recipe, beside, chain->thread,
+    int rc = zkr__claim_new(link->lock, link->recipe, beside,
+                            chain->thread.number == 0 ? NULL : &chain->thread,
                             chain->timeout_ms, &c);
 
     if (beside != NULL)
@@ -280,9 +311,9 @@ static int start_locked(struct zkr__chain *chain) ZKR__LOCKED
     zkr_grant *again = NULL;
     int rc = ZKR_ENOTHELD;
 
-    if (chain->thread != 0)
-        rc = zkr__hold_again_locked(link->lock, link->recipe, chain->thread,
-                                    &again);
+    if (chain->thread.number != 0)
+        rc = zkr__hold_again_locked(link->lock, link->recipe,
+                                    chain->thread.number, &again);
     if (rc == ZKR_OK)
         granted_locked(chain, again);
     return rc == ZKR_ENOTHELD ? start_claim_locked(chain) : rc;
@@ -296,25 +327,38 @@ static void start_next_locked(struct zkr__chain *chain) ZKR__LOCKED
         fail_locked(chain, rc, false, zkr_error_detail());
 }
 
-/* A claim may have its outcome at once: then this is called inside of itself,
- * and the outer one goes on. */
-static void go_on_locked(struct zkr__chain *chain)
+/* No step of a claim or a line is under way. */
+static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    if (chain->going)
-        return;
-    chain->going = true;
     (void)atomic_fetch_add(&chain->refs, 1);
     while (!chain->decided && chain->present == NULL) {
-        if (chain->rc != ZKR_OK) {
-            (void)failed_locked(chain);
-        } else if (chain->at < chain->count) {
+        open_gates_locked(chain);
+        if (chain->rc != ZKR_OK)
+            failed_locked(chain);
+        else if (chain->at < chain->count)
             start_next_locked(chain);
-        } else if (is_whole_locked(chain)) {
+        else if (is_whole_locked(chain))
             decide_locked(chain);
-        }
     }
-    chain->going = false;
+    zkr__list_remove(&chain->due); /* what was due meanwhile, is done */
     unref(chain);
+}
+
+static void go_on_all(struct zkr__mtx *lock)
+{
+    struct zkr_session *s = ZKR__CONTAINER(lock, struct zkr_session, lock);
+    struct zkr__list *due = &zkr__locks_of(s)->chains;
+
+    zkr__session_assert_locked(s);
+    while (!zkr__list_empty(due))
+        go_on_locked(ZKR__CONTAINER(due->next, struct zkr__chain, due));
+}
+
+static void put_off_locked(struct zkr__chain *chain)
+{
+    zkr__list_remove(&chain->due);
+    zkr__list_append(&zkr__locks_of(chain->session)->chains, &chain->due);
+    chain->session->lock.put_off = go_on_all;
 }
 
 /* -- the interface -------------------------------------------------------- */
@@ -341,6 +385,20 @@ void zkr__chains_cancel(struct zkr__chains *chains)
         cancel_locked(ZKR__CONTAINER(l, struct zkr__chain, link));
     }
     zkr__session_unlock(chains->session);
+}
+
+void zkr__chains_limit_locked(struct zkr__chains *chains, size_t max)
+{
+    struct zkr__list *l = chains->list.next;
+
+    for (; l != &chains->list; l = l->next) {
+        struct zkr__chain *chain = ZKR__CONTAINER(l, struct zkr__chain, link);
+
+        if (chain->kept_count > 1 && chain->kept_count > max &&
+            chain->present != NULL)
+            zkr__claim_give_up_locked(chain->present, ZKR_EINVAL,
+                                      "the limit is %zu now", max);
+    }
 }
 
 static size_t count_kept(const struct zkr__link *links, size_t count)
@@ -378,6 +436,7 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
     chain->kept = (zkr_grant **)(void *)&chain->steps[count];
     chain->kept_count = kept;
     zkr__list_init(&chain->link);
+    zkr__list_init(&chain->due);
     (void)zkr__cond_init(&chain->changed);
     zkr__notice_init(&chain->notice, run_told);
     for (size_t i = 0; i < count; i++) {
@@ -396,9 +455,7 @@ static int begin_locked(struct zkr__chains *chains,
 
     (void)atomic_fetch_add(&chain->refs, 1); /* until it is decided */
     zkr__list_append(&chains->list, &chain->link);
-    chain->going = true;
     rc = start_locked(chain);
-    chain->going = false;
     if (rc != ZKR_OK) {
         zkr__list_remove(&chain->link);
         unref(chain);
@@ -423,10 +480,13 @@ static int run_unlocks(struct zkr__chains *chains,
     while (!chain->decided &&
            zkr__cond_wait(&chain->changed, &s->lock, chain->deadline))
         ;
-    if (!chain->decided && chain->present != NULL)
+    if (!chain->decided) {
         zkr__claim_time_out_locked(chain->present);
+        go_on_locked(chain);
+    }
+    rc = hand_out_locked(chain);
     set_detail(chain);
-    return chain->rc;
+    return rc;
 }
 
 int zkr__chain_acquire(struct zkr__chains *chains,
@@ -438,7 +498,7 @@ int zkr__chain_acquire(struct zkr__chains *chains,
 
     if (chain == NULL)
         return ZKR_ENOMEM;
-    chain->thread = zkr__thread_number();
+    chain->thread = *zkr__thread_me();
     zkr__session_lock(chain->session);
     rc = run_unlocks(chains, chain);
     zkr__session_unlock(chain->session);

@@ -46,6 +46,11 @@ void zkr__chains_init(struct zkr__chains *chains, struct zkr_session *s,
 /* Gives up every chain that is under way, with ZKR_ECANCELED. */
 void zkr__chains_cancel(struct zkr__chains *chains);
 
+/* The object has no more than that for one acquire: gives up those that want
+ * several, and more, with ZKR_EINVAL. */
+void zkr__chains_limit_locked(struct zkr__chains *chains,
+                              size_t max) ZKR__LOCKED;
+
 /* Acquires all. On success `ret_grants` has the grants of the links that are no
  * gates, in their order; the caller has emptied it. */
 int zkr__chain_acquire(struct zkr__chains *chains,

@@ -20,14 +20,15 @@
  * in rare cases only, but for those that LEAVING needs: that must not fail. */
 _Static_assert(sizeof(struct zkr__claim) <= 1664, "a claim is large");
 
-static struct zkr__record *describe(const struct zkr__claim *c)
+static struct zkr__record *describe(const struct zkr__claim *c,
+                                    const struct zkr__thread_id *thread)
 {
     char number[ZKR__UUID_LEN + 1];
     struct zkr__owner owner = {
         .start = zkr__locks_of(c->session)->start,
         .label = c->lock->label,
         .within = c->session->opts.within,
-        .of_thread = c->thread != 0,
+        .thread = thread,
     };
 
     if (c->lock->record_given)
@@ -36,11 +37,11 @@ static struct zkr__record *describe(const struct zkr__claim *c)
     return zkr__record_get(&owner, &c->lock->record);
 }
 
-static bool allocate(struct zkr__claim *c)
+static bool allocate(struct zkr__claim *c, const struct zkr__thread_id *thread)
 {
     c->node.path_size = strlen(c->lock->dir) + 1 + ZKR__NODE_MAX;
     c->node.request_path = calloc(3, c->node.path_size);
-    c->record = describe(c);
+    c->record = describe(c, thread);
     if (c->node.request_path == NULL || c->record == NULL)
         return false;
     c->node.name = stpcpy(stpcpy(c->node.request_path, c->lock->dir), "/");
@@ -144,9 +145,10 @@ static void set_intent(struct zkr__claim *c, struct zkr__claim *beside,
 /* The members of a cohort write nothing. `c` is NULL when out of memory. */
 static int finish(struct zkr__claim *c, struct zkr__lock *lock,
                   const struct zkr__recipe *recipe,
+                  const struct zkr__thread_id *thread,
                   struct zkr__claim **ret_claim)
 {
-    if (c != NULL && (c->cohort.part == ZKR__MEMBER || allocate(c))) {
+    if (c != NULL && (c->cohort.part == ZKR__MEMBER || allocate(c, thread))) {
         *ret_claim = c;
         return ZKR_OK;
     }
@@ -157,18 +159,19 @@ static int finish(struct zkr__claim *c, struct zkr__lock *lock,
 }
 
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   struct zkr__claim *beside, uint64_t thread,
-                   int64_t timeout_ms, struct zkr__claim **ret_claim)
+                   struct zkr__claim *beside,
+                   const struct zkr__thread_id *thread, int64_t timeout_ms,
+                   struct zkr__claim **ret_claim)
 {
     bool member = beside == NULL && zkr__cohort_takes(lock, recipe);
     struct zkr__claim *c =
         make(lock, recipe, member ? ZKR__MEMBER : ZKR__ALONE);
 
     if (c != NULL) {
-        c->thread = thread;
+        c->thread = thread == NULL ? 0 : thread->number;
         set_intent(c, beside, timeout_ms);
     }
-    return finish(c, lock, recipe, ret_claim);
+    return finish(c, lock, recipe, thread, ret_claim);
 }
 
 int zkr__claim_new_delegate(struct zkr__lock *lock,
@@ -182,7 +185,7 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
         c->intent = intent;
         c->deadline = ZKR__NEVER; /* its members have theirs */
     }
-    return finish(c, lock, recipe, ret_claim);
+    return finish(c, lock, recipe, NULL, ret_claim);
 }
 
 void zkr__claim_ref(struct zkr__claim *c)

@@ -15,6 +15,7 @@
 #define ZKR__CLAIM_H
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "lock/ghost.h"
 #include "lock/grant.h"
 #include "lock/line.h"
@@ -160,11 +161,12 @@ struct zkr__claim {
     } hold;
 };
 
-/* `beside` is NULL, or a grant at whose place to stand; `thread` is the calling
- * one, or 0 of an asynchronous claim. */
+/* `beside` is NULL, or a grant at whose place to stand; `thread` is its
+ * owner, or NULL of an asynchronous claim. */
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   struct zkr__claim *beside, uint64_t thread,
-                   int64_t timeout_ms, struct zkr__claim **ret_claim);
+                   struct zkr__claim *beside,
+                   const struct zkr__thread_id *thread, int64_t timeout_ms,
+                   struct zkr__claim **ret_claim);
 /* For all members of the cohort of the lock. */
 int zkr__claim_new_delegate(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,

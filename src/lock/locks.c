@@ -106,6 +106,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     locks->tenant = (struct zkr__tenant){ &upcalls, s };
     zkr__owner_start(locks->start);
     zkr__list_init(&locks->claims);
+    zkr__list_init(&locks->chains);
     zkr__list_init(&locks->leased);
     zkr__list_init(&locks->leftovers);
     for (int i = 0; i < ZKR__LINE_ROWS; i++)

@@ -25,6 +25,7 @@ struct zkr__beat {
 struct zkr__locks {
     struct zkr__tenant tenant;
     struct zkr__list claims;
+    struct zkr__list chains; /* those that go on before the lock is released */
     struct zkr__list lines[ZKR__LINE_ROWS]; /* lines.c */
     struct zkr__list leased;                /* those that need a lease */
     struct zkr__list leftovers;             /* leftover.h: the ones that wait */

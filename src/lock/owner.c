@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/thread.h"
 
 /* Returns when this process started, in nanoseconds since boot, or 0 when
  * unknown. */
@@ -70,13 +71,14 @@ static void make_text(char *text)
 static json_t *record(const struct zkr__owner *owner)
 {
     char host[HOST_NAME_MAX + 1] = "";
-    char thread[32] = "";
+    char thread[sizeof(owner->thread->name)] = "";
     char program[64] = "";
     char within[32];
 
     (void)gethostname(host, sizeof(host) - 1);
     make_text(host);
-    (void)pthread_getname_np(pthread_self(), thread, sizeof(thread));
+    if (owner->thread != NULL)
+        (void)strcpy(thread, owner->thread->name);
     make_text(thread);
     (void)snprintf(program, sizeof(program), "%s",
                    program_invocation_short_name);
@@ -85,11 +87,11 @@ static json_t *record(const struct zkr__owner *owner)
                    (unsigned long long)owner->within);
     return json_pack(
         "{ss si ss* so* ss ss ss* ss ss* ss*}", "host", host, "pid",
-        (int)getpid(), "thread", owner->of_thread ? thread : NULL, "tid",
-        owner->of_thread ? json_integer(gettid()) : NULL, "start", owner->start,
-        "program", program, "label", owner->label, "library",
-        "zkrecipes " ZKR_VERSION_STRING, "claim", owner->claim, "within",
-        owner->within != 0 ? within : NULL);
+        (int)getpid(), "thread", owner->thread != NULL ? thread : NULL, "tid",
+        owner->thread != NULL ? json_integer(owner->thread->tid) : NULL,
+        "start", owner->start, "program", program, "label", owner->label,
+        "library", "zkrecipes " ZKR_VERSION_STRING, "claim", owner->claim,
+        "within", owner->within != 0 ? within : NULL);
 }
 
 int zkr__owner_write(const struct zkr__owner *owner,

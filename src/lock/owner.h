@@ -15,12 +15,14 @@
 
 #define ZKR__START_MAX 32
 
+struct zkr__thread_id;
+
 struct zkr__owner {
     const char *start; /* from zkr__owner_start() */
     const char *label; /* NULL: none */
     const char *claim; /* what tells it from our other records; NULL: nothing */
     int64_t within;    /* the session around ours; 0: none */
-    bool of_thread;    /* the calling thread is the owner, and is named */
+    const struct zkr__thread_id *thread; /* is the owner; NULL: none is named */
 };
 
 /* Writes when this process started, by the wall clock, to the nearest second,

@@ -43,7 +43,7 @@ struct zkr__record *zkr__record_get(const struct zkr__owner *owner,
     struct zkr__record *first = NULL;
     struct zkr__record *record;
 
-    if (owner->of_thread || owner->claim != NULL)
+    if (owner->thread != NULL || owner->claim != NULL)
         return make(owner);
     if (atomic_load(shared) != NULL)
         return atomic_load(shared);

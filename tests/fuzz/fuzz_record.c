@@ -7,6 +7,7 @@
 #include <zkrecipes/session.h>
 
 #include "src/base/path.h"
+#include "src/base/thread.h"
 #include "src/lock/owner.h"
 #include "tools/zk-lockctl/model/owner.h"
 #include "utf8.h"
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
         .start = start,
         .claim = size % 2 == 0 ? NULL : "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436",
         .within = size % 3 == 0 ? 0 : INT64_MIN,
-        .of_thread = true,
+        .thread = zkr__thread_me(),
     };
     char *program = program_invocation_short_name;
     char data[ZKR__OWNER_MAX + 1];

@@ -751,6 +751,31 @@ static void a_grant_that_is_freed_ends_no_term_and_a_release_does(void **state)
     assert_string_equal(ids, "b a ");
 }
 
+/* A leader that left by itself or was freed kept its node while the program had
+ * a handle of its grant. */
+static void handles_of_a_grant_do_not_prolong_a_term(void **state)
+{
+    (void)state;
+    for (int freed = 0; freed < 2; freed++) {
+        zkr_grant *g;
+
+        leads(&a);
+        queues(&b, 2);
+        g = grant_of(&a);
+        if (freed == 0) {
+            ok(zkr_leader_leave_async(a.leader));
+        } else {
+            zkr_leader_free(a.leader);
+            a.leader = NULL;
+        }
+        ok(zkr_leader_wait(b.leader, SOON_MS));
+        assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
+        assert_int_equal(zkr_grant_release(g), ZKR_ENOTHELD);
+        zkr_grant_free(g);
+        ok(zkr_leader_leave(b.leader));
+    }
+}
+
 /* -- callbacks ------------------------------------------------------------ */
 
 struct in_callback {
@@ -921,6 +946,7 @@ static int run_group(void)
         TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew),
         TEST(a_grant_writes_for_its_own_term_only),
         TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does),
+        TEST(handles_of_a_grant_do_not_prolong_a_term),
         TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait),
         TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch),
         TEST(a_forked_child_leads_nothing_and_ends_nothing),

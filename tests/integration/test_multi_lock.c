@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CYCLES = 40 };
 
@@ -81,6 +82,14 @@ static void is_free(int i)
     wait_children(paths[i], 0);
     ok(zkr_mutex_acquire(others[i], 0, &g));
     release(g);
+}
+
+static void record_all(int error, zkr_grant *const *grants, size_t count,
+                       void *recorder)
+{
+    recorder_add(recorder, error, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        zkr_grant_free(grants[i]);
 }
 
 /* For waiter_start_by(): the grants are in `three`. */
@@ -343,6 +352,123 @@ static void a_lock_lost_meanwhile_is_acquired_again(void **state)
     zkr_multi_lock_free(ml);
 }
 
+/* What a chain has already is ended when no step of a line is under way: in one
+ * that grants the last lock, the claim and its line were used afterwards. */
+static zkr_multi_lock *multi_behind(zkr_mutex *last)
+{
+    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
+    zkr_multi_lock *ml;
+
+    opts.flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS;
+    ml = new_multi(&opts);
+    ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
+    ok(zkr_multi_lock_add_mutex(ml, last));
+    return ml;
+}
+
+static void a_grant_in_a_line_may_be_in_vain(void **state)
+{
+    zkr_mutex *same = new_mutex(ours, paths[1]);
+    zkr_multi_lock *ml = multi_behind(same);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = acquire(same);
+        struct waiter behind;
+        struct waiter w;
+
+        waiter_start_by(&w, by_multi, ml, -1);
+        wait_children(paths[1], 2);
+        waiter_start(&behind, mutexes[1], -1);
+        wait_children(paths[1], 3);
+        delete_watched(paths[0]);
+        settle(ours);
+        release(g);
+        assert_int_equal(waiter_join(&w), ZKR_ELOST);
+        ok(waiter_join(&behind));
+        release(behind.grant);
+    }
+    zkr_multi_lock_free(ml);
+    zkr_mutex_free(same);
+}
+
+static void a_lock_that_stays_may_be_granted_in_vain(void **state)
+{
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    zkr_multi_lock *ml;
+    zkr_mutex *stays;
+
+    (void)state;
+    opts.retain_ms = 60000;
+    ok(zkr_mutex_new(ours, paths[1], &opts, &stays));
+    ml = multi_behind(stays);
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = acquire(stays);
+        struct waiter w;
+
+        waiter_start_by(&w, by_multi, ml, -1);
+        wait_children(paths[0], 1);
+        delete_watched(paths[0]);
+        settle(ours);
+        release(g);
+        assert_int_equal(waiter_join(&w), ZKR_ELOST);
+    }
+    release(acquire(stays));
+    zkr_multi_lock_free(ml);
+    zkr_mutex_free(stays);
+}
+
+/* The free of a reentrant mutex frees its grants, also those that were granted
+ * and are not told yet. */
+static void a_grant_that_is_not_told_can_be_freed(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct recorder *r = recorder_new();
+    zkr_reentrant_mutex *rm = NULL;
+    zkr_session *loop = NULL;
+    zkr_multi_lock *ml = NULL;
+    int code;
+
+    (void)state;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    opts.session_timeout_ms = SESSION_MS;
+    ok(zkr_session_open(server_hosts(the_server), &opts, &loop));
+    ok(zkr_reentrant_mutex_new(loop, paths[0], NULL, &rm));
+    ok(zkr_multi_lock_new(loop, NULL, &ml));
+    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
+    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
+    wait_children(paths[0], 1);
+    settle(loop);
+    zkr_multi_lock_free(ml);
+    zkr_reentrant_mutex_free(rm);
+    ok(zkr_session_dispatch(loop));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    assert_int_equal(code, ZKR_ECANCELED);
+    wait_children(paths[0], 0);
+    ok(zkr_session_close(loop));
+    recorder_free(r);
+}
+
+/* The thread of the library that begins a later link is not its owner. */
+static void every_node_names_the_thread_that_acquires(void **state)
+{
+    zkr_multi_lock *ml = multi_of(3);
+    zkr_grant *grants[3];
+    char own[32];
+
+    (void)state;
+    (void)snprintf(own, sizeof(own), "\"tid\":%d,", (int)gettid());
+    take(ml, grants);
+    for (int i = 0; i < 3; i++) {
+        char data[600];
+
+        ok(admin_get(admin, zkr_grant_node(grants[i]), data, sizeof(data)));
+        assert_non_null(strstr(data, own));
+    }
+    give_back(grants, 3);
+    zkr_multi_lock_free(ml);
+}
+
 static void it_begins_again_in_the_next_session(void **state)
 {
     zkr_multi_lock *ml = multi_of(3);
@@ -412,14 +538,6 @@ static void a_cancel_ends_no_other_acquire(void **state)
     release(g);
     ok(waiter_join(&by_itself));
     release(by_itself.grant);
-}
-
-static void record_all(int error, zkr_grant *const *grants, size_t count,
-                       void *recorder)
-{
-    recorder_add(recorder, error, (int64_t)count);
-    for (size_t i = 0; i < count; i++)
-        zkr_grant_free(grants[i]);
 }
 
 static void nobody_has_to_wait(void **state)
@@ -529,6 +647,10 @@ static int run_group(void)
         TEST(a_failure_gives_back_no_more_than_it_took),
         TEST(each_release_is_tried),
         TEST(a_lock_lost_meanwhile_is_acquired_again),
+        TEST(a_grant_in_a_line_may_be_in_vain),
+        TEST(a_lock_that_stays_may_be_granted_in_vain),
+        TEST(a_grant_that_is_not_told_can_be_freed),
+        TEST(every_node_names_the_thread_that_acquires),
         TEST(it_begins_again_in_the_next_session),
         TEST(with_the_flag_it_fails),
         TEST(a_cancel_ends_no_other_acquire),

@@ -717,6 +717,41 @@ static void a_shared_limit_can_be_changed(void **state)
     zkr_semaphore_free(other);
 }
 
+/* It kept its turn, and what it had, for ever. */
+static void an_acquire_that_cannot_be_granted_any_more_ends(void **state)
+{
+    zkr_semaphore *sem;
+    zkr_grant *four[4] = { NULL, NULL, NULL, NULL };
+    zkr_grant *g;
+    struct recorder *r = recorder_new();
+    int code;
+
+    (void)state;
+    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
+    sem = new_shared(ours, 4);
+    for (int i = 0; i < 2; i++) {
+        set_limit(4);
+        while (zkr_semaphore_limit(sem) != 4)
+            sleep_ms(1);
+        g = take(sem);
+        ok(zkr_semaphore_acquire_many_async(sem, 4, -1, record_all, r, NULL));
+        wait_children(leases, 5);
+        set_limit(2);
+        assert_true(recorder_wait(r, (size_t)i + 1, SOON_MS));
+        assert_true(recorder_get(r, (size_t)i, &code, NULL));
+        assert_int_equal(code, ZKR_EINVAL);
+        wait_children(leases, 1);
+        release(take(sem));
+        release(g);
+    }
+    four[0] = four[3] = g;
+    assert_int_equal(zkr_semaphore_acquire_many(sem, 4, 0, four), ZKR_EINVAL);
+    assert_null(four[0]);
+    assert_null(four[3]);
+    zkr_semaphore_free(sem);
+    recorder_free(r);
+}
+
 static void a_node_that_is_no_limit_is_refused(void **state)
 {
     struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
@@ -781,6 +816,7 @@ static int run_group(void)
         TEST(with_the_flag_it_fails_with_its_session),
         TEST(a_lost_lease_frees_a_permit),
         TEST(a_shared_limit_can_be_changed),
+        TEST(an_acquire_that_cannot_be_granted_any_more_ends),
         TEST(a_node_that_is_no_limit_is_refused),
         TEST(what_it_does_is_counted),
     };

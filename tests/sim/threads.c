@@ -73,6 +73,15 @@ uint64_t zkr__thread_number(void)
     return (uint64_t)__wrap_pthread_self();
 }
 
+const struct zkr__thread_id *zkr__thread_me(void)
+{
+    static struct zkr__thread_id me = { .name = "sim" };
+
+    me.number = zkr__thread_number();
+    me.tid = (pid_t)me.number;
+    return &me;
+}
+
 /* Fibers are never cancelled. */
 int zkr__thread_cancel_disable(void)
 {
@@ -115,6 +124,7 @@ void zkr__mtx_lock(struct zkr__mtx *mtx)
 void zkr__mtx_unlock(struct zkr__mtx *mtx)
 {
     world_assert(zkr__mtx_mine(mtx), "a lock is given back by another thread");
+    (void)zkr__mtx_catch_up(mtx);
     mtx->held = false;
     if (is_interrupted())
         fiber_yield();
@@ -139,6 +149,8 @@ bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
     bool in_time = true;
 
     world_assert(zkr__mtx_mine(mtx), "a thread waits without the lock");
+    if (zkr__mtx_catch_up(mtx))
+        return true;
     mtx->held = false;
     if (is_interrupted())
         fiber_yield();

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/path.h"
 
-enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 256 };
+enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 64 };
 
 /* An upcall that the thread is to make. */
 struct item {
@@ -297,6 +297,13 @@ static bool is_other(const char *path, int i)
            strcmp(zkr__path_name(path), it.others[i]) == 0;
 }
 
+static bool is_parent(const char *path, const char *node)
+{
+    size_t len = strlen(path);
+
+    return strncmp(path, node, len) == 0 && node[len] == '/';
+}
+
 static bool is_missing(const struct zkr__zk_request *r)
 {
     const char *path = r->path;
@@ -307,7 +314,7 @@ static bool is_missing(const struct zkr__zk_request *r)
                    i == CLIENT_OTHERS - 1;
     }
     return strncmp(path, "/lock/", strlen("/lock/")) == 0 &&
-           strcmp(path, it.node) != 0;
+           strcmp(path, it.node) != 0 && !is_parent(path, it.node);
 }
 
 static int carry_out(struct zkr__zk *zk, const struct zkr__zk_request *r)

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "failing.h"
 #include "fence_dir.h"
 #include "lock/owner.h"
@@ -241,9 +242,10 @@ static void a_fence_that_has_gone_leaves_nothing_open(void **state)
 static void write_owner(void)
 {
     char start[ZKR__START_MAX];
-    const struct zkr__owner owner = {
-        .start = start, .label = "a label", .claim = "c", .of_thread = true
-    };
+    const struct zkr__owner owner = { .start = start,
+                                      .label = "a label",
+                                      .claim = "c",
+                                      .thread = zkr__thread_me() };
     char data[ZKR__OWNER_MAX + 1];
     size_t len = 0;
     int rc;

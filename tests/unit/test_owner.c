@@ -13,6 +13,7 @@
 #include <zkrecipes/version.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "lock/owner.h"
 #include "unit.h"
 
@@ -109,7 +110,8 @@ static void assert_text(const json_t *json, const char *key, const char *text)
 
 static json_t *written(const char *label)
 {
-    return written_of((struct zkr__owner){ .label = label, .of_thread = true });
+    return written_of(
+        (struct zkr__owner){ .label = label, .thread = zkr__thread_me() });
 }
 
 /* The start as seconds since the epoch; it must be RFC 3339 in UTC. */
@@ -287,7 +289,7 @@ static void nastiest_names_fit_beside_a_claim(void **state)
     json = written_of((struct zkr__owner){ .label = label,
                                            .claim = claim,
                                            .within = INT64_MIN,
-                                           .of_thread = true });
+                                           .thread = zkr__thread_me() });
     assert_text(json, "label", label);
     assert_text(json, "claim", claim);
     assert_text(json, "within", "0x8000000000000000");
@@ -354,10 +356,11 @@ struct from_thread {
 static void *write_there(void *arg)
 {
     struct from_thread *t = arg;
-    struct zkr__owner owner = { .start = "now", .of_thread = true };
+    struct zkr__owner owner = { .start = "now" };
     size_t len;
 
     (void)pthread_setname_np(pthread_self(), "another one");
+    owner.thread = zkr__thread_me();
     t->tid = gettid();
     t->rc = zkr__owner_write(&owner, t->data, &len);
     return NULL;
@@ -385,7 +388,7 @@ static void record_is_of_the_calling_thread(void **state)
  * them. When they looked like one owner, tools reported a deadlock. */
 static void record_of_no_thread_names_none(void **state)
 {
-    json_t *json = written_of((struct zkr__owner){ .of_thread = false });
+    json_t *json = written_of((struct zkr__owner){ .thread = NULL });
 
     (void)state;
     assert_null(json_object_get(json, "thread"));
