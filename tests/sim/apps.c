@@ -66,7 +66,10 @@ static void refused_inside(struct async *a)
 
     if (t->lock == NULL)
         return;
+    t->inside++;
     rc = user_acquire(t, a->attempt->shared, -1, &unused);
+    t->inside--;
+    fiber_wake(&t->inside, true);
     if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
         sim_now != began)
         world_fail("a callback waits for a lock: %d", rc);

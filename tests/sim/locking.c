@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "fiber.h"
 
 /* The last event that a leader was told of, and its term. */
 struct told_leader {
@@ -159,12 +160,15 @@ bool user_shares_lock(const struct thread *t)
     return t->process->stays.users > 1;
 }
 
+/* Not while a callback uses it. */
 void user_free_lock(struct thread *t)
 {
     struct process *p = t->process;
     void *lock = t->lock;
 
     t->lock = NULL;
+    while (t->inside > 0)
+        (void)fiber_wait(&t->inside, INT64_MAX);
     if (p->stays.ms != 0) {
         if (--p->stays.users > 0)
             return;

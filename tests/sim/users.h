@@ -12,6 +12,7 @@ struct thread {
     void *lock;         /* of that recipe, */
     uint32_t flags;     /* ... with these */
     int bursts;         /* its address wakes the thread */
+    int inside;         /* callbacks that use `lock` now; likewise */
 };
 
 void user_pauses(uint32_t most);
