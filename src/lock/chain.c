@@ -2,8 +2,8 @@
 /* A chain: claims of one caller, one after the other, by one deadline. Either
  * all are granted, or none is kept.
  *
- * When the session ends, what the chain has is lost: it starts again in the
- * next session, unless its object fails then.
+ * When what the chain has is lost, because the session has ended or somebody
+ * has deleted a node, it starts again, unless its object fails then.
  *
  * A claim has its outcome in the middle of a step, of its own or of the line.
  * There the chain only notes the outcome. It goes on before the session lock is
@@ -152,18 +152,37 @@ static void fail_locked(struct zkr__chain *chain, int rc, bool lost,
     chain->lost = lost;
 }
 
+static void look_away_locked(struct zkr__chain *chain,
+                             const struct step *step) ZKR__LOCKED
+{
+    struct zkr__claim *c = zkr__grant_claim(step->grant);
+
+    if (c->observer == &chain->observer)
+        c->observer = NULL;
+}
+
+static void drop_locked(struct zkr__chain *chain, struct step *step) ZKR__LOCKED
+{
+    if (step->grant == NULL)
+        return;
+    look_away_locked(chain, step);
+    zkr__grant_free_locked(step->grant);
+    step->grant = NULL;
+}
+
 /* In reverse: the first one protects the rest. */
 static void drop_all_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    for (size_t i = chain->count; i-- > 0;) {
-        if (chain->steps[i].grant != NULL)
-            zkr__grant_free_locked(chain->steps[i].grant);
-        chain->steps[i].grant = NULL;
-    }
+    for (size_t i = chain->count; i-- > 0;)
+        drop_locked(chain, &chain->steps[i]);
 }
 
 static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
+    for (size_t i = 0; i < chain->count; i++) {
+        if (chain->steps[i].grant != NULL)
+            look_away_locked(chain, &chain->steps[i]);
+    }
     chain->decided = true;
     zkr__list_remove(&chain->link);
     zkr__list_remove(&chain->due);
@@ -193,24 +212,38 @@ static void failed_locked(struct zkr__chain *chain) ZKR__LOCKED
     chain->rc = ZKR_OK;
 }
 
-/* A lock that was granted early may be lost by now. Returns false then. */
+/* Returns a grant that the chain had and that is lost by now, or NULL. */
+static struct zkr_grant *find_lost_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    for (size_t i = 0; i < chain->at; i++) {
+        struct zkr_grant *g = chain->steps[i].grant;
+
+        if (g != NULL && !zkr__grant_is_ours(g))
+            return g;
+    }
+    return NULL;
+}
+
 static bool is_whole_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    struct zkr_grant *lost = find_lost_locked(chain);
+
+    if (lost != NULL && chain->rc == ZKR_OK) {
+        (void)zkr__grant_explain(lost, ZKR_ELOST);
+        fail_locked(chain, ZKR_ELOST, true, zkr_error_detail());
+    }
+    return chain->rc == ZKR_OK;
+}
+
+/* What is granted last, but for gates, is told. */
+static void keep_all_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     size_t n = 0;
 
     for (size_t i = 0; i < chain->count; i++) {
-        struct zkr_grant *g = chain->steps[i].grant;
-
-        if (g == NULL)
-            continue;
-        if (!zkr__grant_is_ours(g)) {
-            (void)zkr__grant_explain(g, ZKR_ELOST);
-            fail_locked(chain, ZKR_ELOST, true, zkr_error_detail());
-            return false;
-        }
-        chain->kept[n++] = g;
+        if (chain->steps[i].grant != NULL)
+            chain->kept[n++] = chain->steps[i].grant;
     }
-    return true;
 }
 
 /* From here on the grants are the user's. One whose lock was freed meanwhile,
@@ -242,8 +275,7 @@ static void open_gates_locked(struct zkr__chain *chain) ZKR__LOCKED
         if (step->link.gate == 0 || step->grant == NULL ||
             i + step->link.gate >= chain->at)
             continue;
-        zkr__grant_free_locked(step->grant);
-        step->grant = NULL;
+        drop_locked(chain, step);
     }
 }
 
@@ -263,16 +295,26 @@ static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
         ZKR__CONTAINER(observer, struct zkr__chain, observer);
 
     zkr__session_assert_locked(c->session);
-    c->observer = NULL;
     chain->present = NULL;
     if (c->outcome.rc == ZKR_OK) {
         granted_locked(chain, &c->grant);
     } else {
+        c->observer = NULL;
         fail_locked(chain, c->outcome.rc, c->outcome.rc == ZKR_ELOST,
                     c->outcome.detail);
         zkr__claim_unref(c);
     }
     put_off_locked(chain);
+}
+
+static void on_changed(struct zkr__observer *observer)
+{
+    struct zkr__chain *chain =
+        ZKR__CONTAINER(observer, struct zkr__chain, observer);
+
+    zkr__session_assert_locked(chain->session);
+    if (chain->present != NULL && find_lost_locked(chain) != NULL)
+        put_off_locked(chain);
 }
 
 static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
@@ -327,18 +369,30 @@ static void start_next_locked(struct zkr__chain *chain) ZKR__LOCKED
         fail_locked(chain, rc, false, zkr_error_detail());
 }
 
+/* With a part of it lost there is nothing to wait for: others may have it, and
+ * wait for what the chain has. */
+static void stop_waiting_locked(struct zkr__chain *chain) ZKR__LOCKED
+{
+    if (chain->present != NULL && find_lost_locked(chain) != NULL)
+        zkr__claim_give_up_locked(chain->present, ZKR_ELOST,
+                                  "another lock of its chain was lost");
+}
+
 /* No step of a claim or a line is under way. */
 static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     (void)atomic_fetch_add(&chain->refs, 1);
+    stop_waiting_locked(chain);
     while (!chain->decided && chain->present == NULL) {
         open_gates_locked(chain);
-        if (chain->rc != ZKR_OK)
+        if (!is_whole_locked(chain)) {
             failed_locked(chain);
-        else if (chain->at < chain->count)
+        } else if (chain->at < chain->count) {
             start_next_locked(chain);
-        else if (is_whole_locked(chain))
+        } else {
+            keep_all_locked(chain);
             decide_locked(chain);
+        }
     }
     zkr__list_remove(&chain->due); /* what was due meanwhile, is done */
     unref(chain);
@@ -431,6 +485,7 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
     chain->timeout_ms = timeout_ms;
     chain->deadline = zkr__session_deadline(chain->session, timeout_ms);
     chain->request.type = &request_type;
+    chain->observer.changed = on_changed;
     chain->observer.decided = on_decided;
     chain->count = count;
     chain->kept = (zkr_grant **)(void *)&chain->steps[count];

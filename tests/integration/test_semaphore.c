@@ -274,6 +274,14 @@ static void no_more_than_the_limit_at_any_moment(void **state)
     zkr_semaphore_free(crowd.sems[1]);
 }
 
+static void record_all(int error, zkr_grant *const *grants, size_t count,
+                       void *recorder)
+{
+    recorder_add(recorder, error, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        zkr_grant_free(grants[i]);
+}
+
 /* -- what others do on the server ------------------------------------------ */
 
 static void an_orphan_makes_a_new_lease(void **state)
@@ -303,6 +311,57 @@ static void an_orphan_makes_a_new_lease(void **state)
     is_empty();
     release(take(sem));
     zkr_semaphore_free(sem);
+}
+
+static bool is_watched(void *node)
+{
+    char *wchp = server_4lw(the_server, "wchp");
+    bool found = wchp != NULL && strstr(wchp, node) != NULL;
+
+    free(wchp);
+    return found;
+}
+
+/* Two acquires whose turns were deleted had a part of the permits each, and
+ * waited for the other. */
+static void one_without_its_turn_queues_again(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 2);
+    struct recorder *r = recorder_new();
+    zkr_grant *g = take(sem);
+    int64_t count;
+    int code;
+
+    (void)state;
+    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
+    for (int i = 0; i < 2; i++) {
+        char turn[160];
+        char *before;
+        char *after;
+        char *name;
+
+        wait_children(leases, 3);
+        before = nth_child(leases, 1);
+        name = nth_child(locks, 0);
+        (void)snprintf(turn, sizeof(turn), "%s/%s", locks, name);
+        assert_true(wait_until(is_watched, turn, SOON_MS));
+        assert_int_equal(admin_delete(admin, turn), ZOK);
+        wait_children(locks, 1);
+        wait_children(leases, 3);
+        after = nth_child(leases, 1);
+        assert_string_not_equal(before, after);
+        free(before);
+        free(after);
+        free(name);
+    }
+    release(g);
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, &count));
+    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(count, 2);
+    is_empty();
+    zkr_semaphore_free(sem);
+    recorder_free(r);
 }
 
 static void the_directory_may_go_while_one_waits(void **state)
@@ -401,14 +460,6 @@ static void waits_given_up_leave_nothing(void **state)
 }
 
 /* -- without a thread ------------------------------------------------------ */
-
-static void record_all(int error, zkr_grant *const *grants, size_t count,
-                       void *recorder)
-{
-    recorder_add(recorder, error, (int64_t)count);
-    for (size_t i = 0; i < count; i++)
-        zkr_grant_free(grants[i]);
-}
 
 static void nobody_has_to_wait(void **state)
 {
@@ -803,6 +854,7 @@ static int run_group(void)
         TEST(several_are_granted_together_or_not_at_all),
         TEST(no_more_than_the_limit_at_any_moment),
         TEST(an_orphan_makes_a_new_lease),
+        TEST(one_without_its_turn_queues_again),
         TEST(the_directory_may_go_while_one_waits),
         TEST(a_foreign_child_takes_a_permit),
         TEST(those_behind_do_not_count),
