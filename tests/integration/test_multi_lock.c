@@ -92,6 +92,8 @@ static void record_all(int error, zkr_grant *const *grants, size_t count,
         zkr_grant_free(grants[i]);
 }
 
+static zkr_reentrant_mutex *held_first; /* by the thread that waits */
+
 /* For waiter_start_by(): the grants are in `three`. */
 static zkr_grant *three[3];
 
@@ -350,6 +352,46 @@ static void a_lock_lost_meanwhile_is_acquired_again(void **state)
     ok(zkr_grants_check(three, 3));
     give_back(three, 3);
     zkr_multi_lock_free(ml);
+}
+
+static int by_thread_that_has_it(void *ml, int64_t timeout_ms,
+                                 zkr_grant **ret_grant)
+{
+    zkr_reentrant_mutex *rm = held_first;
+    int rc = zkr_reentrant_mutex_acquire(rm, timeout_ms);
+
+    if (rc == ZKR_OK)
+        rc = by_multi(ml, timeout_ms, ret_grant);
+    (void)zkr_reentrant_mutex_release(rm);
+    return rc;
+}
+
+/* It is not acquired again before its thread has released it. */
+static void a_lock_that_its_thread_had_may_be_lost_meanwhile(void **state)
+{
+    zkr_multi_lock *ml = new_multi(NULL);
+    zkr_reentrant_mutex *rm = NULL;
+
+    (void)state;
+    ok(zkr_reentrant_mutex_new(ours, paths[0], NULL, &rm));
+    held_first = rm;
+    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
+    ok(zkr_multi_lock_add_mutex(ml, mutexes[1]));
+    for (int i = 0; i < 2; i++) {
+        zkr_grant *g = acquire(others[1]);
+        struct waiter w;
+
+        waiter_start_by(&w, by_thread_that_has_it, ml, -1);
+        wait_children(paths[1], 2);
+        delete_watched(paths[0]);
+        settle(ours);
+        release(g);
+        assert_int_equal(waiter_join(&w), ZKR_ELOST);
+        is_free(0);
+        is_free(1);
+    }
+    zkr_multi_lock_free(ml);
+    zkr_reentrant_mutex_free(rm);
 }
 
 /* What a chain has already is ended when no step of a line is under way: in one
@@ -647,6 +689,7 @@ static int run_group(void)
         TEST(a_failure_gives_back_no_more_than_it_took),
         TEST(each_release_is_tried),
         TEST(a_lock_lost_meanwhile_is_acquired_again),
+        TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile),
         TEST(a_grant_in_a_line_may_be_in_vain),
         TEST(a_lock_that_stays_may_be_granted_in_vain),
         TEST(a_grant_that_is_not_told_can_be_freed),
