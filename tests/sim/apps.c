@@ -29,7 +29,7 @@ void user_pauses(uint32_t most)
     fiber_sleep(times[choose(most)] * MS);
 }
 
-static int64_t some_timeout(void)
+int64_t user_timeout(void)
 {
     static const int64_t timeouts[] = { -1, -1, -1, 0, 1, 50, 1000, 8000 };
 
@@ -46,8 +46,8 @@ static int64_t deadline_of(const struct thread *t, int64_t timeout_ms)
     return timeout_ms == 0 ? user_reply_timeout(t) : timeout_ms; /* a try */
 }
 
-static struct attempt *ask_oracle(const struct thread *t, bool shared,
-                                  int64_t timeout_ms)
+struct attempt *user_asks(const struct thread *t, bool shared,
+                          int64_t timeout_ms)
 {
     struct attempt *a =
         oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
@@ -91,8 +91,8 @@ static void on_async(int rc, zkr_grant *grant, void *user)
 static void blocking_round(struct thread *t)
 {
     bool shared = t->recipe == RWLOCK && choose(2) == 1;
-    int64_t timeout_ms = some_timeout();
-    struct attempt *a = ask_oracle(t, shared, timeout_ms);
+    int64_t timeout_ms = user_timeout();
+    struct attempt *a = user_asks(t, shared, timeout_ms);
     zkr_grant *grant = NULL;
     int rc = user_acquire(t, shared, timeout_ms, &grant);
 
@@ -114,7 +114,7 @@ static void two_permits_round(struct thread *t)
     int rc;
 
     for (int i = 0; i < 2; i++)
-        attempts[i] = ask_oracle(t, false, timeout_ms);
+        attempts[i] = user_asks(t, false, timeout_ms);
     rc = zkr_semaphore_acquire_many(t->lock, 2, timeout_ms, grants);
     for (int i = 0; i < 2; i++)
         oracle_told(attempts[i], rc, grants[i]);
@@ -125,13 +125,13 @@ static void two_permits_round(struct thread *t)
 static void async_round(struct thread *t)
 {
     bool shared = t->recipe == RWLOCK && choose(2) == 1;
-    int64_t timeout_ms = some_timeout();
+    int64_t timeout_ms = user_timeout();
     struct async *a = arena_new(sizeof(*a));
     zkr_request *request = NULL;
     int rc;
 
     a->thread = t;
-    a->attempt = ask_oracle(t, shared, timeout_ms);
+    a->attempt = user_asks(t, shared, timeout_ms);
     rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &request);
     if (rc != ZKR_OK) {
         oracle_told(a->attempt, rc, NULL);
@@ -165,11 +165,11 @@ static void async_round(struct thread *t)
 static void ask_one(struct thread *t, struct async *a)
 {
     bool shared = t->recipe == RWLOCK && choose(3) == 1;
-    int64_t timeout_ms = some_timeout();
+    int64_t timeout_ms = user_timeout();
     int rc;
 
     a->thread = t;
-    a->attempt = ask_oracle(t, shared, timeout_ms);
+    a->attempt = user_asks(t, shared, timeout_ms);
     rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &a->request);
     if (rc == ZKR_OK)
         return;
@@ -335,7 +335,9 @@ static void round_of(struct thread *t)
         user_makes_mistakes(t);
     if (world.limit > 1 && one_in(3))
         two_permits_round(t);
-    if (user_has_async(t) && choose(2) == 1 && one_in(2))
+    if (world.recipe == MULTI && choose(3) > 0)
+        user_needs_several(t);
+    else if (user_has_async(t) && choose(2) == 1 && one_in(2))
         burst_round(t);
     else if (user_has_async(t) && choose(2) == 1)
         async_round(t);
@@ -377,7 +379,9 @@ static void start_thread(struct process *p)
     struct thread *t = arena_new(sizeof(*t));
 
     t->process = p;
-    t->recipe = world.recipe;
+    t->recipe = world.recipe == MULTI ? MUTEX : world.recipe;
+    t->path =
+        world.recipe == MULTI ? world_paths[choose(WORLD_PATHS)] : WORLD_PATH;
     t->flags = p->stays.ms != 0 ? p->stays.flags : options_lock_flags();
     if (world.recipe == RWLOCK && p->stays.ms == 0 && one_in(4)) {
         t->recipe = MUTEX;

@@ -161,6 +161,8 @@ static void operate(int type, const char *path, const char *data)
 
 const char *world_lock_dir(void)
 {
+    if (world.recipe == MULTI)
+        return world_paths[choose(WORLD_PATHS)];
     if (world.recipe != SEMAPHORE)
         return WORLD_PATH;
     return choose(2) == 0 ? WORLD_PATH "/leases" : TURNS_PATH;
@@ -248,13 +250,15 @@ static bool is_strange(const struct node *n)
 /* Strangers in the other directory of a semaphore would take up its permits. */
 static const char *remade_dir(void)
 {
-    return world.recipe == SEMAPHORE ? TURNS_PATH : WORLD_PATH;
+    return world.recipe == SEMAPHORE ? TURNS_PATH
+           : world.recipe == MULTI   ? world_lock_dir()
+                                     : WORLD_PATH;
 }
 
 /* Repeated beyond the calm: a create may be carried out late. */
 static void on_strangers_go(void *arg, uint64_t tag)
 {
-    const struct node *dir = tree_find(remade_dir(), ensemble_committed());
+    const struct node *dir = tree_find(arg, ensemble_committed());
     const struct node *n = dir == NULL ? NULL : dir->children;
 
     for (; n != NULL; n = n->next_sibling) {
@@ -309,7 +313,8 @@ static void remake_directory(void)
         if (i + 1 < count || choose(2) == 0)
             operate(ZKR__ZK_DELETE, arena_copy(path, strlen(path)), "");
     }
-    events_at(sim_now + some_time(), on_strangers_go, NULL, 0);
+    events_at(sim_now + some_time(), on_strangers_go,
+              arena_copy(where, strlen(where)), 0);
 }
 
 /* All nodes of one session, or of all, and not the directory. */

@@ -172,7 +172,7 @@ const struct node *held_against(const struct attempt *a)
         if (h->claim != NULL && h->node != a->node && !beside &&
             (h->beside == NULL || node_of(h->beside) != a->node) &&
             !(h->shared && a->shared) && there(h->node) &&
-            is_later_heeding(h, a) && is_unfair(h->node) == is_unfair(a->node))
+            is_later_heeding(h, a) && oracle_is_one_lock(h->node, a->node))
             return h->node;
     }
     return NULL;

@@ -64,7 +64,7 @@ static int make_semaphore(const struct thread *t, zkr_session *s,
 static int make_lock(struct thread *t, void **lock)
 {
     zkr_session *s = t->process->session;
-    const char *path = process_sees(t->process, WORLD_PATH);
+    const char *path = process_sees(t->process, t->path);
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     struct zkr_rwlock_opts rw_opts = ZKR_RWLOCK_OPTS_INIT;
     int rc = 0;
@@ -92,6 +92,7 @@ static int make_lock(struct thread *t, void **lock)
         rc = make_semaphore(t, s, path, lock);
         break;
     case REENTRANT:
+    case MULTI:
     case RECIPES:
         rc = zkr_reentrant_mutex_new(s, path, &opts,
                                      (zkr_reentrant_mutex **)lock);
@@ -127,6 +128,7 @@ static void free_lock(const struct thread *t, void *lock)
         zkr_semaphore_free(lock);
         break;
     case REENTRANT:
+    case MULTI:
     case RECIPES:
         zkr_reentrant_mutex_free(lock);
     }
@@ -208,6 +210,7 @@ void user_cancel(struct thread *t)
         (void)zkr_semaphore_cancel(t->lock);
         break;
     case REENTRANT:
+    case MULTI:
     case RECIPES:
         (void)zkr_reentrant_mutex_cancel(t->lock);
     }
@@ -234,10 +237,11 @@ void user_checks_path(const struct thread *t)
         path = zkr_semaphore_path(t->lock);
         break;
     case REENTRANT:
+    case MULTI:
     case RECIPES:
         path = zkr_reentrant_mutex_path(t->lock);
     }
-    if (strcmp(path, process_sees(t->process, WORLD_PATH)) != 0)
+    if (strcmp(path, process_sees(t->process, t->path)) != 0)
         world_fail("a lock is at '%s'", path);
 }
 
@@ -287,6 +291,7 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
     case SEMAPHORE:
         return zkr_semaphore_acquire(t->lock, timeout_ms, grant);
     case REENTRANT:
+    case MULTI:
     case RECIPES:
         break;
     }

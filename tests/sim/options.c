@@ -68,7 +68,7 @@ void options_draw_stays(struct process *p)
     static const uint32_t max[] = { 1, 3, 0 };
 
     if (world.recipe == UNFAIR || world.recipe == LATCH ||
-        world.recipe == SEMAPHORE || !one_in(3))
+        world.recipe == SEMAPHORE || world.recipe == MULTI || !one_in(3))
         return;
     p->stays.ms = retain_ms[choose(3)];
     p->stays.max = max[choose(3)];

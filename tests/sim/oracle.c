@@ -126,11 +126,12 @@ bool oracle_is_handed_on(const struct attempt *a)
 }
 
 /* A fair and an unfair one on the same path know nothing of each other. */
-static bool is_one_lock(const struct node *a, const struct node *b)
+bool oracle_is_one_lock(const struct node *a, const struct node *b)
 {
     const char *unfair = WORLD_PATH "/holder";
 
-    return (strcmp(a->path, unfair) == 0) == (strcmp(b->path, unfair) == 0);
+    return strcmp(a->parent->path, b->parent->path) == 0 &&
+           (strcmp(a->path, unfair) == 0) == (strcmp(b->path, unfair) == 0);
 }
 
 /* In kazoo's layout, a writer and a mutex have the same names. */
@@ -146,7 +147,7 @@ static bool conflict(const struct attempt *a, const struct attempt *b)
     const struct attempt *later = a->token > b->token ? a : b;
 
     return a != b && !(a->shared && b->shared) && a->beside != b &&
-           b->beside != a && is_one_lock(a->node, b->node) &&
+           b->beside != a && oracle_is_one_lock(a->node, b->node) &&
            oracle_heeds(later, (later == a ? b : a)->node);
 }
 
@@ -556,7 +557,11 @@ static int64_t longest_wait(void)
     int64_t ours = RETRY_CAP_MS * MS + world.timeout * 3 / 4;
 
     /* A semaphore: the turn, and then the lease. */
-    return (others > ours ? others : ours) * (world.limit > 0 ? 2 : 1);
+    int64_t claims = world.recipe == SEMAPHORE ? 2
+                     : world.recipe == MULTI   ? WORLD_PATHS
+                                               : 1;
+
+    return (others > ours ? others : ours) * claims;
 }
 
 /* Time for each ghost before a claim, and for one more when its own node has

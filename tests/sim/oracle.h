@@ -37,6 +37,8 @@ void oracle_reset(void);
 /* Returns the node that was committed at any time, or NULL. A czxid of 0 is
  * any. */
 const struct node *oracle_node(const char *path, int64_t czxid);
+/* A fair and an unfair lock on the same path know nothing of each other. */
+bool oracle_is_one_lock(const struct node *a, const struct node *b);
 /* Is it a lease of a semaphore? Several are held at once. */
 bool oracle_is_lease(const struct node *n);
 /* Tells whether somebody has written that after a version. */

@@ -28,8 +28,8 @@ static const char usage[] =
     "  --schedules N  so many, from the seed on (default 10000)\n"
     "  --seed N       the first (default 1); without --schedules only this\n"
     "  --jobs N       processes (default 2)\n"
-    "  --recipe NAME  mutex, rwlock, unfair, reentrant, latch or\n"
-    "                 semaphore only\n"
+    "  --recipe NAME  mutex, rwlock, unfair, reentrant, latch,\n"
+    "                 semaphore or multi only\n"
     "  --faults L     only these, by their letters in faults.c\n"
     "  --no-shrink    show a failing schedule as it is\n"
     "  --verbose      show what happens\n";
@@ -43,9 +43,9 @@ static void on_log(enum zkr_log_level level, const char *line, void *user)
 
 static int recipe_named(const char *name)
 {
-    static const char *const names[RECIPES] = { "mutex",  "rwlock",
-                                                "unfair", "reentrant",
-                                                "latch",  "semaphore" };
+    static const char *const names[RECIPES] = {
+        "mutex", "rwlock", "unfair", "reentrant", "latch", "semaphore", "multi"
+    };
 
     for (int i = 0; i < RECIPES; i++) {
         if (strcmp(names[i], name) == 0)

@@ -8,15 +8,20 @@
 struct thread {
     struct process *process;
     int rounds;
-    enum recipe recipe; /* world.recipe, or a mutex beside read/write locks */
-    void *lock;         /* of that recipe, */
-    uint32_t flags;     /* ... with these */
-    int bursts;         /* its address wakes the thread */
-    int inside;         /* callbacks that use `lock` now; likewise */
+    enum recipe recipe; /* world.recipe, or a mutex beside read/write locks, and
+                         * of several locks */
+    const char *path;
+    void *lock;     /* of that recipe, */
+    uint32_t flags; /* ... with these */
+    int bursts;     /* its address wakes the thread */
+    int inside;     /* callbacks that use `lock` now; likewise */
 };
 
 void user_pauses(uint32_t most);
+int64_t user_timeout(void);
 int64_t user_reply_timeout(const struct thread *t);
+struct attempt *user_asks(const struct thread *t, bool shared,
+                          int64_t timeout_ms);
 
 /* locking.c: the calls of each recipe under one name. */
 int user_make_lock(struct thread *t);
@@ -38,6 +43,9 @@ int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
 void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
                 bool owned);
 void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant);
+
+/* several.c: two or three mutexes at once. */
+void user_needs_several(struct thread *t);
 
 /* writing.c: guarded writes, one to three. */
 void user_writes(const struct process *p, const struct attempt *a,

@@ -21,6 +21,8 @@
 #include "told.h"
 
 struct world world;
+const char *const world_paths[] = { "/locks/items", WORLD_PATH,
+                                    "/locks/stock" };
 struct world_limits world_limits = { .recipe = -1 };
 
 bool world_may_preempt(void)

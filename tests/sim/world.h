@@ -20,6 +20,7 @@ enum recipe {
     REENTRANT,
     LATCH,
     SEMAPHORE,
+    MULTI, /* mutexes, several at once */
     RECIPES,
 };
 
@@ -78,6 +79,9 @@ extern struct world_limits {
 } world_limits;
 
 #define WORLD_PATH "/locks/orders"
+/* Of several locks; one is WORLD_PATH. In their order. */
+#define WORLD_PATHS 3
+extern const char *const world_paths[WORLD_PATHS];
 
 /* Runs one schedule, as choices.h says. Does not return when something is
  * wrong. */
@@ -103,7 +107,8 @@ void apps_start(void);
 
 /* faults.c: the faults until the calm. */
 void faults_start(void);
-/* The directory of the lock; one of the two of a semaphore. */
+/* The directory of the lock; one of the two of a semaphore, or of those of
+ * several locks. */
 const char *world_lock_dir(void);
 /* One of the nodes in the directory of the lock, or NULL. */
 const struct node *world_lock_node(void);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Users who need several mutexes: by a multi-lock, or one by one in its
+ * order. */
+#include <string.h>
+
+#include "arena.h"
+#include "base/error.h"
+#include "choices.h"
+#include "fiber.h"
+#include "users.h"
+
+#define CHAINS_MAX 3
+
+struct several {
+    struct thread *thread;
+    zkr_multi_lock *lock; /* NULL: it was freed */
+    zkr_mutex *mutexes[WORLD_PATHS];
+    const char *paths[WORLD_PATHS]; /* in their order */
+    size_t count;
+    int inside; /* callbacks that use `lock` now; its address wakes */
+};
+
+/* One acquire of all. */
+struct chain {
+    struct several *of;
+    struct attempt *attempts[WORLD_PATHS];
+    zkr_grant *grants[WORLD_PATHS];
+    int rc;
+    bool told;
+    bool seen; /* by its thread */
+    zkr_request *request;
+};
+
+/* -- the locks ------------------------------------------------------------ */
+
+/* Not while a callback uses it. */
+static void free_locks(struct several *s)
+{
+    zkr_multi_lock *lock = s->lock;
+
+    s->lock = NULL;
+    while (s->inside > 0)
+        (void)fiber_wait(&s->inside, INT64_MAX);
+    zkr_multi_lock_free(lock);
+    for (size_t i = 0; i < s->count; i++) {
+        zkr_mutex_free(s->mutexes[i]);
+        s->mutexes[i] = NULL;
+    }
+}
+
+static int make_mutexes(struct several *s)
+{
+    const struct process *p = s->thread->process;
+    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    int rc = ZKR_OK;
+
+    opts.flags = s->thread->flags;
+    for (size_t i = 0; i < s->count && rc == ZKR_OK; i++)
+        rc = zkr_mutex_new(p->session, process_sees(p, s->paths[i]), &opts,
+                           &s->mutexes[i]);
+    return rc;
+}
+
+static int make_locks(struct several *s)
+{
+    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
+    bool reversed = choose(2) == 0;
+    int rc;
+
+    if (one_in(3))
+        opts.flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS;
+    rc = zkr_multi_lock_new(s->thread->process->session, &opts, &s->lock);
+    if (rc == ZKR_OK)
+        rc = make_mutexes(s);
+    for (size_t i = 0; i < s->count && rc == ZKR_OK; i++)
+        rc = zkr_multi_lock_add_mutex(
+            s->lock, s->mutexes[reversed ? s->count - 1 - i : i]);
+    if (rc != ZKR_OK)
+        free_locks(s);
+    if (rc != ZKR_OK && rc != ZKR_ENOMEM)
+        world_fail("a multi-lock cannot be made: %d", rc);
+    return rc;
+}
+
+/* Two of the paths, or all. */
+static struct several *new_several(struct thread *t)
+{
+    struct several *s = arena_new(sizeof(*s));
+    size_t left_out = choose(WORLD_PATHS + 1);
+
+    s->thread = t;
+    for (size_t i = 0; i < WORLD_PATHS; i++) {
+        if (i != left_out)
+            s->paths[s->count++] = world_paths[i];
+    }
+    return s;
+}
+
+/* -- an acquire ----------------------------------------------------------- */
+
+static void ask_oracle(struct chain *c, struct several *s, int64_t timeout_ms)
+{
+    c->of = s;
+    for (size_t i = 0; i < s->count; i++)
+        c->attempts[i] = user_asks(s->thread, false, timeout_ms);
+}
+
+/* They are acquired one after the other, in the order of their paths. */
+static void check_turn(const struct chain *c, size_t i)
+{
+    const struct attempt *a = c->attempts[i];
+
+    if (strcmp(a->node->parent->path, c->of->paths[i]) != 0)
+        world_fail("grant %zu of a multi-lock is %s", i, a->node->path);
+    if (i > 0 && a->token <= c->attempts[i - 1]->token)
+        world_fail("a multi-lock acquires %s before %s", a->node->path,
+                   c->attempts[i - 1]->node->path);
+}
+
+static void tell(struct chain *c, int rc, zkr_grant *const *grants)
+{
+    c->rc = rc;
+    for (size_t i = 0; i < c->of->count; i++) {
+        zkr_grant *grant = grants == NULL ? NULL : grants[i];
+
+        if ((grant != NULL) != (rc == ZKR_OK))
+            world_fail("a multi-lock ends with %d, and grant %zu is%s there",
+                       rc, i, grant == NULL ? " not" : "");
+        c->grants[i] = grant;
+        oracle_told(c->attempts[i], rc, grant);
+        if (rc == ZKR_OK)
+            check_turn(c, i);
+    }
+}
+
+/* All checked, and given back, by one call. */
+static void give_back_all(struct chain *c)
+{
+    const struct thread *t = c->of->thread;
+    int process = t->process->number;
+    size_t count = c->of->count;
+    int64_t began;
+    int64_t stopped;
+    int rc;
+
+    user_pauses(5);
+    began = sim_now;
+    stopped = process_stopped_for(process);
+    rc = zkr_grants_check(c->grants, count);
+    for (size_t i = 0; i < count; i++) {
+        if (process_stopped_for(process) == stopped)
+            oracle_checked(c->attempts[i], rc);
+        oracle_over(c->attempts[i]);
+    }
+    world_trace("process %d: attempts up to %d are given back", process,
+                c->attempts[count - 1]->number);
+    if (choose(2) == 0)
+        (void)zkr_grants_release(c->grants, count);
+    zkr_grants_free(c->grants, count);
+    oracle_in_time("a release of several", process, began, stopped,
+                   (int64_t)count * user_reply_timeout(t) * MS);
+}
+
+static void hold_all(struct chain *c)
+{
+    if (choose(2) == 0) {
+        give_back_all(c);
+        return;
+    }
+    for (size_t i = c->of->count; i-- > 0;)
+        user_holds(c->of->thread, c->attempts[i], c->grants[i], false);
+}
+
+static void acquire_all(struct several *s)
+{
+    int64_t timeout_ms = user_timeout();
+    zkr_grant *grants[WORLD_PATHS];
+    struct chain c = { 0 };
+    int rc;
+
+    ask_oracle(&c, s, timeout_ms);
+    rc = zkr_multi_lock_acquire(s->lock, timeout_ms, grants);
+    tell(&c, rc, grants);
+    if (rc == ZKR_OK)
+        hold_all(&c);
+}
+
+/* -- acquires without a waiting thread, several at once ---------------------
+ */
+
+/* A callback cannot wait. */
+static void refused_inside(struct several *s)
+{
+    zkr_grant *unused[WORLD_PATHS];
+    int64_t began = sim_now;
+    int rc;
+
+    if (s->lock == NULL)
+        return;
+    s->inside++;
+    rc = zkr_multi_lock_acquire(s->lock, -1, unused);
+    s->inside--;
+    fiber_wake(&s->inside, true);
+    if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
+        sim_now != began)
+        world_fail("a callback waits for a multi-lock: %d", rc);
+}
+
+static void on_all(int rc, zkr_grant *const *grants, size_t count, void *user)
+{
+    struct chain *c = user;
+
+    if (count != (rc == ZKR_OK ? c->of->count : 0))
+        world_fail("a multi-lock ends with %d, and %zu grants", rc, count);
+    tell(c, rc, grants);
+    if (one_in(8))
+        refused_inside(c->of);
+    c->told = true;
+    fiber_wake(&c->of->thread->bursts, true);
+}
+
+static void ask_one(struct several *s, struct chain *c)
+{
+    int64_t timeout_ms = user_timeout();
+    int rc;
+
+    ask_oracle(c, s, timeout_ms);
+    rc = zkr_multi_lock_acquire_async(s->lock, timeout_ms, on_all, c,
+                                      &c->request);
+    if (rc == ZKR_OK)
+        return;
+    tell(c, rc, NULL);
+    c->told = true;
+}
+
+/* Whichever of them is told first: another may wait for what it has. */
+static struct chain *await_one(const struct thread *t, struct chain *all,
+                               uint32_t count)
+{
+    for (;;) {
+        bool any = false;
+
+        for (uint32_t i = 0; i < count; i++) {
+            if (all[i].told && !all[i].seen)
+                return &all[i];
+            any = any || !all[i].seen;
+        }
+        if (!any)
+            return NULL;
+        (void)fiber_wait(&t->bursts, INT64_MAX);
+    }
+}
+
+static void give_up_some(struct several *s, const struct chain *one)
+{
+    user_pauses(7);
+    if (one_in(3))
+        (void)zkr_multi_lock_cancel(s->lock);
+    else if (one_in(3))
+        free_locks(s);
+    else if (one->request != NULL)
+        (void)zkr_request_cancel(one->request);
+}
+
+static void ask_for_all(struct several *s)
+{
+    uint32_t count = 1 + choose(CHAINS_MAX);
+    struct chain *all = arena_new(count * sizeof(*all));
+    struct chain *c;
+
+    for (uint32_t i = 0; i < count; i++)
+        ask_one(s, &all[i]);
+    if (one_in(3))
+        give_up_some(s, &all[choose(count)]);
+    while ((c = await_one(s->thread, all, count)) != NULL) {
+        c->seen = true;
+        zkr_request_free(c->request);
+        if (c->rc == ZKR_OK)
+            hold_all(c);
+    }
+}
+
+/* -- one by one ----------------------------------------------------------- */
+
+static int acquire_next(struct several *s, size_t i, struct chain *c)
+{
+    int64_t timeout_ms = user_timeout();
+    int rc;
+
+    c->attempts[i] = user_asks(s->thread, false, timeout_ms);
+    rc = zkr_mutex_acquire(s->mutexes[i], timeout_ms, &c->grants[i]);
+    oracle_told(c->attempts[i], rc, c->grants[i]);
+    return rc;
+}
+
+static void acquire_one_by_one(struct several *s)
+{
+    struct chain c = { .of = s };
+    size_t n = 0;
+
+    while (n < s->count && acquire_next(s, n, &c) == ZKR_OK)
+        n++;
+    while (n-- > 0)
+        user_holds(s->thread, c.attempts[n], c.grants[n], true);
+}
+
+void user_needs_several(struct thread *t)
+{
+    struct several *s = new_several(t);
+
+    if (make_locks(s) != ZKR_OK)
+        return;
+    switch (choose(3)) {
+    case 0:
+        acquire_all(s);
+        break;
+    case 1:
+        ask_for_all(s);
+        break;
+    default:
+        acquire_one_by_one(s);
+    }
+    free_locks(s);
+}
