@@ -7,6 +7,7 @@
  * session or of another. */
 #include "held.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "arena.h"
@@ -22,13 +23,17 @@ struct held {
     bool shared;
     int64_t token;    /* a reader beside a writer has the place of that */
     uint32_t markers; /* of those that it waits for */
+    int began;        /* the move by which it was granted, */
+    int ended;        /* ... and by which it has left; or INT_MAX */
 };
 
 static struct held *all;
+static int moves;
 
 void held_reset(void)
 {
     all = NULL;
+    moves = 0;
 }
 
 static bool there(const struct node *n)
@@ -123,7 +128,9 @@ static void begins(const struct zkr__claim *c)
                         .node = node_of(c),
                         .shared = c->place.kind == ZKR__SHARED,
                         .token = c->node.token,
-                        .markers = c->recipe->markers };
+                        .markers = c->recipe->markers,
+                        .began = moves,
+                        .ended = INT_MAX };
     if (h->node == NULL)
         world_fail("%s is granted the lock, and never was", c->node.path);
     all = h;
@@ -139,13 +146,28 @@ static void begins(const struct zkr__claim *c)
 
 void held_moved(const struct zkr__claim *c, int state)
 {
+    moves++;
     for (struct held *h = all; h != NULL; h = h->next) {
-        if (h->claim == c)
-            h->claim = NULL;
+        if (h->claim != c)
+            continue;
+        h->claim = NULL;
+        h->ended = moves;
     }
     /* Members of a cohort share the node of their delegate. */
     if (state == ZKR__CLAIM_HELD && c->cohort.part != ZKR__MEMBER)
         begins(c);
+}
+
+bool held_at_once(const struct node *a, const struct node *b)
+{
+    for (const struct held *h = all; h != NULL; h = h->next) {
+        for (const struct held *i = h->node == a ? all : NULL; i != NULL;
+             i = i->next) {
+            if (i->node == b && h->began < i->ended && i->began < h->ended)
+                return true;
+        }
+    }
+    return false;
 }
 
 bool held_by_anybody(void)

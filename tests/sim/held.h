@@ -12,6 +12,9 @@ void held_reset(void);
 /* A claim has moved to that state. */
 void held_moved(const struct zkr__claim *c, int state);
 
+/* Tells whether claims held both at some time, as far as the library knew. */
+bool held_at_once(const struct node *a, const struct node *b);
+
 /* Tells whether any claim holds the lock, by a node that is there. */
 bool held_by_anybody(void);
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "choices.h"
 #include "fiber.h"
+#include "held.h"
 #include "users.h"
 
 #define CHAINS_MAX 3
@@ -105,7 +106,8 @@ static void ask_oracle(struct chain *c, struct several *s, int64_t timeout_ms)
         c->attempts[i] = user_asks(s->thread, false, timeout_ms);
 }
 
-/* They are acquired one after the other, in the order of their paths. */
+/* They are acquired one after the other, in the order of their paths, and none
+ * is lost before the next is granted. */
 static void check_turn(const struct chain *c, size_t i)
 {
     const struct attempt *a = c->attempts[i];
@@ -115,6 +117,11 @@ static void check_turn(const struct chain *c, size_t i)
     if (i > 0 && a->token <= c->attempts[i - 1]->token)
         world_fail("a multi-lock acquires %s before %s", a->node->path,
                    c->attempts[i - 1]->node->path);
+    for (size_t before = 0; before < i; before++) {
+        if (!held_at_once(c->attempts[before]->node, a->node))
+            world_fail("a multi-lock has lost %s before it was granted %s",
+                       c->attempts[before]->node->path, a->node->path);
+    }
 }
 
 static void tell(struct chain *c, int rc, zkr_grant *const *grants)
