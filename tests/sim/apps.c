@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"
+#include "enters.h"
 #include "follows.h"
 #include "gathers.h"
 #include "options.h"
@@ -331,6 +332,8 @@ static void round_of(struct thread *t)
         user_follows(t->process);
     if (one_in(6))
         user_gathers(t->process);
+    if (enters_wanted())
+        user_enters(t->process);
     if (one_in(40))
         user_makes_mistakes(t);
     if (world.limit > 1 && one_in(3))

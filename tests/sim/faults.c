@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "choices.h"
 #include "ensemble.h"
+#include "enters.h"
 #include "events.h"
 #include "frontend.h"
 #include "heap.h"
@@ -168,9 +169,9 @@ const char *world_lock_dir(void)
     return choose(2) == 0 ? WORLD_PATH "/leases" : TURNS_PATH;
 }
 
-const struct node *world_lock_node(void)
+static const struct node *some_node(const char *path)
 {
-    const struct node *dir = tree_find(world_lock_dir(), ensemble_committed());
+    const struct node *dir = tree_find(path, ensemble_committed());
     const struct node *n;
     uint32_t count;
 
@@ -187,9 +188,20 @@ const struct node *world_lock_node(void)
     return n;
 }
 
+const struct node *world_lock_node(void)
+{
+    return some_node(world_lock_dir());
+}
+
+/* Operators come to the double barrier, too, as soon as there is one. */
+static const char *some_dir(void)
+{
+    return enters_begun() && choose(2) == 1 ? DOUBLE_PATH : world_lock_dir();
+}
+
 static void delete_node(void)
 {
-    const struct node *n = world_lock_node();
+    const struct node *n = some_node(some_dir());
 
     if (n != NULL)
         operate(ZKR__ZK_DELETE, n->path, "");
@@ -213,7 +225,7 @@ static void haunt(void)
 
 static void write_node(void)
 {
-    const struct node *n = world_lock_node();
+    const struct node *n = some_node(some_dir());
 
     if (n != NULL)
         operate(ZKR__ZK_SET, n->path, choose(2) == 0 ? "__REVOKE__" : "?");
@@ -234,7 +246,7 @@ static void delete_directory(const char *path)
 
 static void delete_some_directory(void)
 {
-    delete_directory(world_lock_dir());
+    delete_directory(some_dir());
 }
 
 /* -- a directory that is made again --------------------------------------- */
@@ -320,7 +332,7 @@ static void remake_directory(void)
 /* All nodes of one session, or of all, and not the directory. */
 static void delete_nodes(void)
 {
-    const struct node *dir = tree_find(world_lock_dir(), ensemble_committed());
+    const struct node *dir = tree_find(some_dir(), ensemble_committed());
     uint32_t some = choose(2) == 0 ? 0 : choose(256);
 
     if (dir == NULL)

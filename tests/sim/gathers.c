@@ -9,6 +9,7 @@
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"
+#include "enters.h"
 #include "frontend.h"
 #include "oracle.h"
 
@@ -70,7 +71,7 @@ void gathers_end(void)
 
 /* -- what the library says ------------------------------------------------- */
 
-static void check_rc(const struct process *p, const char *what, int rc)
+void gathers_check(const struct process *p, const char *what, int rc)
 {
     if (rc == ZKR_OK || rc == ZKR_EUNKNOWN || rc == ZKR_ETIMEDOUT ||
         rc == ZKR_EBUSY || rc == ZKR_ENOMEM || rc == ZKR_ECLOSED ||
@@ -107,7 +108,7 @@ static void add(struct process *p, int64_t timeout_ms)
     if (rc == ZKR_OK)
         rc = zkr_counter_add(counter, 1, timeout_ms, &after);
     zkr_counter_free(counter);
-    check_rc(p, "an add", rc);
+    gathers_check(p, "an add", rc);
     it.made += rc == ZKR_OK;
     it.unknown += rc == ZKR_EUNKNOWN;
     if (rc == ZKR_OK)
@@ -138,12 +139,14 @@ static void meet(struct process *p, int64_t timeout_ms)
         rc = zkr_barrier_remove(b, timeout_ms);
     else if (rc == ZKR_OK && what == 1)
         rc = zkr_barrier_set(b, timeout_ms);
-    else if (rc == ZKR_OK)
+    else if (rc == ZKR_OK && what == 2)
         rc = zkr_barrier_wait(b, timeout_ms);
     zkr_barrier_free(b);
-    check_rc(p, "a call of a barrier", rc);
-    if (rc == ZKR_OK && what > 1)
+    gathers_check(p, "a call of a barrier", rc);
+    if (rc == ZKR_OK && what == 2)
         judge_wait(p, from);
+    if (what == 3)
+        enters_begin();
 }
 
 void user_gathers(struct process *p)

@@ -9,8 +9,13 @@
 
 void gathers_reset(void);
 
-/* A user adds to the counter, or sets the barrier, removes it, or waits. */
+/* A user adds to the counter, or sets the barrier, removes it, or waits, or
+ * wants to meet others at the double barrier. */
 void user_gathers(struct process *p);
+
+/* The result of a call of one of them must be one of those that are
+ * documented. */
+void gathers_check(const struct process *p, const char *what, int rc);
 
 void gathers_committed(const struct txn *txn);
 void gathers_end(void);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "client.h"
 #include "deletes.h"
+#include "enters.h"
 #include "gathers.h"
 #include "held.h"
 #include "writes.h"
@@ -34,6 +35,7 @@ void oracle_reset(void)
     deletes_reset();
     writes_reset();
     gathers_reset();
+    enters_reset();
 }
 
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
@@ -503,6 +505,7 @@ void oracle_committed(int64_t version, const struct txn *txn)
                     txn->kind == TXN_CREATE ? "created" : "deleted");
     writes_committed(version, txn);
     gathers_committed(txn);
+    enters_committed(version, txn);
     if (txn->kind == TXN_DELETE)
         deletes_committed(attempts, txn);
     if (txn->kind == TXN_DELETE || txn->kind == TXN_CLOSE)

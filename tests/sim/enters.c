@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Users who enter a double barrier and leave it; and its oracle, which judges
+ * by the nodes that are committed. */
+#include "enters.h"
+
+#include <string.h>
+
+#include "arena.h"
+#include "choices.h"
+#include "gathers.h"
+#include "oracle.h"
+
+#define READY "ready"
+
+static struct {
+    uint32_t members; /* that the barrier is for; 0: nobody has come yet */
+    uint32_t present; /* users who are in a call, or inside */
+    bool enough;      /* so many nodes were there since it was empty, */
+    int64_t ended;    /* ... or up to this version */
+    bool meddled;     /* an operator has deleted the node of a member */
+    bool lost[PROCESSES_MAX]; /* a session has ended that had a node there */
+} it;
+
+void enters_reset(void)
+{
+    memset(&it, 0, sizeof(it));
+}
+
+void enters_begin(void)
+{
+    static const uint32_t members[] = { 2, 3, 1, 2 };
+
+    if (it.members == 0)
+        it.members = members[choose(4)];
+}
+
+bool enters_begun(void)
+{
+    return it.members > 0;
+}
+
+bool enters_wanted(void)
+{
+    return it.present < it.members;
+}
+
+/* -- what the servers say -------------------------------------------------- */
+
+static bool is_member(const struct node *n, int64_t version)
+{
+    return tree_has(n, version) && strcmp(n->name, READY) != 0;
+}
+
+/* A member makes "ready" while its own node is there. When that has been
+ * deleted meanwhile, or has gone with its session, "ready" may come later, and
+ * lets others in. */
+static void check_ready(int64_t version, const struct txn *txn)
+{
+    int process = ensemble_session(txn->session)->process;
+
+    if (!it.enough && !it.meddled && !it.lost[process])
+        world_fail("%lld: \"ready\" is made, and there were too few of %u",
+                   (long long)version, it.members);
+    it.enough = true;
+}
+
+static void note_gone(const struct node *n, int64_t version)
+{
+    if (n->deleted != version || n->session == NO_SESSION)
+        return;
+    if (n->cause >= BY_CLOSE)
+        it.lost[ensemble_session(n->session)->process] = true;
+    it.meddled = it.meddled || n->cause == BY_OPERATOR;
+}
+
+static const struct node *first_node(int64_t version)
+{
+    const struct node *dir = tree_find(DOUBLE_PATH, version);
+
+    return dir == NULL ? NULL : dir->children;
+}
+
+void enters_committed(int64_t version, const struct txn *txn)
+{
+    uint32_t count = 0;
+
+    for (const struct node *n = first_node(version); n != NULL;
+         n = n->next_sibling) {
+        count += is_member(n, version);
+        note_gone(n, version);
+    }
+    if (count == 0 && it.enough)
+        it.ended = version;
+    it.enough = count > 0 && (it.enough || count >= it.members);
+    if (txn->kind == TXN_CREATE &&
+        strcmp(txn->node->path, DOUBLE_PATH "/" READY) == 0)
+        check_ready(version, txn);
+}
+
+/* -- what the library says ------------------------------------------------- */
+
+struct call {
+    int64_t timeout_ms;
+    int64_t began;
+    int64_t stopped;
+};
+
+static struct call begin_call(const struct process *p)
+{
+    static const int64_t timeouts[] = { 3000, 8000, 20, 0, 8000 };
+
+    return (struct call){ timeouts[choose(5)], sim_now,
+                          process_stopped_for(p->number) };
+}
+
+static void end_call(const struct process *p, const struct call *call,
+                     const char *what, int rc)
+{
+    int64_t limit_ms =
+        call->timeout_ms == 0 ? p->opts.reply_timeout_ms : call->timeout_ms;
+
+    world_trace("process %d: %s: %s", p->number, what, zkr_strerror(rc));
+    gathers_check(p, what, rc);
+    oracle_in_time(what, p->number, call->began, call->stopped, limit_ms * MS);
+}
+
+static int enter(const struct process *p, zkr_double_barrier *m)
+{
+    int64_t from = ensemble_committed();
+    struct call call = begin_call(p);
+    int rc = zkr_double_barrier_enter(m, call.timeout_ms);
+
+    end_call(p, &call, "an enter", rc);
+    if (rc == ZKR_OK && !it.enough && it.ended <= from)
+        world_fail("process %d enters, and there were too few of %u", p->number,
+                   it.members);
+    return rc;
+}
+
+/* Those who were there when the call began. */
+struct others {
+    struct others *next;
+    const struct node *node;
+};
+
+static struct others *find_others(void)
+{
+    int64_t version = ensemble_committed();
+    struct others *all = NULL;
+
+    for (const struct node *n = first_node(version); n != NULL;
+         n = n->next_sibling) {
+        struct others *o;
+
+        if (!is_member(n, version))
+            continue;
+        o = arena_new(sizeof(*o));
+        *o = (struct others){ all, n };
+        all = o;
+    }
+    return all;
+}
+
+/* A leader that the others have deserted gives old answers. */
+static void leave(const struct process *p, zkr_double_barrier *m)
+{
+    const struct others *o = find_others();
+    struct call call = begin_call(p);
+    int rc = zkr_double_barrier_leave(m, call.timeout_ms);
+
+    end_call(p, &call, "a leave", rc == ZKR_ELOST ? ZKR_OK : rc);
+    if ((rc != ZKR_OK && rc != ZKR_ELOST) || ensemble_deserted(call.began))
+        return;
+    for (; o != NULL; o = o->next) {
+        if (tree_has(o->node, ensemble_committed()))
+            world_fail("process %d leaves, and %s is still there", p->number,
+                       o->node->path);
+    }
+}
+
+/* A member that is inside may also be freed. */
+void user_enters(struct process *p)
+{
+    zkr_double_barrier *m;
+    int rc = zkr_double_barrier_new(p->session, process_sees(p, DOUBLE_PATH),
+                                    it.members, &m);
+
+    gathers_check(p, "a double barrier", rc);
+    it.present++;
+    for (uint32_t times = 1 + choose(3); rc == ZKR_OK && times > 0; times--) {
+        if (enter(p, m) != ZKR_OK)
+            continue;
+        fiber_sleep(choose(400) * MS);
+        if (one_in(3))
+            break;
+        leave(p, m);
+    }
+    it.present--;
+    zkr_double_barrier_free(m);
+}
