@@ -52,8 +52,9 @@ typedef struct zkr_multi_lock zkr_multi_lock;
 
 /** The flags of zkr_multi_lock_opts. */
 enum zkr_multi_lock_flags {
-    /** An acquire whose session ends fails with ZKR_ELOST, instead of beginning
-     *  again in the next session. */
+    /** An acquire that loses a part of what it has fails with ZKR_ELOST,
+     * instead of beginning again: its session has ended, or a node was deleted.
+     */
     ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS = 1u << 0,
 };
 ZKR__FLAGS(zkr_multi_lock_flags)

@@ -62,8 +62,9 @@ typedef struct zkr_semaphore zkr_semaphore;
 
 /** The flags of zkr_semaphore_opts. */
 enum zkr_semaphore_flags {
-    /** An acquire whose session ends fails with ZKR_ELOST, instead of queuing
-     *  again in the next session. */
+    /** An acquire that loses its turn, or a part of its permits, fails with
+     *  ZKR_ELOST, instead of queuing again: its session has ended, or a node
+     * was deleted. */
     ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS = 1u << 0,
     /** Make missing parents persistent instead of containers. */
     ZKR_SEMAPHORE_PERSISTENT_PARENTS = 1u << 1,

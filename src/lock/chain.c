@@ -52,8 +52,8 @@ struct zkr__chain {
     struct zkr__list due;  /* in locks->chains, when it is to go on */
     size_t at;             /* the step that is next, or that `present` is */
     struct zkr__claim *present;    /* has no outcome yet; NULL: none */
-    struct zkr__observer observer; /* of that one */
-    bool lost;                     /* `rc` is the end of a session */
+    struct zkr__observer observer; /* of it, and of the claims granted */
+    bool lost;                     /* `rc` is the loss of a part */
     bool decided;
     int rc;
     char *detail; /* the sentence of an error; NULL: out of memory */
