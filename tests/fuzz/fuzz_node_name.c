@@ -6,6 +6,8 @@
 static const char *const mutexes[] = { "lock-", "__lock__", NULL };
 static const char *const writers[] = { "__WRIT__", "__lock__", "lock-", NULL };
 static const char *const readers[] = { "__READ__", "__rlock__", NULL };
+static const char *const latches[] = { "latch-", NULL };
+static const char *const leases[] = { "lease-", NULL };
 static const char *const none[] = { NULL };
 
 /* The markers that each set must find, spelled out here a second time. */
@@ -21,6 +23,9 @@ static const struct {
           ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) |
           ZKR__MARKER_BIT(ZKR__CURATOR_READ) |
           ZKR__MARKER_BIT(ZKR__KAZOO_READ) },
+    { latches, leases,
+      ZKR__MARKER_BIT(ZKR__CURATOR_LATCH) |
+          ZKR__MARKER_BIT(ZKR__CURATOR_LEASE) },
 };
 
 /* "-?[0-9]+" and nothing else, whose magnitude fits. */
@@ -108,7 +113,7 @@ static void check_other(const char *name)
 {
     const char *number = strrchr(name, '-');
     enum zkr__kind want = ZKR__FOREIGN;
-    uint32_t others = ZKR__ALL_MARKERS & ~sets[1].markers;
+    uint32_t others = ZKR__ALL_MARKERS & ~sets[1].markers & ~sets[2].markers;
     const struct zkr__marker_row *marker;
     int64_t seq = 0;
 
@@ -171,6 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     check_parse(name, 0);
     check_parse(name, 1);
+    check_parse(name, 2);
     check_other(name);
     check_numbered(name);
     check_built((struct fuzz_input){ data, size });
