@@ -6,6 +6,7 @@
  * until the others have gone, the highest first, and the others go and wait for
  * the lowest: so all wait for all, and each watches one node. */
 #include <zkrecipes/barrier.h>
+#include <zkrecipes/txn.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -260,12 +261,41 @@ static int judge_ready(const struct zkr__zk_reply *reply, void *user)
 static const struct zkr__await is_ready = { noun, "too few have entered",
                                             ZKR_WATCH_EXISTS, judge_ready };
 
+/* One try to make "ready", which is not made when our own node has gone. */
+static int try_open(const zkr_double_barrier *m, int64_t deadline)
+{
+    zkr_txn *txn;
+    int rc = zkr_txn_new(m->session, &txn);
+
+    if (rc == ZKR_OK)
+        rc = zkr_txn_check(txn, m->node, ZKR_ANY_VERSION);
+    if (rc == ZKR_OK)
+        rc = zkr_txn_create(txn, m->ready, "", 0, NULL);
+    if (rc == ZKR_OK)
+        rc = zkr_txn_commit(txn, zkr__clock_left_ms(deadline));
+    zkr_txn_free(txn);
+    return rc;
+}
+
+/* A create of "ready" alone could be carried out in the next session, when the
+ * nodes that were counted have gone. */
+static int open_for_all(const zkr_double_barrier *m, int64_t deadline)
+{
+    int rc;
+
+    do
+        rc = try_open(m, deadline);
+    while (rc == ZKR_EUNKNOWN && zkr__clock_now() < deadline);
+    if (rc == ZKR_ZNODEEXISTS)
+        return ZKR_OK;
+    return rc == ZKR_ZNONODE ? ENTER_AGAIN : rc;
+}
+
 /* The last one to enter sees the nodes of all. */
 static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
                       uint64_t epoch, const struct zkr__patience *until)
 {
     struct entry entry = { m->session, epoch };
-    int rc;
 
     if (!has_name(list, m->name))
         return ENTER_AGAIN;
@@ -273,9 +303,7 @@ static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
         return judge_open(m, list, until->deadline);
     if (list->count < m->members)
         return zkr__await(&is_ready, m->session, m->ready, &entry, until);
-    rc = zkr__node_put(m->session, m->ready, ZKR_CREATE_PERSISTENT,
-                       until->deadline);
-    return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
+    return open_for_all(m, until->deadline);
 }
 
 static int join(const zkr_double_barrier *m, uint64_t epoch,

@@ -17,8 +17,6 @@ static struct {
     uint32_t present; /* users who are in a call, or inside */
     bool enough;      /* so many nodes were there since it was empty, */
     int64_t ended;    /* ... or up to this version */
-    bool meddled;     /* an operator has deleted the node of a member */
-    bool lost[PROCESSES_MAX]; /* a session has ended that had a node there */
 } it;
 
 void enters_reset(void)
@@ -51,26 +49,11 @@ static bool is_member(const struct node *n, int64_t version)
     return tree_has(n, version) && strcmp(n->name, READY) != 0;
 }
 
-/* A member makes "ready" while its own node is there. When that has been
- * deleted meanwhile, or has gone with its session, "ready" may come later, and
- * lets others in. */
-static void check_ready(int64_t version, const struct txn *txn)
+static void check_ready(int64_t version)
 {
-    int process = ensemble_session(txn->session)->process;
-
-    if (!it.enough && !it.meddled && !it.lost[process])
+    if (!it.enough)
         world_fail("%lld: \"ready\" is made, and there were too few of %u",
                    (long long)version, it.members);
-    it.enough = true;
-}
-
-static void note_gone(const struct node *n, int64_t version)
-{
-    if (n->deleted != version || n->session == NO_SESSION)
-        return;
-    if (n->cause >= BY_CLOSE)
-        it.lost[ensemble_session(n->session)->process] = true;
-    it.meddled = it.meddled || n->cause == BY_OPERATOR;
 }
 
 static const struct node *first_node(int64_t version)
@@ -85,16 +68,14 @@ void enters_committed(int64_t version, const struct txn *txn)
     uint32_t count = 0;
 
     for (const struct node *n = first_node(version); n != NULL;
-         n = n->next_sibling) {
+         n = n->next_sibling)
         count += is_member(n, version);
-        note_gone(n, version);
-    }
     if (count == 0 && it.enough)
         it.ended = version;
     it.enough = count > 0 && (it.enough || count >= it.members);
     if (txn->kind == TXN_CREATE &&
         strcmp(txn->node->path, DOUBLE_PATH "/" READY) == 0)
-        check_ready(version, txn);
+        check_ready(version);
 }
 
 /* -- what the library says ------------------------------------------------- */
