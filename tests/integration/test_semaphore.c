@@ -513,6 +513,7 @@ static void a_close_ends_what_is_under_way(void **state)
     assert_int_equal(waiter_join(&w), ZKR_ECLOSED);
     assert_true(recorder_get(r, 0, &code, NULL));
     assert_int_equal(code, ZKR_ECLOSED);
+    zkr_grant_free(g);
     assert_int_equal(zkr_semaphore_acquire(sem, -1, &g), ZKR_ECLOSED);
     zkr_semaphore_free(sem);
     recorder_free(r);
