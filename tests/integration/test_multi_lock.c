@@ -548,6 +548,12 @@ static void with_the_flag_it_fails(void **state)
     expire_and_wait(ours);
     assert_int_equal(waiter_join(&w), ZKR_ELOST); /* its mutex has no flag */
     release(g);
+    g = acquire(others[0]); /* it has nothing yet that could be lost */
+    waiter_start_by(&w, by_multi, ml, -1);
+    wait_children(paths[0], 2);
+    expire_and_wait(ours);
+    assert_int_equal(waiter_join(&w), ZKR_ELOST);
+    release(g);
     for (int i = 0; i < 3; i++)
         is_free(i);
     zkr_multi_lock_free(ml);
