@@ -337,17 +337,19 @@ static void a_lock_lost_meanwhile_is_acquired_again(void **state)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *g = acquire(others[2]);
-    zkr_grant *first;
+    struct waiter next;
     struct waiter w;
 
     (void)state;
     wait_for_the_last(&w, ml);
+    waiter_start(&next, others[0], -1);
+    wait_children(paths[0], 2);
     delete_watched(paths[0]);
-    first = acquire(others[0]);
-    release(g);
+    ok(waiter_join(&next));
     wait_children(paths[0], 2); /* it begins again */
     wait_children(paths[1], 0);
-    release(first);
+    release(g);
+    release(next.grant);
     ok(waiter_join(&w));
     ok(zkr_grants_check(three, 3));
     give_back(three, 3);
