@@ -15,8 +15,8 @@ struct ZKR__CAPABILITY("mutex") zkr__mtx {
     pthread_t owner; /* under m, as the next member */
     int cancel;      /* whether the thread may be cancelled otherwise */
     bool held;
-    /* What is put off until the mutex is released: runs once, on the thread
-     * that has it, and may put off more. NULL: nothing. */
+    /* The function that is put off until the mutex is released: it runs once,
+     * on the thread that has the mutex, and may put off another. NULL: none. */
     void (*put_off)(struct zkr__mtx *mtx);
 };
 

@@ -235,7 +235,7 @@ static bool is_whole_locked(struct zkr__chain *chain) ZKR__LOCKED
     return chain->rc == ZKR_OK;
 }
 
-/* What is granted last, but for gates, is told. */
+/* The user is told of all grants that the chain has in the end. */
 static void keep_all_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     size_t n = 0;

@@ -181,7 +181,7 @@ static void a_semaphore_without_a_lease_is_free(void **state)
                 "POS STATE BLOCKED-BY\n 0 wait a permit\n");
 }
 
-/* What looked like a semaphore is none. */
+/* The directory looked like a semaphore, and is none. */
 static void other_directories_of_these_names_are_locks(void **state)
 {
     (void)state;

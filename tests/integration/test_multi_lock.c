@@ -255,7 +255,7 @@ static void locks_of_all_recipes_are_members(void **state)
     zkr_rwlock_free(rw[1]);
 }
 
-/* What the thread has already must not be lost with the rest. */
+/* A lock that the thread had before must not be lost with the rest. */
 static void a_failure_gives_back_no_more_than_it_took(void **state)
 {
     zkr_multi_lock *ml = new_multi(NULL);
@@ -396,8 +396,9 @@ static void a_lock_that_its_thread_had_may_be_lost_meanwhile(void **state)
     zkr_reentrant_mutex_free(rm);
 }
 
-/* What a chain has already is ended when no step of a line is under way: in one
- * that grants the last lock, the claim and its line were used afterwards. */
+/* A chain ends the grants that it has when no step of a line is under way: in
+ * one that grants the last lock, the claim and its line were used afterwards.
+ */
 static zkr_multi_lock *multi_behind(zkr_mutex *last)
 {
     struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;

@@ -68,8 +68,8 @@ static void assert_place(const struct zkr_participants *list, size_t i,
     assert_int_equal(list->items[i].waits_for, waits_for);
 }
 
-/* Who is first in the queue was shown as the holder of "locks", and leases as
- * foreign nodes of another directory. */
+/* The first contender in the queue was shown as the holder of "locks", and
+ * leases as foreign nodes of another directory. */
 static void leases_hold_and_the_queue_waits(void **state)
 {
     struct zkr_participants *list;

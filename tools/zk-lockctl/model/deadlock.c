@@ -78,8 +78,8 @@ static bool is_same(const struct contender *const *names, size_t count,
 
 /* --- building --- */
 
-/* Who wants a permit of a semaphore waits for whichever lease goes first, and
- * not for a certain one: no cycle through the leases proves a deadlock. */
+/* A contender for a permit of a semaphore waits for whichever lease goes first,
+ * and not for a certain one: no cycle through the leases proves a deadlock. */
 static void add_vertex(struct graph *g, const struct lock *lock,
                        const struct contender *c)
 {

@@ -129,7 +129,7 @@ static bool is_claim_of(const struct contender *c,
            c->node->token < lease->node->token;
 }
 
-/* Whoever gets a permit leaves the queue with a new lease. */
+/* A contender that gets a permit leaves the queue, and has a new lease. */
 static bool has_moved_on(const struct diff *d, const struct contender *c)
 {
     const struct lock *lock = &d->after->lock;
