@@ -4,7 +4,8 @@
  *
  * It goes from IDLE through the states of its way to HELD, and then through
  * LEAVING to IDLE, or to LOST, when the node or the session is gone. Each way
- * has its own states and moves: way_in_a_queue.c, unfair_mutex.c.
+ * has its own states and moves: way_in_a_queue.c, cohort.c, and in recipes/
+ * unfair_mutex.c and semaphore.c.
  * docs/design.md draws them.
  *
  * A caller that gives up, at any moment, has its answer at once; the claim goes
@@ -41,15 +42,15 @@ enum zkr__claim_state {
     ZKR__CLAIM_STATES
 };
 
-/* One who follows what becomes of a claim, and is told under the lock; either
- * may be NULL. */
+/* An object that follows what becomes of a claim. It is told under the lock and
+ * in the middle of a step, so it must neither end claims there nor begin them.
+ * Either function may be NULL. */
 struct zkr__observer {
     /* The claim has changed its state, or has its outcome, or its grant has
-     * changed its state. It is told in the middle of a step, so it must neither
-     * end claims there nor begin them. */
+     * changed its state. */
     void (*changed)(struct zkr__observer *observer);
-    /* The claim has its outcome, and the step goes on with nothing of it but
-     * its state. It may begin claims there, and end others. */
+    /* The claim has its outcome. When it ends with its session, it does not
+     * enter the queue of the next one: that is for the observer to do. */
     void (*decided)(struct zkr__observer *observer, struct zkr__claim *c);
 };
 

@@ -173,8 +173,7 @@ static void walk_locked(struct zkr__line *line) ZKR__LOCKED
 
 /* A claim that is granted the lock inside of this does not advance the line
  * once more: the walk goes on behind it. One that leaves inside of this,
- * because its chain cannot go on, is no member any more: the walk begins again.
- */
+ * because it has no memory, is no member any more: the walk begins again. */
 void zkr__line_advance_locked(struct zkr__line *line)
 {
     if (line->advancing || line->serving)
