@@ -15,7 +15,7 @@
 #include "proxy.h"
 #include "security.h"
 
-enum { CONNECT_MS = 1500, LATE_MS = 1500 };
+enum { CONNECT_MS = 1500, PROBE_MS = 500, LATE_MS = 1500 };
 
 static int open_at(const char *hosts, const char *auth, zkr_session **ret_s)
 {
@@ -245,22 +245,34 @@ static void start_babbler(struct babbler *b, char hosts[64])
     assert_int_equal(pthread_create(&b->thread, NULL, babbler_main, b), 0);
 }
 
+/* On a busy machine the time for finding out why may end first. */
+static bool was_found_out(const char *hosts)
+{
+    struct stopwatch *w = stopwatch_start();
+    zkr_session *s = NULL;
+    int rc = open_at(hosts, NULL, &s);
+    struct lap lap = stopwatch_stop(w);
+
+    assert_true(lap_is_within(lap, 0, CONNECT_MS + PROBE_MS + LATE_MS));
+    if (rc == ZKR_EUNREACHABLE)
+        assert_true(lap.took_ns / 1000000 >= CONNECT_MS + PROBE_MS);
+    else
+        assert_int_equal(rc, ZKR_ENOTZK);
+    return rc == ZKR_ENOTZK;
+}
+
 static void who_babbles_is_no_server(void **state)
 {
     struct babbler b = { .seed = 1 };
     char hosts[64];
-    zkr_session *s = NULL;
+    int found_out = 0;
 
     (void)state;
     if (security_of_environment() == SERVER_SASL)
         skip(); /* the client takes any nonsense for a refusal, and gives up */
     start_babbler(&b, hosts);
-    for (int i = 0; i < 3; i++) {
-        struct stopwatch *w = stopwatch_start();
-
-        assert_int_equal(open_at(hosts, NULL, &s), ZKR_ENOTZK);
-        assert_true(stopwatch_says(w, 0, CONNECT_MS + 500 + LATE_MS));
-    }
+    while (found_out < 3)
+        found_out += was_found_out(hosts);
     assert_true(b.calls > 3);
     (void)shutdown(b.fd, SHUT_RDWR);
     assert_int_equal(pthread_join(b.thread, NULL), 0);
