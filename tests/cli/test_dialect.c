@@ -16,6 +16,8 @@ static struct zkr_participant contender(unsigned marker)
     return (struct zkr_participant){
         .name = "",
         .marker = zkr__markers[marker].text,
+        .data = "",
+        .token = 1,
         .kind = zkr__markers[marker].kind == ZKR__SHARED
                     ? ZKR_PARTICIPANT_SHARED
                     : ZKR_PARTICIPANT_EXCLUSIVE,

@@ -159,7 +159,9 @@ static void assert_dialect(const char *name, const char *marker,
 {
     struct zkr_participant p = { .name = name,
                                  .marker = marker,
-                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE };
+                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+                                 .data = "",
+                                 .token = 1 };
     struct owner nobody = { .is_record = false };
     struct owner ours = { .is_record = true };
 
@@ -186,6 +188,66 @@ static void dialects_are_told_by_the_whole_name(void **state)
     assert_dialect("my_c_" UUID "-lock-0000000001", "lock-", DIALECT_OTHER);
     assert_dialect("_c_" UUID "-x-lock-0000000001", "lock-", DIALECT_OTHER);
     assert_dialect("_c_5a5bbc3-lock-0000000001", "lock-", DIALECT_OTHER);
+}
+
+/* A mutex of ours that was asked to release was taken for one of Curator, which
+ * "does not look at its own node". */
+static void a_name_that_two_clients_make_tells_neither(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *marker;
+        enum dialect asked; /* or not read */
+        enum dialect with_data;
+    } cases[] = {
+        { "_c_" UUID "-lock-0000000001", "lock-", DIALECT_UNKNOWN,
+          DIALECT_CURATOR },
+        { "_c_" UUID "-latch-0000000001", "latch-", DIALECT_UNKNOWN,
+          DIALECT_UNKNOWN },
+        { HEX "__lock__0000000001", "__lock__", DIALECT_UNKNOWN,
+          DIALECT_KAZOO },
+        { "holder", "holder", DIALECT_UNKNOWN, DIALECT_OTHER },
+        { "_c_" HEX "-lock-0000000001", "lock-", DIALECT_GO, DIALECT_GO },
+        { "lock-0000000001", "lock-", DIALECT_OTHER, DIALECT_OTHER },
+        { "x-1-0000000001", "x-", DIALECT_C_RECIPE, DIALECT_C_RECIPE },
+    };
+    static const struct owner other, asked = { .is_asked = true };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct zkr_participant p = { .name = cases[i].name,
+                                     .marker = cases[i].marker,
+                                     .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+                                     .data = "" };
+
+        assert_int_equal(dialect_of(&p, &other), cases[i].asked);
+        p.token = 1;
+        p.data = "node-1";
+        p.data_size = strlen(p.data);
+        assert_int_equal(dialect_of(&p, &asked), cases[i].asked);
+        assert_int_equal(dialect_of(&p, &other), cases[i].with_data);
+    }
+}
+
+static bool hears(const char *name, const char *marker, enum dialect dialect)
+{
+    struct zkr_participant p = { .name = name,
+                                 .marker = marker,
+                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE };
+
+    return contender_hears_requests(&p, dialect);
+}
+
+static void of_two_clients_both_must_hear(void **state)
+{
+    (void)state;
+    assert_true(hears("_c_" UUID "-lock-0000000001", "lock-", DIALECT_UNKNOWN));
+    assert_false(
+        hears("_c_" UUID "-latch-0000000001", "latch-", DIALECT_UNKNOWN));
+    assert_false(
+        hears(HEX "__rlock__0000000001", "__rlock__", DIALECT_UNKNOWN));
+    assert_true(
+        hears("_c_" UUID "-latch-0000000001", "latch-", DIALECT_ZKRECIPES));
 }
 
 static void assert_kind(const char *const *markers, enum lock_kind kind)
@@ -262,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_request_is_exactly_one),
         cmocka_unit_test(words_are_escaped_and_cut),
         cmocka_unit_test(dialects_are_told_by_the_whole_name),
+        cmocka_unit_test(a_name_that_two_clients_make_tells_neither),
+        cmocka_unit_test(of_two_clients_both_must_hear),
         cmocka_unit_test(kinds_are_told_by_the_markers),
         cmocka_unit_test(the_queue_of_a_semaphore_is_no_mutex),
     };

@@ -225,16 +225,16 @@ static void a_latch_has_a_leader_and_candidates(void **state)
     make(c, "election/" LATCH "3", "");
     assert_look(words("ls --columns KIND,DIALECT,STATE,HOLDER,WAIT", ""),
                 "KIND DIALECT STATE HOLDER WAIT\n"
-                "leader curator held node-1 2\n");
+                "leader ? held node-1 2\n");
     assert_look(
         words("show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY", "election"),
-        "ROOT/election leader (curator) held 3 in the queue\n"
+        "ROOT/election leader (?) held 3 in the queue\n"
         "POS STATE OWNER BLOCKED-BY\n"
         " 0 HELD node-1 -\n"
         " 1 wait \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE pos 0\n"
         " 2 wait session 0xN pos 1\n");
     assert_int_equal(look(words("check --free", "election")), 1);
-    assert_said("is led by node-1 (curator)");
+    assert_said("is led by node-1 (?)");
 }
 
 /* --- asking and breaking --- */
@@ -273,7 +273,8 @@ static void curator_does_not_hear_that_it_is_asked(void **state)
     assert_int_equal(look(words("revoke -w 0", "pool")), 75);
     assert_said("10.0.0.1 is not asked: curator does not listen");
     assert_int_equal(look(words("revoke -w 0", "election")), 75);
-    assert_said("node-1 is not asked");
+    assert_said("node-1 is not asked: its node does not tell whether its "
+                "client listens");
     assert_int_equal(look(words("revoke --anyway -w 0", "pool")), 75);
     assert_int_equal(
         admin_get(admin, full("pool/" LEASE "0"), data, sizeof(data)), ZOK);

@@ -16,6 +16,7 @@ const char *dialect_name(enum dialect dialect)
         [DIALECT_GO] = "go",
         [DIALECT_C_RECIPE] = "c-recipe",
         [DIALECT_ZK_RUBY] = "zk-ruby",
+        [DIALECT_UNKNOWN] = "?",
         [DIALECT_MIXED] = "mixed",
     };
 
@@ -141,26 +142,53 @@ static bool is_named(const struct zkr_participant *p, const char *pattern)
     return rest != NULL && strncmp(rest, p->marker, strlen(p->marker)) == 0;
 }
 
-enum dialect dialect_of(const struct zkr_participant *p,
-                        const struct owner *owner)
+static bool has_name_of_curator(const struct zkr_participant *p)
 {
-    unsigned family = family_of(p);
+    return is_named(p, "_c_" UUID "-");
+}
 
-    if (p->kind == ZKR_PARTICIPANT_FOREIGN)
-        return DIALECT_NONE;
-    if (family == C_RECIPE)
+/* Of those who make such names, leaving this library aside. */
+static enum dialect dialect_by_name(const struct zkr_participant *p)
+{
+    if (family_of(p) == C_RECIPE)
         return DIALECT_C_RECIPE;
-    if (family == ZK_RUBY)
+    if (family_of(p) == ZK_RUBY)
         return DIALECT_ZK_RUBY;
-    if (owner->is_record)
-        return DIALECT_ZKRECIPES;
-    if (is_named(p, "_c_" UUID "-"))
+    if (has_name_of_curator(p))
         return DIALECT_CURATOR;
     if (is_named(p, "_c_" HEX32 "-"))
         return DIALECT_GO;
-    if (is_named(p, HEX32))
-        return DIALECT_KAZOO;
-    return DIALECT_OTHER;
+    return is_named(p, HEX32) ? DIALECT_KAZOO : DIALECT_OTHER;
+}
+
+static bool may_be_ours(const struct zkr_participant *p, enum dialect by_name)
+{
+    return by_name == DIALECT_CURATOR || by_name == DIALECT_KAZOO ||
+           contender_is_unfair(p);
+}
+
+/* Its data is as its maker wrote it, and is no record: so it is not ours. */
+static bool is_denied(const struct zkr_participant *p,
+                      const struct owner *owner)
+{
+    bool is_id = family_of(p) == LATCH && p->data_size > 0;
+
+    return p->token != 0 && !owner->is_asked && !is_id;
+}
+
+enum dialect dialect_of(const struct zkr_participant *p,
+                        const struct owner *owner)
+{
+    enum dialect by_name = dialect_by_name(p);
+
+    if (p->kind == ZKR_PARTICIPANT_FOREIGN)
+        return DIALECT_NONE;
+    if (by_name == DIALECT_C_RECIPE || by_name == DIALECT_ZK_RUBY)
+        return by_name;
+    if (owner->is_record)
+        return DIALECT_ZKRECIPES;
+    return may_be_ours(p, by_name) && !is_denied(p, owner) ? DIALECT_UNKNOWN
+                                                           : by_name;
 }
 
 enum lock_kind kind_of(const struct zkr_participant *items, size_t count)
@@ -194,10 +222,12 @@ bool dialect_sees_its_own_node(enum dialect dialect)
 }
 
 /* Of Curator, InterProcessMutex and its read/write lock do: leader latches and
- * leases cannot be made revocable. */
+ * leases cannot be made revocable. So a mutex does, whichever of the two it
+ * is. */
 bool contender_hears_requests(const struct zkr_participant *p,
                               enum dialect dialect)
 {
     return dialect == DIALECT_ZKRECIPES ||
-           (dialect == DIALECT_CURATOR && (family_of(p) & (MUTEX | RW)) != 0);
+           ((dialect == DIALECT_CURATOR || dialect == DIALECT_UNKNOWN) &&
+            has_name_of_curator(p) && (family_of(p) & (MUTEX | RW)) != 0);
 }

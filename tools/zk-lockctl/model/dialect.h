@@ -17,6 +17,7 @@ enum dialect {
     DIALECT_GO,
     DIALECT_C_RECIPE, /* ZooKeeper's own, in C and Java */
     DIALECT_ZK_RUBY,
+    DIALECT_UNKNOWN, /* perhaps zkrecipes, perhaps the one with its names */
     DIALECT_MIXED,
 };
 
@@ -35,6 +36,9 @@ const char *dialect_name(enum dialect dialect);
 bool dialect_is_name(const char *name);
 const char *kind_name(enum lock_kind kind);
 
+/* Names of this library are those of Curator or kazoo: the data decides. It
+ * does not where it was not read, where a request to release has replaced it,
+ * and where it is the id of a candidate for leader, which both write. */
 enum dialect dialect_of(const struct zkr_participant *p,
                         const struct owner *owner);
 
@@ -56,9 +60,9 @@ bool contender_is_member(const struct zkr_participant *p);
  * count mutexes. */
 bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind);
 
-/* A holder in this dialect learns that its node was deleted. */
+/* A holder in this dialect is known to learn that its node was deleted. */
 bool dialect_sees_its_own_node(enum dialect dialect);
-/* ... and that somebody asks for the lock, if the program listens. */
+/* ... and this one that somebody asks for the lock, if the program listens. */
 bool contender_hears_requests(const struct zkr_participant *p,
                               enum dialect dialect);
 

@@ -339,6 +339,16 @@ static void check_empty(struct findings *f, const struct lock *lock)
         f->items[count].pzxid = lock->pzxid;
 }
 
+static char *end_of_holder(const struct lock *lock, const struct contender *c)
+{
+    if (c->owner.is_asked)
+        return breaking("it was asked already: stop that program, then", lock,
+                        c);
+    return contender_hears_requests(c->node, c->dialect)
+               ? command("revoke", lock)
+               : breaking("stop that program, then", lock, c);
+}
+
 static void check_age(struct findings *f, const struct lock *lock,
                       const struct doctor_opts *opts)
 {
@@ -356,9 +366,7 @@ static void check_age(struct findings *f, const struct lock *lock,
             text("%s holds it; its node is %s old, %zu waiting",
                  contender_who(c, who), word_age(c->age_ms, age),
                  lock->waiters),
-            contender_hears_requests(c->node, c->dialect)
-                ? command("revoke", lock)
-                : breaking("stop that program, then", lock, c));
+            end_of_holder(lock, c));
     }
 }
 

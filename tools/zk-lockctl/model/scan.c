@@ -82,15 +82,18 @@ static void understand_one(struct contender *c, const struct zkr_participant *p,
                                       : 0;
 }
 
-/* By its name alone a node of this library looks like one of Curator. */
+/* A contender that is not known may be of the same client as the others. */
 static void count_dialect(struct lock *lock, const struct contender *c)
 {
     if (!contender_is_read(c))
         return;
     if (lock->dialect == DIALECT_NONE)
         lock->dialect = c->dialect;
-    else if (lock->dialect != c->dialect)
-        lock->dialect = DIALECT_MIXED;
+    else if (lock->dialect != c->dialect && lock->dialect != DIALECT_MIXED)
+        lock->dialect =
+            lock->dialect == DIALECT_UNKNOWN || c->dialect == DIALECT_UNKNOWN
+                ? DIALECT_UNKNOWN
+                : DIALECT_MIXED;
 }
 
 static void count_one(struct lock *lock, const struct contender *c)

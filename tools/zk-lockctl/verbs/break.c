@@ -70,7 +70,13 @@ static void say_liveness(const struct lockctl *ctl, const struct contender *c,
 
 static void say_danger(const struct lockctl *ctl, const struct contender *c)
 {
-    if (dialect_sees_its_own_node(c->dialect))
+    if (c->dialect == DIALECT_UNKNOWN)
+        lockctl_say(ctl,
+                    "  DANGER: its node does not tell its client. With "
+                    "zkrecipes it is told soon after; any other client does "
+                    "not look at its own node, and goes on as if it held. Stop "
+                    "it first");
+    else if (dialect_sees_its_own_node(c->dialect))
         lockctl_say(ctl, "  it is told soon after, but is not stopped: until "
                          "then both may work");
     else
@@ -111,7 +117,7 @@ static void say_holder(const struct lockctl *ctl, const struct lock *lock,
     lockctl_say(ctl, "  ensemble: %s", lockctl_ensemble(ctl, ensemble));
     if (c->owner.label[0] != '\0')
         lockctl_say(ctl, "  label: %s", label);
-    lockctl_say(ctl, "  %s, for <=%s, session %s, token %s",
+    lockctl_say(ctl, "  dialect %s, for <=%s, session %s, token %s",
                 dialect_name(c->dialect),
                 c->age_ms < 0 ? "?" : word_age(c->age_ms, age),
                 word_id(c->node->session_id, session),

@@ -78,8 +78,8 @@ static void print_cure(const struct deadlock *d)
     const struct lock *lock = m->held == NULL ? m->waits_lock : m->held_lock;
     char who[WHO_MAX];
     char token[WORD_MAX];
-    bool listens =
-        c->node->holds && contender_hears_requests(c->node, c->dialect);
+    bool listens = c->node->holds && !c->owner.is_asked &&
+                   contender_hears_requests(c->node, c->dialect);
 
     (void)printf("  waits shortest: %s\n", contender_who(m->waits, who));
     (void)printf("  to resolve: ");
@@ -90,7 +90,7 @@ static void print_cure(const struct deadlock *d)
         (void)printf("--token %s ", word_token(c->node->token, token));
     print_shell_word(lock->path);
     (void)puts(listens ? ""
-                       : "   (stop that program first: it would not notice)");
+                       : "   (stop that program first: it may not notice)");
 }
 
 static int widest(const struct deadlock *d)

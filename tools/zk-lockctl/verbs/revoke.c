@@ -32,11 +32,15 @@ static bool is_in_vain(const struct lockctl *ctl, const struct contender *c,
                        bool anyway)
 {
     char who[WHO_MAX];
+    bool unknown = c->dialect == DIALECT_UNKNOWN;
 
     if (anyway || contender_hears_requests(c->node, c->dialect))
         return false;
-    lockctl_say(ctl, "%s is not asked: %s does not listen (--anyway asks)",
-                contender_who(c, who), dialect_name(c->dialect));
+    lockctl_say(ctl, "%s is not asked: %s %s (--anyway asks)",
+                contender_who(c, who),
+                unknown ? "its node does not tell whether its client"
+                        : dialect_name(c->dialect),
+                unknown ? "listens" : "does not listen");
     return true;
 }
 

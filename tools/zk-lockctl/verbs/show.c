@@ -296,7 +296,8 @@ static void note_lock(struct view *v)
         notes_add(&v->notes, "a waiter for an unfair mutex has no node, and "
                              "is not shown");
     if (lock->listed > lock->count &&
-        (lock->dialect == DIALECT_CURATOR || lock->dialect == DIALECT_MIXED))
+        (lock->dialect == DIALECT_CURATOR || lock->dialect == DIALECT_MIXED ||
+         lock->dialect == DIALECT_UNKNOWN))
         notes_add(&v->notes,
                   "Curator counts foreign children (%zu) as contenders, "
                   "and may wait for them",
