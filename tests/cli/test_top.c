@@ -360,21 +360,58 @@ static void it_outlives_the_server(void **state)
     start();
     server_kill9(the_server);
     tmux_wait("STALE, ");
-    tmux_wait("connection lost");
+    tmux_wait("connection lost: every server refuses the connection");
     restart_server();
     tmux_wait("sorted by LOCK");
     tmux_wait("connected  every");
 }
 
-static void without_a_server_it_does_not_begin(void **state)
+static void the_screen_is_there_before_the_server(void **state)
+{
+    (void)state;
+    server_kill9(the_server);
+    type_top("", "--sort lock");
+    tmux_wait("NOTHING SEEN YET: connecting: every server refuses the "
+              "connection");
+    tmux_type("?");
+    tmux_wait("the queue of the lock");
+    tmux_type("q");
+    tmux_wait("NOTHING SEEN YET");
+    restart_server();
+    tmux_wait("2 locks, 2 held, 0 waiting");
+    tmux_wait("connected  every");
+}
+
+static void it_ends_before_the_server_comes(void **state)
 {
     (void)state;
     type_top("", "--servers 127.0.0.1:1");
+    tmux_wait("every server refuses the connection");
+    tmux_type("q");
+    assert_restored();
+}
+
+static void tables_do_not_begin_without_a_server(void **state)
+{
+    (void)state;
+    type_top("", "--once --servers 127.0.0.1:1");
     tmux_wait("refused the connection");
     tmux_wait(TMUX_PROMPT);
     tmux_type("echo code $?");
     tmux_key("Enter");
     tmux_wait("code 69");
+}
+
+/* It would wait for ever for a session that cannot come. */
+static void a_session_that_is_refused_ends_it(void **state)
+{
+    (void)state;
+    type_top("", "--chroot /nowhere");
+    tmux_wait("the chroot '/nowhere' does not exist");
+    tmux_wait(TMUX_PROMPT);
+    tmux_type("echo code $?");
+    tmux_key("Enter");
+    tmux_wait("code 78");
 }
 
 /* --- what reaches the terminal --- */
@@ -652,7 +689,10 @@ static int run_group(void)
         ON_SCREEN(while_the_server_hangs_keys_work),
         ON_SCREEN(it_ends_while_the_server_hangs),
         ON_SCREEN(it_outlives_the_server),
-        ON_SCREEN(without_a_server_it_does_not_begin),
+        ON_SCREEN(the_screen_is_there_before_the_server),
+        ON_SCREEN(it_ends_before_the_server_comes),
+        ON_SCREEN(tables_do_not_begin_without_a_server),
+        ON_SCREEN(a_session_that_is_refused_ends_it),
         ON_SCREEN(nothing_hostile_reaches_the_terminal),
         ON_SCREEN(colors_are_there_unless_they_are_not_wanted),
         ON_SCREEN(a_terminal_that_cannot_do_it_gets_tables),

@@ -218,6 +218,7 @@ static int setup(void **state)
     status = (struct top_status){ .ensemble = "zk1:2181",
                                   .state = "connected",
                                   .is_connected = true,
+                                  .absence = "",
                                   .error = "",
                                   .took_ms = 12 };
     resize(80, 24);
@@ -512,12 +513,28 @@ static void an_old_picture_says_so(void **state)
     status.is_connected = false;
     status.state = "connection lost";
     line_is(2, "STALE, 5.0s old: connection lost");
-    status.error = "deadline passed";
+    status.error = "deadline passed"; /* because of that */
+    status.absence = "every server refuses";
+    line_is(2, "STALE, 5.0s old: connection lost: every server refuses");
+    status.is_connected = true;
     line_is(2, "STALE, 5.0s old: deadline passed");
     assert_int_equal(picture.lines[2].style, TOP_BAD);
     line_is(4, "/a held");
     press_key(KEY_IS_ENTER);
     line_is(2, "STALE, 5.0s old: deadline passed");
+}
+
+/* There is nothing to wait for yet when the program has just been started. */
+static void before_the_first_look_it_says_what_it_waits_for(void **state)
+{
+    (void)state;
+    status.is_connected = false;
+    status.state = "connecting";
+    line_is(2, "NOTHING SEEN YET: connecting");
+    assert_int_equal(picture.lines[2].style, TOP_PLAIN);
+    status.absence = "every server refuses";
+    line_is(2, "NOTHING SEEN YET: connecting: every server refuses");
+    assert_int_equal(picture.lines[2].style, TOP_BAD);
 }
 
 static void help_is_one_key_away_and_back(void **state)
@@ -608,6 +625,7 @@ int main(void)
         TEST(enter_shows_the_queue),
         TEST(the_queue_is_that_of_one_lock),
         TEST(an_old_picture_says_so),
+        TEST(before_the_first_look_it_says_what_it_waits_for),
         TEST(help_is_one_key_away_and_back),
         TEST(escape_does_not_end_it),
         TEST(the_interval_goes_by_steps),

@@ -4,6 +4,7 @@
 #define COMMON_LOCKCTL_H
 
 #include <getopt.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sysexits.h>
@@ -143,6 +144,17 @@ const char *lockctl_env(const char *name);
 /* connect.c: settle, and open the session. 0, or an exit code after an error
  * was said. */
 int lockctl_connect(struct lockctl *ctl);
+/* The same in the background: it returns at once, and the session connects when
+ * the servers come. `opening` outlives the session. */
+struct opening {
+    atomic_bool failed; /* the session is over before it has begun: */
+    int rc;             /* an error of the library, */
+    char why[1024];     /* ... and its sentence, not escaped */
+};
+int lockctl_connect_later(struct lockctl *ctl, struct opening *opening);
+/* Says why it has failed, and returns the exit code. */
+int lockctl_fail_opening(const struct lockctl *ctl,
+                         const struct opening *opening);
 void lockctl_disconnect(struct lockctl *ctl);
 bool lockctl_is_connected(const struct lockctl *ctl);
 /* "connected", "connection lost": the state of the session for people. */

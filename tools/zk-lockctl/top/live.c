@@ -11,6 +11,7 @@
 #include "common/plain.h"
 #include "model/looker.h"
 #include "text/output.h"
+#include "top/absence.h"
 #include "top/screen.h"
 #include "top/top.h"
 
@@ -25,6 +26,9 @@ struct live {
     struct top_model model;
     struct top_picture picture;
     struct looker *looker;
+    const struct opening *opening;
+    struct absence absence;
+    bool connected;
     int signals; /* a descriptor */
     sigset_t before;
     int64_t took_ms;
@@ -40,7 +44,8 @@ static void draw(struct live *l)
     const struct top_status status = {
         .ensemble = l->ensemble,
         .state = lockctl_connection(l->ctl),
-        .is_connected = lockctl_is_connected(l->ctl),
+        .is_connected = l->connected,
+        .absence = l->absence.why,
         .error = l->error,
         .now_ms = clock_wall_ms(),
         .took_ms = l->took_ms,
@@ -75,6 +80,19 @@ static void on_look(struct live *l)
         (void)plain_escape(result.detail[0] == '\0' ? zkr_strerror(result.error)
                                                     : result.detail,
                            l->error, sizeof(l->error));
+}
+
+/* A look that has failed meanwhile is no reason to wait with the next. */
+static void on_connection(struct live *l)
+{
+    bool was_connected = l->connected;
+
+    l->connected = lockctl_is_connected(l->ctl);
+    absence_tick(&l->absence, l->connected);
+    if (l->connected && !was_connected)
+        looker_now(l->looker);
+    if (atomic_load(&l->opening->failed))
+        l->quit = true;
 }
 
 static void on_keys(struct live *l)
@@ -120,25 +138,32 @@ static void on_signals(struct live *l)
     }
 }
 
-static void go_on(struct live *l)
+/* Returns false when the terminal has gone. */
+static bool wait(const struct live *l)
 {
     struct pollfd fds[] = {
         { .fd = STDIN_FILENO, .events = POLLIN },
         { .fd = l->signals, .events = POLLIN },
         { .fd = looker_fd(l->looker), .events = POLLIN },
+        { .fd = absence_fd(&l->absence), .events = POLLIN },
     };
+    int n = poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS);
 
-    while (!l->quit) {
-        draw(l);
-        if (poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS) < 0 &&
-            errno != EINTR)
-            break;
-        if ((fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
-            break; /* the terminal has gone */
+    if (n < 0)
+        return errno == EINTR;
+    return (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
+}
+
+static void go_on(struct live *l)
+{
+    do {
         on_signals(l);
         on_look(l);
+        on_connection(l);
         on_keys(l);
-    }
+        if (!l->quit)
+            draw(l);
+    } while (!l->quit && wait(l));
 }
 
 /* --- beginning and end --- */
@@ -165,10 +190,23 @@ static void give_signals_back(struct live *l)
     (void)pthread_sigmask(SIG_SETMASK, &l->before, NULL);
 }
 
+/* Says why it ends without the user's wish. */
+static void explain(struct live *l)
+{
+    if (l->code != 0)
+        (void)lockctl_fail_error(ZKR_ENOMEM, "");
+    else if (atomic_load(&l->opening->failed))
+        l->code = lockctl_fail_opening(l->ctl, l->opening);
+}
+
+/* The session is the looker's to end. A thread that waits for a server may
+ * still use all of this. */
 static void done(struct live *l)
 {
-    /* The thread may still use it. */
-    if (!looker_end(l->looker, PATIENCE_MS))
+    int64_t end_ms = clock_now_ms() + PATIENCE_MS;
+
+    if (!absence_end(&l->absence, PATIENCE_MS) ||
+        !looker_end(l->looker, end_ms - clock_now_ms()))
         _exit(l->code);
     top_picture_done(&l->picture);
     top_model_done(&l->model);
@@ -176,10 +214,17 @@ static void done(struct live *l)
     give_signals_back(l);
 }
 
-int top_live(struct top_opts *opts, bool *ret_started)
+int top_live(struct top_opts *opts, const struct opening *opening,
+             bool *ret_started)
 {
     struct live l = {
-        .ctl = opts->ctl, .view = &opts->view, .took_ms = -1, .signals = -1
+        .ctl = opts->ctl,
+        .view = &opts->view,
+        .opening = opening,
+        .absence = { .servers = opts->ctl->settings[SETTING_SERVERS],
+                     .why = "" },
+        .took_ms = -1,
+        .signals = -1,
     };
     char ensemble[ENSEMBLE_MAX];
 
@@ -198,8 +243,7 @@ int top_live(struct top_opts *opts, bool *ret_started)
     }
     go_on(&l);
     top_screen_end();
-    if (l.code != 0)
-        (void)lockctl_fail_error(ZKR_ENOMEM, "");
+    explain(&l);
     done(&l);
     return l.code;
 }

@@ -130,22 +130,29 @@ static bool is_late(const struct drawing *d)
 }
 
 /* Returns why the picture is old, or NULL when it is not. */
-static const char *trouble(const struct drawing *d)
+static const char *trouble(const struct drawing *d, char room[GRID_CELL_MAX])
 {
-    if (d->status->error[0] != '\0')
-        return d->status->error;
-    if (!d->status->is_connected)
-        return d->status->state;
+    const struct top_status *status = d->status;
+
+    if (!status->is_connected) {
+        (void)snprintf(room, GRID_CELL_MAX, "%s%s%s", status->state,
+                       status->absence[0] == '\0' ? "" : ": ", status->absence);
+        return room;
+    }
+    if (status->error[0] != '\0')
+        return status->error;
     return is_late(d) ? "no answer yet" : NULL;
 }
 
+/* At the beginning "connecting" alone is no trouble. */
 static void draw_trouble(const struct drawing *d, const char *why)
 {
+    bool begins = d->status->error[0] == '\0' && d->status->absence[0] == '\0';
     char age[WORD_MAX];
 
     if (d->model->at_ms == 0)
-        write_line(&d->lines[2], TOP_BAD, d->width, "NOTHING SEEN YET: %s",
-                   why);
+        write_line(&d->lines[2], begins ? TOP_PLAIN : TOP_BAD, d->width,
+                   "NOTHING SEEN YET: %s", why);
     else
         write_line(&d->lines[2], TOP_BAD, d->width, "STALE, %s old: %s",
                    word_age(d->status->now_ms - d->model->at_ms, age), why);
@@ -177,7 +184,8 @@ static void draw_order(const struct drawing *d)
 
 static void draw_head(const struct drawing *d)
 {
-    const char *why = trouble(d);
+    char room[GRID_CELL_MAX];
+    const char *why = trouble(d, room);
 
     if (d->view->mode == TOP_MODE_QUEUE)
         draw_lock(d);

@@ -29,9 +29,10 @@ struct top_status {
     const char *ensemble; /* escaped */
     const char *state;    /* of the session */
     bool is_connected;
-    const char *error; /* why the last look failed, escaped; "" */
-    int64_t now_ms;    /* since 1970 */
-    int64_t took_ms;   /* the last look; -1: there was none yet */
+    const char *absence; /* why it is not; "": not known yet */
+    const char *error;   /* why the last look failed, escaped; "" */
+    int64_t now_ms;      /* since 1970 */
+    int64_t took_ms;     /* the last look; -1: there was none yet */
 };
 
 struct top_size {

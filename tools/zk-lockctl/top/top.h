@@ -7,18 +7,21 @@
 #include "top/view.h"
 
 struct top_opts {
-    struct lockctl *ctl; /* connected; its session ends with the verb */
+    struct lockctl *ctl; /* its session ends with the verb */
     char root[ZKR_PATH_MAX + 1];
     struct top_view view; /* as it is at the beginning */
     uint32_t count;       /* of looks; 0: without end */
 };
 
-/* On the screen, until the user quits, or a signal ends it. The exit code;
+/* On the screen, until the user quits, or a signal ends it. The session may
+ * still be connecting; when it is refused, that is the end. The exit code;
  * `ret_started` is false when the terminal cannot do it: then nothing has
  * happened. */
-int top_live(struct top_opts *opts, bool *ret_started);
+int top_live(struct top_opts *opts, const struct opening *opening,
+             bool *ret_started);
 
-/* As tables, one after the other, or as lines for programs. The exit code. */
+/* As tables, one after the other, or as lines for programs, with a session that
+ * is connected. The exit code. */
 int top_print(const struct top_opts *opts);
 
 #endif

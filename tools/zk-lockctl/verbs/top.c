@@ -112,6 +112,7 @@ static bool wants_screen(const struct top_opts *t)
            isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
 }
 
+/* The screen is there before the servers are; tables wait for them. */
 static int top(struct lockctl *ctl, int argc, char **argv)
 {
     struct top_opts t = {
@@ -119,19 +120,22 @@ static int top(struct lockctl *ctl, int argc, char **argv)
         .root = "/",
         .view = { .sort = TOP_LONGEST, .interval_ms = 2000 },
     };
+    static struct opening opening; /* the session ends after this verb */
     bool on_screen = false;
     int code = read_options(&t, argc, argv);
 
+    if (code == 0 && wants_screen(&t)) {
+        code = lockctl_connect_later(ctl, &opening);
+        if (code == 0)
+            code = top_live(&t, &opening, &on_screen);
+        if (code != 0 || on_screen)
+            return code;
+        lockctl_disconnect(ctl);
+        lockctl_say(ctl, "this terminal cannot show a screen");
+    }
     if (code == 0)
         code = lockctl_connect(ctl);
-    if (code != 0)
-        return code;
-    if (wants_screen(&t)) {
-        code = top_live(&t, &on_screen);
-        if (!on_screen)
-            lockctl_say(ctl, "this terminal cannot show a screen");
-    }
-    return on_screen ? code : top_print(&t);
+    return code == 0 ? top_print(&t) : code;
 }
 
 const struct verb verb_top = {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out why there is no connection, while there is none: the client tries
+ * one server after the other, and does not tell. */
+#include "top/absence.h"
+
+#include "common/clock.h"
+#include "common/errand.h"
+#include "common/reach.h"
+
+enum { ASK_MS = 1000, PAUSE_MS = 2000 };
+
+static void ask(void *arg)
+{
+    struct absence *a = arg;
+
+    a->refused = reach_all_refuse(a->servers, ASK_MS);
+}
+
+static void take(struct absence *a)
+{
+    if (a->errand == NULL || !errand_end(a->errand, 0))
+        return;
+    a->errand = NULL;
+    a->why = a->refused ? "every server refuses the connection; still trying"
+                        : "no server answers as it should; still trying";
+}
+
+void absence_tick(struct absence *a, bool is_connected)
+{
+    take(a);
+    if (is_connected) {
+        a->why = "";
+        return;
+    }
+    if (a->errand != NULL || clock_now_ms() < a->next_ms)
+        return;
+    a->next_ms = clock_now_ms() + PAUSE_MS;
+    (void)errand_start(ask, a, &a->errand);
+}
+
+int absence_fd(const struct absence *a)
+{
+    return errand_fd(a->errand);
+}
+
+bool absence_end(struct absence *a, int64_t patience_ms)
+{
+    return errand_end(a->errand, patience_ms);
+}
