@@ -71,6 +71,25 @@ void close_session(zkr_session *s)
     ok(zkr_session_close(s));
 }
 
+zkr_session *open_through(struct proxy **ret_proxy,
+                          const struct zkr_session_opts *opts)
+{
+    struct zkr_session_opts usual = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    usual.session_timeout_ms = SESSION_MS;
+    assert_int_equal(proxy_start(server_hosts(the_server), ret_proxy), 0);
+    ok(zkr_session_open(proxy_hosts(*ret_proxy), opts != NULL ? opts : &usual,
+                        &s));
+    return s;
+}
+
+void close_through(zkr_session *s, struct proxy *proxy)
+{
+    (void)zkr_session_close(s);
+    proxy_stop(proxy);
+}
+
 const char *new_path(void)
 {
     static char path[64];

@@ -18,6 +18,7 @@
 
 #include "admin.h"
 #include "expire.h"
+#include "proxy.h"
 #include "recorder.h"
 #include "server.h"
 #include "stopwatch.h"
@@ -43,6 +44,12 @@ void ok(int rc);
 zkr_session *open_session(void);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
 void close_session(zkr_session *s);
+
+/* A session through a new proxy to the server; NULL: as open_session(). And the
+ * end of both, however the session ends. */
+zkr_session *open_through(struct proxy **ret_proxy,
+                          const struct zkr_session_opts *opts);
+void close_through(zkr_session *s, struct proxy *proxy);
 
 /* A path that no other test uses. */
 const char *new_path(void);

@@ -25,13 +25,8 @@ static zkr_barrier *barrier;
 
 static int setup(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     (void)state;
-    opts.session_timeout_ms = SESSION_MS;
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s/barrier", new_path());
     (void)snprintf(ready, sizeof(ready), "%s/ready", path);
     ok(zkr_barrier_new(s, path, &barrier));
@@ -41,13 +36,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    proxy_forget_rules(proxy);
-    proxy_heal(proxy);
-    proxy_release(proxy);
+    proxy_let_all_pass(proxy);
     zkr_barrier_free(barrier);
-    (void)zkr_session_close(s);
+    close_through(s, proxy);
     s = NULL;
-    proxy_stop(proxy);
     return 0;
 }
 

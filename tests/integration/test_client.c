@@ -22,13 +22,8 @@ static char dir[64];
 
 static int setup(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     (void)state;
-    opts.session_timeout_ms = SESSION_MS;
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, NULL);
     (void)snprintf(dir, sizeof(dir), "%s", new_path());
     assert_int_equal(admin_create(admin, dir, "old"), ZOK);
     return 0;
@@ -37,12 +32,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    proxy_forget_rules(proxy);
-    proxy_heal(proxy);
-    proxy_release(proxy);
-    (void)zkr_session_close(s);
+    proxy_let_all_pass(proxy);
+    close_through(s, proxy);
     s = NULL;
-    proxy_stop(proxy);
     return 0;
 }
 

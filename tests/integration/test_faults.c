@@ -28,11 +28,9 @@ static int setup(void **state)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
     (void)state;
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
     opts.session_timeout_ms = SESSION_MS;
     opts.reply_timeout_ms = 300;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, &opts);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(s, path);
     release(acquire(m)); /* the directory exists from here on */
@@ -45,8 +43,7 @@ static int teardown(void **state)
     proxy_heal(proxy);
     proxy_release(proxy);
     zkr_mutex_free(m);
-    (void)zkr_session_close(s);
-    proxy_stop(proxy);
+    close_through(s, proxy);
     return 0;
 }
 

@@ -68,13 +68,8 @@ static void end(struct participant *p)
 
 static int setup(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     (void)state;
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    opts.session_timeout_ms = SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, NULL);
     other = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     begin(&a, s, "a");

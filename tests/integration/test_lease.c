@@ -28,11 +28,9 @@ static int setup_with(uint32_t flags)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
     opts.session_timeout_ms = LEASE_MS;
     opts.flags = flags;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, &opts);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(s, path);
     release(acquire(m)); /* the directory exists from here on */
@@ -56,8 +54,7 @@ static int teardown(void **state)
     (void)state;
     proxy_heal(proxy);
     zkr_mutex_free(m);
-    (void)zkr_session_close(s);
-    proxy_stop(proxy);
+    close_through(s, proxy);
     return 0;
 }
 

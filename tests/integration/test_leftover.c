@@ -27,10 +27,8 @@ static int setup(void **state)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
     (void)state;
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
     opts.session_timeout_ms = TIMEOUT_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, &opts);
     ok(zkr_session_open(server_hosts(the_server), &opts, &other));
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(s, path);

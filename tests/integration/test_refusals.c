@@ -45,14 +45,9 @@ static void refuse(enum zkr__zk_type type, int count)
 
 static int setup(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     (void)state;
     refuse(ZKR__ZK_CREATE, 0);
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    opts.session_timeout_ms = SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(s, path);
     release(acquire(m));
@@ -65,8 +60,7 @@ static int teardown(void **state)
     refuse(ZKR__ZK_CREATE, 0);
     proxy_release(proxy);
     zkr_mutex_free(m);
-    (void)zkr_session_close(s);
-    proxy_stop(proxy);
+    close_through(s, proxy);
     return 0;
 }
 

@@ -52,13 +52,8 @@ static zkr_grant *take(zkr_semaphore *sem)
 
 static int setup(void **state)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     (void)state;
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    opts.session_timeout_ms = SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ours));
+    ours = open_through(&proxy, NULL);
     theirs = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(leases, sizeof(leases), "%s/leases", path);
@@ -69,9 +64,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    proxy_forget_rules(proxy);
-    proxy_heal(proxy);
-    proxy_release(proxy);
+    proxy_let_all_pass(proxy);
     close_session(ours);
     close_session(theirs);
     proxy_stop(proxy);

@@ -203,22 +203,11 @@ static void a_lost_grant_is_a_loss_and_its_session_an_expiry(void **state)
     assert_int_equal(n.expiries, 0);
 }
 
-static zkr_session *open_through(struct proxy **proxy)
-{
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *through = NULL;
-
-    assert_int_equal(proxy_start(server_hosts(the_server), proxy), 0);
-    opts.session_timeout_ms = SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(*proxy), &opts, &through));
-    return through;
-}
-
 static void a_broken_connection_is_a_reconnect(void **state)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     struct proxy *proxy;
-    zkr_session *through = open_through(&proxy);
+    zkr_session *through = open_through(&proxy, NULL);
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -231,8 +220,7 @@ static void a_broken_connection_is_a_reconnect(void **state)
     ok(zkr_session_stats(through, &n));
     assert_int_equal(n.reconnects, 2);
     assert_int_equal(n.expiries, 0);
-    (void)zkr_session_close(through);
-    proxy_stop(proxy);
+    close_through(through, proxy);
 }
 
 /* Frozen a second time it is in doubt a second time. */
@@ -240,7 +228,7 @@ static void a_grant_in_doubt_is_unsure_each_time(void **state)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     struct proxy *proxy;
-    zkr_session *through = open_through(&proxy);
+    zkr_session *through = open_through(&proxy, NULL);
     zkr_mutex *mutex = new_mutex(through, path);
     zkr_grant *g = acquire(mutex);
 
@@ -256,15 +244,14 @@ static void a_grant_in_doubt_is_unsure_each_time(void **state)
     assert_sums(&n, 0, 1);
     release(g);
     zkr_mutex_free(mutex);
-    (void)zkr_session_close(through);
-    proxy_stop(proxy);
+    close_through(through, proxy);
 }
 
 static void a_request_that_is_sent_again_is_a_retry(void **state)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     struct proxy *proxy;
-    zkr_session *through = open_through(&proxy);
+    zkr_session *through = open_through(&proxy, NULL);
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -274,8 +261,7 @@ static void a_request_that_is_sent_again_is_a_retry(void **state)
     }
     ok(zkr_session_stats(through, &n));
     assert_int_equal(n.retries, 2);
-    (void)zkr_session_close(through);
-    proxy_stop(proxy);
+    close_through(through, proxy);
 }
 
 /* -- every recipe --------------------------------------------------------- */

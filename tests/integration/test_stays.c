@@ -38,11 +38,9 @@ static int set_up_with(uint32_t flags, uint32_t retain_ms)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
     opts.session_timeout_ms = SESSION_MS;
     opts.flags = flags;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, &opts);
     other = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = staying(retain_ms);

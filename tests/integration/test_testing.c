@@ -13,7 +13,7 @@ static zkr_session *s; /* through the proxy, and so never over TLS */
 static zkr_mutex *m;
 static char path[64];
 
-static zkr_session *open_through(void)
+static zkr_session *open_another(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *through = NULL;
@@ -28,7 +28,7 @@ static int set_up(void **state)
     (void)state;
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
-    s = open_through();
+    s = open_another();
     (void)strcpy(path, new_path());
     m = new_mutex(s, path);
     return 0;
@@ -106,7 +106,7 @@ static void a_callback_cannot_wait_for_the_end(void **state)
     assert_int_equal(rc, ZKR_EDEADLK);
     assert_int_equal(zkr_test_expire_session(NULL), ZKR_EINVAL);
     (void)zkr_session_close(s); /* its callbacks have run */
-    s = open_through();
+    s = open_another();
     recorder_free(r);
 }
 

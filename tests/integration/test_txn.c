@@ -34,9 +34,7 @@ static int setup(void **state)
     atomic_store(&victim_id, 0);
     opts.session_timeout_ms = LONG_MS;
     opts.flags = ZKR_SESSION_NO_LEASE;
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    s = open_through(&proxy, &opts);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(dir, sizeof(dir), "%s-data", path);
     assert_int_equal(admin_create(admin, dir, "old"), ZOK);
@@ -47,12 +45,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    proxy_forget_rules(proxy);
-    proxy_heal(proxy);
-    proxy_release(proxy);
+    proxy_let_all_pass(proxy);
     zkr_mutex_free(m);
-    (void)zkr_session_close(s);
-    proxy_stop(proxy);
+    close_through(s, proxy);
     return 0;
 }
 

@@ -119,4 +119,7 @@ void proxy_freeze(struct proxy *p);
 /* Undo proxy_cut() or proxy_freeze().  Frozen bytes are then delivered. */
 void proxy_heal(struct proxy *p);
 
+/* Undo all: no rules, nothing held, no cut. */
+void proxy_let_all_pass(struct proxy *p);
+
 #endif
