@@ -15,7 +15,7 @@ static const struct {
     { EX_NO, NULL, "the answer of a verb that tests is no" },
     { EX_USAGE, "usage", "wrong usage" },
     { EX_DATAERR, "not_a_lock",
-      "not a lock, or nobody holds it with that token" },
+      "not a lock (of that recipe), or nobody holds it with that token" },
     { EX_UNAVAILABLE, "unavailable", "no server can be reached" },
     { EX_SOFTWARE, "internal", "internal error" },
     { EX_CANTCREAT, "not_created",

@@ -175,6 +175,9 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
     case OPTION_KEEP_DAEMONS:
         opts->keep_daemons = true;
         return 0;
+    case OPTION_ANYWAY:
+        opts->anyway = true;
+        return 0;
     case OPTION_RESTART:
         opts->restart = true;
         return 0;

@@ -20,6 +20,7 @@ enum {
     OPTION_SLOTS,
     OPTION_AND,
     OPTION_RESTART,
+    OPTION_ANYWAY,
 };
 
 /* Those that are about the command, which each of them has. */
@@ -30,6 +31,7 @@ enum {
     { "why-command", no_argument, NULL, OPTION_WHY_COMMAND },                  \
     { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },                  \
     { "keep-daemons", no_argument, NULL, OPTION_KEEP_DAEMONS },                \
+    { "anyway", no_argument, NULL, OPTION_ANYWAY },                            \
     { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },              \
     { "kill-after", required_argument, NULL, OPTION_KILL_AFTER },              \
     { "on-suspend", required_argument, NULL, OPTION_ON_SUSPEND },              \
@@ -47,6 +49,8 @@ enum {
     "the grant\n"                                                              \
     "      --keep-daemons       leave processes alone that COMMAND leaves "    \
     "behind\n"                                                                 \
+    "      --anyway             take the lock also where another recipe is "   \
+    "in use\n"                                                                 \
     "      --kill-grace DURATION\n"                                            \
     "                           between TERM and KILL (the smaller of 5s "     \
     "and\n"                                                                    \

@@ -38,6 +38,7 @@ struct run_opts {
     bool term_on_revoke;
     int64_t max_hold_ms; /* 0: no limit */
     bool keep_daemons;
+    bool anyway; /* also where another recipe is */
     bool restart;
     const char *status_file;
     uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
@@ -104,6 +105,10 @@ int run_pause(struct run *run, int64_t ms);
 /* self_wait.c: tells whether the claim would wait for a run around this one,
  * which waits for this one. Then it has said so, and sets the exit code. */
 bool run_would_wait_for_itself(struct run *run, int *ret_code);
+
+/* recipe.c: tells whether another recipe is in use at the path. Then it has
+ * said so, and sets the exit code. It costs a request for each lock. */
+bool run_fits_badly(struct run *run, int *ret_code);
 
 /* hold.c: from the start of the command until nothing of it is left. 0, or
  * an exit code when it could not be started. */

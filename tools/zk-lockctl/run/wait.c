@@ -148,7 +148,7 @@ int run_wait(struct run *run)
     int code = 0;
     int error;
 
-    if (run_would_wait_for_itself(run, &code))
+    if (run_would_wait_for_itself(run, &code) || run_fits_badly(run, &code))
         return code;
     atomic_store(&run->session_state, zkr_session_state(run->ctl->session));
     error = zkr_session_listen(run->ctl->session, on_session, run, &listener);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl run and lead at paths where another recipe is in use. It
+ * ran there, and excluded nobody. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "start_run.h"
+
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+
+/* A path with such an ephemeral node below it. "": none. */
+static const char *path_with(const char *node)
+{
+    const char *path = new_path();
+    char full[256];
+
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    (void)snprintf(full, sizeof(full), "%s/%s", path, node);
+    for (char *p = full + strlen(path) + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        assert_int_equal(admin_create(admin, full, NULL), ZOK);
+        *p = '/';
+    }
+    if (node[0] != '\0')
+        assert_int_equal(
+            admin_create_flags(admin, full, "x", ZOO_EPHEMERAL, NULL, 0), ZOK);
+    return path;
+}
+
+static void refuse(const char *option, const char *path, const char *used_for)
+{
+    char text[300];
+
+    START(&cli, option, path, "echo", "started");
+    if (cli_end(&cli) != 65)
+        fail_msg("not refused: %s", used_for);
+    (void)snprintf(text, sizeof(text), "%s is used for %s", path, used_for);
+    assert_said(&cli, text);
+    assert_null(strstr(cli_said(&cli), "started"));
+}
+
+#define SEMAPHORE "leases/_c_" UUID "-lease-0000000001"
+#define MUTEX     "_c_" UUID "-lock-0000000001"
+#define WRITER    "_c_" UUID "-__WRIT__0000000001"
+#define LATCH     "_c_" UUID "-latch-0000000001"
+
+static void another_recipe_is_refused(void **state)
+{
+    static const struct {
+        const char *option;
+        const char *node;
+        const char *used_for;
+    } cases[] = {
+        { "-v", SEMAPHORE, "a semaphore: a mutex there would keep none" },
+        { "-v", WRITER, "a read/write lock" },
+        { "-v", LATCH, "a leader election" },
+        { "-v", "holder", "an unfair mutex" },
+        { "-v", UUID, "a barrier" },
+        { "-v", "x-1-0000000001", "a lock that other clients do not know" },
+        { "-x", MUTEX, "a mutex" },
+        { "-s", SEMAPHORE, "a semaphore" },
+        { "--slots=2", MUTEX, "a mutex" },
+        { "--slots=2", LATCH, "a leader election" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        refuse(cases[i].option, path_with(cases[i].node), cases[i].used_for);
+}
+
+static void a_counter_is_refused(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, "\1\2\3\4\5\6\7\x8"), ZOK);
+    refuse("-v", path, "a counter");
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_mutex_is_no_election(void **state)
+{
+    (void)state;
+    cli_start(&cli, LOCKCTL,
+              (const char *const[]){ "lead", "--servers",
+                                     server_hosts(the_server), path_with(MUTEX),
+                                     "true", NULL });
+    assert_int_equal(cli_end(&cli), 65);
+    assert_said(&cli, "is used for a mutex");
+}
+
+static void it_is_done_anyway(void **state)
+{
+    (void)state;
+    assert_int_equal(RUN("--anyway", path_with(SEMAPHORE), "true"), 0);
+}
+
+/* Data and children of a program's own are no recipe. */
+static void other_nodes_are_in_nobodys_way(void **state)
+{
+    const char *path = path_with("config");
+
+    (void)state;
+    assert_int_equal(RUN(path, "true"), 0);
+    assert_int_equal(admin_set(admin, path, "12345678"), ZOK);
+    assert_int_equal(RUN(path, "true"), 0);
+    path = new_path();
+    assert_int_equal(admin_create(admin, path, "{\"size\":7}"), ZOK);
+    assert_int_equal(RUN(path, "true"), 0);
+    assert_int_equal(RUN(path_with(""), "true"), 0);
+}
+
+/* kazoo waits for us only if it is told to; that cannot be seen. */
+static void kazoo_is_warned_of(void **state)
+{
+    const char *path = path_with(HEX "__lock__0000000001");
+
+    (void)state;
+    START(&cli, "-n", path, "true");
+    assert_int_equal(cli_end(&cli), 75);
+    assert_said(&cli, "does not wait for this run unless its lock has "
+                      "extra_lock_patterns");
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test(name)
+    static const struct CMUnitTest tests[] = {
+        TEST(another_recipe_is_refused),      TEST(a_counter_is_refused),
+        TEST(a_mutex_is_no_election),         TEST(it_is_done_anyway),
+        TEST(other_nodes_are_in_nobodys_way), TEST(kazoo_is_warned_of),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}

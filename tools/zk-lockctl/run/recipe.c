@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Refuses a run at a path where nodes of another recipe are: it would exclude
+ * none of their owners. */
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "model/scan.h"
+
+/* Of a directory with other children than ours so many are read. */
+enum { ANSWER_MS = 1000, READS = 16 };
+
+/* The node that holds, as each kind of claim makes it. */
+#define NODE(node_name, node_marker)                                           \
+    {                                                                          \
+        .name = (node_name), .marker = (node_marker),                          \
+        .kind = ZKR_PARTICIPANT_EXCLUSIVE,                                     \
+    }
+static const struct zkr_participant ours[] = {
+    [CLAIM_MUTEX] = NODE("lock-", "lock-"),
+    [CLAIM_READ] = NODE("__READ__", "__READ__"),
+    [CLAIM_WRITE] = NODE("__WRIT__", "__WRIT__"),
+    [CLAIM_SEMAPHORE] = NODE("leases/lease-", "lease-"),
+    [CLAIM_LEADER] = NODE("latch-", "latch-"),
+};
+
+/* -- without a request ---------------------------------------------------- */
+
+static bool ends_in_marker(const char *name, const char *marker)
+{
+    size_t len = strlen(name);
+    size_t marker_len = strlen(marker);
+
+    while (len > 0 && name[len - 1] >= '0' && name[len - 1] <= '9')
+        len--;
+    return len >= marker_len &&
+           memcmp(name + len - marker_len, marker, marker_len) == 0;
+}
+
+/* Told by its name alone. A reader's node and a writer's go together. */
+static bool is_of_kind(const char *name, enum claim_kind kind)
+{
+    if (kind == CLAIM_SEMAPHORE)
+        return strcmp(name, "leases") == 0 || strcmp(name, "locks") == 0;
+    if (kind == CLAIM_READ || kind == CLAIM_WRITE)
+        return ends_in_marker(name, ours[CLAIM_READ].marker) ||
+               ends_in_marker(name, ours[CLAIM_WRITE].marker);
+    return ends_in_marker(name, ours[kind].marker);
+}
+
+static bool are_of_kind(const struct zkr_reply *children, enum claim_kind kind)
+{
+    for (size_t i = 0; i < children->count; i++) {
+        if (!is_of_kind(children->names[i], kind))
+            return false;
+    }
+    return true;
+}
+
+/* A directory of locks has no data. Data of another length, and data of a node
+ * that has children, are a program's own. */
+static bool is_like_a_counter(const struct zkr_reply *children)
+{
+    int32_t len = children->stat.data_len;
+
+    return children->count == 0 && (len == 4 || len == 8);
+}
+
+/* -- with a list ---------------------------------------------------------- */
+
+/* The kind of the lock once a node of ours is in it. */
+static enum lock_kind kind_with_ours(const struct lock *lock,
+                                     enum claim_kind kind)
+{
+    struct zkr_participant *all = calloc(lock->count + 1, sizeof(*all));
+    enum lock_kind together;
+
+    if (all == NULL)
+        return KIND_NONE;
+    for (size_t i = 0; i < lock->count; i++)
+        all[i] = *lock->items[i].node;
+    all[lock->count] = ours[kind];
+    together = kind_of(all, lock->count + 1);
+    free(all);
+    return together;
+}
+
+static bool goes_together(const struct lock *lock, enum claim_kind kind)
+{
+    if (lock->kind == KIND_BARRIER)
+        return false;
+    if (lock->kind == KIND_SEMAPHORE)
+        return kind == CLAIM_SEMAPHORE;
+    return kind_with_ours(lock, kind) != KIND_MIXED;
+}
+
+static void warn_of_kazoo(struct lockctl *ctl, const struct lock *lock)
+{
+    char path[512];
+
+    if (lock->dialect != DIALECT_KAZOO)
+        return;
+    (void)escape_string(lock->path, path, sizeof(path));
+    lockctl_say(ctl,
+                "note: %s has nodes of kazoo, which does not wait for this run "
+                "unless its lock has extra_lock_patterns",
+                path);
+}
+
+static const char *name_use(const struct lock *lock)
+{
+    static const char *const uses[] = {
+        [KIND_NONE] = "something else",     [KIND_MUTEX] = "a mutex",
+        [KIND_RW] = "a read/write lock",    [KIND_UNFAIR] = "an unfair mutex",
+        [KIND_LATCH] = "a leader election", [KIND_SEMAPHORE] = "a semaphore",
+        [KIND_BARRIER] = "a barrier",       [KIND_MIXED] = "several recipes",
+    };
+
+    return lock->dialect == DIALECT_C_RECIPE || lock->dialect == DIALECT_ZK_RUBY
+               ? "a lock that other clients do not know"
+               : uses[lock->kind];
+}
+
+/* The use by others that such a claim would not keep out; NULL: none. */
+static const char *use_in_list(struct lockctl *ctl, const char *path,
+                               enum claim_kind kind)
+{
+    struct zkr_participants_opts opts = lock_opts(SCAN_ALL);
+    const char *use = NULL;
+    struct lock lock;
+
+    opts.timeout_ms = ANSWER_MS;
+    opts.limit = READS;
+    if (lock_list(ctl->session, path, &opts, &lock) != ZKR_OK)
+        return NULL;
+    if (goes_together(&lock, kind))
+        warn_of_kazoo(ctl, &lock);
+    else
+        use = name_use(&lock);
+    lock_done(&lock);
+    return use;
+}
+
+/* -- the answer ----------------------------------------------------------- */
+
+/* Where the servers do not answer, or do not allow it, the claim will tell. */
+static const char *other_use(struct lockctl *ctl, const char *path,
+                             enum claim_kind kind)
+{
+    struct zkr_reply *children = NULL;
+    bool counter;
+    bool known;
+
+    if (zkr_session_children(ctl->session, path, ANSWER_MS, &children) !=
+        ZKR_OK)
+        return NULL;
+    counter = is_like_a_counter(children);
+    known = are_of_kind(children, kind);
+    zkr_reply_free(children);
+    if (counter)
+        return "a counter";
+    return known ? NULL : use_in_list(ctl, path, kind);
+}
+
+static int refuse(const char *lock, const char *use, enum claim_kind kind)
+{
+    static const char *const locks[] = {
+        [CLAIM_MUTEX] = "mutex",
+        [CLAIM_READ] = "read lock",
+        [CLAIM_WRITE] = "write lock",
+        [CLAIM_SEMAPHORE] = "semaphore",
+        [CLAIM_LEADER] = "leader election",
+    };
+    char path[ZKR_PATH_MAX + 1];
+
+    (void)escape_string(lock, path, sizeof(path));
+    return lockctl_fail(EX_DATAERR,
+                        "%s is used for %s: a %s there would keep none of its "
+                        "users out (--anyway takes it)",
+                        path, use, locks[kind]);
+}
+
+bool run_fits_badly(struct run *run, int *ret_code)
+{
+    const struct wanted *wanted = &run->opts.wanted;
+    const char *use = NULL;
+    size_t i;
+
+    for (i = 0; !run->opts.anyway && use == NULL && i < wanted->count; i++)
+        use = other_use(run->ctl, wanted->paths[i], wanted->kind);
+    if (use != NULL)
+        *ret_code = refuse(wanted->paths[i - 1], use, wanted->kind);
+    return use != NULL;
+}
