@@ -125,6 +125,11 @@ struct zkr_participants {
 enum zkr_participants_flags {
     /** Read the ACL of the directory, too. */
     ZKR_PARTICIPANTS_ACL = 1u << 0,
+    /** Read all that hold, whatever opts.reads says, */
+    ZKR_PARTICIPANTS_HOLDERS = 1u << 1,
+    /** ... and the first that waits. Nobody has waited longer: servers number
+     *  the nodes in the order in which they make them. */
+    ZKR_PARTICIPANTS_NEXT = 1u << 2,
 };
 ZKR__FLAGS(zkr_participants_flags)
 
@@ -161,8 +166,8 @@ struct zkr_participants_opts {
  * queue with more than its name. The call reads one more node for each that has
  * gone meanwhile, and for each with the same number as the last that was read,
  * because its session decides whether it holds. Readers that were not read may
- * hold, too. Of a semaphore the call reads all leases and the first in the
- * queue, whatever opts.reads says.
+ * hold, too: with ZKR_PARTICIPANTS_HOLDERS they are read. Of a semaphore the
+ * call reads all leases and the first in the queue, whatever opts.reads says.
  *
  * Time      opts.timeout_ms at most, whatever the servers do. Within it
  *           requests are repeated as the retry policy says, and when a new

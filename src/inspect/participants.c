@@ -380,7 +380,8 @@ static int arrange_names(struct listing *l, const char *const *names,
         return out_of_memory();
     for (size_t i = 0; i < list->count; i++)
         list->items[i].data = "";
-    least = zkr__roster_least(list->items, list->count);
+    zkr__roster_settle(list->items, list->count);
+    least = zkr__roster_least(list->items, list->count, l->flags);
     if (l->reads < least)
         l->reads = least;
     return ZKR_OK;
@@ -446,7 +447,9 @@ static int load_opts(struct zkr_participants_opts *o,
 
     if (rc != ZKR_OK)
         return rc;
-    if ((o->flags & ~(uint32_t)ZKR_PARTICIPANTS_ACL) != 0)
+    if ((o->flags &
+         ~(uint32_t)(ZKR_PARTICIPANTS_ACL | ZKR_PARTICIPANTS_HOLDERS |
+                     ZKR_PARTICIPANTS_NEXT)) != 0)
         return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", type.noun,
                          (unsigned)o->flags);
     if (o->reserved != 0)

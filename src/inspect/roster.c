@@ -221,13 +221,32 @@ static size_t end_of_part(const struct zkr_participant *items, size_t count,
     return start;
 }
 
-size_t zkr__roster_least(const struct zkr_participant *items, size_t count)
+static size_t least_of_semaphore(const struct zkr_participant *items,
+                                 size_t count)
 {
     size_t path = end_of_part(items, count, 0, ZKR__PART_PATH);
     size_t leases = end_of_part(items, count, path, ZKR__PART_LEASES);
     size_t queue = end_of_part(items, count, leases, ZKR__PART_QUEUE);
 
     return queue == path ? 0 : leases + (queue > leases);
+}
+
+size_t zkr__roster_least(const struct zkr_participant *items, size_t count,
+                         uint32_t flags)
+{
+    bool wants_holders = (flags & ZKR_PARTICIPANTS_HOLDERS) != 0;
+    bool wants_next = (flags & ZKR_PARTICIPANTS_NEXT) != 0;
+    size_t least = least_of_semaphore(items, count);
+
+    for (size_t i = 0; i < count && !is_foreign(&items[i]); i++) {
+        bool wanted = items[i].holds ? wants_holders : wants_next;
+
+        if (!items[i].holds)
+            wants_next = false;
+        if (wanted && least < i + 1)
+            least = i + 1;
+    }
+    return least;
 }
 
 void zkr__roster_settle(struct zkr_participant *items, size_t count)

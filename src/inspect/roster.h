@@ -28,9 +28,12 @@ int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
 int zkr__roster_new(const char *const *names, size_t count, size_t limit,
                     struct zkr_participant **ret_items, size_t *ret_count);
 
-/* How many of the first must be read to know who holds: of a semaphore the
- * leases and the first in the queue; else 0. */
-size_t zkr__roster_least(const struct zkr_participant *items, size_t count);
+/* How many of the first must be read, in a list that is settled by its names
+ * alone. To know who holds: of a semaphore the leases and the first in the
+ * queue, else none. With ZKR_PARTICIPANTS_HOLDERS those that hold, with
+ * ZKR_PARTICIPANTS_NEXT the first that waits. */
+size_t zkr__roster_least(const struct zkr_participant *items, size_t count,
+                         uint32_t flags);
 
 /* Sets holds and waits_for in a sorted list. */
 void zkr__roster_settle(struct zkr_participant *items, size_t count);

@@ -80,6 +80,7 @@ static void check_reads_few_nodes(void **state)
     assert_asks_little(0, "", "check --held", "");
     assert_asks_little(1, "; 1000 waiting", "check --free", "");
     assert_asks_little(1, "; 1000 waiting", "check --held-by nobody", "");
+    assert_asks_little(0, "", "check --held -o json", "");
 }
 
 static void wait_and_break_read_few_nodes(void **state)

@@ -144,6 +144,13 @@ static void locks_of_all_clients_are_listed(void **state)
     (void)state;
     make_some();
     assert_int_equal(look(line("ls %s", root)), 0);
+    assert_ptr_equal(
+        strstr(golden(), "LOCK KIND DIALECT STATE HOLDER HELD WAIT TOKEN\n"),
+        golden());
+    assert_int_equal(look(line("ls %s --columns LOCK,KIND,DIALECT,STATE,"
+                               "HOLDER,HELD,WAIT,LONGEST,TOKEN",
+                               root)),
+                     0);
     assert_string_equal(
         golden(),
         "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN\n"

@@ -477,6 +477,35 @@ static void who_is_not_read_is_known_by_name(void **state)
     }
 }
 
+/* Readers hold side by side: the question who holds needs all of them, and the
+ * one who waits longest is the first behind them. */
+static void holders_and_the_next_are_read(void **state)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list;
+    char name[32];
+
+    (void)state;
+    make_directory();
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(name, sizeof(name), "%d-__%s__%010d", i,
+                       i < 20 ? "READ" : "WRIT", i);
+        make(name, name);
+    }
+    o.reads = 1;
+    assert_read((list = list_with(s, &o)), 1);
+    zkr_participants_free(list);
+    o.flags = ZKR_PARTICIPANTS_HOLDERS;
+    assert_read((list = list_with(s, &o)), 20);
+    zkr_participants_free(list);
+    o.flags |= ZKR_PARTICIPANTS_NEXT;
+    assert_read((list = list_with(s, &o)), 21);
+    zkr_participants_free(list);
+    o.reads = 30;
+    assert_read((list = list_with(s, &o)), 30);
+    zkr_participants_free(list);
+}
+
 /* By their names a writer and a reader of one number wait for each other. */
 static void of_one_number_all_are_read(void **state)
 {
@@ -526,7 +555,7 @@ static void what_everybody_may_do_is_told(void **state)
     ok(zkr_participants_list(s, path, &o, &list));
     assert_int_equal(list->anyone, ZKR_PERMISSION_READ | ZKR_PERMISSION_DELETE);
     zkr_participants_free(list);
-    o.flags = 2;
+    o.flags = 1u << 3;
     assert_int_equal(zkr_participants_list(s, path, &o, &list), ZKR_EINVAL);
 }
 
@@ -948,6 +977,7 @@ static int run_group(void)
         TEST(a_node_that_may_not_be_read_is_listed_without),
         TEST(a_limit_lists_the_head_of_the_queue),
         TEST(who_is_not_read_is_known_by_name),
+        TEST(holders_and_the_next_are_read),
         TEST(of_one_number_all_are_read),
         TEST(what_everybody_may_do_is_told),
         TEST(bad_arguments_are_refused),

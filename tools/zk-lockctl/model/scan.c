@@ -82,10 +82,11 @@ static void understand_one(struct contender *c, const struct zkr_participant *p,
                                       : 0;
 }
 
-/* A contender that is not known may be of the same client as the others. */
+/* A contender that is not known may be of the same client as the others. One of
+ * which only the name was read counts if that tells the client. */
 static void count_dialect(struct lock *lock, const struct contender *c)
 {
-    if (!contender_is_read(c))
+    if (!contender_is_read(c) && c->dialect == DIALECT_UNKNOWN)
         return;
     if (lock->dialect == DIALECT_NONE)
         lock->dialect = c->dialect;
@@ -160,8 +161,14 @@ struct zkr_participants_opts lock_opts(uint32_t reads)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
 
-    opts.limit = reads == 0 ? READ_MAX : NAMED_MAX;
+    opts.limit = reads == SCAN_ALL ? READ_MAX : NAMED_MAX;
     opts.reads = reads;
+    if (reads == SCAN_HOLDERS || reads == SCAN_NEXT) {
+        opts.reads = 1;
+        opts.flags = ZKR_PARTICIPANTS_HOLDERS;
+    }
+    if (reads == SCAN_NEXT)
+        opts.flags |= ZKR_PARTICIPANTS_NEXT;
     return opts;
 }
 
@@ -186,46 +193,12 @@ int lock_list(zkr_session *session, const char *path,
     return ZKR_OK;
 }
 
-/* Returns how many of the first nodes must be read to know all holders; 0: all
- * are known.
- */
-static size_t wanted_for_holders(const struct lock *lock)
-{
-    size_t wanted = 0;
-
-    for (size_t i = 0; i < lock->count; i++) {
-        if (lock->items[i].node->holds && !contender_is_read(&lock->items[i]))
-            wanted = i + 1;
-    }
-    return wanted;
-}
-
-/* Mostly one holds: there is one more look where several do, and a third where
- * many of them come meanwhile. */
-static int list_holders(zkr_session *session, const char *path,
-                        struct lock *ret_lock)
-{
-    enum { MORE = 16 };
-    struct zkr_participants_opts opts = lock_opts(1);
-
-    for (;;) {
-        int rc = lock_list(session, path, &opts, ret_lock);
-        size_t wanted = rc == ZKR_OK ? wanted_for_holders(ret_lock) : 0;
-
-        if (wanted == 0)
-            return rc;
-        opts = lock_opts(opts.reads == 1 ? (uint32_t)wanted + MORE : SCAN_ALL);
-        lock_done(ret_lock);
-    }
-}
-
 static int list_reading(zkr_session *session, const char *path, uint32_t reads,
                         struct lock *ret_lock)
 {
     struct zkr_participants_opts opts = lock_opts(reads);
 
-    return reads == SCAN_HOLDERS ? list_holders(session, path, ret_lock)
-                                 : lock_list(session, path, &opts, ret_lock);
+    return lock_list(session, path, &opts, ret_lock);
 }
 
 static bool is_semaphore(zkr_session *session, const char *path)
@@ -369,11 +342,24 @@ static void fail_listing(struct listing *l, int rc)
     (void)pthread_mutex_unlock(&l->mutex);
 }
 
+/* The members of a barrier do not contend: they are told by their sessions. */
+static int list_members(struct listing *l, const char *path, struct lock *lock)
+{
+    struct zkr_participants_opts opts = lock_opts(SCAN_ALL);
+
+    if (lock->count > 0 || lock->read == lock->listed)
+        return ZKR_OK;
+    lock_done(lock);
+    return lock_list(l->session, path, &opts, lock);
+}
+
 static int list_one(struct listing *l, size_t i)
 {
     const char *path = l->found->items[i].path;
     int rc = lock_list(l->session, path, &l->opts, &l->locks[i]);
 
+    if (rc == ZKR_OK)
+        rc = list_members(l, path, &l->locks[i]);
     if (rc == ZKR_ZNONODE || rc == ZKR_EPATH) /* the root is no lock */
         return ZKR_OK;
     if (rc != ZKR_ZNOAUTH)
@@ -538,7 +524,8 @@ int locks_list(zkr_session *session, const char *root,
         zkr_locks_find(session, scan_whole(session, root, room), &find, &found);
 
     detail[0] = '\0';
-    l.opts.flags = opts->acl ? ZKR_PARTICIPANTS_ACL : 0;
+    if (opts->acl)
+        l.opts.flags |= ZKR_PARTICIPANTS_ACL;
     if (rc != ZKR_OK) {
         (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());
         return rc;

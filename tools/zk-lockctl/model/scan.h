@@ -104,7 +104,8 @@ int locks_list(zkr_session *session, const char *root,
 /* How many nodes of a lock are read, from the first of the queue on; the others
  * are known by their names alone. */
 #define SCAN_ALL     0u
-#define SCAN_HOLDERS UINT32_MAX /* as many as hold */
+#define SCAN_HOLDERS UINT32_MAX       /* as many as hold */
+#define SCAN_NEXT    (UINT32_MAX - 1) /* ... and the first that waits */
 
 /* One lock, of which so many nodes are read. One that does not exist is free:
  * with `missing` not NULL that is no error. A directory with children of which
@@ -118,8 +119,7 @@ int scan_shown(zkr_session *session, const char *path, uint32_t reads,
 int scan_again(zkr_session *session, const char *path, uint32_t reads,
                struct lock *ret_lock);
 
-/* The options for the library, so that it reads so many nodes of a lock; not
- * SCAN_HOLDERS, for which one call may not be enough. */
+/* The options for the library, so that it reads so many nodes of a lock. */
 struct zkr_participants_opts lock_opts(uint32_t reads);
 /* The same without a message: returns an error of the library. Every path is a
  * lock here. */

@@ -52,7 +52,7 @@ static bool is_for_machines(const struct lockctl *ctl)
 
 uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads)
 {
-    return is_for_machines(ctl) ? SCAN_ALL : reads;
+    return is_for_machines(ctl) ? SCAN_NEXT : reads;
 }
 
 int one_lock_print(const struct lockctl *ctl, const struct lock *lock)

@@ -15,7 +15,7 @@ void one_lock_say(const struct lockctl *ctl, const struct lock *lock);
 int one_lock_print(const struct lockctl *ctl, const struct lock *lock);
 
 /* How many nodes of a lock must be read, where `reads` are enough for a line:
- * the formats for machines have all of them. */
+ * the formats for machines have the longest wait, too. */
 uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads);
 
 /* The full path of a contender of that lock. False, and said: too long. */

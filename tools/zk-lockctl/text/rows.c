@@ -15,7 +15,7 @@ static const struct column columns[] = {
     { .name = "HOLDER", .rank = 2, .narrow = 20 },
     { .name = "HELD", .rank = 4, .right = true },
     { .name = "WAIT", .rank = 3, .right = true },
-    { .name = "LONGEST", .rank = 5, .right = true },
+    { .name = "LONGEST", .wide = true, .right = true },
     { .name = "TOKEN", .rank = 7 },
     { .name = "LABEL", .wide = true },
     { .name = "SESSION", .wide = true },

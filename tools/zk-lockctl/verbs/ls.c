@@ -87,6 +87,13 @@ static void apply(struct scan *scan, const struct filter *filter)
     scan->count = n;
 }
 
+/* Only a table for people is whole without the waits. */
+static uint32_t reads(const struct lockctl *ctl)
+{
+    return ctl->format == FORMAT_TABLE && ctl->columns == NULL ? SCAN_HOLDERS
+                                                               : SCAN_NEXT;
+}
+
 static int list(struct lockctl *ctl, const char *root,
                 const struct scan_opts *opts, const struct filter *filter)
 {
@@ -118,6 +125,7 @@ static int ls(struct lockctl *ctl, int argc, char **argv)
         if (!take(option, &opts, &filter))
             return EX_USAGE;
     }
+    opts.reads = reads(ctl);
     if (argc - optind > 1)
         return lockctl_fail(EX_USAGE, "ls: one path; see zk-lockctl ls --help");
     if (argc > optind && !lockctl_parse_path(argv[optind], root, sizeof(root)))

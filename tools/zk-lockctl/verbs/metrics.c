@@ -95,7 +95,10 @@ static bool take(struct query *q, int option)
 
 static int metrics(struct lockctl *ctl, int argc, char **argv)
 {
-    struct query q = { .root = "/", .scan = { .timeout_ms = 60000 } };
+    struct query q = {
+        .root = "/",
+        .scan = { .reads = SCAN_NEXT, .timeout_ms = 60000 },
+    };
     int option;
 
     while ((option = lockctl_option(ctl, &verb_metrics, argc, argv, "",
