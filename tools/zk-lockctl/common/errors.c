@@ -2,6 +2,8 @@
 /* An error of the library, said as a sentence and as an exit code. */
 #include "common/lockctl.h"
 
+#include <stdio.h>
+
 #include "common/escape.h"
 
 /* The codes of ZooKeeper that mean something to a user of the tool. */
@@ -43,16 +45,26 @@ int lockctl_exit_code(int rc)
 int lockctl_cause;
 
 /* The sentence may name a path that somebody else has chosen. */
-int lockctl_fail_error(int rc, const char *detail)
+const char *lockctl_explain(int rc, const char *detail,
+                            char text[EXPLAINED_MAX])
 {
-    char text[1024];
+    char escaped[1024];
 
     if (detail[0] == '\0')
         detail = zkr_strerror(rc);
-    (void)escape_string(detail, text, sizeof(text));
+    (void)snprintf(text, EXPLAINED_MAX, "%s%s",
+                   escape_string(detail, escaped, sizeof(escaped)),
+                   rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
+    return text;
+}
+
+int lockctl_fail_error(int rc, const char *detail)
+{
+    char text[EXPLAINED_MAX];
+
     lockctl_cause = rc;
-    return lockctl_fail(lockctl_exit_code(rc), "%s%s", text,
-                        rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
+    return lockctl_fail(lockctl_exit_code(rc), "%s",
+                        lockctl_explain(rc, detail, text));
 }
 
 int lockctl_fail_zkr(int rc)

@@ -90,6 +90,10 @@ int lockctl_fail_zkr(int rc);
 int lockctl_exit_code(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
+/* That sentence for people: escaped, with what may help. */
+enum { EXPLAINED_MAX = 1100 };
+const char *lockctl_explain(int rc, const char *detail,
+                            char text[EXPLAINED_MAX]);
 /* Sets the error of the library for the failure that is printed next; ZKR_OK:
  * it is one of the tool's own. */
 extern int lockctl_cause;

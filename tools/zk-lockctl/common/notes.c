@@ -20,7 +20,7 @@ static bool has(const struct notes *notes, const char *text)
 
 void notes_add(struct notes *notes, const char *format, ...)
 {
-    char text[512];
+    char text[2048];
     char **grown;
     char *copy;
     va_list args;

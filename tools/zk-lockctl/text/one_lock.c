@@ -3,9 +3,6 @@
  * row: for check, wait, revoke and break. */
 #include "text/one_lock.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "common/escape.h"
 #include "common/words.h"
 #include "text/cells.h"
@@ -62,15 +59,4 @@ int one_lock_print(const struct lockctl *ctl, const struct lock *lock)
     if (!is_for_machines(ctl))
         return 0;
     return rows_print(ctl, lock, 1, lock->at_ms, &none);
-}
-
-bool one_lock_node(const struct lock *lock, const struct contender *c,
-                   char *node, size_t size)
-{
-    int len = snprintf(node, size, "%s/%s", lock->path, c->node->name);
-
-    if (len > 0 && (size_t)len < size)
-        return true;
-    (void)lockctl_fail(EX_DATAERR, "the name of the node is too long");
-    return false;
 }

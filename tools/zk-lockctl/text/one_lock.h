@@ -18,8 +18,4 @@ int one_lock_print(const struct lockctl *ctl, const struct lock *lock);
  * the formats for machines have the longest wait, too. */
 uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads);
 
-/* The full path of a contender of that lock. False, and said: too long. */
-bool one_lock_node(const struct lock *lock, const struct contender *c,
-                   char *node, size_t size);
-
 #endif

@@ -2,19 +2,12 @@
 /* break: deletes the node of a holder, as the last resort. */
 #include "verbs/verbs.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <syslog.h>
-#include <unistd.h>
 
-#include "common/escape.h"
 #include "common/words.h"
-#include "model/scan.h"
-#include "model/servers.h"
+#include "model/breaking.h"
 #include "text/one_lock.h"
-
-enum { NODE_MAX = 2 * ZKR_PATH_MAX };
 
 enum {
     OPTION_YES = OPTION_FIRST,
@@ -35,133 +28,6 @@ struct order {
     bool ask_servers;
     char path[ZKR_PATH_MAX + 1];
 };
-
-/* --- what it would mean --- */
-
-static void say_liveness(const struct lockctl *ctl, const struct contender *c,
-                         const struct servers *servers)
-{
-    const struct client *client =
-        servers == NULL ? NULL : servers_client(servers, c->node->session_id);
-    enum answer alive =
-        servers == NULL ? ANSWER_UNKNOWN
-                        : servers_session_lives(servers, c->node->session_id);
-    char address[200];
-
-    if (c->node->session_id == 0) {
-        lockctl_say(ctl, "  its node belongs to no session: it stays until "
-                         "somebody deletes it");
-        return;
-    }
-    if (client != NULL) {
-        (void)escape_string(client->address, address, sizeof(address));
-        lockctl_say(ctl, "  it is connected from %s to %s, session timeout %gs",
-                    address, client->server, (double)client->timeout_ms / 1000);
-        return;
-    }
-    lockctl_say(ctl, "  its session %s",
-                alive == ANSWER_YES
-                    ? "lives; it is not connected to any server "
-                      "that answers"
-                : alive == ANSWER_NO
-                    ? "is over: the servers are about to remove its node"
-                    : "may live; the servers do not tell");
-}
-
-static void say_danger(const struct lockctl *ctl, const struct contender *c)
-{
-    if (c->dialect == DIALECT_UNKNOWN)
-        lockctl_say(ctl,
-                    "  DANGER: its node does not tell its client. With "
-                    "zkrecipes it is told soon after; any other client does "
-                    "not look at its own node, and goes on as if it held. Stop "
-                    "it first");
-    else if (dialect_sees_its_own_node(c->dialect))
-        lockctl_say(ctl, "  it is told soon after, but is not stopped: until "
-                         "then both may work");
-    else
-        lockctl_say(ctl,
-                    "  DANGER: a holder in the dialect %s does not look at its "
-                    "own node, and goes on as if it held. Stop it first",
-                    dialect_name(c->dialect));
-}
-
-static void say_next(const struct lockctl *ctl, const struct lock *lock)
-{
-    const char *next = lock->kind == KIND_SEMAPHORE
-                           ? "its permit is free at once, for the next of them"
-                       : lock->kind == KIND_LATCH
-                           ? "the next leads at once"
-                           : "the next is granted at once";
-
-    lockctl_say(ctl, "  %zu waiting; %s", lock->waiters, next);
-}
-
-static void say_holder(const struct lockctl *ctl, const struct lock *lock,
-                       const struct contender *c, const struct servers *servers)
-{
-    char path[512];
-    char who[WHO_MAX];
-    char token[WORD_MAX];
-    char session[WORD_MAX];
-    char age[WORD_MAX];
-    char label[ZKR_LABEL_MAX * 4 + 1];
-    char ensemble[ENSEMBLE_MAX];
-
-    (void)escape_string(c->owner.label, label, sizeof(label));
-    (void)escape_string(lock->path, path, sizeof(path));
-    lockctl_say(ctl, "%s%s is %s by %s",
-                contender_is_lease(c->node) ? "a lease of " : "", path,
-                lock->kind == KIND_LATCH ? "led" : "held",
-                contender_who(c, who));
-    lockctl_say(ctl, "  ensemble: %s", lockctl_ensemble(ctl, ensemble));
-    if (c->owner.label[0] != '\0')
-        lockctl_say(ctl, "  label: %s", label);
-    lockctl_say(ctl, "  dialect %s, for <=%s, session %s, token %s",
-                dialect_name(c->dialect),
-                c->age_ms < 0 ? "?" : word_age(c->age_ms, age),
-                word_id(c->node->session_id, session),
-                word_token(c->node->token, token));
-    say_liveness(ctl, c, servers);
-    say_danger(ctl, c);
-    say_next(ctl, lock);
-}
-
-/* --- which one --- */
-
-/* The token selects one of several holders, unless two have the same token. */
-static const struct contender *choose(const struct lock *lock,
-                                      const struct order *order)
-{
-    const struct contender *c;
-
-    if (order->token == 0)
-        return lock->holders == 1 ? lock->holder : NULL;
-    c = lock_holder(lock, order->token, NULL);
-    return c == NULL || lock_holder(lock, order->token, c) != NULL ? NULL : c;
-}
-
-static int fail_choice(const struct lockctl *ctl, const struct lock *lock,
-                       const struct order *order)
-{
-    char token[WORD_MAX];
-
-    one_lock_say(ctl, lock);
-    if (lock->holders == 0)
-        return lockctl_fail(EX_DATAERR, "nobody holds it");
-    if (lock_holder(lock, order->token, NULL) != NULL)
-        return lockctl_fail(EX_DATAERR,
-                            "several hold it with the token %s: they cannot be "
-                            "told apart",
-                            word_token(order->token, token));
-    if (order->token != 0)
-        return lockctl_fail(EX_DATAERR, "nobody holds it with the token %s",
-                            word_token(order->token, token));
-    return lockctl_fail(EX_DATAERR,
-                        "there are %zu holders: say which, by "
-                        "--token (zk-lockctl show)",
-                        lock->holders);
-}
 
 /* --- the question --- */
 
@@ -192,44 +58,6 @@ static int confirm(const struct contender *c)
 
 /* --- the deed --- */
 
-static void leave_a_trace(const struct lockctl *ctl, const struct lock *lock,
-                          const char *who, int64_t token)
-{
-    char path[512];
-    char ensemble[ENSEMBLE_MAX];
-
-    (void)escape_string(lock->path, path, sizeof(path));
-    openlog("zk-lockctl", LOG_PID, LOG_USER);
-    syslog(LOG_WARNING,
-           "uid %u broke %s, held by %s, token %" PRId64 ", ensemble %s",
-           (unsigned)getuid(), path, who, token,
-           lockctl_ensemble(ctl, ensemble));
-    closelog();
-}
-
-static int break_it(struct lockctl *ctl, const struct lock *lock,
-                    const struct contender *c)
-{
-    char node[NODE_MAX];
-    char who[WHO_MAX];
-    int rc;
-
-    if (!one_lock_node(lock, c, node, sizeof(node)))
-        return EX_DATAERR;
-    (void)contender_who(c, who);
-    rc = zkr_participants_break(ctl->session, node, c->node->token, 0);
-    if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
-        return lockctl_fail(EX_DATAERR,
-                            "%s has let go by itself: nothing was "
-                            "done",
-                            who);
-    if (rc != ZKR_OK)
-        return lockctl_fail_zkr(rc);
-    leave_a_trace(ctl, lock, who, c->node->token);
-    lockctl_say(ctl, "broken: %s does not hold it any more", who);
-    return 0;
-}
-
 /* Lists who holds it now. */
 static int tell_after(struct lockctl *ctl, const char *path)
 {
@@ -244,44 +72,63 @@ static int tell_after(struct lockctl *ctl, const char *path)
     return code;
 }
 
-static int break_holder(struct lockctl *ctl, const struct order *order,
+/* There is no question without what it is about. */
+static void tell_before(const struct lockctl *ctl, const struct order *order,
                         const struct lock *lock, const struct contender *c)
 {
-    struct lockctl loud = *ctl; /* no question without what it is about */
+    struct lockctl loud = *ctl;
     struct notes notes = { .count = 0 };
+    struct notes lines = { .count = 0 };
     struct servers *servers = NULL;
-    int code = 0;
 
     loud.quiet = ctl->quiet && order->yes;
-    if (c->node->token == 0)
-        return lockctl_fail(EX_NOPERM,
-                            "the node of the holder may not be read, "
-                            "so it cannot be known again");
     if (order->ask_servers)
         servers =
             servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP, lock->path, &notes);
-    say_holder(&loud, lock, c, servers);
-    servers_free(servers);
+    breaking_tell(ctl, lock, c, servers, &lines);
+    for (size_t i = 0; i < lines.count; i++)
+        lockctl_say(&loud, "%s", lines.texts[i]);
     notes_say(&notes, &loud);
+    notes_done(&lines);
     notes_done(&notes);
+    servers_free(servers);
+}
+
+static int break_holder(struct lockctl *ctl, const struct order *order,
+                        const struct lock *lock, const struct contender *c)
+{
+    struct target target;
+    struct outcome outcome;
+    int code = 0;
+
+    if (!target_set(&target, lock, c))
+        return lockctl_fail(EX_DATAERR, "the name of the node is too long");
+    tell_before(ctl, order, lock, c);
     if (!order->yes)
         code = confirm(c);
-    if (code == 0)
-        code = break_it(ctl, lock, c);
+    if (code != 0)
+        return code;
+    (void)breaking_do(ctl, &target, &outcome);
+    code = outcome_say(&outcome, ctl);
     return code == 0 ? tell_after(ctl, order->path) : code;
 }
 
 static int break_lock(struct lockctl *ctl, const struct order *order)
 {
     const struct contender *c;
+    struct outcome outcome;
     struct lock lock;
     int code = scan_lock(ctl->session, order->path, SCAN_HOLDERS, NULL, &lock);
 
     if (code != 0)
         return code;
-    c = choose(&lock, order);
-    code = c == NULL ? fail_choice(ctl, &lock, order)
-                     : break_holder(ctl, order, &lock, c);
+    c = breaking_choose(&lock, order->token, &outcome);
+    if (c != NULL) {
+        code = break_holder(ctl, order, &lock, c);
+    } else {
+        one_lock_say(ctl, &lock);
+        code = outcome_say(&outcome, ctl);
+    }
     lock_done(&lock);
     return code;
 }

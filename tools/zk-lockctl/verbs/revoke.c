@@ -5,10 +5,8 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "model/scan.h"
+#include "model/revoking.h"
 #include "text/one_lock.h"
-
-enum { NODE_MAX = 2 * ZKR_PATH_MAX };
 
 enum { OPTION_ANYWAY = OPTION_FIRST };
 
@@ -26,47 +24,24 @@ struct asked {
     bool deaf; /* somebody holds who was not asked */
 };
 
-/* The request replaces the record of the owner in the node. Where no program
- * receives it, that is its only effect. */
-static bool is_in_vain(const struct lockctl *ctl, const struct contender *c,
-                       bool anyway)
-{
-    char who[WHO_MAX];
-    bool unknown = c->dialect == DIALECT_UNKNOWN;
-
-    if (anyway || contender_hears_requests(c->node, c->dialect))
-        return false;
-    lockctl_say(ctl, "%s is not asked: %s %s (--anyway asks)",
-                contender_who(c, who),
-                unknown ? "its node does not tell whether its client"
-                        : dialect_name(c->dialect),
-                unknown ? "listens" : "does not listen");
-    return true;
-}
-
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
                    const struct contender *c, struct asked *asked)
 {
-    char node[NODE_MAX];
-    char who[WHO_MAX];
-    int rc = ZKR_OK;
+    struct target target;
+    struct outcome outcome;
 
-    if (!one_lock_node(lock, c, node, sizeof(node)))
-        return EX_DATAERR;
-    if (!c->owner.is_asked)
-        rc = zkr_participants_revoke(ctl->session, node);
-    if (rc == ZKR_ZNONODE) /* it has gone by itself */
-        return 0;
-    if (rc != ZKR_OK)
-        return lockctl_fail_zkr(rc);
-    lockctl_say(ctl, "asked %s", contender_who(c, who));
-    asked->tokens[asked->count++] = c->node->token;
-    return 0;
+    if (!target_set(&target, lock, c))
+        return lockctl_fail(EX_DATAERR, "the name of the node is too long");
+    (void)revoking_ask(ctl, &target, &outcome);
+    if (outcome.code == 0)
+        asked->tokens[asked->count++] = target.token;
+    return outcome_say(&outcome, ctl);
 }
 
 static int ask(struct lockctl *ctl, const struct lock *lock, bool anyway,
                struct asked *asked)
 {
+    struct outcome why;
     int code = 0;
 
     for (size_t i = 0; i < lock->count && code == 0; i++) {
@@ -74,10 +49,12 @@ static int ask(struct lockctl *ctl, const struct lock *lock, bool anyway,
 
         if (!c->node->holds)
             continue;
-        if (c->owner.is_asked || !is_in_vain(ctl, c, anyway))
+        if (anyway || revoking_is_heard(c, &why)) {
             code = ask_one(ctl, lock, c, asked);
-        else
+        } else {
             asked->deaf = true;
+            lockctl_say(ctl, "%s", why.text);
+        }
     }
     return code;
 }

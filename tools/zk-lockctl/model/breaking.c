@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of breaking a lock: which holder is meant, what the user must know
+ * before, and the deed. */
+#include "model/breaking.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "common/escape.h"
+#include "common/words.h"
+
+/* --- which one --- */
+
+/* The token selects one of several holders, unless two have the same token. */
+const struct contender *breaking_choose(const struct lock *lock, int64_t token,
+                                        struct outcome *ret)
+{
+    const struct contender *c = token == 0 && lock->holders == 1
+                                    ? lock->holder
+                                    : lock_holder(lock, token, NULL);
+    char word[WORD_MAX];
+
+    *ret = (struct outcome){ .code = 0 };
+    if (lock->holders == 0)
+        (void)outcome_set(ret, EX_DATAERR, "nobody holds it");
+    else if (token == 0 && lock->holders > 1)
+        (void)outcome_set(ret, EX_DATAERR,
+                          "there are %zu holders: say which, by --token "
+                          "(zk-lockctl show)",
+                          lock->holders);
+    else if (c == NULL)
+        (void)outcome_set(ret, EX_DATAERR, "nobody holds it with the token %s",
+                          word_token(token, word));
+    else if (c->node->token == 0)
+        (void)outcome_set(ret, EX_NOPERM,
+                          "the node of the holder may not be read, so it "
+                          "cannot be known again");
+    else if (lock_holder(lock, c->node->token, c) != NULL)
+        (void)outcome_set(ret, EX_DATAERR,
+                          "several hold it with the token %s: they cannot be "
+                          "told apart",
+                          word_token(c->node->token, word));
+    return ret->code == 0 ? c : NULL;
+}
+
+/* --- what it would mean --- */
+
+static void tell_liveness(struct notes *lines, const struct contender *c,
+                          const struct servers *servers)
+{
+    const struct client *client =
+        servers == NULL ? NULL : servers_client(servers, c->node->session_id);
+    enum answer alive =
+        servers == NULL ? ANSWER_UNKNOWN
+                        : servers_session_lives(servers, c->node->session_id);
+    char address[200];
+
+    if (c->node->session_id == 0) {
+        notes_add(lines, "  its node belongs to no session: it stays until "
+                         "somebody deletes it");
+        return;
+    }
+    if (client != NULL) {
+        (void)escape_string(client->address, address, sizeof(address));
+        notes_add(lines, "  it is connected from %s to %s, session timeout %gs",
+                  address, client->server, (double)client->timeout_ms / 1000);
+        return;
+    }
+    notes_add(lines, "  its session %s",
+              alive == ANSWER_YES ? "lives; it is not connected to any server "
+                                    "that answers"
+              : alive == ANSWER_NO
+                  ? "is over: the servers are about to remove its node"
+                  : "may live; the servers do not tell");
+}
+
+static void tell_danger(struct notes *lines, const struct contender *c)
+{
+    if (c->dialect == DIALECT_UNKNOWN)
+        notes_add(lines,
+                  "  DANGER: its node does not tell its client. With "
+                  "zkrecipes it is told soon after; any other client does "
+                  "not look at its own node, and goes on as if it held. Stop "
+                  "it first");
+    else if (dialect_sees_its_own_node(c->dialect))
+        notes_add(lines, "  it is told soon after, but is not stopped: until "
+                         "then both may work");
+    else
+        notes_add(lines,
+                  "  DANGER: a holder in the dialect %s does not look at its "
+                  "own node, and goes on as if it held. Stop it first",
+                  dialect_name(c->dialect));
+}
+
+static void tell_next(struct notes *lines, const struct lock *lock)
+{
+    const char *next = lock->kind == KIND_SEMAPHORE
+                           ? "its permit is free at once, for the next of them"
+                       : lock->kind == KIND_LATCH
+                           ? "the next leads at once"
+                           : "the next is granted at once";
+
+    notes_add(lines, "  %zu waiting; %s", lock->waiters, next);
+}
+
+void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
+                   const struct contender *c, const struct servers *servers,
+                   struct notes *lines)
+{
+    char path[512];
+    char who[WHO_MAX];
+    char token[WORD_MAX];
+    char session[WORD_MAX];
+    char age[WORD_MAX];
+    char label[ZKR_LABEL_MAX * 4 + 1];
+    char ensemble[ENSEMBLE_MAX];
+
+    (void)escape_string(c->owner.label, label, sizeof(label));
+    (void)escape_string(lock->path, path, sizeof(path));
+    notes_add(lines, "%s%s is %s by %s",
+              contender_is_lease(c->node) ? "a lease of " : "", path,
+              lock->kind == KIND_LATCH ? "led" : "held", contender_who(c, who));
+    notes_add(lines, "  ensemble: %s", lockctl_ensemble(ctl, ensemble));
+    if (c->owner.label[0] != '\0')
+        notes_add(lines, "  label: %s", label);
+    notes_add(lines, "  dialect %s, for <=%s, session %s, token %s",
+              dialect_name(c->dialect),
+              c->age_ms < 0 ? "?" : word_age(c->age_ms, age),
+              word_id(c->node->session_id, session),
+              word_token(c->node->token, token));
+    tell_liveness(lines, c, servers);
+    tell_danger(lines, c);
+    tell_next(lines, lock);
+}
+
+/* --- the deed --- */
+
+static void leave_a_trace(const struct lockctl *ctl, const struct target *t)
+{
+    char path[512];
+    char ensemble[ENSEMBLE_MAX];
+
+    (void)escape_string(t->path, path, sizeof(path));
+    openlog("zk-lockctl", LOG_PID, LOG_USER);
+    syslog(LOG_WARNING,
+           "uid %u broke %s, held by %s, token %" PRId64 ", ensemble %s",
+           (unsigned)getuid(), path, t->who, t->token,
+           lockctl_ensemble(ctl, ensemble));
+    closelog();
+}
+
+int breaking_do(const struct lockctl *ctl, const struct target *t,
+                struct outcome *ret)
+{
+    int rc = zkr_participants_break(ctl->session, t->node, t->token, 0);
+
+    if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
+        return outcome_set(ret, EX_DATAERR,
+                           "%s has let go by itself: nothing was done", t->who);
+    if (rc != ZKR_OK)
+        return outcome_fail(ret, rc);
+    leave_a_trace(ctl, t);
+    return outcome_set(ret, 0, "broken: %s does not hold it any more", t->who);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of breaking a lock: which holder is meant, what the user must know
+ * before, and the deed. */
+#ifndef MODEL_BREAKING_H
+#define MODEL_BREAKING_H
+
+#include "model/servers.h"
+#include "model/target.h"
+
+/* The holder that is meant, by its token; 0: the only one. NULL: the outcome
+ * says why there is none. */
+const struct contender *breaking_choose(const struct lock *lock, int64_t token,
+                                        struct outcome *ret_outcome);
+
+/* Adds line by line who holds the lock, whether it lives, and what happens when
+ * it is broken. `servers` is NULL when they were not asked. */
+void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
+                   const struct contender *c, const struct servers *servers,
+                   struct notes *lines);
+
+/* Deletes the node, if it still is that of the target, and writes to the system
+ * log who did it. Returns the code of the outcome. */
+int breaking_do(const struct lockctl *ctl, const struct target *target,
+                struct outcome *ret_outcome);
+
+#endif
