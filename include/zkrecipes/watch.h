@@ -38,6 +38,8 @@
  *
  * A watch costs one request when it is made, one or two for each change (with
  * ZKR_WATCH_EXISTS also for each write of the data), and one when it is freed.
+ * Under many changes it reads again as soon as the read before was answered;
+ * zkr_watch_set_pause() makes it slower.
  * After a reconnect the ZooKeeper client names all watched paths in one packet,
  * which servers refuse above 1 MB (jute.maxbuffer) by cutting the connection,
  * again and again: so a session should not watch more than some 5,000 nodes, or
@@ -71,7 +73,13 @@ enum zkr_watch_what {
                                  (stat.czxid). */
     ZKR_WATCH_CHILDREN = 3, /**< The names of the children, and creation and
                                  deletion of the node itself. */
+    /** With DATA or CHILDREN, by |: the watch ends when the node is missing or
+     *  deleted. It tells ZKR_ZNONODE, then nothing any more. This is for nodes
+     *  whose deletion is final, or is seen in the directory above: it saves
+     *  the requests that would wait for a new node. */
+    ZKR_WATCH_UNTIL_DELETED = 16,
 };
+ZKR__FLAGS(zkr_watch_what)
 
 /** Why a callback is called. */
 enum zkr_watch_why {
@@ -79,6 +87,11 @@ enum zkr_watch_why {
     ZKR_WATCH_CHANGED = 1, /**< The state is another one. */
     ZKR_WATCH_GAP = 2,     /**< The session is a new one: it may have changed,
                                 several times. */
+    ZKR_WATCH_ENDED = 3,   /**< With ZKR_WATCH_UNTIL_DELETED: the node was
+                                deleted, and nothing else changed between the
+                                state told before and the deletion, unless the
+                                connection was lost meanwhile. The server says
+                                so, and nothing was read again. */
 };
 
 /**
@@ -106,6 +119,18 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_watch(zkr_session *session, const char *path,
                   enum zkr_watch_what what, zkr_watch_fn fn, void *user,
                   zkr_watch **ret_watch);
+
+/**
+ * Let a read begin no earlier than @p pause_ms after the answer to the one
+ * before; 0, the default: at once. A change is told the later for it, but a
+ * change after a longer time of rest is told at once. Errors are repeated every
+ * retry.cap_ms, as ever.
+ *
+ * Threads   Any, callbacks too. A pause that has begun is not changed.
+ * Errors    ZKR_EINVAL (a pause below 0, or no watch), ZKR_EFORKED.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_watch_set_pause(zkr_watch *watch,
+                                                          int64_t pause_ms);
 
 /**
  * Stop watching. When the call returns, the callback is not running and will

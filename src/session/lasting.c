@@ -92,22 +92,30 @@ static bool differs(const struct zkr_watch *w, const struct state *state)
            (a->pzxid != b->pzxid || a->cversion != b->cversion);
 }
 
-static enum zkr_watch_why why_now(const struct zkr_watch *w)
+static enum zkr_watch_why why_now(const struct zkr_watch *w, bool ended)
 {
     if (w->untold && w->why != ZKR_WATCH_CHANGED)
         return w->why;
     if (w->epoch == 0)
         return ZKR_WATCH_FIRST;
-    return w->epoch == w->session->epoch ? ZKR_WATCH_CHANGED : ZKR_WATCH_GAP;
+    if (w->epoch != w->session->epoch)
+        return ZKR_WATCH_GAP;
+    return ended && !w->untold ? ZKR_WATCH_ENDED : ZKR_WATCH_CHANGED;
 }
 
 /* Tells a result, unless it is the one that was told last. Returns false when
  * there is no memory for it. */
 static bool on_seen(void *owner, const struct zkr__zk_reply *from)
 {
+    static const struct zkr__zk_reply deleted = { .rc = ZKR_ZNONODE };
+    bool ended = from == NULL;
     struct zkr_watch *w = owner;
-    const struct state state = { from->rc, from->stat };
     struct zkr_reply *reply = NULL;
+    struct state state;
+
+    if (ended)
+        from = &deleted;
+    state = (struct state){ from->rc, from->stat };
 
     zkr__session_assert_locked(w->session);
     if (w->epoch == w->session->epoch && !differs(w, &state))
@@ -117,7 +125,7 @@ static bool on_seen(void *owner, const struct zkr__zk_reply *from)
     zkr_reply_free(w->reply); /* this one was not told yet */
     w->reply = reply;
     w->error = from->rc;
-    w->why = why_now(w);
+    w->why = why_now(w, ended);
     w->untold = true;
     w->last = state;
     w->epoch = w->session->epoch;
@@ -140,7 +148,7 @@ static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
     }
     zkr__session_ref(s);
     w->session = s;
-    w->what = what;
+    w->what = what & ~(enum zkr_watch_what)ZKR_WATCH_UNTIL_DELETED;
     w->fn = fn;
     w->user = user;
     atomic_init(&w->refs, 1);
@@ -160,8 +168,9 @@ static int check_args(zkr_session *s, const char *path,
         return rc;
     if (fn == NULL)
         return zkr__fail(ZKR_EINVAL, "watch: the callback is NULL");
-    if (what != ZKR_WATCH_DATA && what != ZKR_WATCH_EXISTS &&
-        what != ZKR_WATCH_CHILDREN)
+    if (what != ZKR_WATCH_EXISTS &&
+        (what & ~(unsigned)ZKR_WATCH_UNTIL_DELETED) != ZKR_WATCH_DATA &&
+        (what & ~(unsigned)ZKR_WATCH_UNTIL_DELETED) != ZKR_WATCH_CHILDREN)
         return zkr__fail(ZKR_EINVAL, "watch: what is %d", (int)what);
     return zkr__session_check_path(s, "watch", "path", path, ZKR_PATH_MAX);
 }
@@ -190,6 +199,24 @@ enum zkr_error zkr_session_watch(zkr_session *s, const char *path,
     if (rc != ZKR_OK)
         unref(w);
     return rc;
+}
+
+enum zkr_error zkr_watch_set_pause(zkr_watch *w, int64_t pause_ms)
+{
+    int rc;
+
+    if (w == NULL)
+        return zkr__fail(ZKR_EINVAL, "watch pause: the watch is NULL");
+    rc = zkr__session_check(w->session, "watch");
+    if (rc != ZKR_OK)
+        return rc;
+    if (pause_ms < 0)
+        return zkr__fail(ZKR_EINVAL, "watch pause: %lld ms",
+                         (long long)pause_ms);
+    zkr__session_lock(w->session);
+    zkr__look_set_pause_locked(w->look, pause_ms);
+    zkr__session_unlock(w->session);
+    return ZKR_OK;
 }
 
 void zkr_watch_free(zkr_watch *w)

@@ -4,9 +4,9 @@
  *
  *   look -> read, which sets a one-shot watch -> that fires -> look ...
  *
- * While it is not stopped, and the session is not over, it has a request under
- * way, or a one-shot watch set, or a timer armed; each of these leads to the
- * next look. */
+ * While it is not stopped, its node was not deleted for good, and the session
+ * is not over, it has a request under way, or a one-shot watch set, or a timer
+ * armed; each of these leads to the next look. */
 #include "session/look.h"
 
 #include <stdlib.h>
@@ -19,16 +19,19 @@
 
 struct zkr__look {
     struct zkr_session *session;
-    char *path; /* with the chroot */
-    enum zkr_watch_what what;
+    char *path;               /* with the chroot */
+    enum zkr_watch_what what; /* without the flag: */
+    bool until_deleted;
     void *owner;
     bool (*seen)(void *owner, const struct zkr__zk_reply *reply);
 
     /* under the session lock */
     bool stopped;
+    int64_t pause_ms;
+    int64_t rested;           /* the end of the pause after the last answer */
     struct zkr__op op;        /* the read */
     struct zkr__watch *watch; /* which the read sets, or has set */
-    struct zkr__timer again;  /* after an error */
+    struct zkr__timer again;  /* after an error, or a pause */
 };
 
 static void free_look(struct zkr__look *l)
@@ -60,6 +63,15 @@ static void look_later_locked(struct zkr__look *l) ZKR__LOCKED
         zkr__clock_deadline(l->session->opts.retry.cap_ms), on_again);
 }
 
+static void look_after_pause_locked(struct zkr__look *l) ZKR__LOCKED
+{
+    if (l->pause_ms == 0 || zkr__clock_now() >= l->rested)
+        look_locked(l);
+    else
+        zkr__timer_thread_arm_locked(l->session, &l->again, l->rested,
+                                     on_again);
+}
+
 static void forget_locked(struct zkr__look *l) ZKR__LOCKED
 {
     zkr__watch_forget_locked(l->watch);
@@ -70,10 +82,12 @@ static void on_fired(void *owner, bool deleted)
 {
     struct zkr__look *l = owner;
 
-    (void)deleted;
     zkr__session_assert_locked(l->session);
     l->watch = NULL;
-    look_locked(l);
+    if (deleted && l->until_deleted && !is_over(l))
+        (void)l->seen(l->owner, NULL);
+    else if (!is_over(l))
+        look_after_pause_locked(l);
 }
 
 /* The handle is closed. If a read for the next one waits already, the watch
@@ -110,6 +124,8 @@ static enum zkr__zk_type read_of(enum zkr_watch_what what)
         return ZKR__ZK_EXISTS;
     case ZKR_WATCH_CHILDREN:
         return ZKR__ZK_SURVEY;
+    case ZKR_WATCH_UNTIL_DELETED:
+        break;
     }
     abort();
 }
@@ -135,6 +151,8 @@ static void not_watched_locked(struct zkr__look *l,
         return;
     if (zkr__error_outcome(reply->rc) == ZKR__OVER) {
         look_locked(l);
+    } else if (reply->rc == ZKR_ZNONODE && l->until_deleted) {
+        (void)l->seen(l->owner, reply);
     } else if (reply->rc == ZKR_ZNONODE) {
         read_locked(l, ZKR__ZK_EXISTS);
     } else {
@@ -152,6 +170,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
                   (reply->rc == ZKR_ZNONODE && type == ZKR__ZK_EXISTS);
 
     zkr__session_assert_locked(op->session);
+    l->rested = zkr__clock_deadline(l->pause_ms);
     if (!is_set || l->stopped)
         l->watch = NULL;
     if (!is_set)
@@ -185,7 +204,8 @@ zkr__look_new(struct zkr_session *s, const char *path, enum zkr_watch_what what,
         return NULL;
     }
     l->session = s;
-    l->what = what;
+    l->what = what & ~(enum zkr_watch_what)ZKR_WATCH_UNTIL_DELETED;
+    l->until_deleted = (what & ZKR_WATCH_UNTIL_DELETED) != 0;
     l->owner = owner;
     l->seen = seen;
     zkr__op_init(&l->op, s);
@@ -195,6 +215,11 @@ zkr__look_new(struct zkr_session *s, const char *path, enum zkr_watch_what what,
 void zkr__look_start_locked(struct zkr__look *l)
 {
     look_locked(l);
+}
+
+void zkr__look_set_pause_locked(struct zkr__look *l, int64_t pause_ms)
+{
+    l->pause_ms = pause_ms;
 }
 
 void zkr__look_stop_locked(struct zkr__look *l)

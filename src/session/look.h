@@ -5,6 +5,7 @@
 #define ZKR__LOOK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <zkrecipes/watch.h>
 
@@ -17,8 +18,10 @@ struct zkr__look;
  * thread, with the result of each read: OK, ZNONODE, or another answer, after
  * which it is read again when retry.cap_ms has passed. It returns false when
  * there was no memory for the result: then it is read again as late. It must
- * not stop looking. Returns NULL when out of memory. The owner has a reference
- * to the session until it stops. */
+ * not stop looking. With ZKR_WATCH_UNTIL_DELETED the look ends with ZNONODE, or
+ * with NULL: then the server has told of the deletion, and nothing was read.
+ * Returns NULL when out of memory. The owner has a reference to the session
+ * until it stops. */
 struct zkr__look *zkr__look_new(struct zkr_session *s, const char *path,
                                 enum zkr_watch_what what, void *owner,
                                 bool (*seen)(void *owner,
@@ -26,6 +29,10 @@ struct zkr__look *zkr__look_new(struct zkr_session *s, const char *path,
 
 /* In a session that is over nothing is seen. */
 void zkr__look_start_locked(struct zkr__look *look) ZKR__LOCKED;
+
+/* The least time between an answer and the next read. */
+void zkr__look_set_pause_locked(struct zkr__look *look,
+                                int64_t pause_ms) ZKR__LOCKED;
 
 /* Also when it has not started. Removes the watch from the server, and frees it
  * all; `seen` is not called again. */

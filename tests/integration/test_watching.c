@@ -10,6 +10,8 @@
 
 #include "proxy.h"
 
+#define REMOVE_WATCHES 18 /* proto.h has no name for it */
+
 /* A call of the callback. */
 struct told {
     int error;
@@ -324,6 +326,97 @@ static void existence_is_told_and_nothing_else(void **state)
     create(path, "a");
     expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "");
     assert_true(log->calls[3].czxid > log->calls[1].czxid);
+    end(log);
+}
+
+/* The server tells of the deletion, so nothing is read, and nothing is left to
+ * wait for another node of that name. */
+static void a_watch_until_the_deletion_ends_with_it(void **state)
+{
+    static const enum zkr_watch_what whats[] = { ZKR_WATCH_DATA,
+                                                 ZKR_WATCH_CHILDREN };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct log *log;
+
+        create(path, "a");
+        log = watch(whats[i] | ZKR_WATCH_UNTIL_DELETED);
+        expect(log, 0, ZKR_WATCH_FIRST, ZOK, i == 0 ? "a" : "");
+        proxy_reset_counts(proxy);
+        erase(path);
+        expect(log, 1, ZKR_WATCH_ENDED, ZNONODE, "");
+        create(path, "b");
+        ok(zkr_session_sync(s, -1));
+        assert_int_equal(count_of(log), 2);
+        end(log);
+        ok(zkr_session_sync(s, -1));
+        assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP) +
+                             proxy_requests(proxy, ZOO_GETCHILDREN2_OP) +
+                             proxy_requests(proxy, ZOO_EXISTS_OP) +
+                             proxy_requests(proxy, REMOVE_WATCHES),
+                         0);
+        erase(path);
+    }
+}
+
+static void a_watch_of_a_missing_node_until_its_deletion_has_ended(void **state)
+{
+    struct log *log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
+
+    (void)state;
+    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    create(path, "a");
+    expect_no_more(log, 1);
+    end(log);
+}
+
+/* Changes before the deletion that were not told make it no ZKR_WATCH_ENDED. */
+static void a_deletion_after_other_changes_is_told_as_a_change(void **state)
+{
+    struct log *log;
+
+    (void)state;
+    create(path, "a");
+    log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
+    ok(zkr_watch_set_pause(log->watch, 500));
+    create(child("x"), NULL);
+    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
+    erase(child("x"));
+    erase(path);
+    expect(log, 2, ZKR_WATCH_CHANGED, ZNONODE, "");
+    expect_no_more(log, 3);
+    end(log);
+}
+
+/* Twice: the pause begins anew with each answer. */
+static void a_pause_makes_one_read_of_many_changes(void **state)
+{
+    enum { PAUSE_MS = 400, CHANGES = 50 };
+    struct log *log;
+
+    (void)state;
+    create(path, "0");
+    log = watch(ZKR_WATCH_DATA);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    ok(zkr_watch_set_pause(log->watch, PAUSE_MS));
+    for (int round = 0; round < 2; round++) {
+        struct stopwatch *w = stopwatch_start();
+        size_t before = count_of(log);
+        struct lap lap;
+        char data[16];
+
+        for (int i = 1; i <= CHANGES; i++) {
+            (void)snprintf(data, sizeof(data), "%d-%d", round, i);
+            set(path, data);
+        }
+        await_told(log, ZOK, data);
+        /* each read but the first has had its pause */
+        lap = stopwatch_stop(w);
+        assert_true(count_of(log) - before <=
+                    2 + (size_t)(lap.took_ns / 1000000 / PAUSE_MS));
+    }
     end(log);
 }
 
@@ -1259,6 +1352,10 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         TEST(data_is_told_whenever_it_changes),
         TEST(existence_is_told_and_nothing_else),
+        TEST(a_watch_until_the_deletion_ends_with_it),
+        TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended),
+        TEST(a_deletion_after_other_changes_is_told_as_a_change),
+        TEST(a_pause_makes_one_read_of_many_changes),
         TEST(children_are_told_by_name),
         TEST(a_node_that_is_there_is_told_first),
         TEST(a_creation_in_between_is_not_missed),
