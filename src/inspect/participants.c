@@ -11,7 +11,7 @@
 #include "base/opts.h"
 #include "base/output.h"
 #include "base/path.h"
-#include "inspect/parts.h"
+#include "inspect/listed.h"
 #include "inspect/roster.h"
 #include "lock/lock.h"
 #include "session/call.h"
@@ -20,22 +20,6 @@
 #define DEFAULT_LIMIT 10000
 /* The number of nodes that are read at once. */
 #define READERS 128
-
-/* The names of the nodes in one part of the lock. */
-struct names {
-    const char **all; /* one block, texts included */
-    struct zkr__part_count count;
-};
-
-#define PARTS (ZKR__PART_QUEUE + 1)
-
-/* The list that the user gets, with the memory of its parts. */
-struct list {
-    struct zkr_participants public;
-    struct zkr_participant *items;
-    size_t count;
-    struct names names[PARTS];
-};
 
 struct reader {
     struct zkr__ask ask;
@@ -51,26 +35,12 @@ struct listing {
     struct zkr__ask ask; /* the sync, then the lists, then the ACL */
     enum zkr__part part; /* that is listed */
     char *dir;           /* ... below the path; NULL: the path itself */
-    struct list *list;
+    struct zkr__listed *list;
     size_t next;    /* item to be read */
     size_t missing; /* items before it that have gone */
     size_t reading;
     struct reader readers[READERS];
 };
-
-static void free_list(struct list *list)
-{
-    if (list == NULL)
-        return;
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].data_size > 0)
-            free((void *)(uintptr_t)list->items[i].data);
-    }
-    free(list->items);
-    for (size_t i = 0; i < PARTS; i++)
-        free(list->names[i].all);
-    free(list);
-}
 
 static void clear_listing(struct zkr__call *call)
 {
@@ -79,7 +49,7 @@ static void clear_listing(struct zkr__call *call)
     for (size_t i = 0; i < READERS; i++)
         free(l->readers[i].path);
     free(l->dir);
-    free_list(l->list);
+    zkr__listed_free(l->list);
 }
 
 static const struct zkr__call_type type = {
@@ -147,7 +117,7 @@ static bool can_do_without(const struct listing *l, int rc)
 static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
-    struct names *names = &l->list->names[l->part];
+    struct zkr__listed_names *names = &l->list->names[l->part];
 
     zkr__session_assert_locked(ask->call->session);
     if (can_do_without(l, reply->rc)) {
@@ -186,25 +156,11 @@ static void list_locked(struct zkr__call *call) ZKR__LOCKED
 
 static bool take(struct zkr_participant *p, const struct zkr__zk_reply *reply)
 {
-    size_t size = reply->data_len < ZKR_PARTICIPANT_DATA_MAX
-                      ? reply->data_len
-                      : ZKR_PARTICIPANT_DATA_MAX;
-
-    if (size > 0) {
-        char *data = malloc(size + 1);
-
-        if (data == NULL)
-            return false;
-        memcpy(data, reply->data, size);
-        data[size] = '\0';
-        p->data = data;
-    }
-    p->data_size = size;
     p->full_size = reply->data_len;
     p->token = reply->stat.czxid;
     p->session_id = reply->stat.ephemeral_owner;
     p->since_ms = reply->stat.ctime_ms;
-    return true;
+    return zkr__listed_copy_data(p, reply->data, reply->data_len);
 }
 
 /* Tells whether the answer is about the node: it comes neither from the
@@ -310,9 +266,9 @@ static int out_of_memory(void)
     return zkr__fail(ZKR_ENOMEM, "%s: out of memory", type.noun);
 }
 
-static bool has_dir(const struct list *list, enum zkr__part part)
+static bool has_dir(const struct zkr__listed *list, enum zkr__part part)
 {
-    const struct names *names = &list->names[ZKR__PART_PATH];
+    const struct zkr__listed_names *names = &list->names[ZKR__PART_PATH];
 
     for (size_t i = 0; i < names->count.children; i++) {
         if (zkr__part_of_dir(names->all[i]) == part)
@@ -337,7 +293,7 @@ static int list_dir(struct listing *l, enum zkr__part part)
  * first: then no claim is missed. */
 static int list_dirs(struct listing *l)
 {
-    struct list *list = l->list;
+    struct zkr__listed *list = l->list;
     int rc;
 
     if (!has_dir(list, ZKR__PART_LEASES))
@@ -352,12 +308,12 @@ static int list_dirs(struct listing *l)
 }
 
 /* The names of a semaphore are those of its parts, without the directories. */
-static size_t gather(const struct list *list, const char **all)
+static size_t gather(const struct zkr__listed *list, const char **all)
 {
     size_t n = 0;
 
-    for (size_t part = 0; part < PARTS; part++) {
-        const struct names *names = &list->names[part];
+    for (size_t part = 0; part < ZKR__PARTS; part++) {
+        const struct zkr__listed_names *names = &list->names[part];
 
         for (size_t i = 0; i < names->count.children; i++) {
             if (part != ZKR__PART_PATH ||
@@ -371,7 +327,7 @@ static size_t gather(const struct list *list, const char **all)
 static int arrange_names(struct listing *l, const char *const *names,
                          size_t count)
 {
-    struct list *list = l->list;
+    struct zkr__listed *list = l->list;
     size_t least;
 
     list->public.total = count;
@@ -390,14 +346,14 @@ static int arrange_names(struct listing *l, const char *const *names,
 /* Puts them in the order of the queue, still unread. */
 static int arrange(struct listing *l)
 {
-    const struct names *names = l->list->names;
+    const struct zkr__listed_names *names = l->list->names;
     size_t most = 1;
     const char **all;
     int rc;
 
     if (!l->list->public.semaphore)
         return arrange_names(l, names->all, names->count.children);
-    for (size_t part = 0; part < PARTS; part++)
+    for (size_t part = 0; part < ZKR__PARTS; part++)
         most += names[part].count.children;
     all = calloc(most, sizeof(*all));
     if (all == NULL)
@@ -424,7 +380,7 @@ static int run(struct listing *l)
  * more. */
 static struct zkr_participants *finish(struct listing *l)
 {
-    struct list *list = l->list;
+    struct zkr__listed *list = l->list;
     size_t n = 0;
 
     for (size_t i = 0; i < list->count; i++) {
@@ -485,10 +441,4 @@ enum zkr_error zkr_participants_list(zkr_session *session, const char *path,
         *ret_list = finish(l);
     zkr__call_unref(&l->call);
     return rc;
-}
-
-void zkr_participants_free(struct zkr_participants *list)
-{
-    if (list != NULL)
-        free_list(ZKR__CONTAINER(list, struct list, public));
 }

@@ -104,21 +104,31 @@ static bool is_name(const char *name)
         zkr__part_of(name) == ZKR__PART_PATH ? name : strchr(name, '/') + 1);
 }
 
+size_t zkr__roster_order(struct zkr_participant *items, size_t count)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_name(items[i].name))
+            continue;
+        items[n] = items[i];
+        zkr__roster_read(&items[n++]);
+    }
+    qsort(items, n, sizeof(*items), in_order);
+    return n;
+}
+
 int zkr__roster_new(const char *const *names, size_t count, size_t limit,
                     struct zkr_participant **ret_items, size_t *ret_count)
 {
     struct zkr_participant *items = calloc(count + 1, sizeof(*items));
-    size_t n = 0;
+    size_t n;
 
     if (items == NULL)
         return ZKR_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_name(names[i]))
-            continue;
-        items[n].name = names[i];
-        zkr__roster_read(&items[n++]);
-    }
-    qsort(items, n, sizeof(*items), in_order);
+    for (size_t i = 0; i < count; i++)
+        items[i].name = names[i];
+    n = zkr__roster_order(items, count);
     *ret_items = items;
     *ret_count = n < limit ? n : limit;
     return ZKR_OK;

@@ -28,6 +28,10 @@ int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
 int zkr__roster_new(const char *const *names, size_t count, size_t limit,
                     struct zkr_participant **ret_items, size_t *ret_count);
 
+/* The same of items that have a name, and what was read of them already, in
+ * place. Returns how many are left. */
+size_t zkr__roster_order(struct zkr_participant *items, size_t count);
+
 /* How many of the first must be read, in a list that is settled by its names
  * alone. To know who holds: of a semaphore the leases and the first in the
  * queue, else none. With ZKR_PARTICIPANTS_HOLDERS those that hold, with

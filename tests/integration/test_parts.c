@@ -54,9 +54,60 @@ static struct zkr_participants *list_reading(const char *of, uint32_t reads,
     return list;
 }
 
+/* The nodes of a list and both directories, last first. */
+static struct zkr_participants *arrange(const struct zkr_participants *of)
+{
+    struct zkr_participant nodes[32] = { { .name = "leases" },
+                                         { .name = "locks" } };
+    struct zkr_participants *list = NULL;
+    size_t n = of->semaphore ? 2 : 0;
+
+    assert_true(of->count + n <= 32);
+    for (size_t i = of->count; i > 0; i--) {
+        const struct zkr_participant *p = &of->items[i - 1];
+
+        nodes[n++] = (struct zkr_participant){ .name = p->name,
+                                               .token = p->token,
+                                               .session_id = p->session_id,
+                                               .since_ms = p->since_ms,
+                                               .data = p->data,
+                                               .data_size = p->data_size,
+                                               .full_size = p->full_size,
+                                               .error = p->error };
+    }
+    ok(zkr_participants_arrange(nodes, n, &list));
+    return list;
+}
+
+static void assert_same(const struct zkr_participants *a,
+                        const struct zkr_participants *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->semaphore, b->semaphore);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct zkr_participant *x = &a->items[i];
+        const struct zkr_participant *y = &b->items[i];
+
+        assert_string_equal(x->name, y->name);
+        assert_string_equal(x->marker, y->marker);
+        assert_string_equal(x->data, y->data);
+        assert_int_equal(x->kind, y->kind);
+        assert_int_equal(x->holds, y->holds);
+        assert_int_equal(x->waits_for, y->waits_for);
+        assert_int_equal(x->token, y->token);
+        assert_int_equal(x->full_size, y->full_size);
+    }
+}
+
+/* Arranged by themselves, its nodes are the same list. */
 static struct zkr_participants *list_all(void)
 {
-    return list_reading(path, 0, 0);
+    struct zkr_participants *list = list_reading(path, 0, 0);
+    struct zkr_participants *arranged = arrange(list);
+
+    assert_same(list, arranged);
+    zkr_participants_free(arranged);
+    return list;
 }
 
 static void assert_place(const struct zkr_participants *list, size_t i,
@@ -250,7 +301,7 @@ static void directories_that_may_not_be_read_are_told(void **state)
     forbid(in_dir("leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(zkr_participants_list(s, path, NULL, &list), ZKR_ZNOAUTH);
     make_by(admin, "lock-0000000001");
-    list = list_all(); /* a mutex does not need them */
+    list = list_reading(path, 0, 0); /* a mutex does not need them */
     assert_false(list->semaphore);
     assert_place(list, 0, "lock-0000000001", true, NOBODY);
     zkr_participants_free(list);

@@ -83,6 +83,7 @@ CALL(zkr_counter_get, given.counter, 0, &(int64_t){ 0 })
 CALL(zkr_counter_add, given.counter, 1, 0)
 CALL(zkr_counter_compare_and_set, given.counter, 0, 1, 0)
 CALL(zkr_participants_list, given.session, given.path, NULL)
+CALL(zkr_participants_arrange, NULL, 1)
 CALL(zkr_locks_find, given.session, given.path, NULL)
 CALL(zkr_fence_open, "/no/such/directory/fence")
 CALL(zkr_fence_highest, NULL)
@@ -142,6 +143,7 @@ static const struct row {
     ROW(zkr_counter_add, sizeof(int64_t), 0),
     ROW(zkr_counter_compare_and_set, sizeof(int64_t), 0),
     ROW(zkr_participants_list, POINTER),
+    ROW(zkr_participants_arrange, POINTER),
     ROW(zkr_locks_find, POINTER),
     ROW(zkr_fence_open, POINTER),
     ROW(zkr_fence_highest, sizeof(int64_t), 0),
