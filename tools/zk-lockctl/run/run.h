@@ -110,9 +110,22 @@ bool run_would_wait_for_itself(struct run *run, int *ret_code);
  * said so, and sets the exit code. It costs a request for each lock. */
 bool run_fits_badly(struct run *run, int *ret_code);
 
-/* hold.c: from the start of the command until nothing of it is left. 0, or
+/* lease.c: until when the locks are ours, with --max-hold as an earlier end. */
+struct policy_view run_view_now(const struct run *run);
+/* Tells whether the time of --max-hold is over, while the lease runs. */
+bool run_is_overdue(const struct run *run, const struct policy_view *view);
+/* 0, or an exit code after it was said that the lease is too short to begin. */
+int run_check_lease(const struct run *run);
+/* The grants wake us through the event from now on. */
+void run_listen(struct run *run);
+/* Why a lock is lost, as a part of a sentence, escaped. */
+enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 };
+const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX]);
+void run_set_timer(const struct run *run, int64_t wake_ms);
+
+/* command.c: from the start of the command until nothing of it is left. 0, or
  * an exit code when it could not be started. */
-int run_hold(struct run *run);
+int run_command(struct run *run);
 
 /* end.c: a signal to all that the command has started; */
 void run_signal_all(struct run *run, int sig);

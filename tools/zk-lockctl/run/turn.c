@@ -76,7 +76,7 @@ int run_turn(struct run *run)
 
     if (run->grants.count > 0) {
         if (code == 0)
-            code = run_hold(run);
+            code = run_command(run);
         give_back(run);
     }
     if (!run->child.ended)

@@ -7,11 +7,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "common/escape.h"
 
 enum { KILL_AGAIN_MS = 50 };
 
@@ -44,31 +41,6 @@ static int start_command(struct run *run)
     return 0;
 }
 
-static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
-                     void *user)
-{
-    struct run *run = user;
-    uint64_t one = 1;
-
-    (void)grant;
-    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
-        atomic_store(&run->revoke_asked, true);
-    (void)!write(run->event_fd, &one, sizeof(one));
-}
-
-/* --max-hold is an earlier end of the lease. */
-static struct policy_view view_now(const struct run *run)
-{
-    struct policy_view view;
-
-    view.valid_until_ms = grants_valid_until(&run->grants);
-    if (view.valid_until_ms > run->limit_ms)
-        view.valid_until_ms = run->limit_ms;
-    view.state = grants_state(&run->grants);
-    view.now_ms = clock_boot_ms();
-    return view;
-}
-
 static void say_state(struct run *run, const struct policy_view *view)
 {
     if (view->state == run->state)
@@ -85,39 +57,17 @@ static void say_state(struct run *run, const struct policy_view *view)
 
 static void say_lost(const struct run *run)
 {
-    zkr_grant *grant = grants_lost(&run->grants);
-    enum zkr_loss loss = zkr_grant_loss(grant);
-    char node[ZKR_PATH_MAX + 1] = "";
+    char why[WHY_LOST_MAX];
 
-    if (grant != NULL)
-        (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
-    if (grant == NULL)
-        (void)lockctl_fail(EX_LOST,
-                           "LOCK LOST: the lease ran out without an answer "
-                           "from the servers; the command is killed");
-    else if (loss != ZKR_LOSS_DELETED && loss != ZKR_LOSS_REVOKED)
-        (void)lockctl_fail(EX_LOST, "LOCK LOST: the servers have ended the "
-                                    "session; the command is killed");
-    else
-        (void)lockctl_fail(EX_LOST,
-                           "LOCK LOST: somebody has deleted its node, %s; the "
-                           "command is killed",
-                           node);
-}
-
-/* Tells whether the time of --max-hold is over, while the lease runs. */
-static bool is_overdue(const struct run *run, const struct policy_view *view)
-{
-    int64_t term_ms = run->limit_ms - POLICY_LEAD_MS - run->policy.grace_ms;
-
-    return view->valid_until_ms == run->limit_ms && view->now_ms >= term_ms;
+    (void)lockctl_fail(EX_LOST, "LOCK LOST: %s; the command is killed",
+                       run_why_lost(run, why));
 }
 
 static void say_end(const struct run *run, enum policy_action action,
                     const struct policy_view *view)
 {
     int64_t left_ms = view->valid_until_ms - POLICY_LEAD_MS - view->now_ms;
-    bool overdue = is_overdue(run, view);
+    bool overdue = run_is_overdue(run, view);
 
     if (action == POLICY_SEND_TERM)
         (void)lockctl_fail(overdue ? EX_OVERDUE : EX_LOST,
@@ -136,7 +86,7 @@ static void say_end(const struct run *run, enum policy_action action,
 static void note_ending(struct run *run, enum policy_action action,
                         const struct policy_view *view)
 {
-    if (is_overdue(run, view))
+    if (run_is_overdue(run, view))
         run->overdue = true;
     else
         run->lost = true;
@@ -172,7 +122,7 @@ static int64_t obey_policy(struct run *run, const struct policy_view *view)
  * that killed it while we could not. */
 static void note_end(struct run *run)
 {
-    struct policy_view view = view_now(run);
+    struct policy_view view = run_view_now(run);
 
     run->ended_in_time = view.now_ms < grants_valid_until(&run->grants);
     if (view.now_ms >= view.valid_until_ms && !run->killed &&
@@ -224,15 +174,6 @@ static void obey_revoke(struct run *run)
     run_told_to_end(run);
 }
 
-static void set_timer(int fd, int64_t wake_ms)
-{
-    struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
-                                             .tv_nsec =
-                                                 wake_ms % 1000 * 1000000 } };
-
-    (void)timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
-}
-
 static void sleep_until(struct run *run, int64_t wake_ms)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
@@ -240,7 +181,7 @@ static void sleep_until(struct run *run, int64_t wake_ms)
                             { .fd = run->signals.fd, .events = POLLIN } };
     uint64_t count;
 
-    set_timer(run->timer_fd, wake_ms);
+    run_set_timer(run, wake_ms);
     if (poll(fds, 3, -1) <= 0)
         return;
     if ((fds[0].revents & POLLIN) != 0)
@@ -270,7 +211,7 @@ static void watch_command(struct run *run)
         /* We may be stopped at any moment. After the signals: a CONT that is
          * passed on came before this look at the lease. Before the children: a
          * command that ends while we are stopped is not killed. */
-        view = view_now(run);
+        view = run_view_now(run);
         child_reap(&run->child);
         if (run->child.ended) {
             run_take_terminal_back(run);
@@ -289,25 +230,13 @@ static void watch_command(struct run *run)
     }
 }
 
-/* Tells whether the command may be started. */
-static int check_lease(const struct run *run)
+int run_command(struct run *run)
 {
-    struct policy_view view = view_now(run);
-    struct policy policy = run->policy;
-
-    if (policy_next(&policy, &view).action == POLICY_NOTHING)
-        return 0;
-    return lockctl_fail(EX_RUN, "the lock was granted, but its lease is too "
-                                "short to start the command");
-}
-
-int run_hold(struct run *run)
-{
-    int code = check_lease(run);
+    int code = run_check_lease(run);
 
     run->state = ZKR_GRANT_HELD;
     if (code == 0)
-        grants_listen(&run->grants, on_grant, run);
+        run_listen(run);
     if (code == 0)
         code = start_command(run);
     if (code == 0) {

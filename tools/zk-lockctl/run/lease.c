@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lease of the locks of a run, with --max-hold: until when they are ours,
+ * and why they are ours no more. */
+#include "run/run.h"
+
+#include <stdio.h>
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "common/escape.h"
+
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    struct run *run = user;
+    uint64_t one = 1;
+
+    (void)grant;
+    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
+        atomic_store(&run->revoke_asked, true);
+    (void)!write(run->event_fd, &one, sizeof(one));
+}
+
+void run_listen(struct run *run)
+{
+    grants_listen(&run->grants, on_grant, run);
+}
+
+/* --max-hold is an earlier end of the lease. */
+struct policy_view run_view_now(const struct run *run)
+{
+    struct policy_view view;
+
+    view.valid_until_ms = grants_valid_until(&run->grants);
+    if (view.valid_until_ms > run->limit_ms)
+        view.valid_until_ms = run->limit_ms;
+    view.state = grants_state(&run->grants);
+    view.now_ms = clock_boot_ms();
+    return view;
+}
+
+bool run_is_overdue(const struct run *run, const struct policy_view *view)
+{
+    int64_t term_ms = run->limit_ms - POLICY_LEAD_MS - run->policy.grace_ms;
+
+    return view->valid_until_ms == run->limit_ms && view->now_ms >= term_ms;
+}
+
+const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
+{
+    zkr_grant *grant = grants_lost(&run->grants);
+    enum zkr_loss loss = zkr_grant_loss(grant);
+    char node[ZKR_PATH_MAX + 1] = "";
+
+    if (grant == NULL)
+        return "the lease ran out without an answer from the servers";
+    if (loss != ZKR_LOSS_DELETED && loss != ZKR_LOSS_REVOKED)
+        return "the servers have ended the session";
+    (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
+    (void)snprintf(why, WHY_LOST_MAX, "somebody has deleted its node, %s",
+                   node);
+    return why;
+}
+
+void run_set_timer(const struct run *run, int64_t wake_ms)
+{
+    struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
+                                             .tv_nsec =
+                                                 wake_ms % 1000 * 1000000 } };
+
+    (void)timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+int run_check_lease(const struct run *run)
+{
+    struct policy_view view = run_view_now(run);
+    struct policy policy = run->policy;
+
+    if (policy_next(&policy, &view).action == POLICY_NOTHING)
+        return 0;
+    return lockctl_fail(EX_RUN, "the lock was granted, but its lease is too "
+                                "short to start the command");
+}
