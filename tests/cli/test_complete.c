@@ -26,6 +26,9 @@ static const struct verb run = {
             "  -E, --conflict-exit-code CODE\n"
             "                       when not acquired\n",
 };
+static const struct verb hold = { .name = "hold",
+                                  .usage = "[OPTION]... LOCK [--and LOCK]...",
+                                  .help = "      --on-loss WHAT       term\n" };
 static const struct verb watch = { .name = "watch",
                                    .usage = "[OPTION]... [LOCK]...",
                                    .help = "" };
@@ -35,7 +38,7 @@ static const struct verb help = { .name = "help",
 static const struct verb completion = { .name = "completion",
                                         .usage = "bash | zsh | fish",
                                         .help = "" };
-static const struct verb *const verbs[] = { &ls,   &run,        &watch,
+static const struct verb *const verbs[] = { &ls,   &run,        &hold, &watch,
                                             &help, &completion, NULL };
 
 static struct complete find(const char *line)
@@ -105,6 +108,10 @@ static void locks_come_where_the_verb_takes_them(void **state)
     assert_int_equal(find("run a --and ").kind, COMPLETE_LOCK);
     assert_int_equal(find("run a --and b --and ").kind, COMPLETE_LOCK);
     assert_int_equal(find("run a --and b ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("hold ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("hold a --and ").kind, COMPLETE_LOCK);
+    assert_int_equal(find("hold a ").kind, COMPLETE_NOTHING);
+    assert_int_equal(find("hold --on-loss ").kind, COMPLETE_VALUE);
     assert_int_equal(find("run a make --and ").kind, COMPLETE_NOTHING);
     /* The options of the command are its own. */
     assert_int_equal(find("run a make -").kind, COMPLETE_NOTHING);

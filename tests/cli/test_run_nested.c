@@ -52,6 +52,19 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(nested_innermost(&around), INT64_MIN);
 }
 
+/* A shell keeps the variables of a lock that it has released. */
+static void one_that_is_over_is_removed(void **state)
+{
+    (void)state;
+    nested_read(&around, "0x1 0x2 0x1 0x3");
+    nested_remove(&around, 1);
+    assert_int_equal(around.count, 2);
+    assert_int_equal(around.sessions[0], 2);
+    assert_int_equal(around.sessions[1], 3);
+    nested_remove(&around, 1);
+    assert_int_equal(nested_innermost(&around), 3);
+}
+
 /* A run that nests deeper forgets the outermost run, and no other. */
 static void of_many_the_innermost_are_kept(void **state)
 {
@@ -190,6 +203,7 @@ int main(void)
         cmocka_unit_test(a_list_of_sessions_is_read),
         cmocka_unit_test(what_is_no_list_is_none),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(one_that_is_over_is_removed),
         cmocka_unit_test(of_many_the_innermost_are_kept),
         cmocka_unit_test(a_mutex_that_is_held_around_is_waited_for),
         cmocka_unit_test(a_mutex_and_a_read_write_lock),

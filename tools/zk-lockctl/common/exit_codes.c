@@ -25,11 +25,15 @@ static const struct {
       "the lock was not acquired (run -E CODE: that code)" },
     { EX_NOPERM, "forbidden", "credentials or ACLs forbid it" },
     { EX_CONFIG, "configuration", "wrong configuration" },
-    { EX_LOST, "lost", "the lock was lost while the command ran" },
+    { EX_LOST, "lost",
+      "the lock was lost while the command ran, or while a shell held it" },
     { EX_REVOKED, NULL,
       "the lock was given back because somebody asked for it" },
-    { EX_OVERDUE, NULL, "the command was ended because of --max-hold" },
-    { 125, NULL, "run failed before the command was started" },
+    { EX_OVERDUE, NULL,
+      "the command, or a hold, was ended because of --max-hold" },
+    { 125, NULL,
+      "run failed before the command was started, or hold before the shell had "
+      "the lock" },
     { 126, NULL, "the command cannot be executed" },
     { 127, NULL, "the command was not found" },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quotes text of others as one word of a shell command. */
+/* Quotes text as one word of a shell command. */
 #include "common/shell.h"
 
 #include <stdbool.h>
@@ -38,5 +38,26 @@ char *shell_word(const char *text)
             (size_t)snprintf(word + n, size - n, is_plain(*p) ? "%c" : "\\%03o",
                              (unsigned char)*p);
     (void)snprintf(word + n, size - n, "'");
+    return word;
+}
+
+char *shell_quote(const char *text)
+{
+    char *word = malloc(strlen(text) * 4 + 3);
+    size_t n = 0;
+
+    if (word == NULL)
+        return NULL;
+    word[n++] = '\'';
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '\'') {
+            (void)memcpy(word + n, "'\\''", 4);
+            n += 4;
+        } else {
+            word[n++] = *p;
+        }
+    }
+    word[n++] = '\'';
+    word[n] = '\0';
     return word;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/asking.h"
+
 /* Until the user is told why there is no connection yet; and how long the
  * library takes to find out. */
 enum { PATIENCE_MS = 1000, WHY_MS = 500 };
@@ -75,6 +77,19 @@ static void say_session_timeout(const struct run *run)
                     granted_ms, run->opts.timeout_asked_ms);
 }
 
+/* Their variables stay in the environment of a shell. */
+static void forget_ended_holds(struct run *run)
+{
+    for (size_t i = run->holds.count; i > 0; i--) {
+        const char *id = run->holds.ids[i - 1];
+
+        if (asking_is_there(id))
+            continue;
+        nested_remove(&run->around, hold_session(id));
+        holds_remove(&run->holds, i - 1);
+    }
+}
+
 int run_connect(struct run *run)
 {
     int64_t since_ms = clock_boot_ms();
@@ -84,6 +99,8 @@ int run_connect(struct run *run)
         return code;
     set_connecting(run);
     nested_read(&run->around, getenv(NESTED_VARIABLE));
+    holds_read(&run->holds, getenv(HOLDS_VARIABLE));
+    forget_ended_holds(run);
     run->ctl->within = nested_innermost(&run->around);
     code = lockctl_connect(run->ctl);
     if (code == 0 && run->opts.wait_ms > 0) {

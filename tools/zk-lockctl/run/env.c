@@ -10,7 +10,7 @@
 
 #include "common/words.h"
 
-enum { ADDED = 7, LINES_MAX = GRANTS_MAX * (ZKR_PATH_MAX + 64) };
+enum { ADDED = 8, LINES_MAX = GRANTS_MAX * (ZKR_PATH_MAX + 64) };
 
 struct env {
     char *added[ADDED];
@@ -61,6 +61,7 @@ static void add_lines(struct env *env, const char *name, const struct run *run,
 static void fill(struct env *env, const struct run *run)
 {
     char sessions[NESTED_TEXT_MAX];
+    char holds[HOLDS_TEXT_MAX];
     char word[WORD_MAX];
 
     add_lines(env, "ZKLOCK_PATH", run, path_of);
@@ -70,6 +71,9 @@ static void fill(struct env *env, const struct run *run)
     add(env, "ZKLOCK_SESSION", word_id(run->session_id, word));
     nested_write(&run->around, run->session_id, sessions);
     add(env, NESTED_VARIABLE, sessions);
+    holds_write(&run->holds, holds);
+    if (run->holds.count > 0)
+        add(env, HOLDS_VARIABLE, holds);
     (void)snprintf(word, sizeof(word), "%lld", (long long)run->wait_ms);
     add(env, "ZKLOCK_WAIT_MS", word);
 }

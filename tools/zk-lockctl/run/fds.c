@@ -64,6 +64,12 @@ void fds_free(struct fds *fds)
     free(fds);
 }
 
+void fds_close(const struct fds *fds)
+{
+    for (size_t i = 0; i < fds->count; i++)
+        (void)close((int)fds->sorted[i]);
+}
+
 int fds_close_others_on_exec(const struct fds *fds)
 {
     unsigned from = 3;

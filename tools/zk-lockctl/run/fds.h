@@ -10,6 +10,9 @@ struct fds;
 struct fds *fds_note(void);
 void fds_free(struct fds *fds);
 
+/* Close those that are noted, from 3 up. */
+void fds_close(const struct fds *fds);
+
 /* All others from 3 up are closed by the next exec. For a child: only
  * async-signal-safe calls. -1 with errno on failure. */
 int fds_close_others_on_exec(const struct fds *fds);

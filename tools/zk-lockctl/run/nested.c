@@ -49,6 +49,17 @@ void nested_read(struct nested *n, const char *text)
     }
 }
 
+void nested_remove(struct nested *n, int64_t session)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n->count; i++) {
+        if (n->sessions[i] != session)
+            n->sessions[kept++] = n->sessions[i];
+    }
+    n->count = kept;
+}
+
 void nested_write(const struct nested *n, int64_t session,
                   char text[NESTED_TEXT_MAX])
 {

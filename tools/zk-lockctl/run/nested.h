@@ -26,6 +26,9 @@ struct nested {
 /* Of the value of the variable; NULL, and what is not such a list, is none. */
 void nested_read(struct nested *n, const char *text);
 
+/* It is over. */
+void nested_remove(struct nested *n, int64_t session);
+
 /* The value for the command of a run inside all of them. */
 void nested_write(const struct nested *n, int64_t session,
                   char text[NESTED_TEXT_MAX]);

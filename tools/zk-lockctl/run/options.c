@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the command lines of the verbs that run a command. */
+/* Reads the command lines of the verbs that hold a lock. */
 #include "run/options.h"
 
 #include <stdio.h>
@@ -125,6 +125,31 @@ static int take_session_timeout(struct lockctl *ctl, uint32_t *ret_asked)
     return 0;
 }
 
+static int take_on_loss(enum on_loss *ret_on_loss)
+{
+    static const char *const words[] = {
+        [LOSS_TERM] = "term", [LOSS_KILL] = "kill", [LOSS_NOTHING] = "nothing"
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(optarg, words[i]) == 0) {
+            *ret_on_loss = (enum on_loss)i;
+            return 0;
+        }
+    }
+    return bad("--on-loss", "term, kill or nothing");
+}
+
+static int take_pid(pid_t *ret_pid)
+{
+    int64_t pid;
+
+    if (!lockctl_parse_count(optarg, &pid))
+        return bad("--pid", "the number of a process");
+    *ret_pid = (pid_t)pid;
+    return 0;
+}
+
 static int take_slots(uint32_t *ret_slots)
 {
     int64_t slots;
@@ -198,39 +223,21 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         return take_slots(&opts->wanted.slots);
     case OPTION_AND:
         return take_lock(&opts->wanted, optarg);
+    case OPTION_ON_LOSS:
+        return take_on_loss(&opts->on_loss);
+    case OPTION_PID:
+        return take_pid(&opts->script_pid);
+    case OPTION_CHECK:
+        opts->check = true;
+        return 0;
     default:
         return EX_USAGE;
     }
 }
 
-/* LOCK [--and LOCK]... */
-static int take_locks(struct run_opts *opts, int *argc, char ***argv)
+/* [--] COMMAND..., or nothing after -c, or -c TEXT. */
+static int take_command(struct run_opts *opts, int argc, char **argv)
 {
-    int code;
-
-    if (*argc == 0)
-        return lockctl_fail(EX_USAGE, "no lock; see --help");
-    code = take_lock(&opts->wanted, (*argv)[0]);
-    *argc -= 1;
-    *argv += 1;
-    while (code == 0 && *argc > 0 && opts->wanted.kind != CLAIM_LEADER &&
-           strcmp((*argv)[0], "--and") == 0) {
-        if (*argc == 1)
-            return lockctl_fail(EX_USAGE, "--and: no lock");
-        code = take_lock(&opts->wanted, (*argv)[1]);
-        *argc -= 2;
-        *argv += 2;
-    }
-    return code;
-}
-
-/* The locks, and then [--] COMMAND..., or nothing after -c, or -c TEXT. */
-static int take_arguments(struct run_opts *opts, int argc, char **argv)
-{
-    int code = take_locks(opts, &argc, &argv);
-
-    if (code != 0)
-        return code;
     if (opts->argv == NULL && argc == 2 && strcmp(argv[0], "-c") == 0) {
         take_shell_command(opts, argv[1]);
         return 0;
@@ -271,8 +278,8 @@ static int want_slots(struct wanted *wanted)
     return 0;
 }
 
-int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
-              char **argv, struct run_opts *opts)
+int run_parse_options(struct lockctl *ctl, const struct run_verb *v, int argc,
+                      char **argv, struct run_opts *opts)
 {
     int option;
     int code;
@@ -290,9 +297,42 @@ int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
     }
     if (ctl->session_timeout_ms == 0)
         ctl->session_timeout_ms = SESSION_TIMEOUT_MS;
-    code = take_arguments(opts, argc - optind, argv + optind);
+    return 0;
+}
+
+int run_parse_locks(struct run_opts *opts, int *argc, char ***argv)
+{
+    int code;
+
+    if (*argc == 0)
+        return lockctl_fail(EX_USAGE, "no lock; see --help");
+    code = take_lock(&opts->wanted, (*argv)[0]);
+    *argc -= 1;
+    *argv += 1;
+    while (code == 0 && *argc > 0 && opts->wanted.kind != CLAIM_LEADER &&
+           strcmp((*argv)[0], "--and") == 0) {
+        if (*argc == 1)
+            return lockctl_fail(EX_USAGE, "--and: no lock");
+        code = take_lock(&opts->wanted, (*argv)[1]);
+        *argc -= 2;
+        *argv += 2;
+    }
     if (code == 0 && opts->wanted.slots != 0)
         code = want_slots(&opts->wanted);
+    return code;
+}
+
+int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
+              char **argv, struct run_opts *opts)
+{
+    int code = run_parse_options(ctl, v, argc, argv, opts);
+
+    argc -= optind;
+    argv += optind;
+    if (code == 0)
+        code = run_parse_locks(opts, &argc, &argv);
+    if (code == 0)
+        code = take_command(opts, argc, argv);
     if (code == 0 && opts->wanted.label == NULL) {
         if (opts->why_command)
             take_why_command(ctl, opts);

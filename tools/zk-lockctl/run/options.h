@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the command lines of the verbs that run a command. */
+/* Reads the command lines of the verbs that hold a lock. */
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
@@ -21,9 +21,12 @@ enum {
     OPTION_AND,
     OPTION_RESTART,
     OPTION_ANYWAY,
+    OPTION_ON_LOSS,
+    OPTION_PID,
+    OPTION_CHECK,
 };
 
-/* Those that are about the command, which each of them has. */
+/* Those that are about the command, which each verb with a command has. */
 /* clang-format off */
 #define RUN_OPTIONS                                                            \
     { "command", required_argument, NULL, 'c' },                               \
@@ -76,7 +79,12 @@ struct run_verb {
     const struct option *long_options;
 };
 
-/* 0, or an exit code after an error was said. */
+/* Options; then LOCK [--and LOCK]..., from argv on, which is moved behind them;
+ * or both of these and the command. 0, or an exit code after an error was
+ * said. */
+int run_parse_options(struct lockctl *ctl, const struct run_verb *v, int argc,
+                      char **argv, struct run_opts *opts);
+int run_parse_locks(struct run_opts *opts, int *argc, char ***argv);
 int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
               char **argv, struct run_opts *opts);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists our children, as /proc has them. */
+/* Lists our children, and the descendants of others, as /proc has them. */
 #include "run/proc.h"
 
 #include <ctype.h>
@@ -55,7 +55,9 @@ static pid_t process_of(const char *name)
     return isdigit((unsigned char)name[0]) ? (pid_t)atoi(name) : 0;
 }
 
-bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
+/* Calls `fn` for each process whose parent, or its parent..., is `root`. */
+static bool each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
+                 void *arg)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
@@ -63,13 +65,33 @@ bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         pid_t pid = process_of(entry->d_name);
-        pid_t parent = pid > 0 ? proc_parent(pid) : 0;
+        pid_t above = pid > 0 ? proc_parent(pid) : 0;
 
-        all = all && parent != -1;
-        if (pid > 0 && parent == getpid() && !fn(pid, arg))
+        all = all && above != -1;
+        while (!directly && above > 0 && above != root)
+            above = proc_parent(above);
+        if (pid > 0 && above == root && !fn(pid, arg))
             break;
     }
     if (dir != NULL)
         (void)closedir(dir);
     return all;
+}
+
+bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
+{
+    return each(getpid(), true, fn, arg);
+}
+
+bool proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg)
+{
+    return each(root, false, fn, arg);
+}
+
+bool proc_is_below(pid_t pid, pid_t root)
+{
+    do
+        pid = proc_parent(pid);
+    while (pid > 0 && pid != root);
+    return pid == root;
 }

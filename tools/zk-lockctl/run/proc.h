@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists our children, as /proc has them. */
+/* Lists our children, and the descendants of others, as /proc has them. */
 #ifndef RUN_PROC_H
 #define RUN_PROC_H
 
@@ -16,5 +16,12 @@ pid_t proc_parent(pid_t pid);
  * is not missed: one of the two is there. False when not all could be looked
  * at. */
 bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg);
+
+/* Tells whether a process descends from another one. */
+bool proc_is_below(pid_t pid, pid_t root);
+
+/* The same for each that does now. Processes whose parent ends meanwhile may be
+ * missed. */
+bool proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg);
 
 #endif

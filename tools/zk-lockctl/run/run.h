@@ -11,6 +11,7 @@
 #include "common/lockctl.h"
 #include "run/child.h"
 #include "run/claim.h"
+#include "run/holds.h"
 #include "run/job_control.h"
 #include "run/killer.h"
 #include "run/nested.h"
@@ -25,13 +26,20 @@ enum {
     EX_SIGNALED = 128, /* and the number of the signal */
 };
 
+/* What happens to the shell that holds a lock when that is lost. */
+enum on_loss {
+    LOSS_TERM,    /* TERM to it and all that it has started */
+    LOSS_KILL,    /* and KILL at the end of the lease */
+    LOSS_NOTHING, /* it has to ask */
+};
+
 struct run_opts {
     struct wanted wanted; /* its label: NULL, or here: */
     char label[ZKR_LABEL_MAX + 1];
     bool why_command;      /* the label is all of the command */
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
-    char **argv;           /* the command */
+    char **argv;           /* the command; NULL: of a shell that holds */
     int64_t grace_ms;      /* -1: default */
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
     enum on_suspend on_suspend;
@@ -42,7 +50,13 @@ struct run_opts {
     bool restart;
     const char *status_file;
     uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
+    /* of hold */
+    enum on_loss on_loss;
+    pid_t script_pid; /* 0: to be found */
+    bool check;
 };
+
+struct keep;
 
 struct run {
     struct lockctl *ctl;
@@ -54,6 +68,8 @@ struct run {
     struct child child;
     struct policy policy;
     struct nested around;
+    struct holds holds;      /* of the shell that has started us */
+    const struct keep *keep; /* NULL: a command runs under the lock */
 
     struct claim *claim; /* of which they are */
     struct grants grants;

@@ -42,9 +42,9 @@ static int refuse(const struct run *run, const char *lock,
     owner_word(owner, p->data, p->data_size, who, sizeof(who));
     return lockctl_fail(
         once ? run->opts.not_acquired_code : EX_USAGE,
-        "you hold %s already: a zk-lockctl run around this one has it "
-        "(session 0x%llx, %s) and waits for its command, so this one would "
-        "wait for itself",
+        "you hold %s already: a zk-lockctl run or hold around this one has it "
+        "(session 0x%llx, %s) until this one has ended, so this one would wait "
+        "for itself",
         path, (unsigned long long)p->session_id, who);
 }
 

@@ -26,18 +26,23 @@ static void fill_standard_descriptors(void)
     }
 }
 
+static bool prepare_for_command(struct run *run)
+{
+    tty_open(&run->tty);
+    run->killer = killer_start();
+    return run->killer != NULL && child_adopt_orphans();
+}
+
 /* Does what must be done before there are other threads. */
 static int prepare(struct run *run)
 {
     fill_standard_descriptors();
     run->inherited = fds_note();
-    run->killer = killer_start();
     run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (run->inherited == NULL || run->killer == NULL || run->event_fd < 0 ||
-        run->timer_fd < 0 || !child_adopt_orphans())
+    if (run->inherited == NULL || run->event_fd < 0 || run->timer_fd < 0 ||
+        (run->keep == NULL && !prepare_for_command(run)))
         return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
-    tty_open(&run->tty);
     return run_status_check(run->opts.status_file);
 }
 

@@ -14,6 +14,7 @@ static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
                                         "other",     "mixed",    NULL };
 static const char *const on_suspend[] = { "continue", "term", "pause", NULL };
 static const char *const on_revoke[] = { "ignore", "term", NULL };
+static const char *const on_loss[] = { "term", "kill", "nothing", NULL };
 static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
                                      "held",  "wait", "longest", "grants",
                                      "token", NULL };
@@ -33,6 +34,7 @@ static const struct {
     { "--dialect", dialects },
     { "--on-suspend", on_suspend },
     { "--on-revoke", on_revoke },
+    { "--on-loss", on_loss },
     { "--sort", sorts },
     { "--tls-verify", verify },
     { "--sasl-mechanism", mechanisms },
@@ -175,11 +177,14 @@ static struct complete argument(struct complete c, int before, const char *last)
     return c;
 }
 
-/* The only option that may stand behind the lock: "run LOCK --and LOCK". */
+/* The only option that may stand behind the lock: "run LOCK --and LOCK", and of
+ * hold. */
 static bool is_one_more_lock(const struct complete *c, const char *word,
                              int arguments)
 {
-    return c->verb != NULL && strcmp(c->verb->name, "run") == 0 &&
+    return c->verb != NULL &&
+           (strcmp(c->verb->name, "run") == 0 ||
+            strcmp(c->verb->name, "hold") == 0) &&
            arguments == 1 && strcmp(word, "--and") == 0;
 }
 

@@ -8,6 +8,8 @@
 const struct verb *const verbs[] = {
     &verb_run,
     &verb_lead,
+    &verb_hold,
+    &verb_release,
     &verb_ls,
     &verb_show,
     &verb_check,

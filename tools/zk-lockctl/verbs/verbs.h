@@ -14,6 +14,8 @@ extern const struct verb verb_graph;
 extern const struct verb verb_completion;
 extern const struct verb verb_context;
 extern const struct verb verb_help;
+extern const struct verb verb_hold;
+extern const struct verb verb_release;
 extern const struct verb verb_run;
 extern const struct verb verb_lead;
 extern const struct verb verb_ls;

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl hold and release, in scripts of real shells. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "look.h"
+
+static const char *const shells[] = { "/bin/bash", "/bin/dash", "/bin/zsh" };
+enum { SHELLS = sizeof(shells) / sizeof(shells[0]) };
+
+static struct cli cli;
+static const char *path;
+static char other[128];
+
+/* A script finds the tool in $L, hold with the options of all tests in $H, two
+ * locks in $P and $Q, and the name of a file in $F. */
+static int setup(void **state)
+{
+    (void)state;
+    path = new_path();
+    (void)snprintf(other, sizeof(other), "%s-other", path);
+    assert_int_equal(setenv("L", LOCKCTL, 1), 0);
+    assert_int_equal(setenv("H", LOCKCTL " hold --session-timeout=6s", 1), 0);
+    assert_int_equal(setenv("ZK_SERVERS", server_hosts(the_server), 1), 0);
+    assert_int_equal(setenv("F", cli_file("code"), 1), 0);
+    assert_int_equal(setenv("P", path, 1), 0);
+    assert_int_equal(setenv("Q", other, 1), 0);
+    return 0;
+}
+
+static void start_in(const char *shell, const char *script)
+{
+    /* zsh does not split $H */
+    const char *const zsh[] = { "-yc", script, "the-script", NULL };
+    const char *const sh[] = { "-c", script, "the-script", NULL };
+
+    cli_start(&cli, shell, strstr(shell, "zsh") != NULL ? zsh : sh);
+}
+
+static void start(const char *script)
+{
+    start_in(shells[0], script);
+}
+
+static int run(const char *script)
+{
+    start(script);
+    return cli_end(&cli);
+}
+
+static void assert_said(const char *text)
+{
+    if (strstr(cli_said(&cli), text) == NULL)
+        fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
+}
+
+static void assert_not_said(const char *text)
+{
+    if (strstr(cli_said(&cli), text) != NULL)
+        fail_msg("it has said: %s", cli_said(&cli));
+}
+
+/* For each shell that is installed. */
+static void in_each_shell(void test(const char *shell))
+{
+    for (size_t i = 0; i < SHELLS; i++) {
+        if (access(shells[i], X_OK) == 0)
+            test(shells[i]);
+    }
+}
+
+#define HOLD       "eval \"$($H $P)\"; "
+#define HOLD_OR(c) "eval \"$($H " c " $P)\" || exit; "
+
+/* --- holding, and its end --- */
+
+static struct cli holder;
+
+static void hold_it(void)
+{
+    const char *const args[] = { "run", path, COMMAND, "signals", NULL };
+
+    cli_start(&holder, LOCKCTL, args);
+    cli_wait_said(&holder, "ready\n");
+}
+
+static void hold_and_release(const char *shell)
+{
+    start_in(shell, HOLD "echo $? $ZKLOCK_PATH $ZKLOCK_KIND; read -r line; "
+                         "$L hold --check; echo check $?; "
+                         "$L hold --check \"$P\"; echo check $?; "
+                         "$L release; echo release $?; read -r line");
+    cli_wait_said(&cli, "mutex\n");
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    cli_wait_said(&cli, "release ");
+    assert_int_equal(count_children(path), 0);
+    (void)cli_end(&cli);
+    assert_said("0 /");
+    assert_said("check 0\ncheck 0\nrelease 0\n");
+}
+
+static void a_script_holds_and_releases(void **state)
+{
+    (void)state;
+    in_each_shell(hold_and_release);
+}
+
+static void end_by_itself(const char *shell)
+{
+    start_in(shell, HOLD "echo held; read -r line; exit 3");
+    cli_wait_said(&cli, "held\n");
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(cli_end(&cli), 3);
+    wait_children(path, 0);
+}
+
+static void end_by_kill(const char *shell)
+{
+    start_in(shell, HOLD "echo held; read -r line");
+    cli_wait_said(&cli, "held\n");
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    wait_children(path, 0);
+}
+
+static void the_lock_does_not_outlive_the_shell(void **state)
+{
+    (void)state;
+    in_each_shell(end_by_itself);
+    in_each_shell(end_by_kill);
+}
+
+/* Also one that the shell has forked for "$(...)", or for parentheses. */
+static void it_belongs_to_the_shell_that_evaluates_it(void **state)
+{
+    (void)state;
+    start("eval \"$(true; $H $P; true)\"; $L hold --check; echo check $?; "
+          "read -r line");
+    cli_wait_said(&cli, "check 0\n");
+    assert_int_equal(count_children(path), 1);
+    (void)cli_end(&cli);
+    wait_children(path, 0);
+    start("(" HOLD "$L hold --check; echo check $?); echo out; read -r line");
+    cli_wait_said(&cli, "out\n");
+    assert_said("check 0\n");
+    wait_children(path, 0);
+    (void)cli_end(&cli);
+    start("$H --pid $$ $P >\"$F\"; . \"$F\"; "
+          "$L hold --check; echo check $?; read -r line");
+    cli_wait_said(&cli, "check 0\n");
+    assert_int_equal(count_children(path), 1);
+    (void)cli_end(&cli);
+    wait_children(path, 0);
+}
+
+static void who_evaluates_nothing_gets_nothing(void **state)
+{
+    (void)state;
+    hold_it(); /* the shell may close its pipe before, or while we wait */
+    start("$H $P | cat; exit ${PIPESTATUS[0]}");
+    cli_wait_said(&cli, "zk-lockctl: ");
+    assert_int_equal(cli_end(&holder), 0);
+    assert_int_equal(cli_end(&cli), 64);
+    wait_children(path, 0);
+    assert_said("no shell above this process reads its output");
+    assert_said("(exit 64)");
+    assert_int_equal(run("$H $P sleep 1"), 64);
+    assert_said("hold takes no command; zk-lockctl run does");
+    assert_int_equal(run("$H --pid 4194304 $P"), 64);
+    assert_said("there is no process 4194304");
+    assert_int_equal(run("$H"), 64);
+    assert_int_equal(run("$H --on-loss=pray $P"), 64);
+    assert_int_equal(run("$H --check /a /b"), 64);
+    assert_int_equal(run("$L release /a /b"), 64);
+    assert_int_equal(run("$L release --now"), 64);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* --- not acquired --- */
+
+static void not_acquired(const char *shell)
+{
+    start_in(shell, "set -e; eval \"$($H -n $P)\"; echo started");
+    assert_int_equal(cli_end(&cli), 75);
+    assert_said("not acquired: /");
+    assert_not_said("started");
+    start_in(shell, HOLD_OR("-w 100ms -E 9") "echo started");
+    assert_int_equal(cli_end(&cli), 9);
+    assert_not_said("started");
+}
+
+static void a_lock_that_is_taken_is_not_held(void **state)
+{
+    (void)state;
+    hold_it();
+    in_each_shell(not_acquired);
+    assert_int_equal(run("code=$($H -n $P) || exit 7"), 7);
+    assert_int_equal(run("$H -x --slots 2 $P"), 64);
+    assert_int_equal(cli_end(&holder), 0);
+}
+
+static pid_t wait_front(void)
+{
+    return wait_child_of(cli.pid, "zk-lockctl");
+}
+
+/* The shell must not go on without the lock, although nothing was printed. */
+static void kill_the_front(const char *shell)
+{
+    start_in(shell, "set -e; eval \"$($H $P)\"; echo started");
+    wait_children(path, 2);
+    assert_int_equal(kill(wait_front(), SIGKILL), 0);
+    assert_int_not_equal(cli_end(&cli), 0);
+    assert_not_said("started");
+    wait_children(path, 1);
+}
+
+static void the_end_of_the_wait_is_the_end_of_the_claim(void **state)
+{
+    (void)state;
+    hold_it();
+    in_each_shell(kill_the_front);
+    start("eval \"$($H $P)\"; exit");
+    wait_children(path, 2);
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    wait_children(path, 1);
+    assert_int_equal(cli_end(&holder), 0);
+}
+
+static void it_waits_for_its_turn(void **state)
+{
+    (void)state;
+    hold_it();
+    start(HOLD "echo held; read -r line");
+    cli_wait_said(&cli, "waiting: /");
+    assert_not_said("held\n");
+    assert_int_equal(cli_end(&holder), 0);
+    cli_wait_said(&cli, "held\n");
+    assert_int_equal(cli_end(&cli), 1); /* of read */
+    wait_children(path, 0);
+}
+
+/* --- a loss --- */
+
+static void lose(const char *shell)
+{
+    start_in(shell, HOLD "echo held; sleep 1000; echo went on");
+    cli_wait_said(&cli, "held\n");
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_said("LOCK LOST: somebody has deleted its node, /");
+    assert_said("; TERM to ");
+    assert_not_said("went on");
+}
+
+static void the_shell_gets_a_TERM(void **state)
+{
+    (void)state;
+    in_each_shell(lose);
+}
+
+static void what_it_has_started_too(void **state)
+{
+    pid_t child;
+
+    (void)state;
+    start(HOLD "setsid sleep 1000 & echo pid $!; wait");
+    cli_wait_said(&cli, "\n");
+    child = (pid_t)atoi(cli_said(&cli) + strlen("pid "));
+    assert_int_not_equal(process_state(child), 0);
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    wait_process_gone(child);
+}
+
+static void a_trap_may_clean_up(void **state)
+{
+    (void)state;
+    start("trap '$L hold --check; echo check $?; $L release; echo release $?; "
+          "exit 5' TERM; " HOLD "echo held; while :; do sleep 0.1; done");
+    cli_wait_said(&cli, "held\n");
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 5);
+    assert_said("check 79\n");
+    assert_said("release 79\n");
+}
+
+static void who_does_not_end_may_be_killed(void **state)
+{
+    (void)state;
+    start("trap '' TERM; " HOLD_OR(
+        "--on-loss=kill") "echo held; "
+                          "while :; do sleep 0.1; done");
+    cli_wait_said(&cli, "held\n");
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_said("; KILL to ");
+}
+
+static void a_script_may_look_for_itself(void **state)
+{
+    (void)state;
+    start(HOLD_OR(
+        "--on-loss=nothing") "echo held; "
+                             "while $L hold --check; do sleep 0.1; done; "
+                             "$L release; echo release $?");
+    cli_wait_said(&cli, "held\n");
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said("release 79\n");
+    assert_said("LOCK LOST: ");
+}
+
+/* The shell is told while the lease still runs. */
+static void silent_servers_are_a_loss(void **state)
+{
+    (void)state;
+    start("eval \"$($L hold --session-timeout=2s $P)\"; echo held; sleep 1000");
+    cli_wait_said(&cli, "held\n");
+    server_pause(the_server);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    server_resume(the_server);
+    assert_said("LOCK LOST: the servers do not answer, and the lease ends in ");
+    wait_children(path, 0);
+}
+
+static void its_time_may_be_limited(void **state)
+{
+    (void)state;
+    start(HOLD_OR(
+        "--max-hold=1s --on-loss=nothing") "echo held; "
+                                           "while $L hold --check; do sleep "
+                                           "0.1; done; echo over; "
+                                           "read -r line; $L release; echo "
+                                           "release $?");
+    cli_wait_said(&cli, "over\n");
+    wait_children(path, 0);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said("--max-hold is over");
+    assert_said("release 81\n");
+    start(HOLD_OR("--max-hold=1s") "sleep 1000");
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_said("--max-hold is over; TERM to ");
+}
+
+static void revoke_it(void)
+{
+    char words[256];
+
+    (void)snprintf(words, sizeof(words), "revoke -w 0s %s", path);
+    (void)look(words);
+}
+
+static void it_may_be_asked_for(void **state)
+{
+    (void)state;
+    start("trap '$L release; echo release $?; exit 5' TERM; " HOLD_OR(
+        "--on-revoke=term") "echo held; while :; do sleep 0.1; done");
+    cli_wait_said(&cli, "held\n");
+    revoke_it();
+    assert_int_equal(cli_end(&cli), 5);
+    assert_said("somebody asks for the lock; TERM to ");
+    assert_said("release 80\n");
+    start(HOLD "echo held; read -r line; $L release");
+    cli_wait_said(&cli, "held\n");
+    revoke_it();
+    cli_wait_said(&cli, "somebody asks for the lock; ignored\n");
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+/* --- several --- */
+
+static void locks_are_released_by_name_or_the_newest_first(void **state)
+{
+    (void)state;
+    start(HOLD "eval \"$($H $Q)\"; echo \"$ZKLOCK_PATH\"; read -r line; "
+               "$L release $P; $L hold --check $Q; echo check $?; "
+               "read -r line; $L release; echo release $?");
+    cli_wait_said(&cli, "-other\n");
+    assert_int_equal(count_children(path) + count_children(other), 2);
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    cli_wait_said(&cli, "check 0\n");
+    assert_int_equal(count_children(path), 0);
+    assert_int_equal(count_children(other), 1);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said("release 0\n");
+    assert_int_equal(count_children(other), 0);
+    start("eval \"$($H $P --and $Q)\"; echo \"$ZKLOCK_PATH\"; read -r line; "
+          "$L release $P");
+    cli_wait_said(&cli, "-other\n");
+    assert_int_equal(count_children(path) + count_children(other), 2);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(count_children(path) + count_children(other), 0);
+}
+
+static void what_is_not_held_is_not_released(void **state)
+{
+    (void)state;
+    assert_int_equal(run("$L release"), 1);
+    assert_said("no lock is held for this shell");
+    assert_int_equal(run("$L hold --check"), 1);
+    assert_int_equal(run("ZKLOCK_HOLDS=none $L release"), 1);
+    assert_int_equal(run(HOLD "$L release $Q"), 1);
+    assert_said("-other is not held for this shell");
+    assert_int_equal(run(HOLD "$L release; $L release"), 79);
+    assert_said("the lock is not held any more: it was given back before, or ");
+}
+
+/* Its variables stay in the shell. */
+static void what_was_released_is_not_around_us(void **state)
+{
+    (void)state;
+    assert_int_equal(run(HOLD "$L release; eval \"$($H $P)\"; $L release; "
+                              "$L run $P sh -c 'echo \"$ZKLOCK_SESSIONS,"
+                              "$ZKLOCK_SESSION,$ZKLOCK_HOLDS.\"'"),
+                     0);
+    {
+        const char *all = cli_said(&cli);
+        const char *innermost = strchr(all, ',');
+
+        assert_non_null(innermost);
+        assert_int_equal(strncmp(all, innermost + 1, (size_t)(innermost - all)),
+                         0);
+        assert_non_null(strstr(all, ",.\n"));
+    }
+}
+
+static void inside_of_itself_it_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(run(HOLD "$L run $P true"), 64);
+    assert_said("you hold /");
+    assert_int_equal(run(HOLD "$L run -n $P true"), 75);
+    assert_int_equal(run(HOLD "eval \"$($H $P)\""), 64);
+    assert_said("you hold /");
+    assert_int_equal(run("$L run $P sh -c 'eval \"$($H $P)\"'"), 64);
+    assert_said("you hold /");
+    assert_int_equal(run(HOLD "$L run $Q sh -c '$L release $P'"), 0);
+    wait_children(path, 0);
+}
+
+/* Each has one lock in a shell, and wants that of the other for a command. */
+static void two_that_wait_for_each_other_are_found(void **state)
+{
+    struct cli first;
+    char words[400];
+
+    (void)state;
+    start(HOLD "echo held; read -r line; $L run $Q true");
+    cli_wait_said(&cli, "held\n");
+    first = cli;
+    start("eval \"$($H $Q)\"; echo held; read -r line; $L run $P true");
+    cli_wait_said(&cli, "held\n");
+    assert_int_equal(write(first.in, "\n", 1), 1);
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    wait_children(path, 2);
+    wait_children(other, 2);
+    (void)snprintf(words, sizeof(words), "deadlocks --certain %s %s", path,
+                   other);
+    assert_int_equal(look(words), 1);
+    assert_int_equal(kill(first.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&first), 128 + SIGKILL);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+/* --- what others see, and what it keeps open --- */
+
+static void others_are_shown_the_script(void **state)
+{
+    static const char *const lines[] = {
+        "#!/bin/bash\n",
+        HOLD,
+        "echo held; read -r line\n",
+    };
+    const char *file = cli_file("release.sh");
+    const char *const args[] = { file, "secret", NULL };
+    FILE *f = fopen(file, "we");
+    char words[256];
+
+    (void)state;
+    assert_non_null(f);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(fputs(lines[i], f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    cli_start(&cli, "/bin/bash", args);
+    cli_wait_said(&cli, "held\n");
+    (void)snprintf(words, sizeof(words), "show -o wide %s", path);
+    assert_int_equal(look(words), 0);
+    assert_non_null(strstr(look_out, "release.sh ("));
+    assert_null(strstr(look_out, "secret"));
+    (void)cli_end(&cli);
+    start(HOLD_OR("--why 'night-shift'") "echo held; read -r line");
+    cli_wait_said(&cli, "held\n");
+    assert_int_equal(look(words), 0);
+    assert_non_null(strstr(look_out, "night-shift"));
+    (void)cli_end(&cli);
+}
+
+/* A reader of these would wait for the end of the shell. */
+static void no_pipe_of_the_script_stays_open(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("exec 3>&1 4>&2; { exec 8>&1; " HOLD
+            "pid=$($L show --columns OWNER $P | sed -n '$s/.*:\\([0-9]*\\) .*/"
+            "\\1/p'); "
+            "for fd in 0 1 2 8; do readlink /proc/$pid/fd/$fd >&3; done; "
+            "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"),
+        0);
+    assert_said("/dev/null\n/dev/null\n/dev/null\n/");
+}
+
+static void its_process_minds_no_signal(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run(HOLD "pid=$($L show --columns OWNER $P | "
+                 "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
+                 "for s in INT TERM HUP QUIT TSTP USR1; do kill -$s $pid; "
+                 "done; $L hold --check && $L release"),
+        0);
+    assert_int_equal(
+        run(HOLD "pid=$($L show --columns OWNER $P | "
+                 "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
+                 "kill -KILL $pid; while kill -0 $pid; do sleep 0.1; done; "
+                 "$L hold --check"),
+        79);
+}
+
+static int run_group(void)
+{
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+    const struct CMUnitTest tests[] = {
+        TEST(a_script_holds_and_releases),
+        TEST(the_lock_does_not_outlive_the_shell),
+        TEST(it_belongs_to_the_shell_that_evaluates_it),
+        TEST(who_evaluates_nothing_gets_nothing),
+        TEST(a_lock_that_is_taken_is_not_held),
+        TEST(the_end_of_the_wait_is_the_end_of_the_claim),
+        TEST(it_waits_for_its_turn),
+        TEST(the_shell_gets_a_TERM),
+        TEST(what_it_has_started_too),
+        TEST(a_trap_may_clean_up),
+        TEST(who_does_not_end_may_be_killed),
+        TEST(a_script_may_look_for_itself),
+        TEST(silent_servers_are_a_loss),
+        TEST(its_time_may_be_limited),
+        TEST(it_may_be_asked_for),
+        TEST(locks_are_released_by_name_or_the_newest_first),
+        TEST(what_is_not_held_is_not_released),
+        TEST(what_was_released_is_not_around_us),
+        TEST(inside_of_itself_it_is_refused),
+        TEST(two_that_wait_for_each_other_are_found),
+        TEST(others_are_shown_the_script),
+        TEST(no_pipe_of_the_script_stays_open),
+        TEST(its_process_minds_no_signal),
+    };
+
+    return cmocka_run_group_tests_name("hold", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int rc;
+
+    if (cli_setup() != 0)
+        return 1;
+    rc = run_with_server(NULL, run_group);
+    cli_teardown();
+    return rc;
+}

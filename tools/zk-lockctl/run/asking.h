@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the process that keeps a lock for a shell is asked about it: through a
+ * socket without a file, which answers to the same user only. */
+#ifndef RUN_ASKING_H
+#define RUN_ASKING_H
+
+#include <stdbool.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+enum asked {
+    ASKED_CHECK,   /* whether it is held */
+    ASKED_RELEASE, /* to give it back: the answer is true when that is done */
+};
+
+struct question {
+    enum asked what;
+    char path[ZKR_PATH_MAX + 1]; /* of the lock that is meant; "": any */
+};
+
+enum { ANSWER_NOT_MINE = -1 }; /* another lock is meant */
+
+struct answer {
+    int code;        /* the exit code, or ANSWER_NOT_MINE */
+    char text[4096]; /* the sentence with a code that is not 0 */
+};
+
+/* Answer to this id. A descriptor; -1 with errno. */
+int asking_listen(const char *id);
+/* The next question; the descriptor for its answer, or -1: there is none. */
+int asking_next(int fd, struct question *ret_question);
+/* Closes the descriptor. */
+void asking_answer(int fd, const struct answer *answer);
+
+/* Tells whether somebody answers to this id. */
+bool asking_is_there(const char *id);
+/* Ask, and wait for the answer. False: nobody has answered. */
+bool asking_ask(const char *id, const struct question *question,
+                struct answer *ret_answer);
+
+#endif

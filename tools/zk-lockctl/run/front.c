@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits with the user while another process acquires the lock, and prints the
+ * code for the shell. */
+#include "run/front.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool write_all(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            text += n;
+            size -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+/* -- in the background ---------------------------------------------------- */
+
+int front_print(int front_fd, const char *code, size_t size)
+{
+    char printed = 0;
+
+    if (!write_all(front_fd, code, size) || shutdown(front_fd, SHUT_WR) != 0 ||
+        read(front_fd, &printed, 1) != 1)
+        return EX_IOERR;
+    return 0;
+}
+
+/* Keys of the terminal are not for us. The end of the front is a HUP, which
+ * ends the wait for the lock; later nobody minds it. */
+static int go_to_background(pid_t front)
+{
+    (void)signal(SIGHUP, SIG_DFL);
+    (void)prctl(PR_SET_PDEATHSIG, SIGHUP);
+    if (getppid() != front) /* it died before the line above took effect */
+        return EX_SIGNALED + SIGHUP;
+    return setsid() < 0 ? lockctl_fail(EX_RUN, "cannot start a session: %s",
+                                       strerror(errno))
+                        : 0;
+}
+
+/* -- in the foreground ---------------------------------------------------- */
+
+/* All until the other end is closed; false when the shell has ended before. */
+static bool read_code(int fd, const struct script *script, FILE *code)
+{
+    struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+                            { .fd = script->fd, .events = POLLIN } };
+    char part[4096];
+    ssize_t n = 1;
+
+    while (n > 0) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return false;
+        if ((fds[1].revents & POLLIN) != 0)
+            return false;
+        if (fds[0].revents == 0)
+            continue;
+        n = read(fd, part, sizeof(part));
+        if (n > 0)
+            (void)fwrite(part, 1, (size_t)n, code);
+    }
+    return true;
+}
+
+static int code_of(pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFSIGNALED(status))
+        return lockctl_fail(EX_SIGNALED + WTERMSIG(status),
+                            "not acquired: the process in the background was "
+                            "killed by signal %d",
+                            WTERMSIG(status));
+    return WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : EX_SOFTWARE;
+}
+
+/* What is not whole is not printed. */
+static bool is_whole(const char *code, size_t size)
+{
+    return size > 2 && strcmp(code + size - 2, "}\n") == 0;
+}
+
+/* When the code is not printed, the lock is given back. */
+static int wait_in_front(int fd, const struct script *script, pid_t pid)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *code = open_memstream(&text, &size);
+    int result = EX_SIGNALED + SIGHUP;
+
+    if (code == NULL)
+        return lockctl_fail(EX_RUN, "out of memory");
+    if (read_code(fd, script, code))
+        result = 0;
+    (void)fclose(code);
+    if (result == 0)
+        result = is_whole(text, size) ? script_check(script) : code_of(pid);
+    if (result == 0 &&
+        (!write_all(STDOUT_FILENO, text, size) || !write_all(fd, "", 1)))
+        result = lockctl_fail(EX_IOERR, "cannot write the output");
+    free(text);
+    return result;
+}
+
+int front_fork(struct run *run, struct keep *keep, int fn(struct run *run))
+{
+    pid_t front = getpid();
+    int ends[2];
+    int code;
+    pid_t pid;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return lockctl_fail(EX_RUN, "no socket: %s", strerror(errno));
+    pid = fork();
+    (void)close(ends[pid == 0 ? 0 : 1]);
+    if (pid < 0) {
+        code = lockctl_fail(EX_RUN, "cannot fork: %s", strerror(errno));
+    } else if (pid > 0) {
+        code = wait_in_front(ends[0], &keep->script, pid);
+    } else {
+        keep->front_fd = ends[1];
+        run->keep = keep;
+        code = go_to_background(front);
+        if (code == 0)
+            code = fn(run);
+    }
+    (void)close(ends[pid == 0 ? 1 : 0]);
+    return code;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps locks for a shell: it answers for them, tells the shell of their loss,
+ * and gives them back. Signals do not end it: the shell would not know. */
+#include "run/keep.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common/shell.h"
+#include "run/asking.h"
+#include "run/front.h"
+
+enum { KILL_AGAIN_MS = 50 };
+
+struct keeper {
+    struct run *run;
+    const struct script *script;
+    char name[ZKR_LABEL_MAX + 1]; /* of the shell */
+    int desk_fd;                  /* where we are asked */
+    bool given_back;
+    bool unsure; /* ... but the servers have not said so */
+    bool done;
+    char why[WHY_LOST_MAX + 64]; /* the sentence of a loss */
+};
+
+/* -- the code for the shell ----------------------------------------------- */
+
+static bool make_id(const struct run *run, char id[HOLD_ID_MAX + 1])
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        return false;
+    (void)snprintf(id, HOLD_ID_MAX + 1, "0x%llx-%016llx",
+                   (unsigned long long)run->session_id,
+                   (unsigned long long)number);
+    return true;
+}
+
+/* export NAME='VALUE'; for each variable that tells of a lock. A newline alone
+ * would not end a command when the quotes around "$(...)" are missing. */
+static bool write_exports(FILE *code, char *const *env)
+{
+    for (; *env != NULL; env++) {
+        size_t len = strcspn(*env, "=");
+        char *value;
+
+        if (strncmp(*env, "ZKLOCK_", strlen("ZKLOCK_")) != 0)
+            continue;
+        value = shell_quote(*env + len + 1);
+        if (value == NULL)
+            return false;
+        (void)fprintf(code, "export %.*s=%s;\n", (int)len, *env, value);
+        free(value);
+    }
+    (void)fputs("}\n", code);
+    return true;
+}
+
+static int print_code(struct run *run)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *code = open_memstream(&text, &size);
+    char **env = run_env_new(run);
+    bool written = code != NULL && env != NULL && write_exports(code, env);
+    int result;
+
+    run_env_free(env);
+    if (code != NULL && fclose(code) != 0)
+        written = false;
+    if (written)
+        script_let_go();
+    fds_close(run->inherited);
+    result = written ? front_print(run->keep->front_fd, text, size)
+                     : lockctl_fail(EX_RUN, "out of memory");
+    free(text);
+    return result;
+}
+
+static int hand_over(struct keeper *k)
+{
+    char id[HOLD_ID_MAX + 1];
+
+    k->desk_fd = -1;
+    if (make_id(k->run, id))
+        k->desk_fd = asking_listen(id);
+    if (k->desk_fd < 0)
+        return lockctl_fail(EX_RUN, "no socket to be asked at: %s",
+                            strerror(errno));
+    holds_add(&k->run->holds, id);
+    return print_code(k->run);
+}
+
+/* -- the end of a hold ---------------------------------------------------- */
+
+/* A confirmed release proves nothing, see give_back() of a command: the lease
+ * does. */
+static void give_back(struct keeper *k)
+{
+    struct run *run = k->run;
+    bool in_time = clock_boot_ms() < grants_valid_until(&run->grants);
+    int rc;
+
+    if (k->given_back)
+        return;
+    k->given_back = true;
+    rc = claim_release(run->claim, &run->grants);
+    k->unsure = rc != ZKR_OK && rc != ZKR_ELOST;
+    if (run->lost || (in_time && rc != ZKR_ELOST))
+        return;
+    run->lost = true;
+    (void)snprintf(k->why, sizeof(k->why),
+                   "LOCK LOST: it was not provably ours any more when it was "
+                   "given back");
+}
+
+/* Speaks first, because a shell that has ended has no stderr; a slow reader of
+ * that does not keep us. */
+static void tell_script(struct keeper *k, int code, int sig)
+{
+    script_speak(k->script);
+    (void)lockctl_fail(code, "%s%s%s%s", k->why,
+                       sig == 0         ? ""
+                       : sig == SIGKILL ? "; KILL to "
+                                        : "; TERM to ",
+                       sig == 0 ? "" : k->name,
+                       sig == 0 ? "" : " and what it has started");
+    script_silence();
+    if (sig != 0)
+        script_signal_all(k->script, sig);
+}
+
+static void note_why(struct keeper *k, bool overdue, enum policy_action action,
+                     const struct policy_view *view)
+{
+    char why[WHY_LOST_MAX];
+
+    if (overdue)
+        (void)snprintf(k->why, sizeof(k->why), "--max-hold is over");
+    else if (action == POLICY_SEND_TERM)
+        (void)snprintf(k->why, sizeof(k->why),
+                       "LOCK LOST: the servers do not answer, and the lease "
+                       "ends in %lld ms",
+                       (long long)(view->valid_until_ms - view->now_ms));
+    else
+        (void)snprintf(k->why, sizeof(k->why), "LOCK LOST: %s",
+                       run_why_lost(k->run, why));
+}
+
+/* Once for a loss, and once for the end by --max-hold; then only what
+ * --on-loss=kill asks for. */
+static void end_hold(struct keeper *k, enum policy_action action,
+                     const struct policy_view *view)
+{
+    struct run *run = k->run;
+    bool overdue = run_is_overdue(run, view);
+    bool *ended = overdue ? &run->overdue : &run->lost;
+    bool kill = action == POLICY_SEND_KILL && run->opts.on_loss == LOSS_KILL;
+    int sig = run->opts.on_loss == LOSS_NOTHING ? 0 : kill ? SIGKILL : SIGTERM;
+
+    if (!*ended) {
+        *ended = true;
+        note_why(k, overdue, action, view);
+        tell_script(k, overdue ? EX_OVERDUE : EX_LOST, sig);
+    } else if (kill) {
+        script_signal_all(k->script, SIGKILL);
+    }
+    if (overdue && action == POLICY_SEND_KILL)
+        give_back(k);
+}
+
+/* What may still be ours is kept while the shell lives, also after a loss.
+ * Returns when to look again. */
+static int64_t obey_lease(struct keeper *k)
+{
+    struct run *run = k->run;
+    struct policy_view view = run_view_now(run);
+    struct policy_plan plan;
+
+    if (k->given_back)
+        return INT64_MAX;
+    plan = policy_next(&run->policy, &view);
+    if (plan.action == POLICY_NOTHING)
+        return plan.wake_ms;
+    end_hold(k, plan.action, &view);
+    if (plan.action != POLICY_SEND_KILL)
+        return plan.wake_ms;
+    return run->opts.on_loss == LOSS_KILL ? view.now_ms + KILL_AGAIN_MS
+                                          : INT64_MAX;
+}
+
+static void obey_revoke(struct keeper *k)
+{
+    if (!atomic_exchange(&k->run->revoke_asked, false) || k->given_back)
+        return;
+    if (!k->run->opts.term_on_revoke) {
+        script_speak(k->script);
+        lockctl_say(k->run->ctl, "somebody asks for the lock; ignored");
+        script_silence();
+        return;
+    }
+    k->run->revoked = true;
+    (void)snprintf(k->why, sizeof(k->why), "somebody asks for the lock");
+    tell_script(k, EX_REVOKED, SIGTERM);
+}
+
+/* -- questions ------------------------------------------------------------ */
+
+static bool is_ours(const struct wanted *wanted, const char *path)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (strcmp(wanted->paths[i], path) == 0)
+            return true;
+    }
+    return path[0] == '\0';
+}
+
+/* Held until then, unless it was given back. */
+static int code_of_check(const struct keeper *k)
+{
+    return k->run->lost ? EX_LOST : k->given_back ? EX_OVERDUE : 0;
+}
+
+static int code_of_release(const struct keeper *k)
+{
+    return k->run->lost      ? EX_LOST
+           : k->run->overdue ? EX_OVERDUE
+           : k->run->revoked ? EX_REVOKED
+           : k->unsure       ? EX_TEMPFAIL
+                             : 0;
+}
+
+static void answer(struct keeper *k, int fd, const struct question *q)
+{
+    struct answer a = { .code = ANSWER_NOT_MINE };
+
+    if (is_ours(&k->run->opts.wanted, q->path) && q->what == ASKED_CHECK) {
+        a.code = code_of_check(k);
+    } else if (is_ours(&k->run->opts.wanted, q->path)) {
+        give_back(k);
+        k->done = true;
+        a.code = code_of_release(k);
+    }
+    if (a.code == EX_TEMPFAIL)
+        (void)snprintf(a.text, sizeof(a.text),
+                       "the servers do not say that the lock is given back; it "
+                       "may stay taken for the session timeout, %u ms",
+                       zkr_session_timeout_ms(k->run->ctl->session));
+    else
+        (void)snprintf(a.text, sizeof(a.text), "%s", k->why);
+    asking_answer(fd, &a);
+}
+
+/* -- the loop ------------------------------------------------------------- */
+
+static void sleep_until(struct keeper *k, int64_t wake_ms)
+{
+    struct run *run = k->run;
+    struct pollfd fds[] = { { .fd = k->script->fd, .events = POLLIN },
+                            { .fd = k->desk_fd, .events = POLLIN },
+                            { .fd = run->event_fd, .events = POLLIN },
+                            { .fd = run->timer_fd, .events = POLLIN } };
+    struct question q;
+    uint64_t count;
+    int fd;
+
+    run_set_timer(run, wake_ms);
+    if (poll(fds, 4, -1) <= 0)
+        return;
+    k->done = fds[0].revents != 0;
+    if (fds[2].revents != 0)
+        (void)!read(run->event_fd, &count, sizeof(count));
+    if (fds[3].revents != 0)
+        (void)!read(run->timer_fd, &count, sizeof(count));
+    if (fds[1].revents != 0 && (fd = asking_next(k->desk_fd, &q)) >= 0) {
+        (void)obey_lease(k); /* as of now */
+        answer(k, fd, &q);
+    }
+}
+
+static int keep(struct keeper *k)
+{
+    int code = run_check_lease(k->run);
+
+    if (code == 0)
+        code = hand_over(k);
+    if (code == 0)
+        run_listen(k->run);
+    while (code == 0 && !k->done) {
+        int64_t wake_ms = obey_lease(k);
+
+        obey_revoke(k);
+        sleep_until(k, wake_ms);
+    }
+    grants_listen(&k->run->grants, NULL, NULL);
+    give_back(k);
+    return code;
+}
+
+int run_keep(struct run *run)
+{
+    struct keeper k = { .run = run, .script = &run->keep->script };
+    int code;
+
+    script_label(k.script, k.name);
+    if (run->opts.on_loss == LOSS_NOTHING)
+        run->policy.grace_ms = 0;
+    code = run_wait(run);
+    if (run->grants.count == 0)
+        return code;
+    code = keep(&k);
+    if (k.desk_fd >= 0)
+        (void)close(k.desk_fd);
+    return code;
+}

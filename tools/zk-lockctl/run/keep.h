@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps locks for a shell, in a process of its own, until the shell ends or
+ * gives them back. */
+#ifndef RUN_KEEP_H
+#define RUN_KEEP_H
+
+#include "run/run.h"
+#include "run/script.h"
+
+struct keep {
+    struct script script;
+    int front_fd; /* a socket to the process in the foreground, see front.h */
+};
+
+/* For run_all(), of a run with `keep`: wait, let the front print the code for
+ * the shell, and keep the locks. The exit code. */
+int run_keep(struct run *run);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the shell for which a lock is held, signals it and what it has started,
+ * and speaks on its stderr. */
+#include "run/script.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/lockctl.h"
+#include "run/proc.h"
+#include "run/why.h"
+
+static int open_process(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static int send_signal(int fd, int sig)
+{
+    return (int)syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+}
+
+/* -- which shell ---------------------------------------------------------- */
+
+/* The mode of the link in /proc is how the descriptor was opened. */
+static bool is_read_by(const struct stat *pipe, int dir, const char *fd)
+{
+    struct stat link;
+    struct stat file;
+
+    return fstatat(dir, fd, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (link.st_mode & S_IRUSR) != 0 && fstatat(dir, fd, &file, 0) == 0 &&
+           file.st_dev == pipe->st_dev && file.st_ino == pipe->st_ino;
+}
+
+static bool reads(pid_t pid, const struct stat *pipe)
+{
+    char name[32];
+    struct dirent *entry;
+    bool found = false;
+    DIR *dir;
+
+    (void)snprintf(name, sizeof(name), "/proc/%d/fd", (int)pid);
+    dir = opendir(name);
+    while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
+        found = is_read_by(pipe, dirfd(dir), entry->d_name);
+    if (dir != NULL)
+        (void)closedir(dir);
+    return found;
+}
+
+static bool stdout_is_pipe(struct stat *ret_out)
+{
+    return fstat(STDOUT_FILENO, ret_out) == 0 && S_ISFIFO(ret_out->st_mode);
+}
+
+static int nobody_reads(void)
+{
+    return lockctl_fail(EX_USAGE,
+                        "no shell above this process reads its output; use "
+                        "eval \"$(zk-lockctl hold LOCK)\", or --pid for the "
+                        "process that is to hold the lock");
+}
+
+/* In "$(zk-lockctl hold LOCK)" the shell reads our stdout, and may have forked
+ * another one between us. */
+static void find_reader(struct script *s)
+{
+    struct stat out;
+
+    s->pid = getppid();
+    s->reads = stdout_is_pipe(&out);
+    while (s->reads && s->pid > 0 && !reads(s->pid, &out))
+        s->pid = proc_parent(s->pid);
+}
+
+int script_find(struct script *s, pid_t pid)
+{
+    *s = (struct script){ .pid = pid };
+    if (pid == 0)
+        find_reader(s);
+    if (s->pid <= 0)
+        return nobody_reads();
+    s->fd = open_process(s->pid);
+    if (s->fd < 0)
+        return lockctl_fail(EX_USAGE,
+                            "there is no process %d to hold the lock: %s",
+                            (int)s->pid, strerror(errno));
+    /* While it is above us, nobody else has its number. */
+    return pid != 0 || proc_is_below(getpid(), s->pid) ? 0 : nobody_reads();
+}
+
+int script_check(const struct script *s)
+{
+    struct stat out;
+
+    return !s->reads || (stdout_is_pipe(&out) && reads(s->pid, &out))
+               ? 0
+               : nobody_reads();
+}
+
+/* -- its name ------------------------------------------------------------- */
+
+static size_t read_file(pid_t pid, const char *what, char *text, size_t size)
+{
+    char name[48];
+    ssize_t n;
+    int fd;
+
+    text[0] = '\0';
+    (void)snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, size - 1);
+    (void)close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool is_shell(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len >= 2 && strcmp(name + len - 2, "sh") == 0;
+}
+
+/* The name of a process is that of a script with "#!", as "deploy.sh"; of
+ * "bash deploy.sh" it is "bash". Of the arguments only the name of a script is
+ * shown; others may be secret. */
+void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1])
+{
+    char name[64];
+    char words[512];
+    char text[ZKR_LABEL_MAX + 1];
+    const char *shown = name;
+    size_t size = read_file(s->pid, "cmdline", words, sizeof(words));
+    size_t first = strlen(words) + 1;
+
+    (void)read_file(s->pid, "comm", name, sizeof(name));
+    name[strcspn(name, "\n")] = '\0';
+    if (is_shell(name) && strcmp(base_name(words), name) == 0 && first < size &&
+        words[first] != '-' && words[first] != '\0')
+        shown = base_name(words + first);
+    (void)snprintf(text, sizeof(text), "%.100s (%d)", shown, (int)s->pid);
+    (void)why_fit(text, label);
+}
+
+/* -- signals -------------------------------------------------------------- */
+
+struct below {
+    int *fds;
+    size_t count;
+};
+
+/* By a descriptor: a number may be another process's by the time of the
+ * signal. */
+static bool collect(pid_t pid, void *arg)
+{
+    struct below *below = arg;
+    int *more = realloc(below->fds, (below->count + 1) * sizeof(more[0]));
+    int fd;
+
+    if (more == NULL)
+        return false;
+    below->fds = more;
+    fd = pid == getpid() ? -1 : open_process(pid);
+    if (fd >= 0)
+        below->fds[below->count++] = fd;
+    return true;
+}
+
+/* The shell is first: it must not see the end of a command, and go on to the
+ * next. A stopped process cannot act on TERM. */
+void script_signal_all(const struct script *s, int sig)
+{
+    struct below below = { 0 };
+
+    (void)proc_each_below(s->pid, collect, &below);
+    (void)send_signal(s->fd, sig);
+    (void)send_signal(s->fd, SIGCONT);
+    for (size_t i = 0; i < below.count; i++) {
+        (void)send_signal(below.fds[i], sig);
+        (void)send_signal(below.fds[i], SIGCONT);
+        (void)close(below.fds[i]);
+    }
+    free(below.fds);
+}
+
+/* -- its output ----------------------------------------------------------- */
+
+/* A regular file keeps nobody waiting, and has a place where we write next. */
+static bool is_file(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void replace(int fd, int by)
+{
+    (void)dup3(by, fd, O_CLOEXEC);
+}
+
+void script_silence(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (!is_file(STDERR_FILENO))
+        replace(STDERR_FILENO, null);
+    (void)close(null);
+}
+
+void script_let_go(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    replace(STDIN_FILENO, null);
+    replace(STDOUT_FILENO, null);
+    (void)close(null);
+    script_silence();
+}
+
+void script_speak(const struct script *s)
+{
+    char name[32];
+    int fd;
+
+    if (is_file(STDERR_FILENO))
+        return;
+    (void)snprintf(name, sizeof(name), "/proc/%d/fd/2", (int)s->pid);
+    /* A reader of a pipe may be slow. */
+    fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    replace(STDERR_FILENO, fd);
+    (void)close(fd);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shell for which a lock is held: a process that ran before us, and that
+ * the lock must not outlive. */
+#ifndef RUN_SCRIPT_H
+#define RUN_SCRIPT_H
+
+#include <stdbool.h>
+
+#include <sys/types.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+struct script {
+    pid_t pid;
+    int fd;     /* a pidfd, which is readable when it has ended */
+    bool reads; /* it was found as the reader of our stdout */
+};
+
+/* The process with that number; 0: the shell above us that reads our stdout,
+ * or our parent when stdout is no pipe. 0, or an exit code after an error was
+ * said. */
+int script_find(struct script *s, pid_t pid);
+/* Looks again, as a shell that starts a pipeline has its pipes for a while. 0,
+ * or an exit code after an error was said. */
+int script_check(const struct script *s);
+
+/* What others are shown: "deploy.sh (4711)". */
+void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1]);
+
+/* To it and all that it has started, but not to us. */
+void script_signal_all(const struct script *s, int sig);
+
+/* From now on nothing of ours keeps a reader of its output waiting, or a
+ * terminal open. */
+void script_let_go(void);
+/* Speak where it speaks, until script_silence(). Before it is sent a signal,
+ * because there is no way to its stderr afterwards. */
+void script_speak(const struct script *s);
+void script_silence(void);
+
+#endif

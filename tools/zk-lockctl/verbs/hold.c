@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hold: keeps locks for the shell that evaluates what it prints. */
+#include "verbs/verbs.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "run/ask_holds.h"
+#include "run/front.h"
+#include "run/options.h"
+
+static const struct option long_options[] = {
+    { "shared", no_argument, NULL, 's' },
+    { "exclusive", no_argument, NULL, 'x' },
+    { "slots", required_argument, NULL, OPTION_SLOTS },
+    { "and", required_argument, NULL, OPTION_AND },
+    { "nonblock", no_argument, NULL, 'n' },
+    { "wait", required_argument, NULL, 'w' },
+    { "conflict-exit-code", required_argument, NULL, 'E' },
+    { "why", required_argument, NULL, OPTION_WHY },
+    { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },
+    { "anyway", no_argument, NULL, OPTION_ANYWAY },
+    { "on-loss", required_argument, NULL, OPTION_ON_LOSS },
+    { "on-revoke", required_argument, NULL, OPTION_ON_REVOKE },
+    { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },
+    { "session-timeout", required_argument, NULL, OPTION_SESSION_TIMEOUT },
+    { "pid", required_argument, NULL, OPTION_PID },
+    { "check", no_argument, NULL, OPTION_CHECK },
+    { NULL, 0, NULL, 0 },
+};
+
+static int take_locks(struct run_opts *opts, int argc, char **argv)
+{
+    int code = run_parse_locks(opts, &argc, &argv);
+
+    if (code == 0 && argc > 0)
+        return lockctl_fail(EX_USAGE,
+                            "%s: hold takes no command; zk-lockctl run does",
+                            argv[0]);
+    return code;
+}
+
+static int check(const struct lockctl *ctl, int argc, char **argv)
+{
+    struct question q = { .what = ASKED_CHECK };
+
+    if (argc > 1)
+        return lockctl_fail(EX_USAGE, "more than one lock; see --help");
+    if (argc == 1 && !lockctl_parse_path(argv[0], q.path, sizeof(q.path)))
+        return EX_USAGE;
+    return ask_holds(ctl, &q);
+}
+
+static int keep(struct run *r)
+{
+    return run_all(r, run_keep);
+}
+
+static int start(struct run *r, struct keep *k, int argc, char **argv)
+{
+    int code = take_locks(&r->opts, argc, argv);
+
+    if (code == 0)
+        code = script_find(&k->script, r->opts.script_pid);
+    if (code != 0)
+        return code;
+    if (r->opts.wanted.label == NULL) {
+        script_label(&k->script, r->opts.label);
+        r->opts.wanted.label = r->opts.label;
+    }
+    return front_fork(r, k, keep);
+}
+
+/* A brace is open until all is printed: so the shell does not go on without the
+ * lock when this process is killed. */
+static int print_code(struct run *r, int argc, char **argv)
+{
+    struct keep k;
+    int code;
+
+    (void)puts("{");
+    (void)fflush(stdout);
+    code = start(r, &k, argc, argv);
+    if (code != 0 && r->keep == NULL)
+        (void)printf("(exit %d);\n}\n", code);
+    return code;
+}
+
+static int hold(struct lockctl *ctl, int argc, char **argv)
+{
+    static const struct run_verb about = { &verb_hold, CLAIM_MUTEX,
+                                           "+sxnw:E:", long_options };
+    struct run r = { .ctl = ctl };
+    int code = run_parse_options(ctl, &about, argc, argv, &r.opts);
+
+    argc -= optind;
+    argv += optind;
+    if (code == 0 && r.opts.check)
+        return check(ctl, argc, argv);
+    if (isatty(STDOUT_FILENO))
+        return code != 0
+                   ? code
+                   : lockctl_fail(EX_USAGE, "the output is for a shell, which "
+                                            "holds the lock then: "
+                                            "eval \"$(zk-lockctl hold LOCK)\"");
+    if (code == 0)
+        return print_code(&r, argc, argv);
+    (void)printf("(exit %d);\n", code);
+    return code;
+}
+
+const struct verb verb_hold = {
+    .name = "hold",
+    .usage = "[OPTION]... LOCK [--and LOCK]...",
+    .summary = "Hold a lock in a shell: eval \"$(zk-lockctl hold LOCK)\"",
+    .help =
+        "  -s, --shared             the lock is a read/write lock: for "
+        "reading\n"
+        "  -x, --exclusive          the lock is a read/write lock: for "
+        "writing\n"
+        "                           (without either: a mutex)\n"
+        "      --slots N            the lock is a semaphore: one of N slots\n"
+        "      --and LOCK           this lock, too: all are held, or none\n"
+        "  -n, --nonblock           do not wait\n"
+        "  -w, --wait DURATION      wait so long (500ms, 10s, 2m, 1h)\n"
+        "  -E, --conflict-exit-code CODE\n"
+        "                           when not acquired (75)\n"
+        "      --why TEXT           shown to others (the name of the shell or "
+        "script)\n"
+        "      --max-hold DURATION  give it back so long after the grant\n"
+        "      --anyway             take the lock also where another recipe is "
+        "in use\n"
+        "      --on-loss WHAT       to the shell and what it has started, when "
+        "the lock\n"
+        "                           is lost: term, kill (after the grace), "
+        "nothing\n"
+        "                           (term)\n"
+        "      --on-revoke WHAT     when somebody asks for the lock: ignore "
+        "or\n"
+        "                           term (ignore)\n"
+        "      --kill-grace DURATION\n"
+        "                           between TERM and the end of the lease (the "
+        "smaller\n"
+        "                           of 5s and a tenth of the session timeout)\n"
+        "      --session-timeout DURATION\n"
+        "                           to ask of the servers (10s)\n"
+        "      --pid PID            the process that holds it (the shell that "
+        "reads\n"
+        "                           the output)\n"
+        "      --check              is it still held? 0, or 79\n"
+        "\n"
+        "The lock is given back by zk-lockctl release, and when the shell "
+        "ends. See\n"
+        "zk-lockctl(1).\n",
+    .run = hold,
+};
