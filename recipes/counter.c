@@ -129,9 +129,9 @@ static int parse(const zkr_counter *c, const struct zkr_reply *reply,
                      noun, c->path, reply->len, c->size);
 }
 
-/* The server's version is a number of 32 bits that wraps. The next write cannot
- * expect one below zero: -1 means any version in the protocol, and the client
- * library refuses lower ones. */
+/* The server's version is a number of 32 bits that wraps. A write that expects
+ * -1 expects nothing, in the protocol: so a counter ends with the last version
+ * above zero, long before one would be lost. */
 static int take_version(const zkr_counter *c, int32_t version,
                         int32_t *ret_version)
 {
@@ -233,8 +233,8 @@ static int go_round_caught_up(struct change *ch)
 
     if (!is_by_the_number(rc) || ch->caught_up)
         return rc;
-    rc = zkr__session_ask(ch->counter->session, ZKR__SYNC("/"), NULL,
-                          ch->until.deadline, NULL);
+    rc = zkr__session_catch_up(ch->counter->session, noun, ch->counter->path,
+                               ch->until.deadline);
     if (rc != ZKR_OK)
         return rc;
     ch->caught_up = true;

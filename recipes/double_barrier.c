@@ -481,8 +481,8 @@ static int leave(struct leaving *l)
 {
     const zkr_double_barrier *m = l->member;
     /* a member that has entered through another server is to be seen, too */
-    int rc = zkr__session_ask(m->session, ZKR__SYNC("/"), NULL,
-                              l->until.deadline, NULL);
+    int rc =
+        zkr__session_catch_up(m->session, noun, m->path, l->until.deadline);
 
     while (rc == ZKR_OK)
         rc = look_and_step(l);

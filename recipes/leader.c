@@ -326,6 +326,17 @@ bool zkr_leader_is_leader(const zkr_leader *l)
     return leads;
 }
 
+/* Names the one before us. */
+static int fail_wait_locked(const zkr_leader *l, int rc,
+                            const char *what) ZKR__LOCKED
+{
+    char text[ZKR__HINDRANCE_MAX];
+
+    zkr__claim_hindrance_locked(l->claim, text);
+    return zkr__fail(rc, "%s '%s': %s%s", recipe.noun, l->lock->path, what,
+                     text);
+}
+
 static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
 {
     struct zkr_session *s = l->lock->session;
@@ -347,13 +358,11 @@ static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
                              recipe.noun, path);
         if (timeout_ms == 0 &&
             zkr__claim_in_state(l->claim, ZKR__CLAIM_WAITING))
-            return zkr__fail(ZKR_EBUSY, "%s '%s': others come first",
-                             recipe.noun, path);
+            return fail_wait_locked(l, ZKR_EBUSY, "others come first");
         if (!in_time)
-            return zkr__fail(timeout_ms == 0 ? ZKR_ZOPERATIONTIMEOUT
-                                             : ZKR_ETIMEDOUT,
-                             "%s '%s': deadline passed while %s", recipe.noun,
-                             path, zkr__sm_name(&l->claim->sm));
+            return fail_wait_locked(
+                l, timeout_ms == 0 ? ZKR_ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT,
+                "deadline passed");
         in_time = zkr__cond_wait(&l->changed, &s->lock, deadline);
     }
 }

@@ -64,13 +64,18 @@ static void created_locked(struct zkr__claim *c) ZKR__LOCKED
 }
 
 /* Foreign children count as ahead: for Curator they take a permit, too. Returns
- * SIZE_MAX when our own node is not there. */
+ * SIZE_MAX when our own node is not there. The oldest of them is one of those
+ * whose permit must come back. */
 static size_t count_ahead(const struct zkr__claim *c,
-                          const struct zkr__zk_reply *list)
+                          const struct zkr__zk_reply *list,
+                          const char **ret_oldest)
 {
     const char *own = zkr__path_name(c->node.path);
+    int64_t lowest = INT64_MAX;
     bool is_there = false;
     size_t ahead = 0;
+
+    *ret_oldest = "";
 
     for (size_t i = 0; i < list->name_count; i++) {
         int64_t seq = INT64_MIN;
@@ -81,6 +86,10 @@ static size_t count_ahead(const struct zkr__claim *c,
         }
         (void)zkr__node_name_parse(list->names[i], c->recipe->markers, &seq);
         ahead += seq <= c->place.seq;
+        if (seq < lowest) {
+            lowest = seq;
+            *ret_oldest = list->names[i];
+        }
     }
     return is_there ? ahead : SIZE_MAX;
 }
@@ -88,7 +97,8 @@ static size_t count_ahead(const struct zkr__claim *c,
 static void listed_locked(struct zkr__claim *c,
                           const struct zkr__zk_reply *list) ZKR__LOCKED
 {
-    size_t ahead = count_ahead(c, list);
+    const char *oldest;
+    size_t ahead = count_ahead(c, list, &oldest);
 
     zkr__session_assert_locked(c->session);
     if (ahead != SIZE_MAX && ahead >= c->lock->limit &&
@@ -105,7 +115,9 @@ static void listed_locked(struct zkr__claim *c,
     else if (ahead < c->lock->limit)
         zkr__claim_turn_locked(c, "a permit is free");
     else
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "all permits are taken");
+        zkr__claim_give_up_locked(c, ZKR_EBUSY,
+                                  "all permits are taken, the first by '%.80s'",
+                                  oldest);
 }
 
 #define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)

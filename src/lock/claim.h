@@ -195,6 +195,12 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
 /* The same, because its deadline has passed. */
 void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
 
+/* Writes what the claim waits for, to follow on "deadline passed": ", waiting
+ * for 'NODE' (session 0x1, host 'a')", or " while ENROLLING". */
+#define ZKR__HINDRANCE_MAX 256
+void zkr__claim_hindrance_locked(const struct zkr__claim *c,
+                                 char text[ZKR__HINDRANCE_MAX]) ZKR__LOCKED;
+
 /* Called when the session is over: decides every claim that is not decided. The
  * connector ends the claims when it has closed the handle. */
 void zkr__claims_fail_locked(struct zkr_session *s, int rc,

@@ -117,44 +117,52 @@ static const char *silence(const struct zkr_session *s, char text[SILENCE_MAX])
     return text;
 }
 
-static void time_out_behind_locked(struct zkr__claim *c, int rc,
-                                   const struct zkr__claim *w) ZKR__LOCKED
+static void wait_locked(const struct zkr__claim *w,
+                        char text[ZKR__HINDRANCE_MAX]) ZKR__LOCKED
 {
-    char text[ZKR__RIVAL_MAX];
+    char rival[ZKR__RIVAL_MAX];
 
     if (w->wait.watch->children) {
-        zkr__claim_give_up_locked(
-            c, rc, "deadline passed, waiting for one of %" PRIu32 " in '%s'",
-            w->lock->limit, w->lock->dir);
+        (void)snprintf(text, ZKR__HINDRANCE_MAX,
+                       ", waiting for one of %" PRIu32 " in '%.150s'",
+                       w->lock->limit, w->lock->dir);
         return;
     }
-    zkr__rival_describe(w->wait.rival, text);
-    zkr__claim_give_up_locked(c, rc, "deadline passed, waiting for '%s'%s",
-                              zkr__path_name(w->wait.watch->path), text);
+    zkr__rival_describe(w->wait.rival, rival);
+    (void)snprintf(text, ZKR__HINDRANCE_MAX, ", waiting for '%.80s'%s",
+                   zkr__path_name(w->wait.watch->path), rival);
+}
+
+void zkr__claim_hindrance_locked(const struct zkr__claim *c,
+                                 char text[ZKR__HINDRANCE_MAX])
+{
+    const struct zkr_session *s = c->session;
+    const struct zkr__claim *w = on_its_way(c);
+    char silent[SILENCE_MAX];
+
+    if (!zkr__session_connected(s))
+        (void)snprintf(text, ZKR__HINDRANCE_MAX, " without a connection; %s",
+                       silence(s, silent));
+    else if (w->sm.state == ZKR__CLAIM_HELD)
+        (void)strcpy(text, ", waiting for another thread");
+    else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
+             w->wait.watch != NULL)
+        wait_locked(w, text);
+    else if (w->place.behind && zkr__line_ahead_locked(w) != NULL)
+        (void)snprintf(text, ZKR__HINDRANCE_MAX,
+                       ", waiting for '%.80s' of this session",
+                       zkr__path_name(zkr__line_ahead_locked(w)->node.path));
+    else
+        (void)snprintf(text, ZKR__HINDRANCE_MAX, " while %s; %s",
+                       zkr__sm_name(&w->sm), silence(s, silent));
 }
 
 void zkr__claim_time_out_locked(struct zkr__claim *c)
 {
-    struct zkr_session *s = c->session;
-    const struct zkr__claim *w = on_its_way(c);
-    int rc = c->intent != ZKR__WAIT ? ZKR_ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT;
-    char text[SILENCE_MAX];
+    char text[ZKR__HINDRANCE_MAX];
 
-    if (!zkr__session_connected(s))
-        zkr__claim_give_up_locked(c, rc,
-                                  "deadline passed without a connection; %s",
-                                  silence(s, text));
-    else if (w->sm.state == ZKR__CLAIM_HELD)
-        zkr__claim_give_up_locked(
-            c, rc, "deadline passed, waiting for another thread");
-    else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
-             w->wait.watch != NULL)
-        time_out_behind_locked(c, rc, w);
-    else if (w->place.behind && zkr__line_ahead_locked(w) != NULL)
-        zkr__claim_give_up_locked(
-            c, rc, "deadline passed, waiting for '%s' of this session",
-            zkr__path_name(zkr__line_ahead_locked(w)->node.path));
-    else
-        zkr__claim_give_up_locked(c, rc, "deadline passed while %s; %s",
-                                  zkr__sm_name(&w->sm), silence(s, text));
+    zkr__claim_hindrance_locked(c, text);
+    zkr__claim_give_up_locked(
+        c, c->intent != ZKR__WAIT ? ZKR_ZOPERATIONTIMEOUT : ZKR_ETIMEDOUT,
+        "deadline passed%s", text);
 }

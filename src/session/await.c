@@ -92,7 +92,7 @@ int zkr__await(const struct zkr__await *await, struct zkr_session *s,
                const char *path, void *user, const struct zkr__patience *until)
 {
     struct awaiting *a;
-    int rc = zkr__session_ask(s, ZKR__SYNC("/"), NULL, until->deadline, NULL);
+    int rc = zkr__session_catch_up(s, await->noun, path, until->deadline);
 
     if (rc != ZKR_OK)
         return rc;

@@ -2,6 +2,7 @@
 /* The session as a client: the program's own reads and writes. */
 #include <zkrecipes/client.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,20 @@ int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
         q->reply = NULL;
     }
     zkr__errand_unref(&q->errand);
+    return rc;
+}
+
+int zkr__session_catch_up(struct zkr_session *s, const char *noun,
+                          const char *path, int64_t deadline)
+{
+    char detail[ZKR__DETAIL_MAX];
+    int rc = zkr__session_ask(s, ZKR__SYNC("/"), NULL, deadline, NULL);
+
+    if (rc == ZKR_OK)
+        return ZKR_OK;
+    (void)snprintf(detail, sizeof(detail), "%s '%.150s': %.300s", noun, path,
+                   zkr_error_detail());
+    zkr__error_set_detail(detail);
     return rc;
 }
 

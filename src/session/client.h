@@ -12,4 +12,9 @@ int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t deadline,
                      struct zkr_reply **ret_reply);
 
+/* A sync for the node at `path`, before a read that must not be out of date.
+ * Its errors name `noun` and `path`. */
+int zkr__session_catch_up(struct zkr_session *s, const char *noun,
+                          const char *path, int64_t deadline);
+
 #endif

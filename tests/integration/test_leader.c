@@ -191,7 +191,10 @@ static void one_leads_and_the_next_one_when_it_has_left(void **state)
     assert_int_equal(first, token_of(&a));
     queues(&b, 2);
     assert_int_equal(zkr_leader_wait(b.leader, 0), ZKR_EBUSY);
+    assert_non_null(strstr(zkr_error_detail(), "others come first"));
     assert_int_equal(zkr_leader_wait(b.leader, 50), ZKR_ETIMEDOUT);
+    /* it said nobody's name */
+    assert_non_null(strstr(zkr_error_detail(), "waiting for '_c_"));
     assert_false(is_leader(&b));
     ok(zkr_leader_leave(a.leader));
     assert_false(is_leader(&a));

@@ -105,6 +105,8 @@ static void as_many_as_the_limit_hold_at_once(void **state)
         wait_children(leases, 3);
         wait_children(locks, 0);
         assert_int_equal(zkr_semaphore_acquire(other, 0, &g), ZKR_EBUSY);
+        assert_non_null(strstr(zkr_error_detail(),
+                               strrchr(zkr_grant_node(held[i]), '/') + 1));
         wait_children(leases, 3);
         release(held[i]);
         held[i] = take(other);
