@@ -63,7 +63,8 @@ extern "C" {
 /** The largest data of a node here, in bytes. */
 #define ZKR_DATA_MAX 1000000
 
-/** The version of a set or a delete that takes any. */
+/** The version of a set or a delete that takes any. Any other one is expected:
+ *  also those below it, which a node has after 2^31 writes. */
 #define ZKR_ANY_VERSION (-1)
 
 /* -- reads ----------------------------------------------------------------- */

@@ -57,7 +57,7 @@ extern "C" {
     X(ZKR_ENOTZK,     -1018, "connected, but no answer as from ZooKeeper")     \
     X(ZKR_EUNREACHABLE, -1019, "no server answered before the deadline")       \
     X(ZKR_ENOCHROOT,  -1020, "the chroot does not exist")                      \
-    X(ZKR_EEXHAUSTED, -1021, "the sequence numbers of the lock are used up")   \
+    X(ZKR_EEXHAUSTED, -1021, "the numbers of the lock or node are used up")   \
     X(ZKR_EPROTO,     -1022, "a server sent what no server should")            \
     X(ZKR_ESYSTEM,    -1023, "the operating system refused a resource")        \
     X(ZKR_EOVERFLOW,  -1024, "a number would pass its limit")                   \

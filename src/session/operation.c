@@ -93,9 +93,6 @@ static int check(const struct zkr_session *s,
     if (asked->data_len > ZKR_DATA_MAX)
         return zkr__fail(ZKR_ETOOLONG, "%s '%.300s': %zu bytes, at most %d",
                          verb, asked->path, asked->data_len, ZKR_DATA_MAX);
-    if (asked->version < ZKR_ANY_VERSION)
-        return zkr__fail(ZKR_EINVAL, "%s '%.300s': version is %d", verb,
-                         asked->path, (int)asked->version);
     return ZKR_OK;
 }
 

@@ -195,7 +195,6 @@ static void what_cannot_be_asked_for_is_refused_at_once(void **state)
     assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_EINVAL);
     assert_int_equal(zkr_txn_check(NULL, "/a", 0), ZKR_EINVAL);
     assert_int_equal(zkr_txn_check(t, "a", 0), ZKR_EPATH);
-    assert_int_equal(zkr_txn_check(t, "/a", -2), ZKR_EINVAL);
     assert_int_equal(zkr_txn_set(t, "/a", NULL, 1, 0), ZKR_EINVAL);
     opts.mode = ZKR_CREATE_CONTAINER;
     assert_int_equal(zkr_txn_create(t, "/a", "", 0, &opts), ZKR_EINVAL);
