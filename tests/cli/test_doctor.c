@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <jansson.h>
+#include <signal.h>
 #include <zookeeper/zookeeper.h>
 
 #include "cli.h"
@@ -102,6 +103,48 @@ static void assert_does_not_find(const char *check)
     (void)DOCTOR("-q");
     if (strstr(cli_said(&cli), check) != NULL)
         fail_msg("%s: %s", check, cli_said(&cli));
+}
+
+/* --- who is there --- */
+
+/* Of a permit there was no word. */
+static void a_holder_whose_client_is_gone_is_found(void **state)
+{
+    static const struct {
+        const char *option;
+        const char *below;
+        const char *before;
+        const char *what;
+    } cases[] = {
+        { "--slots=1", "leases", "leases/",
+          "has a permit, and its client is connected" },
+        { "-v", "", "", "holds it, and its client is connected to no server" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cli holder;
+        char node[256];
+        char *name;
+
+        cli_start(
+            &holder, LOCKCTL,
+            (const char *const[]){ "run", "--servers", server_hosts(the_server),
+                                   "--session-timeout", "60s", cases[i].option,
+                                   lock_path(), COMMAND, "signals", NULL });
+        cli_wait_said(&holder, "ready\n");
+        assert_does_not_find("absent-holder");
+        assert_int_equal(kill(holder.pid, SIGKILL), 0);
+        assert_int_equal(cli_end(&holder), 128 + SIGKILL);
+        name = nth_child(cases[i].below[0] == '\0' ? lock_path()
+                                                   : node_path(cases[i].below),
+                         0);
+        (void)snprintf(node, sizeof(node), "%s%s", cases[i].before, name);
+        free(name);
+        assert_finds("absent-holder", node, cases[i].what,
+                     "zk-lockctl break --token ");
+        assert_int_equal(admin_delete_tree(admin, lock_path()), ZOK);
+    }
 }
 
 /* --- what is well --- */
@@ -420,6 +463,7 @@ static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        TEST(a_holder_whose_client_is_gone_is_found),
         TEST(a_queue_of_ours_is_well),
         TEST(a_busy_lock_is_well),
         TEST(a_waiter_that_watches_nobody_is_found),

@@ -99,7 +99,7 @@ static void watches_of_this_lock_are_read_from_wchp(void **state)
     assert_null(servers_watched(s, 3, 0));
     assert_null(servers_watched(s, 4, 0));
     assert_null(servers_watched(s, -1, 0));
-    assert_true(servers_know_watches(s));
+    assert_true(servers_know_all(s, SERVERS_WCHP));
 }
 
 /* The answers of a server that lies, or of another program that listens

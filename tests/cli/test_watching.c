@@ -245,6 +245,7 @@ static double cpu_s(void)
 static void a_long_queue_costs_little(void **state)
 {
     const struct doctor_opts opts = { .older_ms = 0 };
+    static const char client[] = " /h:1[1](queued=0,sid=0x7,to=1000)\n";
     struct findings findings = { .count = 0 };
     struct scan scan = { .locks = &lock, .count = 1 };
     int64_t *sessions = calloc(MANY, sizeof(*sessions));
@@ -262,6 +263,8 @@ static void a_long_queue_costs_little(void **state)
     queue(sessions, MANY);
     began = cpu_s();
     hear("", text);
+    assert_true(
+        servers_read(servers, SERVERS_CONS, "zk1", client, strlen(client)));
     doctor_examine(&scan, servers, &opts, &findings);
     assert_false(findings.failed);
     assert_int_equal(findings.count, 0);

@@ -424,6 +424,31 @@ static void check_permits(struct findings *f, const struct lock *lock,
                       : command("show", lock));
 }
 
+/* --- who is there --- */
+
+/* It has died, or cannot reach the servers. */
+static void check_clients(struct findings *f, const struct lock *lock,
+                          const struct servers *servers)
+{
+    char who[WHO_MAX];
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (!c->node->holds || c->node->session_id == 0 ||
+            servers_client(servers, c->node->session_id) != NULL)
+            continue;
+        add(f, "absent-holder", lock, c,
+            text("%s %s, and its client is connected to no server; %zu waiting",
+                 contender_who(c, who),
+                 contender_is_lease(c->node) ? "has a permit" : "holds it",
+                 lock->waiters),
+            breaking("its node goes when its session has timed out; where "
+                     "that is too long, see that the program is dead, then",
+                     lock, c));
+    }
+}
+
 /* --- who watches whom --- */
 
 static void check_deaf(struct findings *f, const struct watching *w)
@@ -503,7 +528,9 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
         check_acl(f, lock);
         if (opts->empty)
             check_empty(f, lock);
-        if (servers != NULL && servers_know_watches(servers))
+        if (servers != NULL && servers_know_all(servers, SERVERS_CONS))
+            check_clients(f, lock, servers);
+        if (servers != NULL && servers_know_all(servers, SERVERS_WCHP))
             check_watches(f, lock, servers);
     }
 }

@@ -28,8 +28,8 @@ struct doctor_opts {
     bool empty;       /* directories that have lost their last child */
 };
 
-/* All findings in a scan; `servers` were asked for the watches on all nodes,
- * NULL: they were not. */
+/* All findings in a scan; `servers` were asked for all clients and the
+ * watches on all nodes; NULL: they were not. */
 void doctor_examine(const struct scan *scan, const struct servers *servers,
                     const struct doctor_opts *opts, struct findings *findings);
 /* The deadlocks among them. */

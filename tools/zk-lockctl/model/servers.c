@@ -39,7 +39,7 @@ struct servers {
     struct watch *watches;
     size_t watch_count;
     bool any_dump;
-    bool all_wchp;
+    unsigned all; /* words that every server has answered */
 };
 
 /* --- reading an answer --- */
@@ -223,7 +223,7 @@ struct servers *servers_new(const char *directory)
 
     if (s == NULL)
         return NULL;
-    s->all_wchp = true;
+    s->all = SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP;
     s->directory = malloc(size);
     if (s->directory == NULL) {
         free(s);
@@ -285,9 +285,9 @@ const char *servers_watched(const struct servers *s, int64_t session_id,
                : NULL;
 }
 
-bool servers_know_watches(const struct servers *s)
+bool servers_know_all(const struct servers *s, unsigned word)
 {
-    return s->all_wchp;
+    return (s->all & word) != 0;
 }
 
 /* --- asking --- */
@@ -469,8 +469,7 @@ static bool take(struct servers *s, struct asking *a, struct notes *notes)
                   a->name);
     if (a->refused != 0)
         note_refused(notes, a);
-    if (!a->reached || (a->refused & SERVERS_WCHP) != 0)
-        s->all_wchp = false;
+    s->all &= a->reached ? ~a->refused : 0;
     return done;
 }
 
@@ -534,8 +533,7 @@ static struct servers *ask_hosts(const struct lockctl *ctl, unsigned asked,
         servers_free(s);
         return NULL;
     }
-    if (n == 0 || (asked & SERVERS_WCHP) == 0)
-        s->all_wchp = false;
+    s->all &= n == 0 ? 0 : asked;
     return s;
 }
 

@@ -48,8 +48,8 @@ enum answer servers_session_lives(const struct servers *servers,
  * more. */
 const char *servers_watched(const struct servers *servers, int64_t session_id,
                             size_t n);
-/* Tells whether these are all watches: every server has answered. */
-bool servers_know_watches(const struct servers *servers);
+/* Tells whether every server has answered that word. */
+bool servers_know_all(const struct servers *servers, unsigned word);
 
 /* For tests: one answer to a word, as if a server had given it. Any bytes. */
 struct servers *servers_new(const char *directory);

@@ -210,7 +210,7 @@ enum answer watching_wakes(const struct watching *w, const struct contender *c)
         return ANSWER_UNKNOWN;
     if (is_woken(w, c))
         return ANSWER_YES;
-    return servers_know_watches(w->servers) && !waits_for_hidden(w, c)
+    return servers_know_all(w->servers, SERVERS_WCHP) && !waits_for_hidden(w, c)
                ? ANSWER_NO
                : ANSWER_UNKNOWN;
 }

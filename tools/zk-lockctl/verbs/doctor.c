@@ -61,7 +61,8 @@ static int examine(struct lockctl *ctl, const struct order *order,
     bool done = true;
 
     if (order->ask) {
-        servers = servers_ask(ctl, SERVERS_WCHP, "", &look->scan.notes);
+        servers = servers_ask(ctl, SERVERS_CONS | SERVERS_WCHP, "",
+                              &look->scan.notes);
         done = servers != NULL;
     }
     if (done)
@@ -245,7 +246,8 @@ const struct verb verb_doctor = {
         "                      older is a finding; 0: none is (24h)\n"
         "  --confirm DURATION  look twice, so far apart; only what was there\n"
         "                      both times counts (1s)\n"
-        "  --no-4lw            do not ask the servers who watches what\n"
+        "  --no-4lw            do not ask the servers who is there, and\n"
+        "                      who watches what\n"
         "  --acl               also directories that everybody may change\n"
         "  --empty             also empty directories that stay: looks again\n"
         "                      after 125s, when containers are gone\n"
@@ -253,8 +255,9 @@ const struct verb verb_doctor = {
         "  --limit N           look at no more than N locks (10000)\n"
         "  --within DURATION   search no longer than that (60s)\n"
         "\n"
-        "One line for each finding: deaf-waiter, herd, persistent-contender,\n"
-        "foreign-child, mixed-recipes, sequence-headroom, old-holder,\n"
-        "no-permit, deadlock, open-acl, empty-directory.\n",
+        "One line for each finding: absent-holder, deaf-waiter, herd,\n"
+        "persistent-contender, foreign-child, mixed-recipes,\n"
+        "sequence-headroom, old-holder, no-permit, deadlock, open-acl,\n"
+        "empty-directory.\n",
     .run = doctor,
 };
