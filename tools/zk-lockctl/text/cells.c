@@ -111,3 +111,28 @@ const char *cell_blocker(const struct lock *lock, const struct contender *c,
     (void)snprintf(word, WORD_MAX, "pos %zu", c->node->waits_for);
     return word;
 }
+
+const char *cell_client(const struct told *told, const struct contender *c,
+                        char text[CLIENT_MAX])
+{
+    const struct client *client = told_client(told, c);
+
+    if (c->node->session_id == 0)
+        return "(no session)";
+    return client == NULL ? "?"
+                          : escape_string(client->address, text, CLIENT_MAX);
+}
+
+const char *cell_watch(const struct lock *lock, const struct told *told,
+                       const struct contender *c)
+{
+    static const char *const words[] = {
+        [ANSWER_UNKNOWN] = "?",
+        [ANSWER_NO] = "MISSING",
+        [ANSWER_YES] = "ok",
+    };
+    char blocker[WORD_MAX];
+
+    return cell_blocker(lock, c, blocker) == NULL ? NULL
+                                                  : words[told_wakes(told, c)];
+}

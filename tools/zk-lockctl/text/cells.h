@@ -5,7 +5,7 @@
 #define TEXT_CELLS_H
 
 #include "common/words.h"
-#include "model/scan.h"
+#include "model/told.h"
 
 /* "<=4m12s"; "?" for a time below zero, which is not known. */
 const char *cell_at_most(int64_t ms, char word[WORD_MAX]);
@@ -33,5 +33,13 @@ const char *cell_since(const struct contender *c, char word[WORD_MAX]);
 /* "pos 3": the one that it waits for; "a permit". */
 const char *cell_blocker(const struct lock *lock, const struct contender *c,
                          char word[WORD_MAX]);
+
+/* "10.0.0.1:53368"; "?" when the servers do not tell. Escaped. */
+enum { CLIENT_MAX = 300 };
+const char *cell_client(const struct told *told, const struct contender *c,
+                        char text[CLIENT_MAX]);
+/* Whether a waiter will wake up: "ok", "MISSING", "?". */
+const char *cell_watch(const struct lock *lock, const struct told *told,
+                       const struct contender *c);
 
 #endif

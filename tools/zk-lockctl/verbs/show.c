@@ -10,9 +10,7 @@
 #include "common/clock.h"
 #include "common/escape.h"
 #include "common/plain.h"
-#include "model/scan.h"
-#include "model/servers.h"
-#include "model/watching.h"
+#include "model/told.h"
 #include "text/cells.h"
 #include "text/describe.h"
 #include "text/output.h"
@@ -27,18 +25,13 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-/* All that is shown: a lock, and the answers of the servers (NULL: not
- * asked). */
+/* All that is shown: a lock, and the answers of the servers. */
 struct view {
     struct lock lock;
     size_t shown; /* children, the first of the lock; of them */
     size_t queue; /* ... so many contend */
-    struct servers *servers;
-    struct watching watching;
+    struct told told;
     struct notes notes;
-    /* Tokens of waiters that were deaf a moment ago, too. */
-    int64_t *deaf;
-    size_t deaf_count;
 };
 
 static const struct column columns[] = {
@@ -61,42 +54,13 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
-/* The queue and its watches are not read in one moment, so a waiter is deaf
- * when it was so twice. */
-static enum answer watches(const struct view *v, const struct contender *c)
-{
-    enum answer answer = watching_wakes(&v->watching, c);
-
-    if (answer != ANSWER_NO)
-        return answer;
-    for (size_t i = 0; i < v->deaf_count; i++) {
-        if (v->deaf[i] == c->node->token)
-            return ANSWER_NO;
-    }
-    return ANSWER_UNKNOWN;
-}
-
-static enum answer lives(const struct view *v, const struct contender *c)
-{
-    return v->servers == NULL || c->node->session_id == 0
-               ? ANSWER_UNKNOWN
-               : servers_session_lives(v->servers, c->node->session_id);
-}
-
-static const struct client *client_of(const struct view *v,
-                                      const struct contender *c)
-{
-    return v->servers == NULL ? NULL
-                              : servers_client(v->servers, c->node->session_id);
-}
-
 /* --- the table --- */
 
 struct cells {
     char position[WORD_MAX];
     char owner[WHO_MAX];
     char label[ZKR_LABEL_MAX * 4 + 1];
-    char client[100];
+    char client[CLIENT_MAX];
     char session[WORD_MAX];
     char timeout[WORD_MAX];
     char since[WORD_MAX];
@@ -107,35 +71,15 @@ struct cells {
     char node[1200];
 };
 
-static void set_client(const struct view *v, const struct contender *c,
-                       struct cells *x, const char *cells[COLUMN_COUNT])
+static const char *cell_timeout(const struct view *v, const struct contender *c,
+                                char word[WORD_MAX])
 {
-    const struct client *client = client_of(v, c);
+    const struct client *client = told_client(&v->told, c);
 
-    cells[4] = c->node->session_id == 0 ? "(no session)" : "?";
-    cells[6] = "?";
     if (client == NULL)
-        return;
-    (void)escape_string(client->address, x->client, sizeof(x->client));
-    cells[4] = x->client;
-    (void)snprintf(x->timeout, sizeof(x->timeout), "%gs",
-                   (double)client->timeout_ms / 1000);
-    cells[6] = x->timeout;
-}
-
-static void set_queue(const struct view *v, const struct contender *c,
-                      struct cells *x, const char *cells[COLUMN_COUNT])
-{
-    static const char *const words[] = {
-        [ANSWER_UNKNOWN] = "?",
-        [ANSWER_NO] = "MISSING",
-        [ANSWER_YES] = "ok",
-    };
-
-    cells[7] = cell_since(c, x->since);
-    cells[8] = cell_blocker(&v->lock, c, x->blocker);
-    if (cells[8] != NULL)
-        cells[9] = words[watches(v, c)];
+        return "?";
+    (void)snprintf(word, WORD_MAX, "%gs", (double)client->timeout_ms / 1000);
+    return word;
 }
 
 static bool print_row(struct table *table, const void *of, size_t i)
@@ -154,9 +98,12 @@ static bool print_row(struct table *table, const void *of, size_t i)
     cells[1] = cell_state(&v->lock, c);
     cells[2] = contender_who(c, x.owner);
     cells[3] = x.label;
-    set_client(v, c, &x, cells);
+    cells[4] = cell_client(&v->told, c, x.client);
     cells[5] = cell_session(c, x.session);
-    set_queue(v, c, &x, cells);
+    cells[6] = cell_timeout(v, c, x.timeout);
+    cells[7] = cell_since(c, x.since);
+    cells[8] = cell_blocker(&v->lock, c, x.blocker);
+    cells[9] = cell_watch(&v->lock, &v->told, c);
     cells[10] = cell_token(c, x.token);
     cells[11] = cell_mode(c);
     cells[12] = dialect_name(c->dialect);
@@ -164,10 +111,10 @@ static bool print_row(struct table *table, const void *of, size_t i)
     cells[14] = p->error == ZKR_OK ? word_time(p->since_ms, x.queued) : "?";
     cells[15] = x.node;
     return table_row(table, cells,
-                     is_foreign                   ? STYLE_DIM
-                     : p->holds                   ? STYLE_GOOD
-                     : watches(v, c) == ANSWER_NO ? STYLE_BAD
-                                                  : STYLE_PLAIN);
+                     is_foreign                             ? STYLE_DIM
+                     : p->holds                             ? STYLE_GOOD
+                     : told_wakes(&v->told, c) == ANSWER_NO ? STYLE_BAD
+                                                            : STYLE_PLAIN);
 }
 
 static void print_title(const struct view *v)
@@ -215,7 +162,7 @@ static json_t *json_answer(enum answer answer)
 static json_t *describe(const struct view *v, const struct contender *c)
 {
     json_t *all = describe_contender(&v->lock, c);
-    const struct client *client = client_of(v, c);
+    const struct client *client = told_client(&v->told, c);
 
     if (all == NULL)
         return NULL;
@@ -230,10 +177,12 @@ static json_t *describe(const struct view *v, const struct contender *c)
     (void)json_object_set_new(
         all, "session_timeout_ms",
         client == NULL ? json_null() : json_integer(client->timeout_ms));
-    (void)json_object_set_new(all, "session_alive", json_answer(lives(v, c)));
+    (void)json_object_set_new(all, "session_alive",
+                              json_answer(told_lives(&v->told, c)));
     (void)json_object_set_new(all, "watches",
-                              contender_waits(c) ? json_answer(watches(v, c))
-                                                 : json_null());
+                              contender_waits(c)
+                                  ? json_answer(told_wakes(&v->told, c))
+                                  : json_null());
     return all;
 }
 
@@ -276,7 +225,7 @@ static void note_deaf(struct view *v)
     for (size_t i = 0; i < v->queue; i++) {
         const struct contender *c = &v->lock.items[i];
 
-        if (contender_waits(c) && watches(v, c) == ANSWER_NO)
+        if (contender_waits(c) && told_wakes(&v->told, c) == ANSWER_NO)
             notes_add(
                 &v->notes,
                 "pos %zu watches nobody ahead of it: it will not wake up, "
@@ -366,6 +315,7 @@ static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
                 struct view *v)
 {
     struct lock *lock = &v->lock;
+    struct servers *servers;
     int code = scan_shown(ctl->session, path, limit, lock);
 
     if (code != 0)
@@ -375,48 +325,31 @@ static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
     lock->cut = v->shown < lock->listed || lock->cut;
     if (lock->total == 0 && lock->kind == KIND_NONE)
         note_data(ctl, v);
-    v->watching.lock = lock;
     if (!ask)
         return 0;
-    v->servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
-                             lock->path, &v->notes);
-    return v->servers != NULL &&
-                   watching_read(&v->watching, lock, v->servers, lock->path)
+    servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
+                          lock->path, &v->notes);
+    return servers != NULL && told_take(&v->told, lock, servers)
                ? 0
                : lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
 static void forget(struct view *v)
 {
-    watching_done(&v->watching);
-    servers_free(v->servers);
-    v->servers = NULL;
     lock_done(&v->lock);
     notes_done(&v->notes);
 }
 
-/* How many waiters are deaf; they are kept for the second look. */
-static size_t keep_deaf(struct view *v)
-{
-    v->deaf = calloc(v->lock.count + 1, sizeof(*v->deaf));
-    for (size_t i = 0; i < v->lock.count && v->deaf != NULL; i++) {
-        const struct contender *c = &v->lock.items[i];
-
-        if (contender_waits(c) && watching_wakes(&v->watching, c) == ANSWER_NO)
-            v->deaf[v->deaf_count++] = c->node->token;
-    }
-    return v->deaf_count;
-}
-
+/* Waiters that seem to be deaf are looked at again. */
 static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
                      bool ask)
 {
-    struct view v = { .servers = NULL };
+    struct view v = { .shown = 0 };
     int code = lockctl_connect(ctl);
 
     if (code == 0)
         code = look(ctl, path, limit, ask, &v);
-    if (code == 0 && keep_deaf(&v) > 0) {
+    if (code == 0 && v.told.deaf > 0) {
         forget(&v);
         clock_sleep_ms(200);
         code = look(ctl, path, limit, ask, &v);
@@ -424,7 +357,7 @@ static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
     if (code == 0)
         code = print(ctl, &v);
     forget(&v);
-    free(v.deaf);
+    told_done(&v.told);
     return code;
 }
 

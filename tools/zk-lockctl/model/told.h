@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the servers have told of the contenders of one lock: where they are
+ * connected from, whether their sessions live, and whether they will wake up.
+ * Pure. */
+#ifndef MODEL_TOLD_H
+#define MODEL_TOLD_H
+
+#include "model/scan.h"
+#include "model/servers.h"
+
+/* What a waiter, known by its token, will do when its turn comes. */
+struct wake {
+    int64_t token;
+    enum answer answer; /* by the last look, */
+    bool was_deaf;      /* ... and by the one before: no */
+};
+
+struct told {
+    struct servers *servers; /* NULL: not asked */
+    struct wake *wakes;      /* of all waiters, by token */
+    size_t count;
+    size_t deaf; /* of them: so many would not wake up */
+};
+
+/* Takes the servers, which were asked about that lock just after it was listed;
+ * NULL: they were not. The lock is not kept. False: out of memory. */
+bool told_take(struct told *told, const struct lock *lock,
+               struct servers *servers);
+void told_done(struct told *told);
+
+/* NULL: not known. */
+const struct client *told_client(const struct told *told,
+                                 const struct contender *c);
+enum answer told_lives(const struct told *told, const struct contender *c);
+/* The queue and its watches are not read in one moment, so the answer is no
+ * only when it was no two times running. */
+enum answer told_wakes(const struct told *told, const struct contender *c);
+
+#endif
