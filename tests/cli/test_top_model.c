@@ -14,26 +14,6 @@
 
 enum { T0 = 1000000, NODES_MAX = 256 };
 
-/* The rest of the tool is not here. */
-int lockctl_fail(int exit_code, const char *format, ...)
-{
-    (void)format;
-    return exit_code;
-}
-
-bool lockctl_take_duration(const char *option, int64_t *ret_ms)
-{
-    (void)option;
-    (void)ret_ms;
-    return false;
-}
-
-void lockctl_say(const struct lockctl *ctl, const char *format, ...)
-{
-    (void)ctl;
-    (void)format;
-}
-
 static struct zkr_participant nodes[NODES_MAX];
 static char names[NODES_MAX][2];
 static size_t node_count;
@@ -42,6 +22,7 @@ static struct top_model model;
 static struct top_view view;
 static struct top_picture picture;
 static struct top_status status;
+static struct told told; /* nothing */
 
 /* Contenders are "a1H b2 c3F": a name, a token, and H holds, F foreign. They
  * are there since T0. */
@@ -220,7 +201,9 @@ static int setup(void **state)
                                   .is_connected = true,
                                   .absence = "",
                                   .error = "",
-                                  .took_ms = 12 };
+                                  .took_ms = 12,
+                                  .told = &told,
+                                  .told_note = "" };
     resize(80, 24);
     return 0;
 }
@@ -438,8 +421,8 @@ static void the_picture_fits_80_columns(void **state)
                "look 12ms");
     line_is(3, "LOCK STATE HOLDER HELD WAIT LONGEST GRANTS");
     line_is(6, "/c held host-d:43 job <=1m05s 2 1m05s 0");
-    line_is(23, "Enter queue / filter s sort r reverse Space now +- interval "
-                "? help q quit");
+    line_is(23, "Enter queue / filter s sort R ask K break Space now ? help q "
+                "quit");
 }
 
 /* Regression: the sum over queues that were seen in part had no '+'. */
@@ -461,7 +444,7 @@ static void less_important_columns_go_first(void **state)
                "LABEL");
     resize(60, 15);
     line_is(3, "LOCK HOLDER WAIT LONGEST");
-    line_is(14, "Enter queue / filter s sort Space now ? help q quit");
+    line_is(14, "Enter queue / filter s sort R ask ? help q quit");
     for (int width = 1; width < 300; width++) {
         resize(width, width % 30);
         draw();
@@ -474,9 +457,9 @@ static void enter_shows_the_queue(void **state)
     look(3000, "/c", "d1H e2 f3 x4F", NULL);
     press_key(KEY_IS_ENTER);
     line_is(1, "/c mutex (zkrecipes) held 3 in the queue");
-    line_is(3, "POS STATE OWNER SINCE BLOCKED-BY LABEL");
-    line_is(4, "0 HELD host-d:43 job <=3.0s -");
-    line_is(5, "1 wait host-e:44 job 3.0s pos 0");
+    line_is(3, "POS STATE OWNER SINCE BLOCKED-BY WATCH LABEL");
+    line_is(4, "0 HELD host-d:43 job <=3.0s - -");
+    line_is(5, "1 wait host-e:44 job 3.0s pos 0 ?");
     line_is(7, "- foreign");
     assert_int_equal(picture.lines[7].style, TOP_DIM);
     press("jjjj");

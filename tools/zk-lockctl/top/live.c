@@ -12,6 +12,8 @@
 #include "model/looker.h"
 #include "text/output.h"
 #include "top/absence.h"
+#include "top/asking.h"
+#include "top/deed.h"
 #include "top/screen.h"
 #include "top/top.h"
 
@@ -28,6 +30,8 @@ struct live {
     struct looker *looker;
     const struct opening *opening;
     struct absence absence;
+    struct asking asking;
+    struct deed deed;
     bool connected;
     int signals; /* a descriptor */
     sigset_t before;
@@ -49,6 +53,8 @@ static void draw(struct live *l)
         .error = l->error,
         .now_ms = clock_wall_ms(),
         .took_ms = l->took_ms,
+        .told = &l->asking.told,
+        .told_note = l->asking.notes.count > 0 ? l->asking.notes.texts[0] : "",
     };
 
     if ((size.width != l->picture.size.width ||
@@ -95,6 +101,41 @@ static void on_connection(struct live *l)
         l->quit = true;
 }
 
+/* --- what the user wants done --- */
+
+/* The lock whose queue is on the screen, or that may be broken; NULL. */
+static const struct lock *lock_in_question(const struct live *l)
+{
+    const char *path = l->view->dialog.kind == DIALOG_BREAK
+                           ? dialog_path(&l->view->dialog)
+                           : NULL;
+    const struct top_row *row = NULL;
+
+    if (path != NULL)
+        row = top_model_row(&l->model, path);
+    else if (l->view->mode == TOP_MODE_QUEUE)
+        row = top_view_row(l->view, &l->model);
+    return row == NULL ? NULL : &row->view.lock;
+}
+
+static void on_answers(struct live *l)
+{
+    const struct lock *lock = lock_in_question(l);
+    struct dialog *dialog = &l->view->dialog;
+
+    asking_tick(&l->asking, lock);
+    if (lock != NULL && dialog->kind == DIALOG_BREAK &&
+        asking_is_told(&l->asking, lock->path))
+        dialog_explain(dialog, l->ctl, lock, &l->asking.told);
+}
+
+static void on_deed(struct live *l)
+{
+    if (deed_take(&l->deed, &l->view->said))
+        looker_now(l->looker);
+    (void)deed_look(&l->deed, &l->model, &l->view->said);
+}
+
 static void on_keys(struct live *l)
 {
     uint32_t key;
@@ -109,6 +150,9 @@ static void on_keys(struct live *l)
             break;
         case TOP_NEW_INTERVAL:
             looker_every(l->looker, l->view->interval_ms);
+            break;
+        case TOP_ACT:
+            (void)deed_start(&l->deed, &l->view->dialog, &l->view->said);
             break;
         case TOP_GO_ON:
             break;
@@ -146,6 +190,8 @@ static bool wait(const struct live *l)
         { .fd = l->signals, .events = POLLIN },
         { .fd = looker_fd(l->looker), .events = POLLIN },
         { .fd = absence_fd(&l->absence), .events = POLLIN },
+        { .fd = asking_fd(&l->asking), .events = POLLIN },
+        { .fd = deed_fd(&l->deed), .events = POLLIN },
     };
     int n = poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS);
 
@@ -160,7 +206,9 @@ static void go_on(struct live *l)
         on_signals(l);
         on_look(l);
         on_connection(l);
+        on_deed(l);
         on_keys(l);
+        on_answers(l);
         if (!l->quit)
             draw(l);
     } while (!l->quit && wait(l));
@@ -199,15 +247,34 @@ static void explain(struct live *l)
         l->code = lockctl_fail_opening(l->ctl, l->opening);
 }
 
-/* The session is the looker's to end. A thread that waits for a server may
- * still use all of this. */
-static void done(struct live *l)
+static int64_t left_ms(int64_t end_ms)
+{
+    int64_t left = end_ms - clock_now_ms();
+
+    return left > 0 ? left : 0;
+}
+
+/* Ends all threads; false when one waits for a server and uses all of this
+ * still. The looker ends the session, which others use. */
+static bool end_threads(struct live *l)
 {
     int64_t end_ms = clock_now_ms() + PATIENCE_MS;
+    bool done = deed_end(&l->deed, PATIENCE_MS);
 
-    if (!absence_end(&l->absence, PATIENCE_MS) ||
-        !looker_end(l->looker, end_ms - clock_now_ms()))
+    /* What was done stays on the terminal. */
+    for (size_t i = 0; i < l->deed.done.count; i++)
+        lockctl_say(l->ctl, "%s", l->deed.done.texts[i]);
+    return done && absence_end(&l->absence, left_ms(end_ms)) &&
+           asking_end(&l->asking, left_ms(end_ms)) &&
+           looker_end(l->looker, left_ms(end_ms));
+}
+
+static void done(struct live *l)
+{
+    if (!end_threads(l))
         _exit(l->code);
+    deed_done(&l->deed);
+    asking_done(&l->asking);
     top_picture_done(&l->picture);
     top_model_done(&l->model);
     top_view_done(l->view);
@@ -223,6 +290,8 @@ int top_live(struct top_opts *opts, const struct opening *opening,
         .opening = opening,
         .absence = { .servers = opts->ctl->settings[SETTING_SERVERS],
                      .why = "" },
+        .asking = { .ctl = opts->ctl, .off = !opts->ask_servers },
+        .deed = { .ctl = opts->ctl },
         .took_ms = -1,
         .signals = -1,
     };

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/plain.h"
-#include "text/cells.h"
 
 static const char *const key_names[TOP_KEYS] = {
     [TOP_LOCK] = "LOCK",       [TOP_KIND] = "KIND",     [TOP_STATE] = "STATE",

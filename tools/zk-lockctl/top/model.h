@@ -10,6 +10,7 @@
 
 #include "common/words.h"
 #include "model/events.h"
+#include "text/cells.h"
 
 /* The columns that locks can be sorted by. */
 enum top_key {
@@ -60,6 +61,7 @@ struct top_row {
 struct top_cells {
     char words[TOP_LOCK_CELLS][WORD_MAX];
     char owner[WHO_MAX * 4];
+    char client[CLIENT_MAX * 4];
     char label[ZKR_LABEL_MAX * 16 + 1];
     char node[2048];
 };

@@ -170,7 +170,10 @@ static void draw_order(const struct drawing *d)
         (void)snprintf(filter, sizeof(filter), ", %zu with \"%s\"",
                        d->model->shown_count,
                        plain_escape(view->filter, typed, sizeof(typed)));
-    if (d->model->notes.count > 0)
+    if (view->mode == TOP_MODE_QUEUE && d->status->told_note[0] != '\0')
+        (void)snprintf(note, sizeof(note), "  note: %.1000s",
+                       d->status->told_note);
+    else if (d->model->notes.count > 0)
         (void)snprintf(note, sizeof(note), "  note: %.1000s",
                        d->model->notes.texts[0]);
     if (view->mode == TOP_MODE_LOCKS)
@@ -205,7 +208,9 @@ enum {
     QUEUE_OWNER,
     QUEUE_SINCE,
     QUEUE_BLOCKER,
+    QUEUE_WATCH,
     QUEUE_LABEL,
+    QUEUE_CLIENT,
     QUEUE_MODE,
     QUEUE_TOKEN,
     QUEUE_SESSION,
@@ -235,11 +240,13 @@ static const struct grid_column queue_columns[QUEUE_CELLS] = {
     [QUEUE_OWNER] =   { .name = "OWNER", .width = 24, .rank = 2, .flexible = true },
     [QUEUE_SINCE] =   { .name = "SINCE", .width = 8, .rank = 3, .right = true },
     [QUEUE_BLOCKER] = { .name = "BLOCKED-BY", .width = 10, .rank = 4 },
-    [QUEUE_LABEL] =   { .name = "LABEL", .width = 20, .rank = 5, .flexible = true },
-    [QUEUE_MODE] =    { .name = "MODE", .width = 9, .rank = 6 },
+    [QUEUE_WATCH] =   { .name = "WATCH", .width = 7, .rank = 5 },
+    [QUEUE_LABEL] =   { .name = "LABEL", .width = 12, .rank = 6, .flexible = true },
+    [QUEUE_CLIENT] =  { .name = "CLIENT", .width = 15, .rank = 8, .flexible = true },
+    [QUEUE_MODE] =    { .name = "MODE", .width = 9, .rank = 9 },
     [QUEUE_TOKEN] =   { .name = "TOKEN", .width = 13, .rank = 7, .flexible = true },
-    [QUEUE_SESSION] = { .name = "SESSION", .width = 18, .rank = 8 },
-    [QUEUE_NODE] =    { .name = "NODE", .width = 20, .rank = 9, .flexible = true, .tail = true },
+    [QUEUE_SESSION] = { .name = "SESSION", .width = 18, .rank = 10 },
+    [QUEUE_NODE] =    { .name = "NODE", .width = 20, .rank = 11, .flexible = true, .tail = true },
 };
 /* clang-format on */
 
@@ -251,12 +258,15 @@ struct list {
     size_t mark; /* the column that it is sorted by; SIZE_MAX: none */
     const struct top_row *const *rows;
     const struct lock *lock;
+    const struct told *told;
 };
 
-static void queue_cells(const struct lock *lock, size_t i,
+static void queue_cells(const struct list *list, size_t i,
                         struct top_cells *room, const char **cells)
 {
+    const struct lock *lock = list->lock;
     const struct contender *c = &lock->items[i];
+    char client[CLIENT_MAX];
     char who[WHO_MAX];
 
     if (c->node->kind != ZKR_PARTICIPANT_FOREIGN)
@@ -266,6 +276,9 @@ static void queue_cells(const struct lock *lock, size_t i,
         plain_copy(contender_who(c, who), room->owner, sizeof(room->owner));
     cells[QUEUE_SINCE] = cell_since(c, room->words[QUEUE_SINCE]);
     cells[QUEUE_BLOCKER] = cell_blocker(lock, c, room->words[QUEUE_BLOCKER]);
+    cells[QUEUE_WATCH] = cell_watch(lock, list->told, c);
+    cells[QUEUE_CLIENT] = plain_copy(cell_client(list->told, c, client),
+                                     room->client, sizeof(room->client));
     cells[QUEUE_LABEL] =
         plain_escape(c->owner.label, room->label, sizeof(room->label));
     cells[QUEUE_MODE] = cell_mode(c);
@@ -280,7 +293,7 @@ static void make_cells(const struct list *list, size_t i,
 {
     memset(cells, 0, GRID_MAX * sizeof(*cells));
     if (list->lock != NULL)
-        queue_cells(list->lock, i, room, cells);
+        queue_cells(list, i, room, cells);
     else
         top_row_cells(list->rows[i], room, cells);
 }
@@ -296,7 +309,9 @@ static enum top_style style_of(const struct list *list, size_t i)
 
         return p->kind == ZKR_PARTICIPANT_FOREIGN ? TOP_DIM
                : p->holds                         ? TOP_GOOD
-                                                  : TOP_PLAIN;
+               : told_wakes(list->told, &list->lock->items[i]) == ANSWER_NO
+                   ? TOP_BAD
+                   : TOP_PLAIN;
     }
     lock = &list->rows[i]->view.lock;
     return lock->state == LOCK_UNKNOWN ? TOP_BAD
@@ -361,7 +376,8 @@ static struct list list_of_queue(struct top_picture *p, const struct drawing *d)
                           .count = lock->listed,
                           .cursor = &d->view->queue,
                           .mark = SIZE_MAX,
-                          .lock = lock };
+                          .lock = lock,
+                          .told = d->status->told };
 }
 
 /* --- the keys: the bottom line, and the help --- */
@@ -377,6 +393,8 @@ static void draw_help(const struct drawing *d, int count)
         "s > <        sort by the next, or the previous column",
         "r            the other way round",
         "/            only locks and holders with this text; Enter keeps it",
+        "R            ask the holder to give the lock back; it asks you first",
+        "K            break the lock, the last resort; asks for the token",
         "Space        look now",
         "+ -          look less often, more often",
         "h ?          this help",
@@ -386,6 +404,7 @@ static void draw_help(const struct drawing *d, int count)
         "GRANTS       of the last minute, as far as looks have seen them:",
         "             between two of them there may be more",
         "TOKEN        fencing token of the holder, for break --token",
+        "CLIENT WATCH as the servers tell; MISSING: it will not wake up",
         "A lock that nobody uses any more is shown as free for a minute.",
     };
 
@@ -398,16 +417,20 @@ static const struct grid_column lock_hints[] = {
     { .name = "Enter queue ", .width = 12, .rank = 2 },
     { .name = "/ filter ", .width = 9, .rank = 3 },
     { .name = "s sort ", .width = 7, .rank = 4 },
-    { .name = "r reverse ", .width = 10, .rank = 6 },
-    { .name = "Space now ", .width = 10, .rank = 5 },
-    { .name = "+- interval ", .width = 12, .rank = 7 },
+    { .name = "R ask ", .width = 6, .rank = 5 },
+    { .name = "K break ", .width = 8, .rank = 6 },
+    { .name = "Space now ", .width = 10, .rank = 7 },
+    { .name = "r reverse ", .width = 10, .rank = 8 },
+    { .name = "+- interval ", .width = 12, .rank = 9 },
     { .name = "? help ", .width = 7, .rank = 1 },
     { .name = "q quit", .width = 6, .rank = 0 },
 };
 
 static const struct grid_column other_hints[] = {
-    { .name = "Space now ", .width = 10, .rank = 2 },
-    { .name = "+- interval ", .width = 12, .rank = 3 },
+    { .name = "R ask ", .width = 6, .rank = 2 },
+    { .name = "K break ", .width = 8, .rank = 3 },
+    { .name = "Space now ", .width = 10, .rank = 4 },
+    { .name = "+- interval ", .width = 12, .rank = 5 },
     { .name = "? help ", .width = 7, .rank = 1 },
     { .name = "q back", .width = 6, .rank = 0 },
 };
@@ -436,6 +459,73 @@ static void draw_filter(const struct drawing *d, struct top_line *line)
     write_both(line, TOP_BAR, d->width, text, "Enter keep  Esc clear");
 }
 
+/* --- the question in front of the list --- */
+
+/* Moves as many words as fit into `line`; returns the rest. */
+static const char *wrap(const char *text, int width, char line[GRID_CELL_MAX])
+{
+    char longer[GRID_CELL_MAX];
+    size_t used = 0;
+
+    line[0] = '\0';
+    while (text[used] != '\0') {
+        size_t end = used + strspn(text + used, " ");
+
+        end += strcspn(text + end, " ");
+        (void)snprintf(longer, sizeof(longer), "%.*s", (int)end, text);
+        if (used > 0 && grid_width(longer) > width)
+            break;
+        (void)strcpy(line, longer);
+        used = end;
+    }
+    return text + used + strspn(text + used, " ");
+}
+
+/* Returns false when the page has no room for all of it. */
+static bool draw_dialog(const struct drawing *d, size_t page)
+{
+    const struct notes *lines = &d->view->dialog.lines;
+    char line[GRID_CELL_MAX];
+    size_t y = 0;
+
+    for (size_t i = 0; i < lines->count; i++) {
+        const char *rest = lines->texts[i];
+        const char *indent = "";
+
+        while (*rest != '\0') {
+            if (y == page)
+                return false;
+            rest = wrap(rest, d->width - (int)strlen(indent), line);
+            write_line(&d->lines[HEAD_LINES + y++],
+                       strstr(lines->texts[i], "DANGER") != NULL ? TOP_BAD
+                                                                 : TOP_PLAIN,
+                       d->width, "%s%s", indent, line);
+            indent = "    ";
+        }
+    }
+    return true;
+}
+
+/* There is no question without what it is about. */
+static void draw_prompt(const struct drawing *d, struct top_line *line,
+                        bool is_whole)
+{
+    char prompt[DIALOG_PROMPT_MAX];
+
+    dialog_prompt(&d->view->dialog, prompt);
+    write_line(line, TOP_BAR, d->width, "%s",
+               is_whole ? prompt
+                        : "this does not fit: enlarge the terminal, or Esc");
+}
+
+static void draw_said(const struct drawing *d, struct top_line *line)
+{
+    char plain[EXPLAINED_MAX * 4];
+
+    write_line(line, d->view->said.code == 0 ? TOP_GOOD : TOP_BAD, d->width,
+               "%s", plain_copy(d->view->said.text, plain, sizeof(plain)));
+}
+
 /* --- all of it --- */
 
 bool top_picture_resize(struct top_picture *p, struct top_size size)
@@ -457,6 +547,15 @@ size_t top_picture_page(const struct top_picture *p)
     return (size_t)(p->size.height - HEAD_LINES - FOOT_LINES);
 }
 
+static void draw_page(struct top_picture *p, const struct drawing *d)
+{
+    struct list list = d->view->mode == TOP_MODE_QUEUE ? list_of_queue(p, d)
+                                                       : list_of_locks(p, d);
+
+    draw_head(d);
+    draw_list(d, &list, top_picture_page(p));
+}
+
 void top_picture_draw(struct top_picture *p, const struct top_view *view,
                       const struct top_model *model,
                       const struct top_status *status)
@@ -466,17 +565,19 @@ void top_picture_draw(struct top_picture *p, const struct top_view *view,
 
     memset(p->lines, 0, (size_t)p->size.height * sizeof(*p->lines));
     draw_title(&d);
-    if (view->mode == TOP_MODE_HELP) {
-        draw_help(&d, p->size.height - 2 - FOOT_LINES);
-    } else {
-        struct list list = view->mode == TOP_MODE_QUEUE ? list_of_queue(p, &d)
-                                                        : list_of_locks(p, &d);
-
+    if (dialog_path(&view->dialog) != NULL) {
         draw_head(&d);
-        draw_list(&d, &list, top_picture_page(p));
+        draw_prompt(&d, last, draw_dialog(&d, top_picture_page(p)));
+        return;
     }
+    if (view->mode == TOP_MODE_HELP)
+        draw_help(&d, p->size.height - 2 - FOOT_LINES);
+    else
+        draw_page(p, &d);
     if (view->typing)
         draw_filter(&d, last);
+    else if (view->said.text[0] != '\0')
+        draw_said(&d, last);
     else
         draw_hints(&d, last);
 }

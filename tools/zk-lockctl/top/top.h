@@ -11,6 +11,7 @@ struct top_opts {
     char root[ZKR_PATH_MAX + 1];
     struct top_view view; /* as it is at the beginning */
     uint32_t count;       /* of looks; 0: without end */
+    bool ask_servers;     /* with four letter words */
 };
 
 /* On the screen, until the user quits, or a signal ends it. The session may

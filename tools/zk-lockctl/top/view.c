@@ -91,12 +91,27 @@ static void take_hold(struct top_view *view, const struct top_model *model)
     view->path = path == NULL ? NULL : strdup(path);
 }
 
+static void settle_dialog(struct top_view *view, const struct top_model *model)
+{
+    const char *path = dialog_path(&view->dialog);
+    const struct top_row *row =
+        path == NULL ? NULL : top_model_row(model, path);
+    struct outcome gone;
+
+    if (path == NULL)
+        return;
+    dialog_settle(&view->dialog, row == NULL ? NULL : &row->view.lock, &gone);
+    if (dialog_path(&view->dialog) == NULL)
+        view->said = gone;
+}
+
 void top_view_settle(struct top_view *view, struct top_model *model,
                      size_t page)
 {
     const struct top_order order = { view->sort, view->reversed, view->filter };
 
     view->page = page > 0 ? page : 1;
+    settle_dialog(view, model);
     if (!top_model_arrange(model, &order))
         return;
     follow(view, model);
@@ -117,6 +132,7 @@ void top_view_done(struct top_view *view)
 {
     free(view->path);
     view->path = NULL;
+    dialog_done(&view->dialog);
 }
 
 /* --- keys --- */
@@ -217,6 +233,39 @@ static void enter(struct top_view *view, const struct top_model *model)
     view->mode = TOP_MODE_QUEUE;
 }
 
+/* The lock of the cursor, and in its queue the contender; NULL. */
+static const struct lock *chosen(const struct top_view *view,
+                                 const struct top_model *model,
+                                 const struct contender **ret_contender)
+{
+    const struct top_row *row =
+        view->mode == TOP_MODE_QUEUE          ? top_view_row(view, model)
+        : view->locks.at < model->shown_count ? model->shown[view->locks.at]
+                                              : NULL;
+    const struct lock *lock = row == NULL ? NULL : &row->view.lock;
+
+    *ret_contender = NULL;
+    if (lock != NULL && view->mode == TOP_MODE_QUEUE &&
+        view->queue.at < lock->listed)
+        *ret_contender = &lock->items[view->queue.at];
+    return lock;
+}
+
+static void ask(struct top_view *view, const struct top_model *model,
+                bool breaks)
+{
+    const struct contender *c;
+    const struct lock *lock = chosen(view, model, &c);
+
+    if (view->read_only)
+        (void)outcome_set(&view->said, EX_USAGE,
+                          "--read-only: nobody is asked, nothing is broken");
+    else if (lock != NULL && breaks)
+        dialog_break(&view->dialog, lock, c, &view->said);
+    else if (lock != NULL)
+        dialog_revoke(&view->dialog, lock, c, &view->said);
+}
+
 static void act_on_list(struct top_view *view, struct top_model *model,
                         uint32_t key)
 {
@@ -269,6 +318,11 @@ static enum top_action act(struct top_view *view, struct top_model *model,
     case KEY_IS_ENTER:
         enter(view, model);
         return TOP_GO_ON;
+    case 'R':
+    case 'K':
+        if (view->mode != TOP_MODE_HELP)
+            ask(view, model, key == 'K');
+        return TOP_GO_ON;
     default:
         if (view->mode != TOP_MODE_HELP)
             act_on_list(view, model, key);
@@ -280,9 +334,16 @@ enum top_action top_view_key(struct top_view *view, struct top_model *model,
                              uint32_t key)
 {
     enum top_action action = TOP_GO_ON;
+    bool asked = dialog_path(&view->dialog) != NULL;
 
+    view->said = (struct outcome){ .code = 0 };
     top_view_settle(view, model, view->page); /* a look may have come */
-    if (view->typing)
+    if (asked && dialog_path(&view->dialog) == NULL)
+        return TOP_GO_ON; /* the key was for the question */
+    if (asked)
+        action =
+            dialog_key(&view->dialog, key, &view->said) ? TOP_ACT : TOP_GO_ON;
+    else if (view->typing)
         type(view, key);
     else
         action = act(view, model, key);

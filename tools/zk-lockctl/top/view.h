@@ -4,21 +4,9 @@
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 
+#include "top/dialog.h"
+#include "top/keys.h"
 #include "top/model.h"
-
-/* Keys are characters, and: */
-enum {
-    KEY_FIRST = 0x110000,
-    KEY_IS_UP = KEY_FIRST,
-    KEY_IS_DOWN,
-    KEY_IS_PAGE_UP,
-    KEY_IS_PAGE_DOWN,
-    KEY_IS_HOME,
-    KEY_IS_END,
-    KEY_IS_ENTER,
-    KEY_IS_ESCAPE,
-    KEY_IS_BACKSPACE,
-};
 
 enum top_mode {
     TOP_MODE_LOCKS,
@@ -45,12 +33,16 @@ struct top_view {
     struct top_cursor queue;
     size_t page; /* lines that fit */
     int64_t interval_ms;
+    bool read_only;       /* it neither asks nor breaks */
+    struct dialog dialog; /* in front of the list */
+    struct outcome said;  /* news for the user, until the next key; "": none */
 };
 
 enum top_action {
     TOP_GO_ON,
     TOP_LOOK_NOW,
     TOP_NEW_INTERVAL,
+    TOP_ACT, /* the answer to the dialog is yes */
     TOP_QUIT,
 };
 

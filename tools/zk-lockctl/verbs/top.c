@@ -14,6 +14,8 @@ enum {
     OPTION_SORT,
     OPTION_REVERSE,
     OPTION_MATCH,
+    OPTION_READ_ONLY,
+    OPTION_NO_4LW,
 };
 
 static const struct option options[] = {
@@ -23,6 +25,8 @@ static const struct option options[] = {
     { "sort", required_argument, NULL, OPTION_SORT },
     { "reverse", no_argument, NULL, OPTION_REVERSE },
     { "match", required_argument, NULL, OPTION_MATCH },
+    { "read-only", no_argument, NULL, OPTION_READ_ONLY },
+    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
     { NULL, 0, NULL, 0 },
 };
 
@@ -75,6 +79,12 @@ static bool take(struct top_opts *t, int option)
         return true;
     case OPTION_MATCH:
         return take_match(t, optarg);
+    case OPTION_READ_ONLY:
+        t->view.read_only = true;
+        return true;
+    case OPTION_NO_4LW:
+        t->ask_servers = false;
+        return true;
     default:
         return false;
     }
@@ -118,6 +128,7 @@ static int top(struct lockctl *ctl, int argc, char **argv)
     struct top_opts t = {
         .ctl = ctl,
         .root = "/",
+        .ask_servers = true,
         .view = { .sort = TOP_LONGEST, .interval_ms = 2000 },
     };
     static struct opening opening; /* the session ends after this verb */
@@ -142,19 +153,24 @@ const struct verb verb_top = {
     .name = "top",
     .usage = "[OPTION]... [PATH]",
     .summary = "Watch the locks at and below a path on a screen",
-    .help = "  --interval DURATION  look so often (2s)\n"
-            "  --sort COLUMN        lock, kind, state, holder, held, wait,\n"
-            "                       longest, grants, token (longest)\n"
-            "  --reverse            the other way round\n"
-            "  --match TEXT         locks and holders with this text\n"
-            "  --once               one table, and the end\n"
-            "  --count N            N tables\n"
-            "\n"
-            "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
-            "reverses, Space looks now, + and - change the interval, ? is the\n"
-            "help, q goes back and at last ends it.\n"
-            "\n"
-            "Without a terminal, and with --once, --count, --columns, -o csv,\n"
-            "json or jsonl, it prints one table after the other.\n",
+    .help =
+        "  --interval DURATION  look so often (2s)\n"
+        "  --sort COLUMN        lock, kind, state, holder, held, wait,\n"
+        "                       longest, grants, token (longest)\n"
+        "  --reverse            the other way round\n"
+        "  --match TEXT         locks and holders with this text\n"
+        "  --once               one table, and the end\n"
+        "  --count N            N tables\n"
+        "  --read-only          no keys that ask holders or break locks\n"
+        "  --no-4lw             do not ask the servers for cons, dump and\n"
+        "                       wchp while a queue is on the screen\n"
+        "\n"
+        "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
+        "reverses, Space looks now, + and - change the interval, R asks the\n"
+        "holder to give the lock back, K breaks it by its token, ? is the\n"
+        "help, q goes back and at last ends it.\n"
+        "\n"
+        "Without a terminal, and with --once, --count, --columns, -o csv,\n"
+        "json or jsonl, it prints one table after the other.\n",
     .run = top,
 };

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what zk-lockctl top does to locks, and of what the servers tell it
+ * about a queue: on a screen of tmux. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+
+#include "fixture.h"
+#include "tmux.h"
+
+static zkr_session *session;
+static char root[64];
+static char path[80];
+static zkr_mutex *mutex;
+static zkr_grant *grant;
+static bool paused;
+
+/* Makes a lock that is held: "alpha", below a directory. */
+static int setup(void **state)
+{
+    static int number; /* short paths: they are to be read on a screen */
+
+    (void)state;
+    session = open_session();
+    (void)snprintf(root, sizeof(root), "/a%d", ++number);
+    (void)snprintf(path, sizeof(path), "%s/alpha", root);
+    mutex = new_mutex(session, path);
+    grant = acquire(mutex);
+    tmux_open(100, 30);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    tmux_close();
+    if (paused)
+        server_resume(the_server);
+    paused = false;
+    zkr_grant_free(grant);
+    zkr_mutex_free(mutex);
+    (void)zkr_session_close(session);
+    (void)admin_delete_tree(admin, root);
+    return 0;
+}
+
+static void start_at(const char *hosts, const char *options)
+{
+    char line[512];
+
+    (void)snprintf(
+        line, sizeof(line),
+        "clear; %s top --servers %s --interval 100ms --sort lock %s %s",
+        LOCKCTL, hosts, options, root);
+    tmux_type(line);
+    tmux_key("Enter");
+    tmux_wait("connected  every");
+    tmux_wait(path);
+}
+
+static void start(const char *options)
+{
+    start_at(server_hosts(the_server), options);
+}
+
+static void quit(void)
+{
+    tmux_type("q");
+    tmux_wait(TMUX_PROMPT);
+}
+
+static const char *token_of(zkr_grant *g)
+{
+    static char text[32];
+
+    (void)snprintf(text, sizeof(text), "%lld", (long long)zkr_grant_token(g));
+    return text;
+}
+
+/* A holder whose client looks at nothing but its turn. */
+static void make_kazoo(const char *name)
+{
+    char node[256];
+
+    (void)snprintf(node, sizeof(node), "%s/%s", root, name);
+    assert_int_equal(admin_create(admin, node, NULL), ZOK);
+    (void)strcat(node, "/0123456789abcdef0123456789abcdef__lock__0000000000");
+    assert_int_equal(
+        admin_create_flags(admin, node, "hostA:123", ZOO_EPHEMERAL, NULL, 0),
+        ZOK);
+}
+
+/* --- asking --- */
+
+static void a_holder_is_asked_after_a_question(void **state)
+{
+    (void)state;
+    start("");
+    tmux_type("R");
+    tmux_wait("Ask for");
+    tmux_wait("y asks  Esc does nothing");
+    tmux_key("Escape");
+    tmux_wait("nothing was done");
+    tmux_type("R");
+    tmux_wait("Ask for");
+    tmux_type("y");
+    tmux_wait("asked ");
+    release(grant);
+    grant = NULL;
+    tmux_wait("has let go");
+    quit();
+    tmux_wait("alpha: asked"); /* it stays on the terminal */
+    tmux_wait("has let go");
+}
+
+static void who_does_not_listen_is_not_asked(void **state)
+{
+    (void)state;
+    make_kazoo("zeta");
+    start("");
+    tmux_wait("2 locks, 2 held");
+    tmux_key("End");
+    tmux_type("R");
+    tmux_wait("hostA:123 is not asked: kazoo does not listen");
+    quit();
+}
+
+/* --- breaking --- */
+
+static void a_lock_is_broken_by_its_token(void **state)
+{
+    (void)state;
+    start("");
+    tmux_type("K");
+    tmux_wait("alpha is held by");
+    tmux_wait("it is connected from 127.0.0.1:");
+    tmux_wait("0 waiting; the next is granted at once");
+    tmux_wait("to break the lock: _");
+    tmux_type("1");
+    tmux_wait("to break the lock: 1_");
+    tmux_key("Enter");
+    tmux_wait("not the token: nothing was done");
+    tmux_type("K");
+    tmux_wait("to break the lock: _");
+    tmux_type(token_of(grant));
+    tmux_key("Enter");
+    tmux_wait("broken: ");
+    wait_grant_state(grant, ZKR_GRANT_LOST);
+    quit();
+    tmux_wait("alpha: broken: "); /* it stays on the terminal */
+}
+
+static void escape_breaks_nothing(void **state)
+{
+    (void)state;
+    start("");
+    tmux_type("K");
+    tmux_wait("to break the lock: _");
+    tmux_type(token_of(grant));
+    tmux_key("Escape");
+    tmux_wait("nothing was done");
+    wait_verified(grant);
+    quit();
+}
+
+/* The user means the holder who was shown, and not the next. */
+static void the_question_goes_away_with_the_holder(void **state)
+{
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, mutex, SOON_MS);
+    start("");
+    tmux_wait("1 waiting");
+    tmux_type("K");
+    tmux_wait("1 waiting; the next is granted at once");
+    tmux_type(token_of(grant));
+    release(grant);
+    tmux_wait("has let go by itself: nothing was done");
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    grant = w.grant;
+    wait_verified(grant);
+    quit();
+}
+
+static void danger_is_shown_before(void **state)
+{
+    (void)state;
+    make_kazoo("zeta");
+    start("");
+    tmux_key("End");
+    tmux_type("K");
+    tmux_wait("zeta is held by hostA:123");
+    tmux_wait("DANGER: a holder in the dialect kazoo");
+    tmux_resize(100, 8);
+    tmux_wait("this does not fit: enlarge the terminal");
+    tmux_resize(60, 30);
+    tmux_wait("Stop it first");
+    tmux_key("Escape");
+    quit();
+}
+
+static void one_of_several_is_chosen_in_the_queue(void **state)
+{
+    char name[80];
+    zkr_rwlock *lock;
+    zkr_grant *readers[2];
+
+    (void)state;
+    (void)snprintf(name, sizeof(name), "%s/zeta", root);
+    ok(zkr_rwlock_new(session, name, NULL, &lock));
+    for (size_t i = 0; i < 2; i++)
+        ok(zkr_rwlock_acquire_read(lock, SOON_MS, &readers[i]));
+    start("");
+    tmux_wait("2 holders");
+    tmux_key("End");
+    tmux_type("K");
+    tmux_wait("there are 2 holders: choose one in the queue");
+    tmux_key("Enter");
+    tmux_wait("2 in the queue");
+    tmux_key("End");
+    tmux_type("K");
+    tmux_wait("to break the lock: _");
+    tmux_type(token_of(readers[1]));
+    tmux_key("Enter");
+    tmux_wait("broken: ");
+    wait_grant_state(readers[1], ZKR_GRANT_LOST);
+    wait_verified(readers[0]);
+    tmux_wait("1 in the queue");
+    tmux_type("q");
+    quit();
+    for (size_t i = 0; i < 2; i++)
+        zkr_grant_free(readers[i]);
+    zkr_rwlock_free(lock);
+}
+
+static void with_read_only_there_are_no_questions(void **state)
+{
+    (void)state;
+    start("--read-only");
+    tmux_type("R");
+    tmux_wait("--read-only: nobody is asked, nothing is broken");
+    tmux_type(" ");
+    tmux_wait_gone("--read-only: nobody");
+    tmux_type("K");
+    tmux_wait("--read-only: nobody is asked, nothing is broken");
+    quit();
+}
+
+/* --- servers that do not answer --- */
+
+static void pause_server(void)
+{
+    server_pause(the_server);
+    paused = true;
+}
+
+static void a_question_waits_for_no_server(void **state)
+{
+    (void)state;
+    start("--timeout 20s");
+    pause_server();
+    tmux_type("K");
+    tmux_wait("asking the servers whether it lives...");
+    tmux_key("Escape");
+    tmux_wait("nothing was done");
+    tmux_type("R");
+    tmux_wait("Ask for");
+    tmux_type("y");
+    tmux_wait("asking...");
+    tmux_type("r");
+    tmux_wait_gone("asking...");
+    tmux_type("Ry");
+    tmux_wait("the servers have not answered to the last one yet");
+    tmux_type("q");
+    tmux_wait("nobody knows whether the holder was asked");
+    tmux_wait(TMUX_PROMPT);
+}
+
+static void it_goes_on_after_an_answer_that_was_late(void **state)
+{
+    (void)state;
+    start("--timeout 20s --no-4lw");
+    pause_server();
+    tmux_type("K");
+    tmux_wait("its session may live; the servers do not tell");
+    tmux_type(token_of(grant));
+    tmux_key("Enter");
+    tmux_wait("breaking...");
+    server_resume(the_server);
+    paused = false;
+    tmux_wait("broken: ");
+    wait_grant_state(grant, ZKR_GRANT_LOST);
+    quit();
+}
+
+/* --- what the servers tell of a queue --- */
+
+static void a_queue_has_clients_and_watches(void **state)
+{
+    struct waiter w;
+
+    (void)state;
+    waiter_start(&w, mutex, SOON_MS);
+    start("");
+    tmux_wait("1 waiting");
+    tmux_key("Enter");
+    tmux_wait("pos 0      ok");
+    tmux_wait_gone("CLIENT");
+    tmux_resize(160, 30);
+    tmux_wait("CLIENT");
+    tmux_wait("127.0.0.1:");
+    tmux_type("q");
+    quit();
+    release(grant);
+    grant = NULL;
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    release(w.grant);
+}
+
+/* A node that nobody watches for: its maker waits for ever. */
+static void a_deaf_waiter_is_marked(void **state)
+{
+    char node[256];
+
+    (void)state;
+    (void)snprintf(node, sizeof(node),
+                   "%s/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000009999",
+                   path);
+    assert_int_equal(
+        admin_create_flags(admin, node, "10.0.0.9", ZOO_EPHEMERAL, NULL, 0),
+        ZOK);
+    start("");
+    tmux_key("Enter");
+    tmux_wait("pos 0      ?"); /* once proves nothing */
+    tmux_wait("pos 0      MISSING");
+    tmux_type("q");
+    quit();
+}
+
+static void it_says_where_servers_do_not_tell(void **state)
+{
+    static const char *const lines[] = { "4lw.commands.whitelist=srvr,conf",
+                                         NULL };
+    struct server_opts opts = { .cfg_lines = lines };
+    struct server *shy = NULL;
+    zkr_session *there = NULL;
+    zkr_mutex *lock;
+    zkr_grant *g;
+
+    (void)state;
+    assert_int_equal(server_start(&opts, &shy), SERVER_OK);
+    ok(zkr_session_open(server_hosts(shy), NULL, &there));
+    lock = new_mutex(there, path);
+    g = acquire(lock);
+    start_at(server_hosts(shy), "");
+    tmux_key("Enter");
+    tmux_wait("does not answer cons, dump, wchp");
+    tmux_type("K");
+    tmux_wait("its session may live; the servers do not tell");
+    tmux_key("Escape");
+    tmux_type("q");
+    quit();
+    release(g);
+    zkr_mutex_free(lock);
+    close_session(there);
+    server_stop(shy);
+}
+
+/* --- the session of the tool --- */
+
+/* Makes the server end all sessions but those of the test. */
+static void expire_others(void)
+{
+    char *text = server_4lw(the_server, "cons");
+
+    assert_non_null(text);
+    for (const char *p = text; (p = strstr(p, "sid=0x")) != NULL; p++) {
+        int64_t id = (int64_t)strtoull(p + 6, NULL, 16);
+
+        if (id != zkr_session_id(session) && id != admin_session_id(admin))
+            (void)session_kill_by_id(server_hosts(the_server), id);
+    }
+    free(text);
+}
+
+static void it_goes_on_with_a_new_session(void **state)
+{
+    (void)state;
+    start("");
+    for (int i = 0; i < 2; i++) {
+        expire_others();
+        tmux_type(i == 0 ? "r" : "s");
+        tmux_wait(i == 0 ? "sorted by LOCK reversed" : "sorted by KIND");
+        tmux_wait("connected  every");
+    }
+    release(grant);
+    grant = NULL;
+    tmux_wait("1 lock, 0 held");
+    quit();
+}
+
+static void it_fits_one_character(void **state)
+{
+    (void)state;
+    start("");
+    tmux_resize(1, 1);
+    tmux_type("K"); /* nothing to see */
+    tmux_resize(100, 30);
+    tmux_wait("to break the lock: _");
+    tmux_key("Escape");
+    tmux_resize(1, 1);
+    tmux_resize(100, 30);
+    tmux_wait("1 lock, 1 held");
+    tmux_wait("sorted by LOCK");
+    quit();
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_holder_is_asked_after_a_question),
+        TEST(who_does_not_listen_is_not_asked),
+        TEST(a_lock_is_broken_by_its_token),
+        TEST(escape_breaks_nothing),
+        TEST(the_question_goes_away_with_the_holder),
+        TEST(danger_is_shown_before),
+        TEST(one_of_several_is_chosen_in_the_queue),
+        TEST(with_read_only_there_are_no_questions),
+        TEST(a_question_waits_for_no_server),
+        TEST(it_goes_on_after_an_answer_that_was_late),
+        TEST(a_queue_has_clients_and_watches),
+        TEST(a_deaf_waiter_is_marked),
+        TEST(it_says_where_servers_do_not_tell),
+        TEST(it_goes_on_with_a_new_session),
+        TEST(it_fits_one_character),
+    };
+
+    return cmocka_run_group_tests_name("top acts", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = tmux_setup();
+    if (result == 0) {
+        result = run_with_server(NULL, run_group);
+        tmux_teardown();
+    }
+    cli_teardown();
+    return result;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the servers with four letter words about the lock that is on the screen,
+ * while it is there, now and then, and never waits for them. */
+#ifndef TOP_ASKING_H
+#define TOP_ASKING_H
+
+#include "common/lockctl.h"
+#include "model/told.h"
+
+struct errand;
+
+struct asking {
+    const struct lockctl *ctl;
+    bool off; /* they are not to be asked */
+    struct told told;
+    struct notes notes;           /* about servers that do not tell */
+    char path[ZKR_PATH_MAX + 1];  /* the lock of both; "": none */
+    struct errand *errand;        /* under way; NULL: none */
+    char asked[ZKR_PATH_MAX + 1]; /* the lock of the last errand, */
+    struct servers *servers;      /* ... and what it brings */
+    struct notes brought;
+    int64_t began_ms;
+    int64_t next_ms; /* when the next may begin */
+};
+
+/* Takes the answers, and asks again when it is time. `lock` is on the screen,
+ * as it was last listed; NULL: none is. */
+void asking_tick(struct asking *asking, const struct lock *lock);
+/* Tells, after a tick, whether there is nothing to wait for: the servers have
+ * told of that lock, or are not to be asked. */
+bool asking_is_told(const struct asking *asking, const char *path);
+
+int asking_fd(const struct asking *asking);
+/* As errand_end(). */
+bool asking_end(struct asking *asking, int64_t patience_ms);
+/* After asking_end(). */
+void asking_done(struct asking *asking);
+
+#endif
