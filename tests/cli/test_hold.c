@@ -446,6 +446,8 @@ static void inside_of_itself_it_is_refused(void **state)
     assert_said("you hold /");
     assert_int_equal(run(HOLD "$L run $Q sh -c '$L release $P'"), 0);
     wait_children(path, 0);
+    assert_int_equal(run("$L run $P sh -c 'eval \"$($H $Q)\"; exit 3'"), 3);
+    assert_int_equal(count_children(path) + count_children(other), 0);
 }
 
 /* Each has one lock in a shell, and wants that of the other for a command. */
@@ -517,6 +519,9 @@ static void no_pipe_of_the_script_stays_open(void **state)
             "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"),
         0);
     assert_said("/dev/null\n/dev/null\n/dev/null\n/");
+    /* Regression: its sockets took the places of closed ones, which it then let
+     * go. */
+    assert_int_equal(run("eval \"$($H $P <&- 2>&-)\"; $L release"), 0);
 }
 
 static void its_process_minds_no_signal(void **state)

@@ -39,6 +39,14 @@ static struct fds *add(struct fds *fds, unsigned fd)
     return bigger;
 }
 
+void fds_fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+    }
+}
+
 struct fds *fds_note(void)
 {
     DIR *dir = opendir("/proc/self/fd");

@@ -6,6 +6,10 @@
 
 struct fds;
 
+/* A socket must not become our stdin, stdout or stderr. The command finds them
+ * closed as we did. */
+void fds_fill_standard(void);
+
 /* Note what is open now. NULL, with errno, on failure. */
 struct fds *fds_note(void);
 void fds_free(struct fds *fds);

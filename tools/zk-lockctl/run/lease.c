@@ -80,5 +80,5 @@ int run_check_lease(const struct run *run)
     if (policy_next(&policy, &view).action == POLICY_NOTHING)
         return 0;
     return lockctl_fail(EX_RUN, "the lock was granted, but its lease is too "
-                                "short to start the command");
+                                "short to begin");
 }

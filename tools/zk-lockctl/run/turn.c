@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -15,16 +14,6 @@
 #include <unistd.h>
 
 #include "common/one_signal.h"
-
-/* A socket must not become our stdin, stdout or stderr. The command finds them
- * closed as we did. */
-static void fill_standard_descriptors(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0)
-            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
-    }
-}
 
 static bool prepare_for_command(struct run *run)
 {
@@ -36,7 +25,7 @@ static bool prepare_for_command(struct run *run)
 /* Does what must be done before there are other threads. */
 static int prepare(struct run *run)
 {
-    fill_standard_descriptors();
+    fds_fill_standard();
     run->inherited = fds_note();
     run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);

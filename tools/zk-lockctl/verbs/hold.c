@@ -78,6 +78,7 @@ static int print_code(struct run *r, int argc, char **argv)
     struct keep k;
     int code;
 
+    fds_fill_standard();
     (void)puts("{");
     (void)fflush(stdout);
     code = start(r, &k, argc, argv);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl hold in an interactive shell. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "tmux.h"
+
+static const char *path;
+
+static void type_line(const char *line)
+{
+    tmux_type(line);
+    tmux_key("Enter");
+}
+
+/* The terminal shows what is typed, too; that must not count. */
+static void wait_code(int code)
+{
+    char text[64];
+
+    type_line("echo the co''de is $?.");
+    (void)snprintf(text, sizeof(text), "the code is %d.", code);
+    tmux_wait(text);
+    type_line("clear");
+    tmux_wait_gone(text);
+}
+
+/* With the tool in $L, and the lock in $P. */
+static int open_terminal(void **state)
+{
+    char line[512];
+
+    (void)state;
+    path = new_path();
+    tmux_open(200, 30);
+    (void)snprintf(line, sizeof(line),
+                   "export ZK_SERVERS=%s L='%s' P='%s'; clear",
+                   server_hosts(the_server), LOCKCTL, path);
+    type_line(line);
+    return 0;
+}
+
+static int close_terminal(void **state)
+{
+    (void)state;
+    tmux_close();
+    return 0;
+}
+
+static void hold(void)
+{
+    type_line("eval \"$($L hold $P)\"");
+    wait_code(0);
+    assert_int_equal(count_children(path), 1);
+}
+
+static void assert_held(void)
+{
+    type_line("$L hold --check");
+    wait_code(0);
+    assert_int_equal(count_children(path), 1);
+}
+
+static void without_eval_it_explains_itself(void **state)
+{
+    (void)state;
+    type_line("$L hold $P");
+    tmux_wait("zk-lockctl: the output is for a shell, which holds the lock "
+              "then: eval \"$(zk-lockctl hold LOCK)\"");
+    wait_code(64);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* A process in the job of the shell would end by the key, or stop. */
+static void keys_are_not_for_it(void **state)
+{
+    (void)state;
+    hold();
+    type_line("sleep 1000");
+    tmux_key("C-c");
+    wait_code(130);
+    assert_held();
+    type_line("sleep 1000");
+    tmux_key("C-z");
+    tmux_wait("Stopped");
+    assert_held();
+    type_line("kill -KILL %1; $L release");
+    wait_code(0);
+    assert_int_equal(count_children(path), 0);
+}
+
+static void a_shell_that_is_hung_up_holds_no_more(void **state)
+{
+    (void)state;
+    type_line("bash --norc");
+    hold();
+    type_line("kill -HUP $$"); /* as a terminal does that is closed */
+    wait_children(path, 0);
+}
+
+static void the_key_ends_the_wait(void **state)
+{
+    const char *const args[] = { "run", path, COMMAND, "signals", NULL };
+    struct cli holder;
+
+    (void)state;
+    setenv("ZK_SERVERS", server_hosts(the_server), 1);
+    cli_start(&holder, LOCKCTL, args);
+    cli_wait_said(&holder, "ready\n");
+    type_line("eval \"$($L hold $P)\"");
+    tmux_wait("waiting: ");
+    tmux_key("C-c");
+    wait_children(path, 1);
+    type_line("$L hold --check");
+    tmux_wait("no lock is held for this shell");
+    assert_int_equal(cli_end(&holder), 0);
+}
+
+/* An interactive shell does not end by TERM. */
+static void a_loss_is_said(void **state)
+{
+    (void)state;
+    hold();
+    delete_nth_child(path, 0);
+    tmux_wait("LOCK LOST: somebody has deleted its node, /");
+    type_line("$L release 2>/dev/null");
+    wait_code(79);
+}
+
+static int run_group(void)
+{
+#define TERMINAL_TEST(f)                                                       \
+    cmocka_unit_test_setup_teardown(f, open_terminal, close_terminal)
+    const struct CMUnitTest tests[] = {
+        TERMINAL_TEST(without_eval_it_explains_itself),
+        TERMINAL_TEST(keys_are_not_for_it),
+        TERMINAL_TEST(a_shell_that_is_hung_up_holds_no_more),
+        TERMINAL_TEST(the_key_ends_the_wait),
+        TERMINAL_TEST(a_loss_is_said),
+    };
+
+    return cmocka_run_group_tests_name("hold in tmux", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = tmux_setup();
+    if (result == 0) {
+        result = run_with_server(NULL, run_group);
+        tmux_teardown();
+    }
+    cli_teardown();
+    return result;
+}
