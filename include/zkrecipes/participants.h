@@ -292,6 +292,8 @@ struct zkr_locks_item {
     int64_t pzxid;      /**< ... and the last change of its children: the same
                              as czxid when it has never had any. */
     int64_t created_ms; /**< When it was made, in ms since 1970. */
+    struct zkr_participants *list; /**< With opts.participants: who holds the
+                                        lock, and who waits; else NULL. */
 };
 
 /** Reasons why a search did not look everywhere. */
@@ -304,9 +306,9 @@ enum zkr_locks_cut {
 
 /** The locks that were found, in the order of their paths, byte by byte. */
 struct zkr_locks {
-    const struct zkr_locks_item *items; /**< As many as count. */
-    size_t count;                       /**< How many were found. */
-    size_t visited;                     /**< Nodes that were looked at. */
+    struct zkr_locks_item *items; /**< As many as count. */
+    size_t count;                 /**< How many were found. */
+    size_t visited;               /**< Nodes that were looked at. */
     size_t skipped; /**< Nodes that were left out: not readable, or with a path
                          longer than ZKR_PATH_MAX. */
     enum zkr_locks_cut cut;   /**< 0: it looked everywhere. */
@@ -334,6 +336,8 @@ struct zkr_locks_opts {
     uint32_t depth;             /**< Levels; 1 is the root alone; 0: 32. */
     uint32_t limit;             /**< Find no more than so many; 0: 10000. */
     uint32_t visits;            /**< Look at no more nodes; 0: 100000. */
+    const struct zkr_participants_opts *participants; /**< List the participants
+                                     of each lock, too; NULL: do not. */
 };
 
 #define ZKR_LOCKS_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_locks_opts)
@@ -350,12 +354,20 @@ struct zkr_locks_opts {
  * The search is not atomic: it sends one request for each node that is no
  * contender, up to 128 at once. Nodes near the root come first.
  *
+ * With opts.participants each lock has the list that zkr_participants_list()
+ * makes, by those options; their timeout_ms does not count. For such a list no
+ * directory is listed again: only nodes are read, soon after the names. A lock
+ * has none where this does not tell enough: it is a semaphore, or has the name
+ * of a part of one ("leases", "locks"); all who contended have gone; or the
+ * time was up. zkr_participants_list() tells then.
+ *
  * Time      opts.timeout_ms at most, whatever the servers do. When it has
  *           passed, the call returns what was found by then, with
  *           ZKR_LOCKS_CUT_TIME; it fails when not even the root was answered.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Owns      The caller frees the list with zkr_locks_free(). It does not need
- *           the session any more.
+ *           the session any more. The list of a lock can be kept longer: set
+ *           it to NULL, and free it with zkr_participants_free().
  * Errors    ZKR_ZNONODE (no such root), ZKR_ZNOAUTH (it needs READ on the
  *           root), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
  *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for locks: a walk over directories, with many requests at once. */
+/* The search for locks: a walk over directories, in rounds of many requests at
+ * once. If the user wants lists of the locks, too, a round ends with reading
+ * those that it has found: so little time is between a list and its reads. */
 #include <zkrecipes/participants.h>
 
 #include <stdlib.h>
@@ -11,13 +13,14 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "inspect/found.h"
+#include "inspect/reader.h"
 #include "session/call.h"
 #include "session/session.h"
 
 #define DEFAULT_DEPTH  32
 #define DEFAULT_LIMIT  10000
 #define DEFAULT_VISITS 100000
-/* The number of nodes that are read at once. */
+/* The number of nodes that are looked at in one round. */
 #define WALKERS 128
 
 /* A node that is to be read. */
@@ -36,15 +39,17 @@ struct walker {
 struct walk {
     struct zkr__call call; /* first: see call.h */
     struct zkr_locks_opts opts;
+    struct zkr_participants_opts lists; /* if opts.participants wants them */
     struct zkr__ask sync;
 
-    /* under the session lock, until the caller has left */
+    /* under the session lock in a round, the caller's in between */
     struct zkr__found found;
     struct zkr__list places; /* that wait for a walker */
     size_t place_count;      /* all that ever did */
     size_t walking;
     bool answered;
     struct walker walkers[WALKERS];
+    struct zkr__readers readers;
 };
 
 /* --- places --- */
@@ -131,6 +136,7 @@ static void clear_walk(struct zkr__call *call)
         free_place(take_place(w));
     for (size_t i = 0; i < WALKERS; i++)
         free_place(w->walkers[i].place);
+    zkr__readers_done(&w->readers);
     zkr__found_done(&w->found);
 }
 
@@ -156,6 +162,7 @@ static struct walk *new_walk(struct zkr_session *s, const char *root,
     zkr__ask_init(&w->sync, &w->call);
     for (size_t i = 0; i < WALKERS; i++)
         zkr__ask_init(&w->walkers[i].ask, &w->call);
+    zkr__readers_init(&w->readers, &w->call);
     w->opts = *opts;
     if (!zkr__found_init(&w->found, strlen(s->hosts.chroot), opts) ||
         !add_place(w, strdup(w->call.full_path), 1, ZKR__NO_ITEM)) {
@@ -193,8 +200,6 @@ static bool is_of_the_node(int rc)
     return rc != ZKR_ENOMEM && zkr__error_outcome(rc) == ZKR__DONE;
 }
 
-static void walk_on_locked(struct walk *w) ZKR__LOCKED;
-
 static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct walker *me = ZKR__CONTAINER(ask, struct walker, ask);
@@ -215,30 +220,28 @@ static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
         zkr__found_skip(&w->found, me->place->path, reply->rc);
     free_place(me->place);
     me->place = NULL;
-    walk_on_locked(w);
-}
-
-/* Give every idle walker a place. */
-static void walk_on_locked(struct walk *w) ZKR__LOCKED
-{
-    for (size_t i = 0; i < WALKERS && !zkr__list_empty(&w->places); i++) {
-        struct walker *walker = &w->walkers[i];
-
-        if (walker->place != NULL)
-            continue;
-        walker->place = take_place(w);
-        w->walking++;
-        zkr__call_ask_locked(&walker->ask, ZKR__ZK_SURVEY, walker->place->path,
-                             on_survey);
-    }
     if (w->walking == 0)
         zkr__call_end_locked(&w->call, ZKR_OK, "");
+}
+
+/* Give every walker a place. */
+static void walk_locked(struct zkr__call *call) ZKR__LOCKED
+{
+    struct walk *w = ZKR__CONTAINER(call, struct walk, call);
+
+    zkr__session_assert_locked(call->session);
+    for (size_t i = 0; i < WALKERS && !zkr__list_empty(&w->places); i++) {
+        w->walkers[i].place = take_place(w);
+        w->walking++;
+        zkr__call_ask_locked(&w->walkers[i].ask, ZKR__ZK_SURVEY,
+                             w->walkers[i].place->path, on_survey);
+    }
 }
 
 static void caught_up(struct zkr__ask *ask)
 {
     zkr__session_assert_locked(ask->call->session);
-    walk_on_locked(ZKR__CONTAINER(ask->call, struct walk, call));
+    walk_locked(ask->call);
 }
 
 static void start_locked(struct zkr__call *call) ZKR__LOCKED
@@ -249,10 +252,41 @@ static void start_locked(struct zkr__call *call) ZKR__LOCKED
     zkr__call_sync_locked(&w->sync, caught_up);
 }
 
+static void read_locked(struct zkr__call *call) ZKR__LOCKED
+{
+    struct walk *w = ZKR__CONTAINER(call, struct walk, call);
+
+    zkr__session_assert_locked(call->session);
+    zkr__readers_start_locked(&w->readers);
+}
+
+/* Reads the lists of the locks that the last round has found. */
+static int read_lists(struct walk *w)
+{
+    struct zkr__listed *list;
+    size_t cursor = 0;
+
+    while ((list = zkr__found_next_list(&w->found, &cursor)) != NULL) {
+        if (zkr__listed_arrange(list, &w->lists) != ZKR_OK)
+            return out_of_memory();
+        zkr__readers_add(&w->readers, list);
+    }
+    return zkr__list_empty(&w->readers.lists)
+               ? ZKR_OK
+               : zkr__call_run(&w->call, read_locked);
+}
+
 static int run(struct walk *w)
 {
     int rc = zkr__call_run(&w->call, start_locked);
 
+    if (rc == ZKR_OK)
+        rc = read_lists(w);
+    while (rc == ZKR_OK && !zkr__list_empty(&w->places)) {
+        rc = zkr__call_run(&w->call, walk_locked);
+        if (rc == ZKR_OK)
+            rc = read_lists(w);
+    }
     if (rc == ZKR_ZOPERATIONTIMEOUT && w->answered) {
         w->found.answer->cut |= ZKR_LOCKS_CUT_TIME;
         rc = ZKR_OK;
@@ -286,6 +320,7 @@ enum zkr_error zkr_locks_find(zkr_session *session, const char *root,
                               const struct zkr_locks_opts *opts,
                               struct zkr_locks **ret_list)
 {
+    struct zkr_participants_opts lists;
     struct zkr_locks_opts o;
     struct walk *w;
     int rc = ZKR__OUTPUT(ret_list);
@@ -297,11 +332,14 @@ enum zkr_error zkr_locks_find(zkr_session *session, const char *root,
                                      ZKR_PATH_MAX);
     if (rc == ZKR_OK)
         rc = load_opts(&o, opts);
+    if (rc == ZKR_OK)
+        rc = zkr__listed_opts(&lists, o.participants);
     if (rc != ZKR_OK)
         return rc;
     w = new_walk(session, root, &o);
     if (w == NULL)
         return ZKR_ENOMEM;
+    w->lists = lists;
     rc = run(w);
     if (rc == ZKR_OK && zkr__found_finish(&w->found, ret_list) != ZKR_OK)
         rc = out_of_memory();

@@ -19,8 +19,11 @@ struct zkr__found_item {
     bool is_lock;
     enum zkr__part part; /* of a semaphore, by its name, */
     struct zkr__part_count count;
-    bool may_be_barrier; /* nobody contends, and there may be members */
-    bool renamed;        /* its path is that of the directory above */
+    bool may_be_barrier;      /* nobody contends, and there may be members */
+    bool renamed;             /* its path is that of the directory above */
+    struct zkr__listed *list; /* NULL: not wanted, of a part, or of the root */
+    bool is_listed;           /* it was asked for */
+    bool is_whole;            /* a semaphore: its list lacks the parts */
 };
 
 /* The list that the user gets, with the memory of its parts. */
@@ -48,14 +51,17 @@ bool zkr__found_init(struct zkr__found *found, size_t chroot_len,
     found->chroot_len = chroot_len;
     found->limit = opts->limit;
     found->flags = opts->flags;
+    found->lists = opts->participants != NULL;
     found->answer = list == NULL ? NULL : &list->public;
     return list != NULL;
 }
 
 void zkr__found_done(struct zkr__found *found)
 {
-    for (size_t i = 0; i < found->count; i++)
+    for (size_t i = 0; i < found->count; i++) {
         free((void *)(uintptr_t)found->items[i].public.path);
+        zkr__listed_free(found->items[i].list);
+    }
     free(found->items);
     zkr_locks_free(found->answer);
 }
@@ -94,6 +100,16 @@ static struct zkr__part_count count_part(enum zkr__part part,
     return count;
 }
 
+/* The names of the children are kept: they need not be asked for again. */
+static bool keep_names(struct zkr__found_item *item, const char *path,
+                       const struct zkr__zk_reply *reply)
+{
+    item->list = zkr__listed_new(path);
+    return item->list != NULL &&
+           zkr__listed_take_names(item->list, ZKR__PART_PATH, reply->names,
+                                  reply->name_count);
+}
+
 static int add(struct zkr__found *found, const char *path, enum zkr__part part,
                const struct zkr__zk_reply *reply, size_t *ret_item)
 {
@@ -114,6 +130,9 @@ static int add(struct zkr__found *found, const char *path, enum zkr__part part,
     if (part != ZKR__PART_PATH)
         found->items[found->count].count = count_part(part, reply);
     *ret_item = found->count++;
+    if (found->lists && part == ZKR__PART_PATH && strcmp(copy, "/") != 0 &&
+        !keep_names(&found->items[*ret_item], path, reply))
+        return ZKR_ENOMEM;
     return ZKR_OK;
 }
 
@@ -214,6 +233,20 @@ void zkr__found_ephemeral(struct zkr__found *found, size_t item)
     found->items[item].public.contenders++;
 }
 
+struct zkr__listed *zkr__found_next_list(struct zkr__found *found,
+                                         size_t *cursor)
+{
+    while (*cursor < found->count) {
+        struct zkr__found_item *item = &found->items[(*cursor)++];
+
+        if (item->is_lock && item->list != NULL && !item->is_listed) {
+            item->is_listed = true;
+            return item->list;
+        }
+    }
+    return NULL;
+}
+
 /* Out of memory, the node is only counted. Leases that may not be read are
  * there all the same: without them the queue would look like a mutex, and the
  * first who waits like its holder. */
@@ -274,6 +307,7 @@ static void merge(struct zkr__found_item *whole, struct zkr__found_item *part)
         part->public.pzxid > whole->public.pzxid)
         whole->public.pzxid = part->public.pzxid;
     whole->is_lock = whole->is_lock || part->is_lock;
+    whole->is_whole = true;
     part->is_lock = false;
 }
 
@@ -322,6 +356,22 @@ static int in_order(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
+/* The list of a lock, for the user; NULL when it tells nothing: who contended
+ * has gone. */
+static struct zkr_participants *take_list(struct zkr__found_item *item)
+{
+    struct zkr__listed *list = item->list;
+
+    if (list == NULL || !list->is_read || item->is_whole)
+        return NULL;
+    (void)zkr__listed_finish(list);
+    if (item->public.contenders > 0 && !item->may_be_barrier &&
+        (list->count == 0 || list->items[0].kind == ZKR_PARTICIPANT_FOREIGN))
+        return NULL;
+    item->list = NULL;
+    return &list->public;
+}
+
 /* Takes the locks among the items, no more than the limit. */
 static size_t take_locks(struct zkr__found *found, struct zkr_locks_item *locks)
 {
@@ -338,7 +388,8 @@ static size_t take_locks(struct zkr__found *found, struct zkr_locks_item *locks)
         }
         if (item->renamed)
             *strrchr((char *)(uintptr_t)item->public.path, '/') = '\0';
-        locks[n++] = item->public;
+        locks[n] = item->public;
+        locks[n++].list = take_list(item);
         item->public.path = NULL;
     }
     return n;
@@ -369,8 +420,10 @@ void zkr_locks_free(struct zkr_locks *locks)
     if (locks == NULL)
         return;
     list = ZKR__CONTAINER(locks, struct list, public);
-    for (size_t i = 0; i < locks->count; i++)
+    for (size_t i = 0; i < locks->count; i++) {
         free((void *)(uintptr_t)list->items[i].path);
+        zkr_participants_free(list->items[i].list);
+    }
     free((void *)(uintptr_t)locks->skipped_path);
     free(list->items);
     free(list);

@@ -6,6 +6,7 @@
 
 #include <zkrecipes/participants.h>
 
+#include "inspect/listed.h"
 #include "zk/zk.h"
 
 #define ZKR__NO_ITEM SIZE_MAX
@@ -16,6 +17,7 @@ struct zkr__found {
     size_t chroot_len; /* which the user does not see of a path */
     size_t limit;
     uint32_t flags;
+    bool lists;               /* of each lock are wanted */
     struct zkr_locks *answer; /* visited, skipped and cut, so far */
     struct zkr__found_item *items;
     size_t count;
@@ -46,6 +48,12 @@ int zkr__found_judge(struct zkr__found *found, const char *path,
 bool zkr__found_is_in_question(const struct zkr__found *found, size_t item,
                                const char *name);
 void zkr__found_ephemeral(struct zkr__found *found, size_t item);
+
+/* The next list, from the cursor on, of a lock that was found since the last
+ * time: it has its names. NULL when there is none. The cursor begins at zero.
+ * There are no lists of directories with the name of a part of a semaphore. */
+struct zkr__listed *zkr__found_next_list(struct zkr__found *found,
+                                         size_t *cursor);
 
 /* Counts a node that could not be read. */
 void zkr__found_skip(struct zkr__found *found, const char *path, int error);

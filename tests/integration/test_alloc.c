@@ -314,6 +314,8 @@ static void use_unfair(zkr_session *s)
 
 static void look_on(zkr_session *s, const char *path)
 {
+    const struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
     struct zkr_participants *list = NULL;
     struct zkr_locks *locks = NULL;
 
@@ -324,6 +326,11 @@ static void look_on(zkr_session *s, const char *path)
     }
     if (CAN(zkr_locks_find(s, "/alloc", NULL, &locks)))
         zkr_locks_free(locks);
+    find.participants = &each;
+    if (CAN(zkr_locks_find(s, "/alloc", &find, &locks))) {
+        assert_int_equal(locks->items[0].list->count, 1);
+        zkr_locks_free(locks);
+    }
 }
 
 static int by_semaphore(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)

@@ -312,6 +312,105 @@ static void the_nodes_of_the_server_are_left_out(void **state)
     zkr_locks_free(list);
 }
 
+/* --- with their participants --- */
+
+/* Of each lock, by those options. */
+static struct zkr_locks *find_lists(zkr_session *session,
+                                    const struct zkr_participants_opts *each)
+{
+    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
+
+    o.participants = each;
+    return find_with(session, path, &o);
+}
+
+static void assert_same_list(const struct zkr_participants *got,
+                             const char *lock,
+                             const struct zkr_participants_opts *o)
+{
+    struct zkr_participants *want = NULL;
+
+    ok(zkr_participants_list(s, lock, o, &want));
+    assert_non_null(got);
+    assert_int_equal(got->count, want->count);
+    assert_int_equal(got->total, want->total);
+    assert_int_equal(got->anyone, want->anyone);
+    for (size_t i = 0; i < want->count; i++) {
+        assert_string_equal(got->items[i].name, want->items[i].name);
+        assert_string_equal(got->items[i].data, want->items[i].data);
+        assert_int_equal(got->items[i].holds, want->items[i].holds);
+        assert_int_equal(got->items[i].waits_for, want->items[i].waits_for);
+        assert_int_equal(got->items[i].token, want->items[i].token);
+    }
+    zkr_participants_free(want);
+}
+
+static void a_list_is_that_of_participants(void **state)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_locks *list;
+
+    (void)state;
+    make("a/__WRIT__0000000003", "w");
+    make("a/__READ__0000000001", "first");
+    make("a/__READ__0000000002", "second");
+    make("a/notes", "foreign");
+    make("deep/er/lock-0000000001", "one");
+    for (uint32_t reads = 0; reads < 3; reads++) {
+        o.reads = reads;
+        o.flags = reads == 1 ? ZKR_PARTICIPANTS_HOLDERS : ZKR_PARTICIPANTS_ACL;
+        list = find_lists(s, &o);
+        assert_int_equal(list->count, 2);
+        assert_same_list(list->items[0].list, in_dir("a"), &o);
+        assert_same_list(list->items[1].list, in_dir("deep/er"), &o);
+        zkr_locks_free(list);
+    }
+    o.flags = 1u << 31;
+    assert_int_equal(zkr_locks_find(s, path,
+                                    &(struct zkr_locks_opts){
+                                        .size = sizeof(struct zkr_locks_opts),
+                                        .participants = &o,
+                                    },
+                                    &list),
+                     ZKR_EINVAL);
+}
+
+/* Without the names of the search they would be those of another kind. */
+static void what_may_be_a_semaphore_has_no_list(void **state)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_locks *list;
+
+    (void)state;
+    make("locks/lock-0000000001", "a mutex");
+    make("mixed/lock-0000000001", "a mutex, too");
+    make("mixed/leases/_c_" UUID "-lease-0000000001", "a permit");
+    make("sem/leases/_c_" UUID "-lease-0000000001", "a permit");
+    make("sem/locks/_c_" UUID "-lock-0000000001", "waits");
+    list = find_lists(s, &o);
+    assert_int_equal(list->count, 3);
+    for (size_t i = 0; i < list->count; i++)
+        assert_null(list->items[i].list);
+    assert_int_equal(list->items[1].contenders, 2);
+    zkr_locks_free(list);
+}
+
+static void a_list_can_outlive_the_search(void **state)
+{
+    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *kept;
+    struct zkr_locks *list;
+
+    (void)state;
+    make("a/lock-0000000001", "x");
+    list = find_lists(s, &o);
+    kept = list->items[0].list;
+    list->items[0].list = NULL;
+    zkr_locks_free(list);
+    assert_string_equal(kept->items[0].data, "x");
+    zkr_participants_free(kept);
+}
+
 /* --- when something fails meanwhile --- */
 
 static int setup_with_locks(void **state)
@@ -376,6 +475,81 @@ static void a_node_that_goes_meanwhile_is_no_error(void **state)
     assert_found(list, 0, "b", 1, 1);
     assert_int_equal(list->skipped, 0);
     zkr_locks_free(list);
+}
+
+static int find_lists_into(void *list)
+{
+    struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
+
+    each.reads = 1;
+    o.participants = &each;
+    return zkr_locks_find(ps, path, &o, list);
+}
+
+/* 4,005 requests for 2,000 locks; they were 9,005. */
+static void a_lock_costs_two_requests(void **state)
+{
+    struct zkr_locks *list = NULL;
+    char name[64];
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "n%03d/lock-%010d", i, i);
+        make(name, NULL);
+    }
+    make("n007/lock-0000000999", "waits");
+    proxy_reset_counts(proxy);
+    ok(find_lists_into(&list));
+    assert_int_equal(list->count, 302);
+    for (size_t i = 0; i < list->count; i++)
+        assert_true(list->items[i].list->items[0].token != 0);
+    assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1 + 1 + 2 * 302);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 1 + 302);
+    zkr_locks_free(list);
+}
+
+/* Others may contend since then, so this is not a free lock. */
+static void where_all_have_gone_is_no_list(void **state)
+{
+    struct zkr_locks *list = NULL;
+    struct call c;
+
+    (void)state;
+    make("a/lock-0000000002", NULL);
+    make("b/lock-0000000003", NULL);
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
+    call_start_until_rule(&c, find_lists_into, &list);
+    assert_int_equal(admin_delete(admin, in_dir("a/lock-0000000001")), ZOK);
+    assert_int_equal(admin_delete(admin, in_dir("a/lock-0000000002")), ZOK);
+    assert_int_equal(admin_delete(admin, in_dir("b/lock-0000000002")), ZOK);
+    make("a/lock-0000000004", NULL);
+    proxy_release(proxy);
+    list = found(&c, 2);
+    assert_null(list->items[0].list);
+    assert_int_equal(list->items[1].list->count, 1);
+    assert_true(list->items[1].list->items[0].holds);
+    assert_true(list->items[1].list->items[0].token != 0);
+    zkr_locks_free(list);
+}
+
+static void a_list_that_is_late_is_left_out(void **state)
+{
+    struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
+    struct zkr_locks *list;
+
+    (void)state;
+    o.participants = &each;
+    o.timeout_ms = 300;
+    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_HOLD_REPLY);
+    list = find_with(ps, path, &o);
+    assert_int_equal(list->cut, ZKR_LOCKS_CUT_TIME);
+    assert_int_equal(list->count, 2);
+    assert_non_null(list->items[0].list);
+    assert_null(list->items[1].list);
+    zkr_locks_free(list);
+    proxy_release(proxy);
 }
 
 static void time_that_is_over_is_told(void **state)
@@ -471,6 +645,12 @@ static int run_group(void)
         TEST(bad_arguments_of_find_are_refused),
         TEST(paths_are_those_below_the_chroot),
         TEST(the_nodes_of_the_server_are_left_out),
+        TEST(a_list_is_that_of_participants),
+        TEST(what_may_be_a_semaphore_has_no_list),
+        TEST(a_list_can_outlive_the_search),
+        PROXIED(a_lock_costs_two_requests),
+        PROXIED(where_all_have_gone_is_no_list),
+        PROXIED(a_list_that_is_late_is_left_out),
         PROXIED(many_nodes_are_looked_at_at_once_but_not_all),
         PROXIED(a_node_that_goes_meanwhile_is_no_error),
         PROXIED(time_that_is_over_is_told),

@@ -492,12 +492,15 @@ static void a_guarded_write(void **state)
 
 static void look_on(void)
 {
+    const struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
     struct zkr_participants *list = NULL;
     struct zkr_locks *locks = NULL;
 
+    find.participants = &each;
     if (zkr_participants_list(it.s, "/lock", NULL, &list) == ZKR_OK)
         zkr_participants_free(list);
-    if (zkr_locks_find(it.s, "/lock", NULL, &locks) == ZKR_OK)
+    if (zkr_locks_find(it.s, "/lock", &find, &locks) == ZKR_OK)
         zkr_locks_free(locks);
     any_result(zkr_participants_revoke(it.s, zkr_grant_node(it.g)));
     any_result(zkr_participants_break(it.s, zkr_grant_node(it.g),

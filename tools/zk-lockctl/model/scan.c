@@ -172,25 +172,31 @@ struct zkr_participants_opts lock_opts(uint32_t reads)
     return opts;
 }
 
-int lock_list(zkr_session *session, const char *path,
-              const struct zkr_participants_opts *opts, struct lock *ret_lock)
+/* The list is the lock's, or freed. */
+static int take_list(const char *path, const struct zkr_participants_opts *opts,
+                     struct zkr_participants *list, struct lock *ret_lock)
 {
-    struct zkr_participants *list = NULL;
-    struct lock lock = { .path = strdup(path), .longest_wait_ms = -1 };
-    int rc = ZKR_ENOMEM;
+    struct lock lock = { .path = strdup(path),
+                         .longest_wait_ms = -1,
+                         .at_ms = clock_wall_ms() };
+    int rc = understand(&lock, list);
 
-    if (lock.path != NULL)
-        rc = zkr_participants_list(session, path, opts, &list);
-    lock.at_ms = clock_wall_ms();
-    if (rc == ZKR_OK)
-        rc = understand(&lock, list);
-    if (rc != ZKR_OK) {
+    if (rc != ZKR_OK || lock.path == NULL) {
         lock_done(&lock);
-        return rc;
+        return ZKR_ENOMEM;
     }
     lock.cut = lock.total > opts->limit;
     *ret_lock = lock;
     return ZKR_OK;
+}
+
+int lock_list(zkr_session *session, const char *path,
+              const struct zkr_participants_opts *opts, struct lock *ret_lock)
+{
+    struct zkr_participants *list = NULL;
+    int rc = zkr_participants_list(session, path, opts, &list);
+
+    return rc == ZKR_OK ? take_list(path, opts, list, ret_lock) : rc;
 }
 
 static int list_reading(zkr_session *session, const char *path, uint32_t reads,
@@ -355,8 +361,14 @@ static int list_members(struct listing *l, const char *path, struct lock *lock)
 
 static int list_one(struct listing *l, size_t i)
 {
-    const char *path = l->found->items[i].path;
-    int rc = lock_list(l->session, path, &l->opts, &l->locks[i]);
+    struct zkr_locks_item *item = &l->found->items[i];
+    struct zkr_participants *list = item->list;
+    const char *path = item->path;
+    int rc;
+
+    item->list = NULL;
+    rc = list == NULL ? lock_list(l->session, path, &l->opts, &l->locks[i])
+                      : take_list(path, &l->opts, list, &l->locks[i]);
 
     if (rc == ZKR_OK)
         rc = list_members(l, path, &l->locks[i]);
@@ -520,12 +532,14 @@ int locks_list(zkr_session *session, const char *root,
                          .mutex = PTHREAD_MUTEX_INITIALIZER,
                          .detail = detail };
     char room[ZKR_PATH_MAX + 1];
-    int rc =
-        zkr_locks_find(session, scan_whole(session, root, room), &find, &found);
+    int rc;
 
-    detail[0] = '\0';
     if (opts->acl)
         l.opts.flags |= ZKR_PARTICIPANTS_ACL;
+    find.participants = &l.opts;
+    rc =
+        zkr_locks_find(session, scan_whole(session, root, room), &find, &found);
+    detail[0] = '\0';
     if (rc != ZKR_OK) {
         (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());
         return rc;
