@@ -15,6 +15,7 @@ const struct verb *const verbs[] = {
     &verb_check,
     &verb_wait,
     &verb_watch,
+    &verb_log,
     &verb_top,
     &verb_metrics,
     &verb_revoke,

@@ -18,6 +18,7 @@ extern const struct verb verb_hold;
 extern const struct verb verb_release;
 extern const struct verb verb_run;
 extern const struct verb verb_lead;
+extern const struct verb verb_log;
 extern const struct verb verb_ls;
 extern const struct verb verb_metrics;
 extern const struct verb verb_revoke;

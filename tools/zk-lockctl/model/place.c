@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells from the path of a node whether it contends, and for which lock. */
+#include "model/place.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/arrange.h"
+
+bool place_is_below(const char *path, const char *root)
+{
+    size_t len = strlen(root);
+
+    if (len <= 1)
+        return true;
+    return strncmp(path, root, len) == 0 &&
+           (path[len] == '\0' || path[len] == '/');
+}
+
+/* --- does it contend? --- */
+
+static bool ends_with_number(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len >= 10 && strspn(name + len - 10, "0123456789") == 10;
+}
+
+static bool contends(struct places *places, const char *name, bool ephemeral)
+{
+    struct zkr_participant p = { .name = name };
+
+    if (!ephemeral && !ends_with_number(name))
+        return false;
+    places->failed = !arrange(&p, 1) || places->failed;
+    return p.kind != ZKR_PARTICIPANT_FOREIGN;
+}
+
+/* --- semaphores --- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static bool is_semaphore(const struct places *places, const char *path)
+{
+    return tfind(path, &places->semaphores, by_text) != NULL;
+}
+
+static void add_semaphore(struct places *places, const char *path)
+{
+    char *copy;
+
+    if (is_semaphore(places, path))
+        return;
+    copy = strdup(path);
+    if (copy == NULL || tsearch(copy, &places->semaphores, by_text) == NULL) {
+        free(copy);
+        places->failed = true;
+    }
+}
+
+/* Which part of a semaphore has that directory: "leases", "locks", or "". */
+static const char *part_of(const char *dir)
+{
+    const char *name = strrchr(dir, '/') + 1;
+
+    return strcmp(name, "leases") == 0  ? "leases"
+           : strcmp(name, "locks") == 0 ? "locks"
+                                        : "";
+}
+
+/* Turns ".../pool/leases" and "lease-1" into ".../pool" and "leases/lease-1".
+ */
+static void join_part(struct place *p, const char *part)
+{
+    char *slash = strrchr(p->lock, '/');
+    size_t len = strlen(part);
+
+    memmove(p->name + len + 1, p->name, strlen(p->name) + 1);
+    memcpy(p->name, part, len);
+    p->name[len] = '/';
+    slash[slash == p->lock] = '\0';
+}
+
+/* A lease tells that the directory above is a semaphore. */
+static bool settle(struct places *places, struct place *p, bool ephemeral)
+{
+    const char *part = part_of(p->lock);
+    struct place whole;
+
+    if (part[0] == '\0')
+        return contends(places, p->name, ephemeral);
+    whole = *p;
+    join_part(&whole, part);
+    if (strcmp(part, "leases") == 0 &&
+        contends(places, whole.name, ephemeral)) {
+        add_semaphore(places, whole.lock);
+        if (!places->learning)
+            *p = whole;
+        return true;
+    }
+    if (!places->learning && is_semaphore(places, whole.lock))
+        *p = whole;
+    return contends(places, p->name, ephemeral);
+}
+
+bool places_find(struct places *places, struct bytes path, bool ephemeral,
+                 struct place *p)
+{
+    size_t skip = strlen(places->chroot);
+    const char *slash;
+    size_t len;
+
+    if (path.size <= skip || path.size - skip >= NODE_MAX ||
+        memcmp(path.at, places->chroot, skip) != 0 || path.at[skip] != '/')
+        return false;
+    len = path.size - skip;
+    memcpy(p->lock, path.at + skip, len);
+    p->lock[len] = '\0';
+    slash = strrchr(p->lock, '/');
+    (void)strcpy(p->name, slash + 1);
+    p->lock[slash == p->lock ? 1 : slash - p->lock] = '\0';
+    return p->name[0] != '\0' && place_is_below(p->lock, places->root) &&
+           settle(places, p, ephemeral) &&
+           place_is_below(p->lock, places->root);
+}
+
+void places_done(struct places *places)
+{
+    tdestroy(places->semaphores, free);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stay of a contender in a lock: when its node came, when it began to hold,
+ * when and how the node went. */
+#ifndef MODEL_STAY_H
+#define MODEL_STAY_H
+
+#include "model/scan.h"
+
+enum ending {
+    ENDING_NONE,     /* it was there at the end of the history */
+    ENDING_RELEASED, /* its session deleted the node */
+    ENDING_DELETED,  /* another session did */
+    ENDING_CLOSED,   /* its client closed the session */
+    ENDING_EXPIRED,  /* the servers ended the session */
+    ENDING_GONE,     /* one of these */
+    ENDING_UNKNOWN,  /* nobody knows, because records are missing */
+    ENDING_COUNT,
+};
+
+/* All times are since 1970, by the clock of the servers; 0: never. */
+struct stay {
+    const char *lock;
+    struct zkr_participant node; /* after the end of the stay */
+    int64_t queued_ms;           /* 0: not known */
+    int64_t held_ms;             /* it held from then on */
+    bool held_before;            /* ... or had before: not known since when */
+    int64_t held_max_ms;         /* it held for that long at most; -1: the times
+                                    tell how long */
+    int64_t ended_ms;
+    enum ending ending;
+    int64_t ended_by; /* a session; of ENDING_DELETED */
+    int64_t asked_ms; /* to give the lock back */
+    int64_t asked_by; /* a session; 0: not known */
+    bool exact;       /* false: the times are upper bounds */
+    bool sure;        /* false: another one, of which nothing is known, may have
+                         held instead */
+    bool is_claim;    /* its node in the queue of a semaphore has become
+                         another one, its lease */
+    char *data;
+    char name[];
+};
+
+/* With a copy of name and data; NULL: out of memory. */
+struct stay *stay_new(const char *lock, const char *name, const char *data,
+                      size_t size);
+void stay_free(struct stay *stay);
+/* Replaces the data. False: out of memory. */
+bool stay_write(struct stay *stay, struct zkr_participant *node,
+                const char *data, size_t size);
+/* The stay whose name this is. */
+struct stay *stay_of(const char *name);
+
+/* How long it held, up to `now_ms` where it still holds; -1: not at all, or
+ * not known. */
+int64_t stay_held_for(const struct stay *stay, int64_t now_ms);
+/* How long it was in the queue before it held, or left; -1: not known. */
+int64_t stay_waited_for(const struct stay *stay, int64_t now_ms);
+
+/* "released", "session_expired"; for people with blanks. */
+const char *ending_name(enum ending ending);
+
+/* As a contender, for its owner and dialect. */
+struct contender stay_contender(const struct stay *stay);
+
+/* Takes a stay that is over, or the history is. */
+typedef void stay_fn(struct stay *stay, void *user);
+
+#endif

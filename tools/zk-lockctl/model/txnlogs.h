@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the files of transaction logs, and plays them in the order of their
+ * transactions, each once, whichever servers wrote them. */
+#ifndef MODEL_TXNLOGS_H
+#define MODEL_TXNLOGS_H
+
+#include "common/notes.h"
+#include "model/snapshot.h"
+#include "model/txnlog.h"
+
+struct txnlogs_file {
+    char *path;
+    int64_t zxid; /* by its name: the first of a log, the last of a snapshot;
+                     INT64_MIN: the name does not say */
+    bool opened;
+    bool ended;
+    bool has_next;
+    struct txnlog log;
+    struct txn next;
+};
+
+struct txnlogs_list {
+    struct txnlogs_file *items;
+    size_t count;
+};
+
+struct txnlogs {
+    struct txnlogs_list logs;
+    struct txnlogs_list snapshots;
+    struct txnlogs_list others; /* neither of them, for the caller */
+    struct notes notes;         /* on files that cannot be read whole */
+};
+
+/* A file, "-" (the standard input, which is among the others), or a directory
+ * of a server: its version-2, or what is above that. 0, or an exit code after
+ * an error was said. */
+int txnlogs_add(struct txnlogs *logs, const char *path);
+void txnlogs_done(struct txnlogs *logs);
+
+/* Where transactions are missing. */
+struct gap {
+    int64_t zxid_before, zxid_after; /* of the transactions around it */
+    int64_t from_ms, until_ms;
+};
+
+struct player {
+    void (*txn)(const struct txn *txn, void *user);
+    void (*gap)(const struct gap *gap, void *user);
+    /* The state after the last transaction, and before the next one. False: it
+     * cannot be read, try another. NULL: of no interest. */
+    bool (*snapshot)(const char *file, int64_t zxid, void *user);
+    void *user;
+};
+
+/* May be repeated. 0, or an exit code after an error was said. */
+int txnlogs_play(struct txnlogs *logs, const struct player *player);
+
+#endif

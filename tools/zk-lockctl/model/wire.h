@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes numbers and texts off the front of bytes that a ZooKeeper server has
+ * written (jute). Nothing is read behind the end: what is missing is zero or
+ * empty, and `failed` says so. Pure. */
+#ifndef MODEL_WIRE_H
+#define MODEL_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes {
+    const char *at;
+    size_t size;
+};
+
+struct wire {
+    const unsigned char *at;
+    size_t left;
+    bool failed;
+};
+
+static inline struct wire wire_of(struct bytes bytes)
+{
+    return (struct wire){ (const unsigned char *)bytes.at, bytes.size, false };
+}
+
+/* Big-endian, of so many bytes, with its sign. */
+static inline int64_t wire_number(struct wire *w, size_t width)
+{
+    uint64_t value = 0;
+
+    if (w->left < width) {
+        w->failed = true;
+        return 0;
+    }
+    if ((w->at[0] & 0x80) != 0)
+        value = UINT64_MAX;
+    for (size_t i = 0; i < width; i++)
+        value = value << 8 | w->at[i];
+    w->at += width;
+    w->left -= width;
+    return (int64_t)value;
+}
+
+static inline int32_t wire_int(struct wire *w)
+{
+    return (int32_t)wire_number(w, 4);
+}
+
+static inline int64_t wire_long(struct wire *w)
+{
+    return wire_number(w, 8);
+}
+
+/* A length, and as many bytes; a length of -1 is no text. */
+static inline struct bytes wire_bytes(struct wire *w)
+{
+    int32_t length = wire_int(w);
+    struct bytes bytes = { (const char *)w->at, 0 };
+
+    if (length <= 0 || w->failed) {
+        w->failed = w->failed || length < -1;
+        return bytes;
+    }
+    if ((size_t)length > w->left) {
+        w->failed = true;
+        return bytes;
+    }
+    bytes.size = (size_t)length;
+    w->at += length;
+    w->left -= (size_t)length;
+    return bytes;
+}
+
+/* Adler-32 (RFC 1950) of some more bytes; the first `sum` is 1. */
+static inline uint32_t wire_adler(uint32_t sum, const unsigned char *data,
+                                  size_t size)
+{
+    enum { MOD = 65521, CHUNK = 5552 }; /* no overflow within a chunk */
+    uint32_t a = sum & 0xffff;
+    uint32_t b = sum >> 16;
+
+    while (size > 0) {
+        size_t n = size < CHUNK ? size : CHUNK;
+
+        size -= n;
+        for (; n > 0; n--) {
+            a += *data++;
+            b += a;
+        }
+        a %= MOD;
+        b %= MOD;
+    }
+    return b << 16 | a;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the history of locks: a stay in a lock, or a gap of what is known, is
+ * one row of a table, or an item of JSON. */
+#ifndef TEXT_STAYS_H
+#define TEXT_STAYS_H
+
+#include "model/history.h"
+#include "text/output.h"
+
+/* One of them is NULL. */
+struct past_row {
+    struct stay *stay;
+    struct gap *gap;
+};
+
+struct past_rows {
+    struct past_row *items;
+    size_t count;
+    int64_t end_ms; /* of the history */
+    int64_t at_ms;  /* the moment that was asked for; 0: none */
+    bool states;    /* with waiters */
+};
+
+/* Whether it held at that moment. */
+bool stay_holds_at(const struct stay *stay, int64_t ms);
+
+/* Prints all, and then the notes. An exit code. */
+int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
+                const struct notes *notes);
+
+#endif

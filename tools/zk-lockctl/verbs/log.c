@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log: tells who held locks, out of transaction logs, or of what watch has
+ * printed. */
+#include "verbs/verbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+#include "common/moment.h"
+#include "common/words.h"
+#include "model/records.h"
+#include "text/stays.h"
+
+enum {
+    OPTION_FROM = OPTION_FIRST,
+    OPTION_SINCE,
+    OPTION_UNTIL,
+    OPTION_AT,
+    OPTION_WAITERS,
+};
+
+static const struct option options[] = {
+    { "from", required_argument, NULL, OPTION_FROM },
+    { "since", required_argument, NULL, OPTION_SINCE },
+    { "until", required_argument, NULL, OPTION_UNTIL },
+    { "at", required_argument, NULL, OPTION_AT },
+    { "waiters", no_argument, NULL, OPTION_WAITERS },
+    { NULL, 0, NULL, 0 },
+};
+
+/* What is asked for, and what was found. */
+struct log {
+    struct lockctl *ctl;
+    char root[ZKR_PATH_MAX + 1];
+    char *chroot;
+    int64_t since_ms, until_ms; /* 0: not limited */
+    int64_t at_ms;              /* 0: not asked */
+    bool waiters;
+    struct txnlogs logs;
+    struct history *history;
+    struct records *records;
+    struct past_rows rows;
+    struct notes notes;
+    bool failed; /* out of memory */
+};
+
+/* --- what is found --- */
+
+static bool add_row(struct log *log, struct past_row row)
+{
+    struct past_rows *rows = &log->rows;
+    struct past_row *grown = rows->items;
+
+    if ((rows->count & (rows->count + 1)) == 0) /* doubles from 1 on */
+        grown =
+            realloc(rows->items, (rows->count + 1) * 2 * sizeof(*rows->items));
+    if (grown == NULL) {
+        log->failed = true;
+        return false;
+    }
+    rows->items = grown;
+    rows->items[rows->count++] = row;
+    return true;
+}
+
+/* Some of it, from the beginning to the end, is in the time that is asked
+ * for. */
+static bool overlaps(const struct log *log, int64_t begin_ms, int64_t end_ms)
+{
+    if (log->at_ms != 0)
+        return begin_ms <= log->at_ms && (end_ms == 0 || end_ms > log->at_ms);
+    return (log->since_ms == 0 || end_ms == 0 || end_ms >= log->since_ms) &&
+           (log->until_ms == 0 || begin_ms <= log->until_ms);
+}
+
+static void take_stay(struct stay *stay, void *user)
+{
+    struct log *log = user;
+    bool waiters = log->waiters || log->at_ms != 0;
+    int64_t begin_ms =
+        stay->held_ms == 0 || log->at_ms != 0 ? stay->queued_ms : stay->held_ms;
+
+    if (stay->is_claim || (!waiters && stay->held_ms == 0) ||
+        !overlaps(log, begin_ms, stay->ended_ms) ||
+        !add_row(log, (struct past_row){ .stay = stay }))
+        stay_free(stay);
+}
+
+static void take_gap(const struct gap *gap, void *user)
+{
+    struct log *log = user;
+    struct gap *copy;
+
+    if (!overlaps(log, gap->from_ms, gap->until_ms))
+        return;
+    copy = malloc(sizeof(*copy));
+    if (copy != NULL)
+        *copy = *gap;
+    log->failed = log->failed || copy == NULL;
+    if (copy != NULL && !add_row(log, (struct past_row){ .gap = copy }))
+        free(copy);
+}
+
+/* --- the order of rows --- */
+
+static int64_t begin_of(const struct past_row *row)
+{
+    if (row->gap != NULL)
+        return row->gap->from_ms;
+    return row->stay->held_ms != 0 ? row->stay->held_ms : row->stay->queued_ms;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* What begins earlier is first; at one time, what has the lower token. */
+static int by_begin(const void *a, const void *b)
+{
+    const struct past_row *x = a;
+    const struct past_row *y = b;
+    int order = compare(begin_of(x), begin_of(y));
+
+    if (order == 0 && x->stay != NULL && y->stay != NULL)
+        order = compare(x->stay->node.token, y->stay->node.token);
+    return order;
+}
+
+/* --- reading --- */
+
+static int read_logs(struct log *log, const struct history_fns *fns)
+{
+    int code;
+
+    if (log->logs.logs.count + log->logs.snapshots.count == 0)
+        return 0;
+    log->history = history_new(log->chroot, log->root, fns);
+    if (log->history == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    code = history_play(log->history, &log->logs);
+    for (size_t i = 0; i < log->logs.notes.count; i++)
+        notes_add(&log->notes, "%s", log->logs.notes.texts[i]);
+    return code;
+}
+
+static int read_records(struct log *log, const struct history_fns *fns)
+{
+    int code = 0;
+
+    if (log->logs.others.count == 0)
+        return 0;
+    log->records = records_new(log->root, fns);
+    if (log->records == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    for (size_t i = 0; code == 0 && i < log->logs.others.count; i++)
+        code = records_play(log->records, log->logs.others.items[i].path);
+    records_end(log->records);
+    return code;
+}
+
+/* One of them is not there, or both were read. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static int64_t begin_ms(const struct log *log)
+{
+    return earlier(log->history == NULL ? 0 : history_begin_ms(log->history),
+                   log->records == NULL ? 0 : records_begin_ms(log->records));
+}
+
+static int64_t end_ms(const struct log *log)
+{
+    int64_t a = log->history == NULL ? 0 : history_end_ms(log->history);
+    int64_t b = log->records == NULL ? 0 : records_end_ms(log->records);
+
+    return a > b ? a : b;
+}
+
+static size_t contenders(const struct log *log)
+{
+    return (log->history == NULL ? 0 : history_contenders(log->history)) +
+           (log->records == NULL ? 0 : records_contenders(log->records));
+}
+
+/* --- notes --- */
+
+static void note_strange(struct log *log)
+{
+    size_t txns = log->history == NULL ? 0 : history_strange(log->history);
+    size_t lines = log->records == NULL ? 0 : records_strange(log->records);
+
+    if (txns > 0)
+        notes_add(&log->notes,
+                  "%zu transaction%s of a type that this tool "
+                  "does not know, or damaged",
+                  txns, word_plural(txns));
+    if (lines > 0)
+        notes_add(&log->notes, "%zu line%s that this tool does not understand",
+                  lines, word_plural(lines));
+}
+
+/* Before the history and after it nothing is known. */
+static void note_limits(struct log *log)
+{
+    int64_t from = log->at_ms != 0 ? log->at_ms : log->since_ms;
+    int64_t until = log->at_ms != 0 ? log->at_ms : log->until_ms;
+    char word[WORD_MAX];
+
+    if (begin_ms(log) != 0 && from != 0 && from < begin_ms(log))
+        notes_add(&log->notes, "the history begins at %s",
+                  word_time(begin_ms(log), word));
+    if (end_ms(log) != 0 && until > end_ms(log))
+        notes_add(&log->notes, "the history ends at %s",
+                  word_time(end_ms(log), word));
+    if (log->history != NULL && history_lacks_begin(log->history))
+        notes_add(&log->notes,
+                  "there is no snapshot of the time before the first "
+                  "transaction, so a contender from before it may be missing; "
+                  "times with '?' depend on that");
+}
+
+static void note_nobody(struct log *log)
+{
+    char root[512];
+
+    (void)escape_string(log->root, root, sizeof(root));
+    if (log->rows.count > 0)
+        return;
+    if (contenders(log) > 0)
+        notes_add(&log->notes, "nobody held %s then", root);
+    else
+        notes_add(&log->notes, "there is no contender of %s%s%s", root,
+                  log->chroot[0] == '\0' ? "" : " below the chroot ",
+                  log->chroot);
+}
+
+/* --- the answer --- */
+
+static bool is_held(const struct log *log)
+{
+    for (size_t i = 0; i < log->rows.count; i++) {
+        const struct stay *stay = log->rows.items[i].stay;
+
+        if (stay != NULL && (log->at_ms == 0 ? stay->held_ms != 0
+                                             : stay_holds_at(stay, log->at_ms)))
+            return true;
+    }
+    return false;
+}
+
+static int answer(struct log *log)
+{
+    int code;
+
+    if (log->failed)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    log->rows.end_ms = end_ms(log);
+    log->rows.at_ms = log->at_ms;
+    log->rows.states = log->waiters || log->at_ms != 0;
+    if (log->rows.count > 0)
+        qsort(log->rows.items, log->rows.count, sizeof(*log->rows.items),
+              by_begin);
+    note_strange(log);
+    note_limits(log);
+    note_nobody(log);
+    code = stays_print(log->ctl, &log->rows, &log->notes);
+    return code != 0 ? code : is_held(log) ? 0 : EX_NO;
+}
+
+/* --- options --- */
+
+static bool take_moment(const char *option, int64_t *ret_ms)
+{
+    if (moment_read(optarg, clock_wall_ms(), ret_ms) && *ret_ms > 0)
+        return true;
+    (void)lockctl_fail(EX_USAGE,
+                       "%s: '%s' is neither a duration nor a time, such as "
+                       "1h, 02:55 or 2026-11-23T02:55:00Z",
+                       option, optarg);
+    return false;
+}
+
+static int take(struct log *log, int option)
+{
+    switch (option) {
+    case OPTION_FROM:
+        return txnlogs_add(&log->logs, optarg);
+    case OPTION_SINCE:
+        return take_moment("--since", &log->since_ms) ? 0 : EX_USAGE;
+    case OPTION_UNTIL:
+        return take_moment("--until", &log->until_ms) ? 0 : EX_USAGE;
+    case OPTION_AT:
+        return take_moment("--at", &log->at_ms) ? 0 : EX_USAGE;
+    case OPTION_WAITERS:
+        log->waiters = true;
+        return 0;
+    default:
+        return EX_USAGE;
+    }
+}
+
+static int read_options(struct log *log, int argc, char **argv)
+{
+    int option;
+    int code = 0;
+
+    while (code == 0 && (option = lockctl_option(log->ctl, &verb_log, argc,
+                                                 argv, "", options)) != -1)
+        code = take(log, option);
+    if (code != 0)
+        return code;
+    if (argc - optind > 1)
+        return lockctl_fail(EX_USAGE,
+                            "log: one lock; see zk-lockctl log --help");
+    if (argc > optind &&
+        !lockctl_parse_path(argv[optind], log->root, sizeof(log->root)))
+        return EX_USAGE;
+    if (log->at_ms != 0 && (log->since_ms != 0 || log->until_ms != 0))
+        return lockctl_fail(EX_USAGE,
+                            "log: --at is one moment, --since and --until are "
+                            "others");
+    if (log->logs.logs.count + log->logs.snapshots.count +
+            log->logs.others.count ==
+        0)
+        return lockctl_fail(EX_USAGE,
+                            "log: --from a transaction log, a directory of "
+                            "them, or the events of watch -o jsonl");
+    return 0;
+}
+
+/* Paths in transaction logs begin with the chroot; those of watch do not. */
+static int find_chroot(struct log *log)
+{
+    const char *chroot;
+    struct zkr_hosts *hosts = NULL;
+    int code = lockctl_settle(log->ctl);
+    int rc;
+
+    if (code != 0)
+        return code;
+    rc = zkr_hosts_parse(log->ctl->settings[SETTING_SERVERS], &hosts);
+    if (rc != ZKR_OK)
+        return lockctl_fail_zkr(rc);
+    chroot = log->ctl->settings[SETTING_CHROOT];
+    log->chroot = strdup(chroot == NULL ? hosts->chroot : chroot);
+    zkr_hosts_free(hosts);
+    return log->chroot == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
+}
+
+static void log_done(struct log *log)
+{
+    for (size_t i = 0; i < log->rows.count; i++) {
+        stay_free(log->rows.items[i].stay);
+        free(log->rows.items[i].gap);
+    }
+    free(log->rows.items);
+    notes_done(&log->notes);
+    history_free(log->history);
+    records_free(log->records);
+    txnlogs_done(&log->logs);
+    free(log->chroot);
+}
+
+static int run_log(struct lockctl *ctl, int argc, char **argv)
+{
+    struct log log = { .ctl = ctl, .root = "/" };
+    const struct history_fns fns = { take_stay, take_gap, &log };
+    char word[WORD_MAX];
+    int code = read_options(&log, argc, argv);
+
+    if (code == 0)
+        code = find_chroot(&log);
+    if (code == 0 && log.at_ms != 0)
+        lockctl_say(ctl, "at %s", word_time(log.at_ms, word));
+    if (code == 0)
+        code = read_logs(&log, &fns);
+    if (code == 0)
+        code = read_records(&log, &fns);
+    if (code == 0)
+        code = answer(&log);
+    log_done(&log);
+    return code;
+}
+
+const struct verb verb_log = {
+    .name = "log",
+    .usage = "--from FILE [--from FILE]... [OPTION]... [LOCK]",
+    .summary = "Tell who held locks, out of transaction logs",
+    .help =
+        "  --from FILE          a transaction log, the directory of a server,\n"
+        "                       or what watch -o jsonl has printed; -: stdin\n"
+        "  --since TIME         what was later than that, and\n"
+        "  --until TIME         ... earlier; 1h, 02:55, 2026-11-23T02:55Z\n"
+        "  --at TIME            who held then, and who waited\n"
+        "  --waiters            also those who never held\n"
+        "\n"
+        "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
+        "locks below it, too. Without a zone a TIME is local. With the\n"
+        "directories of several servers each transaction counts once.\n"
+        "The exit status is 1 when nobody held. ENDED:\n"
+        "  released         its own session deleted the node\n"
+        "  broken by S      another session did\n"
+        "  session closed   the client closed its session\n"
+        "  session expired  the servers ended it: a crash, or a partition\n"
+        "  gone             watch does not tell which of these\n"
+        "  still held       at the end of the log\n",
+    .run = run_log,
+};
