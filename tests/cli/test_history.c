@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the history out of transaction logs, on logs made by hand. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/lockctl.h"
+#include "model/history.h"
+#include "txn_file.h"
+#include "unit.h"
+
+/* The end of a session that the client asked for, and of one that expired. */
+enum { ASKED = 9, EXPIRED = 0 };
+
+static char dir[64];
+static char path[128];
+static FILE *file;
+static struct wire_out out;
+static int64_t zxid; /* of the next transaction */
+
+static struct stay *stays[64];
+static size_t stay_count;
+static struct gap gaps[8];
+static size_t gap_count;
+static struct history *history;
+static struct txnlogs logs;
+
+static const char *in_dir(const char *name)
+{
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)strcpy(dir, "/tmp/zkrecipes-history-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    logs = (struct txnlogs){ .notes = { NULL, 0 } };
+    stay_count = gap_count = 0;
+    history = NULL;
+    file = log_begin(in_dir("log.1"));
+    zxid = 1;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    char command[128];
+
+    (void)state;
+    for (size_t i = 0; i < stay_count; i++)
+        stay_free(stays[i]);
+    history_free(history);
+    txnlogs_done(&logs);
+    (void)snprintf(command, sizeof(command), "rm -r %s", dir);
+    return system(command);
+}
+
+/* The time of a transaction is a second for each number. */
+static int64_t time_of(int64_t number)
+{
+    return 1000000000000 + number * 1000;
+}
+
+static void txn(int64_t session, int32_t cxid, int32_t type)
+{
+    out_txn(&out, session, cxid, zxid, time_of(zxid), type);
+    zxid++;
+}
+
+static void create(int64_t session, const char *node)
+{
+    txn(session, 1, TXN_CREATE);
+    out_create(&out, node, "me", true);
+    log_put(file, &out);
+}
+
+static void delete_node(int64_t session, const char *node)
+{
+    txn(session, 1, TXN_DELETE);
+    out_text(&out, node);
+    log_put(file, &out);
+}
+
+static void set_data(int64_t session, const char *node, const char *data)
+{
+    txn(session, 1, TXN_SET_DATA);
+    out_text(&out, node);
+    out_text(&out, data);
+    out_number(&out, 1, 4);
+    log_put(file, &out);
+}
+
+/* `nodes` is the list of servers since 3.6; NULL: an older one wrote it. */
+static void close_session(int64_t session, int32_t cxid, const char *node)
+{
+    txn(session, cxid, TXN_CLOSE_SESSION);
+    if (node != NULL) {
+        out_number(&out, 1, 4);
+        out_text(&out, node);
+    }
+    log_put(file, &out);
+}
+
+static void take_stay(struct stay *stay, void *user)
+{
+    (void)user;
+    assert_true(stay_count < 64);
+    stays[stay_count++] = stay;
+}
+
+static void take_gap(const struct gap *gap, void *user)
+{
+    (void)user;
+    assert_true(gap_count < 8);
+    gaps[gap_count++] = *gap;
+}
+
+static void play_root(const char *chroot, const char *root)
+{
+    static const struct history_fns fns = { take_stay, take_gap, NULL };
+
+    log_end(file);
+    if (logs.logs.count == 0)
+        assert_int_equal(txnlogs_add(&logs, dir), 0);
+    history = history_new(chroot, root, &fns);
+    assert_non_null(history);
+    assert_int_equal(history_play(history, &logs), 0);
+}
+
+static void play(void)
+{
+    play_root("", "/");
+}
+
+static const struct stay *stay_at(const char *name)
+{
+    for (size_t i = 0; i < stay_count; i++) {
+        if (strcmp(stays[i]->name, name) == 0)
+            return stays[i];
+    }
+    fail_msg("there is no stay of %s", name);
+    return NULL;
+}
+
+/* Numbers of transactions; 0: never. */
+static void assert_stay(const char *name, int64_t queued, int64_t held,
+                        int64_t ended, enum ending ending)
+{
+    const struct stay *s = stay_at(name);
+
+    assert_int_equal(s->queued_ms, queued == 0 ? 0 : time_of(queued));
+    assert_int_equal(s->held_ms, held == 0 ? 0 : time_of(held));
+    assert_int_equal(s->ended_ms, ended == 0 ? 0 : time_of(ended));
+    assert_int_equal(s->ending, ending);
+}
+
+/* --- how a stay ends --- */
+
+static void a_lock_goes_from_one_to_the_next(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    create(2, "/l/lock-0000000001");
+    delete_node(1, "/l/lock-0000000000");
+    delete_node(2, "/l/lock-0000000001");
+    play();
+    assert_int_equal(stay_count, 2);
+    assert_stay("lock-0000000000", 1, 1, 3, ENDING_RELEASED);
+    assert_stay("lock-0000000001", 2, 3, 4, ENDING_RELEASED);
+    assert_string_equal(stays[0]->lock, "/l");
+    assert_int_equal(stays[0]->node.token, 1);
+    assert_int_equal(stays[0]->node.session_id, 1);
+    assert_true(stays[0]->sure && stays[0]->exact);
+    assert_int_equal(stay_held_for(stays[1], 0), 1000);
+    assert_int_equal(stay_waited_for(stays[1], 0), 1000);
+    assert_false(history_lacks_begin(history));
+}
+
+static void who_deletes_the_node_of_another_breaks_the_lock(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    delete_node(7, "/l/lock-0000000000");
+    play();
+    assert_stay("lock-0000000000", 1, 1, 2, ENDING_DELETED);
+    assert_int_equal(stays[0]->ended_by, 7);
+}
+
+static void a_session_is_closed_or_expires(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    create(2, "/l/lock-0000000001");
+    create(3, "/l/lock-0000000002");
+    close_session(1, ASKED, "/l/lock-0000000000");
+    close_session(2, EXPIRED, NULL);
+    play();
+    assert_stay("lock-0000000000", 1, 1, 4, ENDING_CLOSED);
+    assert_stay("lock-0000000001", 2, 4, 5, ENDING_EXPIRED);
+    assert_stay("lock-0000000002", 3, 5, 0, ENDING_NONE);
+}
+
+static void a_waiter_that_gives_up_has_not_held(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    create(2, "/l/lock-0000000001");
+    delete_node(2, "/l/lock-0000000001");
+    play();
+    assert_stay("lock-0000000001", 2, 0, 3, ENDING_RELEASED);
+    assert_int_equal(stay_held_for(stay_at("lock-0000000001"), 0), -1);
+}
+
+static void a_request_does_not_replace_the_owner(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    set_data(5, "/l/lock-0000000000", "__REVOKE__");
+    delete_node(1, "/l/lock-0000000000");
+    play();
+    assert_stay("lock-0000000000", 1, 1, 3, ENDING_RELEASED);
+    assert_int_equal(stays[0]->asked_ms, time_of(2));
+    assert_int_equal(stays[0]->asked_by, 5);
+    assert_string_equal(stays[0]->node.data, "me");
+}
+
+/* --- kinds of locks --- */
+
+static void readers_share_and_a_writer_waits_for_them(void **state)
+{
+    (void)state;
+    create(1, "/l/_c_a-__READ__0000000000");
+    create(2, "/l/_c_b-__READ__0000000001");
+    create(3, "/l/_c_c-__WRIT__0000000002");
+    delete_node(1, "/l/_c_a-__READ__0000000000");
+    delete_node(2, "/l/_c_b-__READ__0000000001");
+    play();
+    assert_stay("_c_b-__READ__0000000001", 2, 2, 5, ENDING_RELEASED);
+    assert_stay("_c_c-__WRIT__0000000002", 3, 5, 0, ENDING_NONE);
+}
+
+/* The claim and the lease that it has led to are one stay. */
+static void a_lease_has_waited_in_the_queue(void **state)
+{
+    (void)state;
+    create(1, "/p/locks/lock-0000000000");
+    create(1, "/p/leases/lease-0000000000");
+    delete_node(1, "/p/locks/lock-0000000000");
+    delete_node(1, "/p/leases/lease-0000000000");
+    play();
+    assert_string_equal(stays[0]->lock, "/p");
+    assert_stay("leases/lease-0000000000", 1, 3, 4, ENDING_RELEASED);
+    assert_true(stay_at("locks/lock-0000000000")->is_claim);
+}
+
+static void a_directory_named_locks_is_a_lock(void **state)
+{
+    (void)state;
+    create(1, "/locks/lock-0000000000");
+    play();
+    assert_string_equal(stays[0]->lock, "/locks");
+    assert_stay("lock-0000000000", 1, 1, 0, ENDING_NONE);
+}
+
+static void other_nodes_are_no_contenders(void **state)
+{
+    (void)state;
+    create(1, "/l/member");
+    create(1, "/lock-x/y");
+    txn(1, 1, TXN_CREATE);
+    out_create(&out, "/l/holder", "", false);
+    log_put(file, &out);
+    play();
+    assert_int_equal(stay_count, 0);
+}
+
+static void only_what_is_below_the_root_counts(void **state)
+{
+    (void)state;
+    create(1, "/app/a/lock-0000000000");
+    create(1, "/app/ab/lock-0000000000");
+    create(1, "/application/a/lock-0000000000");
+    create(1, "/app/a/b/lock-0000000000");
+    play_root("/app", "/a");
+    assert_int_equal(stay_count, 2);
+    assert_true(strcmp(stays[0]->lock, "/a") == 0 ||
+                strcmp(stays[0]->lock, "/a/b") == 0);
+}
+
+/* --- transactions --- */
+
+static void all_parts_of_a_multi_are_one_moment(void **state)
+{
+    static const char *const nodes[] = { "/a/lock-0000000000",
+                                         "/b/lock-0000000000" };
+
+    (void)state;
+    txn(4, 1, TXN_MULTI);
+    out_number(&out, 2, 4);
+    for (int i = 0; i < 2; i++) {
+        struct wire_out part = { .size = 0 };
+
+        out_create(&part, nodes[i], "", true);
+        out_number(&out, TXN_CREATE2, 4);
+        out_number(&out, (int64_t)part.size, 4);
+        out_bytes(&out, part.data, part.size);
+    }
+    log_put(file, &out);
+    play();
+    assert_int_equal(stay_count, 2);
+    assert_int_equal(stays[0]->held_ms, time_of(1));
+    assert_int_equal(stays[1]->held_ms, time_of(1));
+}
+
+static void what_is_not_known_is_counted(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    txn(1, 1, 99);
+    log_put(file, &out);
+    txn(1, 1, TXN_DELETE);
+    out_number(&out, 1000, 4); /* the path is longer than the record */
+    log_put(file, &out);
+    txn(1, 1, TXN_ERROR);
+    out_number(&out, -101, 4);
+    log_put(file, &out);
+    play();
+    assert_int_equal(history_strange(history), 2);
+    assert_stay("lock-0000000000", 1, 1, 0, ENDING_NONE);
+}
+
+/* --- what was there before --- */
+
+/* It was once taken for the holder, who was waiting for one from before. */
+static void who_waits_for_one_from_before_does_not_hold(void **state)
+{
+    (void)state;
+    create(2, "/l/lock-0000000008");
+    delete_node(1, "/l/lock-0000000007");
+    delete_node(2, "/l/lock-0000000008");
+    play();
+    assert_stay("lock-0000000007", 0, 1, 2, ENDING_DELETED);
+    assert_true(stay_at("lock-0000000007")->held_before);
+    assert_stay("lock-0000000008", 1, 2, 3, ENDING_RELEASED);
+    assert_false(stay_at("lock-0000000008")->sure);
+    assert_true(history_lacks_begin(history));
+}
+
+static void the_end_of_a_session_tells_of_nodes_from_before(void **state)
+{
+    (void)state;
+    create(2, "/l/lock-0000000008");
+    close_session(1, EXPIRED, "/l/lock-0000000007");
+    play();
+    assert_stay("lock-0000000007", 0, 1, 2, ENDING_EXPIRED);
+    assert_stay("lock-0000000008", 1, 2, 0, ENDING_NONE);
+}
+
+static void a_snapshot_tells_what_was_there_before(void **state)
+{
+    (void)state;
+    zxid = 0x50;
+    snap_begin(&out);
+    snap_node(&out, "/l", "", 0x10, time_of(0x10), 0);
+    snap_node(&out, "/l/lock-0000000007", "him", 0x11, time_of(0x11), 1);
+    /* made while the snapshot was written */
+    snap_node(&out, "/l/lock-0000000008", "me", 0x50, time_of(0x50), 2);
+    snap_end(&out, in_dir("snapshot.4f"));
+    create(2, "/l/lock-0000000008");
+    close_session(1, ASKED, "/l/lock-0000000007");
+    play();
+    assert_stay("lock-0000000007", 0x11, 0x50, 0x51, ENDING_CLOSED);
+    assert_true(stay_at("lock-0000000007")->held_before);
+    assert_string_equal(stay_at("lock-0000000007")->node.data, "him");
+    assert_int_equal(stay_at("lock-0000000007")->node.token, 0x11);
+    assert_stay("lock-0000000008", 0x50, 0x51, 0, ENDING_NONE);
+    assert_true(stay_at("lock-0000000008")->sure);
+    assert_false(history_lacks_begin(history));
+}
+
+static void a_later_snapshot_tells_what_was_there_before(void **state)
+{
+    (void)state;
+    zxid = 0x50;
+    create(2, "/l/lock-0000000008");
+    snap_begin(&out);
+    snap_node(&out, "/l", "", 0x10, time_of(0x10), 0);
+    snap_node(&out, "/l/lock-0000000007", "him", 0x11, time_of(0x11), 1);
+    snap_node(&out, "/l/lock-0000000008", "me", 0x50, time_of(0x50), 2);
+    snap_end(&out, in_dir("snapshot.50"));
+    create(3, "/l/lock-0000000009");
+    play();
+    assert_int_equal(stay_count, 3);
+    assert_stay("lock-0000000007", 0x11, 0x50, 0, ENDING_NONE);
+    assert_stay("lock-0000000008", 0x50, 0, 0, ENDING_NONE);
+}
+
+static void a_damaged_snapshot_is_not_believed(void **state)
+{
+    (void)state;
+    zxid = 0x50;
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000007", "him", 0x11, time_of(0x11), 1);
+    out.data[out.size - 1] ^= 1;
+    snap_end(&out, in_dir("snapshot.4f"));
+    assert_int_equal(truncate(in_dir("snapshot.4f"), (off_t)out.size - 20), 0);
+    create(2, "/l/lock-0000000008");
+    play();
+    assert_int_equal(stay_count, 1);
+    assert_stay("lock-0000000008", 0x50, 0x50, 0, ENDING_NONE);
+    assert_int_equal(logs.notes.count, 1);
+    assert_true(history_lacks_begin(history));
+}
+
+/* --- files --- */
+
+static void nothing_is_claimed_about_a_gap(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    zxid = 9;
+    create(2, "/l/lock-0000000004");
+    play();
+    assert_int_equal(gap_count, 1);
+    assert_int_equal(gaps[0].zxid_before, 1);
+    assert_int_equal(gaps[0].zxid_after, 9);
+    assert_stay("lock-0000000000", 1, 1, 1, ENDING_UNKNOWN);
+    assert_stay("lock-0000000004", 9, 9, 0, ENDING_NONE);
+    assert_false(stay_at("lock-0000000004")->sure);
+}
+
+static void a_new_term_is_no_gap(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    zxid = (3LL << 32) + 1;
+    create(2, "/l/lock-0000000001");
+    play();
+    assert_int_equal(gap_count, 0);
+    assert_stay("lock-0000000000", 1, 1, 0, ENDING_NONE);
+}
+
+/* The log of another server has what is missing here. */
+static void logs_of_several_servers_are_one(void **state)
+{
+    char other[128];
+
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    zxid = 3;
+    delete_node(1, "/l/lock-0000000000");
+    log_end(file);
+    (void)strcpy(other, in_dir("other"));
+    assert_int_equal(mkdir(other, 0700), 0);
+    (void)strcpy(other, in_dir("other/version-2"));
+    assert_int_equal(mkdir(other, 0700), 0);
+    file = log_begin(in_dir("other/version-2/log.1"));
+    zxid = 1;
+    create(1, "/l/lock-0000000000");
+    create(2, "/l/lock-0000000001");
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(txnlogs_add(&logs, dir), 0);
+    assert_int_equal(txnlogs_add(&logs, in_dir("other")), 0);
+    play();
+    assert_int_equal(gap_count, 0);
+    assert_int_equal(stay_count, 2);
+    assert_stay("lock-0000000000", 1, 1, 3, ENDING_RELEASED);
+    assert_stay("lock-0000000001", 2, 3, 0, ENDING_NONE);
+}
+
+static void put_torn(size_t size)
+{
+    struct wire_out torn = { .size = 0 };
+
+    out_number(&torn, 1234, 8);
+    out_number(&torn, 64, 4);
+    out_bytes(&torn, "a record whose end is missing", 29);
+    assert_int_equal(fwrite(torn.data, 1, size, file), size);
+}
+
+/* A server whose disk was full writes on behind a torn record. */
+static void what_follows_a_torn_record_is_read(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    put_torn(30);
+    create(2, "/l/lock-0000000001");
+    play();
+    assert_int_equal(stay_count, 2);
+    assert_int_equal(gap_count, 0);
+    assert_int_equal(logs.notes.count, 1);
+    assert_non_null(strstr(logs.notes.texts[0], "damaged record at byte"));
+}
+
+static void a_changed_byte_is_a_gap(void **state)
+{
+    long at;
+
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    at = ftell(file);
+    create(2, "/l/lock-0000000001");
+    create(3, "/l/lock-0000000002");
+    assert_int_equal(fseek(file, at + 40, SEEK_SET), 0);
+    assert_int_equal(fputc('x', file), 'x');
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    play();
+    assert_int_equal(gap_count, 1);
+    assert_int_equal(stay_count, 2);
+}
+
+static void a_file_that_is_cut_ends_there(void **state)
+{
+    long at;
+
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    at = ftell(file);
+    create(2, "/l/lock-0000000001");
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(truncate(in_dir("log.1"), at + 40), 0);
+    file = fopen(in_dir("log.9"), "we"); /* a server has just made it */
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    file = log_begin(in_dir("unused"));
+    play();
+    assert_int_equal(stay_count, 1);
+}
+
+static void other_files_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(txnlogs_add(&logs, in_dir("missing")), EX_NOINPUT);
+    assert_int_equal(mkdir(in_dir("empty"), 0700), 0);
+    assert_int_equal(txnlogs_add(&logs, in_dir("empty")), EX_NOINPUT);
+    log_end(file);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(a_lock_goes_from_one_to_the_next),
+        TEST(who_deletes_the_node_of_another_breaks_the_lock),
+        TEST(a_session_is_closed_or_expires),
+        TEST(a_waiter_that_gives_up_has_not_held),
+        TEST(a_request_does_not_replace_the_owner),
+        TEST(readers_share_and_a_writer_waits_for_them),
+        TEST(a_lease_has_waited_in_the_queue),
+        TEST(a_directory_named_locks_is_a_lock),
+        TEST(other_nodes_are_no_contenders),
+        TEST(only_what_is_below_the_root_counts),
+        TEST(all_parts_of_a_multi_are_one_moment),
+        TEST(what_is_not_known_is_counted),
+        TEST(who_waits_for_one_from_before_does_not_hold),
+        TEST(the_end_of_a_session_tells_of_nodes_from_before),
+        TEST(a_snapshot_tells_what_was_there_before),
+        TEST(a_later_snapshot_tells_what_was_there_before),
+        TEST(a_damaged_snapshot_is_not_believed),
+        TEST(nothing_is_claimed_about_a_gap),
+        TEST(a_new_term_is_no_gap),
+        TEST(logs_of_several_servers_are_one),
+        TEST(what_follows_a_torn_record_is_read),
+        TEST(a_changed_byte_is_a_gap),
+        TEST(a_file_that_is_cut_ends_there),
+        TEST(other_files_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of log: the history of locks of a real server, out of its own
+ * transaction log. */
+#include "cli.h"
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "look.h"
+
+static zkr_session *s;
+static zkr_session *other;
+static char path[80];
+
+static int setup(void **state)
+{
+    (void)state;
+    s = open_session();
+    other = open_session();
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    (void)zkr_session_close(other);
+    (void)zkr_session_close(s);
+    return 0;
+}
+
+static const char *line(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static const char *line(const char *format, ...)
+{
+    static char text[4][1024];
+    static size_t next;
+    char *buffer = text[next++ % 4];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(buffer, sizeof(text[0]), format, args);
+    va_end(args);
+    return buffer;
+}
+
+/* --- reading the answer --- */
+
+static int log_of(const char *options)
+{
+    return look(line("log --from %s %s -o json %s", server_log_dir(the_server),
+                     options, path));
+}
+
+static json_t *history(const char *options)
+{
+    assert_int_equal(log_of(options), 0);
+    look_assert_schema("document");
+    return look_items("History");
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text == NULL ? "" : text;
+}
+
+static void assert_item(const json_t *items, size_t i, const char *state,
+                        const char *ended)
+{
+    const json_t *item = json_array_get(items, i);
+
+    assert_string_equal(text_of(item, "state"), state);
+    assert_string_equal(text_of(item, "ended"), ended);
+    assert_string_equal(text_of(item, "lock"), path);
+    assert_true(json_is_true(json_object_get(item, "sure")));
+    assert_true(json_is_true(json_object_get(item, "exact")));
+}
+
+static const char *session_of(zkr_session *session)
+{
+    return line("0x%llx", (unsigned long long)zkr_session_id(session));
+}
+
+/* --- mutexes --- */
+
+static void hold_and_release(zkr_session *session)
+{
+    zkr_mutex *m = new_mutex(session, path);
+
+    release(acquire(m));
+    zkr_mutex_free(m);
+}
+
+static void holders_and_their_tokens_are_told(void **state)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_grant *g;
+    json_t *items;
+    json_t *contender;
+
+    (void)state;
+    hold_and_release(other);
+    g = acquire(m);
+    items = history("");
+    assert_int_equal(json_array_size(items), 2);
+    assert_item(items, 0, "held", "released");
+    assert_item(items, 1, "held", "present");
+    contender = json_object_get(json_array_get(items, 1), "contender");
+    assert_string_equal(text_of(contender, "token"),
+                        line("%lld", (long long)zkr_grant_token(g)));
+    assert_string_equal(text_of(contender, "session"), session_of(s));
+    assert_true(json_is_object(json_object_get(contender, "owner")));
+    release(g);
+    zkr_mutex_free(m);
+}
+
+static void waiters_are_told_on_request(void **state)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_mutex *n = new_mutex(other, path);
+    zkr_grant *g = acquire(m);
+    zkr_grant *none;
+    json_t *items;
+
+    (void)state;
+    assert_int_equal(zkr_mutex_acquire(n, 100, &none), ZKR_ETIMEDOUT);
+    wait_children(path, 1);
+    assert_int_equal(json_array_size(history("")), 1);
+    items = history("--waiters");
+    assert_int_equal(json_array_size(items), 2);
+    assert_item(items, 0, "held", "present");
+    assert_item(items, 1, "waited", "released");
+    release(g);
+    zkr_mutex_free(n);
+    zkr_mutex_free(m);
+}
+
+static void who_broke_a_lock_is_told(void **state)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_grant *g = acquire(m);
+    json_t *items;
+
+    (void)state;
+    ok(zkr_participants_break(other, zkr_grant_node(g), zkr_grant_token(g),
+                              SOON_MS));
+    wait_grant_state(g, ZKR_GRANT_LOST);
+    items = history("");
+    assert_item(items, 0, "held", "deleted");
+    assert_string_equal(text_of(json_array_get(items, 0), "ended_by"),
+                        session_of(other));
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+}
+
+static void who_asked_for_a_lock_is_told(void **state)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_grant *g = acquire(m);
+    json_t *item;
+
+    (void)state;
+    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    release(g);
+    item = json_array_get(history(""), 0);
+    assert_string_equal(text_of(item, "ended"), "released");
+    assert_string_equal(text_of(item, "asked_by"), session_of(other));
+    assert_true(json_is_object(
+        json_object_get(json_object_get(item, "contender"), "owner")));
+    zkr_mutex_free(m);
+}
+
+static void a_session_that_is_closed_is_told(void **state)
+{
+    zkr_session *third = open_session();
+    zkr_mutex *m = new_mutex(third, path);
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    zkr_grant_free(g); /* without a release, the node goes with the session */
+    zkr_mutex_free(m);
+    close_session(third);
+    assert_string_equal(text_of(json_array_get(history(""), 0), "state"),
+                        "held");
+}
+
+/* --- processes --- */
+
+static bool has_no_children(void *user)
+{
+    (void)user;
+    return count_children(path) == 0;
+}
+
+/* A holder that is killed; another that waits, and gets the lock. */
+static void a_killed_holder_has_an_expired_session(void **state)
+{
+    const char *const args[] = { "--servers", server_hosts(the_server),
+                                 "run",       "--session-timeout",
+                                 "2s",        "--why",
+                                 "night",     path,
+                                 "--",        "sleep",
+                                 "600",       NULL };
+    struct cli holder;
+    json_t *items;
+    const json_t *contender;
+
+    (void)state;
+    cli_start(&holder, LOCKCTL, args);
+    wait_children(path, 1);
+    assert_int_equal(kill(holder.pid, SIGKILL), 0);
+    (void)cli_end(&holder);
+    assert_true(wait_until(has_no_children, NULL, SOON_MS));
+    items = history("");
+    assert_item(items, 0, "held", "session_expired");
+    contender = json_object_get(json_array_get(items, 0), "contender");
+    assert_string_equal(text_of(json_object_get(contender, "owner"), "label"),
+                        "night");
+}
+
+/* --- kinds --- */
+
+static void a_semaphore_has_leases(void **state)
+{
+    zkr_semaphore *sem;
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    zkr_grant *a;
+    zkr_grant *b;
+    json_t *items;
+
+    (void)state;
+    ok(zkr_semaphore_new(s, path, 2, &opts, &sem));
+    ok(zkr_semaphore_acquire(sem, SOON_MS, &a));
+    ok(zkr_semaphore_acquire(sem, SOON_MS, &b));
+    release(a);
+    items = history("--waiters");
+    assert_int_equal(json_array_size(items), 2);
+    assert_item(items, 0, "held", "released");
+    assert_item(items, 1, "held", "present");
+    release(b);
+    zkr_semaphore_free(sem);
+}
+
+/* --- moments --- */
+
+static const char *held_from(size_t i)
+{
+    static char text[64];
+
+    (void)snprintf(text, sizeof(text), "%s",
+                   text_of(json_array_get(history(""), i), "held_from"));
+    return text;
+}
+
+static void who_held_at_a_moment_is_told(void **state)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_mutex *n = new_mutex(other, path);
+    zkr_grant *g = acquire(m);
+    struct waiter w;
+    json_t *items;
+
+    (void)state;
+    waiter_start(&w, n, SOON_MS);
+    wait_children(path, 2);
+    sleep_ms(20);
+    items = history("--at 1ms");
+    assert_int_equal(json_array_size(items), 2);
+    assert_item(items, 0, "held", "present");
+    assert_item(items, 1, "waited", "present");
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    items = history(line("--at %s", held_from(1)));
+    assert_int_equal(json_array_size(items), 1);
+    assert_item(items, 0, "held", "present");
+    release(w.grant);
+    sleep_ms(20);
+    assert_int_equal(log_of("--at 1ms"), 1);
+    assert_int_equal(json_array_size(look_items("History")), 0);
+    zkr_mutex_free(n);
+    zkr_mutex_free(m);
+}
+
+static void a_time_without_holders_is_answered_with_no(void **state)
+{
+    (void)state;
+    hold_and_release(s);
+    assert_int_equal(log_of("--until 2020-01-01"), 1);
+    assert_non_null(strstr(look_err, "nobody held"));
+    assert_int_equal(log_of("--since 1h"), 0);
+    (void)strcat(path, "/no/such");
+    assert_int_equal(log_of(""), 1);
+    assert_non_null(strstr(look_err, "there is no contender of"));
+}
+
+/* --- tables --- */
+
+static void the_table_has_a_row_for_each_hold(void **state)
+{
+    (void)state;
+    hold_and_release(s);
+    assert_int_equal(look(line("log --from %s %s --color never",
+                               server_log_dir(the_server), path)),
+                     0);
+    assert_non_null(strstr(look_out, "FROM"));
+    assert_non_null(strstr(look_out, "released"));
+    assert_int_equal(look(line("log --from %s %s -o csv --columns LOCK,ENDED",
+                               server_log_dir(the_server), path)),
+                     0);
+    assert_string_equal(look_out, line("LOCK,ENDED\r\n%s,released\r\n", path));
+}
+
+/* --- wrong usage --- */
+
+static void assert_refused(int code, const char *text, const char *words)
+{
+    int got = look(words);
+
+    if (got != code || strstr(look_err, text) == NULL)
+        fail_msg("%s: %d, not %d with '%s': %s", words, got, code, text,
+                 look_err);
+}
+
+static void wrong_usage_is_refused(void **state)
+{
+    (void)state;
+    assert_refused(64, "--from a transaction log", "log x");
+    assert_refused(64, "one lock",
+                   line("log --from %s a b", server_log_dir(the_server)));
+    assert_refused(64, "neither a duration nor a time", "log --since x y");
+    assert_refused(
+        64, "one moment",
+        line("log --from %s --at 1h --since 1h x", server_log_dir(the_server)));
+    assert_refused(66, "No such file", "log --from /no/such x");
+    assert_refused(66, "neither a transaction log nor",
+                   "log --from /proc/version x");
+}
+
+/* --- records of watch --- */
+
+static void what_watch_has_printed_is_read(void **state)
+{
+    const char *const args[] = { "--servers",  server_hosts(the_server),
+                                 "watch",      "-o",
+                                 "jsonl",      "--initial",
+                                 "--interval", "10ms",
+                                 path,         NULL };
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_mutex *n = new_mutex(other, path);
+    zkr_grant *g = acquire(m);
+    struct cli watch;
+    struct waiter w;
+    json_t *items;
+
+    (void)state;
+    cli_start(&watch, LOCKCTL, args);
+    cli_wait_said(&watch, "\"holding\"");
+    waiter_start(&w, n, SOON_MS);
+    cli_wait_said(&watch, "\"queued\"");
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    cli_wait_said(&watch, "\"acquired\"");
+    release(w.grant);
+    cli_wait_said(&watch, "\"gone\",\"path\"");
+    assert_int_equal(kill(watch.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&watch), 0);
+    assert_int_equal(look(line("log --from %s -o json %s", watch.output, path)),
+                     0);
+    look_assert_schema("document");
+    items = look_items("History");
+    assert_int_equal(json_array_size(items), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *item = json_array_get(items, i);
+
+        assert_string_equal(text_of(item, "state"), "held");
+        assert_true(json_is_false(json_object_get(item, "exact")));
+        assert_true(json_is_object(
+            json_object_get(json_object_get(item, "contender"), "owner")));
+    }
+    assert_string_equal(text_of(json_array_get(items, 0), "ended"), "gone");
+    zkr_mutex_free(n);
+    zkr_mutex_free(m);
+}
+
+static int run_group(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(holders_and_their_tokens_are_told),
+        TEST(waiters_are_told_on_request),
+        TEST(who_broke_a_lock_is_told),
+        TEST(who_asked_for_a_lock_is_told),
+        TEST(a_session_that_is_closed_is_told),
+        TEST(a_killed_holder_has_an_expired_session),
+        TEST(a_semaphore_has_leases),
+        TEST(who_held_at_a_moment_is_told),
+        TEST(a_time_without_holders_is_answered_with_no),
+        TEST(the_table_has_a_row_for_each_hold),
+        TEST(wrong_usage_is_refused),
+        TEST(what_watch_has_printed_is_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = run_with_server(NULL, run_group);
+    cli_teardown();
+    return result;
+}

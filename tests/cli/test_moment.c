@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the moments that people write. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/moment.h"
+#include "unit.h"
+
+/* 2026-11-23T07:00:00Z, in a zone one hour east of Greenwich. */
+#define NOW 1795417200000
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)setenv("TZ", "XXX-1", 1);
+    tzset();
+    return 0;
+}
+
+static void assert_moment(const char *text, int64_t expected)
+{
+    int64_t ms = 0;
+
+    if (!moment_read(text, NOW, &ms))
+        fail_msg("'%s' is no moment", text);
+    if (ms != expected)
+        fail_msg("'%s' is %lld, not %lld", text, (long long)ms,
+                 (long long)expected);
+}
+
+static void a_duration_is_before_now(void **state)
+{
+    (void)state;
+    assert_moment("1h", NOW - 3600000);
+    assert_moment("500ms", NOW - 500);
+}
+
+static void a_time_of_day_is_the_last_one(void **state)
+{
+    (void)state;
+    assert_moment("07:30", NOW - 30 * 60000);
+    assert_moment("08:00", NOW);
+    assert_moment("08:00:01", NOW + 1000 - 86400000);
+    assert_moment("06:59:59.5Z", NOW - 500);
+    assert_moment("07:01Z", NOW + 60000 - 86400000);
+    assert_moment("23:30+02:00", NOW - 34200000);
+}
+
+static void a_date_has_a_time_and_a_zone(void **state)
+{
+    (void)state;
+    assert_moment("2026-11-23", NOW - 8 * 3600000);
+    assert_moment("2026-11-23 08:00", NOW);
+    assert_moment("2026-11-23T08:00:00.25", NOW + 250);
+    assert_moment("2026-11-23T07:00:00.767Z", NOW + 767);
+    assert_moment("2026-11-23T02:00:00-05:00", NOW);
+}
+
+static void other_texts_are_refused(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "yesterday",
+        "25:00",
+        "12:60",
+        "2026-13-01",
+        "2026-11-23T",
+        "2026-11-23T7:00",
+        "07:00x",
+        "07:00+1",
+        "-1h",
+        "2026-11-23Z07:00",
+        "1969-01-01",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        int64_t ms;
+
+        if (moment_read(texts[i], NOW, &ms))
+            fail_msg("'%s' is taken", texts[i]);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_duration_is_before_now),
+        cmocka_unit_test(a_time_of_day_is_the_last_one),
+        cmocka_unit_test(a_date_has_a_time_and_a_zone),
+        cmocka_unit_test(other_texts_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

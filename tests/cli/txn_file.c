@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes transaction logs and snapshots as servers do, for tests. */
+#include "txn_file.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+void out_bytes(struct wire_out *out, const void *bytes, size_t size)
+{
+    assert_true(size <= sizeof(out->data) - out->size);
+    memcpy(out->data + out->size, bytes, size);
+    out->size += size;
+}
+
+void out_number(struct wire_out *out, int64_t number, int width)
+{
+    for (int i = width - 1; i >= 0; i--) {
+        unsigned char byte = (unsigned char)((uint64_t)number >> i * 8);
+
+        out_bytes(out, &byte, 1);
+    }
+}
+
+void out_text(struct wire_out *out, const char *text)
+{
+    out_number(out, text == NULL ? -1 : (int64_t)strlen(text), 4);
+    if (text != NULL)
+        out_bytes(out, text, strlen(text));
+}
+
+void out_txn(struct wire_out *out, int64_t session, int32_t cxid, int64_t zxid,
+             int64_t time_ms, int32_t type)
+{
+    out->size = 0;
+    out_number(out, session, 8);
+    out_number(out, cxid, 4);
+    out_number(out, zxid, 8);
+    out_number(out, time_ms, 8);
+    out_number(out, type, 4);
+}
+
+void out_create(struct wire_out *out, const char *path, const char *data,
+                bool ephemeral)
+{
+    out_text(out, path);
+    out_text(out, data);
+    out_number(out, 1, 4); /* one ACL */
+    out_number(out, 31, 4);
+    out_text(out, "world");
+    out_text(out, "anyone");
+    out_number(out, ephemeral, 1);
+    out_number(out, 1, 4); /* cversion of the parent */
+}
+
+/* Adler-32, RFC 1950. */
+static uint32_t checksum(const unsigned char *data, size_t size)
+{
+    uint32_t a = 1;
+    uint32_t b = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        a = (a + data[i]) % 65521;
+        b = (b + a) % 65521;
+    }
+    return b << 16 | a;
+}
+
+static void write_all(FILE *file, const void *bytes, size_t size)
+{
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+}
+
+FILE *log_begin(const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    write_all(file, "ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
+    return file;
+}
+
+void log_put(FILE *file, const struct wire_out *record)
+{
+    struct wire_out head = { .size = 0 };
+
+    out_number(&head, checksum(record->data, record->size), 8);
+    out_number(&head, (int64_t)record->size, 4);
+    write_all(file, head.data, head.size);
+    write_all(file, record->data, record->size);
+    write_all(file, "B", 1);
+}
+
+void log_end(FILE *file)
+{
+    static const char zeros[8192];
+
+    write_all(file, zeros, sizeof(zeros));
+    assert_int_equal(fclose(file), 0);
+}
+
+void snap_begin(struct wire_out *out)
+{
+    out->size = 0;
+    out_bytes(out, "ZKSN\0\0\0\2", 8);
+    out_number(out, -1, 8); /* the database */
+    out_number(out, 1, 4);  /* sessions */
+    out_number(out, 77, 8);
+    out_number(out, 30000, 4);
+    out_number(out, 1, 4); /* lists of ACLs */
+    out_number(out, 1, 8);
+    out_number(out, 1, 4);
+    out_number(out, 31, 4);
+    out_text(out, "world");
+    out_text(out, "anyone");
+    snap_node(out, "", "", 0, 0, 0);
+}
+
+void snap_node(struct wire_out *out, const char *path, const char *data,
+               int64_t czxid, int64_t ctime_ms, int64_t owner)
+{
+    out_text(out, path);
+    out_text(out, data);
+    out_number(out, 1, 8);
+    out_number(out, czxid, 8);
+    out_number(out, czxid, 8);
+    out_number(out, ctime_ms, 8);
+    out_number(out, ctime_ms, 8);
+    out_number(out, 0, 4);
+    out_number(out, 0, 4);
+    out_number(out, 0, 4);
+    out_number(out, owner, 8);
+    out_number(out, czxid, 8);
+}
+
+void snap_end(struct wire_out *out, const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    out_text(out, "/");
+    out_number(out, checksum(out->data, out->size), 8);
+    out_text(out, "/");
+    write_all(file, out->data, out->size);
+    assert_int_equal(fclose(file), 0);
+}

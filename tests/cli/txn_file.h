@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes transaction logs and snapshots as servers do, for tests. */
+#ifndef TEST_TXN_FILE_H
+#define TEST_TXN_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Bytes that grow, big-endian. */
+struct wire_out {
+    unsigned char data[1 << 16];
+    size_t size;
+};
+
+void out_number(struct wire_out *out, int64_t number, int width);
+/* NULL: a text of length -1. */
+void out_text(struct wire_out *out, const char *text);
+void out_bytes(struct wire_out *out, const void *bytes, size_t size);
+
+/* A header. */
+void out_txn(struct wire_out *out, int64_t session, int32_t cxid, int64_t zxid,
+             int64_t time_ms, int32_t type);
+/* The record of a node that is created with an ACL for everybody. */
+void out_create(struct wire_out *out, const char *path, const char *data,
+                bool ephemeral);
+
+/* A file with its header; the test fails when that cannot be. */
+FILE *log_begin(const char *path);
+/* One record, with its checksum. */
+void log_put(FILE *file, const struct wire_out *record);
+/* Zeros, as of a file whose space was allocated. */
+void log_end(FILE *file);
+
+/* A snapshot: its header with no sessions and one ACL; nodes; the end. */
+void snap_begin(struct wire_out *out);
+void snap_node(struct wire_out *out, const char *path, const char *data,
+               int64_t czxid, int64_t ctime_ms, int64_t owner);
+void snap_end(struct wire_out *out, const char *path);
+
+#endif
