@@ -144,7 +144,7 @@ static void locks_and_their_holders_are_shown(void **state)
     start();
     tmux_wait("connected  every 100ms");
     (void)gethostname(host, sizeof(host));
-    (void)snprintf(holder, sizeof(holder), "held   %.12s", host);
+    (void)snprintf(holder, sizeof(holder), "held  %.12s", host);
     tmux_wait(paths[0]);
     tmux_wait(holder);
     tmux_resize(120, 40);
@@ -455,6 +455,12 @@ static void nothing_hostile_reaches_the_terminal(void **state)
     tmux_wait("1 in the queue");
     tmux_resize(200, 24);
     tmux_wait("NODE");
+    tmux_type("K");
+    tmux_wait("is held by");
+    tmux_key("Escape");
+    tmux_wait("nothing was done");
+    tmux_type("R");
+    tmux_wait("not asked");
     tmux_type("qq");
     tmux_wait(TMUX_PROMPT);
     assert_null(strstr(tmux_say("#{pane_title}"), "owned"));

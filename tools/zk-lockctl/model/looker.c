@@ -48,7 +48,7 @@ static void see_nothing(const char *root, struct look_result *ret)
 void look_once(const struct lockctl *ctl, const char *root,
                struct look_result *ret)
 {
-    struct scan_opts opts = { .reads = READ_MAX };
+    struct scan_opts opts = { .barriers = true, .reads = READ_MAX };
     int64_t began = clock_now_ms();
 
     *ret = (struct look_result){ .error = ZKR_OK };

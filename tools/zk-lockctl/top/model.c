@@ -344,7 +344,6 @@ static void set_holder_cells(const struct top_row *row, struct top_cells *room,
 {
     const struct contender *h = row->view.lock.holder;
 
-    cells[TOP_HOLDER] = row->holder;
     cells[TOP_HELD] = cell_at_most(row->held_ms, room->words[TOP_HELD]);
     if (row->view.lock.holders > 1)
         return;
@@ -363,6 +362,7 @@ void top_row_cells(const struct top_row *row, struct top_cells *room,
     cells[TOP_LOCK] = row->path;
     cells[TOP_KIND] = kind_name(lock->kind);
     cells[TOP_STATE] = lock_state_name(lock->state);
+    cells[TOP_HOLDER] = row->holder;
     cells[TOP_WAIT] =
         lock->state == LOCK_UNKNOWN
             ? "?"

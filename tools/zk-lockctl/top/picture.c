@@ -221,8 +221,8 @@ enum {
 /* clang-format off */
 static const struct grid_column lock_columns[TOP_LOCK_CELLS] = {
     [TOP_LOCK] =    { .name = "LOCK", .width = 20, .rank = 0, .flexible = true, .tail = true },
-    [TOP_KIND] =    { .name = "KIND", .width = 6, .rank = 7 },
-    [TOP_STATE] =   { .name = "STATE", .width = 6, .rank = 5 },
+    [TOP_KIND] =    { .name = "KIND", .width = 6, .rank = 7, .flexible = true },
+    [TOP_STATE] =   { .name = "STATE", .width = 6, .rank = 5, .flexible = true },
     [TOP_HOLDER] =  { .name = "HOLDER", .width = 22, .rank = 2, .flexible = true },
     [TOP_HELD] =    { .name = "HELD", .width = 8, .rank = 4, .right = true },
     [TOP_WAIT] =    { .name = "WAIT", .width = 4, .rank = 1, .right = true },

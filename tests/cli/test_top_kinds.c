@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of zk-lockctl top with what is not a mutex: semaphores, leaders, double
+ * barriers and counters, on a screen of tmux. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "tmux.h"
+
+#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
+
+static zkr_session *session;
+static char root[64];
+
+static int setup(void **state)
+{
+    static int number; /* short paths: they are to be read on a screen */
+
+    (void)state;
+    session = open_session();
+    (void)snprintf(root, sizeof(root), "/k%d", ++number);
+    assert_int_equal(admin_create(admin, root, NULL), ZOK);
+    tmux_open(100, 30);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    tmux_close();
+    (void)zkr_session_close(session);
+    (void)admin_delete_tree(admin, root);
+    return 0;
+}
+
+static const char *full(const char *name)
+{
+    static char text[4][256];
+    static size_t next;
+    char *buffer = text[next++ % 4];
+
+    (void)snprintf(buffer, sizeof(text[0]), "%s/%s", root, name);
+    return buffer;
+}
+
+static void start(void)
+{
+    char line[512];
+
+    (void)snprintf(line, sizeof(line),
+                   "clear; %s top --servers %s --interval 100ms --sort lock %s",
+                   LOCKCTL, server_hosts(the_server), root);
+    tmux_type(line);
+    tmux_key("Enter");
+    tmux_wait("connected  every");
+}
+
+static void quit(void)
+{
+    tmux_type("q");
+    tmux_wait(TMUX_PROMPT);
+}
+
+static void type_token_of(zkr_grant *g)
+{
+    char token[32];
+
+    (void)snprintf(token, sizeof(token), "%lld", (long long)zkr_grant_token(g));
+    tmux_wait("to break the lock: _");
+    tmux_type(token);
+    tmux_key("Enter");
+}
+
+static void ignore(int rc, zkr_grant *g, void *user)
+{
+    zkr_grant **ret = user;
+
+    if (rc == ZKR_OK)
+        *ret = g;
+}
+
+/* A lease that is broken makes room for the next in the queue, and the others
+ * stay. */
+static void a_semaphore_has_leases_and_a_queue(void **state)
+{
+    zkr_semaphore *pool;
+    zkr_grant *leases[3] = { NULL };
+    zkr_request *request;
+
+    (void)state;
+    ok(zkr_semaphore_new(session, full("pool"), 2, NULL, &pool));
+    for (size_t i = 0; i < 2; i++)
+        ok(zkr_semaphore_acquire(pool, SOON_MS, &leases[i]));
+    ok(zkr_semaphore_acquire_async(pool, SOON_MS, ignore, &leases[2],
+                                   &request));
+    start();
+    tmux_wait("semaphore shared 2 leases");
+    tmux_wait("1 lock, 1 held, 1 waiting");
+    tmux_type("K");
+    tmux_wait("there are 2 holders: choose one in the queue");
+    tmux_key("Enter");
+    tmux_wait("semaphore (zkrecipes)  shared  2 leases, 1 waiting");
+    tmux_wait("a permit");
+    tmux_key("Down");
+    tmux_type("K");
+    tmux_wait("a lease of ");
+    tmux_wait("its permit is free at once, for the next of them");
+    type_token_of(leases[1]);
+    tmux_wait("broken: ");
+    wait_grant_state(leases[1], ZKR_GRANT_LOST);
+    tmux_wait("2 leases, 0 waiting");
+    wait_verified(leases[0]);
+    zkr_request_free(request);
+    tmux_type("q");
+    quit();
+    for (size_t i = 0; i < 3; i++)
+        zkr_grant_free(leases[i]);
+    zkr_semaphore_free(pool);
+}
+
+static void nothing(zkr_leader *leader, const struct zkr_leader_event *event,
+                    void *user)
+{
+    (void)leader;
+    (void)event;
+    (void)user;
+}
+
+static void the_first_candidate_leads(void **state)
+{
+    zkr_leader *leaders[2];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        ok(zkr_leader_new(session, full("election"), NULL, nothing, NULL,
+                          &leaders[i]));
+        ok(zkr_leader_campaign(leaders[i]));
+        wait_children(full("election"), i + 1);
+    }
+    start();
+    tmux_wait("leader held");
+    tmux_wait("1 lock, 1 held, 1 waiting");
+    tmux_type("K");
+    tmux_wait("is led by");
+    tmux_wait("the next leads at once");
+    tmux_key("Escape");
+    tmux_key("Enter");
+    tmux_wait("2 in the queue");
+    tmux_wait("pos 0      ok");
+    tmux_type("q");
+    quit();
+    for (size_t i = 0; i < 2; i++)
+        zkr_leader_free(leaders[i]);
+}
+
+static void make_member(const char *name)
+{
+    assert_int_equal(admin_create_flags(admin, full(name), "10.0.0.1",
+                                        ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+}
+
+/* Nobody holds a barrier, so nothing is asked or broken. */
+static void a_double_barrier_has_members(void **state)
+{
+    (void)state;
+    assert_int_equal(admin_create(admin, full("start"), NULL), ZOK);
+    make_member("start/" MEMBER "1");
+    make_member("start/" MEMBER "2");
+    start();
+    tmux_wait("barrier entering 2 members");
+    tmux_type("K");
+    tmux_wait("nobody holds it");
+    tmux_key("Enter");
+    tmux_wait("barrier (-)  entering  2 members");
+    tmux_wait("member");
+    assert_int_equal(admin_create(admin, full("start/ready"), NULL), ZOK);
+    tmux_wait("ready  2 members");
+    tmux_type("R");
+    tmux_wait("nobody holds it");
+    tmux_type("q");
+    quit();
+}
+
+/* A counter is no lock. The mutex that takes turns for it is one. */
+static void of_a_counter_the_mutex_is_shown(void **state)
+{
+    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+    zkr_counter *counter;
+    zkr_mutex *mutex;
+    zkr_grant *grant;
+
+    (void)state;
+    opts.lock_path = full("turns");
+    ok(zkr_counter_new(session, full("total"), &opts, &counter));
+    ok(zkr_counter_add(counter, 260, SOON_MS, NULL));
+    mutex = new_mutex(session, full("turns"));
+    grant = acquire(mutex);
+    start();
+    tmux_wait("1 lock, 1 held");
+    tmux_wait(full("turns"));
+    tmux_wait_gone(full("total"));
+    quit();
+    release(grant);
+    zkr_mutex_free(mutex);
+    zkr_counter_free(counter);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_semaphore_has_leases_and_a_queue),
+        TEST(the_first_candidate_leads),
+        TEST(a_double_barrier_has_members),
+        TEST(of_a_counter_the_mutex_is_shown),
+    };
+
+    return cmocka_run_group_tests_name("top kinds", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = tmux_setup();
+    if (result == 0) {
+        result = run_with_server(NULL, run_group);
+        tmux_teardown();
+    }
+    cli_teardown();
+    return result;
+}
