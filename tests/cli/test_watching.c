@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "model/doctor.h"
+#include "model/told.h"
 #include "model/watching.h"
 #include "unit.h"
 
@@ -104,6 +105,46 @@ static int teardown(void **state)
 static void assert_wakes(size_t i, enum answer answer)
 {
     assert_int_equal(watching_wakes(&watching, &lock.items[i]), answer);
+}
+
+/* The watches at the node of the first, as the servers tell them now. */
+static struct servers *hear_watch(const char *sessions)
+{
+    struct servers *now = servers_new(LOCK);
+    char text[200];
+
+    assert_non_null(now);
+    (void)snprintf(text, sizeof(text), LOCK "/lock-0000000000\n%s", sessions);
+    assert_true(servers_read(now, SERVERS_WCHP, "zk1", text, strlen(text)));
+    return now;
+}
+
+/* The queue is listed before the servers are asked: between the two a waiter
+ * may have moved its watch. */
+static void a_waiter_is_deaf_when_it_was_so_twice(void **state)
+{
+    struct told told = { .servers = NULL };
+    const struct contender *waiter;
+
+    (void)state;
+    QUEUE(1, 2);
+    waiter = &lock.items[1];
+    assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
+    assert_true(told_take(&told, &lock, hear_watch("")));
+    assert_int_equal(told.deaf, 1);
+    assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
+    assert_true(told_take(&told, &lock, hear_watch("\t0x2\n")));
+    assert_int_equal(told.deaf, 0);
+    assert_int_equal(told_wakes(&told, waiter), ANSWER_YES);
+    assert_true(told_take(&told, &lock, hear_watch("")));
+    nodes[1].token++; /* another one, which was not there before */
+    assert_true(told_take(&told, &lock, hear_watch("")));
+    assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
+    assert_true(told_take(&told, &lock, hear_watch("")));
+    assert_int_equal(told_wakes(&told, waiter), ANSWER_NO);
+    assert_true(told_take(&told, &lock, NULL));
+    assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
+    told_done(&told);
 }
 
 static void who_watches_one_before_it_wakes_up(void **state)
@@ -278,6 +319,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
     static const struct CMUnitTest tests[] = {
         TEST(who_watches_one_before_it_wakes_up),
+        TEST(a_waiter_is_deaf_when_it_was_so_twice),
         TEST(ones_own_node_does_not_wake),
         TEST(those_behind_do_not_wake),
         TEST(of_one_session_each_has_its_own_watch),

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the questions of top: whom they are about, and which answers count,
+ * without servers and without a terminal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top/dialog.h"
+#include "top/keys.h"
+#include "unit.h"
+
+enum { MOST = 4 };
+
+static struct zkr_participant nodes[MOST];
+static struct contender items[MOST];
+static struct lock lock;
+static struct dialog dialog;
+static struct outcome said;
+static struct lockctl ctl = { .settings = { [SETTING_SERVERS] = "zk1" } };
+
+/* "77H 78H 79": tokens, and H holds. */
+static void queue(const char *text)
+{
+    char *rest;
+
+    lock = (struct lock){ .path = "/a", .items = items };
+    for (; *text != '\0'; text = rest + strspn(rest, "H ")) {
+        struct zkr_participant *p = &nodes[lock.count];
+
+        *p = (struct zkr_participant){ .name = "lock-0000000001",
+                                       .marker = "lock-",
+                                       .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+                                       .session_id = 9,
+                                       .data = "" };
+        p->token = strtoll(text, &rest, 10);
+        p->holds = *rest == 'H';
+        items[lock.count] =
+            (struct contender){ .node = p, .dialect = DIALECT_ZKRECIPES };
+        lock.count++;
+        lock.holders += p->holds;
+    }
+    lock.listed = lock.count;
+    lock.holder = lock.holders > 0 ? &items[0] : NULL;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    said = (struct outcome){ .code = 0 };
+    queue("77H 78");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    dialog_done(&dialog);
+    return 0;
+}
+
+static void ask_to_break(void)
+{
+    const struct told told = { .servers = NULL };
+
+    dialog_break(&dialog, &lock, NULL, &said);
+    assert_int_equal(dialog.kind, DIALOG_BREAK);
+    dialog_explain(&dialog, &ctl, &lock, &told);
+    assert_true(dialog.lines.count > 0);
+}
+
+/* Returns what the last key means. */
+static bool press(const char *keys)
+{
+    bool yes = false;
+
+    for (; *keys != '\0'; keys++)
+        yes = dialog_key(&dialog,
+                         *keys == '\n'   ? (uint32_t)KEY_IS_ENTER
+                         : *keys == '\b' ? (uint32_t)KEY_IS_BACKSPACE
+                                         : (uint32_t)*keys,
+                         &said);
+    return yes;
+}
+
+static void the_token_breaks_it(void **state)
+{
+    (void)state;
+    ask_to_break();
+    assert_true(press("77\n"));
+    assert_int_equal(dialog.targets[0].token, 77);
+    assert_string_equal(dialog.targets[0].node, "/a/lock-0000000001");
+    dialog_done(&dialog);
+    ask_to_break();
+    assert_true(press("78\b7\n"));
+    dialog_done(&dialog);
+    ask_to_break();
+    assert_true(press("0x4D\n")); /* as other tools show it */
+}
+
+static void all_else_breaks_nothing(void **state)
+{
+    static const char *const lines[] = {
+        "\n", "78\n", "770\n", "y\n", "q", "00000000000000000000000000077\n"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        ask_to_break();
+        assert_false(press(lines[i]));
+        assert_null(dialog_path(&dialog));
+        assert_non_null(strstr(said.text, "nothing was done"));
+    }
+}
+
+static void before_the_danger_is_known_no_token_is_taken(void **state)
+{
+    char prompt[DIALOG_PROMPT_MAX];
+
+    (void)state;
+    dialog_break(&dialog, &lock, NULL, &said);
+    assert_false(press("77\n"));
+    assert_non_null(dialog_path(&dialog));
+    dialog_prompt(&dialog, prompt);
+    assert_non_null(strstr(prompt, "asking the servers"));
+    assert_false(dialog_key(&dialog, KEY_IS_ESCAPE, &said));
+    assert_null(dialog_path(&dialog));
+}
+
+static void y_asks_and_nothing_else(void **state)
+{
+    (void)state;
+    dialog_revoke(&dialog, &lock, NULL, &said);
+    assert_int_equal(dialog.count, 1);
+    assert_false(press("Y \n7"));
+    assert_non_null(dialog_path(&dialog));
+    assert_true(press("y"));
+    assert_false(press("n"));
+    assert_null(dialog_path(&dialog));
+}
+
+/* The name may be the same: tokens tell holders apart. */
+static void the_question_ends_with_those_it_is_about(void **state)
+{
+    (void)state;
+    ask_to_break();
+    queue("77H 79");
+    dialog_settle(&dialog, &lock, &said);
+    assert_non_null(dialog_path(&dialog));
+    queue("");
+    lock.error = ZKR_ZNOAUTH; /* then nobody knows */
+    dialog_settle(&dialog, &lock, &said);
+    assert_non_null(dialog_path(&dialog));
+    queue("79H 77");
+    dialog_settle(&dialog, &lock, &said);
+    assert_null(dialog_path(&dialog));
+    assert_non_null(strstr(said.text, "has let go by itself"));
+}
+
+static void a_lock_that_has_gone_ends_it_too(void **state)
+{
+    (void)state;
+    dialog_revoke(&dialog, &lock, NULL, &said);
+    dialog_settle(&dialog, NULL, &said);
+    assert_null(dialog_path(&dialog));
+}
+
+static void of_several_all_are_asked_and_one_is_broken(void **state)
+{
+    (void)state;
+    queue("77H 78H 79");
+    dialog_revoke(&dialog, &lock, NULL, &said);
+    assert_int_equal(dialog.count, 2);
+    dialog_revoke(&dialog, &lock, &items[1], &said);
+    assert_int_equal(dialog.count, 1);
+    assert_int_equal(dialog.targets[0].token, 78);
+    queue("78H 79"); /* one of those who were meant still holds */
+    dialog_settle(&dialog, &lock, &said);
+    assert_non_null(dialog_path(&dialog));
+    queue("77H 78H 79");
+    dialog_break(&dialog, &lock, NULL, &said);
+    assert_null(dialog_path(&dialog));
+    assert_non_null(strstr(said.text, "choose one in the queue"));
+    dialog_break(&dialog, &lock, &items[1], &said);
+    assert_int_equal(dialog.targets[0].token, 78);
+}
+
+static void who_cannot_be_known_again_is_not_broken(void **state)
+{
+    (void)state;
+    queue("0H 78"); /* its node may not be read */
+    dialog_break(&dialog, &lock, NULL, &said);
+    assert_null(dialog_path(&dialog));
+    assert_non_null(strstr(said.text, "cannot be known again"));
+    queue("77H 77H"); /* made in one transaction */
+    dialog_break(&dialog, &lock, &items[1], &said);
+    assert_null(dialog_path(&dialog));
+    assert_non_null(strstr(said.text, "cannot be told apart"));
+}
+
+static void where_nobody_holds_there_is_no_question(void **state)
+{
+    (void)state;
+    queue("77 78");
+    dialog_break(&dialog, &lock, NULL, &said);
+    assert_string_equal(said.text, "nobody holds it");
+    dialog_revoke(&dialog, &lock, &items[1], &said);
+    assert_string_equal(said.text, "nobody holds it");
+    queue("77H 78");
+    dialog_revoke(&dialog, &lock, &items[1], &said);
+    assert_string_equal(said.text, "the cursor is on one who does not hold it");
+    items[0].dialect = DIALECT_KAZOO;
+    dialog_revoke(&dialog, &lock, NULL, &said);
+    assert_null(dialog_path(&dialog));
+    assert_non_null(strstr(said.text, "kazoo does not listen"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_token_breaks_it),
+        TEST(all_else_breaks_nothing),
+        TEST(before_the_danger_is_known_no_token_is_taken),
+        TEST(y_asks_and_nothing_else),
+        TEST(the_question_ends_with_those_it_is_about),
+        TEST(a_lock_that_has_gone_ends_it_too),
+        TEST(of_several_all_are_asked_and_one_is_broken),
+        TEST(who_cannot_be_known_again_is_not_broken),
+        TEST(where_nobody_holds_there_is_no_question),
+    };
+
+    return cmocka_run_group_tests_name("dialog", tests, NULL, NULL);
+}
