@@ -156,20 +156,60 @@ void across_pause(const struct lockctl *ctl, int64_t ms)
     clock_sleep_ms(ms);
 }
 
-/* A deadlock that was seen once may never have existed. */
-static int confirm(struct lockctl *ctl, char *const *paths, int path_count,
-                   const struct across_opts *opts, struct across *a)
+/* Exchanges the wanted locks with those of `again`. */
+static void exchange(struct scan *scan, const bool *wanted, struct scan *again)
 {
-    struct scan before = a->scan;
+    size_t next = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < scan->count; i++) {
+        struct lock lock = scan->locks[i];
+
+        if (wanted[i] && (next == again->count ||
+                          strcmp(again->locks[next].path, lock.path) != 0)) {
+            lock_done(&lock);
+            continue;
+        }
+        if (wanted[i]) {
+            lock = again->locks[next];
+            again->locks[next++] = scan->locks[i];
+        }
+        scan->locks[n++] = lock;
+    }
+    scan->count = n;
+    scan->at_ms = again->at_ms;
+}
+
+int across_again(struct lockctl *ctl, const struct scan_opts *opts,
+                 const bool *wanted, struct scan *scan, struct scan *ret_before)
+{
+    int code = scan_some(ctl->session, scan, wanted, opts, ret_before);
+
+    if (code == 0)
+        exchange(scan, wanted, ret_before);
+    return code;
+}
+
+/* A deadlock that was seen once may never have existed. In every lock of one
+ * somebody waits, so the others are not listed again. */
+static int confirm(struct lockctl *ctl, const struct across_opts *opts,
+                   struct across *a)
+{
+    bool *wanted = calloc(a->scan.count + 1, sizeof(*wanted));
+    struct scan before = { .count = 0 };
     int code;
 
     deadlocks_done(&a->deadlocks);
-    a->scan = (struct scan){ .count = 0 };
+    if (wanted == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    for (size_t i = 0; i < a->scan.count; i++)
+        wanted[i] = a->scan.locks[i].waiters > 0;
     across_pause(ctl, opts->confirm_ms < 0 ? CONFIRM_MS : opts->confirm_ms);
-    code = across_scan(ctl, paths, path_count, &opts->scan, &a->scan);
+    code = across_again(ctl, &opts->scan, wanted, &a->scan, &before);
     if (code == 0)
         code = find(a, &before);
     scan_done(&before);
+    free(wanted);
     return code;
 }
 
@@ -192,7 +232,7 @@ static int load(struct lockctl *ctl, char *const *paths, int path_count,
     if (code == 0)
         code = find(&a, NULL);
     if (code == 0 && a.deadlocks.count > 0)
-        code = confirm(ctl, paths, path_count, opts, &a);
+        code = confirm(ctl, opts, &a);
     if (code != 0) {
         across_done(&a);
         return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists all locks below some paths, and finds the deadlocks among them. It
- * lists twice where there seems to be a deadlock, as no list of many locks
- * shows them at one moment. */
+ * lists some of them twice where there seems to be a deadlock, as no list of
+ * many locks shows them at one moment. */
 #ifndef MODEL_ACROSS_H
 #define MODEL_ACROSS_H
 
@@ -49,6 +49,13 @@ bool across_take(int option, struct across_opts *opts);
 typedef int across_print(const struct lockctl *ctl, const struct across *a);
 int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
                char **argv, across_print *print);
+
+/* List the wanted locks of a scan again: it has them as they are now, and
+ * `ret_before` as they were. Those that have gone are in neither. 0, or an exit
+ * code after an error was said. */
+int across_again(struct lockctl *ctl, const struct scan_opts *opts,
+                 const bool *wanted, struct scan *scan,
+                 struct scan *ret_before);
 
 /* Between the two lists. It is said when it is long. */
 void across_pause(const struct lockctl *ctl, int64_t ms);

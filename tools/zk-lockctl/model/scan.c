@@ -503,6 +503,19 @@ static struct zkr_locks_opts find_opts(const struct scan_opts *opts)
     return find;
 }
 
+static struct listing new_listing(zkr_session *session,
+                                  const struct scan_opts *opts, char *detail)
+{
+    struct listing l = { .session = session,
+                         .opts = lock_opts(opts->reads),
+                         .mutex = PTHREAD_MUTEX_INITIALIZER,
+                         .detail = detail };
+
+    if (opts->acl)
+        l.opts.flags |= ZKR_PARTICIPANTS_ACL;
+    return l;
+}
+
 static int list_found(struct listing *l, struct scan *ret_scan)
 {
     struct scan scan = { .at_ms = clock_wall_ms() };
@@ -527,15 +540,10 @@ int locks_list(zkr_session *session, const char *root,
 {
     struct zkr_locks_opts find = find_opts(opts);
     struct zkr_locks *found = NULL;
-    struct listing l = { .session = session,
-                         .opts = lock_opts(opts->reads),
-                         .mutex = PTHREAD_MUTEX_INITIALIZER,
-                         .detail = detail };
+    struct listing l = new_listing(session, opts, detail);
     char room[ZKR_PATH_MAX + 1];
     int rc;
 
-    if (opts->acl)
-        l.opts.flags |= ZKR_PARTICIPANTS_ACL;
     find.participants = &l.opts;
     rc =
         zkr_locks_find(session, scan_whole(session, root, room), &find, &found);
@@ -560,6 +568,26 @@ int scan_below(zkr_session *session, const char *root,
         return 0;
     return rc == ZKR_ZNONODE ? fail_missing(root)
                              : lockctl_fail_error(rc, detail);
+}
+
+int scan_some(zkr_session *session, const struct scan *of, const bool *wanted,
+              const struct scan_opts *opts, struct scan *ret_scan)
+{
+    char detail[SCAN_DETAIL_MAX] = "";
+    struct listing l = new_listing(session, opts, detail);
+    struct zkr_locks some = { .items = NULL };
+    int rc = ZKR_ENOMEM;
+
+    some.items = calloc(of->count + 1, sizeof(*some.items));
+    for (size_t i = 0; some.items != NULL && i < of->count; i++) {
+        if (wanted[i])
+            some.items[some.count++].path = of->locks[i].path;
+    }
+    l.found = &some;
+    if (some.items != NULL)
+        rc = list_found(&l, ret_scan);
+    free(some.items);
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }
 
 int scan_code(const struct scan *scan, int code)

@@ -101,6 +101,11 @@ int locks_list(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan,
                char detail[SCAN_DETAIL_MAX]);
 
+/* Some of the locks of a scan anew, each by itself. Those that have gone are
+ * missing. */
+int scan_some(zkr_session *session, const struct scan *of, const bool *wanted,
+              const struct scan_opts *opts, struct scan *ret_scan);
+
 /* How many nodes of a lock are read, from the first of the queue on; the others
  * are known by their names alone. */
 #define SCAN_ALL     0u

@@ -3,6 +3,7 @@
 #include "verbs/verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/words.h"
@@ -96,6 +97,59 @@ static int look_once(struct lockctl *ctl, const struct order *order,
     return 0;
 }
 
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct lock *)a)->path,
+                  ((const struct lock *)b)->path);
+}
+
+/* The locks that have findings, and, with deadlocks, those that somebody waits
+ * for: every lock of a deadlock is one. NULL: out of memory. */
+static bool *suspects(const struct examination *look)
+{
+    const struct scan *scan = &look->scan;
+    bool *all = calloc(scan->count + 1, sizeof(*all));
+
+    for (size_t i = 0; all != NULL && i < scan->count; i++)
+        all[i] = look->deadlocks.count > 0 && scan->locks[i].waiters > 0;
+    for (size_t i = 0; all != NULL && i < look->findings.count; i++) {
+        const struct lock key = { .path = look->findings.items[i].path };
+        const struct lock *lock =
+            bsearch(&key, scan->locks, scan->count, sizeof(key), by_path);
+
+        if (lock != NULL)
+            all[lock - scan->locks] = true;
+    }
+    return all;
+}
+
+/* Only at the suspects of the first look; but a search alone tells how long a
+ * directory has been empty. */
+static int look_again(struct lockctl *ctl, const struct order *order,
+                      struct examination *first, struct examination *ret_look)
+{
+    struct examination look = { .scan = first->scan };
+    bool *wanted;
+    int code;
+
+    if (order->doctor.empty)
+        return look_once(ctl, order, first, ret_look);
+    wanted = suspects(first);
+    deadlocks_done(&first->deadlocks);
+    first->scan = (struct scan){ .count = 0 };
+    code = wanted == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
+                          : across_again(ctl, &order->across.scan, wanted,
+                                         &look.scan, &first->scan);
+    free(wanted);
+    if (code == 0)
+        code = examine(ctl, order, first, &look);
+    if (code != 0)
+        look_done(&look);
+    else
+        *ret_look = look;
+    return code;
+}
+
 /* A state that is true at one look only is no finding. */
 static int look_twice(struct lockctl *ctl, const struct order *order,
                       struct examination *ret_look)
@@ -112,7 +166,7 @@ static int look_twice(struct lockctl *ctl, const struct order *order,
         return 0;
     }
     across_pause(ctl, order->across.confirm_ms);
-    code = look_once(ctl, order, &first, ret_look);
+    code = look_again(ctl, order, &first, ret_look);
     look_done(&first);
     if (code == 0)
         doctor_add_deadlocks(&ret_look->deadlocks, &ret_look->findings);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what zk-lockctl asks of the servers: the proxy counts its requests
+ * on many locks, and on one long queue. The table of costs in docs/lockctl.md
+ * has the same numbers. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "look.h"
+#include "proxy.h"
+
+enum {
+    LOCKS = 200,  /* all held; */
+    WAITED = 100, /* ... for so many of them one waits */
+    QUEUE = 300,  /* of one lock: one holds */
+    CONNECT = 1,  /* requests before the verb has its session */
+    FIND = 2,     /* ... and of a search beside its directories */
+    LIST = 2,     /* ... and of a list of one lock beside its nodes */
+};
+
+static struct proxy *proxy;
+static struct admin *waiter; /* no session both holds and waits */
+static char fleet[64];
+static char queue[64];
+
+static void make(struct admin *by, const char *dir, int i)
+{
+    char node[128];
+
+    (void)snprintf(node, sizeof(node), "%s/lock-%010d", dir, i);
+    assert_int_equal(admin_create_flags(by, node, NULL, ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+}
+
+static void make_fleet(void)
+{
+    char lock[80];
+
+    assert_int_equal(admin_create(admin, fleet, NULL), ZOK);
+    for (int i = 0; i < LOCKS; i++) {
+        (void)snprintf(lock, sizeof(lock), "%s/l%03d", fleet, i);
+        assert_int_equal(admin_create(admin, lock, NULL), ZOK);
+        make(admin, lock, 0);
+        if (i < WAITED)
+            make(waiter, lock, 1);
+    }
+}
+
+static int group_setup(void **state)
+{
+    (void)state;
+    (void)snprintf(fleet, sizeof(fleet), "%s", new_path());
+    (void)snprintf(queue, sizeof(queue), "%s", new_path());
+    assert_int_equal(admin_open(server_hosts(the_server), &waiter), ZOK);
+    make_fleet();
+    assert_int_equal(admin_create(admin, queue, NULL), ZOK);
+    make(admin, queue, 0);
+    for (int i = 1; i < QUEUE; i++)
+        make(waiter, queue, i);
+    return proxy_start(server_hosts(the_server), &proxy);
+}
+
+static int group_teardown(void **state)
+{
+    (void)state;
+    proxy_stop(proxy);
+    admin_close(waiter);
+    return admin_delete_tree(admin, fleet) == ZOK
+               ? admin_delete_tree(admin, queue)
+               : -1;
+}
+
+/* Runs it with the path behind these words, and expects that exit code, and no
+ * more requests than that. */
+static void assert_costs(long most, int code, const char *words,
+                         const char *path, const char *more)
+{
+    char line[256];
+    long sent;
+    int got;
+
+    (void)snprintf(line, sizeof(line), "%s %s%s", words, path, more);
+    look_on(proxy_hosts(proxy));
+    proxy_reset_counts(proxy);
+    got = look(line);
+    look_on(NULL);
+    sent = proxy_requests(proxy, PROXY_ANY);
+    if (got != code || sent > most)
+        fail_msg("%s: exit code %d, %ld requests: %s", line, got, sent,
+                 look_err);
+}
+
+/* Regression: it listed each lock again that the search had listed, after a
+ * sync for each: 9,005 requests for 2,000 locks. */
+static void a_table_of_locks_costs_two_requests_for_each(void **state)
+{
+    (void)state;
+    assert_costs(CONNECT + FIND + 2 * LOCKS, 0, "ls", fleet, "");
+}
+
+static void a_wait_costs_one_more(void **state)
+{
+    const long most = CONNECT + FIND + 2 * LOCKS + WAITED;
+
+    (void)state;
+    assert_costs(most, 0, "ls -o json", fleet, "");
+    assert_costs(most, 0, "ls --columns lock,longest", fleet, "");
+    assert_costs(most, 0, "metrics", fleet, "");
+    assert_costs(most, 0, "deadlocks", fleet, "");
+    assert_costs(most, 0, "doctor --no-4lw", fleet, "");
+}
+
+/* Regression: the second look was at all locks. */
+static void a_second_look_is_at_the_suspects(void **state)
+{
+    const long most = CONNECT + FIND + 2 * LOCKS + WAITED;
+    char node[128];
+
+    (void)state;
+    (void)snprintf(node, sizeof(node), "%s/l000/lock-0000000002", fleet);
+    assert_int_equal(admin_create(admin, node, NULL), ZOK); /* persistent */
+    assert_costs(most + 1 + LIST + 3, 1, "doctor --no-4lw --confirm 10ms",
+                 fleet, "");
+    assert_int_equal(admin_delete(admin, node), ZOK);
+}
+
+static void a_queue_costs_one_request_for_each_node(void **state)
+{
+    const long most = CONNECT + LIST + QUEUE;
+
+    (void)state;
+    assert_costs(most, 0, "show --no-4lw", queue, "");
+    assert_costs(most + FIND, 0, "doctor --no-4lw", queue, "");
+}
+
+/* Regression: for machines check read the whole queue. */
+static void who_holds_costs_a_handful(void **state)
+{
+    (void)state;
+    assert_costs(CONNECT + LIST + 1, 0, "check --held", queue, "");
+    assert_costs(CONNECT + LIST + 1, 1, "check --held-by nobody", queue, "");
+    assert_costs(CONNECT + LIST + 2, 0, "check --held -o json", queue, "");
+    assert_costs(CONNECT + 2 + LIST + 4, 75, "run -n", queue, " true");
+}
+
+/* Connect, the names of the recipe there, create and list, delete; and a watch
+ * on a grant that is held for long. */
+static void a_run_costs_six_requests(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    assert_costs(CONNECT + 5, 0, "run", path, " true");
+    assert_int_equal(admin_delete(admin, path), ZOK);
+}
+
+static int run_group(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table_of_locks_costs_two_requests_for_each),
+        cmocka_unit_test(a_wait_costs_one_more),
+        cmocka_unit_test(a_second_look_is_at_the_suspects),
+        cmocka_unit_test(a_queue_costs_one_request_for_each_node),
+        cmocka_unit_test(who_holds_costs_a_handful),
+        cmocka_unit_test(a_run_costs_six_requests),
+    };
+
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
