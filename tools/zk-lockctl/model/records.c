@@ -273,7 +273,7 @@ static bool take_line(struct records *r, const char *line, size_t size)
     if (at_ms > 0 && strcmp(kind, "resync") == 0)
         take_resync(r, event, at_ms);
     else if (at_ms > 0 && is_known(kind) && text_of(event, "path")[0] == '/' &&
-             json_is_object(json_object_get(event, "contender")))
+             text_of(json_object_get(event, "contender"), "node")[0] != '\0')
         take_event(r, event, kind, at_ms);
     else
         good = false;

@@ -18,6 +18,7 @@ struct snapshot {
     uint32_t sum; /* of what was read */
     bool failed;
     char *path;
+    size_t room; /* for the path */
     char data[SNAPSHOT_DATA_MAX];
 };
 
@@ -94,11 +95,26 @@ static void skip_acls(struct snapshot *s)
     }
 }
 
+static bool make_room(struct snapshot *s, size_t size)
+{
+    char *grown;
+
+    if (size <= s->room)
+        return true;
+    grown = realloc(s->path, size);
+    if (grown == NULL)
+        return false;
+    s->path = grown;
+    s->room = size;
+    return true;
+}
+
 static void take_path(struct snapshot *s, struct snapshot_node *node)
 {
     int64_t length = take_number(s, 4);
 
-    s->failed = s->failed || length < 0 || length > PATH_MAX_BYTES;
+    s->failed = s->failed || length < 0 || length > PATH_MAX_BYTES ||
+                !make_room(s, (size_t)length + 1);
     if (s->failed)
         return;
     take(s, s->path, (size_t)length);
@@ -171,11 +187,6 @@ int snapshot_read(const char *file, snapshot_fn *fn, void *user)
 
     if (s.file == NULL)
         return errno;
-    s.path = malloc(PATH_MAX_BYTES);
-    if (s.path == NULL) {
-        (void)fclose(s.file);
-        return ENOMEM;
-    }
     skip_header(&s);
     skip_sessions(&s);
     skip_acls(&s);

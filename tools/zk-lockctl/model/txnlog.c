@@ -14,7 +14,7 @@ enum {
     RECORD_HEADER = 12, /* checksum, length */
     TXN_HEADER = 32,
     VERSION = 2,
-    BLOCK = 1 << 18,
+    BLOCK = 1 << 16,
     /* A record that is torn is searched so far for the next one. */
     SEARCH_MAX = 1 << 20,
 };
