@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glob.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "look.h"
@@ -94,6 +96,15 @@ static const char *session_of(zkr_session *session)
 static void hold_and_release(zkr_session *session)
 {
     zkr_mutex *m = new_mutex(session, path);
+
+    release(acquire(m));
+    zkr_mutex_free(m);
+}
+
+/* So that the log has a transaction. */
+static void hold_and_release_elsewhere(void)
+{
+    zkr_mutex *m = new_mutex(s, new_path());
 
     release(acquire(m));
     zkr_mutex_free(m);
@@ -318,6 +329,59 @@ static void the_table_has_a_row_for_each_hold(void **state)
     assert_string_equal(look_out, line("LOCK,ENDED\r\n%s,released\r\n", path));
 }
 
+/* --- a log that begins late --- */
+
+/* Links the last file of that kind into a directory. */
+static void link_last(const char *dir, const char *kind)
+{
+    unsigned long long last = 0;
+    const char *from;
+    glob_t files;
+
+    assert_int_equal(
+        glob(line("%s/version-2/%s.*", server_log_dir(the_server), kind), 0,
+             NULL, &files),
+        0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        unsigned long long number =
+            strtoull(strrchr(files.gl_pathv[i], '.') + 1, NULL, 16);
+
+        last = number > last ? number : last;
+    }
+    globfree(&files);
+    from = line("%s/version-2/%s.%llx", server_log_dir(the_server), kind, last);
+    assert_int_equal(symlink(from, line("%s/%s.%llx", dir, kind, last)), 0);
+}
+
+/* The server has begun a new log, and a snapshot tells who was there. Without
+ * it, who comes later seems to hold. */
+static void a_snapshot_tells_who_held_before(void **state)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_grant *g = acquire(m);
+    const char *dir = cli_file("late");
+    json_t *items;
+
+    (void)state;
+    restart_server();
+    wait_verified(g);
+    hold_and_release_elsewhere();
+    assert_int_equal(mkdir(dir, 0700), 0);
+    link_last(dir, "log");
+    assert_int_equal(look(line("log --from %s %s", dir, path)), 1);
+    assert_non_null(strstr(look_err, "there is no snapshot"));
+    link_last(dir, "snapshot");
+    assert_int_equal(look(line("log --from %s -o json %s", dir, path)), 0);
+    look_assert_schema("document");
+    items = look_items("History");
+    assert_int_equal(json_array_size(items), 1);
+    assert_item(items, 0, "held", "present");
+    assert_true(
+        json_is_true(json_object_get(json_array_get(items, 0), "held_before")));
+    release(g);
+    zkr_mutex_free(m);
+}
+
 /* --- wrong usage --- */
 
 static void assert_refused(int code, const char *text, const char *words)
@@ -406,6 +470,7 @@ static int run_group(void)
         TEST(the_table_has_a_row_for_each_hold),
         TEST(wrong_usage_is_refused),
         TEST(what_watch_has_printed_is_read),
+        TEST(a_snapshot_tells_who_held_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,18 @@ static void note_strange(struct log *log)
                   lines, word_plural(lines));
 }
 
+/* Whether something goes on after the end. */
+static bool has_present(const struct log *log)
+{
+    for (size_t i = 0; i < log->rows.count; i++) {
+        const struct stay *stay = log->rows.items[i].stay;
+
+        if (stay != NULL && stay->ending == ENDING_NONE)
+            return true;
+    }
+    return false;
+}
+
 /* Before the history and after it nothing is known. */
 static void note_limits(struct log *log)
 {
@@ -215,7 +227,7 @@ static void note_limits(struct log *log)
     if (begin_ms(log) != 0 && from != 0 && from < begin_ms(log))
         notes_add(&log->notes, "the history begins at %s",
                   word_time(begin_ms(log), word));
-    if (end_ms(log) != 0 && until > end_ms(log))
+    if (end_ms(log) != 0 && (until > end_ms(log) || has_present(log)))
         notes_add(&log->notes, "the history ends at %s",
                   word_time(end_ms(log), word));
     if (log->history != NULL && history_lacks_begin(log->history))
