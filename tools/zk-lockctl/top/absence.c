@@ -7,7 +7,8 @@
 #include "common/errand.h"
 #include "common/reach.h"
 
-enum { ASK_MS = 1000, PAUSE_MS = 2000 };
+/* Most connections are there at once, or come back at once. */
+enum { FIRST_MS = 500, ASK_MS = 1000, PAUSE_MS = 2000 };
 
 static void ask(void *arg)
 {
@@ -28,8 +29,9 @@ static void take(struct absence *a)
 void absence_tick(struct absence *a, bool is_connected)
 {
     take(a);
-    if (is_connected) {
+    if (is_connected || a->next_ms == 0) {
         a->why = "";
+        a->next_ms = clock_now_ms() + FIRST_MS;
         return;
     }
     if (a->errand != NULL || clock_now_ms() < a->next_ms)

@@ -13,7 +13,7 @@ struct absence {
     struct errand *errand; /* under way; NULL: none */
     bool refused;          /* what it finds */
     const char *why;       /* what the last one has found; "" */
-    int64_t next_ms;       /* when the next may begin */
+    int64_t next_ms;       /* when the next may begin; 0: at the start */
 };
 
 /* Takes what was found, and asks again, now and then. Never waits. */
