@@ -748,6 +748,9 @@ static void a_holder_that_does_not_is_told(void **state)
     assert_said("is held by session 0x");
     assert_said("(asked to release)");
     assert_said("(?)");
+    assert_said(line("has not given it back; stop it, or: zk-lockctl break "
+                     "--token %" PRId64 " %s",
+                     zkr_grant_token(g), path));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     /* it was "a holder in the dialect curator", which would go on */
     assert_int_equal(look(line("break --yes --token %" PRId64 " %s",

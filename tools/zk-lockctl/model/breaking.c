@@ -76,7 +76,14 @@ static void tell_liveness(struct notes *lines, const struct contender *c,
                   : "may live; the servers do not tell");
 }
 
-static void tell_danger(struct notes *lines, const struct contender *c)
+static bool is_away(const struct contender *c, const struct servers *servers)
+{
+    return servers != NULL && servers_know_all(servers, SERVERS_CONS) &&
+           servers_client(servers, c->node->session_id) == NULL;
+}
+
+static void tell_danger(struct notes *lines, const struct contender *c,
+                        const struct servers *servers)
 {
     if (c->dialect == DIALECT_UNKNOWN)
         notes_add(lines,
@@ -85,8 +92,11 @@ static void tell_danger(struct notes *lines, const struct contender *c)
                   "not look at its own node, and goes on as if it held. Stop "
                   "it first");
     else if (dialect_sees_its_own_node(c->dialect))
-        notes_add(lines, "  it is told soon after, but is not stopped: until "
-                         "then both may work");
+        notes_add(lines,
+                  "  it is told %s, but is not stopped: until then both "
+                  "may work",
+                  is_away(c, servers) ? "when it is connected again"
+                                      : "soon after");
     else
         notes_add(lines,
                   "  DANGER: a holder in the dialect %s does not look at its "
@@ -131,7 +141,7 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
               word_id(c->node->session_id, session),
               word_token(c->node->token, token));
     tell_liveness(lines, c, servers);
-    tell_danger(lines, c);
+    tell_danger(lines, c, servers);
     tell_next(lines, lock);
 }
 

@@ -3,8 +3,11 @@
 #include "verbs/verbs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
+#include "common/shell.h"
+#include "common/words.h"
 #include "model/revoking.h"
 #include "text/one_lock.h"
 
@@ -16,12 +19,16 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-/* The tokens of the holders that were asked: names of nodes may come back,
- * tokens do not. */
+/* The holders that were asked, by their tokens: names of nodes may come back,
+ * tokens do not. The request has replaced what their nodes said of them. */
 struct asked {
-    int64_t *tokens;
+    struct {
+        int64_t token;
+        char who[WHO_MAX];
+    } * items;
     size_t count;
-    bool deaf; /* somebody holds who was not asked */
+    uint32_t reads; /* in the queue they are among the first so many */
+    bool deaf;      /* somebody holds who was not asked */
 };
 
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
@@ -33,8 +40,10 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
     if (!target_set(&target, lock, c))
         return lockctl_fail(EX_DATAERR, "the name of the node is too long");
     (void)revoking_ask(ctl, &target, &outcome);
-    if (outcome.code == 0)
-        asked->tokens[asked->count++] = target.token;
+    if (outcome.code == 0) {
+        asked->items[asked->count].token = target.token;
+        (void)strcpy(asked->items[asked->count++].who, target.who);
+    }
     return outcome_say(&outcome, ctl);
 }
 
@@ -62,10 +71,27 @@ static int ask(struct lockctl *ctl, const struct lock *lock, bool anyway,
 static bool still_holds(const struct lock *lock, const struct asked *asked)
 {
     for (size_t i = 0; i < asked->count; i++) {
-        if (lock_holder(lock, asked->tokens[i], NULL) != NULL)
+        if (lock_holder(lock, asked->items[i].token, NULL) != NULL)
             return true;
     }
     return false;
+}
+
+static void say_next_step(const struct lockctl *ctl, const struct lock *lock,
+                          const struct asked *asked)
+{
+    char *path = shell_word(lock->path);
+    char token[WORD_MAX];
+
+    for (size_t i = 0; path != NULL && i < asked->count; i++) {
+        if (lock_holder(lock, asked->items[i].token, NULL) != NULL)
+            lockctl_say(ctl,
+                        "%s has not given it back; stop it, or: zk-lockctl "
+                        "break --token %s %s",
+                        asked->items[i].who,
+                        word_token(asked->items[i].token, token), path);
+    }
+    free(path);
 }
 
 /* Until none of them holds. The lock is as it was when it was last seen. */
@@ -78,7 +104,7 @@ static int await(struct lockctl *ctl, const char *path,
         int64_t left = deadline - clock_now_ms();
         struct lock next;
         int code = scan_again(ctl->session, path,
-                              one_lock_reads(ctl, SCAN_HOLDERS), &next);
+                              one_lock_reads(ctl, asked->reads), &next);
 
         if (code != 0)
             return code;
@@ -102,15 +128,18 @@ static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
 
     if (code != 0)
         return code;
-    asked.tokens = calloc(lock.holders + 1, sizeof(*asked.tokens));
-    if (asked.tokens == NULL) {
+    asked.items = calloc(lock.holders + 1, sizeof(*asked.items));
+    asked.reads = (uint32_t)lock.holders + 1;
+    if (asked.items == NULL) {
         lock_done(&lock);
         return lockctl_fail_error(ZKR_ENOMEM, "");
     }
     code = ask(ctl, &lock, anyway, &asked);
     if (code == 0)
         code = await(ctl, path, &asked, wait_ms, &lock);
-    free(asked.tokens);
+    if (code == EX_TEMPFAIL)
+        say_next_step(ctl, &lock, &asked);
+    free(asked.items);
     if (code == 0 && asked.deaf)
         code = EX_TEMPFAIL;
     if (code == 0 || code == EX_TEMPFAIL) {
