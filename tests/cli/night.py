@@ -467,6 +467,25 @@ def a_node_that_nobody_owns():
     waiter.expect("held")
 
 
+def who_had_it_last_night():
+    first = hold("--session-timeout", "4s", "--why", "the backup", "nightly")
+    second = queue("--why", "the report", "nightly")
+    first.kill()
+    second.expect("held")
+    held = min(kazoo.get_children("/locks/nightly"))
+    kazoo.delete("/locks/nightly/" + held)
+    if second.end() != 79:
+        fail("the holder did not learn that it was broken")
+    logs = "".join(" --from %s/%d/data" % (zk_dir, i) for i in (1, 2, 3))
+    said = op(
+        "zk-lockctl log%s --since 1h nightly" % logs,
+        says=["the backup", "session expired", "the report", "broken by 0x"],
+    )
+    at = found(r"(\S+Z) +\S+Z .*session expired", said)
+    op("zk-lockctl log%s --at %s nightly" % (logs, at),
+       says=["HELD", "the backup"])
+
+
 def a_leader_must_move():
     leaders = [
         hold("--on-revoke", "term", "--why", "blue", "scheduler", verb="lead")
@@ -558,6 +577,7 @@ INCIDENTS = [
     the_machine_of_the_holder_is_gone,
     all_permits_are_taken_by_the_dead,
     a_node_that_nobody_owns,
+    who_had_it_last_night,
     a_leader_must_move,
     a_script_holds,
     two_recipes_on_one_path,
@@ -582,8 +602,10 @@ def title(incident_fn):
 
 
 def generic(command):
-    """As the page has it: tokens and names of machines differ."""
+    """As the page has it: tokens, times, names of machines and files differ."""
     command = re.sub(r"(--token) \S+", r"\1 TOKEN", command)
+    command = re.sub(r"(--at) \S+", r"\1 02:55", command)
+    command = re.sub(r"( --from \S+)+", " --from /var/lib/zookeeper", command)
     return re.sub(r"(--held-by) \S+", r"\1 HOST", command)
 
 
