@@ -227,7 +227,7 @@ static pid_t wait_front(void)
 /* The shell must not go on without the lock, although nothing was printed. */
 static void kill_the_front(const char *shell)
 {
-    start_in(shell, "set -e; eval \"$($H $P)\"; echo started");
+    start_in(shell, "set -e; eval \"$($H -w 2m $P)\"; echo started");
     wait_children(path, 2);
     assert_int_equal(kill(wait_front(), SIGKILL), 0);
     assert_int_not_equal(cli_end(&cli), 0);
@@ -240,7 +240,7 @@ static void the_end_of_the_wait_is_the_end_of_the_claim(void **state)
     (void)state;
     hold_it();
     in_each_shell(kill_the_front);
-    start("eval \"$($H $P)\"; exit");
+    start("eval \"$($H -w 2m $P)\"; exit");
     wait_children(path, 2);
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
