@@ -71,6 +71,43 @@ static void the_next_one_waits_and_then_leads(void **state)
     wait_children(path, 0);
 }
 
+static void who_does_not_wait_for_ever_gets_75(void **state)
+{
+    struct cli next;
+
+    (void)state;
+    assert_int_equal(LEAD("-n", path, "echo", "alone"), 0);
+    cli_wait_said(&cli, "alone\n");
+    assert_int_equal(LEAD("-w", "1h", path, "echo", "alone"), 0);
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&next, "-n", path, "echo", "started");
+    assert_int_equal(cli_end(&next), 75);
+    assert_non_null(strstr(cli_said(&next), "not acquired: /"));
+    assert_null(strstr(cli_said(&next), "started"));
+    wait_children(path, 1);
+    START(&next, "--restart", "-w", "300ms", "-E", "9", path, "echo",
+          "started");
+    assert_int_equal(cli_end(&next), 9);
+    assert_null(strstr(cli_said(&next), "started"));
+    wait_children(path, 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+/* The limit is for the wait alone. */
+static void a_leader_may_go_on_after_the_wait(void **state)
+{
+    struct cli next;
+
+    (void)state;
+    START(&cli, path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&next, "-w", "3s", path, "sleep", "4");
+    wait_children(path, 2);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&next), 0);
+}
+
 static void a_signal_ends_the_waiting(void **state)
 {
     struct cli next;
@@ -188,7 +225,7 @@ static void inside_of_itself_it_is_refused(void **state)
 
 static void wrong_usage_is_64(void **state)
 {
-    static const char *const options[] = { "-s", "-x", "-n", "--slots=2",
+    static const char *const options[] = { "-s", "-x", "--slots=2",
                                            "--and=/b" };
 
     (void)state;
@@ -205,6 +242,8 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         TEST(a_command_runs_while_it_leads),
         TEST(the_next_one_waits_and_then_leads),
+        TEST(who_does_not_wait_for_ever_gets_75),
+        TEST(a_leader_may_go_on_after_the_wait),
         TEST(a_signal_ends_the_waiting),
         TEST(who_leads_no_more_is_ended),
         TEST(with_restart_it_leads_again_after_a_loss),

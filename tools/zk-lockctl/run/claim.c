@@ -164,8 +164,10 @@ static int start_all(struct claim *c, zkr_session *session, int64_t timeout_ms)
                                         &c->request);
 }
 
-static void cancel_all(struct claim *c)
+/* The library says the error. */
+static void cancel_all(struct claim *c, int error)
 {
+    (void)error;
     (void)zkr_request_cancel(c->request);
 }
 
@@ -221,9 +223,9 @@ const char *claim_detail(const struct claim *c)
     return c->detail;
 }
 
-void claim_cancel(struct claim *c)
+void claim_cancel(struct claim *c, int error)
 {
-    c->way->cancel(c);
+    c->way->cancel(c, error);
 }
 
 int claim_release(struct claim *c, const struct grants *grants)

@@ -17,7 +17,7 @@ enum claim_kind {
     CLAIM_READ,
     CLAIM_WRITE,
     CLAIM_SEMAPHORE,
-    CLAIM_LEADER, /* of one path, without a limit of time */
+    CLAIM_LEADER, /* of one path; its limit of time is that of the caller */
 };
 
 /* "mutex", "read", "write", "semaphore", "leader" */
@@ -47,7 +47,8 @@ bool claim_outcome(struct claim *claim, int *ret_error,
 /* Returns the sentence of the error. */
 const char *claim_detail(const struct claim *claim);
 
-void claim_cancel(struct claim *claim);
+/* Ends it with that error, unless it has its outcome. */
+void claim_cancel(struct claim *claim, int error);
 
 /* Gives back what was granted, as zkr_grant_release(). */
 int claim_release(struct claim *claim, const struct grants *grants);

@@ -13,7 +13,7 @@ struct claim;
 struct claim_way {
     /* ZKR_OK, or an error of the library. */
     int (*start)(struct claim *c, zkr_session *session, int64_t timeout_ms);
-    void (*cancel)(struct claim *c);
+    void (*cancel)(struct claim *c, int error);
     int (*release)(struct claim *c, const struct grants *grants);
     void (*free)(struct claim *c); /* what start() has made of it, too */
 };

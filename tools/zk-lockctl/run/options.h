@@ -26,6 +26,20 @@ enum {
     OPTION_CHECK,
 };
 
+/* Those that are about the wait. */
+/* clang-format off */
+#define WAIT_OPTIONS_SHORT "nw:E:"
+#define WAIT_OPTIONS                                                           \
+    { "nonblock", no_argument, NULL, 'n' },                                    \
+    { "wait", required_argument, NULL, 'w' },                                  \
+    { "conflict-exit-code", required_argument, NULL, 'E' }
+/* clang-format on */
+#define WAIT_OPTIONS_HELP                                                      \
+    "  -n, --nonblock           do not wait\n"                                 \
+    "  -w, --wait DURATION      wait so long (500ms, 10s, 2m, 1h)\n"           \
+    "  -E, --conflict-exit-code CODE\n"                                        \
+    "                           when not acquired (75)\n"
+
 /* Those that are about the command, which each verb with a command has. */
 /* clang-format off */
 #define RUN_OPTIONS                                                            \

@@ -137,6 +137,7 @@ void run_listen(struct run *run);
 /* Why a lock is lost, as a part of a sentence, escaped. */
 enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 };
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX]);
+/* 0: not at all. */
 void run_set_timer(const struct run *run, int64_t wake_ms);
 
 /* command.c: from the start of the command until nothing of it is left. 0, or

@@ -26,11 +26,11 @@ static int fatal_signal(const struct run *run)
     return 0;
 }
 
-static void drain(int event_fd)
+static void drain(int fd)
 {
     uint64_t count;
 
-    (void)!read(event_fd, &count, sizeof(count));
+    (void)!read(fd, &count, sizeof(count));
 }
 
 static void on_session(zkr_session *session,
@@ -84,7 +84,8 @@ static void say_waiting(struct run *run)
 static int await(struct run *run, struct claim *claim)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
-                            { .fd = run->signals.fd, .events = POLLIN } };
+                            { .fd = run->signals.fd, .events = POLLIN },
+                            { .fd = run->timer_fd, .events = POLLIN } };
     int said = atomic_load(&run->session_state);
     int timeout_ms = PATIENCE_MS;
     int ended_by = 0;
@@ -92,7 +93,7 @@ static int await(struct run *run, struct claim *claim)
     int error;
 
     while (!claim_outcome(claim, &error, &grants)) {
-        int n = poll(fds, 2, timeout_ms);
+        int n = poll(fds, 3, timeout_ms);
 
         if (n == 0) {
             timeout_ms = -1;
@@ -101,7 +102,11 @@ static int await(struct run *run, struct claim *claim)
         if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {
             ended_by = fatal_signal(run);
             if (ended_by != 0)
-                claim_cancel(claim);
+                claim_cancel(claim, ZKR_ECANCELED);
+        }
+        if (n > 0 && (fds[2].revents & POLLIN) != 0) {
+            drain(run->timer_fd);
+            claim_cancel(claim, ZKR_ETIMEDOUT);
         }
         if (n > 0 && (fds[0].revents & POLLIN) != 0)
             drain(run->event_fd);
@@ -139,6 +144,14 @@ static void note_grants(struct run *run, int64_t since_ms)
                     (long long)zkr_grant_token(run->grants.items[0]));
 }
 
+/* Other claims have a limit of their own. 0: no end. */
+static int64_t campaign_end(const struct run_opts *opts, int64_t since_ms)
+{
+    return opts->wanted.kind == CLAIM_LEADER && opts->wait_ms > 0
+               ? since_ms + opts->wait_ms
+               : 0;
+}
+
 int run_wait(struct run *run)
 {
     const struct run_opts *opts = &run->opts;
@@ -159,6 +172,7 @@ int run_wait(struct run *run)
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
+    run_set_timer(run, campaign_end(opts, since_ms));
     ended_by = await(run, run->claim);
     zkr_listener_free(listener);
     (void)claim_outcome(run->claim, &error, &run->grants);

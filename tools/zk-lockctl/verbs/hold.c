@@ -14,9 +14,7 @@ static const struct option long_options[] = {
     { "exclusive", no_argument, NULL, 'x' },
     { "slots", required_argument, NULL, OPTION_SLOTS },
     { "and", required_argument, NULL, OPTION_AND },
-    { "nonblock", no_argument, NULL, 'n' },
-    { "wait", required_argument, NULL, 'w' },
-    { "conflict-exit-code", required_argument, NULL, 'E' },
+    WAIT_OPTIONS,
     { "why", required_argument, NULL, OPTION_WHY },
     { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },
     { "anyway", no_argument, NULL, OPTION_ANYWAY },
@@ -90,7 +88,8 @@ static int print_code(struct run *r, int argc, char **argv)
 static int hold(struct lockctl *ctl, int argc, char **argv)
 {
     static const struct run_verb about = { &verb_hold, CLAIM_MUTEX,
-                                           "+sxnw:E:", long_options };
+                                           "+sx" WAIT_OPTIONS_SHORT,
+                                           long_options };
     struct run r = { .ctl = ctl };
     int code = run_parse_options(ctl, &about, argc, argv, &r.opts);
 
@@ -121,11 +120,8 @@ const struct verb verb_hold = {
         "writing\n"
         "                           (without either: a mutex)\n"
         "      --slots N            the lock is a semaphore: one of N slots\n"
-        "      --and LOCK           this lock, too: all are held, or none\n"
-        "  -n, --nonblock           do not wait\n"
-        "  -w, --wait DURATION      wait so long (500ms, 10s, 2m, 1h)\n"
-        "  -E, --conflict-exit-code CODE\n"
-        "                           when not acquired (75)\n"
+        "      --and LOCK           this lock, too: all are held, or "
+        "none\n" WAIT_OPTIONS_HELP
         "      --why TEXT           shown to others (the name of the shell or "
         "script)\n"
         "      --max-hold DURATION  give it back so long after the grant\n"

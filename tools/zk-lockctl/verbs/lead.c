@@ -14,6 +14,7 @@ enum { FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000 };
 
 static const struct option long_options[] = {
     { "restart", no_argument, NULL, OPTION_RESTART },
+    WAIT_OPTIONS,
     RUN_OPTIONS,
     { NULL, 0, NULL, 0 },
 };
@@ -59,8 +60,9 @@ static int lead_again_and_again(struct run *run)
 
 static int lead(struct lockctl *ctl, int argc, char **argv)
 {
-    static const struct run_verb about = { &verb_lead, CLAIM_LEADER,
-                                           "+c:", long_options };
+    static const struct run_verb about = {
+        &verb_lead, CLAIM_LEADER, "+" WAIT_OPTIONS_SHORT "c:", long_options
+    };
     struct run r = { .ctl = ctl };
     int code = run_parse(ctl, &about, argc, argv, &r.opts);
 
@@ -75,7 +77,7 @@ const struct verb verb_lead = {
         "      --restart            whenever the command has ended, campaign "
         "and\n"
         "                           start it again, until a "
-        "signal\n" RUN_OPTIONS_HELP "\n"
+        "signal\n" WAIT_OPTIONS_HELP RUN_OPTIONS_HELP "\n"
         "LOCK is the path of an election. The command is dead before anybody "
         "else can\n"
         "lead. See zk-lockctl(1).\n",

@@ -9,17 +9,16 @@ static const struct option long_options[] = {
     { "exclusive", no_argument, NULL, 'x' },
     { "slots", required_argument, NULL, OPTION_SLOTS },
     { "and", required_argument, NULL, OPTION_AND },
-    { "nonblock", no_argument, NULL, 'n' },
-    { "wait", required_argument, NULL, 'w' },
-    { "conflict-exit-code", required_argument, NULL, 'E' },
+    WAIT_OPTIONS,
     RUN_OPTIONS,
     { NULL, 0, NULL, 0 },
 };
 
 static int run(struct lockctl *ctl, int argc, char **argv)
 {
-    static const struct run_verb about = { &verb_run, CLAIM_MUTEX,
-                                           "+sxnw:E:c:", long_options };
+    static const struct run_verb about = {
+        &verb_run, CLAIM_MUTEX, "+sx" WAIT_OPTIONS_SHORT "c:", long_options
+    };
     struct run r = { .ctl = ctl };
     int code = run_parse(ctl, &about, argc, argv, &r.opts);
 
@@ -37,12 +36,8 @@ const struct verb verb_run = {
         "writing\n"
         "                           (without either: a mutex)\n"
         "      --slots N            the lock is a semaphore: one of N slots\n"
-        "      --and LOCK           this lock, too: all are held, or none\n"
-        "  -n, --nonblock           do not wait\n"
-        "  -w, --wait DURATION      wait so long (500ms, 10s, 2m, 1h)\n"
-        "  -E, --conflict-exit-code CODE\n"
-        "                           when not acquired (75)\n" RUN_OPTIONS_HELP
-        "\n"
+        "      --and LOCK           this lock, too: all are held, or "
+        "none\n" WAIT_OPTIONS_HELP RUN_OPTIONS_HELP "\n"
         "The command is dead before anybody else can hold the lock: it gets "
         "TERM\n"
         "and KILL before the lease ends. See zk-lockctl(1).\n",
