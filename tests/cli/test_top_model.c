@@ -484,6 +484,26 @@ static void the_queue_is_that_of_one_lock(void **state)
     line_is(4, "/0 held");
 }
 
+/* What the user does next is about the contender that was chosen. */
+static void in_a_queue_the_cursor_follows_its_contender(void **state)
+{
+    (void)state;
+    look(1000, "/a", "a1H b2 c3 d4", NULL);
+    press_key(KEY_IS_ENTER);
+    draw();
+    press("jj");
+    look(2000, "/a", "b2H c3 d4", NULL);
+    draw();
+    assert_int_equal(view.queue.at, 1);
+    look(3000, "/a", "b2H d4", NULL); /* it has gone: the line is another's */
+    draw();
+    assert_int_equal(view.queue.at, 1);
+    press("k");
+    look(4000, "/a", "e5H b2", NULL); /* the first line is the holder's */
+    draw();
+    assert_int_equal(view.queue.at, 0);
+}
+
 static void an_old_picture_says_so(void **state)
 {
     (void)state;
@@ -607,6 +627,7 @@ int main(void)
         TEST(less_important_columns_go_first),
         TEST(enter_shows_the_queue),
         TEST(the_queue_is_that_of_one_lock),
+        TEST(in_a_queue_the_cursor_follows_its_contender),
         TEST(an_old_picture_says_so),
         TEST(before_the_first_look_it_says_what_it_waits_for),
         TEST(help_is_one_key_away_and_back),

@@ -91,6 +91,34 @@ static void take_hold(struct top_view *view, const struct top_model *model)
     view->path = path == NULL ? NULL : strdup(path);
 }
 
+/* The same in the queue. */
+static void follow_contender(struct top_view *view, const struct lock *lock)
+{
+    for (size_t i = 0; view->token != 0 && i < lock->listed; i++) {
+        if (lock->items[i].node->token == view->token) {
+            view->queue.at = i;
+            return;
+        }
+    }
+}
+
+static void take_hold_of_contender(struct top_view *view,
+                                   const struct lock *lock)
+{
+    size_t at = view->queue.at;
+
+    view->token = at > 0 && at < lock->listed ? lock->items[at].node->token : 0;
+}
+
+static void settle_queue(struct top_view *view, const struct top_model *model)
+{
+    const struct top_row *row = top_view_row(view, model);
+
+    if (row != NULL)
+        follow_contender(view, &row->view.lock);
+    scroll(&view->queue, view->page, size_of_list(view, model));
+}
+
 static void settle_dialog(struct top_view *view, const struct top_model *model)
 {
     const char *path = dialog_path(&view->dialog);
@@ -117,7 +145,7 @@ void top_view_settle(struct top_view *view, struct top_model *model,
     follow(view, model);
     scroll(&view->locks, view->page, model->shown_count);
     if (view->mode == TOP_MODE_QUEUE)
-        scroll(&view->queue, view->page, size_of_list(view, model));
+        settle_queue(view, model);
 }
 
 const struct top_row *top_view_row(const struct top_view *view,
@@ -230,6 +258,7 @@ static void enter(struct top_view *view, const struct top_model *model)
     free(view->path);
     view->path = strdup(model->shown[view->locks.at]->view.lock.path);
     view->queue = (struct top_cursor){ .at = 0 };
+    view->token = 0;
     view->mode = TOP_MODE_QUEUE;
 }
 
@@ -271,6 +300,7 @@ static void act_on_list(struct top_view *view, struct top_model *model,
 {
     struct top_cursor *cursor =
         view->mode == TOP_MODE_QUEUE ? &view->queue : &view->locks;
+    const struct top_row *row = top_view_row(view, model);
 
     if (view->mode == TOP_MODE_LOCKS) {
         switch (key) {
@@ -294,6 +324,8 @@ static void act_on_list(struct top_view *view, struct top_model *model,
     move(cursor, key, view->page, size_of_list(view, model));
     if (cursor == &view->locks)
         take_hold(view, model);
+    else if (row != NULL)
+        take_hold_of_contender(view, &row->view.lock);
 }
 
 static enum top_action act(struct top_view *view, struct top_model *model,

@@ -31,7 +31,9 @@ struct top_view {
                    line, whichever that is */
     struct top_cursor locks;
     struct top_cursor queue;
-    size_t page; /* lines that fit */
+    int64_t token; /* the contender of the cursor in the queue, which it follows
+                      likewise; 0: whichever is on its line */
+    size_t page;   /* lines that fit */
     int64_t interval_ms;
     bool read_only;       /* it neither asks nor breaks */
     struct dialog dialog; /* in front of the list */
