@@ -35,13 +35,13 @@ enum {
 };
 
 static const struct column columns[CELL_COUNT] = {
-    [CELL_STATE] = { .name = "STATE", .rank = 4 },
-    [CELL_LOCK] = { .name = "LOCK", .rank = 5, .narrow = 20, .tail = true },
+    [CELL_STATE] = { .name = "STATE", .rank = 5 },
+    [CELL_LOCK] = { .name = "LOCK", .rank = 2, .narrow = 14, .tail = true },
     [CELL_FROM] = { .name = "FROM", .rank = 0 },
     [CELL_UNTIL] = { .name = "UNTIL", .rank = 7 },
     [CELL_HELD] = { .name = "HELD", .rank = 3, .right = true },
-    [CELL_OWNER] = { .name = "OWNER", .rank = 1, .narrow = 20 },
-    [CELL_ENDED] = { .name = "ENDED", .rank = 2, .narrow = 16 },
+    [CELL_OWNER] = { .name = "OWNER", .rank = 1, .narrow = 16 },
+    [CELL_ENDED] = { .name = "ENDED", .rank = 4, .narrow = 16 },
     [CELL_WAITED] = { .name = "WAITED", .rank = 6, .right = true },
     [CELL_LABEL] = { .name = "LABEL", .rank = 8, .narrow = 12 },
     [CELL_SESSION] = { .name = "SESSION", .rank = 9 },
@@ -247,12 +247,25 @@ static bool print_row(struct table *table, const void *of, size_t i)
                             : print_stay(table, rows, row->stay);
 }
 
+/* Who asks for one lock knows its path. */
+static bool is_one_lock(const struct past_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct stay *stay = rows->items[i].stay;
+
+        if (stay != NULL && strcmp(stay->lock, rows->root) != 0)
+            return false;
+    }
+    return true;
+}
+
 static int print_table(const struct lockctl *ctl, const struct past_rows *rows)
 {
     struct column chosen[CELL_COUNT];
 
     memcpy(chosen, columns, sizeof(chosen));
     chosen[CELL_STATE].wide = !rows->states;
+    chosen[CELL_LOCK].wide = is_one_lock(rows);
     return table_print(ctl, chosen, CELL_COUNT, print_row, rows, rows->count);
 }
 

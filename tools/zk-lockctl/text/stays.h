@@ -16,9 +16,10 @@ struct past_row {
 struct past_rows {
     struct past_row *items;
     size_t count;
-    int64_t end_ms; /* of the history */
-    int64_t at_ms;  /* the moment that was asked for; 0: none */
-    bool states;    /* with waiters */
+    int64_t end_ms;   /* of the history */
+    int64_t at_ms;    /* the moment that was asked for; 0: none */
+    bool states;      /* with waiters */
+    const char *root; /* the locks at and below it */
 };
 
 /* Whether it held at that moment. */

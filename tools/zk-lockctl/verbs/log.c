@@ -274,6 +274,7 @@ static int answer(struct log *log)
         return lockctl_fail_error(ZKR_ENOMEM, "");
     log->rows.end_ms = end_ms(log);
     log->rows.at_ms = log->at_ms;
+    log->rows.root = log->root;
     log->rows.states = log->waiters || log->at_ms != 0;
     if (log->rows.count > 0)
         qsort(log->rows.items, log->rows.count, sizeof(*log->rows.items),
