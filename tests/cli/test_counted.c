@@ -19,10 +19,12 @@
 #include "common/lockctl.h"
 #include "common/whole_file.h"
 #include "faulty_calls.h"
+#include "model/history.h"
 #include "model/owner.h"
 #include "model/servers.h"
 #include "model/watching.h"
 #include "spawn.h"
+#include "txn_file.h"
 #include "unit.h"
 
 int lockctl_fail(int exit_code, const char *format, ...)
@@ -263,6 +265,67 @@ static void contexts_are_read_whole_or_not_at_all(void **state)
     (void)unsetenv("ZK_LOCKCTL_CONFIG");
 }
 
+/* -- history -------------------------------------------------------------- */
+
+static void take_stay(struct stay *stay, void *user)
+{
+    *(size_t *)user += 1;
+    stay_free(stay);
+}
+
+static void take_gap(const struct gap *gap, void *user)
+{
+    (void)gap;
+    (void)user;
+}
+
+static void write_history(void)
+{
+    static struct wire_out out;
+    FILE *log;
+
+    assert_int_equal(mkdir(file_in("history"), 0700), 0);
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000003", "him", 2, 1000, 1);
+    snap_end(&out, file_in("history/snapshot.4"));
+    log = log_begin(file_in("history/log.5"));
+    out_txn(&out, 2, 1, 5, 2000, TXN_CREATE);
+    out_create(&out, "/p/leases/lease-0000000000", "me", true);
+    log_put(log, &out);
+    out_txn(&out, 2, 1, 6, 3000, TXN_DELETE);
+    out_text(&out, "/l/lock-0000000002");
+    log_put(log, &out);
+    out_txn(&out, 1, 0, 9, 4000, TXN_CLOSE_SESSION);
+    log_put(log, &out);
+    log_end(log);
+}
+
+/* A snapshot that cannot be read is not needed for an answer. */
+static void read_history(void)
+{
+    size_t stays = 0;
+    const struct history_fns fns = { take_stay, take_gap, &stays };
+    struct txnlogs logs = { .notes = { NULL, 0 } };
+    struct history *history = history_new("", "/", &fns);
+    int code =
+        history == NULL ? EX_SOFTWARE : txnlogs_add(&logs, file_in("history"));
+
+    if (code == 0)
+        code = history_play(history, &logs);
+    assert_true(code == 0 || faulty_has_failed());
+    if (!faulty_has_failed())
+        assert_int_equal(stays, 3);
+    history_free(history);
+    txnlogs_done(&logs);
+}
+
+static void a_history_is_read_or_refused(void **state)
+{
+    (void)state;
+    write_history();
+    assert_true(faulty_each(read_history) > 20);
+}
+
 /* -- answers -------------------------------------------------------------- */
 
 static struct {
@@ -438,6 +501,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_whole_or_not_written),
+        cmocka_unit_test(a_history_is_read_or_refused),
         cmocka_unit_test(credentials_are_read_whole_or_not_used),
         cmocka_unit_test(hostile_credentials_are_refused),
         cmocka_unit_test(contexts_are_read_whole_or_not_at_all),
