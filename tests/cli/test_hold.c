@@ -336,7 +336,7 @@ static void a_script_may_look_for_itself(void **state)
 static void silent_servers_are_a_loss(void **state)
 {
     (void)state;
-    start("eval \"$($L hold --session-timeout=2s $P)\"; echo held; sleep 1000");
+    start(HOLD "echo held; sleep 1000");
     cli_wait_said(&cli, "held\n");
     server_pause(the_server);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);

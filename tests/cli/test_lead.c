@@ -94,20 +94,6 @@ static void who_does_not_wait_for_ever_gets_75(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-/* The limit is for the wait alone. */
-static void a_leader_may_go_on_after_the_wait(void **state)
-{
-    struct cli next;
-
-    (void)state;
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
-    START(&next, "-w", "3s", path, "sleep", "4");
-    wait_children(path, 2);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(cli_end(&next), 0);
-}
-
 static void a_signal_ends_the_waiting(void **state)
 {
     struct cli next;
@@ -243,7 +229,6 @@ static int run_group(void)
         TEST(a_command_runs_while_it_leads),
         TEST(the_next_one_waits_and_then_leads),
         TEST(who_does_not_wait_for_ever_gets_75),
-        TEST(a_leader_may_go_on_after_the_wait),
         TEST(a_signal_ends_the_waiting),
         TEST(who_leads_no_more_is_ended),
         TEST(with_restart_it_leads_again_after_a_loss),
