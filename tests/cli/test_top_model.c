@@ -469,6 +469,21 @@ static void enter_shows_the_queue(void **state)
     line_is(4, "/c held");
 }
 
+/* Nodes far behind are not read: they seemed to have no session. */
+static void the_client_of_a_node_that_was_not_read_is_unknown(void **state)
+{
+    (void)state;
+    resize(200, 24);
+    look(3000, "/c", "d1H e2 f3", NULL);
+    nodes[1].token = 0;
+    nodes[1].session_id = 0;
+    nodes[2].session_id = 0;
+    press_key(KEY_IS_ENTER);
+    draw();
+    assert_null(strstr(picture.lines[5].text, "(no session)"));
+    assert_non_null(strstr(picture.lines[6].text, "(no session)"));
+}
+
 /* The screen shows the chosen lock, wherever it moves in the list, and when it
  * is gone. */
 static void the_queue_is_that_of_one_lock(void **state)
@@ -626,6 +641,7 @@ int main(void)
         TEST(what_was_not_counted_has_a_plus),
         TEST(less_important_columns_go_first),
         TEST(enter_shows_the_queue),
+        TEST(the_client_of_a_node_that_was_not_read_is_unknown),
         TEST(the_queue_is_that_of_one_lock),
         TEST(in_a_queue_the_cursor_follows_its_contender),
         TEST(an_old_picture_says_so),

@@ -117,7 +117,7 @@ const char *cell_client(const struct told *told, const struct contender *c,
 {
     const struct client *client = told_client(told, c);
 
-    if (c->node->session_id == 0)
+    if (c->node->token != 0 && c->node->session_id == 0)
         return "(no session)";
     return client == NULL ? "?"
                           : escape_string(client->address, text, CLIENT_MAX);

@@ -34,7 +34,8 @@ const char *cell_since(const struct contender *c, char word[WORD_MAX]);
 const char *cell_blocker(const struct lock *lock, const struct contender *c,
                          char word[WORD_MAX]);
 
-/* "10.0.0.1:53368"; "?" when the servers do not tell. Escaped. */
+/* "10.0.0.1:53368"; "?" when the servers do not tell, or the node has not been
+ * read. Escaped. */
 enum { CLIENT_MAX = 300 };
 const char *cell_client(const struct told *told, const struct contender *c,
                         char text[CLIENT_MAX]);
