@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what zk-lockctl asks of the servers: the proxy counts its requests
- * on many locks, and on one long queue. The table of costs in docs/lockctl.md
- * has the same numbers. */
+ * on many locks, and on one long queue. The test prints them, with the CPU time
+ * of the tool, also for numbers of locks and contenders that the environment
+ * names: docs/lockctl.md. */
 #include "fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <sys/resource.h>
 
 #include "look.h"
 #include "proxy.h"
 
 enum {
-    LOCKS = 200,  /* all held; */
-    WAITED = 100, /* ... for so many of them one waits */
-    QUEUE = 300,  /* of one lock: one holds */
-    CONNECT = 1,  /* requests before the verb has its session */
-    FIND = 2,     /* ... and of a search beside its directories */
-    LIST = 2,     /* ... and of a list of one lock beside its nodes */
+    CONNECT = 1, /* requests before the verb has its session, */
+    FIND = 2,    /* ... of a search beside its directories, */
+    LIST = 2,    /* ... and of a list of one lock beside its nodes */
 };
+
+/* All locks are held, and somebody waits for some of them. In the queue of one
+ * lock one holds. */
+static int locks = 200, waited, queued = 300;
 
 static struct proxy *proxy;
 static struct admin *waiter; /* no session both holds and waits */
@@ -38,11 +43,11 @@ static void make_fleet(void)
     char lock[80];
 
     assert_int_equal(admin_create(admin, fleet, NULL), ZOK);
-    for (int i = 0; i < LOCKS; i++) {
-        (void)snprintf(lock, sizeof(lock), "%s/l%03d", fleet, i);
+    for (int i = 0; i < locks; i++) {
+        (void)snprintf(lock, sizeof(lock), "%s/l%04d", fleet, i);
         assert_int_equal(admin_create(admin, lock, NULL), ZOK);
         make(admin, lock, 0);
-        if (i < WAITED)
+        if (i < waited)
             make(waiter, lock, 1);
     }
 }
@@ -56,7 +61,7 @@ static int group_setup(void **state)
     make_fleet();
     assert_int_equal(admin_create(admin, queue, NULL), ZOK);
     make(admin, queue, 0);
-    for (int i = 1; i < QUEUE; i++)
+    for (int i = 1; i < queued; i++)
         make(waiter, queue, i);
     return proxy_start(server_hosts(the_server), &proxy);
 }
@@ -71,12 +76,23 @@ static int group_teardown(void **state)
                : -1;
 }
 
+/* Of the programs that have ended. The server has not. */
+static int64_t cpu_ms(void)
+{
+    struct rusage used;
+
+    (void)getrusage(RUSAGE_CHILDREN, &used);
+    return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+           (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+}
+
 /* Runs it with the path behind these words, and expects that exit code, and no
  * more requests than that. */
 static void assert_costs(long most, int code, const char *words,
                          const char *path, const char *more)
 {
     char line[256];
+    int64_t before = cpu_ms();
     long sent;
     int got;
 
@@ -86,6 +102,8 @@ static void assert_costs(long most, int code, const char *words,
     got = look(line);
     look_on(NULL);
     sent = proxy_requests(proxy, PROXY_ANY);
+    print_message("%-60s %6ld requests %6lld ms of CPU time\n", line, sent,
+                  (long long)(cpu_ms() - before));
     if (got != code || sent > most)
         fail_msg("%s: exit code %d, %ld requests: %s", line, got, sent,
                  look_err);
@@ -96,12 +114,12 @@ static void assert_costs(long most, int code, const char *words,
 static void a_table_of_locks_costs_two_requests_for_each(void **state)
 {
     (void)state;
-    assert_costs(CONNECT + FIND + 2 * LOCKS, 0, "ls", fleet, "");
+    assert_costs(CONNECT + FIND + 2 * locks, 0, "ls", fleet, "");
 }
 
 static void a_wait_costs_one_more(void **state)
 {
-    const long most = CONNECT + FIND + 2 * LOCKS + WAITED;
+    const long most = CONNECT + FIND + 2 * locks + waited;
 
     (void)state;
     assert_costs(most, 0, "ls -o json", fleet, "");
@@ -114,11 +132,11 @@ static void a_wait_costs_one_more(void **state)
 /* Regression: the second look was at all locks. */
 static void a_second_look_is_at_the_suspects(void **state)
 {
-    const long most = CONNECT + FIND + 2 * LOCKS + WAITED;
+    const long most = CONNECT + FIND + 2 * locks + waited;
     char node[128];
 
     (void)state;
-    (void)snprintf(node, sizeof(node), "%s/l000/lock-0000000002", fleet);
+    (void)snprintf(node, sizeof(node), "%s/l0000/lock-0000000002", fleet);
     assert_int_equal(admin_create(admin, node, NULL), ZOK); /* persistent */
     assert_costs(most + 1 + LIST + 3, 1, "doctor --no-4lw --confirm 10ms",
                  fleet, "");
@@ -127,7 +145,7 @@ static void a_second_look_is_at_the_suspects(void **state)
 
 static void a_queue_costs_one_request_for_each_node(void **state)
 {
-    const long most = CONNECT + LIST + QUEUE;
+    const long most = CONNECT + LIST + queued;
 
     (void)state;
     assert_costs(most, 0, "show --no-4lw", queue, "");
@@ -170,7 +188,18 @@ static int run_group(void)
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
 
+static void take_number(int *number, const char *variable)
+{
+    const char *text = getenv(variable);
+
+    if (text != NULL)
+        *number = atoi(text);
+}
+
 int main(void)
 {
+    take_number(&locks, "COSTS_LOCKS");
+    take_number(&queued, "COSTS_QUEUE");
+    waited = locks / 2;
     return run_with_server(NULL, run_group);
 }
