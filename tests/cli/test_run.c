@@ -782,6 +782,14 @@ static void who_is_asked_for_the_lock_gives_it_back_if_so_told(void **state)
     cli_wait_said(&cli, "ready\n");
     ask_for(path);
     cli_wait_said(&cli, "asks for the lock; ignored");
+    {
+        struct cli second;
+
+        /* it printed the request as what the owner says */
+        START(&second, "-n", path, "true");
+        assert_int_equal(cli_end(&second), 75);
+        assert_said(&second, ", which was asked to release, queued");
+    }
     assert_int_equal(cli_end(&cli), 0);
 }
 

@@ -4,12 +4,11 @@
 
 #include <stdio.h>
 #include <string.h>
-
-#include <jansson.h>
 #include <time.h>
 
 #include "common/escape.h"
 #include "model/dialect.h"
+#include "model/owner.h"
 
 /* The holder is read, and some of those behind it: so it is known whether we
  * are among them. */
@@ -30,45 +29,42 @@ static void add(struct text *t, const char *before, const char *bytes,
                    clean, after);
 }
 
-/* "HOST:PID (PROGRAM, "LABEL")" of an owner record of ours. False when it is
- * none. */
-static bool add_owner(struct text *t, const struct zkr_participant *p)
+/* "HOST:PID (PROGRAM, "LABEL")" */
+static void add_owner(struct text *t, const struct owner *owner)
 {
-    json_t *record = json_loadb(p->data, p->data_size, 0, NULL);
-    const char *host = NULL;
-    const char *program = NULL;
-    const char *label = NULL;
-    json_int_t pid = 0;
-    bool ok = json_unpack(record, "{s:s, s:I, s?s, s?s}", "host", &host, "pid",
-                          &pid, "program", &program, "label", &label) == 0;
+    const char *before = " (";
+    char number[32];
 
-    if (ok) {
-        char number[32];
-
-        (void)snprintf(number, sizeof(number), ":%lld", (long long)pid);
-        add(t, "", host, strlen(host), number);
-        if (program != NULL)
-            add(t, " (", program, strlen(program), "");
-        if (label != NULL)
-            add(t, program != NULL ? ", \"" : " (\"", label, strlen(label),
-                "\"");
-        if (program != NULL || label != NULL)
-            add(t, "", "", 0, ")");
+    (void)snprintf(number, sizeof(number), ":%lld", (long long)owner->pid);
+    add(t, "", owner->host, strlen(owner->host), number);
+    if (owner->program[0] != '\0') {
+        add(t, before, owner->program, strlen(owner->program), "");
+        before = ", ";
     }
-    json_decref(record);
-    return ok;
+    if (owner->label[0] != '\0') {
+        add(t, before, "", 0, "\"");
+        add(t, "", owner->label, strlen(owner->label), "\"");
+    }
+    if (owner->program[0] != '\0' || owner->label[0] != '\0')
+        add(t, "", "", 0, ")");
 }
 
 static void add_holder(struct text *t, const struct zkr_participant *p)
 {
+    struct owner owner;
     char session[32];
 
-    if (add_owner(t, p))
+    owner_read(&owner, p->data, p->data_size);
+    if (owner.is_record) {
+        add_owner(t, &owner);
         return;
+    }
     (void)snprintf(session, sizeof(session), "session 0x%llx",
                    (unsigned long long)p->session_id);
     add(t, "", session, strlen(session), "");
-    if (p->data_size > 0)
+    if (owner.is_asked)
+        add(t, "", "", 0, ", which was asked to release");
+    else if (p->data_size > 0)
         add(t, " \"", p->data, p->data_size, "\"");
 }
 
