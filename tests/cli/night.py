@@ -546,7 +546,7 @@ def nobody_may_look():
 
 
 def a_server_hangs():
-    holder = hold("mail")
+    holder = hold("--session-timeout", "60s", "mail")
     wait_until(lambda: len(followers()) == 2)
     os.kill(followers()[0], signal.SIGSTOP)
     op("zk-lockctl doctor", says=["does not answer", "0 findings"])
