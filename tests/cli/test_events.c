@@ -2,6 +2,7 @@
 /* Tests of the events that are reported for the difference between two looks at
  * a lock. */
 #include "model/events.h"
+#include "model/tally.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -143,6 +144,33 @@ static void who_holds_now_has_acquired(void **state)
     between("a1H b2S c3S", "b2SH c3SH",
             "gone a held 200, acquired b waited 190, "
             "acquired c waited 180");
+}
+
+/* --- what no list shows --- */
+
+static struct zkr_stat counted(int32_t cversion, int32_t children)
+{
+    return (struct zkr_stat){ .cversion = cversion, .children = children };
+}
+
+static void creates_that_no_list_shows_are_missed(void **state)
+{
+    struct zkr_stat before = counted(3, 1); /* two creates and a delete */
+    struct zkr_stat after = counted(9, 1);  /* five creates, four deletes */
+    struct zkr_stat wrapped = counted(INT32_MIN + 3, 1);
+    struct zkr_stat first = counted(INT32_MAX, 1);
+
+    (void)state;
+    assert_int_equal(tally_creates(&before), 2);
+    assert_int_equal(tally_missed(tally_creates(&before), &after, 1), 2);
+    assert_int_equal(tally_missed(tally_creates(&before), &after, 3), 0);
+    assert_int_equal(tally_missed(0, &after, 1), 4);
+    /* a server that counts backwards, and a number that wraps around */
+    assert_int_equal(tally_missed(tally_creates(&after), &before, 0), 0);
+    assert_int_equal(tally_missed(tally_creates(&first), &wrapped, 0), 2);
+    assert_true(tally_is_older(&before, &after));
+    assert_true(tally_is_older(&first, &wrapped));
+    assert_false(tally_is_older(&after, &after));
 }
 
 /* --- semaphores --- */
@@ -335,6 +363,7 @@ int main(void)
         cmocka_unit_test(nothing_new_is_nothing_told),
         cmocka_unit_test(a_new_node_is_queued),
         cmocka_unit_test(who_holds_now_has_acquired),
+        cmocka_unit_test(creates_that_no_list_shows_are_missed),
         cmocka_unit_test(a_claim_for_a_permit_becomes_a_lease),
         cmocka_unit_test(a_lease_that_does_not_hold_is_no_event),
         cmocka_unit_test(who_gives_up_has_left_the_queue),

@@ -9,9 +9,12 @@
 #include <jansson.h>
 #include <signal.h>
 #include <unistd.h>
+#include <zookeeper/proto.h>
 
 #include "fixture.h"
 #include "proxy.h"
+
+#define REMOVE_WATCHES_OP 18 /* proto.h has no name for it */
 
 static zkr_session *session;
 static zkr_session *other;
@@ -321,6 +324,290 @@ static void csv_begins_with_the_names_of_the_columns(void **state)
     assert_non_null(strstr(cli_said(&c), "Z,holding,/tests/"));
 }
 
+/* --- what is asked, and what is counted --- */
+
+/* The requests of the tool through the proxy, besides pings. */
+static long requests(struct proxy *p)
+{
+    return proxy_requests(p, ZOO_GETDATA_OP) +
+           proxy_requests(p, ZOO_GETCHILDREN_OP) +
+           proxy_requests(p, ZOO_GETCHILDREN2_OP) +
+           proxy_requests(p, ZOO_EXISTS_OP) + proxy_requests(p, ZOO_SYNC_OP) +
+           proxy_requests(p, REMOVE_WATCHES_OP);
+}
+
+/* Of all locks, some held, some waited for, some free. Before this, each look
+ * asked for all of it. */
+static void while_nothing_changes_nothing_is_asked(void **state)
+{
+    enum { LOCKS = 20, IDLE_MS = 1500 };
+    zkr_mutex *m[LOCKS];
+    zkr_grant *g[LOCKS];
+    struct proxy *p;
+    struct cli c;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    for (int i = 0; i < LOCKS; i++) {
+        m[i] = new_mutex(session, new_path());
+        g[i] = acquire(m[i]);
+        if (i % 3 == 0)
+            release(g[i]);
+    }
+    {
+        const char *args[] = { "watch", "--servers", proxy_hosts(p),
+                               "-o",    "jsonl",     "--initial",
+                               NULL };
+
+        start(&c, args, new_path());
+    }
+    for (int round = 0; round < 2; round++) {
+        zkr_grant *again;
+
+        sleep_ms(IDLE_MS);
+        proxy_reset_counts(p);
+        sleep_ms(IDLE_MS);
+        assert_int_equal(requests(p), 0);
+        again = acquire(m[0]);
+        wait_said_often(&c, "\"event\":\"acquired\"", round + 1);
+        release(again);
+        wait_said_often(&c, "\"event\":\"gone\"", round + 2);
+        assert_in_range(requests(p), 3, 4);
+    }
+    end(&c, SIGTERM);
+    proxy_stop(p);
+    for (int i = 0; i < LOCKS; i++) {
+        if (i % 3 != 0)
+            release(g[i]);
+        zkr_mutex_free(m[i]);
+    }
+}
+
+struct sums {
+    json_int_t queued;
+    json_int_t ended;  /* gone or left */
+    json_int_t leases; /* acquired a permit */
+    json_int_t missed;
+    int unknown; /* so often */
+};
+
+static bool is_event(const json_t *event, const char *name)
+{
+    return strcmp(json_string_value(json_object_get(event, "event")), name) ==
+           0;
+}
+
+static void add(struct sums *s, const json_t *event)
+{
+    const json_t *missed = json_object_get(event, "missed");
+    const json_t *of = json_object_get(event, "contender");
+    const char *node = json_string_value(json_object_get(of, "node"));
+
+    s->queued += is_event(event, "queued");
+    s->ended += is_event(event, "gone") || is_event(event, "left");
+    s->leases += is_event(event, "acquired") && node != NULL &&
+                 strncmp(node, "leases/", 7) == 0;
+    if (is_event(event, "missed"))
+        s->unknown += json_is_null(missed);
+    s->missed += json_integer_value(missed);
+}
+
+static struct sums sum(const struct cli *c, const char *of)
+{
+    char *text = strdup(cli_said(c));
+    struct sums s = { 0 };
+    char *rest = text;
+    char *line;
+
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        json_t *event = line[0] == '{' ? json_loads(line, 0, NULL) : NULL;
+        const char *at = json_string_value(json_object_get(event, "path"));
+
+        if (at != NULL && strcmp(at, of) == 0)
+            add(&s, event);
+        json_decref(event);
+    }
+    free(text);
+    return s;
+}
+
+/* Nodes of a queue come and go at random; what stays for a while is seen, the
+ * rest is counted. */
+static int make_changes(const char *path, const char *end_name, int count)
+{
+    char nodes[8][128] = { "" };
+    char name[128];
+    int made = 0;
+
+    for (int i = 0; i < count; i++) {
+        char *node = nodes[rand() % 8];
+
+        if (node[0] == '\0') {
+            (void)snprintf(name, sizeof(name), "%s/x-lock-", path);
+            assert_int_equal(admin_create_flags(admin, name, "x",
+                                                ZOO_EPHEMERAL | ZOO_SEQUENCE,
+                                                node, 128),
+                             0);
+            made++;
+        } else {
+            assert_int_equal(admin_delete(admin, node), 0);
+            node[0] = '\0';
+        }
+        if (rand() % 16 == 0)
+            sleep_ms(rand() % 60);
+    }
+    for (int i = 0; i < 8; i++) {
+        if (nodes[i][0] != '\0')
+            assert_int_equal(admin_delete(admin, nodes[i]), 0);
+    }
+    (void)snprintf(name, sizeof(name), "%s/%s", path, end_name);
+    assert_int_equal(admin_create(admin, name, end_name), 0);
+    return made;
+}
+
+/* Nobody knew of contenders that came and went between two looks. */
+static void what_comes_and_goes_is_seen_or_counted(void **state)
+{
+    const char *path = new_path();
+    struct proxy *p;
+    struct cli c;
+    int made;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    watch_by(&c, proxy_hosts(p), path, "jsonl");
+    made = 0; /* the holder of start() was there already */
+    made += make_changes(path, "first-lock-4000000001", 80);
+    cli_wait_said(&c, "first-lock-4000000001");
+    made += make_changes(path, "second-lock-4000000002", 80);
+    cli_wait_said(&c, "second-lock-4000000002");
+    {
+        struct sums s = sum(&c, path);
+
+        /* that of start() has gone, too */
+        assert_int_equal(s.queued + s.missed, made + 2);
+        assert_int_equal(s.ended + s.missed, made + 1);
+        assert_int_equal(s.unknown, 0);
+    }
+    end(&c, SIGTERM);
+    proxy_stop(p);
+}
+
+/* The same over lost connections, and over the end of its session. */
+static void what_comes_and_goes_meanwhile_is_counted(void **state)
+{
+    const char *path = new_path();
+    struct proxy *p;
+    struct cli c;
+    int made = 0;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    {
+        const char *args[] = { "watch",     "--servers", proxy_hosts(p),
+                               "--timeout", "2s",        "--interval",
+                               "20ms",      "-o",        "jsonl",
+                               path,        "--initial", NULL };
+
+        start(&c, args, path);
+    }
+    for (int round = 0; round < 2; round++) {
+        char name[64];
+
+        proxy_cut(p);
+        wait_said_often(&c, "connection lost", 2 * round + 1);
+        (void)snprintf(name, sizeof(name), "cut-lock-400000000%d", round);
+        made += make_changes(path, name, 50);
+        proxy_heal(p);
+        cli_wait_said(&c, name);
+        proxy_cut(p);
+        wait_said_often(&c, "connection lost", 2 * round + 2);
+        (void)snprintf(name, sizeof(name), "new-lock-400000001%d", round);
+        made += make_changes(path, name, 50);
+        sleep_ms(2000); /* the session of 1 s ends */
+        proxy_heal(p);
+        cli_wait_said(&c, name);
+    }
+    assert_int_equal(sum(&c, path).queued + sum(&c, path).missed, made + 4);
+    assert_int_equal(sum(&c, path).unknown, 0);
+    wait_said_often(&c, "\"event\":\"resync\"", 4);
+    end(&c, SIGTERM);
+    proxy_stop(p);
+}
+
+/* Each permit is a claim in the queue, then a lease. */
+static void the_nodes_of_a_semaphore_are_seen_or_counted(void **state)
+{
+    enum { ROUNDS = 20 };
+    const char *path = new_path();
+    zkr_semaphore *sem = NULL;
+    struct sums s;
+    struct cli c;
+    zkr_grant *g;
+
+    (void)state;
+    ok(zkr_semaphore_new(session, path, 2, NULL, &sem));
+    ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
+    {
+        const char *args[] = { "watch", "--servers", server_hosts(the_server),
+                               "-o",    "jsonl",     "--initial",
+                               NULL };
+
+        cli_start(&c, LOCKCTL, args);
+        cli_wait_said(&c, "holding");
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        zkr_grant *one;
+
+        ok(zkr_semaphore_acquire(sem, SOON_MS, &one));
+        sleep_ms(i % 10 == 0 ? 150 : 0);
+        release(one);
+    }
+    release(g);
+    ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
+    for (int left = SOON_MS; left > 0; left -= 20) {
+        s = sum(&c, path);
+        if (s.queued + s.leases + s.missed == 2 * (ROUNDS + 1))
+            break;
+        sleep_ms(20);
+    }
+    assert_int_equal(s.queued + s.leases + s.missed, 2 * (ROUNDS + 1));
+    assert_in_range(s.leases, 2, ROUNDS + 1);
+    assert_int_equal(s.unknown, 0);
+    end(&c, SIGTERM);
+    release(g);
+    zkr_semaphore_free(sem);
+}
+
+/* The server says that nothing came before the deletion of a directory. */
+static void an_empty_directory_goes_and_nothing_is_missed(void **state)
+{
+    const char *args[] = { "watch", "--servers", server_hosts(the_server),
+                           "-o",    "jsonl",     "--initial",
+                           NULL };
+    char path[64];
+    struct cli c;
+
+    (void)state;
+    start(&c, args, new_path());
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    for (int i = 0; i < 2; i++) {
+        zkr_mutex *m = new_mutex(session, path);
+
+        release(acquire(m));
+        sleep_ms(300); /* all of it was listed */
+        assert_int_equal(admin_delete(admin, path), 0);
+        release(acquire(m));
+        sleep_ms(300);
+        assert_int_equal(sum(&c, path).queued + sum(&c, path).missed,
+                         2 + 2 * i);
+        assert_int_equal(sum(&c, path).unknown, 0);
+        zkr_mutex_free(m);
+        assert_int_equal(admin_delete(admin, path), 0);
+    }
+    end(&c, SIGTERM);
+}
+
 /* --- what others write --- */
 
 /* Servers take no control characters in names, but all others, and any data. */
@@ -371,10 +658,13 @@ static void after_a_lost_connection_it_says_resync(void **state)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
-    const char *const order[] = {
-        "zk-lockctl: ", " resync ",   " more may have happened since ",
-        " queued ",     " acquired ", NULL
-    };
+    const char *const order[] = { "zk-lockctl: ",
+                                  " resync ",
+                                  " changes since ",
+                                  " are told late\n",
+                                  " queued ",
+                                  " acquired ",
+                                  NULL };
     struct proxy *p;
     struct cli c;
     zkr_grant *g;
@@ -482,6 +772,11 @@ static int run_group(void)
         TEST(who_is_asked_is_known_in_text),
         TEST(without_a_lock_all_are_watched),
         TEST(csv_begins_with_the_names_of_the_columns),
+        TEST(while_nothing_changes_nothing_is_asked),
+        TEST(what_comes_and_goes_is_seen_or_counted),
+        TEST(what_comes_and_goes_meanwhile_is_counted),
+        TEST(the_nodes_of_a_semaphore_are_seen_or_counted),
+        TEST(an_empty_directory_goes_and_nothing_is_missed),
         TEST(hostile_text_reaches_no_terminal),
         TEST(after_a_lost_connection_it_says_resync),
         TEST(it_outlives_the_server),

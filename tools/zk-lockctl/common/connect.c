@@ -112,6 +112,8 @@ static void set_options(const struct lockctl *ctl,
                                                 : ctl->timeout_ms);
     opts->within = ctl->within;
     opts->reply_timeout_ms = (uint32_t)ctl->timeout_ms;
+    if (ctl->no_lease)
+        opts->flags |= ZKR_SESSION_NO_LEASE;
     set_security(ctl, opts);
 }
 

@@ -23,6 +23,7 @@ static struct {
     pthread_t thread;
     sigset_t signals;
     bool asked;
+    bool woken;
     bool ended;
     bool printing;
 } stop = { .mutex = PTHREAD_MUTEX_INITIALIZER };
@@ -95,12 +96,26 @@ void stop_end(void)
 
 bool stop_wait(int64_t duration_ms)
 {
+    struct timespec end = later(duration_ms);
     bool asked;
 
     (void)pthread_mutex_lock(&stop.mutex);
-    asked = wait_locked(&stop.asked, duration_ms);
+    while (!stop.asked && !stop.woken &&
+           pthread_cond_timedwait(&stop.changed, &stop.mutex, &end) !=
+               ETIMEDOUT)
+        continue;
+    stop.woken = false;
+    asked = stop.asked;
     (void)pthread_mutex_unlock(&stop.mutex);
     return !asked;
+}
+
+void stop_wake(void)
+{
+    (void)pthread_mutex_lock(&stop.mutex);
+    stop.woken = true;
+    (void)pthread_cond_broadcast(&stop.changed);
+    (void)pthread_mutex_unlock(&stop.mutex);
 }
 
 void stop_printing(bool printing)

@@ -17,6 +17,9 @@ void stop_end(void);
 
 /* Sleep; false as soon as it is time to end. */
 bool stop_wait(int64_t duration_ms);
+/* The present sleep ends, or the next, if there is none now. From any
+ * thread. */
+void stop_wake(void);
 
 void stop_printing(bool printing);
 /* Write what was printed, after stop_printing(true); 0, or EX_IOERR, which

@@ -11,7 +11,8 @@ const char *event_name(enum event_kind kind)
         [EVENT_HOLDING] = "holding", [EVENT_WAITING] = "waiting",
         [EVENT_QUEUED] = "queued",   [EVENT_ACQUIRED] = "acquired",
         [EVENT_REVOKED] = "revoked", [EVENT_GONE] = "gone",
-        [EVENT_LEFT] = "left",       [EVENT_RESYNC] = "resync",
+        [EVENT_LEFT] = "left",       [EVENT_MISSED] = "missed",
+        [EVENT_RESYNC] = "resync",
     };
 
     return names[kind];

@@ -20,17 +20,20 @@ enum event_kind {
     EVENT_REVOKED,  /* it was asked to give the lock back */
     EVENT_GONE,     /* it held, or may have: released, lost, or broken */
     EVENT_LEFT,     /* it gave up waiting */
-    EVENT_RESYNC,   /* looks have failed: more may have been missed */
+    EVENT_MISSED,   /* nodes came and went unseen, before the next events */
+    EVENT_RESYNC,   /* there was no connection: what follows is late */
 };
 
 struct event {
     enum event_kind kind;
     int64_t at_ms;              /* when it was seen, since 1970 */
     const struct lock *lock;    /* NULL for RESYNC */
-    const struct contender *of; /* one of the lock; NULL for RESYNC */
+    const struct contender *of; /* one of the lock; NULL for RESYNC and
+                                   MISSED */
     int64_t waited_ms;          /* at most; -1: does not apply */
     int64_t held_ms;            /* at most; -1: does not apply, or unknown */
-    int64_t since_ms;           /* RESYNC: the last look that succeeded */
+    int64_t since_ms;           /* RESYNC: since when there was none */
+    int64_t missed;             /* MISSED: how many; -1: nobody knows */
 };
 
 typedef void event_fn(const struct event *event, void *user);

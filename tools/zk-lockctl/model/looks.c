@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at locks again and again, and compares each look with the one
- * before. */
+/* Watches locks, and compares each change with what was there before. */
 #include "model/looks.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,106 +10,11 @@
 #include "common/clock.h"
 #include "common/escape.h"
 #include "common/lockctl.h"
+#include "model/mirror.h"
 
 enum { NOTES_MAX = 100 };
 
-static void free_views(struct view *views, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        lock_done(&views[i].lock);
-        free(views[i].held_from_ms);
-    }
-    free(views);
-}
-
-/* --- one look --- */
-
-struct look_at {
-    struct view *views;
-    size_t count;
-    size_t room;
-};
-
-static bool add_lock(struct look_at *look, struct lock *lock)
-{
-    if (look->count == look->room) {
-        size_t room = look->room * 2 + 16;
-        struct view *grown = realloc(look->views, room * sizeof(*grown));
-
-        if (grown == NULL)
-            return false;
-        look->views = grown;
-        look->room = room;
-    }
-    look->views[look->count++] = (struct view){ .lock = *lock };
-    *lock = (struct lock){ .path = NULL };
-    return true;
-}
-
-/* Each once. */
-static void say_note(struct looks *l, const char *text)
-{
-    size_t before = l->notes.count;
-
-    if (before < NOTES_MAX)
-        notes_add(&l->notes, "%s", text);
-    if (l->notes.count > before)
-        lockctl_say(l->ctl, "note: %s", text);
-}
-
-static void note_cut(struct looks *l, const struct lock *lock)
-{
-    char path[256];
-    char text[512];
-
-    (void)escape_string(lock->path, path, sizeof(path));
-    (void)snprintf(text, sizeof(text),
-                   "%s: contenders far behind in the queue are not seen", path);
-    if (lock->cut)
-        say_note(l, text);
-}
-
-/* A lock that does not exist is empty; one that may not be read any more has an
- * error. Returns an error of the library. */
-static int look_at_one(struct looks *l, const char *path, struct look_at *look)
-{
-    struct zkr_participants_opts opts = lock_opts(SCAN_ALL);
-    struct lock lock;
-    int rc = lock_list(l->ctl->session, path, &opts, &lock);
-
-    if (rc == ZKR_ZNONODE || (rc == ZKR_ZNOAUTH && l->at_ms != 0)) {
-        lock = (struct lock){ .path = strdup(path),
-                              .error = rc == ZKR_ZNOAUTH ? rc : ZKR_OK,
-                              .longest_wait_ms = -1,
-                              .at_ms = clock_wall_ms() };
-        rc = lock.path == NULL ? ZKR_ENOMEM : ZKR_OK;
-    }
-    if (rc == ZKR_OK)
-        note_cut(l, &lock);
-    if (rc == ZKR_OK && !add_lock(look, &lock)) {
-        lock_done(&lock);
-        rc = ZKR_ENOMEM;
-    }
-    return rc;
-}
-
-static int fail(const struct looks *l, int rc)
-{
-    if (!l->failing)
-        return lockctl_fail_zkr(rc);
-    return rc == ZKR_ENOMEM ? EX_SOFTWARE : EX_UNAVAILABLE;
-}
-
-static int look_at_named(struct looks *l, struct look_at *look)
-{
-    for (size_t i = 0; i < l->path_count; i++) {
-        int rc = look_at_one(l, l->paths[i], look);
-
-        if (rc != ZKR_OK)
-            return fail(l, rc);
-    }
-    return 0;
-}
+/* --- what was told last --- */
 
 static int by_path(const void *a, const void *b)
 {
@@ -119,118 +24,255 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->lock.path, y->lock.path);
 }
 
-static struct view *find(struct view *views, size_t count, char *path)
+static void free_view(struct view *view)
 {
-    struct view wanted = { .lock = { .path = path } };
-
-    return count == 0 ? NULL
-                      : bsearch(&wanted, views, count, sizeof(*views), by_path);
+    lock_done(&view->lock);
+    free(view->held_from_ms);
+    free(view);
 }
 
-/* A lock that was not found need not be gone: the search may have been cut. */
-static int look_at_missing(struct looks *l, struct look_at *look)
+static struct view *find(const struct looks *l, const struct view *like)
 {
-    size_t found = look->count;
+    struct view *const *found = tfind(like, &l->views, by_path);
 
-    for (size_t i = 0; i < l->count; i++) {
-        const struct lock *lock = &l->views[i].lock;
-        int rc = ZKR_OK;
-
-        if (lock->count > 0 && find(look->views, found, lock->path) == NULL)
-            rc = look_at_one(l, lock->path, look);
-        if (rc != ZKR_OK)
-            return fail(l, rc);
-    }
-    return 0;
+    return found == NULL ? NULL : *found;
 }
 
-static int look_at_all(struct looks *l, struct look_at *look)
+static void forget(struct looks *l, struct view *view)
 {
-    struct scan_opts opts = { .timeout_ms = (uint32_t)l->ctl->timeout_ms };
-    struct scan scan;
-    int code = scan_below(l->ctl->session, "/", &opts, &scan);
-    bool added = true;
-
-    if (code != 0)
-        return code;
-    for (size_t i = 0; added && i < scan.count; i++) {
-        if (scan.locks[i].error == ZKR_OK)
-            added = add_lock(look, &scan.locks[i]);
-    }
-    for (size_t i = 0; i < scan.notes.count; i++)
-        say_note(l, scan.notes.texts[i]);
-    scan_done(&scan);
-    return added ? look_at_missing(l, look) : fail(l, ZKR_ENOMEM);
+    if (view == NULL)
+        return;
+    (void)tdelete(view, &l->views, by_path);
+    free_view(view);
 }
 
-static void tell_resync(const struct looks *l, int64_t at_ms, event_fn *tell,
-                        void *user)
+/* A lock without contenders need not be kept: it is like one that was never
+ * seen. */
+static bool keep(struct looks *l, struct view *view)
 {
-    struct event event = { .kind = EVENT_RESYNC,
-                           .at_ms = at_ms,
-                           .waited_ms = -1,
-                           .held_ms = -1,
-                           .since_ms = l->at_ms };
-
-    tell(&event, user);
-}
-
-static bool tell_one(struct looks *l, struct view *after, event_fn *tell,
-                     void *user)
-{
-    /* A lock that is new did not exist at the last look. */
-    struct view none = { .lock = { .at_ms = l->at_ms } };
-    struct view *before = find(l->views, l->count, after->lock.path);
-
-    if (before == NULL && l->at_ms != 0)
-        before = &none;
-    if (before != NULL && after->lock.error != ZKR_OK) {
-        struct view unknown = *after;
-
-        *after = *before;
-        *before = unknown;
+    if (view->lock.count == 0) {
+        free_view(view);
         return true;
     }
-    return events_between(before, after, tell, user);
+    return tsearch(view, &l->views, by_path) != NULL;
+}
+
+/* --- one change --- */
+
+struct told {
+    event_fn *fn;
+    void *user;
+};
+
+static void tell_missed(const struct news *news, const struct told *to)
+{
+    struct event event = { .kind = EVENT_MISSED,
+                           .at_ms = news->lock.at_ms,
+                           .lock = &news->lock,
+                           .waited_ms = -1,
+                           .held_ms = -1,
+                           .missed = news->lost ? -1 : (int64_t)news->missed };
+
+    if (to->fn != NULL && (news->lost || news->missed > 0))
+        to->fn(&event, to->user);
+}
+
+/* Takes over the lock. A lock that was not kept was free before; with `first`
+ * nothing is known of before. Returns false when out of memory. */
+static bool take_news(struct looks *l, struct news *news, bool first,
+                      const struct told *to)
+{
+    struct view none = { .lock = { .at_ms = news->before_ms } };
+    struct view *after = calloc(1, sizeof(*after));
+    struct view *before;
+    bool told;
+
+    if (after == NULL) {
+        lock_done(&news->lock);
+        return false;
+    }
+    after->lock = news->lock;
+    before = first ? NULL : find(l, after);
+    if (before != NULL && news->lock.error != ZKR_OK) {
+        free_view(after); /* it may still be as it was */
+        return true;
+    }
+    if (before != NULL)
+        before->lock.at_ms = news->before_ms;
+    if (!first)
+        tell_missed(news, to);
+    told = events_between(first            ? NULL
+                          : before == NULL ? &none
+                                           : before,
+                          after, to->fn, to->user);
+    forget(l, before);
+    if (told)
+        return keep(l, after);
+    free_view(after);
+    return false;
+}
+
+/* --- the first look --- */
+
+static int news_by_path(const void *a, const void *b)
+{
+    const struct news *x = a;
+    const struct news *y = b;
+
+    return strcmp(x->lock.path, y->lock.path);
+}
+
+/* Returns an error of the library. */
+static int take_all(struct looks *l, struct news **ret_news, size_t *ret_count)
+{
+    size_t room = 0;
+    struct news one;
+    int rc;
+
+    while (mirror_take(l->mirror, &one, &rc)) {
+        if (*ret_count == room) {
+            struct news *grown =
+                realloc(*ret_news, (room * 2 + 16) * sizeof(*grown));
+
+            if (grown == NULL) {
+                lock_done(&one.lock);
+                return ZKR_ENOMEM;
+            }
+            *ret_news = grown;
+            room = room * 2 + 16;
+        }
+        (*ret_news)[(*ret_count)++] = one;
+    }
+    return rc;
+}
+
+/* The events are in the order of the paths. */
+static int begin(struct looks *l, const struct told *to)
+{
+    struct news *news = NULL;
+    size_t count = 0;
+    int rc = take_all(l, &news, &count);
+
+    if (count > 0)
+        qsort(news, count, sizeof(*news), news_by_path);
+    for (size_t i = 0; i < count; i++) {
+        if (!take_news(l, &news[i], true, to))
+            rc = ZKR_ENOMEM;
+    }
+    free(news);
+    l->begun = true;
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
+}
+
+/* Returns an exit code when it makes no sense to wait. */
+static int wait_on(const struct looks *l)
+{
+    if (!lockctl_is_connected(l->ctl) ||
+        clock_now_ms() - mirror_heard_ms(l->mirror) < l->ctl->timeout_ms)
+        return 0;
+    return lockctl_fail_error(ZKR_EUNREACHABLE,
+                              "the servers do not answer in time");
+}
+
+static int check_paths(const struct looks *l)
+{
+    const char *path;
+    char text[256];
+    char detail[512];
+    int rc = mirror_error(l->mirror, &path);
+
+    if (rc == ZKR_OK)
+        return 0;
+    (void)snprintf(detail, sizeof(detail), "cannot list %s: %s",
+                   escape_string(path, text, sizeof(text)), zkr_strerror(rc));
+    return lockctl_fail_error(rc, detail);
+}
+
+/* --- look after look --- */
+
+static void tell_resync(int64_t since_ms, const struct told *to)
+{
+    struct event event = { .kind = EVENT_RESYNC,
+                           .at_ms = clock_wall_ms(),
+                           .waited_ms = -1,
+                           .held_ms = -1,
+                           .since_ms = since_ms };
+
+    to->fn(&event, to->user);
+}
+
+static int go_on(struct looks *l, const struct told *to)
+{
+    struct news news;
+    int64_t since_ms;
+    int rc;
+
+    if (mirror_take_break(l->mirror, &since_ms))
+        tell_resync(since_ms, to);
+    while (mirror_take(l->mirror, &news, &rc)) {
+        if (!take_news(l, &news, false, to))
+            rc = ZKR_ENOMEM;
+    }
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
+}
+
+/* Each once. */
+static void say_notes(struct looks *l)
+{
+    struct notes now = { .texts = NULL };
+
+    mirror_note(l->mirror, &now);
+    for (size_t i = 0; i < now.count && l->notes.count < NOTES_MAX; i++) {
+        size_t before = l->notes.count;
+
+        notes_add(&l->notes, "%s", now.texts[i]);
+        if (l->notes.count > before)
+            lockctl_say(l->ctl, "note: %s", now.texts[i]);
+    }
+    notes_done(&now);
 }
 
 int looks_next(struct looks *l, bool initial, event_fn *tell, void *user)
 {
-    struct look_at look = { .views = NULL };
-    int64_t at_ms = clock_wall_ms();
-    bool first = l->at_ms == 0;
-    bool told = true;
-    int code =
-        l->paths == NULL ? look_at_all(l, &look) : look_at_named(l, &look);
+    const struct told to = { tell, user };
+    const struct told first = { initial ? tell : NULL, user };
+    int code = 0;
 
-    if (code != 0) {
-        l->failing = true;
-        free_views(look.views, look.count);
-        return code;
-    }
-    if (look.count > 0)
-        qsort(look.views, look.count, sizeof(*look.views), by_path);
-    if (l->failing && !first)
-        tell_resync(l, at_ms, tell, user);
-    for (size_t i = 0; told && i < look.count; i++)
-        told =
-            tell_one(l, &look.views[i], first && !initial ? NULL : tell, user);
-    free_views(l->views, l->count);
-    l->views = look.views;
-    l->count = look.count;
-    l->at_ms = at_ms;
-    l->failing = false;
-    return told ? 0 : lockctl_fail_error(ZKR_ENOMEM, "");
+    if (!l->begun && !mirror_is_settled(l->mirror))
+        return wait_on(l);
+    if (!l->begun)
+        code = check_paths(l);
+    if (code == 0 && !l->begun)
+        code = begin(l, &first);
+    if (code == 0)
+        code = go_on(l, &to);
+    mirror_tick(l->mirror);
+    if (code == 0)
+        say_notes(l);
+    return code;
 }
 
-bool looks_are_over(const struct looks *l, int code)
+int looks_start(struct looks *l, void (*wake)(void *user))
 {
-    return code == EX_SOFTWARE || lockctl_is_over(l->ctl);
+    static const char *const all[] = { "/" };
+    struct mirror_opts opts = { .session = l->ctl->session,
+                                .paths = l->paths == NULL ? all : l->paths,
+                                .path_count =
+                                    l->paths == NULL ? 1 : l->path_count,
+                                .below = l->paths == NULL,
+                                .reads = SCAN_ALL,
+                                .pause_ms = l->pause_ms,
+                                .wake = wake };
+    int rc = mirror_start(&opts, &l->mirror);
+
+    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
 }
 
 void looks_done(struct looks *l)
 {
-    free_views(l->views, l->count);
+    while (l->views != NULL)
+        forget(l, *(struct view **)l->views);
+    mirror_end(l->mirror);
     notes_done(&l->notes);
     *l = (struct looks){ .ctl = NULL };
 }

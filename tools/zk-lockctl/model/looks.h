@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at locks again and again, and compares each look with the one
- * before. */
+/* Watches locks, and compares each change with what was there before. */
 #ifndef MODEL_LOOKS_H
 #define MODEL_LOOKS_H
 
@@ -11,25 +10,25 @@
 
 struct looks {
     struct lockctl *ctl;
-    const char *const *paths; /* the locks to look at; NULL: all that exist */
+    const char *const *paths; /* the locks; NULL: all that exist */
     size_t path_count;
-    struct view *views; /* the last look, by path */
-    size_t count;
-    int64_t at_ms; /* when it was; 0: there was none */
-    bool failing;  /* since then a look has failed */
+    int64_t pause_ms;      /* as in mirror.h */
+    struct mirror *mirror; /* the rest is of looks.c */
+    void *views;           /* of the locks in use, by path */
+    bool begun;            /* the first look was taken */
     struct notes notes;
 };
 
-/* Looks once, and reports the changes since the last look. The first look
- * reports the present state, if `initial`. Returns 0, or an exit code after an
- * error was printed: then the last look is still the one before. A second
- * failure in a row is not printed. */
+/* From then on `wake` is called on another thread when there may be news. 0, or
+ * an exit code after an error was printed. */
+int looks_start(struct looks *looks, void (*wake)(void *user));
+
+/* Reports what has changed. First it reports the present state, if `initial`,
+ * as soon as all is known. Returns 0, or an exit code after an error was
+ * printed. */
 int looks_next(struct looks *looks, bool initial, event_fn *tell, void *user);
 
-/* The session is over for good, or there is no memory: a next look makes no
- * sense. */
-bool looks_are_over(const struct looks *looks, int code);
-
+/* After the session was closed. */
 void looks_done(struct looks *looks);
 
 #endif

@@ -172,22 +172,32 @@ struct zkr_participants_opts lock_opts(uint32_t reads)
     return opts;
 }
 
+int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
+            struct lock *ret_lock)
+{
+    struct lock lock = { .path = strdup(path),
+                         .longest_wait_ms = -1,
+                         .at_ms = at_ms };
+    int rc = understand(&lock, list);
+
+    if (rc == ZKR_OK && lock.path == NULL)
+        rc = ZKR_ENOMEM;
+    if (rc != ZKR_OK)
+        lock_done(&lock);
+    else
+        *ret_lock = lock;
+    return rc;
+}
+
 /* The list is the lock's, or freed. */
 static int take_list(const char *path, const struct zkr_participants_opts *opts,
                      struct zkr_participants *list, struct lock *ret_lock)
 {
-    struct lock lock = { .path = strdup(path),
-                         .longest_wait_ms = -1,
-                         .at_ms = clock_wall_ms() };
-    int rc = understand(&lock, list);
+    int rc = lock_of(path, list, clock_wall_ms(), ret_lock);
 
-    if (rc != ZKR_OK || lock.path == NULL) {
-        lock_done(&lock);
-        return ZKR_ENOMEM;
-    }
-    lock.cut = lock.total > opts->limit;
-    *ret_lock = lock;
-    return ZKR_OK;
+    if (rc == ZKR_OK)
+        ret_lock->cut = ret_lock->total > opts->limit;
+    return rc;
 }
 
 int lock_list(zkr_session *session, const char *path,

@@ -131,6 +131,11 @@ struct zkr_participants_opts lock_opts(uint32_t reads);
 int lock_list(zkr_session *session, const char *path,
               const struct zkr_participants_opts *opts, struct lock *ret_lock);
 
+/* Understands a list of its participants, which is the lock's from then on, or
+ * freed. The caller sets error and pzxid. */
+int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
+            struct lock *ret_lock);
+
 /* The next that holds with that token, after `last` (NULL: the first); NULL.
  * Nodes that were made in one transaction have the same. */
 const struct contender *lock_holder(const struct lock *lock, int64_t token,

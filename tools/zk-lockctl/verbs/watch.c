@@ -17,7 +17,7 @@
 
 enum { OPTION_INTERVAL = OPTION_FIRST, OPTION_INITIAL };
 
-enum { INTERVAL_MIN_MS = 10 };
+enum { INTERVAL_MIN_MS = 10, TICK_MS = 500 };
 
 static const struct option options[] = {
     { "interval", required_argument, NULL, OPTION_INTERVAL },
@@ -27,7 +27,6 @@ static const struct option options[] = {
 
 struct watch {
     struct lockctl *ctl;
-    int64_t interval_ms;
     bool initial;
     struct table *csv;
     char **paths; /* of looks */
@@ -40,7 +39,7 @@ static const struct column columns[] = {
     { .name = "TIME" },    { .name = "EVENT" },     { .name = "LOCK" },
     { .name = "OWNER" },   { .name = "TOKEN" },     { .name = "WAITED_MS" },
     { .name = "HELD_MS" }, { .name = "SESSION" },   { .name = "NODE" },
-    { .name = "LABEL" },   { .name = "LAST_LOOK" },
+    { .name = "LABEL" },   { .name = "LAST_LOOK" }, { .name = "MISSED" },
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
@@ -55,6 +54,7 @@ struct texts {
     char session[WORD_MAX];
     char waited[WORD_MAX];
     char held[WORD_MAX];
+    char missed[WORD_MAX];
 };
 
 static void write_texts(const struct event *e, struct texts *t)
@@ -66,6 +66,11 @@ static void write_texts(const struct event *e, struct texts *t)
         return;
     }
     (void)cell_path(e->lock->path, t->path);
+    if (e->kind == EVENT_MISSED) {
+        if (e->missed >= 0)
+            (void)snprintf(t->missed, WORD_MAX, "%lld", (long long)e->missed);
+        return;
+    }
     (void)escape_string(e->of->node->name, t->node, sizeof(t->node));
     (void)escape_string(e->of->owner.label, t->label, sizeof(t->label));
     (void)contender_who(e->of, t->owner);
@@ -100,7 +105,11 @@ static void print_line(const struct watch *w, const struct event *e)
     print_pair("session=", wide ? t.session : "");
     print_pair("node=", wide ? t.node : "");
     print_pair("label=", wide ? t.label : "");
-    print_pair("more may have happened since ", t.last_look);
+    if (e->kind == EVENT_MISSED)
+        (void)printf(" %s nodes came and went unseen",
+                     e->missed < 0 ? "nobody knows how many" : t.missed);
+    if (e->kind == EVENT_RESYNC)
+        (void)printf(" changes since %s are told late", t.last_look);
     (void)putchar('\n');
 }
 
@@ -108,8 +117,8 @@ static void print_csv(struct watch *w, const struct event *e)
 {
     struct texts t;
     const char *cells[COLUMN_COUNT] = {
-        t.time, event_name(e->kind), t.path, t.owner, t.token,    t.waited,
-        t.held, t.session,           t.node, t.label, t.last_look
+        t.time, event_name(e->kind), t.path, t.owner, t.token,     t.waited,
+        t.held, t.session,           t.node, t.label, t.last_look, t.missed
     };
 
     write_texts(e, &t);
@@ -126,6 +135,12 @@ static json_t *describe_event(const struct event *e)
         return json_pack("{s:o, s:s, s:o}", "at", json_time(e->at_ms), "event",
                          event_name(e->kind), "last_look",
                          json_time(e->since_ms));
+    if (e->kind == EVENT_MISSED)
+        return json_pack(
+            "{s:o, s:s, s:o, s:o}", "at", json_time(e->at_ms), "event",
+            event_name(e->kind), "path",
+            json_text(e->lock->path, strlen(e->lock->path)), "missed",
+            e->missed < 0 ? json_null() : json_integer((json_int_t)e->missed));
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "at",
                      json_time(e->at_ms), "event", event_name(e->kind), "path",
                      json_text(e->lock->path, strlen(e->lock->path)),
@@ -171,16 +186,35 @@ static int look(struct watch *w, struct looks *looks)
     return flushed == 0 ? code : flushed;
 }
 
+static void wake(void *user)
+{
+    (void)user;
+    stop_wake();
+}
+
+static int fail_over(const struct watch *w)
+{
+    bool refused =
+        zkr_session_state(w->ctl->session) == ZKR_SESSION_AUTH_FAILED;
+
+    return lockctl_fail_error(refused ? ZKR_ZAUTHFAILED : ZKR_ECLOSED, "");
+}
+
+/* Events are told as they come. In between it wakes up for what cannot be
+ * watched. */
 static int go_on(struct watch *w, struct looks *looks)
 {
-    int code = look(w, looks);
+    int code = looks_start(looks, wake);
 
-    while (code == 0 && stop_wait(w->interval_ms)) {
-        if (!stop_wait_for_connection(w->ctl, &looks->failing))
-            break;
+    while (code == 0) {
+        bool said = false;
+
         code = look(w, looks);
-        if (code != 0 && code != EX_IOERR && !looks_are_over(looks, code))
-            code = 0; /* the next look tells of a resync */
+        if (code != 0 || !stop_wait(TICK_MS) ||
+            !stop_wait_for_connection(w->ctl, &said))
+            break;
+        if (lockctl_is_over(w->ctl))
+            code = fail_over(w);
     }
     return code;
 }
@@ -217,7 +251,10 @@ static void settle_paths(struct watch *w, struct looks *looks)
 
 static int start(struct watch *w, struct looks *looks)
 {
-    int code = lockctl_connect(w->ctl);
+    int code;
+
+    w->ctl->no_lease = true;
+    code = lockctl_connect(w->ctl);
 
     if (code == 0)
         settle_paths(w, looks);
@@ -239,7 +276,8 @@ static int start(struct watch *w, struct looks *looks)
 
 /* --- options --- */
 
-static int read_options(struct watch *w, int argc, char **argv)
+static int read_options(struct watch *w, int argc, char **argv,
+                        int64_t *interval_ms)
 {
     int option;
 
@@ -249,8 +287,8 @@ static int read_options(struct watch *w, int argc, char **argv)
             w->initial = true;
         else if (option != OPTION_INTERVAL)
             return EX_USAGE;
-        else if (!lockctl_parse_duration(optarg, &w->interval_ms) ||
-                 w->interval_ms < INTERVAL_MIN_MS)
+        else if (!lockctl_parse_duration(optarg, interval_ms) ||
+                 *interval_ms < INTERVAL_MIN_MS)
             return lockctl_fail(
                 EX_USAGE, "--interval: '%s' is not a duration from %dms on",
                 optarg, INTERVAL_MIN_MS);
@@ -281,10 +319,10 @@ static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
 
 static int watch(struct lockctl *ctl, int argc, char **argv)
 {
-    struct watch w = { .ctl = ctl, .interval_ms = 1000 };
-    struct looks looks = { .ctl = ctl };
+    struct watch w = { .ctl = ctl };
+    struct looks looks = { .ctl = ctl, .pause_ms = 100 };
     char **paths;
-    int code = read_options(&w, argc, argv);
+    int code = read_options(&w, argc, argv, &looks.pause_ms);
 
     if (code != 0)
         return code;
@@ -309,7 +347,7 @@ const struct verb verb_watch = {
     .usage = "[OPTION]... [LOCK]...",
     .summary = "Tell what happens to locks, until SIGINT or SIGTERM",
     .help =
-        "  --interval DURATION  look so often (1s)\n"
+        "  --interval DURATION  list a lock no more often (100ms)\n"
         "  --initial            begin with who holds and who waits\n"
         "\n"
         "Without LOCK: all locks. Events:\n"
@@ -319,12 +357,14 @@ const struct verb verb_watch = {
         "  gone      the node of a holder has gone: released, its session\n"
         "            lost, or the lock broken; the servers do not say which\n"
         "  left      somebody gave up waiting\n"
-        "  resync    looks have failed; what happened meanwhile may be "
-        "missing\n"
+        "  missed    so many came and went unseen, before the next events\n"
+        "  resync    the connection was lost; what happened meanwhile is\n"
+        "            told late\n"
         "\n"
-        "The queue is looked at again and again. A contender that comes and\n"
-        "goes between two looks is not seen. The events of one look are in\n"
-        "the order of the queue, those who have gone first. Times are those\n"
-        "of the looks, durations are upper bounds.\n",
+        "The servers tell of each change, and then the lock is listed: while\n"
+        "nothing changes, nothing is asked. What comes and goes before the\n"
+        "list is counted. The events of one list are in the order of the\n"
+        "queue, those who have gone first. Times are those of the lists,\n"
+        "durations are upper bounds.\n",
     .run = watch,
 };

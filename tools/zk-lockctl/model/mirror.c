@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A copy of the locks at and below some paths, which watches keep up to date.
+ */
+#include "model/mirror.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+#include "common/words.h"
+#include "model/tree.h"
+
+/* A server that answers tells of a change within this time. */
+enum { LATE_MS = 500 };
+
+struct mirror {
+    struct tree tree;
+    zkr_listener *listener;
+    int64_t lost_ms;  /* since when there is no connection; 0: there is one */
+    int64_t since_ms; /* of a break that was not taken; 0: none */
+};
+
+/* --- the connection --- */
+
+static void take_state(struct mirror *m, enum zkr_session_state_kind state)
+{
+    switch (state) {
+    case ZKR_SESSION_SUSPENDED:
+    case ZKR_SESSION_LOST:
+        m->tree.breaks++;
+        if (m->lost_ms == 0)
+            m->lost_ms = clock_wall_ms();
+        break;
+    case ZKR_SESSION_CONNECTED:
+    case ZKR_SESSION_RECONNECTED:
+        if (m->lost_ms != 0 && m->since_ms == 0)
+            m->since_ms = m->lost_ms;
+        m->lost_ms = 0;
+        break;
+    case ZKR_SESSION_CONNECTING:
+    case ZKR_SESSION_AUTH_FAILED:
+    case ZKR_SESSION_CLOSED:
+        break;
+    }
+}
+
+static void on_state(zkr_session *session,
+                     const struct zkr_session_event *event, void *user)
+{
+    struct mirror *m = user;
+
+    (void)session;
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    take_state(m, event->state);
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+    if (m->tree.opts.wake != NULL)
+        m->tree.opts.wake(m->tree.opts.user);
+}
+
+bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
+{
+    bool any;
+
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    any = m->since_ms != 0;
+    *ret_since_ms = m->since_ms;
+    m->since_ms = 0;
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+    return any;
+}
+
+/* --- beginning and end --- */
+
+static bool add_roots(struct tree *t)
+{
+    bool added = t->roots != NULL;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; added && i < t->opts.path_count; i++)
+        added = tree_add_root(t, i);
+    (void)pthread_mutex_unlock(&t->mutex);
+    return added;
+}
+
+int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
+{
+    struct mirror *m = calloc(1, sizeof(*m));
+    struct tree *t = &m->tree;
+    int rc;
+
+    if (m == NULL)
+        return ZKR_ENOMEM;
+    t->opts = *opts;
+    t->queue_end = &t->queue;
+    t->news_end = &t->news;
+    t->heard_ms = clock_now_ms();
+    (void)pthread_mutex_init(&t->mutex, NULL);
+    t->roots = calloc(opts->path_count + 1, sizeof(struct place *));
+    *ret_mirror = m;
+    rc = zkr_session_listen(opts->session, on_state, m, &m->listener);
+    if (rc != ZKR_OK)
+        return rc;
+    return add_roots(t) ? ZKR_OK : ZKR_ENOMEM;
+}
+
+static void free_news(struct tree *t)
+{
+    while (t->news != NULL) {
+        struct place *p = t->news;
+
+        t->news = p->next;
+        if (p->dropped)
+            tree_free_place(p);
+    }
+}
+
+void mirror_end(struct mirror *m)
+{
+    if (m == NULL)
+        return;
+    zkr_listener_free(m->listener);
+    tree_free_queue(&m->tree);
+    free_news(&m->tree);
+    for (size_t i = 0; m->tree.roots != NULL && i < m->tree.opts.path_count;
+         i++) {
+        if (m->tree.roots[i] != NULL)
+            tree_free_place(m->tree.roots[i]);
+    }
+    free(m->tree.roots);
+    (void)pthread_mutex_destroy(&m->tree.mutex);
+    free(m);
+}
+
+/* --- its state --- */
+
+static bool is_settled(const struct tree *t)
+{
+    return t->unsettled == 0;
+}
+
+bool mirror_is_settled(struct mirror *m)
+{
+    bool settled;
+
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    settled = is_settled(&m->tree);
+    if (settled)
+        m->tree.started = true;
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+    return settled;
+}
+
+int64_t mirror_heard_ms(struct mirror *m)
+{
+    int64_t heard_ms;
+
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    heard_ms = m->tree.heard_ms;
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+    return heard_ms;
+}
+
+int mirror_error(struct mirror *m, const char **ret_path)
+{
+    struct tree *t = &m->tree;
+    int rc = ZKR_OK;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; rc == ZKR_OK && i < t->opts.path_count; i++) {
+        *ret_path = t->opts.paths[i];
+        if (t->roots[i]->error != ZKR_ZNONODE)
+            rc = t->roots[i]->error;
+    }
+    (void)pthread_mutex_unlock(&t->mutex);
+    return rc;
+}
+
+bool mirror_is_missing(struct mirror *m)
+{
+    struct tree *t = &m->tree;
+    bool missing = true;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; i < t->opts.path_count; i++)
+        missing = missing && t->roots[i]->error == ZKR_ZNONODE;
+    (void)pthread_mutex_unlock(&t->mutex);
+    return missing;
+}
+
+void mirror_tick(struct mirror *m)
+{
+    tree_tick(&m->tree);
+}
+
+/* --- a lock --- */
+
+/* The directory with the leases, or with the queue, of a semaphore. */
+static const struct place *part_of(const struct place *p, const char *name)
+{
+    const struct kid *k = strcmp(p->path, "/") == 0 ? NULL : place_kid(p, name);
+
+    return k == NULL ? NULL : k->place;
+}
+
+/* The nodes of a lock, for the library. */
+struct nodes {
+    struct zkr_participant *items;
+    size_t count;
+    size_t room;
+    char **names; /* of the nodes in the parts */
+    size_t name_count;
+};
+
+static bool is_node(const struct kid *k)
+{
+    return k->place == NULL && (k->read || !k->deleted) &&
+           (k->contends || k->read);
+}
+
+static bool reserve(struct nodes *nodes, size_t more)
+{
+    size_t room = nodes->count + more + 2;
+    struct zkr_participant *items =
+        realloc(nodes->items, room * sizeof(*items));
+    char **names =
+        items == NULL ? NULL : realloc(nodes->names, room * sizeof(*names));
+
+    if (items != NULL)
+        nodes->items = items;
+    if (names != NULL)
+        nodes->names = names;
+    nodes->room = room;
+    return names != NULL;
+}
+
+static bool add_part(struct nodes *nodes, const struct place *p,
+                     const char *name)
+{
+    if (p == NULL || !p->listed || p->dropped)
+        return true;
+    if (!reserve(nodes, p->count))
+        return false;
+    nodes->items[nodes->count++] = (struct zkr_participant){ .name = name };
+    for (size_t i = 0; i < p->count; i++) {
+        const struct kid *k = p->kids[i];
+        size_t size = strlen(name) + strlen(k->name) + 2;
+        char *full = is_node(k) ? malloc(size) : NULL;
+
+        if (!is_node(k))
+            continue;
+        if (full == NULL)
+            return false;
+        (void)snprintf(full, size, "%s/%s", name, k->name);
+        nodes->names[nodes->name_count++] = full;
+        nodes->items[nodes->count] = k->node;
+        nodes->items[nodes->count++].name = full;
+    }
+    return true;
+}
+
+static bool collect(struct nodes *nodes, const struct place *p)
+{
+    if (!reserve(nodes, p->count))
+        return false;
+    for (size_t i = 0; i < p->count; i++) {
+        if (is_node(p->kids[i]))
+            nodes->items[nodes->count++] = p->kids[i]->node;
+    }
+    return add_part(nodes, part_of(p, "leases"), "leases") &&
+           add_part(nodes, part_of(p, "locks"), "locks");
+}
+
+static void free_nodes(struct nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->name_count; i++)
+        free(nodes->names[i]);
+    free(nodes->names);
+    free(nodes->items);
+}
+
+/* A directory whose leases may not be read may be a semaphore: then the queue
+ * alone would look like a mutex. */
+static int error_of(const struct place *p)
+{
+    const struct place *leases = part_of(p, "leases");
+
+    if (p->error != ZKR_OK && p->error != ZKR_ZNONODE)
+        return p->error;
+    return leases != NULL && leases->error == ZKR_ZNOAUTH ? ZKR_ZNOAUTH
+                                                          : ZKR_OK;
+}
+
+static int64_t later(const struct place *a, int64_t b)
+{
+    return a != NULL && a->seen_ms > b ? a->seen_ms : b;
+}
+
+static int64_t seen_ms(const struct place *p)
+{
+    return later(part_of(p, "leases"), later(part_of(p, "locks"), p->seen_ms));
+}
+
+static int64_t pzxid_of(const struct place *p)
+{
+    if (p == NULL || !p->listed || p->stat.pzxid == p->stat.czxid)
+        return 0;
+    return p->stat.pzxid;
+}
+
+static int64_t pzxid_of_all(const struct place *p)
+{
+    int64_t pzxid = pzxid_of(p);
+    int64_t leases = pzxid_of(part_of(p, "leases"));
+    int64_t queue = pzxid_of(part_of(p, "locks"));
+
+    if (!p->semaphore)
+        return pzxid;
+    if (leases > pzxid)
+        pzxid = leases;
+    return queue > pzxid ? queue : pzxid;
+}
+
+static bool is_in_semaphore(const struct place *p)
+{
+    return place_part(p) != NULL && p->as->in->semaphore;
+}
+
+/* ZKR_OK or ZKR_ENOMEM. */
+static int make_lock(struct place *p, int64_t at_ms, struct lock *ret_lock)
+{
+    struct nodes nodes = { .items = NULL };
+    struct zkr_participants *list = NULL;
+    int rc = ZKR_ENOMEM;
+
+    if (is_in_semaphore(p) || collect(&nodes, p))
+        rc = zkr_participants_arrange(nodes.items, nodes.count, &list);
+    free_nodes(&nodes);
+    if (rc != ZKR_OK)
+        return rc;
+    p->semaphore = list->semaphore;
+    rc = lock_of(p->path, list, at_ms, ret_lock);
+    if (rc != ZKR_OK)
+        return rc;
+    ret_lock->error = error_of(p);
+    if (ret_lock->error != ZKR_OK)
+        ret_lock->state = LOCK_UNKNOWN;
+    ret_lock->pzxid = pzxid_of_all(p);
+    return ZKR_OK;
+}
+
+/* --- news --- */
+
+static bool is_idle(const struct place *p)
+{
+    return p == NULL ||
+           (p->pending == 0 && !p->asking && (p->answered || p->dropped));
+}
+
+/* Nothing of it is under way. */
+static bool is_ready(const struct place *p)
+{
+    if (p->dropped)
+        return true;
+    if (place_part(p) != NULL && p->as->in->changed)
+        return false;
+    return is_idle(p) && is_idle(part_of(p, "leases")) &&
+           is_idle(part_of(p, "locks"));
+}
+
+/* Takes the first that is ready off the list. */
+static struct place *next_news(struct tree *t)
+{
+    struct place **at = &t->news;
+
+    while (*at != NULL && !is_ready(*at))
+        at = &(*at)->next;
+    if (*at != NULL) {
+        struct place *p = *at;
+
+        *at = p->next;
+        if (t->news_end == &p->next)
+            t->news_end = at;
+        return p;
+    }
+    return NULL;
+}
+
+static int64_t before_ms(const struct place *p, int64_t at_ms)
+{
+    bool is_broken = p->breaks != p->tree->breaks || p->watch == NULL;
+
+    return !is_broken && at_ms - LATE_MS > p->taken_ms ? at_ms - LATE_MS
+                                                       : p->taken_ms;
+}
+
+/* What was missed in a part of a semaphore was missed of the semaphore. */
+static void take_missed(struct place *p, struct news *news)
+{
+    news->missed += p->missed;
+    news->lost = news->lost || p->lost;
+    p->missed = 0;
+    p->lost = false;
+    tree_take_kids(p);
+}
+
+static void take_missed_of(struct place *p, const char *part, struct news *news)
+{
+    struct kid *k = place_kid(p, part);
+
+    if (p->semaphore && k != NULL && k->place != NULL)
+        take_missed(k->place, news);
+}
+
+static int take(struct place *p, struct news *ret_news)
+{
+    int64_t at_ms = seen_ms(p);
+    bool was = p->semaphore;
+    int rc;
+
+    *ret_news = (struct news){ .before_ms = before_ms(p, at_ms) };
+    rc = make_lock(p, at_ms, &ret_news->lock);
+    take_missed(p, ret_news);
+    take_missed_of(p, "leases", ret_news);
+    take_missed_of(p, "locks", ret_news);
+    if (rc == ZKR_OK && was != p->semaphore)
+        tree_change_parts(p);
+    tree_take_news(p->tree, p);
+    return rc;
+}
+
+bool mirror_take(struct mirror *m, struct news *ret_news, int *ret_error)
+{
+    struct place *p;
+
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    *ret_error = m->tree.error;
+    p = *ret_error == ZKR_OK ? next_news(&m->tree) : NULL;
+    if (p != NULL)
+        *ret_error = take(p, ret_news);
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+    return p != NULL && *ret_error == ZKR_OK;
+}
+
+/* --- all of it --- */
+
+/* A growing list of locks, and of what stands in the way. */
+struct census {
+    struct scan *scan;
+    size_t room;
+    const struct place *denied; /* the first */
+    int rc;
+};
+
+static bool reserve_lock(struct census *c)
+{
+    size_t room = c->room * 2 + 64;
+    struct lock *locks;
+
+    if (c->scan->count < c->room)
+        return true;
+    locks = realloc(c->scan->locks, room * sizeof(*locks));
+    if (locks == NULL)
+        return false;
+    c->scan->locks = locks;
+    c->room = room;
+    return true;
+}
+
+static void count_lock(struct census *c, struct place *p)
+{
+    struct lock lock;
+
+    c->rc = reserve_lock(c) ? make_lock(p, c->scan->at_ms, &lock) : ZKR_ENOMEM;
+    if (c->rc != ZKR_OK)
+        return;
+    if (lock.count > 0)
+        c->scan->locks[c->scan->count++] = lock;
+    else
+        lock_done(&lock);
+}
+
+static bool is_denied(const struct place *p)
+{
+    return p->answered && p->error != ZKR_OK && p->error != ZKR_ZNONODE;
+}
+
+static void count_place(struct census *c, struct place *p, bool locks)
+{
+    if (is_denied(p)) {
+        if (c->denied == NULL)
+            c->denied = p;
+        c->scan->denied++;
+    }
+    if (locks && p->listed)
+        count_lock(c, p);
+    for (size_t i = 0; c->rc == ZKR_OK && i < p->count; i++) {
+        if (p->kids[i]->place != NULL)
+            count_place(c, p->kids[i]->place, locks);
+    }
+}
+
+static void note(const struct mirror *m, const struct census *c,
+                 struct notes *notes)
+{
+    char more[64] = "";
+    char path[256];
+
+    if (m->tree.cut)
+        notes_add(notes,
+                  "there are more directories than can be watched: some are "
+                  "looked at only every 10s, or not at all");
+    if (c->denied == NULL)
+        return;
+    (void)escape_string(c->denied->path, path, sizeof(path));
+    if (c->scan->denied > 1)
+        (void)snprintf(more, sizeof(more), ", and %zu more node%s",
+                       c->scan->denied - 1, word_plural(c->scan->denied - 1));
+    notes_add(notes, "%s%s could not be looked at: %s%s", path, more,
+              zkr_strerror(c->denied->error),
+              c->denied->error == ZKR_ZNOAUTH ? "; see --auth-file" : "");
+}
+
+static void count_all_locked(struct mirror *m, struct census *c, bool locks)
+{
+    for (size_t i = 0; c->rc == ZKR_OK && i < m->tree.opts.path_count; i++)
+        count_place(c, m->tree.roots[i], locks);
+}
+
+void mirror_note(struct mirror *m, struct notes *notes)
+{
+    struct scan scan = { .locks = NULL };
+    struct census c = { .scan = &scan };
+
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    if (m->tree.unwatched > 0)
+        count_all_locked(m, &c, false);
+    note(m, &c, notes);
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct lock *x = a;
+    const struct lock *y = b;
+
+    return strcmp(x->path, y->path);
+}
+
+static void take_all_news(struct tree *t)
+{
+    while (t->news != NULL) {
+        struct place *p = t->news;
+
+        t->news = p->next;
+        tree_take_news(t, p);
+    }
+    t->news_end = &t->news;
+}
+
+int mirror_scan(struct mirror *m, struct scan *ret_scan)
+{
+    struct scan scan = { .at_ms = clock_wall_ms() };
+    struct census c = { .scan = &scan };
+
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    take_all_news(&m->tree);
+    c.rc = m->tree.error;
+    count_all_locked(m, &c, true);
+    note(m, &c, &scan.notes);
+    scan.cut = m->tree.cut;
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+    if (c.rc != ZKR_OK) {
+        scan_done(&scan);
+        return c.rc;
+    }
+    if (scan.count > 0)
+        qsort(scan.locks, scan.count, sizeof(*scan.locks), by_path);
+    *ret_scan = scan;
+    return ZKR_OK;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A copy of the locks at and below some paths, which watches keep up to date:
+ * while nothing changes, it asks for nothing.
+ *
+ * Each directory on the way and each lock has a watch on its children; each
+ * holder has one on its data, because somebody may ask it for the lock. After a
+ * change the directory is listed, and the nodes that are new are read. Waiters
+ * are read once: a request to one of them is seen when it holds.
+ *
+ * A directory that may not be listed, and directories beyond WATCHED_MAX, are
+ * looked at again every POLL_MS instead.
+ *
+ * Two lists in a row say how many nodes came and went between them: tally.h. So
+ * nothing is missed without a word. */
+#ifndef MODEL_MIRROR_H
+#define MODEL_MIRROR_H
+
+#include "model/scan.h"
+
+struct mirror;
+
+struct mirror_opts {
+    zkr_session *session;
+    const char *const *paths; /* they must live as long as the mirror */
+    size_t path_count;
+    bool below;       /* the directories below the paths, too */
+    uint32_t reads;   /* as in scan_lock(); not SCAN_HOLDERS or SCAN_NEXT */
+    int64_t pause_ms; /* the least time between two lists of a directory; large
+                         directories have more */
+    /* Called when there may be news, on a thread of the session. */
+    void (*wake)(void *user);
+    void *user;
+};
+
+/* ZKR_OK, or an error of the library with its sentence. */
+int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror);
+/* Only after the session was closed. NULL is allowed. */
+void mirror_end(struct mirror *mirror);
+
+/* Everything that is there was read once. */
+bool mirror_is_settled(struct mirror *mirror);
+/* When a server last answered, by clock_now_ms(). */
+int64_t mirror_heard_ms(struct mirror *mirror);
+/* The error of the first of the paths that has one, which is not that it is
+ * missing. ZKR_OK: none has. */
+int mirror_error(struct mirror *mirror, const char **ret_path);
+/* Every path is missing. */
+bool mirror_is_missing(struct mirror *mirror);
+
+/* To be called now and then, for what cannot be watched. */
+void mirror_tick(struct mirror *mirror);
+
+/* A lock has changed, or a directory that has none of its own. */
+struct news {
+    struct lock lock;  /* the caller's; without contenders when it has gone */
+    int64_t before_ms; /* until then it was as it was taken before */
+    uint64_t missed;   /* so many children came and went unseen */
+    bool lost;         /* it was deleted, and nobody knows how many before */
+};
+
+/* Takes the next news. Returns false when there is none, or sets *ret_error. */
+bool mirror_take(struct mirror *mirror, struct news *ret_news, int *ret_error);
+
+/* There was no connection, and there is one again: changes since *ret_since_ms
+ * are told late. */
+bool mirror_take_break(struct mirror *mirror, int64_t *ret_since_ms);
+
+/* All locks as they are now, in the order of their paths. ZKR_OK or
+ * ZKR_ENOMEM. This takes all news. */
+int mirror_scan(struct mirror *mirror, struct scan *ret_scan);
+
+/* What cannot be seen, or not soon. */
+void mirror_note(struct mirror *mirror, struct notes *notes);
+
+#endif

@@ -1,0 +1,888 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directories and the children that a mirror knows, and what it asks the
+ * servers to keep them up to date. */
+#include "model/tree.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "model/tally.h"
+
+enum {
+    /* What the servers take from one session after a reconnect: watch.h of the
+     * library. */
+    WATCHED_MAX = 4500,
+    WATCHED_BYTES_MAX = 400000,
+    PLACES_MAX = 100000,
+    DEPTH_MAX = 32,
+    READERS = 128,    /* nodes that are read at once */
+    READ_MAX = 10000, /* of one directory */
+    POLL_MS = 10000,  /* for what has no watch */
+    POLLS_PER_TICK = 50,
+    NAMES_PER_MS = 10, /* a list of 3,000 names makes a pause of 300 ms */
+};
+
+static void watch_place(struct place *p);
+static void ask_place(struct place *p);
+static void drop_place(struct place *p);
+
+/* --- news --- */
+
+static bool is_part(const char *name)
+{
+    return strcmp(name, "leases") == 0 || strcmp(name, "locks") == 0;
+}
+
+/* The root is no lock. */
+const char *place_part(const struct place *p)
+{
+    if (p->as == NULL || strcmp(p->as->in->path, "/") == 0)
+        return NULL;
+    return is_part(p->as->name) ? p->as->name : NULL;
+}
+
+static void put_news(struct place *p)
+{
+    struct tree *t = p->tree;
+
+    if (p->changed)
+        return;
+    p->changed = true;
+    p->next = NULL;
+    *t->news_end = p;
+    t->news_end = &p->next;
+}
+
+/* The lock that it is part of is first: whether it is a lock of its own is
+ * known then. */
+static void change_place(struct place *p)
+{
+    if (place_part(p) != NULL && !p->dropped)
+        put_news(p->as->in);
+    put_news(p);
+}
+
+static void out_of_memory(struct tree *t)
+{
+    t->error = ZKR_ENOMEM;
+}
+
+/* --- what is watched --- */
+
+static bool may_watch(const struct tree *t, const char *path)
+{
+    return t->watches < WATCHED_MAX &&
+           t->watched_bytes + strlen(path) < WATCHED_BYTES_MAX;
+}
+
+static void count_watch(struct tree *t, const char *path)
+{
+    t->watches++;
+    t->watched_bytes += strlen(path);
+}
+
+static void free_watch(struct tree *t, zkr_watch **watch, size_t path_len)
+{
+    if (*watch == NULL)
+        return;
+    zkr_watch_free(*watch);
+    *watch = NULL;
+    t->watches--;
+    t->watched_bytes -= path_len;
+}
+
+static size_t kid_path_len(const struct kid *k)
+{
+    return strlen(k->in->path) + 1 + strlen(k->name);
+}
+
+static void unwatch_place(struct place *p)
+{
+    free_watch(p->tree, &p->watch, strlen(p->path));
+}
+
+static void unwatch_kid(struct kid *k)
+{
+    free_watch(k->tree, &k->watch, kid_path_len(k));
+}
+
+static char *join(const char *dir, const char *name)
+{
+    size_t size = strlen(dir) + strlen(name) + 2;
+    char *path = malloc(size);
+
+    if (path != NULL)
+        (void)snprintf(path, size, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir,
+                       name);
+    return path;
+}
+
+/* --- children --- */
+
+static void free_kid(struct kid *k)
+{
+    free((void *)(uintptr_t)k->node.data);
+    free(k->name);
+    free(k);
+}
+
+static void end_pending(struct kid *k)
+{
+    if (!k->pending)
+        return;
+    k->pending = false;
+    k->in->pending--;
+    k->tree->unsettled--;
+}
+
+static void begin_pending(struct kid *k)
+{
+    if (k->pending || k->read)
+        return;
+    k->pending = true;
+    k->in->pending++;
+    k->tree->unsettled++;
+}
+
+/* A node that goes before anybody has taken the news of it has come and gone
+ * unseen. */
+static void drop_kid(struct kid *k)
+{
+    end_pending(k);
+    k->in->missed += k->tree->started && !k->taken;
+    unwatch_kid(k);
+    if (k->place != NULL)
+        drop_place(k->place);
+    k->place = NULL;
+    if (k->asking || k->queued)
+        k->dropped = true;
+    else
+        free_kid(k);
+}
+
+/* The server appends ten digits, which are not used twice in a directory. So
+ * the node of another name can come back. */
+static bool is_numbered(const char *name)
+{
+    size_t len = strlen(name);
+    size_t digits = 0;
+
+    while (digits < len && isdigit((unsigned char)name[len - digits - 1]))
+        digits++;
+    return digits >= 10;
+}
+
+static void take_data(struct kid *k, const struct zkr_reply *reply)
+{
+    size_t size = reply->len < ZKR_PARTICIPANT_DATA_MAX
+                      ? reply->len
+                      : ZKR_PARTICIPANT_DATA_MAX;
+    char *data = malloc(size + 1);
+
+    if (data == NULL) {
+        out_of_memory(k->tree);
+        size = 0;
+    } else {
+        if (size > 0)
+            (void)memcpy(data, reply->data, size);
+        data[size] = '\0';
+    }
+    free((void *)(uintptr_t)k->node.data);
+    k->node.data = data;
+    k->node.data_size = data == NULL ? 0 : size;
+    k->node.full_size = reply->len;
+}
+
+static void take_stat(struct kid *k, const struct zkr_stat *stat)
+{
+    k->node.token = stat->czxid;
+    k->node.session_id = stat->ephemeral_owner;
+    k->node.since_ms = stat->ctime_ms;
+}
+
+/* The list of the directory follows, unless it is not watched. If it came
+ * first, another node may have the name already. */
+static void take_deleted(struct kid *k)
+{
+    k->deleted = true;
+    unwatch_kid(k);
+    if (k->pending)
+        change_place(k->in);
+    end_pending(k);
+    if (k->in->watch == NULL || !is_numbered(k->name))
+        ask_place(k->in);
+}
+
+static void make_place(struct kid *k);
+static void follow_kid(struct kid *k);
+
+/* A read of a node, by its watch or without. */
+static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
+{
+    struct place *in = k->in;
+    struct tree *t = in->tree;
+
+    t->heard_ms = clock_now_ms();
+    if (error == ZKR_ZNONODE) {
+        take_deleted(k);
+        return;
+    }
+    if (error != ZKR_OK)
+        unwatch_kid(k); /* it would be repeated */
+    k->node.error = error;
+    if (error == ZKR_OK) {
+        take_stat(k, &reply->stat);
+        take_data(k, reply);
+    }
+    k->read = true;
+    end_pending(k);
+    in->seen_ms = clock_wall_ms();
+    change_place(in);
+    if (t->opts.below && error == ZKR_OK && !is_numbered(k->name) &&
+        reply->stat.ephemeral_owner == 0) {
+        unwatch_kid(k);
+        make_place(k); /* a directory that is named like a contender */
+    } else {
+        follow_kid(k);
+    }
+}
+
+static void wake(struct tree *t)
+{
+    if (t->opts.wake != NULL)
+        t->opts.wake(t->opts.user);
+}
+
+static void on_data(int error, const struct zkr_reply *reply,
+                    enum zkr_watch_why why, void *user)
+{
+    struct kid *k = user;
+    struct tree *t = k->tree;
+
+    (void)why;
+    (void)pthread_mutex_lock(&t->mutex);
+    take_read(k, error, reply);
+    (void)pthread_mutex_unlock(&t->mutex);
+    wake(t);
+}
+
+static void read_some(struct tree *t);
+
+static void on_get(int error, const struct zkr_reply *reply, void *user)
+{
+    struct kid *k = user;
+    struct tree *t = k->tree;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    t->reading--;
+    k->asking = false;
+    if (k->dropped)
+        free_kid(k);
+    else if (error != ZKR_ECLOSED)
+        take_read(k, error, reply);
+    read_some(t);
+    (void)pthread_mutex_unlock(&t->mutex);
+    wake(t);
+}
+
+static void read_one(struct kid *k)
+{
+    struct tree *t = k->tree;
+    char *path = join(k->in->path, k->name);
+
+    if (path != NULL &&
+        zkr_session_get_async(t->opts.session, path, -1, on_get, k) == ZKR_OK) {
+        k->asking = true;
+        t->reading++;
+    } else {
+        end_pending(k); /* a session that is over, or a name of nobody */
+    }
+    free(path);
+}
+
+static void read_some(struct tree *t)
+{
+    while (t->queue != NULL && t->reading < READERS) {
+        struct kid *k = t->queue;
+
+        t->queue = k->next;
+        if (t->queue == NULL)
+            t->queue_end = &t->queue;
+        k->queued = false;
+        if (k->dropped)
+            free_kid(k);
+        else
+            read_one(k);
+    }
+}
+
+/* The watch of a holder reads it, too. */
+static bool watch_kid(struct kid *k)
+{
+    struct tree *t = k->tree;
+    char *path = join(k->in->path, k->name);
+    bool watched = path != NULL && may_watch(t, path) &&
+                   zkr_session_watch(t->opts.session, path,
+                                     ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED,
+                                     on_data, k, &k->watch) == ZKR_OK;
+
+    if (watched)
+        count_watch(t, path);
+    free(path);
+    return watched;
+}
+
+static void queue_kid(struct kid *k)
+{
+    struct tree *t = k->tree;
+
+    k->queued = true;
+    k->next = NULL;
+    *t->queue_end = k;
+    t->queue_end = &k->next;
+    read_some(t);
+}
+
+/* Reads a contender once, and watches it while it holds. */
+static void follow_kid(struct kid *k)
+{
+    if (k->asking || k->queued || k->watch != NULL || k->deleted ||
+        k->place != NULL || k->node.error != ZKR_OK)
+        return;
+    begin_pending(k);
+    if (k->holds && watch_kid(k))
+        return;
+    k->tree->unwatched += k->holds;
+    if (!k->read)
+        queue_kid(k);
+}
+
+/* --- a list --- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct kid *const *x = a;
+    const struct kid *const *y = b;
+
+    return strcmp((*x)->name, (*y)->name);
+}
+
+struct kid *place_kid(const struct place *p, const char *name)
+{
+    struct kid key = { .name = (char *)(uintptr_t)name };
+    const struct kid *wanted = &key;
+    struct kid **found = p->count == 0 ? NULL
+                                       : bsearch(&wanted, p->kids, p->count,
+                                                 sizeof(*p->kids), by_name);
+
+    return found == NULL ? NULL : *found;
+}
+
+static struct kid *new_kid(struct place *in, const char *name)
+{
+    struct kid *k = calloc(1, sizeof(*k));
+
+    if (k == NULL || (k->name = strdup(name)) == NULL) {
+        free(k);
+        out_of_memory(in->tree);
+        return NULL;
+    }
+    k->tree = in->tree;
+    k->in = in;
+    k->node.name = k->name;
+    return k;
+}
+
+/* The node of that name is another one. */
+static bool is_replaced(const struct kid *k)
+{
+    return k->deleted || (k->place != NULL && k->place->error == ZKR_ZNONODE &&
+                          k->place->answered);
+}
+
+/* Returns how many nodes the list has that are new. */
+static size_t merge(struct place *p, const char **names, size_t count)
+{
+    struct kid **kids = calloc(count + 1, sizeof(struct kid *));
+    size_t seen = 0;
+    size_t n = 0;
+    size_t i = 0;
+
+    if (kids == NULL) {
+        out_of_memory(p->tree);
+        return 0;
+    }
+    for (size_t k = 0; k < count; k++) {
+        struct kid *kid = NULL;
+
+        while (i < p->count && strcmp(p->kids[i]->name, names[k]) < 0)
+            drop_kid(p->kids[i++]);
+        if (i < p->count && strcmp(p->kids[i]->name, names[k]) == 0)
+            kid = p->kids[i++];
+        if (kid != NULL && is_replaced(kid)) {
+            drop_kid(kid);
+            kid = NULL;
+        }
+        if (kid == NULL) {
+            kid = new_kid(p, names[k]);
+            seen++;
+        }
+        if (kid != NULL)
+            kids[n++] = kid;
+    }
+    while (i < p->count)
+        drop_kid(p->kids[i++]);
+    free(p->kids);
+    p->kids = kids;
+    p->count = n;
+    return seen;
+}
+
+/* The rule of the library says who contends, and, before all is read, who
+ * holds. */
+static struct zkr_participants *arrange_names(const struct place *p)
+{
+    struct zkr_participant *nodes = calloc(p->count + 1, sizeof(*nodes));
+    struct zkr_participants *list = NULL;
+    size_t n = 0;
+
+    if (nodes == NULL)
+        return NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        if (!is_part(p->kids[i]->name))
+            nodes[n++].name = p->kids[i]->name;
+    }
+    if (zkr_participants_arrange(nodes, n, &list) != ZKR_OK)
+        list = NULL;
+    free(nodes);
+    return list;
+}
+
+static bool is_directory_here(const struct place *p, const struct kid *k)
+{
+    if (!p->tree->opts.below)
+        return p->as == NULL && is_part(k->name);
+    return strcmp(p->path, "/") != 0 || strcmp(k->name, "zookeeper") != 0;
+}
+
+/* Reads a contender that is new, or enters a directory. */
+static void settle_kid(struct kid *k, bool reads)
+{
+    if (k->place != NULL)
+        return;
+    if (k->contends && (reads || k->holds))
+        follow_kid(k);
+    else if (!k->contends && !k->read && is_directory_here(k->in, k))
+        make_place(k);
+}
+
+static void settle_kids(struct place *p)
+{
+    static const char *const parts[] = { "leases", "locks" };
+    struct zkr_participants *list = arrange_names(p);
+    size_t most = p->tree->opts.reads == 0 ? READ_MAX : p->tree->opts.reads;
+
+    if (list == NULL) {
+        out_of_memory(p->tree);
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct kid *k = place_kid(p, list->items[i].name);
+
+        if (k == NULL)
+            continue;
+        k->contends = list->items[i].kind != ZKR_PARTICIPANT_FOREIGN;
+        k->holds = list->items[i].holds;
+        settle_kid(k, i < most);
+    }
+    zkr_participants_free(list);
+    for (size_t i = 0; i < 2; i++) {
+        struct kid *k = place_kid(p, parts[i]);
+
+        if (k != NULL)
+            settle_kid(k, false);
+    }
+}
+
+static void take_list(struct place *p, const struct zkr_reply *reply)
+{
+    const char **names = malloc((reply->count + 1) * sizeof(*names));
+    bool was = p->listed && p->stat.czxid == reply->stat.czxid;
+    size_t seen;
+
+    if (names == NULL) {
+        out_of_memory(p->tree);
+        return;
+    }
+    (void)memcpy(names, reply->names, reply->count * sizeof(*names));
+    if (reply->count > 0)
+        qsort(names, reply->count, sizeof(*names), by_text);
+    if (p->listed && !was) { /* another directory of that name */
+        p->lost = true;
+        p->fresh = true;
+        (void)merge(p, NULL, 0);
+    }
+    seen = merge(p, names, reply->count);
+    free(names);
+    if (was || p->fresh)
+        p->missed += tally_missed(was ? tally_creates(&p->stat) : 0,
+                                  &reply->stat, (uint32_t)seen);
+    p->stat = reply->stat;
+    p->listed = true;
+    settle_kids(p);
+}
+
+/* --- directories --- */
+
+/* A child that ends with a session has no children: it is no directory. */
+static bool is_ephemeral(int64_t owner)
+{
+    /* containers and nodes with a time to live have marks for owners */
+    return owner != 0 && owner != INT64_MIN &&
+           ((uint64_t)owner >> 56 & 0xff) != 0xff;
+}
+
+static void make_leaf(struct place *p, const struct zkr_stat *stat)
+{
+    struct kid *k = p->as;
+
+    take_stat(k, stat);
+    k->read = true;
+    k->place = NULL;
+    change_place(k->in);
+    drop_place(p);
+}
+
+/* A claim of a semaphore leaves the queue after it has made its lease. So the
+ * leases are listed after the queue: then no claim is missed. */
+static void list_leases_too(struct place *p)
+{
+    struct kid *leases;
+
+    if (place_part(p) == NULL || strcmp(p->as->name, "locks") != 0)
+        return;
+    leases = place_kid(p->as->in, "leases");
+    if (leases != NULL && leases->place != NULL && leases->place->listed)
+        ask_place(leases->place);
+}
+
+static int64_t pause_of(const struct place *p)
+{
+    return p->tree->opts.pause_ms + (int64_t)(p->count / NAMES_PER_MS);
+}
+
+static void take_children(struct place *p, const struct zkr_reply *reply)
+{
+    bool first = !p->listed;
+
+    if (p->as != NULL && is_ephemeral(reply->stat.ephemeral_owner)) {
+        make_leaf(p, &reply->stat);
+        return;
+    }
+    if (p->listed && p->stat.czxid == reply->stat.czxid &&
+        tally_is_older(&reply->stat, &p->stat))
+        return;
+    take_list(p, reply);
+    p->breaks = p->tree->breaks;
+    if (p->watch == NULL)
+        watch_place(p);
+    else if (zkr_watch_set_pause(p->watch, pause_of(p)) != ZKR_OK)
+        p->tree->error = ZKR_EFORKED; /* it fails for nothing else */
+    if (!first)
+        list_leases_too(p);
+}
+
+static void take_deletion(struct place *p, bool nothing_before)
+{
+    if (p->listed ? !nothing_before || p->breaks != p->tree->breaks : p->fresh)
+        p->lost = true;
+    (void)merge(p, NULL, 0);
+    p->listed = false;
+    p->fresh = true;
+    unwatch_place(p);
+    if (p->as == NULL)
+        watch_place(p);
+    else
+        ask_place(p->as->in); /* there may be another of that name */
+}
+
+static void take_answer(struct place *p, int error,
+                        const struct zkr_reply *reply, bool nothing_before)
+{
+    struct tree *t = p->tree;
+    bool was_missing = p->answered && p->error == ZKR_ZNONODE;
+
+    t->heard_ms = clock_now_ms();
+    if (!p->answered)
+        t->unsettled--;
+    p->answered = true;
+    p->error = error;
+    p->seen_ms = clock_wall_ms();
+    change_place(p);
+    if (error == ZKR_OK) {
+        take_children(p, reply);
+    } else if (error == ZKR_ZNONODE) {
+        if (!was_missing)
+            take_deletion(p, nothing_before);
+    } else { /* the watch would repeat it too often */
+        unwatch_place(p);
+        p->polled = true;
+        p->poll_ms = clock_now_ms() + POLL_MS;
+        t->unwatched++;
+    }
+}
+
+static void on_children(int error, const struct zkr_reply *reply,
+                        enum zkr_watch_why why, void *user)
+{
+    struct place *p = user;
+    struct tree *t = p->tree;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    take_answer(p, error, reply, why == ZKR_WATCH_ENDED);
+    (void)pthread_mutex_unlock(&t->mutex);
+    wake(t);
+}
+
+/* A path given that was missing, and exists now. */
+static void on_exists(int error, const struct zkr_reply *reply,
+                      enum zkr_watch_why why, void *user)
+{
+    struct place *p = user;
+    struct tree *t = p->tree;
+
+    (void)reply;
+    (void)why;
+    (void)pthread_mutex_lock(&t->mutex);
+    t->heard_ms = clock_now_ms();
+    if (error == ZKR_OK) {
+        unwatch_place(p);
+        p->error = ZKR_OK;
+        watch_place(p);
+    }
+    (void)pthread_mutex_unlock(&t->mutex);
+    wake(t);
+}
+
+static void on_list(int error, const struct zkr_reply *reply, void *user)
+{
+    struct place *p = user;
+    struct tree *t = p->tree;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    p->asking = false;
+    if (p->dropped) {
+        if (!p->changed)
+            tree_free_place(p);
+    } else if (error == ZKR_OK || p->polled) {
+        take_answer(p, error, reply, false);
+    } else if (error != ZKR_ECLOSED) {
+        change_place(p); /* its watch tells why */
+    }
+    (void)pthread_mutex_unlock(&t->mutex);
+    wake(t);
+}
+
+static void ask_place(struct place *p)
+{
+    if (p->asking || p->dropped)
+        return;
+    p->asking = zkr_session_children_async(p->tree->opts.session, p->path, -1,
+                                           on_list, p) == ZKR_OK;
+}
+
+static void poll_place(struct place *p)
+{
+    if (!p->polled)
+        p->tree->unwatched++;
+    p->polled = true;
+    p->poll_ms = clock_now_ms() + POLL_MS;
+}
+
+static void watch_place(struct place *p)
+{
+    struct tree *t = p->tree;
+    bool missing = p->answered && p->error == ZKR_ZNONODE;
+
+    if (!may_watch(t, p->path) && p->as != NULL) {
+        t->cut = true;
+        poll_place(p);
+        if (!p->answered)
+            ask_place(p);
+        return;
+    }
+    if (zkr_session_watch(
+            t->opts.session, p->path,
+            missing ? ZKR_WATCH_EXISTS
+                    : ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED,
+            missing ? on_exists : on_children, p, &p->watch) != ZKR_OK)
+        return; /* the session is over */
+    count_watch(t, p->path);
+    p->polled = false;
+}
+
+static struct place *new_place(struct tree *t, char *path, struct kid *as)
+{
+    struct place *p = path == NULL ? NULL : calloc(1, sizeof(*p));
+
+    if (p == NULL) {
+        free(path);
+        out_of_memory(t);
+        return NULL;
+    }
+    p->tree = t;
+    p->path = path;
+    p->as = as;
+    p->depth = as == NULL ? 1 : as->in->depth + 1;
+    p->fresh = t->started;
+    p->taken_ms = p->seen_ms = clock_wall_ms();
+    t->places++;
+    t->unsettled++;
+    return p;
+}
+
+static void make_place(struct kid *k)
+{
+    struct tree *t = k->tree;
+
+    if (k->in->depth >= DEPTH_MAX || t->places >= PLACES_MAX) {
+        t->cut = true;
+        return;
+    }
+    k->place = new_place(t, join(k->in->path, k->name), k);
+    if (k->place == NULL)
+        return;
+    watch_place(k->place);
+    if (k->place->watch == NULL && !k->place->polled) {
+        drop_place(k->place); /* a path that the library refuses */
+        k->place = NULL;
+        k->read = true;
+    }
+}
+
+/* The directory above does not have it any more. It is freed after its last
+ * news. */
+static void drop_place(struct place *p)
+{
+    struct tree *t = p->tree;
+
+    unwatch_place(p);
+    if (!p->answered)
+        t->unsettled--;
+    else if (p->listed)
+        p->lost = true; /* its own deletion was not seen */
+    (void)merge(p, NULL, 0);
+    p->answered = true;
+    p->as = NULL;
+    p->dropped = true;
+    p->listed = false;
+    p->seen_ms = clock_wall_ms();
+    t->places--;
+    put_news(p);
+}
+
+void tree_free_place(struct place *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        struct kid *k = p->kids[i];
+
+        if (k->place != NULL)
+            tree_free_place(k->place);
+        zkr_watch_free(k->watch);
+        free_kid(k);
+    }
+    zkr_watch_free(p->watch);
+    free(p->kids);
+    free(p->path);
+    free(p);
+}
+
+void tree_take_kids(struct place *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        p->kids[i]->taken = !p->kids[i]->deleted || p->kids[i]->read;
+}
+
+void tree_take_news(struct tree *t, struct place *p)
+{
+    (void)t;
+    p->changed = false;
+    p->missed = 0;
+    p->lost = false;
+    p->taken_ms = p->seen_ms;
+    if (p->dropped && !p->asking)
+        tree_free_place(p);
+}
+
+void tree_change_parts(struct place *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (is_part(p->kids[i]->name) && p->kids[i]->place != NULL)
+            put_news(p->kids[i]->place);
+    }
+}
+
+void tree_free_queue(struct tree *t)
+{
+    while (t->queue != NULL) {
+        struct kid *k = t->queue;
+
+        t->queue = k->next;
+        if (k->dropped)
+            free_kid(k);
+    }
+}
+
+bool tree_add_root(struct tree *t, size_t i)
+{
+    struct place *p = new_place(t, strdup(t->opts.paths[i]), NULL);
+
+    t->roots[i] = p;
+    if (p != NULL)
+        watch_place(p);
+    return p != NULL;
+}
+
+/* --- what is not watched --- */
+
+static void poll(struct place *p, int64_t now_ms, int *left)
+{
+    bool is_due = p->poll_ms <= now_ms && *left > 0;
+
+    if (is_due)
+        p->poll_ms = now_ms + POLL_MS;
+    if (is_due && p->polled) {
+        ask_place(p);
+        (*left)--;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        struct kid *k = p->kids[i];
+
+        if (k->place != NULL) {
+            poll(k->place, now_ms, left);
+        } else if (is_due && k->holds && k->read && k->watch == NULL &&
+                   !k->asking && !k->queued && *left > 0) {
+            queue_kid(k);
+            (*left)--;
+        }
+    }
+}
+
+void tree_tick(struct tree *t)
+{
+    int left = POLLS_PER_TICK;
+    int64_t now_ms = clock_now_ms();
+
+    (void)pthread_mutex_lock(&t->mutex);
+    for (size_t i = 0; t->unwatched > 0 && i < t->opts.path_count; i++)
+        poll(t->roots[i], now_ms, &left);
+    (void)pthread_mutex_unlock(&t->mutex);
+}

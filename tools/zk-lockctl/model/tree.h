@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directories and the children that a mirror knows, and what it asks the
+ * servers to keep them up to date.
+ *
+ * All functions need the mutex of the tree, unless they say otherwise. Watches
+ * are only freed on the thread that runs their callbacks: freeing one waits for
+ * its callback, which waits for the mutex. */
+#ifndef MODEL_TREE_H
+#define MODEL_TREE_H
+
+#include <pthread.h>
+
+#include "model/mirror.h"
+
+struct place;
+
+/* A child of a directory. */
+struct kid {
+    struct tree *tree;
+    struct place *in; /* until it is dropped */
+    char *name;
+    struct zkr_participant node; /* as far as it was read; its data is ours */
+    struct place *place;         /* it is a directory; or NULL */
+    zkr_watch *watch;            /* on its data; or NULL */
+    bool contends;               /* by its name */
+    bool holds;                  /* by the names beside it */
+    bool read;                   /* or refused: node.error */
+    bool pending;                /* it is still to be read for the first time */
+    bool asking;                 /* a read of it is under way, */
+    bool queued;                 /* ... or waits for its turn */
+    bool deleted;                /* the server has told so */
+    bool taken;                  /* as part of news */
+    bool dropped;                /* freed when the read has ended */
+    struct kid *next;            /* that is queued */
+};
+
+/* A directory. */
+struct place {
+    struct tree *tree;
+    struct kid *as; /* a child of the directory above; NULL: a path given, or
+                       not in the tree any more */
+    char *path;
+    zkr_watch *watch;
+    struct zkr_stat stat; /* of the last list */
+    struct kid **kids;    /* by name */
+    size_t count;
+    size_t depth;     /* 1: a path given */
+    int error;        /* of the last answer */
+    bool answered;    /* at least once */
+    bool listed;      /* `stat` and `kids` are of a list */
+    bool fresh;       /* it was made later than the mirror */
+    bool asking;      /* a list beside the watch is under way */
+    bool polled;      /* it is not watched */
+    bool semaphore;   /* so it was taken last */
+    bool dropped;     /* not in the tree any more */
+    bool changed;     /* it is among the news */
+    size_t pending;   /* kids */
+    uint64_t breaks;  /* of the connection, before the last list */
+    int64_t poll_ms;  /* when to look at it again, if it is not watched */
+    int64_t seen_ms;  /* the last answer, since 1970, */
+    int64_t taken_ms; /* ... and that of the last news */
+    uint64_t missed;
+    bool lost;
+    struct place *next; /* of the news */
+};
+
+struct tree {
+    struct mirror_opts opts;
+    pthread_mutex_t mutex;
+    struct place **roots; /* as many as paths */
+    size_t places;
+    size_t watches;
+    size_t watched_bytes; /* of paths */
+    size_t unsettled;     /* places without an answer, kids to be read */
+    size_t reading;
+    size_t unwatched; /* places and holders, at most */
+    struct kid *queue, **queue_end;
+    struct place *news, **news_end;
+    bool cut;
+    int error; /* ZKR_ENOMEM */
+    int64_t heard_ms;
+    uint64_t breaks;
+    bool started; /* the first look has been taken */
+};
+
+/* Begins to watch the path. False: out of memory. */
+bool tree_add_root(struct tree *tree, size_t i);
+void tree_free_place(struct place *place);
+
+/* Its children are taken; those that were deleted unread are missed later. */
+void tree_take_kids(struct place *place);
+/* Its news are taken; it is freed after its last. */
+void tree_take_news(struct tree *tree, struct place *place);
+
+/* Both parts of it are a lock of their own now, or not any more. */
+void tree_change_parts(struct place *place);
+
+/* The reads that were dropped, at the end. */
+void tree_free_queue(struct tree *tree);
+
+/* The part of a semaphore that it may be: "leases", "locks"; NULL: none. */
+const char *place_part(const struct place *place);
+struct kid *place_kid(const struct place *place, const char *name);
+
+/* Ask the servers for what has no watch, if it is time. Takes the mutex. */
+void tree_tick(struct tree *tree);
+
+#endif
