@@ -97,7 +97,7 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     t->news_end = &t->news;
     t->heard_ms = clock_now_ms();
     (void)pthread_mutex_init(&t->mutex, NULL);
-    t->roots = calloc(opts->path_count + 1, sizeof(struct place *));
+    t->roots = calloc(opts->path_count + 1, sizeof(struct dir *));
     *ret_mirror = m;
     rc = zkr_session_listen(opts->session, on_state, m, &m->listener);
     if (rc != ZKR_OK)
@@ -108,11 +108,11 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
 static void free_news(struct tree *t)
 {
     while (t->news != NULL) {
-        struct place *p = t->news;
+        struct dir *p = t->news;
 
         t->news = p->next;
         if (p->dropped)
-            tree_free_place(p);
+            tree_free_dir(p);
     }
 }
 
@@ -126,7 +126,7 @@ void mirror_end(struct mirror *m)
     for (size_t i = 0; m->tree.roots != NULL && i < m->tree.opts.path_count;
          i++) {
         if (m->tree.roots[i] != NULL)
-            tree_free_place(m->tree.roots[i]);
+            tree_free_dir(m->tree.roots[i]);
     }
     free(m->tree.roots);
     (void)pthread_mutex_destroy(&m->tree.mutex);
@@ -197,11 +197,11 @@ void mirror_tick(struct mirror *m)
 /* --- a lock --- */
 
 /* The directory with the leases, or with the queue, of a semaphore. */
-static const struct place *part_of(const struct place *p, const char *name)
+static const struct dir *part_of(const struct dir *p, const char *name)
 {
-    const struct kid *k = strcmp(p->path, "/") == 0 ? NULL : place_kid(p, name);
+    const struct kid *k = strcmp(p->path, "/") == 0 ? NULL : dir_kid(p, name);
 
-    return k == NULL ? NULL : k->place;
+    return k == NULL ? NULL : k->dir;
 }
 
 /* The nodes of a lock, for the library. */
@@ -215,7 +215,7 @@ struct nodes {
 
 static bool is_node(const struct kid *k)
 {
-    return k->place == NULL && (k->read || !k->deleted) &&
+    return k->dir == NULL && (k->read || !k->deleted) &&
            (k->contends || k->read);
 }
 
@@ -235,8 +235,7 @@ static bool reserve(struct nodes *nodes, size_t more)
     return names != NULL;
 }
 
-static bool add_part(struct nodes *nodes, const struct place *p,
-                     const char *name)
+static bool add_part(struct nodes *nodes, const struct dir *p, const char *name)
 {
     if (p == NULL || !p->listed || p->dropped)
         return true;
@@ -260,7 +259,7 @@ static bool add_part(struct nodes *nodes, const struct place *p,
     return true;
 }
 
-static bool collect(struct nodes *nodes, const struct place *p)
+static bool collect(struct nodes *nodes, const struct dir *p)
 {
     if (!reserve(nodes, p->count))
         return false;
@@ -282,9 +281,9 @@ static void free_nodes(struct nodes *nodes)
 
 /* A directory whose leases may not be read may be a semaphore: then the queue
  * alone would look like a mutex. */
-static int error_of(const struct place *p)
+static int error_of(const struct dir *p)
 {
-    const struct place *leases = part_of(p, "leases");
+    const struct dir *leases = part_of(p, "leases");
 
     if (p->error != ZKR_OK && p->error != ZKR_ZNONODE)
         return p->error;
@@ -292,24 +291,24 @@ static int error_of(const struct place *p)
                                                           : ZKR_OK;
 }
 
-static int64_t later(const struct place *a, int64_t b)
+static int64_t later(const struct dir *a, int64_t b)
 {
     return a != NULL && a->seen_ms > b ? a->seen_ms : b;
 }
 
-static int64_t seen_ms(const struct place *p)
+static int64_t seen_ms(const struct dir *p)
 {
     return later(part_of(p, "leases"), later(part_of(p, "locks"), p->seen_ms));
 }
 
-static int64_t pzxid_of(const struct place *p)
+static int64_t pzxid_of(const struct dir *p)
 {
     if (p == NULL || !p->listed || p->stat.pzxid == p->stat.czxid)
         return 0;
     return p->stat.pzxid;
 }
 
-static int64_t pzxid_of_all(const struct place *p)
+static int64_t pzxid_of_all(const struct dir *p)
 {
     int64_t pzxid = pzxid_of(p);
     int64_t leases = pzxid_of(part_of(p, "leases"));
@@ -322,13 +321,13 @@ static int64_t pzxid_of_all(const struct place *p)
     return queue > pzxid ? queue : pzxid;
 }
 
-static bool is_in_semaphore(const struct place *p)
+static bool is_in_semaphore(const struct dir *p)
 {
-    return place_part(p) != NULL && p->as->in->semaphore;
+    return dir_part(p) != NULL && p->as->in->semaphore;
 }
 
 /* ZKR_OK or ZKR_ENOMEM. */
-static int make_lock(struct place *p, int64_t at_ms, struct lock *ret_lock)
+static int make_lock(struct dir *p, int64_t at_ms, struct lock *ret_lock)
 {
     struct nodes nodes = { .items = NULL };
     struct zkr_participants *list = NULL;
@@ -352,32 +351,32 @@ static int make_lock(struct place *p, int64_t at_ms, struct lock *ret_lock)
 
 /* --- news --- */
 
-static bool is_idle(const struct place *p)
+static bool is_idle(const struct dir *p)
 {
     return p == NULL ||
            (p->pending == 0 && !p->asking && (p->answered || p->dropped));
 }
 
 /* Nothing of it is under way. */
-static bool is_ready(const struct place *p)
+static bool is_ready(const struct dir *p)
 {
     if (p->dropped)
         return true;
-    if (place_part(p) != NULL && p->as->in->changed)
+    if (dir_part(p) != NULL && p->as->in->changed)
         return false;
     return is_idle(p) && is_idle(part_of(p, "leases")) &&
            is_idle(part_of(p, "locks"));
 }
 
 /* Takes the first that is ready off the list. */
-static struct place *next_news(struct tree *t)
+static struct dir *next_news(struct tree *t)
 {
-    struct place **at = &t->news;
+    struct dir **at = &t->news;
 
     while (*at != NULL && !is_ready(*at))
         at = &(*at)->next;
     if (*at != NULL) {
-        struct place *p = *at;
+        struct dir *p = *at;
 
         *at = p->next;
         if (t->news_end == &p->next)
@@ -387,7 +386,7 @@ static struct place *next_news(struct tree *t)
     return NULL;
 }
 
-static int64_t before_ms(const struct place *p, int64_t at_ms)
+static int64_t before_ms(const struct dir *p, int64_t at_ms)
 {
     bool is_broken = p->breaks != p->tree->breaks || p->watch == NULL;
 
@@ -396,7 +395,7 @@ static int64_t before_ms(const struct place *p, int64_t at_ms)
 }
 
 /* What was missed in a part of a semaphore was missed of the semaphore. */
-static void take_missed(struct place *p, struct news *news)
+static void take_missed(struct dir *p, struct news *news)
 {
     news->missed += p->missed;
     news->lost = news->lost || p->lost;
@@ -405,15 +404,15 @@ static void take_missed(struct place *p, struct news *news)
     tree_take_kids(p);
 }
 
-static void take_missed_of(struct place *p, const char *part, struct news *news)
+static void take_missed_of(struct dir *p, const char *part, struct news *news)
 {
-    struct kid *k = place_kid(p, part);
+    struct kid *k = dir_kid(p, part);
 
-    if (p->semaphore && k != NULL && k->place != NULL)
-        take_missed(k->place, news);
+    if (p->semaphore && k != NULL && k->dir != NULL)
+        take_missed(k->dir, news);
 }
 
-static int take(struct place *p, struct news *ret_news)
+static int take(struct dir *p, struct news *ret_news)
 {
     int64_t at_ms = seen_ms(p);
     bool was = p->semaphore;
@@ -432,7 +431,7 @@ static int take(struct place *p, struct news *ret_news)
 
 bool mirror_take(struct mirror *m, struct news *ret_news, int *ret_error)
 {
-    struct place *p;
+    struct dir *p;
 
     (void)pthread_mutex_lock(&m->tree.mutex);
     *ret_error = m->tree.error;
@@ -449,7 +448,7 @@ bool mirror_take(struct mirror *m, struct news *ret_news, int *ret_error)
 struct census {
     struct scan *scan;
     size_t room;
-    const struct place *denied; /* the first */
+    const struct dir *denied; /* the first */
     int rc;
 };
 
@@ -468,7 +467,7 @@ static bool reserve_lock(struct census *c)
     return true;
 }
 
-static void count_lock(struct census *c, struct place *p)
+static void count_lock(struct census *c, struct dir *p)
 {
     struct lock lock;
 
@@ -481,12 +480,12 @@ static void count_lock(struct census *c, struct place *p)
         lock_done(&lock);
 }
 
-static bool is_denied(const struct place *p)
+static bool is_denied(const struct dir *p)
 {
     return p->answered && p->error != ZKR_OK && p->error != ZKR_ZNONODE;
 }
 
-static void count_place(struct census *c, struct place *p, bool locks)
+static void count_dir(struct census *c, struct dir *p, bool locks)
 {
     if (is_denied(p)) {
         if (c->denied == NULL)
@@ -496,8 +495,8 @@ static void count_place(struct census *c, struct place *p, bool locks)
     if (locks && p->listed)
         count_lock(c, p);
     for (size_t i = 0; c->rc == ZKR_OK && i < p->count; i++) {
-        if (p->kids[i]->place != NULL)
-            count_place(c, p->kids[i]->place, locks);
+        if (p->kids[i]->dir != NULL)
+            count_dir(c, p->kids[i]->dir, locks);
     }
 }
 
@@ -525,7 +524,7 @@ static void note(const struct mirror *m, const struct census *c,
 static void count_all_locked(struct mirror *m, struct census *c, bool locks)
 {
     for (size_t i = 0; c->rc == ZKR_OK && i < m->tree.opts.path_count; i++)
-        count_place(c, m->tree.roots[i], locks);
+        count_dir(c, m->tree.roots[i], locks);
 }
 
 void mirror_note(struct mirror *m, struct notes *notes)
@@ -551,7 +550,7 @@ static int by_path(const void *a, const void *b)
 static void take_all_news(struct tree *t)
 {
     while (t->news != NULL) {
-        struct place *p = t->news;
+        struct dir *p = t->news;
 
         t->news = p->next;
         tree_take_news(t, p);

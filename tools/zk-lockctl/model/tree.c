@@ -16,7 +16,7 @@ enum {
      * library. */
     WATCHED_MAX = 4500,
     WATCHED_BYTES_MAX = 400000,
-    PLACES_MAX = 100000,
+    DIRS_MAX = 100000,
     DEPTH_MAX = 32,
     READERS = 128,    /* nodes that are read at once */
     READ_MAX = 10000, /* of one directory */
@@ -25,9 +25,9 @@ enum {
     NAMES_PER_MS = 10, /* a list of 3,000 names makes a pause of 300 ms */
 };
 
-static void watch_place(struct place *p);
-static void ask_place(struct place *p);
-static void drop_place(struct place *p);
+static void watch_dir(struct dir *p);
+static void ask_dir(struct dir *p);
+static void drop_dir(struct dir *p);
 
 /* --- news --- */
 
@@ -37,14 +37,14 @@ static bool is_part(const char *name)
 }
 
 /* The root is no lock. */
-const char *place_part(const struct place *p)
+const char *dir_part(const struct dir *p)
 {
     if (p->as == NULL || strcmp(p->as->in->path, "/") == 0)
         return NULL;
     return is_part(p->as->name) ? p->as->name : NULL;
 }
 
-static void put_news(struct place *p)
+static void put_news(struct dir *p)
 {
     struct tree *t = p->tree;
 
@@ -58,9 +58,9 @@ static void put_news(struct place *p)
 
 /* The lock that it is part of is first: whether it is a lock of its own is
  * known then. */
-static void change_place(struct place *p)
+static void change_dir(struct dir *p)
 {
-    if (place_part(p) != NULL && !p->dropped)
+    if (dir_part(p) != NULL && !p->dropped)
         put_news(p->as->in);
     put_news(p);
 }
@@ -99,7 +99,7 @@ static size_t kid_path_len(const struct kid *k)
     return strlen(k->in->path) + 1 + strlen(k->name);
 }
 
-static void unwatch_place(struct place *p)
+static void unwatch_dir(struct dir *p)
 {
     free_watch(p->tree, &p->watch, strlen(p->path));
 }
@@ -154,9 +154,9 @@ static void drop_kid(struct kid *k)
     end_pending(k);
     k->in->missed += k->tree->started && !k->taken;
     unwatch_kid(k);
-    if (k->place != NULL)
-        drop_place(k->place);
-    k->place = NULL;
+    if (k->dir != NULL)
+        drop_dir(k->dir);
+    k->dir = NULL;
     if (k->asking || k->queued)
         k->dropped = true;
     else
@@ -210,19 +210,19 @@ static void take_deleted(struct kid *k)
     k->deleted = true;
     unwatch_kid(k);
     if (k->pending)
-        change_place(k->in);
+        change_dir(k->in);
     end_pending(k);
     if (k->in->watch == NULL || !is_numbered(k->name))
-        ask_place(k->in);
+        ask_dir(k->in);
 }
 
-static void make_place(struct kid *k);
+static void make_dir(struct kid *k);
 static void follow_kid(struct kid *k);
 
 /* A read of a node, by its watch or without. */
 static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
 {
-    struct place *in = k->in;
+    struct dir *in = k->in;
     struct tree *t = in->tree;
 
     t->heard_ms = clock_now_ms();
@@ -240,11 +240,11 @@ static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
     k->read = true;
     end_pending(k);
     in->seen_ms = clock_wall_ms();
-    change_place(in);
+    change_dir(in);
     if (t->opts.below && error == ZKR_OK && !is_numbered(k->name) &&
         reply->stat.ephemeral_owner == 0) {
         unwatch_kid(k);
-        make_place(k); /* a directory that is named like a contender */
+        make_dir(k); /* a directory that is named like a contender */
     } else {
         follow_kid(k);
     }
@@ -350,7 +350,7 @@ static void queue_kid(struct kid *k)
 static void follow_kid(struct kid *k)
 {
     if (k->asking || k->queued || k->watch != NULL || k->deleted ||
-        k->place != NULL || k->node.error != ZKR_OK)
+        k->dir != NULL || k->node.error != ZKR_OK)
         return;
     begin_pending(k);
     if (k->holds && watch_kid(k))
@@ -375,7 +375,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-struct kid *place_kid(const struct place *p, const char *name)
+struct kid *dir_kid(const struct dir *p, const char *name)
 {
     struct kid key = { .name = (char *)(uintptr_t)name };
     const struct kid *wanted = &key;
@@ -386,7 +386,7 @@ struct kid *place_kid(const struct place *p, const char *name)
     return found == NULL ? NULL : *found;
 }
 
-static struct kid *new_kid(struct place *in, const char *name)
+static struct kid *new_kid(struct dir *in, const char *name)
 {
     struct kid *k = calloc(1, sizeof(*k));
 
@@ -404,12 +404,12 @@ static struct kid *new_kid(struct place *in, const char *name)
 /* The node of that name is another one. */
 static bool is_replaced(const struct kid *k)
 {
-    return k->deleted || (k->place != NULL && k->place->error == ZKR_ZNONODE &&
-                          k->place->answered);
+    return k->deleted ||
+           (k->dir != NULL && k->dir->error == ZKR_ZNONODE && k->dir->answered);
 }
 
 /* Returns how many nodes the list has that are new. */
-static size_t merge(struct place *p, const char **names, size_t count)
+static size_t merge(struct dir *p, const char **names, size_t count)
 {
     struct kid **kids = calloc(count + 1, sizeof(struct kid *));
     size_t seen = 0;
@@ -448,7 +448,7 @@ static size_t merge(struct place *p, const char **names, size_t count)
 
 /* The rule of the library says who contends, and, before all is read, who
  * holds. */
-static struct zkr_participants *arrange_names(const struct place *p)
+static struct zkr_participants *arrange_names(const struct dir *p)
 {
     struct zkr_participant *nodes = calloc(p->count + 1, sizeof(*nodes));
     struct zkr_participants *list = NULL;
@@ -466,7 +466,7 @@ static struct zkr_participants *arrange_names(const struct place *p)
     return list;
 }
 
-static bool is_directory_here(const struct place *p, const struct kid *k)
+static bool is_directory_here(const struct dir *p, const struct kid *k)
 {
     if (!p->tree->opts.below)
         return p->as == NULL && is_part(k->name);
@@ -476,15 +476,15 @@ static bool is_directory_here(const struct place *p, const struct kid *k)
 /* Reads a contender that is new, or enters a directory. */
 static void settle_kid(struct kid *k, bool reads)
 {
-    if (k->place != NULL)
+    if (k->dir != NULL)
         return;
     if (k->contends && (reads || k->holds))
         follow_kid(k);
     else if (!k->contends && !k->read && is_directory_here(k->in, k))
-        make_place(k);
+        make_dir(k);
 }
 
-static void settle_kids(struct place *p)
+static void settle_kids(struct dir *p)
 {
     static const char *const parts[] = { "leases", "locks" };
     struct zkr_participants *list = arrange_names(p);
@@ -495,7 +495,7 @@ static void settle_kids(struct place *p)
         return;
     }
     for (size_t i = 0; i < list->count; i++) {
-        struct kid *k = place_kid(p, list->items[i].name);
+        struct kid *k = dir_kid(p, list->items[i].name);
 
         if (k == NULL)
             continue;
@@ -505,14 +505,14 @@ static void settle_kids(struct place *p)
     }
     zkr_participants_free(list);
     for (size_t i = 0; i < 2; i++) {
-        struct kid *k = place_kid(p, parts[i]);
+        struct kid *k = dir_kid(p, parts[i]);
 
         if (k != NULL)
             settle_kid(k, false);
     }
 }
 
-static void take_list(struct place *p, const struct zkr_reply *reply)
+static void take_list(struct dir *p, const struct zkr_reply *reply)
 {
     const char **names = malloc((reply->count + 1) * sizeof(*names));
     bool was = p->listed && p->stat.czxid == reply->stat.czxid;
@@ -550,36 +550,36 @@ static bool is_ephemeral(int64_t owner)
            ((uint64_t)owner >> 56 & 0xff) != 0xff;
 }
 
-static void make_leaf(struct place *p, const struct zkr_stat *stat)
+static void make_leaf(struct dir *p, const struct zkr_stat *stat)
 {
     struct kid *k = p->as;
 
     take_stat(k, stat);
     k->read = true;
-    k->place = NULL;
-    change_place(k->in);
-    drop_place(p);
+    k->dir = NULL;
+    change_dir(k->in);
+    drop_dir(p);
 }
 
 /* A claim of a semaphore leaves the queue after it has made its lease. So the
  * leases are listed after the queue: then no claim is missed. */
-static void list_leases_too(struct place *p)
+static void list_leases_too(struct dir *p)
 {
     struct kid *leases;
 
-    if (place_part(p) == NULL || strcmp(p->as->name, "locks") != 0)
+    if (dir_part(p) == NULL || strcmp(p->as->name, "locks") != 0)
         return;
-    leases = place_kid(p->as->in, "leases");
-    if (leases != NULL && leases->place != NULL && leases->place->listed)
-        ask_place(leases->place);
+    leases = dir_kid(p->as->in, "leases");
+    if (leases != NULL && leases->dir != NULL && leases->dir->listed)
+        ask_dir(leases->dir);
 }
 
-static int64_t pause_of(const struct place *p)
+static int64_t pause_of(const struct dir *p)
 {
     return p->tree->opts.pause_ms + (int64_t)(p->count / NAMES_PER_MS);
 }
 
-static void take_children(struct place *p, const struct zkr_reply *reply)
+static void take_children(struct dir *p, const struct zkr_reply *reply)
 {
     bool first = !p->listed;
 
@@ -593,29 +593,29 @@ static void take_children(struct place *p, const struct zkr_reply *reply)
     take_list(p, reply);
     p->breaks = p->tree->breaks;
     if (p->watch == NULL)
-        watch_place(p);
+        watch_dir(p);
     else if (zkr_watch_set_pause(p->watch, pause_of(p)) != ZKR_OK)
         p->tree->error = ZKR_EFORKED; /* it fails for nothing else */
     if (!first)
         list_leases_too(p);
 }
 
-static void take_deletion(struct place *p, bool nothing_before)
+static void take_deletion(struct dir *p, bool nothing_before)
 {
     if (p->listed ? !nothing_before || p->breaks != p->tree->breaks : p->fresh)
         p->lost = true;
     (void)merge(p, NULL, 0);
     p->listed = false;
     p->fresh = true;
-    unwatch_place(p);
+    unwatch_dir(p);
     if (p->as == NULL)
-        watch_place(p);
+        watch_dir(p);
     else
-        ask_place(p->as->in); /* there may be another of that name */
+        ask_dir(p->as->in); /* there may be another of that name */
 }
 
-static void take_answer(struct place *p, int error,
-                        const struct zkr_reply *reply, bool nothing_before)
+static void take_answer(struct dir *p, int error, const struct zkr_reply *reply,
+                        bool nothing_before)
 {
     struct tree *t = p->tree;
     bool was_missing = p->answered && p->error == ZKR_ZNONODE;
@@ -626,14 +626,14 @@ static void take_answer(struct place *p, int error,
     p->answered = true;
     p->error = error;
     p->seen_ms = clock_wall_ms();
-    change_place(p);
+    change_dir(p);
     if (error == ZKR_OK) {
         take_children(p, reply);
     } else if (error == ZKR_ZNONODE) {
         if (!was_missing)
             take_deletion(p, nothing_before);
     } else { /* the watch would repeat it too often */
-        unwatch_place(p);
+        unwatch_dir(p);
         p->polled = true;
         p->poll_ms = clock_now_ms() + POLL_MS;
         t->unwatched++;
@@ -643,7 +643,7 @@ static void take_answer(struct place *p, int error,
 static void on_children(int error, const struct zkr_reply *reply,
                         enum zkr_watch_why why, void *user)
 {
-    struct place *p = user;
+    struct dir *p = user;
     struct tree *t = p->tree;
 
     (void)pthread_mutex_lock(&t->mutex);
@@ -656,7 +656,7 @@ static void on_children(int error, const struct zkr_reply *reply,
 static void on_exists(int error, const struct zkr_reply *reply,
                       enum zkr_watch_why why, void *user)
 {
-    struct place *p = user;
+    struct dir *p = user;
     struct tree *t = p->tree;
 
     (void)reply;
@@ -664,9 +664,9 @@ static void on_exists(int error, const struct zkr_reply *reply,
     (void)pthread_mutex_lock(&t->mutex);
     t->heard_ms = clock_now_ms();
     if (error == ZKR_OK) {
-        unwatch_place(p);
+        unwatch_dir(p);
         p->error = ZKR_OK;
-        watch_place(p);
+        watch_dir(p);
     }
     (void)pthread_mutex_unlock(&t->mutex);
     wake(t);
@@ -674,24 +674,24 @@ static void on_exists(int error, const struct zkr_reply *reply,
 
 static void on_list(int error, const struct zkr_reply *reply, void *user)
 {
-    struct place *p = user;
+    struct dir *p = user;
     struct tree *t = p->tree;
 
     (void)pthread_mutex_lock(&t->mutex);
     p->asking = false;
     if (p->dropped) {
         if (!p->changed)
-            tree_free_place(p);
+            tree_free_dir(p);
     } else if (error == ZKR_OK || p->polled) {
         take_answer(p, error, reply, false);
     } else if (error != ZKR_ECLOSED) {
-        change_place(p); /* its watch tells why */
+        change_dir(p); /* its watch tells why */
     }
     (void)pthread_mutex_unlock(&t->mutex);
     wake(t);
 }
 
-static void ask_place(struct place *p)
+static void ask_dir(struct dir *p)
 {
     if (p->asking || p->dropped)
         return;
@@ -699,7 +699,7 @@ static void ask_place(struct place *p)
                                            on_list, p) == ZKR_OK;
 }
 
-static void poll_place(struct place *p)
+static void poll_dir(struct dir *p)
 {
     if (!p->polled)
         p->tree->unwatched++;
@@ -707,16 +707,16 @@ static void poll_place(struct place *p)
     p->poll_ms = clock_now_ms() + POLL_MS;
 }
 
-static void watch_place(struct place *p)
+static void watch_dir(struct dir *p)
 {
     struct tree *t = p->tree;
     bool missing = p->answered && p->error == ZKR_ZNONODE;
 
     if (!may_watch(t, p->path) && p->as != NULL) {
         t->cut = true;
-        poll_place(p);
+        poll_dir(p);
         if (!p->answered)
-            ask_place(p);
+            ask_dir(p);
         return;
     }
     if (zkr_session_watch(
@@ -729,9 +729,9 @@ static void watch_place(struct place *p)
     p->polled = false;
 }
 
-static struct place *new_place(struct tree *t, char *path, struct kid *as)
+static struct dir *new_dir(struct tree *t, char *path, struct kid *as)
 {
-    struct place *p = path == NULL ? NULL : calloc(1, sizeof(*p));
+    struct dir *p = path == NULL ? NULL : calloc(1, sizeof(*p));
 
     if (p == NULL) {
         free(path);
@@ -744,37 +744,37 @@ static struct place *new_place(struct tree *t, char *path, struct kid *as)
     p->depth = as == NULL ? 1 : as->in->depth + 1;
     p->fresh = t->started;
     p->taken_ms = p->seen_ms = clock_wall_ms();
-    t->places++;
+    t->dirs++;
     t->unsettled++;
     return p;
 }
 
-static void make_place(struct kid *k)
+static void make_dir(struct kid *k)
 {
     struct tree *t = k->tree;
 
-    if (k->in->depth >= DEPTH_MAX || t->places >= PLACES_MAX) {
+    if (k->in->depth >= DEPTH_MAX || t->dirs >= DIRS_MAX) {
         t->cut = true;
         return;
     }
-    k->place = new_place(t, join(k->in->path, k->name), k);
-    if (k->place == NULL)
+    k->dir = new_dir(t, join(k->in->path, k->name), k);
+    if (k->dir == NULL)
         return;
-    watch_place(k->place);
-    if (k->place->watch == NULL && !k->place->polled) {
-        drop_place(k->place); /* a path that the library refuses */
-        k->place = NULL;
+    watch_dir(k->dir);
+    if (k->dir->watch == NULL && !k->dir->polled) {
+        drop_dir(k->dir); /* a path that the library refuses */
+        k->dir = NULL;
         k->read = true;
     }
 }
 
 /* The directory above does not have it any more. It is freed after its last
  * news. */
-static void drop_place(struct place *p)
+static void drop_dir(struct dir *p)
 {
     struct tree *t = p->tree;
 
-    unwatch_place(p);
+    unwatch_dir(p);
     if (!p->answered)
         t->unsettled--;
     else if (p->listed)
@@ -785,17 +785,17 @@ static void drop_place(struct place *p)
     p->dropped = true;
     p->listed = false;
     p->seen_ms = clock_wall_ms();
-    t->places--;
+    t->dirs--;
     put_news(p);
 }
 
-void tree_free_place(struct place *p)
+void tree_free_dir(struct dir *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         struct kid *k = p->kids[i];
 
-        if (k->place != NULL)
-            tree_free_place(k->place);
+        if (k->dir != NULL)
+            tree_free_dir(k->dir);
         zkr_watch_free(k->watch);
         free_kid(k);
     }
@@ -805,13 +805,13 @@ void tree_free_place(struct place *p)
     free(p);
 }
 
-void tree_take_kids(struct place *p)
+void tree_take_kids(struct dir *p)
 {
     for (size_t i = 0; i < p->count; i++)
         p->kids[i]->taken = !p->kids[i]->deleted || p->kids[i]->read;
 }
 
-void tree_take_news(struct tree *t, struct place *p)
+void tree_take_news(struct tree *t, struct dir *p)
 {
     (void)t;
     p->changed = false;
@@ -819,14 +819,14 @@ void tree_take_news(struct tree *t, struct place *p)
     p->lost = false;
     p->taken_ms = p->seen_ms;
     if (p->dropped && !p->asking)
-        tree_free_place(p);
+        tree_free_dir(p);
 }
 
-void tree_change_parts(struct place *p)
+void tree_change_parts(struct dir *p)
 {
     for (size_t i = 0; i < p->count; i++) {
-        if (is_part(p->kids[i]->name) && p->kids[i]->place != NULL)
-            put_news(p->kids[i]->place);
+        if (is_part(p->kids[i]->name) && p->kids[i]->dir != NULL)
+            put_news(p->kids[i]->dir);
     }
 }
 
@@ -843,31 +843,31 @@ void tree_free_queue(struct tree *t)
 
 bool tree_add_root(struct tree *t, size_t i)
 {
-    struct place *p = new_place(t, strdup(t->opts.paths[i]), NULL);
+    struct dir *p = new_dir(t, strdup(t->opts.paths[i]), NULL);
 
     t->roots[i] = p;
     if (p != NULL)
-        watch_place(p);
+        watch_dir(p);
     return p != NULL;
 }
 
 /* --- what is not watched --- */
 
-static void poll(struct place *p, int64_t now_ms, int *left)
+static void poll(struct dir *p, int64_t now_ms, int *left)
 {
     bool is_due = p->poll_ms <= now_ms && *left > 0;
 
     if (is_due)
         p->poll_ms = now_ms + POLL_MS;
     if (is_due && p->polled) {
-        ask_place(p);
+        ask_dir(p);
         (*left)--;
     }
     for (size_t i = 0; i < p->count; i++) {
         struct kid *k = p->kids[i];
 
-        if (k->place != NULL) {
-            poll(k->place, now_ms, left);
+        if (k->dir != NULL) {
+            poll(k->dir, now_ms, left);
         } else if (is_due && k->holds && k->read && k->watch == NULL &&
                    !k->asking && !k->queued && *left > 0) {
             queue_kid(k);

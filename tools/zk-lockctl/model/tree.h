@@ -12,15 +12,15 @@
 
 #include "model/mirror.h"
 
-struct place;
+struct dir;
 
 /* A child of a directory. */
 struct kid {
     struct tree *tree;
-    struct place *in; /* until it is dropped */
+    struct dir *in; /* until it is dropped */
     char *name;
     struct zkr_participant node; /* as far as it was read; its data is ours */
-    struct place *place;         /* it is a directory; or NULL */
+    struct dir *dir;             /* it is a directory; or NULL */
     zkr_watch *watch;            /* on its data; or NULL */
     bool contends;               /* by its name */
     bool holds;                  /* by the names beside it */
@@ -35,7 +35,7 @@ struct kid {
 };
 
 /* A directory. */
-struct place {
+struct dir {
     struct tree *tree;
     struct kid *as; /* a child of the directory above; NULL: a path given, or
                        not in the tree any more */
@@ -61,21 +61,21 @@ struct place {
     int64_t taken_ms; /* ... and that of the last news */
     uint64_t missed;
     bool lost;
-    struct place *next; /* of the news */
+    struct dir *next; /* of the news */
 };
 
 struct tree {
     struct mirror_opts opts;
     pthread_mutex_t mutex;
-    struct place **roots; /* as many as paths */
-    size_t places;
+    struct dir **roots; /* as many as paths */
+    size_t dirs;
     size_t watches;
     size_t watched_bytes; /* of paths */
-    size_t unsettled;     /* places without an answer, kids to be read */
+    size_t unsettled;     /* dirs without an answer, kids to be read */
     size_t reading;
-    size_t unwatched; /* places and holders, at most */
+    size_t unwatched; /* dirs and holders, at most */
     struct kid *queue, **queue_end;
-    struct place *news, **news_end;
+    struct dir *news, **news_end;
     bool cut;
     int error; /* ZKR_ENOMEM */
     int64_t heard_ms;
@@ -85,22 +85,22 @@ struct tree {
 
 /* Begins to watch the path. False: out of memory. */
 bool tree_add_root(struct tree *tree, size_t i);
-void tree_free_place(struct place *place);
+void tree_free_dir(struct dir *dir);
 
 /* Its children are taken; those that were deleted unread are missed later. */
-void tree_take_kids(struct place *place);
+void tree_take_kids(struct dir *dir);
 /* Its news are taken; it is freed after its last. */
-void tree_take_news(struct tree *tree, struct place *place);
+void tree_take_news(struct tree *tree, struct dir *dir);
 
 /* Both parts of it are a lock of their own now, or not any more. */
-void tree_change_parts(struct place *place);
+void tree_change_parts(struct dir *dir);
 
 /* The reads that were dropped, at the end. */
 void tree_free_queue(struct tree *tree);
 
 /* The part of a semaphore that it may be: "leases", "locks"; NULL: none. */
-const char *place_part(const struct place *place);
-struct kid *place_kid(const struct place *place, const char *name);
+const char *dir_part(const struct dir *dir);
+struct kid *dir_kid(const struct dir *dir, const char *name);
 
 /* Ask the servers for what has no watch, if it is time. Takes the mutex. */
 void tree_tick(struct tree *tree);
