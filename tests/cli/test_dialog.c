@@ -66,6 +66,7 @@ static void ask_to_break(void)
     assert_int_equal(dialog.kind, DIALOG_BREAK);
     dialog_explain(&dialog, &ctl, &lock, &told);
     assert_true(dialog.lines.count > 0);
+    dialog.is_seen = true;
 }
 
 /* Returns what the last key means. */
@@ -118,6 +119,7 @@ static void before_the_danger_is_known_no_token_is_taken(void **state)
 
     (void)state;
     dialog_break(&dialog, &lock, NULL, &said);
+    dialog.is_seen = true;
     assert_false(press("77\n"));
     assert_non_null(dialog_path(&dialog));
     dialog_prompt(&dialog, prompt);
@@ -126,11 +128,45 @@ static void before_the_danger_is_known_no_token_is_taken(void **state)
     assert_null(dialog_path(&dialog));
 }
 
+/* On a screen without room for it, y and the token acted unseen; so did keys
+ * that were typed before it was drawn. */
+static void what_was_not_seen_has_no_yes(void **state)
+{
+    (void)state;
+    dialog_revoke(&dialog, &lock, NULL, &said);
+    assert_false(press("y"));
+    assert_non_null(dialog_path(&dialog));
+    ask_to_break();
+    dialog.is_seen = false;
+    assert_false(press("77\n"));
+    assert_string_equal(dialog.typed, "");
+    assert_non_null(dialog_path(&dialog));
+    dialog.is_seen = true;
+    assert_true(press("77\n"));
+    dialog.is_seen = false;
+    assert_false(press("q")); /* no needs no eyes */
+    assert_null(dialog_path(&dialog));
+}
+
+/* The danger is told only after the servers have answered. */
+static void what_is_told_later_must_be_seen_too(void **state)
+{
+    const struct told told = { .servers = NULL };
+
+    (void)state;
+    dialog_break(&dialog, &lock, NULL, &said);
+    dialog.is_seen = true;
+    dialog_explain(&dialog, &ctl, &lock, &told);
+    assert_false(press("77\n"));
+    assert_non_null(dialog_path(&dialog));
+}
+
 static void y_asks_and_nothing_else(void **state)
 {
     (void)state;
     dialog_revoke(&dialog, &lock, NULL, &said);
     assert_int_equal(dialog.count, 1);
+    dialog.is_seen = true;
     assert_false(press("Y \n7"));
     assert_non_null(dialog_path(&dialog));
     assert_true(press("y"));
@@ -222,6 +258,8 @@ int main(void)
         TEST(the_token_breaks_it),
         TEST(all_else_breaks_nothing),
         TEST(before_the_danger_is_known_no_token_is_taken),
+        TEST(what_was_not_seen_has_no_yes),
+        TEST(what_is_told_later_must_be_seen_too),
         TEST(y_asks_and_nothing_else),
         TEST(the_question_ends_with_those_it_is_about),
         TEST(a_lock_that_has_gone_ends_it_too),

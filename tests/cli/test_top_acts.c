@@ -204,6 +204,33 @@ static void danger_is_shown_before(void **state)
     quit();
 }
 
+/* Where the question had no room, its answers were taken nevertheless. */
+static void an_unseen_question_takes_no_answer(void **state)
+{
+    (void)state;
+    start("");
+    tmux_type("K");
+    tmux_wait("to break the lock: _");
+    tmux_resize(100, 8);
+    tmux_wait("this does not fit: enlarge the terminal");
+    tmux_type(token_of(grant));
+    tmux_key("Enter");
+    tmux_resize(100, 30);
+    tmux_wait("to break the lock: _"); /* nothing was typed */
+    tmux_key("Escape");
+    tmux_wait("nothing was done");
+    tmux_resize(100, 6);
+    tmux_type("R");
+    tmux_wait("this does not fit: enlarge the terminal");
+    tmux_type("y");
+    tmux_resize(100, 30);
+    tmux_wait("y asks");
+    tmux_key("Escape");
+    wait_verified(grant);
+    quit();
+    tmux_wait_gone("alpha: ");
+}
+
 static void one_of_several_is_chosen_in_the_queue(void **state)
 {
     char name[80];
@@ -274,7 +301,9 @@ static void a_question_waits_for_no_server(void **state)
     tmux_wait("asking...");
     tmux_type("r");
     tmux_wait_gone("asking...");
-    tmux_type("Ry");
+    tmux_type("R");
+    tmux_wait("y asks");
+    tmux_type("y");
     tmux_wait("the servers have not answered to the last one yet");
     tmux_type("q");
     tmux_wait("nobody knows whether the holder was asked");
@@ -431,6 +460,7 @@ static int run_group(void)
         TEST(escape_breaks_nothing),
         TEST(the_question_goes_away_with_the_holder),
         TEST(danger_is_shown_before),
+        TEST(an_unseen_question_takes_no_answer),
         TEST(one_of_several_is_chosen_in_the_queue),
         TEST(with_read_only_there_are_no_questions),
         TEST(a_question_waits_for_no_server),

@@ -519,6 +519,36 @@ static void in_a_queue_the_cursor_follows_its_contender(void **state)
     assert_int_equal(view.queue.at, 0);
 }
 
+/* Whatever the size: it is all there, or the last line says that it is not. */
+static void a_question_is_whole_or_says_so(void **state)
+{
+    bool was_whole = false;
+    bool was_cut = false;
+
+    (void)state;
+    look(1000, "/a-path-that-is-longer-than-many-a-screen", "a1H b2", NULL);
+    model.rows[0].view.lock.items[0].dialect = DIALECT_ZKRECIPES;
+    press("R");
+    for (int width = 1; width < 120; width++) {
+        for (int height = 1; height < 30; height++) {
+            bool cut;
+
+            resize(width, height);
+            draw();
+            cut = strncmp(picture.lines[picture.size.height - 1].text, "y asks",
+                          width < 6 ? (size_t)width : 6) != 0;
+            if (width > 9) /* dots take the place of what is cut */
+                assert_int_equal(picture.shows_dialog, !cut);
+            was_whole = was_whole || picture.shows_dialog;
+            was_cut = was_cut || !picture.shows_dialog;
+        }
+    }
+    assert_true(was_whole && was_cut);
+    press_key(KEY_IS_ESCAPE);
+    draw();
+    assert_false(picture.shows_dialog);
+}
+
 static void an_old_picture_says_so(void **state)
 {
     (void)state;
@@ -644,6 +674,7 @@ int main(void)
         TEST(the_client_of_a_node_that_was_not_read_is_unknown),
         TEST(the_queue_is_that_of_one_lock),
         TEST(in_a_queue_the_cursor_follows_its_contender),
+        TEST(a_question_is_whole_or_says_so),
         TEST(an_old_picture_says_so),
         TEST(before_the_first_look_it_says_what_it_waits_for),
         TEST(help_is_one_key_away_and_back),

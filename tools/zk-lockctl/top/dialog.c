@@ -122,8 +122,10 @@ void dialog_explain(struct dialog *d, const struct lockctl *ctl,
 {
     const struct contender *c = target_find(&d->targets[0], lock);
 
-    if (c != NULL && d->lines.count == 0)
-        breaking_tell(ctl, lock, c, told->servers, &d->lines);
+    if (c == NULL || d->lines.count > 0)
+        return;
+    breaking_tell(ctl, lock, c, told->servers, &d->lines);
+    d->is_seen = false;
 }
 
 const char *dialog_path(const struct dialog *d)
@@ -145,8 +147,6 @@ static void type(struct dialog *d, uint32_t key)
 {
     size_t used = strlen(d->typed);
 
-    if (d->lines.count == 0)
-        return;
     if (key == KEY_IS_BACKSPACE && used > 0)
         d->typed[used - 1] = '\0';
     else if (key > ' ' && key <= '~' && used + 1 < sizeof(d->typed) &&
@@ -171,9 +171,11 @@ bool dialog_key(struct dialog *d, uint32_t key, struct outcome *ret)
         dialog_done(d);
         return false;
     }
+    if (!d->is_seen || d->lines.count == 0)
+        return false;
     if (!breaks)
         return key == 'y';
-    if (key != KEY_IS_ENTER || d->lines.count == 0) {
+    if (key != KEY_IS_ENTER) {
         type(d, key);
         return false;
     }

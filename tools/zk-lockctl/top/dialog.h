@@ -20,6 +20,8 @@ struct dialog {
     size_t count;
     struct notes lines; /* what it would mean; empty: not known yet */
     char typed[24];     /* the token */
+    bool is_seen;       /* all of it was on the screen when the key was pressed:
+                           otherwise no key can say yes; set by the caller */
 };
 
 /* Ask about the holders of a lock, or about one of its contenders (`c` is not

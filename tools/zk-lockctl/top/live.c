@@ -67,6 +67,7 @@ static void draw(struct live *l)
     top_view_settle(l->view, &l->model, top_picture_page(&l->picture));
     top_picture_draw(&l->picture, l->view, &l->model, &status);
     top_screen_paint(&l->picture);
+    l->view->dialog.is_seen = l->picture.shows_dialog;
 }
 
 static void on_look(struct live *l)

@@ -461,49 +461,73 @@ static void draw_filter(const struct drawing *d, struct top_line *line)
 
 /* --- the question in front of the list --- */
 
-/* Moves as many words as fit into `line`; returns the rest. */
+/* Returns how many bytes of a word, which is too long, fit. */
+static size_t fitting(const char *word, size_t size, int width)
+{
+    char part[GRID_CELL_MAX];
+
+    while (size > 0) {
+        (void)snprintf(part, sizeof(part), "%.*s", (int)size, word);
+        if (((unsigned char)word[size] & 0xc0u) != 0x80u &&
+            grid_width(part) <= width)
+            break;
+        size--;
+    }
+    return size;
+}
+
+/* Copies as many words as fit into `line`, or a part of one; returns the
+ * rest, which is all of it when there is no room at all. */
 static const char *wrap(const char *text, int width, char line[GRID_CELL_MAX])
 {
     char longer[GRID_CELL_MAX];
     size_t used = 0;
 
-    line[0] = '\0';
     while (text[used] != '\0') {
         size_t end = used + strspn(text + used, " ");
 
         end += strcspn(text + end, " ");
         (void)snprintf(longer, sizeof(longer), "%.*s", (int)end, text);
-        if (used > 0 && grid_width(longer) > width)
+        if (grid_width(longer) > width) {
+            used = used > 0 ? used : fitting(text, end, width);
             break;
-        (void)strcpy(line, longer);
+        }
         used = end;
     }
-    return text + used + strspn(text + used, " ");
+    (void)snprintf(line, GRID_CELL_MAX, "%.*s", (int)used, text);
+    return text + used + (used > 0 ? strspn(text + used, " ") : 0);
 }
 
-/* Returns false when the page has no room for all of it. */
+/* One of its lines; returns false when the page has no room for all of it. */
+static bool draw_wrapped(const struct drawing *d, const char *text, size_t page,
+                         size_t *y)
+{
+    enum top_style style = strstr(text, "DANGER") != NULL ? TOP_BAD : TOP_PLAIN;
+    const char *indent = "";
+    char line[GRID_CELL_MAX];
+
+    while (*text != '\0') {
+        const char *rest = wrap(text, d->width - (int)strlen(indent), line);
+
+        if (*y == page || rest == text)
+            return false;
+        write_line(&d->lines[HEAD_LINES + (*y)++], style, d->width, "%s%s",
+                   indent, line);
+        text = rest;
+        indent = "    ";
+    }
+    return true;
+}
+
 static bool draw_dialog(const struct drawing *d, size_t page)
 {
     const struct notes *lines = &d->view->dialog.lines;
-    char line[GRID_CELL_MAX];
+    bool is_whole = true;
     size_t y = 0;
 
-    for (size_t i = 0; i < lines->count; i++) {
-        const char *rest = lines->texts[i];
-        const char *indent = "";
-
-        while (*rest != '\0') {
-            if (y == page)
-                return false;
-            rest = wrap(rest, d->width - (int)strlen(indent), line);
-            write_line(&d->lines[HEAD_LINES + y++],
-                       strstr(lines->texts[i], "DANGER") != NULL ? TOP_BAD
-                                                                 : TOP_PLAIN,
-                       d->width, "%s%s", indent, line);
-            indent = "    ";
-        }
-    }
-    return true;
+    for (size_t i = 0; i < lines->count && is_whole; i++)
+        is_whole = draw_wrapped(d, lines->texts[i], page, &y);
+    return is_whole;
 }
 
 /* There is no question without what it is about. */
@@ -565,9 +589,11 @@ void top_picture_draw(struct top_picture *p, const struct top_view *view,
 
     memset(p->lines, 0, (size_t)p->size.height * sizeof(*p->lines));
     draw_title(&d);
+    p->shows_dialog = false;
     if (dialog_path(&view->dialog) != NULL) {
         draw_head(&d);
-        draw_prompt(&d, last, draw_dialog(&d, top_picture_page(p)));
+        p->shows_dialog = draw_dialog(&d, top_picture_page(p));
+        draw_prompt(&d, last, p->shows_dialog);
         return;
     }
     if (view->mode == TOP_MODE_HELP)
