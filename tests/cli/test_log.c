@@ -329,6 +329,73 @@ static void the_table_has_a_row_for_each_hold(void **state)
     assert_string_equal(look_out, line("LOCK,ENDED\r\n%s,released\r\n", path));
 }
 
+static const char records[] =
+    "{\"at\":\"2026-11-23T02:00:00.000Z\",\"event\":\"holding\",\"path\":\"/"
+    "l\","
+    "\"held_ms_max\":1000,\"contender\":{\"node\":\"lock-0000000007\","
+    "\"token\":\"7\",\"session\":\"0x1\",\"owner\":null,\"data\":\"me\"}}\n"
+    "{\"at\":\"2026-11-23T02:01:00.000Z\",\"event\":\"later\"}\n"
+    "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
+    "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n"
+    "{\"at\":\"2026-11-23T02:20:01.000Z\",\"event\":\"gone\",\"path\":\"/l\","
+    "\"held_ms_max\":1201000,\"contender\":{\"node\":\"lock-0000000007\","
+    "\"token\":\"7\",\"session\":\"0x1\",\"owner\":null,\"data\":\"me\"}}\n"
+    "{\"warnings\":[\"x\"]}\n";
+
+static void write_records(const char *text)
+{
+    FILE *file = fopen(cli_file("records"), "we");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_gap_is_a_row_of_its_own(void **state)
+{
+    const char *file = cli_file("records");
+    const json_t *gap;
+    json_t *items;
+
+    (void)state;
+    write_records(records);
+    assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
+    look_assert_schema("document");
+    items = look_items("History");
+    assert_int_equal(json_array_size(items), 2);
+    assert_string_equal(text_of(json_array_get(items, 0), "lock"), "/l");
+    gap = json_array_get(items, 1);
+    assert_string_equal(text_of(gap, "state"), "gap");
+    assert_string_equal(text_of(gap, "from"), "2026-11-23T02:10:00.000Z");
+    assert_int_equal(look(line("log --from %s /l", file)), 0);
+    assert_non_null(strstr(look_out, "<=2026-11-23T02:00:00.000Z"));
+    assert_non_null(strstr(look_out, "<=20m01s"));
+    assert_non_null(strstr(look_out, "GAP"));
+    assert_non_null(strstr(look_err, "1 line that"));
+    assert_int_equal(
+        look(line("log --from %s --at 2026-11-23T02:15Z /l", file)), 0);
+    assert_non_null(strstr(look_err, "that moment is in a gap"));
+}
+
+static void text_of_others_is_escaped(void **state)
+{
+    const char *file = cli_file("records");
+
+    (void)state;
+    write_records(
+        "{\"at\":\"2026-11-23T02:00:00.000Z\",\"event\":\"holding\","
+        "\"path\":\"/l\\u001b[2J\",\"contender\":{\"node\":\"lock-\\u0007\","
+        "\"token\":\"7\",\"owner\":null,\"data\":\"\\u001b]52;c;x\\u0007\"}}"
+        "\n");
+    for (int wide = 0; wide < 2; wide++) {
+        assert_int_equal(
+            look(line("log --from %s -o %s", file, wide ? "wide" : "csv")), 0);
+        assert_null(strchr(look_out, '\033'));
+        assert_null(strchr(look_out, '\a'));
+        assert_non_null(strstr(look_out, "\\x1B"));
+    }
+}
+
 /* --- a log that begins late --- */
 
 /* Links the last file of that kind into a directory. */
@@ -470,6 +537,8 @@ static int run_group(void)
         TEST(the_table_has_a_row_for_each_hold),
         TEST(wrong_usage_is_refused),
         TEST(what_watch_has_printed_is_read),
+        TEST(a_gap_is_a_row_of_its_own),
+        TEST(text_of_others_is_escaped),
         TEST(a_snapshot_tells_who_held_before),
     };
 

@@ -42,6 +42,7 @@ struct history {
     size_t seed_count;
     size_t contenders;
     size_t strange;
+    int64_t last_zxid; /* that the first time has seen */
     int64_t begin_ms, end_ms;
     int64_t now_ms;
     bool unsure;
@@ -403,6 +404,10 @@ static void on_txn(const struct txn *txn, void *user)
     struct history *h = user;
     struct applying a = { .history = h };
 
+    if (h->learning)
+        h->last_zxid = txn->zxid;
+    if (txn->zxid > h->last_zxid) /* a server has written it meanwhile */
+        return;
     if (!h->begun)
         begin_segment(h, txn);
     h->now_ms = txn->time_ms;
@@ -439,6 +444,8 @@ static void on_gap(const struct gap *gap, void *user)
     struct history *h = user;
     struct losing losing = { h, gap };
 
+    if (!h->learning && gap->zxid_after > h->last_zxid)
+        return;
     pasts_each(&h->pasts, lose_all, &losing);
     if (!h->learning)
         h->fns.gap(gap, h->fns.user);

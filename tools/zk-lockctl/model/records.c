@@ -257,32 +257,43 @@ static void take_resync(const struct records *r, const json_t *event,
     r->fns.gap(&gap, r->fns.user);
 }
 
-/* False: the line is no event of watch. */
+/* Of an event that is of a lock. */
+static bool has_contender(const json_t *event)
+{
+    return text_of(event, "path")[0] == '/' &&
+           text_of(json_object_get(event, "contender"), "node")[0] != '\0';
+}
+
+/* An event of a later version may be of a kind that is not known here. */
+static void take_one(struct records *r, const json_t *event, const char *kind,
+                     int64_t at_ms)
+{
+    if (strcmp(kind, "resync") == 0)
+        take_resync(r, event, at_ms);
+    else if (is_known(kind) && has_contender(event))
+        take_event(r, event, kind, at_ms);
+    else
+        r->strange++;
+    if (r->begin_ms == 0)
+        r->begin_ms = at_ms;
+    if (at_ms > r->end_ms)
+        r->end_ms = at_ms;
+}
+
+/* False: the line is none of watch. */
 static bool take_line(struct records *r, const char *line, size_t size)
 {
     json_t *event = json_loadb(line, size, 0, NULL);
     const char *kind = text_of(event, "event");
     int64_t at_ms = time_of(event, "at");
-    bool good = true;
+    bool is_event = kind[0] != '\0' && at_ms > 0;
+    bool is_remark = json_object_get(event, "warnings") != NULL ||
+                     json_object_get(event, "error") != NULL;
 
-    if (json_object_get(event, "warnings") != NULL ||
-        json_object_get(event, "error") != NULL) {
-        json_decref(event);
-        return true;
-    }
-    if (at_ms > 0 && strcmp(kind, "resync") == 0)
-        take_resync(r, event, at_ms);
-    else if (at_ms > 0 && is_known(kind) && text_of(event, "path")[0] == '/' &&
-             text_of(json_object_get(event, "contender"), "node")[0] != '\0')
-        take_event(r, event, kind, at_ms);
-    else
-        good = false;
-    if (at_ms > 0 && r->begin_ms == 0)
-        r->begin_ms = at_ms;
-    if (at_ms > r->end_ms)
-        r->end_ms = at_ms;
+    if (is_event)
+        take_one(r, event, kind, at_ms);
     json_decref(event);
-    return good;
+    return is_event || is_remark;
 }
 
 /* --- files --- */

@@ -217,6 +217,15 @@ static bool has_present(const struct log *log)
     return false;
 }
 
+static bool has_gap(const struct log *log)
+{
+    for (size_t i = 0; i < log->rows.count; i++) {
+        if (log->rows.items[i].gap != NULL)
+            return true;
+    }
+    return false;
+}
+
 /* Before the history and after it nothing is known. */
 static void note_limits(struct log *log)
 {
@@ -230,6 +239,9 @@ static void note_limits(struct log *log)
     if (end_ms(log) != 0 && (until > end_ms(log) || has_present(log)))
         notes_add(&log->notes, "the history ends at %s",
                   word_time(end_ms(log), word));
+    if (log->at_ms != 0 && has_gap(log))
+        notes_add(&log->notes, "that moment is in a gap: who was there before "
+                               "it may have gone");
     if (log->history != NULL && history_lacks_begin(log->history))
         notes_add(&log->notes,
                   "there is no snapshot of the time before the first "
