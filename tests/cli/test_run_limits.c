@@ -92,6 +92,23 @@ static void also_while_run_is_stopped(void **state)
     assert_status(file, true, false);
 }
 
+/* Who was stopped right after the start had not yet said until when the command
+ * may live: it lived on without the lock. */
+static void also_when_it_is_stopped_at_once(void **state)
+{
+    pid_t command;
+
+    (void)state;
+    START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "100ms",
+              "--max-hold", "1s", new_path(), "-c",
+              "echo $$; kill -STOP $PPID; exec sleep 1000");
+    cli_wait_said(&cli, "\n");
+    command = (pid_t)atoi(cli_said(&cli));
+    wait_process_gone(command);
+    assert_int_equal(kill(cli.pid, SIGCONT), 0);
+    assert_int_equal(cli_end(&cli), 81);
+}
+
 static void a_loss_before_is_a_loss(void **state)
 {
     const char *file = cli_file("status");
@@ -205,6 +222,7 @@ static int run_group(void)
         cmocka_unit_test(a_command_is_told_to_end_in_time),
         cmocka_unit_test(one_that_does_not_end_is_killed_before_the_time),
         cmocka_unit_test(also_while_run_is_stopped),
+        cmocka_unit_test(also_when_it_is_stopped_at_once),
         cmocka_unit_test(a_loss_before_is_a_loss),
         cmocka_unit_test(who_ends_in_time_has_its_own_code),
         cmocka_unit_test(a_daemon_may_stay),

@@ -285,6 +285,7 @@ static void a_killer_that_cannot_start_leaves_nothing(void **state)
 }
 
 static struct signals quiet; /* what a command gets: nothing is blocked */
+static struct killer *guard;
 
 static int start(char *program, const char **ret_step)
 {
@@ -292,9 +293,12 @@ static int start(char *program, const char **ret_step)
     char *env[] = { NULL };
     struct tty none = { .fd = -1 };
     struct fds *fds = fds_note();
-    struct child_plan plan = {
-        .argv = argv, .env = env, .fds = fds, .signals = &quiet, .tty = &none
-    };
+    struct child_plan plan = { .argv = argv,
+                               .env = env,
+                               .fds = fds,
+                               .signals = &quiet,
+                               .tty = &none,
+                               .killer = guard };
     struct child c = { .pid = 0 };
     int error;
 
@@ -315,6 +319,8 @@ static void a_command_that_cannot_start_leaves_nothing(void **state)
     const char *step;
 
     (void)state;
+    guard = killer_start();
+    assert_non_null(guard);
     (void)sigemptyset(&quiet.mask_before);
     quiet.pipe_before.sa_handler = SIG_DFL;
     quiet.child_before.sa_handler = SIG_DFL;
@@ -330,6 +336,7 @@ static void a_command_that_cannot_start_leaves_nothing(void **state)
     refuse("fork", 0, EAGAIN);
     assert_int_equal(start(none, &step), EAGAIN);
     assert_string_equal(step, "fork");
+    killer_dismiss(guard);
     assert_false(child_has_descendants());
 }
 

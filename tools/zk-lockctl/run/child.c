@@ -61,6 +61,7 @@ static _Noreturn void become(const struct child_plan *plan, bool lend,
     if (getppid() != parent) /* it died before the line above took effect */
         _exit(127);
     (void)setpgid(0, 0);
+    killer_watch(plan->killer, getpid()); /* our parent may be stopped now */
     if (lend)
         tty_hand_over(plan->tty, getpid());
     if (fds_close_others_on_exec(plan->fds) == 0) {
@@ -96,6 +97,7 @@ int child_start(struct child *c, const struct child_plan *plan,
     }
     (void)close(ends[0]);
     if (error != 0 && c->pid > 0) {
+        killer_watch(plan->killer, 0);
         (void)waitpid(c->pid, NULL, 0);
         tty_take_back(plan->tty, c->pid);
     }

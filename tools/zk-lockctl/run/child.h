@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "run/fds.h"
+#include "run/killer.h"
 #include "run/signals.h"
 #include "run/tty.h"
 
@@ -26,6 +27,7 @@ struct child_plan {
     const struct fds *fds;
     const struct signals *signals;
     const struct tty *tty;
+    struct killer *killer; /* watches it from before it is executed */
 };
 
 /* Orphans among our descendants become our children from now on. Children that

@@ -31,13 +31,16 @@ static int start_command(struct run *run)
                                .env = env,
                                .fds = run->inherited,
                                .signals = &run->signals,
-                               .tty = &run->tty };
-    int error = env != NULL ? child_start(&run->child, &plan, &step) : ENOMEM;
+                               .tty = &run->tty,
+                               .killer = run->killer };
+    int error;
+
+    killer_set_deadline(run->killer, run_view_now(run).valid_until_ms);
+    error = env != NULL ? child_start(&run->child, &plan, &step) : ENOMEM;
 
     run_env_free(env);
     if (error != 0)
         return start_failed(run, step, error);
-    killer_watch(run->killer, run->child.pid);
     return 0;
 }
 
