@@ -343,11 +343,29 @@ static void who_waits_for_one_from_before_does_not_hold(void **state)
     delete_node(1, "/l/lock-0000000007");
     delete_node(2, "/l/lock-0000000008");
     play();
-    assert_stay("lock-0000000007", 0, 1, 2, ENDING_DELETED);
+    assert_stay("lock-0000000007", 0, 1, 2, ENDING_GONE);
     assert_true(stay_at("lock-0000000007")->held_before);
     assert_stay("lock-0000000008", 1, 2, 3, ENDING_RELEASED);
     assert_false(stay_at("lock-0000000008")->sure);
     assert_true(history_lacks_begin(history));
+}
+
+/* Its session is not known, so the one that deletes the node may be its own. It
+ * was once said to have broken the lock. */
+static void who_releases_a_lock_from_before_has_not_broken_it(void **state)
+{
+    (void)state;
+    create(2, "/l/lock-0000000008");
+    delete_node(1, "/l/lock-0000000007");
+    txn(3, 1, TXN_CREATE); /* a node of no session */
+    out_create(&out, "/p/lock-0000000000", "", false);
+    log_put(file, &out);
+    delete_node(4, "/p/lock-0000000000");
+    play();
+    assert_int_equal(stay_at("lock-0000000007")->ending, ENDING_GONE);
+    assert_int_equal(stay_at("lock-0000000007")->ended_by, 1);
+    assert_stay("lock-0000000000", 3, 3, 4, ENDING_GONE);
+    assert_int_equal(stay_at("lock-0000000000")->ended_by, 4);
 }
 
 static void the_end_of_a_session_tells_of_nodes_from_before(void **state)
@@ -433,6 +451,28 @@ static void nothing_is_claimed_about_a_gap(void **state)
     assert_false(stay_at("lock-0000000004")->sure);
 }
 
+/* A node that a snapshot behind the gap tells of was claimed to have been there
+ * in and before the gap, beside its own stay before that. */
+static void what_is_behind_a_gap_is_seen_from_its_end_on(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    create(2, "/l/lock-0000000001");
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000001", "me", 2, time_of(2), 2);
+    snap_end(&out, in_dir("snapshot.8"));
+    zxid = 9;
+    create(3, "/l/lock-0000000002");
+    play();
+    assert_int_equal(stay_count, 4);
+    for (size_t i = 0; i < stay_count; i++) {
+        if (stays[i]->ending == ENDING_NONE)
+            assert_int_equal(stays[i]->seen_ms, time_of(9));
+        else
+            assert_int_equal(stays[i]->seen_ms, stays[i]->queued_ms);
+    }
+}
+
 static void a_new_term_is_no_gap(void **state)
 {
     (void)state;
@@ -496,6 +536,27 @@ static void what_follows_a_torn_record_is_read(void **state)
     assert_non_null(strstr(logs.notes.texts[0], "damaged record at byte"));
 }
 
+/* Each of these twelve bytes may begin a record that ends with a 'B', and all
+ * of it was read for each. */
+static void a_search_behind_a_torn_record_ends(void **state)
+{
+    static char body[1 << 20];
+
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    memset(body, 'B', sizeof(body));
+    for (int i = 0; i < 20000; i++) {
+        struct wire_out head = { .size = 0 };
+
+        out_number(&head, 5, 8);
+        out_number(&head, sizeof(body) / 2, 4);
+        assert_int_equal(fwrite(head.data, head.size, 1, file), 1);
+    }
+    assert_int_equal(fwrite(body, sizeof(body), 1, file), 1);
+    play();
+    assert_int_equal(stay_count, 1);
+}
+
 static void a_changed_byte_is_a_gap(void **state)
 {
     long at;
@@ -557,14 +618,17 @@ int main(void)
         TEST(all_parts_of_a_multi_are_one_moment),
         TEST(what_is_not_known_is_counted),
         TEST(who_waits_for_one_from_before_does_not_hold),
+        TEST(who_releases_a_lock_from_before_has_not_broken_it),
         TEST(the_end_of_a_session_tells_of_nodes_from_before),
         TEST(a_snapshot_tells_what_was_there_before),
         TEST(a_later_snapshot_tells_what_was_there_before),
         TEST(a_damaged_snapshot_is_not_believed),
         TEST(nothing_is_claimed_about_a_gap),
+        TEST(what_is_behind_a_gap_is_seen_from_its_end_on),
         TEST(a_new_term_is_no_gap),
         TEST(logs_of_several_servers_are_one),
         TEST(what_follows_a_torn_record_is_read),
+        TEST(a_search_behind_a_torn_record_ends),
         TEST(a_changed_byte_is_a_gap),
         TEST(a_file_that_is_cut_ends_there),
         TEST(other_files_are_refused),

@@ -377,6 +377,20 @@ static void a_gap_is_a_row_of_its_own(void **state)
     assert_non_null(strstr(look_err, "that moment is in a gap"));
 }
 
+/* Who held at the first moment was once said to have held ever since. */
+static void before_the_history_nobody_is_known(void **state)
+{
+    const char *file = cli_file("records");
+
+    (void)state;
+    write_records(records);
+    assert_int_equal(
+        look(line("log --from %s --at 2026-11-23T01:59Z /l", file)), 1);
+    assert_null(strstr(look_out, "HELD  "));
+    assert_non_null(strstr(look_err, "nothing is known of that moment"));
+    assert_null(strstr(look_err, "nobody held"));
+}
+
 static void text_of_others_is_escaped(void **state)
 {
     const char *file = cli_file("records");
@@ -538,6 +552,7 @@ static int run_group(void)
         TEST(wrong_usage_is_refused),
         TEST(what_watch_has_printed_is_read),
         TEST(a_gap_is_a_row_of_its_own),
+        TEST(before_the_history_nobody_is_known),
         TEST(text_of_others_is_escaped),
         TEST(a_snapshot_tells_who_held_before),
     };

@@ -178,6 +178,7 @@ static bool add_stay(struct history *h, struct past *past, const char *name,
         return false;
     stay->exact = stay->sure = true;
     stay->queued_ms = a->ctime_ms;
+    stay->seen_ms = h->now_ms;
     item->token = a->czxid;
     item->session_id = a->owner;
     item->since_ms = a->ctime_ms;
@@ -219,7 +220,6 @@ static void plant(struct history *h, const struct seed *seed)
 static void begin_segment(struct history *h, const struct txn *txn)
 {
     h->begun = true;
-    h->now_ms = txn->time_ms;
     if (h->learning && h->segments[h->segment].zxid == 0)
         h->segments[h->segment].zxid = txn->zxid;
     for (size_t i = 0; !h->learning && i < h->seed_count; i++) {
@@ -306,9 +306,12 @@ static void delete_node(struct applying *a, const struct txn *txn,
         return;
     }
     owner = past->items[i].session_id;
-    if (owner == txn->session && strncmp(p.name, "locks/", 6) == 0)
+    if (owner == txn->session && owner != 0 &&
+        strncmp(p.name, "locks/", 6) == 0)
         pass_on(past, i);
-    if (owner == txn->session)
+    if (owner == 0) /* or that of a session which is not known */
+        end_as(h, past, i, ENDING_GONE, txn->session, txn->time_ms);
+    else if (owner == txn->session)
         end_as(h, past, i, ENDING_RELEASED, 0, txn->time_ms);
     else
         end_as(h, past, i, ENDING_DELETED, txn->session, txn->time_ms);
@@ -408,9 +411,9 @@ static void on_txn(const struct txn *txn, void *user)
         h->last_zxid = txn->zxid;
     if (txn->zxid > h->last_zxid) /* a server has written it meanwhile */
         return;
+    h->now_ms = txn->time_ms;
     if (!h->begun)
         begin_segment(h, txn);
-    h->now_ms = txn->time_ms;
     if (h->begin_ms == 0)
         h->begin_ms = txn->time_ms;
     h->end_ms = txn->time_ms;

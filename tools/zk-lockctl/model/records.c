@@ -95,7 +95,7 @@ static const char *keep_path(struct records *r, const char *path)
 }
 
 static struct stay *make_stay(struct records *r, const char *path,
-                              const json_t *contender)
+                              const json_t *contender, int64_t at_ms)
 {
     const char *lock = keep_path(r, path);
     char *data = data_of(contender);
@@ -115,6 +115,7 @@ static struct stay *make_stay(struct records *r, const char *path,
     stay->node.session_id = token_of(contender, "session");
     stay->node.since_ms = time_of(contender, "queued_at");
     stay->queued_ms = stay->node.since_ms;
+    stay->seen_ms = at_ms;
     return stay;
 }
 
@@ -137,7 +138,7 @@ static size_t find(const struct records *r, const char *path,
 
 /* The stay of an event, which may be the first of it. NULL: out of memory. */
 static struct stay *stay_for(struct records *r, const char *path,
-                             const json_t *contender)
+                             const json_t *contender, int64_t at_ms)
 {
     size_t i = find(r, path, contender);
     struct stay **grown;
@@ -148,7 +149,7 @@ static struct stay *stay_for(struct records *r, const char *path,
     if (grown == NULL)
         return NULL;
     r->live = grown;
-    grown[r->live_count] = make_stay(r, path, contender);
+    grown[r->live_count] = make_stay(r, path, contender, at_ms);
     if (grown[r->live_count] == NULL)
         return NULL;
     r->contenders++;
@@ -229,7 +230,7 @@ static void take_event(struct records *r, const json_t *event, const char *kind,
 
     if (!place_is_below(path, r->root))
         return;
-    stay = stay_for(r, path, contender);
+    stay = stay_for(r, path, contender, at_ms);
     if (stay == NULL) {
         r->failed = true;
         return;

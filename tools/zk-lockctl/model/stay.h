@@ -9,10 +9,11 @@
 enum ending {
     ENDING_NONE,     /* it was there at the end of the history */
     ENDING_RELEASED, /* its session deleted the node */
-    ENDING_DELETED,  /* another session did */
+    ENDING_DELETED,  /* another session did, ended_by */
     ENDING_CLOSED,   /* its client closed the session */
     ENDING_EXPIRED,  /* the servers ended the session */
-    ENDING_GONE,     /* one of these */
+    ENDING_GONE,     /* one of these; the session that deleted the node, if
+                        there is one, may be its owner */
     ENDING_UNKNOWN,  /* nobody knows, because records are missing */
     ENDING_COUNT,
 };
@@ -22,13 +23,15 @@ struct stay {
     const char *lock;
     struct zkr_participant node; /* after the end of the stay */
     int64_t queued_ms;           /* 0: not known */
+    int64_t seen_ms;             /* before that nothing is known of it but
+                                    queued_ms */
     int64_t held_ms;             /* it held from then on */
     bool held_before;            /* ... or had before: not known since when */
     int64_t held_max_ms;         /* it held for that long at most; -1: the times
                                     tell how long */
     int64_t ended_ms;
     enum ending ending;
-    int64_t ended_by; /* a session; of ENDING_DELETED */
+    int64_t ended_by; /* a session, of ENDING_DELETED and ENDING_GONE */
     int64_t asked_ms; /* to give the lock back */
     int64_t asked_by; /* a session; 0: not known */
     bool exact;       /* false: the times are upper bounds */

@@ -15,8 +15,10 @@ enum {
     TXN_HEADER = 32,
     VERSION = 2,
     BLOCK = 1 << 16,
-    /* A record that is torn is searched so far for the next one. */
+    /* Behind a torn record the next one is searched so far, and the records
+     * that may be it have so many bytes together. */
     SEARCH_MAX = 1 << 20,
+    SEARCH_BYTES = 64 << 20,
 };
 
 /* --- the bytes of the file --- */
@@ -113,9 +115,10 @@ static bool read_body(struct txnlog *log, uint32_t sum, struct bytes body,
            (log->zxid == 0 || ret_txn->zxid > log->zxid);
 }
 
-/* What begins here. 0, or an errno. */
-static int look(struct txnlog *log, uint64_t at, struct txn *ret_txn,
-                enum found *ret_found)
+/* What begins here; a record takes its length off the budget. 0, or an
+ * errno. */
+static int look(struct txnlog *log, uint64_t at, int64_t *budget,
+                struct txn *ret_txn, enum found *ret_found)
 {
     struct bytes head, body;
     struct wire w;
@@ -131,8 +134,10 @@ static int look(struct txnlog *log, uint64_t at, struct txn *ret_txn,
     sum = (uint64_t)wire_long(&w);
     length = wire_int(&w);
     if (w.failed || sum > UINT32_MAX || length < TXN_HEADER ||
+        length > *budget ||
         !fits(log, at + RECORD_HEADER + (uint64_t)length + 1))
         return 0;
+    *budget -= length;
     rc = see(log, at + RECORD_HEADER, (size_t)length + 1, &body);
     if (rc != 0 || body.size != (size_t)length + 1 ||
         !read_body(log, (uint32_t)sum, body, ret_txn))
@@ -148,21 +153,23 @@ static int search(struct txnlog *log, struct txn *ret_txn,
                   enum found *ret_found)
 {
     uint64_t torn = log->at;
+    int64_t budget = SEARCH_BYTES;
     int rc = 0;
 
     *ret_found = FOUND_DAMAGE;
     for (uint64_t i = 1; rc == 0 && *ret_found != FOUND_RECORD; i++) {
         if (i > SEARCH_MAX || !fits(log, torn + i + RECORD_HEADER))
             break;
-        rc = look(log, torn + i, ret_txn, ret_found);
+        rc = look(log, torn + i, &budget, ret_txn, ret_found);
     }
     return rc;
 }
 
 int txnlog_next(struct txnlog *log, struct txn *ret_txn)
 {
+    int64_t budget = INT64_MAX;
     enum found found;
-    int rc = look(log, log->at, ret_txn, &found);
+    int rc = look(log, log->at, &budget, ret_txn, &found);
 
     if (rc == 0 && found == FOUND_DAMAGE) {
         if (log->torn_at == 0)

@@ -282,7 +282,7 @@ static struct txnlogs_file *first(struct txnlogs *logs)
  * one, or the first of a later term. Where a term has ended nobody can tell. */
 static bool follows(int64_t before, int64_t after)
 {
-    return after == before + 1 ||
+    return (before != INT64_MAX && after == before + 1) ||
            (after >> 32 > before >> 32 && (uint32_t)after == 1);
 }
 

@@ -55,7 +55,7 @@ static const struct column columns[CELL_COUNT] = {
 
 bool stay_holds_at(const struct stay *stay, int64_t ms)
 {
-    return stay->held_ms != 0 && (stay->held_ms <= ms || stay->held_before);
+    return stay->held_ms != 0 && stay->held_ms <= ms;
 }
 
 static bool holds(const struct past_rows *rows, const struct stay *stay)
@@ -160,6 +160,8 @@ static const char *word_of_ending(const struct stay *s)
     case ENDING_EXPIRED:
         return "session expired";
     case ENDING_GONE:
+        if (s->ended_by != 0)
+            return "deleted";
         return held ? "gone" : "left";
     case ENDING_UNKNOWN:
     case ENDING_COUNT:

@@ -22,7 +22,7 @@ struct past_rows {
     const char *root; /* the locks at and below it */
 };
 
-/* Whether it held at that moment. */
+/* Whether it is known to have held at that moment. */
 bool stay_holds_at(const struct stay *stay, int64_t ms);
 
 /* Prints all, and then the notes. An exit code. */

@@ -80,8 +80,9 @@ static void take_stay(struct stay *stay, void *user)
 {
     struct log *log = user;
     bool waiters = log->waiters || log->at_ms != 0;
-    int64_t begin_ms =
-        stay->held_ms == 0 || log->at_ms != 0 ? stay->queued_ms : stay->held_ms;
+    int64_t begin_ms = log->at_ms != 0      ? stay->seen_ms
+                       : stay->held_ms == 0 ? stay->queued_ms
+                                            : stay->held_ms;
 
     if (stay->is_claim || (!waiters && stay->held_ms == 0) ||
         !overlaps(log, begin_ms, stay->ended_ms) ||
@@ -256,7 +257,10 @@ static void note_nobody(struct log *log)
     (void)escape_string(log->root, root, sizeof(root));
     if (log->rows.count > 0)
         return;
-    if (contenders(log) > 0)
+    if (log->at_ms != 0 &&
+        (log->at_ms < begin_ms(log) || log->at_ms > end_ms(log)))
+        notes_add(&log->notes, "nothing is known of that moment");
+    else if (contenders(log) > 0)
         notes_add(&log->notes, "nobody held %s then", root);
     else
         notes_add(&log->notes, "there is no contender of %s%s%s", root,
