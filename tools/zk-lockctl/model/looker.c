@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that looks at all locks again and again, one look at a time. */
+/* A thread that hands out the state of all locks again and again. */
 #include "model/looker.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -12,9 +13,11 @@
 
 #include "common/clock.h"
 #include "common/escape.h"
+#include "model/mirror.h"
 
 enum {
     RETRY_MS = 100,       /* to see whether the connection is back */
+    PAUSE_MS = 100,       /* between two lists of a lock */
     READ_MAX = 1000,      /* of the nodes of a lock; the others are counted */
     WITHIN_MS_MAX = 60000 /* for finding the locks */
 };
@@ -22,6 +25,8 @@ enum {
 struct looker {
     struct lockctl *ctl;
     const char *root;
+    char room[ZKR_PATH_MAX + 1];
+    struct mirror *mirror; /* of the thread */
     pthread_t thread;
     pthread_mutex_t mutex; /* of the rest: */
     pthread_cond_t changed;
@@ -75,18 +80,83 @@ static void wait_until_locked(struct looker *l, int64_t end_ms)
     (void)pthread_cond_timedwait(&l->changed, &l->mutex, &end);
 }
 
-/* Waits until it is time for the next look. Servers have at least as much time
- * between two looks as one takes. */
-static void rest_locked(struct looker *l, int64_t began_ms, int64_t took_ms)
+/* Waits until it is time for the next look. */
+static void rest_locked(struct looker *l, int64_t began_ms)
 {
-    for (;;) {
-        int64_t pause =
-            l->interval_ms > 2 * took_ms ? l->interval_ms : 2 * took_ms;
+    while (!l->stop && !l->now && clock_now_ms() < began_ms + l->interval_ms)
+        wait_until_locked(l, began_ms + l->interval_ms);
+}
 
-        if (l->stop || l->now || clock_now_ms() >= began_ms + pause)
-            return;
-        wait_until_locked(l, began_ms + pause);
+/* The mirror may be settled. */
+static void wake(void *user)
+{
+    struct looker *l = user;
+
+    (void)pthread_mutex_lock(&l->mutex);
+    tell_and_unlock(l);
+}
+
+static bool is_settled(struct looker *l)
+{
+    return l->mirror != NULL && mirror_is_settled(l->mirror);
+}
+
+/* Returns ZKR_OK when all was seen. A server that answers has no end of time
+ * for it. */
+static int wait_settled_locked(struct looker *l)
+{
+    int64_t silent_ms;
+
+    for (;;) {
+        if (l->stop || is_settled(l))
+            return ZKR_OK;
+        silent_ms = clock_now_ms() - mirror_heard_ms(l->mirror);
+        if (lockctl_is_connected(l->ctl) && silent_ms > l->ctl->timeout_ms)
+            return ZKR_EUNREACHABLE;
+        wait_until_locked(l, clock_now_ms() + RETRY_MS);
     }
+}
+
+/* A path that may not be listed has no locks to show. */
+static int check_root(struct looker *l, char detail[SCAN_DETAIL_MAX])
+{
+    const char *path;
+    int rc = mirror_error(l->mirror, &path);
+
+    if (rc != ZKR_OK)
+        (void)snprintf(detail, SCAN_DETAIL_MAX, "cannot list %s: %s", path,
+                       zkr_strerror(rc));
+    return rc;
+}
+
+/* What the mirror has. */
+static void look_at(struct looker *l, struct look_result *ret)
+{
+    int64_t began = clock_now_ms();
+
+    *ret = (struct look_result){ .error = ZKR_OK };
+    ret->error = check_root(l, ret->detail);
+    mirror_tick(l->mirror);
+    if (ret->error == ZKR_OK && mirror_is_missing(l->mirror))
+        see_nothing(l->root, ret);
+    else if (ret->error == ZKR_OK)
+        ret->error = mirror_scan(l->mirror, &ret->scan);
+    ret->took_ms = clock_now_ms() - began;
+}
+
+static int start_mirror(struct looker *l)
+{
+    struct mirror_opts opts = { .session = l->ctl->session,
+                                .path_count = 1,
+                                .below = true,
+                                .reads = READ_MAX,
+                                .pause_ms = PAUSE_MS,
+                                .wake = wake,
+                                .user = l };
+
+    l->root = scan_whole(l->ctl->session, l->root, l->room);
+    opts.paths = &l->root;
+    return mirror_start(&opts, &l->mirror);
 }
 
 static void wait_for_connection_locked(struct looker *l)
@@ -109,25 +179,39 @@ static void hand_over_locked(struct looker *l, struct look_result *result)
     (void)eventfd_write(l->fd, 1);
 }
 
+/* One look after the other. Takes the mutex, and gives it back for a while. */
+static void look_locked(struct looker *l, int failed)
+{
+    struct look_result result = { .error = failed };
+    int64_t began = clock_now_ms();
+    int rc = failed == ZKR_OK ? wait_settled_locked(l) : failed;
+
+    l->now = false;
+    if (l->stop)
+        return;
+    (void)pthread_mutex_unlock(&l->mutex);
+    if (rc == ZKR_OK)
+        look_at(l, &result);
+    else
+        result.error = rc;
+    result.took_ms = clock_now_ms() - began;
+    (void)pthread_mutex_lock(&l->mutex);
+    hand_over_locked(l, &result);
+    rest_locked(l, clock_now_ms());
+    wait_for_connection_locked(l);
+}
+
 static void *look(void *arg)
 {
     struct looker *l = arg;
+    int rc = start_mirror(l);
 
     (void)pthread_mutex_lock(&l->mutex);
-    while (!l->stop) {
-        struct look_result result;
-        int64_t began = clock_now_ms();
-
-        l->now = false;
-        (void)pthread_mutex_unlock(&l->mutex);
-        look_once(l->ctl, l->root, &result);
-        (void)pthread_mutex_lock(&l->mutex);
-        hand_over_locked(l, &result);
-        rest_locked(l, began, result.took_ms);
-        wait_for_connection_locked(l);
-    }
+    while (!l->stop)
+        look_locked(l, rc);
     (void)pthread_mutex_unlock(&l->mutex);
     lockctl_disconnect(l->ctl);
+    mirror_end(l->mirror);
     (void)pthread_mutex_lock(&l->mutex);
     l->ended = true;
     tell_and_unlock(l);

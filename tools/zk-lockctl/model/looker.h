@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that looks at all locks again and again, one look at a time, so that
- * nobody else waits for the servers. */
+/* A thread that hands out the state of all locks again and again, so that
+ * nobody else waits for the servers. They are asked for what changes, and for
+ * nothing else: mirror.h. */
 #ifndef MODEL_LOOKER_H
 #define MODEL_LOOKER_H
 

@@ -213,10 +213,16 @@ struct nodes {
     size_t name_count;
 };
 
+/* A directory that is named like a contender is none. */
 static bool is_node(const struct kid *k)
 {
-    return k->dir == NULL && (k->read || !k->deleted) &&
-           (k->contends || k->read);
+    return !k->contends || (k->dir == NULL && (k->read || !k->deleted));
+}
+
+/* The parts are added with what is in them. */
+static bool is_part(const struct kid *k)
+{
+    return strcmp(k->name, "leases") == 0 || strcmp(k->name, "locks") == 0;
 }
 
 static bool reserve(struct nodes *nodes, size_t more)
@@ -264,7 +270,7 @@ static bool collect(struct nodes *nodes, const struct dir *p)
     if (!reserve(nodes, p->count))
         return false;
     for (size_t i = 0; i < p->count; i++) {
-        if (is_node(p->kids[i]))
+        if (is_node(p->kids[i]) && !is_part(p->kids[i]))
             nodes->items[nodes->count++] = p->kids[i]->node;
     }
     return add_part(nodes, part_of(p, "leases"), "leases") &&
@@ -474,7 +480,7 @@ static void count_lock(struct census *c, struct dir *p)
     c->rc = reserve_lock(c) ? make_lock(p, c->scan->at_ms, &lock) : ZKR_ENOMEM;
     if (c->rc != ZKR_OK)
         return;
-    if (lock.count > 0)
+    if (lock.count > 0 || lock.kind == KIND_BARRIER)
         c->scan->locks[c->scan->count++] = lock;
     else
         lock_done(&lock);
