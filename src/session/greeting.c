@@ -29,10 +29,10 @@ static int probe_ms(const struct zkr_session *s)
 }
 
 /* How long the open waits for the probe. A server that says nothing takes all
- * of its time, and it may begin late. */
+ * the time of one with TLS. */
 static int limit_ms(const struct zkr_session *s)
 {
-    return probe_ms(s) + PROBE_MS;
+    return s->security.tls_ca != NULL ? PROBE_TLS_MS + PROBE_MS : PROBE_MS;
 }
 
 static void run_notice(struct zkr__notice *notice)
