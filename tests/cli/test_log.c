@@ -377,6 +377,37 @@ static void a_gap_is_a_row_of_its_own(void **state)
     assert_non_null(strstr(look_err, "that moment is in a gap"));
 }
 
+#define HOLDING(at, node, token, session)                                      \
+    "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"holding\","             \
+    "\"path\":\"/l\",\"contender\":{\"node\":\"" node "\",\"token\":\"" token  \
+    "\",\"session\":\"" session "\",\"owner\":null,\"data\":\"me\"}}\n"
+
+/* The first holder, and a reader, have gone while nobody watched. They were
+ * once still held beside the writer. */
+static void who_went_between_two_watches_is_not_known(void **state)
+{
+    json_t *items;
+
+    (void)state;
+    write_records(HOLDING("02:00", "lock-0000000007", "7", "0x1")
+                      HOLDING("03:00", "lock-0000000009", "9", "0x2")
+                          HOLDING("04:00", "lock-0000000009", "11", "0x2"));
+    assert_int_equal(
+        look(line("log --from %s -o json /l", cli_file("records"))), 0);
+    items = look_items("History");
+    assert_int_equal(json_array_size(items), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(text_of(json_array_get(items, i), "ended"),
+                            i < 2 ? "unknown" : "present");
+}
+
+/* All of such a file was once one line. */
+static void a_file_without_lines_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(look("log --from /dev/zero x"), 66);
+}
+
 /* Who held at the first moment was once said to have held ever since. */
 static void before_the_history_nobody_is_known(void **state)
 {
@@ -553,6 +584,8 @@ static int run_group(void)
         TEST(what_watch_has_printed_is_read),
         TEST(a_gap_is_a_row_of_its_own),
         TEST(before_the_history_nobody_is_known),
+        TEST(who_went_between_two_watches_is_not_known),
+        TEST(a_file_without_lines_is_refused),
         TEST(text_of_others_is_escaped),
         TEST(a_snapshot_tells_who_held_before),
     };

@@ -15,15 +15,13 @@
 #include "common/moment.h"
 #include "common/words.h"
 #include "model/arrange.h"
+#include "model/past.h"
 #include "model/place.h"
 
 struct records {
     char *root;
     struct history_fns fns;
-    struct stay **live;
-    size_t live_count;
-    char **paths; /* each once */
-    size_t path_count;
+    struct pasts pasts;
     int64_t begin_ms, end_ms;
     size_t contenders;
     size_t strange;
@@ -74,125 +72,93 @@ static char *data_of(const json_t *contender)
 
 /* --- stays --- */
 
-static const char *keep_path(struct records *r, const char *path)
+static struct stay *make_stay(struct past *past, const json_t *contender,
+                              int64_t at_ms)
 {
-    char **grown;
-    char *copy;
-
-    for (size_t i = 0; i < r->path_count; i++) {
-        if (strcmp(r->paths[i], path) == 0)
-            return r->paths[i];
-    }
-    grown = realloc(r->paths, (r->path_count + 1) * sizeof(*grown));
-    copy = strdup(path);
-    if (grown != NULL)
-        r->paths = grown;
-    if (grown == NULL || copy == NULL) {
-        free(copy);
-        return NULL;
-    }
-    return grown[r->path_count++] = copy;
-}
-
-static struct stay *make_stay(struct records *r, const char *path,
-                              const json_t *contender, int64_t at_ms)
-{
-    const char *lock = keep_path(r, path);
     char *data = data_of(contender);
     struct stay *stay = NULL;
 
-    if (lock != NULL && data != NULL)
-        stay = stay_new(lock, text_of(contender, "node"), data, strlen(data));
+    if (data != NULL)
+        stay = stay_new(past->path, text_of(contender, "node"), data,
+                        strlen(data));
     free(data);
-    if (stay == NULL)
-        return NULL;
-    stay->sure = true;
-    if (!arrange(&stay->node, 1)) {
+    if (stay == NULL || !arrange(&stay->node, 1)) {
         stay_free(stay);
         return NULL;
     }
+    stay->sure = true;
     stay->node.token = token_of(contender, "token");
     stay->node.session_id = token_of(contender, "session");
     stay->node.since_ms = time_of(contender, "queued_at");
     stay->queued_ms = stay->node.since_ms;
     stay->seen_ms = at_ms;
-    return stay;
+    return past_add(past, stay) == NULL ? NULL : stay;
 }
 
-static size_t find(const struct records *r, const char *path,
-                   const json_t *contender)
+static void end_stay(struct records *r, struct past *past, size_t i,
+                     enum ending ending, int64_t at_ms)
 {
-    int64_t token = token_of(contender, "token");
-    const char *name = text_of(contender, "node");
-    size_t i;
+    struct stay *stay = past_remove(past, i);
 
-    for (i = 0; i < r->live_count; i++) {
-        if (strcmp(r->live[i]->lock, path) == 0 &&
-            strcmp(r->live[i]->name, name) == 0 &&
-            (r->live[i]->node.token == token || token == 0 ||
-             r->live[i]->node.token == 0))
-            break;
-    }
-    return i;
-}
-
-/* The stay of an event, which may be the first of it. NULL: out of memory. */
-static struct stay *stay_for(struct records *r, const char *path,
-                             const json_t *contender, int64_t at_ms)
-{
-    size_t i = find(r, path, contender);
-    struct stay **grown;
-
-    if (i < r->live_count)
-        return r->live[i];
-    grown = realloc(r->live, (r->live_count + 1) * sizeof(*grown));
-    if (grown == NULL)
-        return NULL;
-    r->live = grown;
-    grown[r->live_count] = make_stay(r, path, contender, at_ms);
-    if (grown[r->live_count] == NULL)
-        return NULL;
-    r->contenders++;
-    return grown[r->live_count++];
-}
-
-static void report(struct records *r, size_t i)
-{
-    struct stay *stay = r->live[i];
-
-    r->live[i] = r->live[--r->live_count];
+    stay->ending = ending;
+    stay->ended_ms = at_ms;
     r->fns.stay(stay, r->fns.user);
 }
 
-static void end_stay(struct records *r, struct stay *stay, int64_t at_ms)
+/* The stay of an event, which may be the first of it. Another node of that name
+ * went while nobody watched. NULL: out of memory. */
+static struct stay *stay_for(struct records *r, struct past *past,
+                             const json_t *contender, int64_t at_ms)
 {
-    stay->ending = ENDING_GONE;
-    stay->ended_ms = at_ms;
-    for (size_t i = 0; i < r->live_count; i++) {
-        if (r->live[i] == stay) {
-            report(r, i);
-            return;
-        }
+    int64_t token = token_of(contender, "token");
+    size_t i = past_find(past, text_of(contender, "node"));
+
+    if (i != PAST_NOBODY && token != 0 && past->items[i].token != 0 &&
+        past->items[i].token != token) {
+        end_stay(r, past, i, ENDING_UNKNOWN, at_ms);
+        i = PAST_NOBODY;
     }
+    if (i != PAST_NOBODY)
+        return stay_of(past->items[i].name);
+    r->contenders++;
+    return make_stay(past, contender, at_ms);
 }
 
 /* A contender that gets a permit of a semaphore leaves the queue, and watch
  * does not tell that. */
-static void end_claim(struct records *r, struct stay *lease)
+static void end_claim(struct records *r, struct past *past, struct stay *lease)
 {
-    for (size_t i = 0; i < r->live_count; i++) {
-        struct stay *claim = r->live[i];
+    for (size_t i = 0; i < past->count; i++) {
+        const struct zkr_participant *claim = &past->items[i];
 
         if (strncmp(lease->name, "leases/", 7) != 0 ||
             strncmp(claim->name, "locks/", 6) != 0 ||
-            strcmp(claim->lock, lease->lock) != 0 ||
-            claim->node.session_id != lease->node.session_id ||
-            claim->node.token >= lease->node.token)
+            claim->session_id != lease->node.session_id ||
+            claim->token >= lease->node.token)
             continue;
-        lease->queued_ms = claim->queued_ms;
-        claim->is_claim = true;
-        end_stay(r, claim, lease->held_ms);
+        lease->queued_ms = stay_of(claim->name)->queued_ms;
+        stay_of(claim->name)->is_claim = true;
+        end_stay(r, past, i, ENDING_GONE, lease->held_ms);
         return;
+    }
+}
+
+/* Beside a new exclusive holder nobody else holds, unless it is the other half
+ * of a downgrade, or outside of the queue: who did has gone while nobody
+ * watched, as between two runs of watch. */
+static void end_older(struct records *r, struct past *past,
+                      const struct stay *holder)
+{
+    if (holder->node.kind != ZKR_PARTICIPANT_EXCLUSIVE ||
+        contender_is_unfair(&holder->node))
+        return;
+    for (size_t i = past->count; i-- > 0;) {
+        const struct zkr_participant *p = &past->items[i];
+        const struct stay *older = stay_of(p->name);
+
+        if (older != holder && older->held_ms != 0 && !contender_is_unfair(p) &&
+            !contender_is_lease(p) && p->session_id != holder->node.session_id)
+            end_stay(r, past, i, ENDING_UNKNOWN, holder->held_ms);
     }
 }
 
@@ -211,14 +177,24 @@ static bool is_known(const char *kind)
     return false;
 }
 
-static void take_hold(struct records *r, struct stay *stay, int64_t at_ms,
-                      bool before)
+static void take_hold(struct records *r, struct past *past, struct stay *stay,
+                      int64_t at_ms, bool before)
 {
     if (stay->held_ms != 0)
         return;
     stay->held_ms = at_ms;
     stay->held_before = before;
-    end_claim(r, stay);
+    end_claim(r, past, stay);
+    end_older(r, past, stay);
+}
+
+static void take_end(struct records *r, struct past *past, struct stay *stay,
+                     const json_t *event, int64_t at_ms)
+{
+    stay->held_max_ms = ms_of(event, "held_ms_max");
+    if (stay->held_max_ms >= 0)
+        take_hold(r, past, stay, at_ms, true);
+    end_stay(r, past, past_find(past, stay->name), ENDING_GONE, at_ms);
 }
 
 static void take_event(struct records *r, const json_t *event, const char *kind,
@@ -226,27 +202,23 @@ static void take_event(struct records *r, const json_t *event, const char *kind,
 {
     const json_t *contender = json_object_get(event, "contender");
     const char *path = text_of(event, "path");
+    struct past *past;
     struct stay *stay;
 
     if (!place_is_below(path, r->root))
         return;
-    stay = stay_for(r, path, contender, at_ms);
+    past = pasts_make(&r->pasts, path);
+    stay = past == NULL ? NULL : stay_for(r, past, contender, at_ms);
     if (stay == NULL) {
         r->failed = true;
         return;
     }
     if (strcmp(kind, "acquired") == 0 || strcmp(kind, "holding") == 0)
-        take_hold(r, stay, at_ms, kind[0] == 'h');
+        take_hold(r, past, stay, at_ms, kind[0] == 'h');
     else if (strcmp(kind, "revoked") == 0 && stay->asked_ms == 0)
         stay->asked_ms = at_ms;
-    else if (strcmp(kind, "left") == 0)
-        end_stay(r, stay, at_ms);
-    else if (strcmp(kind, "gone") == 0) {
-        stay->held_max_ms = ms_of(event, "held_ms_max");
-        if (stay->held_max_ms >= 0)
-            take_hold(r, stay, at_ms, true);
-        end_stay(r, stay, at_ms);
-    }
+    else if (strcmp(kind, "left") == 0 || strcmp(kind, "gone") == 0)
+        take_end(r, past, stay, event, at_ms);
 }
 
 static void take_resync(const struct records *r, const json_t *event,
@@ -304,26 +276,40 @@ static bool is_blank(const char *line)
     return line[strspn(line, " \t\r\n")] == '\0';
 }
 
-/* The first line must be understood: else the file is something else. */
-static bool read_lines(struct records *r, FILE *file)
+enum { LINE_ROOM = 1 << 20 };
+
+/* The first line must be understood: else the file is something else. A line is
+ * no longer than watch makes it. */
+static bool read_lines(struct records *r, FILE *file, char *line)
 {
     bool any = false;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t size;
 
-    while ((size = getline(&line, &room, file)) > 0) {
-        if (is_blank(line))
+    while (fgets(line, LINE_ROOM, file) != NULL) {
+        size_t size = strlen(line);
+
+        if (is_blank(line) && size > 0)
             continue;
-        if (!take_line(r, line, (size_t)size)) {
+        if (!take_line(r, line, size)) {
             if (!any)
-                break;
+                return false;
             r->strange++;
         }
         any = true;
     }
+    return true;
+}
+
+static bool read_all(struct records *r, FILE *file)
+{
+    char *line = malloc(LINE_ROOM);
+    bool good = true;
+
+    if (line == NULL)
+        r->failed = true;
+    else
+        good = read_lines(r, file, line);
     free(line);
-    return size <= 0;
+    return good;
 }
 
 int records_play(struct records *r, const char *file)
@@ -332,13 +318,13 @@ int records_play(struct records *r, const char *file)
     FILE *in = is_input ? stdin : fopen(file, "re");
     char text[1024];
     bool good;
-    int error;
+    int error = in == NULL ? errno : 0;
 
     (void)escape_string(is_input ? "standard input" : file, text, sizeof(text));
     if (in == NULL)
-        return lockctl_fail(errno == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: %s",
-                            text, strerror(errno));
-    good = read_lines(r, in);
+        return lockctl_fail(error == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: %s",
+                            text, strerror(error));
+    good = read_all(r, in);
     error = ferror(in) != 0 ? errno : 0;
     if (!is_input)
         (void)fclose(in);
@@ -352,11 +338,17 @@ int records_play(struct records *r, const char *file)
     return r->failed ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
 }
 
-int records_end(struct records *r)
+static void end_past(struct past *past, void *records)
 {
-    while (r->live_count > 0)
-        report(r, r->live_count - 1);
-    return 0;
+    struct records *r = records;
+
+    while (past->count > 0)
+        r->fns.stay(past_remove(past, past->count - 1), r->fns.user);
+}
+
+void records_end(struct records *r)
+{
+    pasts_each(&r->pasts, end_past, r);
 }
 
 struct records *records_new(const char *root, const struct history_fns *fns)
@@ -377,12 +369,7 @@ void records_free(struct records *r)
 {
     if (r == NULL)
         return;
-    for (size_t i = 0; i < r->live_count; i++)
-        stay_free(r->live[i]);
-    for (size_t i = 0; i < r->path_count; i++)
-        free(r->paths[i]);
-    free(r->live);
-    free(r->paths);
+    pasts_done(&r->pasts);
     free(r->root);
     free(r);
 }

@@ -19,8 +19,8 @@ void records_free(struct records *records);
  * Several files must be in the order of time. 0, or an exit code after an error
  * was said. */
 int records_play(struct records *records, const char *file);
-/* Reports the others. 0, or an exit code after an error was said. */
-int records_end(struct records *records);
+/* Reports the others. */
+void records_end(struct records *records);
 
 int64_t records_begin_ms(const struct records *records);
 int64_t records_end_ms(const struct records *records);

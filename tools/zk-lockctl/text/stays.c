@@ -113,6 +113,15 @@ static const char *print_from(const struct stay *s, char word[WORD_MAX])
                       s->held_ms, word);
 }
 
+/* Of one that was there before a gap it is not known when it went. */
+static const char *print_until(const struct stay *s, char word[WORD_MAX])
+{
+    return print_time(!s->exact                     ? "<="
+                      : s->ending == ENDING_UNKNOWN ? ">="
+                                                    : "",
+                      s->ended_ms, word);
+}
+
 /* It may have held before the history, and after it. Between two events of
  * watch, both ends are open. */
 static const char *print_held(const struct past_rows *rows,
@@ -120,13 +129,16 @@ static const char *print_held(const struct past_rows *rows,
 {
     int64_t ms = stay_held_for(s, rows->end_ms);
     char age[WORD_MAX];
-    const char *bound = s->held_max_ms >= 0                    ? "<="
-                        : s->held_before || s->ended_ms == 0   ? ">="
-                        : s->exact || s->ending == ENDING_NONE ? ""
-                                                               : "~";
+    const char *bound = "";
 
-    if (ms < 0)
+    if (ms < 0 || (!s->exact && s->ending == ENDING_UNKNOWN))
         return NULL;
+    if (s->held_max_ms >= 0)
+        bound = "<=";
+    else if (s->held_before || s->ended_ms == 0 || s->ending == ENDING_UNKNOWN)
+        bound = ">=";
+    else if (!s->exact)
+        bound = "~";
     (void)snprintf(word, WORD_MAX, "%s%.30s", bound, word_age(ms, age));
     return word;
 }
@@ -204,7 +216,7 @@ static bool print_stay(struct table *table, const struct past_rows *rows,
     cells[CELL_STATE] = state_of(rows, s);
     cells[CELL_LOCK] = cell_path(s->lock, x.path);
     cells[CELL_FROM] = print_from(s, x.from);
-    cells[CELL_UNTIL] = print_time(s->exact ? "" : "<=", s->ended_ms, x.until);
+    cells[CELL_UNTIL] = print_until(s, x.until);
     cells[CELL_HELD] = print_held(rows, s, x.held);
     cells[CELL_OWNER] = contender_who(&c, x.owner);
     cells[CELL_ENDED] = print_ending(s, x.ended, sizeof(x.ended));
