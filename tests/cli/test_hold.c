@@ -190,6 +190,7 @@ static void who_evaluates_nothing_gets_nothing(void **state)
     assert_said("there is no process 4194304");
     assert_int_equal(run("$H"), 64);
     assert_int_equal(run("$H --on-loss=pray $P"), 64);
+    assert_int_equal(run("set -e; eval \"$($H -E 0 $P)\""), 64);
     assert_int_equal(run("$H --check /a /b"), 64);
     assert_int_equal(run("$L release /a /b"), 64);
     assert_int_equal(run("$L release --now"), 64);
@@ -316,6 +317,24 @@ static void who_does_not_end_may_be_killed(void **state)
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     assert_said("; KILL to ");
+}
+
+/* Regression: when the shell had ended by TERM, children that ignored TERM
+ * worked on. */
+static void children_of_an_ended_shell_are_killed(void **state)
+{
+    pid_t child;
+
+    (void)state;
+    start("sh -c 'trap \"\" TERM; echo deaf $$; for i in $(seq 300); do sleep "
+          "0.1; done' & "
+          "sleep 0.1; " HOLD_OR("--on-loss=kill --max-hold=3s") "wait");
+    cli_wait_said(&cli, "deaf ");
+    child = (pid_t)atoi(strstr(cli_said(&cli), "deaf ") + strlen("deaf "));
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_said("--max-hold is over; TERM to ");
+    wait_children(path, 0);
+    assert_true(process_state(child) == 0 || process_state(child) == 'Z');
 }
 
 static void a_script_may_look_for_itself(void **state)
@@ -543,8 +562,11 @@ static void it_does_not_answer_to_other_users(void **state)
     if (geteuid() != 0)
         skip();
     assert_int_equal(run(HOLD "setpriv --reuid=65534 --clear-groups "
-                              "\"$L\" release && exit 9; $L hold --check"),
+                              "\"$L\" release; echo other $?; "
+                              "$L hold --check"),
                      0);
+    assert_said("the lock is not held any more: ");
+    assert_said("other 79\n");
 }
 
 static void its_process_minds_no_signal(void **state)
@@ -580,6 +602,7 @@ static int run_group(void)
         TEST(what_it_has_started_too),
         TEST(a_trap_may_clean_up),
         TEST(who_does_not_end_may_be_killed),
+        TEST(children_of_an_ended_shell_are_killed),
         TEST(a_script_may_look_for_itself),
         TEST(silent_servers_are_a_loss),
         TEST(its_time_may_be_limited),

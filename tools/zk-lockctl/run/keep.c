@@ -23,7 +23,9 @@ struct keeper {
     struct run *run;
     const struct script *script;
     char name[ZKR_LABEL_MAX + 1]; /* of the shell */
+    struct started started;       /* what was told to end */
     int desk_fd;                  /* where we are asked */
+    bool killed;
     bool given_back;
     bool unsure; /* ... but the servers have not said so */
     bool done;
@@ -135,7 +137,7 @@ static void tell_script(struct keeper *k, int code, int sig)
                        sig == 0 ? "" : " and what it has started");
     script_silence();
     if (sig != 0)
-        script_signal_all(k->script, sig);
+        script_signal_all(k->script, &k->started, sig);
 }
 
 static void note_why(struct keeper *k, bool overdue, enum policy_action action,
@@ -171,8 +173,9 @@ static void end_hold(struct keeper *k, enum policy_action action,
         note_why(k, overdue, action, view);
         tell_script(k, overdue ? EX_OVERDUE : EX_LOST, sig);
     } else if (kill) {
-        script_signal_all(k->script, SIGKILL);
+        script_signal_all(k->script, &k->started, SIGKILL);
     }
+    k->killed = k->killed || kill;
     if (overdue && action == POLICY_SEND_KILL)
         give_back(k);
 }
@@ -261,10 +264,20 @@ static void answer(struct keeper *k, int fd, const struct question *q)
 
 /* -- the loop ------------------------------------------------------------- */
 
+/* Tells whether processes that the ended shell has started are to be killed
+ * yet. */
+static bool must_see_to_end(struct keeper *k)
+{
+    return k->run->opts.on_loss == LOSS_KILL && !k->killed &&
+           (k->run->lost || k->run->overdue) && started_live(&k->started);
+}
+
 static void sleep_until(struct keeper *k, int64_t wake_ms)
 {
     struct run *run = k->run;
-    struct pollfd fds[] = { { .fd = k->script->fd, .events = POLLIN },
+    bool ended = script_has_ended(k->script);
+    struct pollfd fds[] = { { .fd = ended ? -1 : k->script->fd,
+                              .events = POLLIN },
                             { .fd = k->desk_fd, .events = POLLIN },
                             { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN } };
@@ -272,10 +285,14 @@ static void sleep_until(struct keeper *k, int64_t wake_ms)
     uint64_t count;
     int fd;
 
+    k->done = ended && !must_see_to_end(k);
+    if (k->done)
+        return;
+    if (ended && wake_ms > clock_boot_ms() + KILL_AGAIN_MS)
+        wake_ms = clock_boot_ms() + KILL_AGAIN_MS;
     run_set_timer(run, wake_ms);
     if (poll(fds, 4, -1) <= 0)
         return;
-    k->done = fds[0].revents != 0;
     if (fds[2].revents != 0)
         (void)!read(run->event_fd, &count, sizeof(count));
     if (fds[3].revents != 0)
@@ -302,6 +319,7 @@ static int keep(struct keeper *k)
     }
     grants_listen(&k->run->grants, NULL, NULL);
     give_back(k);
+    started_free(&k->started);
     return code;
 }
 

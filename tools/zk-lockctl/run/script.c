@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -164,43 +165,94 @@ void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1])
 
 /* -- signals -------------------------------------------------------------- */
 
-struct below {
-    int *fds;
-    size_t count;
-};
-
-/* By a descriptor: a number may be another process's by the time of the
- * signal. */
-static bool collect(pid_t pid, void *arg)
+static bool has_ended(int fd)
 {
-    struct below *below = arg;
-    int *more = realloc(below->fds, (below->count + 1) * sizeof(more[0]));
+    struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+    return poll(&pollfd, 1, 0) != 0;
+}
+
+bool script_has_ended(const struct script *s)
+{
+    return has_ended(s->fd);
+}
+
+static void forget(struct started *started, size_t i)
+{
+    (void)close(started->items[i].fd);
+    started->items[i] = started->items[--started->count];
+}
+
+bool started_live(struct started *started)
+{
+    for (size_t i = started->count; i > 0; i--) {
+        if (has_ended(started->items[i - 1].fd))
+            forget(started, i - 1);
+    }
+    return started->count > 0;
+}
+
+void started_free(struct started *started)
+{
+    while (started->count > 0)
+        forget(started, started->count - 1);
+    free(started->items);
+    started->items = NULL;
+}
+
+static bool is_known(const struct started *started, pid_t pid)
+{
+    for (size_t i = 0; i < started->count; i++) {
+        if (started->items[i].pid == pid)
+            return true;
+    }
+    return pid == getpid();
+}
+
+static bool add(pid_t pid, void *arg)
+{
+    struct started *started = arg;
+    struct process *more;
     int fd;
 
+    if (is_known(started, pid))
+        return true;
+    more = realloc(started->items, (started->count + 1) * sizeof(more[0]));
     if (more == NULL)
         return false;
-    below->fds = more;
-    fd = pid == getpid() ? -1 : open_process(pid);
+    started->items = more;
+    fd = open_process(pid);
     if (fd >= 0)
-        below->fds[below->count++] = fd;
+        started->items[started->count++] = (struct process){ pid, fd };
     return true;
+}
+
+/* Its number is its own as long as it lives: what was found below it is dropped
+ * when it has ended meanwhile. */
+static void add_below(struct started *started, pid_t pid, int fd)
+{
+    size_t before = started->count;
+
+    if (!has_ended(fd))
+        (void)proc_each_below(pid, add, started);
+    while (has_ended(fd) && started->count > before)
+        forget(started, started->count - 1);
 }
 
 /* The shell is first: it must not see the end of a command, and go on to the
  * next. A stopped process cannot act on TERM. */
-void script_signal_all(const struct script *s, int sig)
+void script_signal_all(const struct script *s, struct started *started, int sig)
 {
-    struct below below = { 0 };
-
-    (void)proc_each_below(s->pid, collect, &below);
+    (void)started_live(started);
+    add_below(started, s->pid, s->fd);
+    for (size_t i = 0, known = started->count; i < known; i++)
+        add_below(started, started->items[i].pid, started->items[i].fd);
     (void)send_signal(s->fd, sig);
     (void)send_signal(s->fd, SIGCONT);
-    for (size_t i = 0; i < below.count; i++) {
-        (void)send_signal(below.fds[i], sig);
-        (void)send_signal(below.fds[i], SIGCONT);
-        (void)close(below.fds[i]);
+    for (size_t i = 0; i < started->count; i++) {
+        (void)send_signal(started->items[i].fd, sig);
+        (void)send_signal(started->items[i].fd, SIGCONT);
     }
-    free(below.fds);
 }
 
 /* -- its output ----------------------------------------------------------- */
@@ -249,6 +301,7 @@ void script_speak(const struct script *s)
     fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return;
-    replace(STDERR_FILENO, fd);
+    if (!script_has_ended(s)) /* or its number may be another's */
+        replace(STDERR_FILENO, fd);
     (void)close(fd);
 }

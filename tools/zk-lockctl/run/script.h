@@ -5,6 +5,7 @@
 #define RUN_SCRIPT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <sys/types.h>
 
@@ -27,8 +28,23 @@ int script_check(const struct script *s);
 /* What others are shown: "deploy.sh (4711)". */
 void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1]);
 
-/* To it and all that it has started, but not to us. */
-void script_signal_all(const struct script *s, int sig);
+/* Processes that it has started, by number and pidfd. */
+struct started {
+    struct process {
+        pid_t pid;
+        int fd;
+    } * items;
+    size_t count;
+};
+
+bool script_has_ended(const struct script *s);
+/* To it and all that it has started, but not to us; `started` has those that
+ * are known from before, also where the shell has ended since. */
+void script_signal_all(const struct script *s, struct started *started,
+                       int sig);
+/* Tells whether one of them lives. */
+bool started_live(struct started *started);
+void started_free(struct started *started);
 
 /* From now on nothing of ours keeps a reader of its output waiting, or a
  * terminal open. */

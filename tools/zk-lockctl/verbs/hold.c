@@ -31,6 +31,9 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
 {
     int code = run_parse_locks(opts, &argc, &argv);
 
+    if (code == 0 && opts->not_acquired_code == 0)
+        return lockctl_fail(EX_USAGE, "-E 0: the shell would go on without "
+                                      "the lock");
     if (code == 0 && argc > 0)
         return lockctl_fail(EX_USAGE,
                             "%s: hold takes no command; zk-lockctl run does",
