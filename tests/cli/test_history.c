@@ -204,6 +204,25 @@ static void a_session_is_closed_or_expires(void **state)
     assert_stay("lock-0000000002", 3, 5, 0, ENDING_NONE);
 }
 
+/* Of a session with nodes in many locks, each goes; others stay. */
+static void all_nodes_of_a_session_go_with_it(void **state)
+{
+    char node[64];
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        (void)snprintf(node, sizeof(node), "/l%d/lock-%010d", i, 0);
+        create(1 + i % 3, node);
+    }
+    delete_node(1, "/l3/lock-0000000000");
+    close_session(1, ASKED, NULL);
+    play();
+    assert_int_equal(stay_count, 20);
+    for (size_t i = 0; i < stay_count; i++)
+        assert_int_equal(stays[i]->ended_ms != 0,
+                         stays[i]->node.session_id == 1);
+}
+
 static void a_waiter_that_gives_up_has_not_held(void **state)
 {
     (void)state;
@@ -608,6 +627,7 @@ int main(void)
         TEST(a_lock_goes_from_one_to_the_next),
         TEST(who_deletes_the_node_of_another_breaks_the_lock),
         TEST(a_session_is_closed_or_expires),
+        TEST(all_nodes_of_a_session_go_with_it),
         TEST(a_waiter_that_gives_up_has_not_held),
         TEST(a_request_does_not_replace_the_owner),
         TEST(readers_share_and_a_writer_waits_for_them),

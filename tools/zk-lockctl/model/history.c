@@ -53,7 +53,7 @@ struct history {
 
 static void end_item(struct history *h, struct past *past, size_t i)
 {
-    struct stay *stay = past_remove(past, i);
+    struct stay *stay = past_remove(&h->pasts, past, i);
 
     if (h->learning)
         stay_free(stay);
@@ -96,11 +96,6 @@ static void settle(struct history *h, struct past *past, bool before)
 static void settle_first(struct past *past, void *history)
 {
     settle(history, past, true);
-}
-
-static void settle_changed(struct past *past, void *history)
-{
-    settle(history, past, false);
 }
 
 /* One who gets a permit of a semaphore leaves the queue: its wait was that of
@@ -172,16 +167,17 @@ static bool add_stay(struct history *h, struct past *past, const char *name,
                      const struct arrival *a)
 {
     struct stay *stay = stay_new(past->path, name, a->data.at, a->data.size);
-    struct zkr_participant *item = stay == NULL ? NULL : past_add(past, stay);
 
-    if (item == NULL)
+    if (stay == NULL)
         return false;
     stay->exact = stay->sure = true;
     stay->queued_ms = a->ctime_ms;
     stay->seen_ms = h->now_ms;
-    item->token = a->czxid;
-    item->session_id = a->owner;
-    item->since_ms = a->ctime_ms;
+    stay->node.token = a->czxid;
+    stay->node.session_id = a->owner;
+    stay->node.since_ms = a->ctime_ms;
+    if (!past_add(&h->pasts, past, stay))
+        return false;
     h->contenders++;
     return true;
 }
@@ -246,17 +242,16 @@ static bool add_segment(struct history *h)
 
 struct applying {
     struct history *history;
-    struct past *changed[64];
-    size_t count;
-    bool more; /* than there is room for */
+    struct past *changed; /* a list */
 };
 
 static void mark(struct applying *a, struct past *past)
 {
-    if (a->count < sizeof(a->changed) / sizeof(a->changed[0]))
-        a->changed[a->count++] = past;
-    else
-        a->more = true;
+    if (past->listed)
+        return;
+    past->listed = true;
+    past->next_listed = a->changed;
+    a->changed = past;
 }
 
 /* The first number that a directory gives: nobody was there before. */
@@ -346,22 +341,19 @@ static void write_data(struct applying *a, const struct txn *txn,
     }
 }
 
-struct closing {
-    struct history *history;
-    const struct txn *txn;
-};
-
 /* The number of a request by the client is not 0; the servers close a session
  * without a request when it has expired. */
-static void close_in(struct past *past, void *user)
+static void end_session(struct applying *a, const struct txn *txn)
 {
-    const struct closing *closing = user;
-    const struct txn *txn = closing->txn;
     enum ending ending = txn->cxid == 0 ? ENDING_EXPIRED : ENDING_CLOSED;
+    struct history *h = a->history;
+    const struct stay *stay;
 
-    for (size_t i = past->count; i-- > 0;) {
-        if (past->items[i].session_id == txn->session && txn->session != 0)
-            end_as(closing->history, past, i, ending, 0, txn->time_ms);
+    while ((stay = pasts_stay_of(&h->pasts, txn->session)) != NULL) {
+        struct past *past = stay->past;
+
+        end_as(h, past, past_find(past, stay->name), ending, 0, txn->time_ms);
+        mark(a, past);
     }
 }
 
@@ -369,12 +361,10 @@ static void close_session(struct applying *a, const struct txn *txn,
                           const struct change *c)
 {
     struct history *h = a->history;
-    struct closing closing = { h, txn };
     struct place p;
 
     if (c->path.size == 0) {
-        pasts_each(&h->pasts, close_in, &closing);
-        a->more = true;
+        end_session(a, txn);
     } else if (h->learning && places_find(&h->places, c->path, true, &p) &&
                past_find(pasts_find(&h->pasts, p.lock), p.name) ==
                    PAST_NOBODY) {
@@ -419,10 +409,11 @@ static void on_txn(const struct txn *txn, void *user)
     h->end_ms = txn->time_ms;
     if (!txn_changes(txn, apply, &a) && !h->learning)
         h->strange++;
-    for (size_t i = 0; i < a.count; i++)
-        settle(h, a.changed[i], false);
-    if (a.more)
-        pasts_each(&h->pasts, settle_changed, h);
+    for (struct past *past = a.changed; past != NULL;
+         past = past->next_listed) {
+        past->listed = false;
+        settle(h, past, false);
+    }
 }
 
 /* --- gaps and snapshots --- */

@@ -74,7 +74,8 @@ static void free_past(void *node)
 void pasts_done(struct pasts *pasts)
 {
     tdestroy(pasts->tree, free_past);
-    pasts->tree = NULL;
+    tdestroy(pasts->sessions, free);
+    *pasts = (struct pasts){ .tree = NULL };
 }
 
 size_t past_find(const struct past *past, const char *name)
@@ -86,29 +87,122 @@ size_t past_find(const struct past *past, const char *name)
     return PAST_NOBODY;
 }
 
-struct zkr_participant *past_add(struct past *past, struct stay *stay)
-{
-    if (past->count == past->room) {
-        size_t room = past->room > 0 ? 2 * past->room : 8;
-        void *grown = realloc(past->items, room * sizeof(*past->items));
+/* --- sessions --- */
 
-        if (grown == NULL) {
-            stay_free(stay);
-            return NULL;
-        }
-        past->items = grown;
-        past->room = room;
-    }
-    past->items[past->count] = stay->node;
-    past->changed = true;
-    return &past->items[past->count++];
+struct session {
+    int64_t id;
+    struct stay *first;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    const struct session *x = a;
+    const struct session *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
 }
 
-struct stay *past_remove(struct past *past, size_t i)
+static struct session *find_session(const struct pasts *pasts, int64_t id)
+{
+    const struct session key = { .id = id };
+    struct session *const *found = tfind(&key, &pasts->sessions, by_id);
+
+    return found == NULL ? NULL : *found;
+}
+
+static struct session *make_session(struct pasts *pasts, int64_t id)
+{
+    struct session *session = find_session(pasts, id);
+
+    if (session != NULL)
+        return session;
+    session = calloc(1, sizeof(*session));
+    if (session == NULL)
+        return NULL;
+    session->id = id;
+    if (tsearch(session, &pasts->sessions, by_id) != NULL)
+        return session;
+    free(session);
+    return NULL;
+}
+
+/* A node may belong to no session. */
+static bool link_stay(struct pasts *pasts, struct stay *stay)
+{
+    struct session *session;
+
+    if (stay->node.session_id == 0)
+        return true;
+    session = make_session(pasts, stay->node.session_id);
+    if (session == NULL)
+        return false;
+    stay->next = session->first;
+    if (stay->next != NULL)
+        stay->next->previous = stay;
+    session->first = stay;
+    return true;
+}
+
+static void unlink_stay(struct pasts *pasts, struct stay *stay)
+{
+    struct session *session;
+
+    if (stay->next != NULL)
+        stay->next->previous = stay->previous;
+    if (stay->previous != NULL)
+        stay->previous->next = stay->next;
+    if (stay->node.session_id == 0 || stay->previous != NULL)
+        return;
+    session = find_session(pasts, stay->node.session_id);
+    session->first = stay->next;
+    if (session->first != NULL)
+        return;
+    (void)tdelete(session, &pasts->sessions, by_id);
+    free(session);
+}
+
+struct stay *pasts_stay_of(const struct pasts *pasts, int64_t session_id)
+{
+    const struct session *session = find_session(pasts, session_id);
+
+    return session == NULL ? NULL : session->first;
+}
+
+/* --- contenders --- */
+
+static bool make_room(struct past *past)
+{
+    size_t room = past->room > 0 ? 2 * past->room : 8;
+    void *grown;
+
+    if (past->count < past->room)
+        return true;
+    grown = realloc(past->items, room * sizeof(*past->items));
+    if (grown == NULL)
+        return false;
+    past->items = grown;
+    past->room = room;
+    return true;
+}
+
+bool past_add(struct pasts *pasts, struct past *past, struct stay *stay)
+{
+    if (!make_room(past) || !link_stay(pasts, stay)) {
+        stay_free(stay);
+        return false;
+    }
+    stay->past = past;
+    past->items[past->count++] = stay->node;
+    past->changed = true;
+    return true;
+}
+
+struct stay *past_remove(struct pasts *pasts, struct past *past, size_t i)
 {
     struct stay *stay = stay_of(past->items[i].name);
 
     stay->node = past->items[i];
+    unlink_stay(pasts, stay);
     memmove(past->items + i, past->items + i + 1,
             (past->count - i - 1) * sizeof(*past->items));
     past->count--;

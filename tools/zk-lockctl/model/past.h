@@ -14,10 +14,14 @@ struct past {
     size_t room;
     bool known;   /* no node of it is from before the history */
     bool changed; /* who holds is not settled yet */
+    /* Those that a transaction has changed, for the user. */
+    bool listed;
+    struct past *next_listed;
 };
 
 struct pasts {
     void *tree;
+    void *sessions; /* a tree of them, with the stays of each */
 };
 
 #define PAST_NOBODY SIZE_MAX
@@ -35,9 +39,13 @@ void pasts_done(struct pasts *pasts);
 /* The index of the contender with that name; PAST_NOBODY. `past` may be
  * NULL. */
 size_t past_find(const struct past *past, const char *name);
-/* Takes the stay. NULL: out of memory, and it is freed. */
-struct zkr_participant *past_add(struct past *past, struct stay *stay);
+/* Takes the stay, whose node has its session. False: out of memory, and it is
+ * freed. */
+bool past_add(struct pasts *pasts, struct past *past, struct stay *stay);
 /* The caller has the stay then. */
-struct stay *past_remove(struct past *past, size_t i);
+struct stay *past_remove(struct pasts *pasts, struct past *past, size_t i);
+
+/* Any stay of that session; NULL: it has none. */
+struct stay *pasts_stay_of(const struct pasts *pasts, int64_t session_id);
 
 #endif

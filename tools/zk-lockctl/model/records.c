@@ -72,8 +72,8 @@ static char *data_of(const json_t *contender)
 
 /* --- stays --- */
 
-static struct stay *make_stay(struct past *past, const json_t *contender,
-                              int64_t at_ms)
+static struct stay *make_stay(struct records *r, struct past *past,
+                              const json_t *contender, int64_t at_ms)
 {
     char *data = data_of(contender);
     struct stay *stay = NULL;
@@ -92,13 +92,13 @@ static struct stay *make_stay(struct past *past, const json_t *contender,
     stay->node.since_ms = time_of(contender, "queued_at");
     stay->queued_ms = stay->node.since_ms;
     stay->seen_ms = at_ms;
-    return past_add(past, stay) == NULL ? NULL : stay;
+    return past_add(&r->pasts, past, stay) ? stay : NULL;
 }
 
 static void end_stay(struct records *r, struct past *past, size_t i,
                      enum ending ending, int64_t at_ms)
 {
-    struct stay *stay = past_remove(past, i);
+    struct stay *stay = past_remove(&r->pasts, past, i);
 
     stay->ending = ending;
     stay->ended_ms = at_ms;
@@ -121,7 +121,7 @@ static struct stay *stay_for(struct records *r, struct past *past,
     if (i != PAST_NOBODY)
         return stay_of(past->items[i].name);
     r->contenders++;
-    return make_stay(past, contender, at_ms);
+    return make_stay(r, past, contender, at_ms);
 }
 
 /* A contender that gets a permit of a semaphore leaves the queue, and watch
@@ -343,7 +343,7 @@ static void end_past(struct past *past, void *records)
     struct records *r = records;
 
     while (past->count > 0)
-        r->fns.stay(past_remove(past, past->count - 1), r->fns.user);
+        r->fns.stay(past_remove(&r->pasts, past, past->count - 1), r->fns.user);
 }
 
 void records_end(struct records *r)

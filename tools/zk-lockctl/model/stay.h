@@ -39,6 +39,9 @@ struct stay {
                          held instead */
     bool is_claim;    /* its node in the queue of a semaphore has become
                          another one, its lease */
+    struct past *past; /* the lock that it is in, */
+    struct stay *next; /* ... and the others of its session: past.h */
+    struct stay *previous;
     char *data;
     char name[];
 };
