@@ -335,6 +335,8 @@ static const char records[] =
     "\"held_ms_max\":1000,\"contender\":{\"node\":\"lock-0000000007\","
     "\"token\":\"7\",\"session\":\"0x1\",\"owner\":null,\"data\":\"me\"}}\n"
     "{\"at\":\"2026-11-23T02:01:00.000Z\",\"event\":\"later\"}\n"
+    "{\"at\":\"2026-11-23T02:02:00.000Z\",\"event\":\"missed\","
+    "\"path\":\"/l\",\"missed\":2}\n"
     "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
     "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n"
     "{\"at\":\"2026-11-23T02:20:01.000Z\",\"event\":\"gone\",\"path\":\"/l\","
@@ -372,6 +374,7 @@ static void a_gap_is_a_row_of_its_own(void **state)
     assert_non_null(strstr(look_out, "<=20m01s"));
     assert_non_null(strstr(look_out, "GAP"));
     assert_non_null(strstr(look_err, "1 line that"));
+    assert_non_null(strstr(look_err, "watch did not see"));
     assert_int_equal(
         look(line("log --from %s --at 2026-11-23T02:15Z /l", file)), 0);
     assert_non_null(strstr(look_err, "that moment is in a gap"));

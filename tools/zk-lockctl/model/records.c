@@ -25,6 +25,7 @@ struct records {
     int64_t begin_ms, end_ms;
     size_t contenders;
     size_t strange;
+    bool missed; /* watch has not seen all */
     bool failed; /* out of memory */
 };
 
@@ -243,6 +244,9 @@ static void take_one(struct records *r, const json_t *event, const char *kind,
 {
     if (strcmp(kind, "resync") == 0)
         take_resync(r, event, at_ms);
+    else if (strcmp(kind, "missed") == 0)
+        r->missed =
+            r->missed || place_is_below(text_of(event, "path"), r->root);
     else if (is_known(kind) && has_contender(event))
         take_event(r, event, kind, at_ms);
     else
@@ -387,6 +391,11 @@ int64_t records_end_ms(const struct records *r)
 size_t records_contenders(const struct records *r)
 {
     return r->contenders;
+}
+
+bool records_missed(const struct records *r)
+{
+    return r->missed;
 }
 
 size_t records_strange(const struct records *r)

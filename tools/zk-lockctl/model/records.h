@@ -25,6 +25,8 @@ void records_end(struct records *records);
 int64_t records_begin_ms(const struct records *records);
 int64_t records_end_ms(const struct records *records);
 size_t records_contenders(const struct records *records);
+/* Contenders came and went that watch did not see. */
+bool records_missed(const struct records *records);
 /* Lines that it did not understand. */
 size_t records_strange(const struct records *records);
 

@@ -201,6 +201,9 @@ static void note_strange(struct log *log)
                   "%zu transaction%s of a type that this tool "
                   "does not know, or damaged",
                   txns, word_plural(txns));
+    if (log->records != NULL && records_missed(log->records))
+        notes_add(&log->notes, "contenders came and went that watch did not "
+                               "see: they are missing");
     if (lines > 0)
         notes_add(&log->notes, "%zu line%s that this tool does not understand",
                   lines, word_plural(lines));
