@@ -582,7 +582,11 @@ static void the_nodes_of_a_semaphore_are_seen_or_counted(void **state)
             break;
         sleep_ms(20);
     }
-    assert_true(are_all_told(&s, ROUNDS + 1));
+    if (!are_all_told(&s, ROUNDS + 1))
+        fail_msg("%lld claims were queued, %lld leases acquired, %lld nodes "
+                 "missed, %lld claims ended: %s",
+                 (long long)s.queued, (long long)s.leases, (long long)s.missed,
+                 (long long)s.claims, cli_said(&c));
     assert_in_range(s.leases, 2, ROUNDS + 1);
     assert_int_equal(s.unknown, 0);
     end(&c, SIGTERM);

@@ -130,12 +130,28 @@ static bool is_claim_of(const struct contender *c,
            c->node->token < lease->node->token;
 }
 
-/* A contender that gets a permit leaves the queue, and has a new lease. */
+/* The lease that it had made before it had the permit; NULL: none. */
+static const struct contender *promised_to(const struct diff *d,
+                                           const struct contender *c)
+{
+    const struct lock *lock = &d->before->lock;
+    size_t i = c->node->waits_for;
+
+    return i < lock->count && contender_is_promised(&lock->items[i])
+               ? &lock->items[i]
+               : NULL;
+}
+
+/* A contender that gets a permit leaves the queue, and has a new lease. A later
+ * one of its session is another's. */
 static bool has_moved_on(const struct diff *d, const struct contender *c)
 {
+    const struct contender *promised = promised_to(d, c);
     const struct lock *lock = &d->after->lock;
     bool moved = false;
 
+    if (promised != NULL)
+        return index_find(&d->new, promised) != NULL;
     if (lock->kind != KIND_SEMAPHORE && lock->kind != KIND_MIXED)
         return false;
     for (size_t i = 0; i < lock->count && !moved; i++) {

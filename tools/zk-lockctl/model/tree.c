@@ -522,7 +522,8 @@ static void take_list(struct dir *p, const struct zkr_reply *reply)
         out_of_memory(p->tree);
         return;
     }
-    (void)memcpy(names, reply->names, reply->count * sizeof(*names));
+    for (size_t i = 0; i < reply->count; i++)
+        names[i] = reply->names[i];
     if (reply->count > 0)
         qsort(names, reply->count, sizeof(*names), by_text);
     if (p->listed && !was) { /* another directory of that name */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what watch and the screen of top ask of the servers, on 2,000 locks:
+ * each when it starts, nothing while nothing changes, and little for a
+ * change. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <signal.h>
+#include <zookeeper/proto.h>
+
+#include "fixture.h"
+#include "proxy.h"
+#include "tmux.h"
+
+enum { LOCKS = 2000, IDLE_MS = 3000, REMOVE_WATCHES = 18 };
+
+static struct proxy *proxy;
+static zkr_session *session;
+
+/* All locks exist, and every second one is held. */
+static void make_locks(void)
+{
+    char path[64];
+
+    for (int i = 0; i < LOCKS; i++) {
+        (void)snprintf(path, sizeof(path), "/many/l%d", i);
+        assert_int_equal(admin_create(admin, path, NULL), 0);
+        (void)snprintf(path, sizeof(path), "/many/l%d/lock-0000000000", i);
+        if (i % 2 == 0)
+            assert_int_equal(admin_create(admin, path, "x"), 0);
+    }
+}
+
+static int setup_group(void **state)
+{
+    (void)state;
+    session = open_session();
+    (void)admin_create(admin, "/many", NULL);
+    make_locks();
+    return proxy_start(server_hosts(the_server), &proxy);
+}
+
+static int teardown_group(void **state)
+{
+    (void)state;
+    proxy_stop(proxy);
+    (void)admin_delete_tree(admin, "/many");
+    return zkr_session_close(session);
+}
+
+/* Those of the tool, besides the pings of its session. */
+static long requests(void)
+{
+    static const int types[] = { ZOO_GETDATA_OP,      ZOO_GETCHILDREN_OP,
+                                 ZOO_GETCHILDREN2_OP, ZOO_EXISTS_OP,
+                                 ZOO_SYNC_OP,         REMOVE_WATCHES };
+    long sum = 0;
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        sum += proxy_requests(proxy, types[i]);
+    return sum;
+}
+
+static bool is_read(void *unused)
+{
+    (void)unused;
+    return proxy_requests(proxy, ZOO_GETCHILDREN2_OP) >= LOCKS;
+}
+
+/* One for each directory and one for each holder at first; then none. */
+static void assert_idle(void)
+{
+    assert_true(wait_until(is_read, NULL, SOON_MS));
+    sleep_ms(IDLE_MS);
+    assert_in_range(requests(), LOCKS + LOCKS / 2, LOCKS + LOCKS / 2 + 20);
+    for (int round = 0; round < 2; round++) {
+        zkr_mutex *m = new_mutex(session, "/many/l1");
+
+        proxy_reset_counts(proxy);
+        sleep_ms(IDLE_MS);
+        assert_int_equal(requests(), 0);
+        release(acquire(m));
+        sleep_ms(IDLE_MS);
+        assert_in_range(requests(), 1, 4);
+        zkr_mutex_free(m);
+    }
+}
+
+static void watch_of_a_quiet_cluster_asks_nothing(void **state)
+{
+    const char *args[] = { "watch", "--servers", proxy_hosts(proxy), NULL };
+    struct cli c;
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    cli_start(&c, LOCKCTL, args);
+    assert_idle();
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&c), 0);
+    assert_non_null(strstr(cli_said(&c), " /many/l1 "));
+}
+
+static void the_screen_of_a_quiet_cluster_asks_nothing(void **state)
+{
+    char line[512];
+
+    (void)state;
+    tmux_open(100, 24);
+    proxy_reset_counts(proxy);
+    (void)snprintf(line, sizeof(line), "%s top --servers %s --interval 500ms",
+                   LOCKCTL, proxy_hosts(proxy));
+    tmux_type(line);
+    tmux_key("Enter");
+    tmux_wait("/many/l0");
+    assert_idle();
+    tmux_key("q");
+    tmux_wait_gone("/many/l0");
+    tmux_close();
+}
+
+static int run_group(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(watch_of_a_quiet_cluster_asks_nothing),
+        cmocka_unit_test(the_screen_of_a_quiet_cluster_asks_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, setup_group, teardown_group);
+}
+
+int main(void)
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = tmux_setup();
+    if (result == 0) {
+        result = run_with_server(NULL, run_group);
+        tmux_teardown();
+    }
+    cli_teardown();
+    return result;
+}
