@@ -433,6 +433,36 @@ static void locks_are_released_by_name_or_the_newest_first(void **state)
     assert_int_equal(count_children(path) + count_children(other), 0);
 }
 
+#define KEEPER                                                                 \
+    "pid=$($L show --columns OWNER $Q | sed -n '$s/.*:\\([0-9]*\\) "           \
+    ".*/\\1/p'); "
+
+/* Regression: the older one answered for the newer one, whose process was
+ * dead; and a stopped process was waited for without end. */
+static void one_lock_does_not_answer_for_another(void **state)
+{
+    (void)state;
+    assert_int_equal(run(HOLD "eval \"$($H $Q)\"; $L release; "
+                              "$L hold --check && $L release"),
+                     0);
+    assert_int_equal(run(HOLD "eval \"$($H $Q)\"; " KEEPER "kill -KILL $pid; "
+                              "while kill -0 $pid; do sleep 0.1; done; "
+                              "$L release; echo release $?; "
+                              "$L hold --check; echo check $?; "
+                              "$L release $P"),
+                     0);
+    assert_said("release 79\n");
+    assert_said("check 79\n");
+    assert_int_equal(run("eval \"$($L hold --session-timeout=40s $Q)\"; " KEEPER
+                         "kill -STOP $pid; $L hold --check; echo check $?; "
+                         "kill -CONT $pid; $L release"),
+                     0);
+    assert_said("does not answer");
+    assert_said("check 79\n");
+    assert_int_equal(run(HOLD "$L release --chroot /other $P"), 64);
+    assert_said("no server is asked");
+}
+
 static void what_is_not_held_is_not_released(void **state)
 {
     (void)state;
@@ -608,6 +638,7 @@ static int run_group(void)
         TEST(its_time_may_be_limited),
         TEST(it_may_be_asked_for),
         TEST(locks_are_released_by_name_or_the_newest_first),
+        TEST(one_lock_does_not_answer_for_another),
         TEST(what_is_not_held_is_not_released),
         TEST(what_was_released_is_not_around_us),
         TEST(inside_of_itself_it_is_refused),

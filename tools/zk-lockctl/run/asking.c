@@ -15,12 +15,20 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/lockctl.h"
+
 /* A client writes as soon as it is connected. */
 enum { QUESTION_MS = 200 };
 
 static const char *const words[] = {
-    [ASKED_CHECK] = "check", [ASKED_RELEASE] = "release"
+    [ASKED_CHECK] = "check",
+    [ASKED_RELEASE] = "release",
+    [ASKED_NOTE] = "note",
+    [ASKED_NOTED] = "noted",
 };
+
+/* A release may wait for servers; others are answered at once. */
+enum { SILENCE_S = 2, RELEASE_SILENCE_S = 60 };
 
 static socklen_t make_address(struct sockaddr_un *address, const char *id)
 {
@@ -76,7 +84,7 @@ static bool read_question(int fd, struct question *q)
             (text[len] != ' ' && text[len] != '\0'))
             continue;
         q->what = (enum asked)i;
-        (void)snprintf(q->path, sizeof(q->path), "%.*s", ZKR_PATH_MAX,
+        (void)snprintf(q->about, sizeof(q->about), "%.*s", ZKR_PATH_MAX,
                        text[len] == '\0' ? "" : text + len + 1);
         return true;
     }
@@ -107,14 +115,17 @@ void asking_answer(int fd, const struct answer *answer)
 }
 
 /* -1: nobody, or somebody else. */
-static int reach(const char *id)
+static int reach(const char *id, int silence_s)
 {
+    struct timeval limit = { .tv_sec = silence_s };
     struct sockaddr_un address;
     socklen_t size = make_address(&address, id);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return -1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
     if (connect(fd, (const struct sockaddr *)&address, size) == 0 &&
         is_same_user(fd))
         return fd;
@@ -124,7 +135,7 @@ static int reach(const char *id)
 
 bool asking_is_there(const char *id)
 {
-    int fd = reach(id);
+    int fd = reach(id, SILENCE_S);
 
     if (fd >= 0)
         (void)close(fd);
@@ -135,20 +146,27 @@ bool asking_ask(const char *id, const struct question *question,
                 struct answer *ret_answer)
 {
     char text[sizeof(ret_answer->text) + 16];
-    int fd = reach(id);
+    int fd = reach(id, question->what == ASKED_RELEASE ? RELEASE_SILENCE_S
+                                                       : SILENCE_S);
     ssize_t n = -1;
+    bool silent;
     char *end;
     int len;
 
     if (fd < 0)
         return false;
     len = snprintf(text, sizeof(text), "%s%s%s", words[question->what],
-                   question->path[0] == '\0' ? "" : " ", question->path);
+                   question->about[0] == '\0' ? "" : " ", question->about);
     if (send(fd, text, (size_t)len, MSG_NOSIGNAL) == len)
         n = recv(fd, text, sizeof(text) - 1, 0);
+    silent = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
     (void)close(fd);
+    if (silent)
+        *ret_answer = (struct answer){
+            EX_LOST, "the process that keeps the lock does not answer"
+        };
     if (n <= 0)
-        return false;
+        return silent;
     text[n] = '\0';
     ret_answer->code = (int)strtol(text, &end, 10);
     (void)snprintf(ret_answer->text, sizeof(ret_answer->text), "%.4000s",

@@ -11,11 +11,14 @@
 enum asked {
     ASKED_CHECK,   /* whether it is held */
     ASKED_RELEASE, /* to give it back: the answer is true when that is done */
+    ASKED_NOTE,    /* nothing, but to note that another hold was released */
+    ASKED_NOTED,   /* whether that was noted: 0 */
 };
 
 struct question {
     enum asked what;
-    char path[ZKR_PATH_MAX + 1]; /* of the lock that is meant; "": any */
+    char about[ZKR_PATH_MAX + 1]; /* the lock that is meant, "" any; or the id
+                                     of the other hold */
 };
 
 enum { ANSWER_NOT_MINE = -1 }; /* another lock is meant */
@@ -34,7 +37,8 @@ void asking_answer(int fd, const struct answer *answer);
 
 /* Tells whether somebody answers to this id. */
 bool asking_is_there(const char *id);
-/* Ask, and wait for the answer. False: nobody has answered. */
+/* Ask, and wait for the answer. False: nobody is there. Of one who is silent
+ * (stopped, say) the answer is that the lock is not known to be held. */
 bool asking_ask(const char *id, const struct question *question,
                 struct answer *ret_answer);
 

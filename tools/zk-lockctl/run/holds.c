@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool holds_have(const struct holds *h, const char *id)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        if (strcmp(h->ids[i], id) == 0)
+            return true;
+    }
+    return false;
+}
+
 void holds_add(struct holds *h, const char *id)
 {
     if (h->count == HOLDS_MAX)

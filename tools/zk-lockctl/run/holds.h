@@ -27,6 +27,7 @@ struct holds {
 void holds_read(struct holds *h, const char *text);
 void holds_write(const struct holds *h, char text[HOLDS_TEXT_MAX]);
 
+bool holds_have(const struct holds *h, const char *id);
 void holds_add(struct holds *h, const char *id);
 void holds_remove(struct holds *h, size_t i);
 

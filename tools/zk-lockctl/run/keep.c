@@ -24,6 +24,7 @@ struct keeper {
     const struct script *script;
     char name[ZKR_LABEL_MAX + 1]; /* of the shell */
     struct started started;       /* what was told to end */
+    struct holds released;        /* others of the shell, as we were told */
     int desk_fd;                  /* where we are asked */
     bool killed;
     bool given_back;
@@ -241,17 +242,32 @@ static int code_of_release(const struct keeper *k)
                              : 0;
 }
 
+static int code_of(struct keeper *k, const struct question *q)
+{
+    switch (q->what) {
+    case ASKED_NOTE:
+        if (!holds_have(&k->released, q->about))
+            holds_add(&k->released, q->about);
+        return 0;
+    case ASKED_NOTED:
+        return holds_have(&k->released, q->about) ? 0 : EX_NO;
+    case ASKED_CHECK:
+        return is_ours(&k->run->opts.wanted, q->about) ? code_of_check(k)
+                                                       : ANSWER_NOT_MINE;
+    case ASKED_RELEASE:
+        break;
+    }
+    if (!is_ours(&k->run->opts.wanted, q->about))
+        return ANSWER_NOT_MINE;
+    give_back(k);
+    k->done = true;
+    return code_of_release(k);
+}
+
 static void answer(struct keeper *k, int fd, const struct question *q)
 {
-    struct answer a = { .code = ANSWER_NOT_MINE };
+    struct answer a = { .code = code_of(k, q) };
 
-    if (is_ours(&k->run->opts.wanted, q->path) && q->what == ASKED_CHECK) {
-        a.code = code_of_check(k);
-    } else if (is_ours(&k->run->opts.wanted, q->path)) {
-        give_back(k);
-        k->done = true;
-        a.code = code_of_release(k);
-    }
     if (a.code == EX_TEMPFAIL)
         (void)snprintf(a.text, sizeof(a.text),
                        "the servers do not say that the lock is given back; it "

@@ -44,12 +44,9 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
 static int check(const struct lockctl *ctl, int argc, char **argv)
 {
     struct question q = { .what = ASKED_CHECK };
+    int code = ask_parse(ctl, argc, argv, &q);
 
-    if (argc > 1)
-        return lockctl_fail(EX_USAGE, "more than one lock; see --help");
-    if (argc == 1 && !lockctl_parse_path(argv[0], q.path, sizeof(q.path)))
-        return EX_USAGE;
-    return ask_holds(ctl, &q);
+    return code == 0 ? ask_holds(ctl, &q) : code;
 }
 
 static int keep(struct run *r)
