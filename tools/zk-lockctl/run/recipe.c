@@ -60,12 +60,15 @@ static bool are_of_kind(const struct zkr_reply *children, enum claim_kind kind)
 }
 
 /* A directory of locks has no data. Data of another length, and data of a node
- * that has children, are a program's own. */
-static bool is_like_a_counter(const struct zkr_reply *children)
+ * that has children, are a program's own. NULL: it is not like a counter. */
+static const char *use_by_data(const struct zkr_reply *children)
 {
     int32_t len = children->stat.data_len;
 
-    return children->count == 0 && (len == 4 || len == 8);
+    if (children->count > 0 || (len != 4 && len != 8))
+        return NULL;
+    return len == 8 ? "a counter, by its 8 bytes of data"
+                    : "a counter, by its 4 bytes of data";
 }
 
 /* -- with a list ---------------------------------------------------------- */
@@ -150,17 +153,17 @@ static const char *other_use(struct lockctl *ctl, const char *path,
                              enum claim_kind kind)
 {
     struct zkr_reply *children = NULL;
-    bool counter;
+    const char *counter;
     bool known;
 
     if (zkr_session_children(ctl->session, path, ANSWER_MS, &children) !=
         ZKR_OK)
         return NULL;
-    counter = is_like_a_counter(children);
+    counter = use_by_data(children);
     known = are_of_kind(children, kind);
     zkr_reply_free(children);
-    if (counter)
-        return "a counter";
+    if (counter != NULL)
+        return counter;
     return known ? NULL : use_in_list(ctl, path, kind);
 }
 
