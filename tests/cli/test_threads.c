@@ -18,9 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/lockctl.h"
 #include "common/stop.h"
 #include "model/looker.h"
+#include "model/mirror.h"
 #include "model/scan.h"
 #include "unit.h"
 #include "wait.h"
@@ -104,6 +106,90 @@ int fake_session_close(zkr_session *s)
     (void)s;
     (void)atomic_fetch_add(&closed, 1);
     return ZKR_OK;
+}
+
+/* -- the mirror ----------------------------------------------------------- */
+
+struct mirror {
+    struct mirror_opts opts;
+    pthread_t session;
+    atomic_bool is_settled;
+};
+
+/* As a thread of the session does. */
+static void *settle(void *arg)
+{
+    struct mirror *m = arg;
+
+    atomic_store(&m->is_settled, true);
+    m->opts.wake(m->opts.user);
+    return NULL;
+}
+
+int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
+{
+    struct mirror *m = calloc(1, sizeof(*m));
+
+    if (m == NULL)
+        return ZKR_ENOMEM;
+    m->opts = *opts;
+    if (pthread_create(&m->session, NULL, settle, m) != 0)
+        abort();
+    (void)atomic_fetch_add(&kept, 1);
+    *ret_mirror = m;
+    return ZKR_OK;
+}
+
+/* The session must be closed by then. */
+void mirror_end(struct mirror *m)
+{
+    if (atomic_load(&closed) != 1 || pthread_join(m->session, NULL) != 0)
+        abort();
+    (void)atomic_fetch_sub(&kept, 1);
+    free(m);
+}
+
+bool mirror_is_settled(struct mirror *m)
+{
+    return atomic_load(&m->is_settled);
+}
+
+int64_t mirror_heard_ms(struct mirror *m)
+{
+    (void)m;
+    return clock_now_ms();
+}
+
+int mirror_error(struct mirror *m, const char **ret_path)
+{
+    (void)m;
+    *ret_path = "/";
+    return ZKR_OK;
+}
+
+bool mirror_is_missing(struct mirror *m)
+{
+    (void)m;
+    return false;
+}
+
+void mirror_tick(struct mirror *m)
+{
+    (void)m;
+}
+
+int mirror_scan(struct mirror *m, struct scan *ret_scan)
+{
+    struct scan scan = { .locks = calloc(LOCKS, sizeof(struct lock)) };
+
+    (void)m;
+    (void)atomic_fetch_add(&looks, 1);
+    for (; scan.locks != NULL && scan.count < LOCKS; scan.count++) {
+        scan.locks[scan.count].list = calloc(1, sizeof(*scan.locks->list));
+        (void)atomic_fetch_add(&kept, 1);
+    }
+    *ret_scan = scan;
+    return scan.locks == NULL ? ZKR_ENOMEM : ZKR_OK;
 }
 
 /* -- a call at a point ---------------------------------------------------- */
