@@ -26,7 +26,6 @@ struct keeper {
     struct started started;       /* what was told to end */
     struct holds released;        /* others of the shell, as we were told */
     int desk_fd;                  /* where we are asked */
-    bool killed;
     bool given_back;
     bool unsure; /* ... but the servers have not said so */
     bool done;
@@ -158,6 +157,12 @@ static void note_why(struct keeper *k, bool overdue, enum policy_action action,
                        run_why_lost(k->run, why));
 }
 
+/* KILL takes effect when the machine gets to it. */
+static bool is_anybody_left(struct keeper *k)
+{
+    return !script_has_ended(k->script) || started_live(&k->started);
+}
+
 /* Once for a loss, and once for the end by --max-hold; then only what
  * --on-loss=kill asks for. */
 static void end_hold(struct keeper *k, enum policy_action action,
@@ -176,8 +181,7 @@ static void end_hold(struct keeper *k, enum policy_action action,
     } else if (kill) {
         script_signal_all(k->script, &k->started, SIGKILL);
     }
-    k->killed = k->killed || kill;
-    if (overdue && action == POLICY_SEND_KILL)
+    if (overdue && action == POLICY_SEND_KILL && !(kill && is_anybody_left(k)))
         give_back(k);
 }
 
@@ -284,7 +288,7 @@ static void answer(struct keeper *k, int fd, const struct question *q)
  * yet. */
 static bool must_see_to_end(struct keeper *k)
 {
-    return k->run->opts.on_loss == LOSS_KILL && !k->killed &&
+    return k->run->opts.on_loss == LOSS_KILL &&
            (k->run->lost || k->run->overdue) && started_live(&k->started);
 }
 
