@@ -455,6 +455,63 @@ static void a_damaged_snapshot_is_not_believed(void **state)
 
 /* --- files --- */
 
+/* "Nobody held" was said of all times at which nobody was seen. */
+static void only_times_of_the_log_are_known(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    delete_node(1, "/l/lock-0000000000");
+    play();
+    assert_false(history_knows(history, time_of(1) - 1));
+    assert_true(history_knows(history, time_of(1)));
+    assert_true(history_knows(history, time_of(2)));
+    assert_false(history_knows(history, time_of(2) + 1));
+}
+
+/* In a gap nothing is known. Nor is it behind one: who came in it may be
+ * there. */
+static void a_time_in_or_behind_a_gap_is_not_known(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    delete_node(1, "/l/lock-0000000000");
+    create(1, "/l/lock-0000000001");
+    zxid = 9;
+    delete_node(7, "/l/member");
+    delete_node(7, "/l/member");
+    play();
+    assert_int_equal(gap_count, 1);
+    assert_true(history_knows(history, time_of(2)));
+    assert_false(history_knows(history, time_of(3)));
+    assert_false(history_knows(history, time_of(5)));
+    assert_false(history_knows(history, time_of(9)));
+}
+
+static void a_time_behind_a_gap_is_known_from_a_snapshot(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000000");
+    snap_begin(&out);
+    snap_node(&out, "/l", "", 1, time_of(1), 0);
+    snap_end(&out, in_dir("snapshot.8"));
+    zxid = 9;
+    create(3, "/m/lock-0000000002");
+    play();
+    assert_false(history_knows(history, time_of(8)));
+    assert_true(history_knows(history, time_of(9)));
+}
+
+/* Without a snapshot one from before may hold, who is not seen at all. */
+static void a_log_that_lacks_its_beginning_is_not_known(void **state)
+{
+    (void)state;
+    create(1, "/l/lock-0000000007");
+    delete_node(1, "/l/lock-0000000007");
+    play();
+    assert_true(history_lacks_begin(history));
+    assert_false(history_knows(history, time_of(2)));
+}
+
 static void nothing_is_claimed_about_a_gap(void **state)
 {
     (void)state;
@@ -617,6 +674,9 @@ static void other_files_are_refused(void **state)
     assert_int_equal(txnlogs_add(&logs, in_dir("missing")), EX_NOINPUT);
     assert_int_equal(mkdir(in_dir("empty"), 0700), 0);
     assert_int_equal(txnlogs_add(&logs, in_dir("empty")), EX_NOINPUT);
+    assert_non_null(strstr(lockctl_failure()->message,
+                           "nor has its version-2 (--from takes the "
+                           "dataLogDir or dataDir of zoo.cfg)"));
     log_end(file);
 }
 
@@ -643,6 +703,10 @@ int main(void)
         TEST(a_snapshot_tells_what_was_there_before),
         TEST(a_later_snapshot_tells_what_was_there_before),
         TEST(a_damaged_snapshot_is_not_believed),
+        TEST(only_times_of_the_log_are_known),
+        TEST(a_time_in_or_behind_a_gap_is_not_known),
+        TEST(a_time_behind_a_gap_is_known_from_a_snapshot),
+        TEST(a_log_that_lacks_its_beginning_is_not_known),
         TEST(nothing_is_claimed_about_a_gap),
         TEST(what_is_behind_a_gap_is_seen_from_its_end_on),
         TEST(a_new_term_is_no_gap),

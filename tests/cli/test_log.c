@@ -271,6 +271,15 @@ static const char *held_from(size_t i)
     return text;
 }
 
+static const char *until_of(size_t i)
+{
+    static char text[64];
+
+    (void)snprintf(text, sizeof(text), "%s",
+                   text_of(json_array_get(history(""), i), "until"));
+    return text;
+}
+
 static void who_held_at_a_moment_is_told(void **state)
 {
     zkr_mutex *m = new_mutex(s, path);
@@ -293,11 +302,29 @@ static void who_held_at_a_moment_is_told(void **state)
     assert_int_equal(json_array_size(items), 1);
     assert_item(items, 0, "held", "present");
     release(w.grant);
-    sleep_ms(20);
-    assert_int_equal(log_of("--at 1ms"), 1);
+    assert_int_equal(log_of(line("--at %s", until_of(1))), 1);
     assert_int_equal(json_array_size(look_items("History")), 0);
+    assert_non_null(strstr(look_err, "nobody held"));
     zkr_mutex_free(n);
     zkr_mutex_free(m);
+}
+
+/* Of these times it was said that nobody held, with the exit status for
+ * that. */
+static void a_time_outside_of_the_log_is_not_known(void **state)
+{
+    static const char *const times[] = { "2020-01-01", "1ms", "2199-01-01" };
+
+    (void)state;
+    hold_and_release(s);
+    sleep_ms(20);
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        assert_int_equal(log_of(line("--at %s", times[i])), 66);
+        look_assert_schema("document");
+        assert_int_equal(json_array_size(look_items("History")), 0);
+        assert_non_null(strstr(look_err, "it is not known who held"));
+        assert_null(strstr(look_err, "nobody held"));
+    }
 }
 
 static void a_time_without_holders_is_answered_with_no(void **state)
@@ -380,6 +407,89 @@ static void a_gap_is_a_row_of_its_own(void **state)
     assert_non_null(strstr(look_err, "that moment is in a gap"));
 }
 
+/* --- moments of which the records do not tell --- */
+
+#define EVENT(at, event)                                                       \
+    "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"" event "\","           \
+    "\"path\":\"/l\",\"held_ms_max\":60000,\"contender\":{\"node\":"           \
+    "\"lock-0000000007\",\"token\":\"7\",\"session\":\"0x1\","                 \
+    "\"owner\":null,\"data\":\"me\"}}\n"
+
+static void assert_at(const char *files, const char *time, int code)
+{
+    int got = look(line("log %s --at 2026-11-23T%sZ /l", files, time));
+
+    if (got != code)
+        fail_msg("%s: %d, not %d: %s", time, got, code, look_err);
+    assert_int_equal(strstr(look_err, "it is not known who held /l") != NULL,
+                     code == 66);
+    assert_int_equal(strstr(look_err, "nobody held") != NULL, code == 1);
+}
+
+/* Nobody was said to have held while watch could not look. */
+static void who_held_without_a_connection_is_not_known(void **state)
+{
+    char from[200];
+
+    (void)state;
+    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    write_records(EVENT("02:00", "holding") EVENT(
+        "02:05",
+        "gone") "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
+                "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n" EVENT(
+                    "02:30", "acquired") EVENT("02:40", "gone"));
+    assert_at(from, "01:59", 66);
+    assert_at(from, "02:01", 0);
+    assert_at(from, "02:07", 1);
+    assert_at(from, "02:15", 66);
+    assert_at(from, "02:25", 1);
+    assert_at(from, "02:35", 0);
+    assert_at(from, "02:41", 66);
+}
+
+/* Nobody was said to have held while no watch ran. */
+static void who_held_between_two_watches_is_not_known(void **state)
+{
+    char from[200];
+
+    (void)state;
+    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    write_records(EVENT("02:00", "holding") EVENT("02:05", "gone")
+                      EVENT("02:10", "acquired") EVENT("02:11", "gone")
+                          EVENT("03:00", "holding") EVENT("03:05", "gone"));
+    assert_at(from, "02:07", 1);
+    assert_at(from, "02:30", 66);
+    assert_at(from, "03:01", 0);
+}
+
+static void who_held_between_two_files_is_not_known(void **state)
+{
+    char from[400];
+
+    (void)state;
+    (void)snprintf(from, sizeof(from), "--from %s --from %s",
+                   cli_file("records"), cli_file("records2"));
+    write_records(EVENT("03:00", "acquired") EVENT("03:05", "gone"));
+    assert_int_equal(rename(cli_file("records"), cli_file("records2")), 0);
+    write_records(EVENT("02:00", "acquired") EVENT("02:05", "gone"));
+    assert_at(from, "02:01", 0);
+    assert_at(from, "02:05", 1);
+    assert_at(from, "02:30", 66);
+    assert_at(from, "03:05", 1);
+}
+
+/* The holder was there before watch, which did not tell of it. */
+static void whom_a_waiter_waits_for_is_not_known(void **state)
+{
+    char from[200];
+
+    (void)state;
+    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    write_records(EVENT("02:00", "queued") EVENT("02:05", "acquired"));
+    assert_at(from, "02:01", 66);
+    assert_at(from, "02:05", 0);
+}
+
 #define HOLDING(at, node, token, session)                                      \
     "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"holding\","             \
     "\"path\":\"/l\",\"contender\":{\"node\":\"" node "\",\"token\":\"" token  \
@@ -419,9 +529,9 @@ static void before_the_history_nobody_is_known(void **state)
     (void)state;
     write_records(records);
     assert_int_equal(
-        look(line("log --from %s --at 2026-11-23T01:59Z /l", file)), 1);
+        look(line("log --from %s --at 2026-11-23T01:59Z /l", file)), 66);
     assert_null(strstr(look_out, "HELD  "));
-    assert_non_null(strstr(look_err, "nothing is known of that moment"));
+    assert_non_null(strstr(look_err, "it is not known who held /l then"));
     assert_null(strstr(look_err, "nobody held"));
 }
 
@@ -518,6 +628,8 @@ static void wrong_usage_is_refused(void **state)
     assert_refused(
         64, "one moment",
         line("log --from %s --at 1h --since 1h x", server_log_dir(the_server)));
+    assert_refused(66, "nor has its version-2",
+                   line("log --from %s x", cli_file("")));
     assert_refused(66, "No such file", "log --from /no/such x");
     assert_refused(66, "neither a transaction log nor",
                    "log --from /proc/version x");
@@ -581,11 +693,16 @@ static int run_group(void)
         TEST(a_killed_holder_has_an_expired_session),
         TEST(a_semaphore_has_leases),
         TEST(who_held_at_a_moment_is_told),
+        TEST(a_time_outside_of_the_log_is_not_known),
         TEST(a_time_without_holders_is_answered_with_no),
         TEST(the_table_has_a_row_for_each_hold),
         TEST(wrong_usage_is_refused),
         TEST(what_watch_has_printed_is_read),
         TEST(a_gap_is_a_row_of_its_own),
+        TEST(who_held_without_a_connection_is_not_known),
+        TEST(who_held_between_two_watches_is_not_known),
+        TEST(who_held_between_two_files_is_not_known),
+        TEST(whom_a_waiter_waits_for_is_not_known),
         TEST(before_the_history_nobody_is_known),
         TEST(who_went_between_two_watches_is_not_known),
         TEST(a_file_without_lines_is_refused),

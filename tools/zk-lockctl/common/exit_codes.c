@@ -17,7 +17,7 @@ static const struct {
     { EX_DATAERR, "not_a_lock",
       "not a lock (of that recipe), or nobody holds it with that token" },
     { EX_NOINPUT, "not_readable",
-      "a file cannot be read, or is not what it should be" },
+      "a file cannot be read, is not what it should be, or does not tell" },
     { EX_UNAVAILABLE, "unavailable", "no server can be reached" },
     { EX_SOFTWARE, "internal", "internal error" },
     { EX_CANTCREAT, "not_created",

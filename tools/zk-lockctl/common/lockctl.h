@@ -15,9 +15,9 @@
 #include "common/settings.h"
 
 /* Exit codes: those of sysexits.h where one fits (EX_USAGE 64, EX_DATAERR 65
- * not a lock, EX_NOINPUT 66 a file, EX_UNAVAILABLE 69 no ensemble, EX_SOFTWARE
- * 70, EX_CANTCREAT 73, EX_TEMPFAIL 75 not acquired, EX_NOPERM 77, EX_CONFIG
- * 78), and: */
+ * not a lock, EX_NOINPUT 66 a file, or what it does not tell, EX_UNAVAILABLE 69
+ * no ensemble, EX_SOFTWARE 70, EX_CANTCREAT 73, EX_TEMPFAIL 75 not acquired,
+ * EX_NOPERM 77, EX_CONFIG 78), and: */
 enum {
     EX_NO = 1,       /* the answer of a verb that tests */
     EX_LOST = 79,    /* the lock, while the command ran */

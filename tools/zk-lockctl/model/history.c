@@ -23,8 +23,12 @@ struct seed {
 
 /* Transactions between two gaps. */
 struct segment {
-    int64_t zxid; /* of the first; 0: none yet */
-    bool whole;   /* a snapshot has told what was there before */
+    int64_t zxid;     /* of the first; 0: none yet */
+    bool whole;       /* a snapshot has told what was there before */
+    int64_t begin_ms; /* 0: not played yet */
+    int64_t until_ms; /* from then on nothing is known */
+    size_t contenders;
+    bool unsure; /* another one may have held than those that are known */
 };
 
 struct history {
@@ -89,6 +93,7 @@ static void settle(struct history *h, struct past *past, bool before)
         stay->held_ms = h->now_ms;
         stay->held_before = before;
         stay->sure = h->segments[h->segment].whole || past->known;
+        h->segments[h->segment].unsure |= !stay->sure;
         h->unsure = h->unsure || !stay->sure;
     }
 }
@@ -179,6 +184,8 @@ static bool add_stay(struct history *h, struct past *past, const char *name,
     if (!past_add(&h->pasts, past, stay))
         return false;
     h->contenders++;
+    if (!h->learning)
+        h->segments[h->segment].contenders++;
     return true;
 }
 
@@ -236,6 +243,18 @@ static bool add_segment(struct history *h)
     h->segments = grown;
     h->segments[h->segment_count++] = (struct segment){ .whole = false };
     return true;
+}
+
+/* The last moment is known only as long as no gap begins there. */
+static void lengthen_segment(struct history *h)
+{
+    struct segment *segment = &h->segments[h->segment];
+
+    if (h->learning)
+        return;
+    if (segment->begin_ms == 0)
+        segment->begin_ms = h->now_ms;
+    segment->until_ms = h->now_ms + 1;
 }
 
 /* --- transactions --- */
@@ -407,6 +426,7 @@ static void on_txn(const struct txn *txn, void *user)
     if (h->begin_ms == 0)
         h->begin_ms = txn->time_ms;
     h->end_ms = txn->time_ms;
+    lengthen_segment(h);
     if (!txn_changes(txn, apply, &a) && !h->learning)
         h->strange++;
     for (struct past *past = a.changed; past != NULL;
@@ -443,6 +463,7 @@ static void on_gap(const struct gap *gap, void *user)
     pasts_each(&h->pasts, lose_all, &losing);
     if (!h->learning)
         h->fns.gap(gap, h->fns.user);
+    h->segments[h->segment].until_ms = gap->from_ms;
     h->begun = false;
     if (h->segment + 1 == h->segment_count && !add_segment(h))
         return;
@@ -607,6 +628,24 @@ size_t history_contenders(const struct history *h)
 bool history_lacks_begin(const struct history *h)
 {
     return !h->segments[0].whole && (h->unsure || h->contenders == 0);
+}
+
+/* Without a snapshot all is known only of locks that are from this segment. */
+static bool tells_all(const struct segment *segment)
+{
+    return segment->whole || (segment->contenders > 0 && !segment->unsure);
+}
+
+bool history_knows(const struct history *h, int64_t ms)
+{
+    for (size_t i = 0; i < h->segment_count; i++) {
+        const struct segment *segment = &h->segments[i];
+
+        if (segment->begin_ms != 0 && segment->begin_ms <= ms &&
+            ms < segment->until_ms && tells_all(segment))
+            return true;
+    }
+    return false;
 }
 
 size_t history_strange(const struct history *h)

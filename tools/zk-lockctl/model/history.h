@@ -39,6 +39,10 @@ size_t history_contenders(const struct history *history);
 /* Something was there before the first transaction, and no snapshot tells
  * what. */
 bool history_lacks_begin(const struct history *history);
+/* All contenders of that moment are known: it is neither before the first
+ * transaction nor after the last one, nor in a gap, and nothing from before
+ * them, or from before the last gap, may be missing. */
+bool history_knows(const struct history *history, int64_t ms);
 /* Transactions of types that are not known. */
 size_t history_strange(const struct history *history);
 

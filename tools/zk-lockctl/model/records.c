@@ -18,11 +18,19 @@
 #include "model/past.h"
 #include "model/place.h"
 
+/* A time in which one run of watch told all that it saw. */
+struct span {
+    int64_t from_ms, until_ms; /* both belong to it */
+};
+
 struct records {
     char *root;
     struct history_fns fns;
     struct pasts pasts;
     int64_t begin_ms, end_ms;
+    struct span *spans;
+    size_t span_count;
+    bool span_open; /* the next event may belong to the last one */
     size_t contenders;
     size_t strange;
     bool missed; /* watch has not seen all */
@@ -222,12 +230,62 @@ static void take_event(struct records *r, const json_t *event, const char *kind,
         take_end(r, past, stay, event, at_ms);
 }
 
-static void take_resync(const struct records *r, const json_t *event,
-                        int64_t at_ms)
+/* --- the times that are known --- */
+
+static void begin_span(struct records *r, int64_t at_ms)
+{
+    struct span *grown = r->spans;
+
+    if ((r->span_count & (r->span_count + 1)) == 0) /* doubles from 1 on */
+        grown = realloc(r->spans, (r->span_count + 1) * 2 * sizeof(*grown));
+    r->failed = r->failed || grown == NULL;
+    if (grown == NULL)
+        return;
+    r->spans = grown;
+    r->spans[r->span_count++] = (struct span){ at_ms, at_ms };
+    r->span_open = true;
+}
+
+/* A run of watch --initial begins with what is there. So nothing is known of
+ * the time between the last event before that, and this one. */
+static bool begins_run(const char *kind)
+{
+    return strcmp(kind, "holding") == 0 || strcmp(kind, "waiting") == 0;
+}
+
+static void take_time(struct records *r, const char *kind, int64_t at_ms)
+{
+    struct span *last = r->span_open ? &r->spans[r->span_count - 1] : NULL;
+
+    if (r->begin_ms == 0)
+        r->begin_ms = at_ms;
+    if (at_ms > r->end_ms)
+        r->end_ms = at_ms;
+    if (last == NULL || (begins_run(kind) && at_ms > last->until_ms))
+        begin_span(r, at_ms);
+    else if (at_ms > last->until_ms)
+        last->until_ms = at_ms;
+}
+
+/* What watch saw last is known, and what it sees from now on. */
+static void break_span(struct records *r, const struct gap *gap)
+{
+    struct span *last = r->span_open ? &r->spans[r->span_count - 1] : NULL;
+
+    if (last != NULL && gap->from_ms > last->until_ms &&
+        gap->from_ms <= gap->until_ms)
+        last->until_ms = gap->from_ms;
+    r->span_open = false;
+}
+
+/* --- lines --- */
+
+static void take_resync(struct records *r, const json_t *event, int64_t at_ms)
 {
     struct gap gap = { .from_ms = time_of(event, "last_look"),
                        .until_ms = at_ms };
 
+    break_span(r, &gap);
     r->fns.gap(&gap, r->fns.user);
 }
 
@@ -251,10 +309,7 @@ static void take_one(struct records *r, const json_t *event, const char *kind,
         take_event(r, event, kind, at_ms);
     else
         r->strange++;
-    if (r->begin_ms == 0)
-        r->begin_ms = at_ms;
-    if (at_ms > r->end_ms)
-        r->end_ms = at_ms;
+    take_time(r, kind, at_ms);
 }
 
 /* False: the line is none of watch. */
@@ -324,6 +379,7 @@ int records_play(struct records *r, const char *file)
     bool good;
     int error = in == NULL ? errno : 0;
 
+    r->span_open = false; /* another run of watch has written it */
     (void)escape_string(is_input ? "standard input" : file, text, sizeof(text));
     if (in == NULL)
         return lockctl_fail(error == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: %s",
@@ -374,6 +430,7 @@ void records_free(struct records *r)
     if (r == NULL)
         return;
     pasts_done(&r->pasts);
+    free(r->spans);
     free(r->root);
     free(r);
 }
@@ -391,6 +448,15 @@ int64_t records_end_ms(const struct records *r)
 size_t records_contenders(const struct records *r)
 {
     return r->contenders;
+}
+
+bool records_knows(const struct records *r, int64_t ms)
+{
+    for (size_t i = 0; i < r->span_count; i++) {
+        if (r->spans[i].from_ms <= ms && ms <= r->spans[i].until_ms)
+            return true;
+    }
+    return false;
 }
 
 bool records_missed(const struct records *r)

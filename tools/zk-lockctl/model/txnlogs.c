@@ -142,7 +142,10 @@ static int add_directory(struct txnlogs *logs, const char *path)
         (void)snprintf(below, sizeof(below), "%s", path);
     code = add_entries(logs, below);
     if (code == 0 && logs->logs.count + logs->snapshots.count == before)
-        return fail(path, "the directory has no log.NUMBER", EX_NOINPUT);
+        return fail(path,
+                    "has no log.NUMBER, nor has its version-2 (--from takes "
+                    "the dataLogDir or dataDir of zoo.cfg)",
+                    EX_NOINPUT);
     return code;
 }
 

@@ -189,6 +189,51 @@ static size_t contenders(const struct log *log)
            (log->records == NULL ? 0 : records_contenders(log->records));
 }
 
+/* --- what is known --- */
+
+static bool is_held(const struct log *log)
+{
+    for (size_t i = 0; i < log->rows.count; i++) {
+        const struct stay *stay = log->rows.items[i].stay;
+
+        if (stay != NULL && (log->at_ms == 0 ? stay->held_ms != 0
+                                             : stay_holds_at(stay, log->at_ms)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_gap(const struct log *log)
+{
+    for (size_t i = 0; i < log->rows.count; i++) {
+        if (log->rows.items[i].gap != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Who waits, waits for one who holds; watch without --initial does not tell of
+ * one who was there before. */
+static bool lacks_holder(const struct log *log)
+{
+    bool waits = false;
+
+    for (size_t i = 0; i < log->rows.count; i++)
+        waits = waits || log->rows.items[i].stay != NULL;
+    return waits && !is_held(log);
+}
+
+/* All who held at the moment that was asked for are known: one of the sources
+ * is enough. */
+static bool is_known(const struct log *log)
+{
+    if (log->at_ms == 0 ||
+        (log->history != NULL && history_knows(log->history, log->at_ms)))
+        return true;
+    return log->records != NULL && !lacks_holder(log) &&
+           records_knows(log->records, log->at_ms);
+}
+
 /* --- notes --- */
 
 static void note_strange(struct log *log)
@@ -221,15 +266,6 @@ static bool has_present(const struct log *log)
     return false;
 }
 
-static bool has_gap(const struct log *log)
-{
-    for (size_t i = 0; i < log->rows.count; i++) {
-        if (log->rows.items[i].gap != NULL)
-            return true;
-    }
-    return false;
-}
-
 /* Before the history and after it nothing is known. */
 static void note_limits(struct log *log)
 {
@@ -243,7 +279,7 @@ static void note_limits(struct log *log)
     if (end_ms(log) != 0 && (until > end_ms(log) || has_present(log)))
         notes_add(&log->notes, "the history ends at %s",
                   word_time(end_ms(log), word));
-    if (log->at_ms != 0 && has_gap(log))
+    if (!is_known(log) && has_gap(log))
         notes_add(&log->notes, "that moment is in a gap: who was there before "
                                "it may have gone");
     if (log->history != NULL && history_lacks_begin(log->history))
@@ -258,14 +294,13 @@ static void note_nobody(struct log *log)
     char root[512];
 
     (void)escape_string(log->root, root, sizeof(root));
+    if (!is_known(log) && !is_held(log))
+        notes_add(&log->notes, "it is not known who held %s then", root);
     if (log->rows.count > 0)
         return;
-    if (log->at_ms != 0 &&
-        (log->at_ms < begin_ms(log) || log->at_ms > end_ms(log)))
-        notes_add(&log->notes, "nothing is known of that moment");
-    else if (contenders(log) > 0)
+    if (contenders(log) > 0 && is_known(log))
         notes_add(&log->notes, "nobody held %s then", root);
-    else
+    else if (contenders(log) == 0)
         notes_add(&log->notes, "there is no contender of %s%s%s", root,
                   log->chroot[0] == '\0' ? "" : " below the chroot ",
                   log->chroot);
@@ -273,16 +308,12 @@ static void note_nobody(struct log *log)
 
 /* --- the answer --- */
 
-static bool is_held(const struct log *log)
+/* Part of the answer is one, too. */
+static int exit_status(const struct log *log)
 {
-    for (size_t i = 0; i < log->rows.count; i++) {
-        const struct stay *stay = log->rows.items[i].stay;
-
-        if (stay != NULL && (log->at_ms == 0 ? stay->held_ms != 0
-                                             : stay_holds_at(stay, log->at_ms)))
-            return true;
-    }
-    return false;
+    if (is_held(log))
+        return 0;
+    return is_known(log) ? EX_NO : EX_NOINPUT;
 }
 
 static int answer(struct log *log)
@@ -302,7 +333,7 @@ static int answer(struct log *log)
     note_limits(log);
     note_nobody(log);
     code = stays_print(log->ctl, &log->rows, &log->notes);
-    return code != 0 ? code : is_held(log) ? 0 : EX_NO;
+    return code != 0 ? code : exit_status(log);
 }
 
 /* --- options --- */
@@ -435,7 +466,8 @@ const struct verb verb_log = {
         "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
         "locks below it, too. Without a zone a TIME is local. With the\n"
         "directories of several servers each transaction counts once.\n"
-        "The exit status is 1 when nobody held. ENDED:\n"
+        "The exit status is 1 when nobody held, 66 when the files do not\n"
+        "tell who held at that TIME. ENDED:\n"
         "  released         its own session deleted the node\n"
         "  broken by S      another session did\n"
         "  session closed   the client closed its session\n"
