@@ -568,6 +568,62 @@ static void others_are_shown_the_script(void **state)
     (void)cli_end(&cli);
 }
 
+/* The text, with the process id of the shell in the middle. */
+static void assert_looked(const char *before, const char *after)
+{
+    char text[300];
+
+    (void)snprintf(text, sizeof(text), "%s (%d)%s", before, (int)cli.pid,
+                   after);
+    if (strstr(look_out, text) == NULL && strstr(look_err, text) == NULL)
+        fail_msg("no '%s' in: %s%s", text, look_out, look_err);
+}
+
+static int look_at_lock(const char *words)
+{
+    char all[256];
+
+    (void)snprintf(all, sizeof(all), "%s %s", words, other);
+    return look(all);
+}
+
+/* Regression: with --why nothing led to the shell, and revoke advised to stop
+ * the process that kept the lock: then the shell went on without it. */
+static void others_find_the_way_to_the_shell(void **state)
+{
+    (void)state;
+    start("eval \"$($H --why nightly $Q)\"; echo held; read -r line");
+    cli_wait_said(&cli, "held\n");
+    assert_int_equal(look_at_lock("show -o wide"), 0);
+    assert_looked(" zk-lockctl hold nightly", " ");
+    assert_int_equal(look_at_lock("revoke -w 0s"), 75);
+    assert_looked("zk-lockctl hold has not given it back; stop the shell that "
+                  "it holds the lock for, nightly",
+                  ", or: zk-lockctl break ");
+    (void)cli_end(&cli);
+    start("eval \"$($L hold --session-timeout=40s --on-loss=nothing "
+          "--why nightly $Q)\"; " KEEPER "kill -KILL $pid; echo killed; "
+          "read -r line");
+    cli_wait_said(&cli, "killed\n");
+    while (look_at_lock("doctor --older 0") == 0)
+        continue;
+    assert_looked("see that the shell that it holds the lock for, nightly",
+                  " is dead, then: zk-lockctl break ");
+    (void)cli_end(&cli);
+}
+
+static void a_long_text_leaves_room_for_the_number(void **state)
+{
+    (void)state;
+    start("w=$(printf '%0200d' 7); eval \"$($H --why \"$w\" $Q)\"; "
+          "echo held; read -r line");
+    cli_wait_said(&cli, "held\n");
+    assert_said("--why: others are shown one line of at most 128 bytes: \"00");
+    assert_int_equal(look_at_lock("show -o wide"), 0);
+    assert_looked("00000", " ");
+    (void)cli_end(&cli);
+}
+
 /* A reader of these would wait for the end of the shell. */
 static void no_pipe_of_the_script_stays_open(void **state)
 {
@@ -644,6 +700,8 @@ static int run_group(void)
         TEST(inside_of_itself_it_is_refused),
         TEST(two_that_wait_for_each_other_are_found),
         TEST(others_are_shown_the_script),
+        TEST(others_find_the_way_to_the_shell),
+        TEST(a_long_text_leaves_room_for_the_number),
         TEST(no_pipe_of_the_script_stays_open),
         TEST(it_does_not_answer_to_other_users),
         TEST(its_process_minds_no_signal),

@@ -68,6 +68,20 @@ static void a_long_line_is_cut_between_characters(void **state)
     }
 }
 
+static void the_end_is_always_there(void **state)
+{
+    char text[ZKR_LABEL_MAX];
+
+    (void)state;
+    assert_true(why_fit_before("nightly", " (4711)", label));
+    assert_string_equal(label, "nightly (4711)");
+    (void)memset(text, 'x', sizeof(text));
+    text[ZKR_LABEL_MAX - 1] = '\0';
+    assert_false(why_fit_before(text, " (4711)", label));
+    assert_int_equal(strlen(label), ZKR_LABEL_MAX);
+    assert_string_equal(label + ZKR_LABEL_MAX - 9, "xx (4711)");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -75,6 +89,7 @@ int main(void)
         cmocka_unit_test(what_is_no_line_becomes_one),
         cmocka_unit_test(what_is_no_text_becomes_question_marks),
         cmocka_unit_test(a_long_line_is_cut_between_characters),
+        cmocka_unit_test(the_end_is_always_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -341,12 +341,17 @@ static void check_empty(struct findings *f, const struct lock *lock)
 
 static char *end_of_holder(const struct lock *lock, const struct contender *c)
 {
+    char stop[STOP_MAX];
+    char first[STOP_MAX + 32];
+
     if (c->owner.is_asked)
         return breaking("it was asked already: stop that program, then", lock,
                         c);
+    (void)snprintf(first, sizeof(first), "stop %s, then",
+                   contender_to_stop(c, "that program", stop));
     return contender_hears_requests(c->node, c->dialect)
                ? command("revoke", lock)
-               : breaking("stop that program, then", lock, c);
+               : breaking(first, lock, c);
 }
 
 static void check_age(struct findings *f, const struct lock *lock,
@@ -431,6 +436,8 @@ static void check_clients(struct findings *f, const struct lock *lock,
                           const struct servers *servers)
 {
     char who[WHO_MAX];
+    char stop[STOP_MAX];
+    char first[STOP_MAX + 128];
 
     for (size_t i = 0; i < lock->count; i++) {
         const struct contender *c = &lock->items[i];
@@ -438,14 +445,16 @@ static void check_clients(struct findings *f, const struct lock *lock,
         if (!c->node->holds || c->node->session_id == 0 ||
             servers_client(servers, c->node->session_id) != NULL)
             continue;
+        (void)snprintf(first, sizeof(first),
+                       "its node goes when its session has timed out; where "
+                       "that is too long, see that %s is dead, then",
+                       contender_to_stop(c, "the program", stop));
         add(f, "absent-holder", lock, c,
             text("%s %s, and its client is connected to no server; %zu waiting",
                  contender_who(c, who),
                  contender_is_lease(c->node) ? "has a permit" : "holds it",
                  lock->waiters),
-            breaking("its node goes when its session has timed out; where "
-                     "that is too long, see that the program is dead, then",
-                     lock, c));
+            breaking(first, lock, c));
     }
 }
 

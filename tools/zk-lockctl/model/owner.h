@@ -10,6 +10,10 @@
 
 enum { OWNER_SAID_MAX = 100 };
 
+/* The program of a record whose label ends with the process id of a shell: the
+ * process that keeps a lock for it. */
+#define OWNER_HOLD "zk-lockctl hold"
+
 /* The client that wrote the node chose all text: it is not proven, and not
  * escaped. */
 struct owner {

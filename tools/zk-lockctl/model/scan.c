@@ -35,6 +35,20 @@ const char *contender_who(const struct contender *c, char who[WHO_MAX])
     return c->owner.is_asked ? strcat(who, asked) : who;
 }
 
+const char *contender_to_stop(const struct contender *c, const char *else_word,
+                              char text[STOP_MAX])
+{
+    static const char the_shell[] = "the shell that it holds the lock for, ";
+    const struct owner *owner = &c->owner;
+
+    if (!owner->is_record || strcmp(owner->program, OWNER_HOLD) != 0)
+        return else_word;
+    (void)strcpy(text, the_shell);
+    (void)escape_string(owner->label, text + strlen(the_shell),
+                        STOP_MAX - strlen(the_shell));
+    return text;
+}
+
 bool contender_waits(const struct contender *c)
 {
     return c->node->kind != ZKR_PARTICIPANT_FOREIGN && !c->node->holds;

@@ -157,5 +157,11 @@ void scan_done(struct scan *scan);
 /* The owner by its record, its data, or its session. Escaped. */
 enum { WHO_MAX = 100 };
 const char *contender_who(const struct contender *c, char who[WHO_MAX]);
+/* Whom to stop so that its work under the lock ends: the shell, "nightly
+ * (4711)", of an owner that keeps the lock for it; `else_word` for others.
+ * Escaped. */
+enum { STOP_MAX = 700 };
+const char *contender_to_stop(const struct contender *c, const char *else_word,
+                              char text[STOP_MAX]);
 
 #endif

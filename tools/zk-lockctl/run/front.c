@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "model/owner.h"
+
 static bool write_all(int fd, const char *text, size_t size)
 {
     while (size > 0) {
@@ -42,10 +44,20 @@ int front_print(int front_fd, const char *code, size_t size)
     return 0;
 }
 
+/* Others are to see that we are not the one who works under the lock. */
+static void take_name(void)
+{
+    static char name[] = OWNER_HOLD;
+
+    program_invocation_short_name = name;
+    (void)prctl(PR_SET_NAME, name);
+}
+
 /* Keys of the terminal are not for us. The end of the front is a HUP, which
  * ends the wait for the lock; later nobody minds it. */
 static int go_to_background(pid_t front)
 {
+    take_name();
     (void)signal(SIGHUP, SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGHUP);
     if (getppid() != front) /* it died before the line above took effect */

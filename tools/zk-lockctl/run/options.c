@@ -30,12 +30,12 @@ static int take_duration(const char *option, int64_t *ret_ms)
 /* A failure of something that only informs does not keep a command from
  * running. */
 static void take_why(const struct lockctl *ctl, struct run_opts *opts,
-                     const char *option, const char *text)
+                     const char *option, const char *text, const char *end)
 {
     char shown[4 * ZKR_LABEL_MAX + 1];
 
     opts->wanted.label = opts->label;
-    if (why_fit(text, opts->label))
+    if (why_fit_before(text, end, opts->label))
         return;
     (void)escape_string(opts->label, shown, sizeof(shown));
     lockctl_say(ctl,
@@ -53,7 +53,13 @@ static void take_why_command(const struct lockctl *ctl, struct run_opts *opts)
     for (char **word = opts->argv; *word != NULL && used < sizeof(text); word++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
                                  used == 0 ? "" : " ", *word);
-    take_why(ctl, opts, "--why-command", text);
+    take_why(ctl, opts, "--why-command", text, "");
+}
+
+void run_take_why(const struct lockctl *ctl, struct run_opts *opts,
+                  const char *end)
+{
+    take_why(ctl, opts, "--why", opts->why, end);
 }
 
 static int take_max_hold(int64_t *ret_ms)
@@ -190,7 +196,7 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         take_shell_command(opts, optarg);
         return 0;
     case OPTION_WHY:
-        take_why(ctl, opts, "--why", optarg);
+        opts->why = optarg;
         return 0;
     case OPTION_WHY_COMMAND:
         opts->why_command = true;
@@ -333,11 +339,13 @@ int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
         code = run_parse_locks(opts, &argc, &argv);
     if (code == 0)
         code = take_command(opts, argc, argv);
-    if (code == 0 && opts->wanted.label == NULL) {
-        if (opts->why_command)
-            take_why_command(ctl, opts);
-        else
-            take_default_why(opts);
-    }
-    return code;
+    if (code != 0)
+        return code;
+    if (opts->why != NULL)
+        run_take_why(ctl, opts, "");
+    else if (opts->why_command)
+        take_why_command(ctl, opts);
+    else
+        take_default_why(opts);
+    return 0;
 }

@@ -101,5 +101,8 @@ int run_parse_options(struct lockctl *ctl, const struct run_verb *v, int argc,
 int run_parse_locks(struct run_opts *opts, int *argc, char ***argv);
 int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
               char **argv, struct run_opts *opts);
+/* The label becomes that of --why, with this end. */
+void run_take_why(const struct lockctl *ctl, struct run_opts *opts,
+                  const char *end);
 
 #endif

@@ -36,6 +36,7 @@ enum on_loss {
 struct run_opts {
     struct wanted wanted; /* its label: NULL, or here: */
     char label[ZKR_LABEL_MAX + 1];
+    const char *why;       /* as given; NULL: not */
     bool why_command;      /* the label is all of the command */
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */

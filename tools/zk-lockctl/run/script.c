@@ -149,7 +149,7 @@ void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1])
 {
     char name[64];
     char words[512];
-    char text[ZKR_LABEL_MAX + 1];
+    char end[SCRIPT_END_MAX];
     const char *shown = name;
     size_t size = read_file(s->pid, "cmdline", words, sizeof(words));
     size_t first = strlen(words) + 1;
@@ -159,8 +159,13 @@ void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1])
     if (is_shell(name) && strcmp(base_name(words), name) == 0 && first < size &&
         words[first] != '-' && words[first] != '\0')
         shown = base_name(words + first);
-    (void)snprintf(text, sizeof(text), "%.100s (%d)", shown, (int)s->pid);
-    (void)why_fit(text, label);
+    script_label_end(s, end);
+    (void)why_fit_before(shown, end, label);
+}
+
+void script_label_end(const struct script *s, char end[SCRIPT_END_MAX])
+{
+    (void)snprintf(end, SCRIPT_END_MAX, " (%d)", (int)s->pid);
 }
 
 /* -- signals -------------------------------------------------------------- */

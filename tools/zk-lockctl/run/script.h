@@ -11,6 +11,8 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+enum { SCRIPT_END_MAX = 16 };
+
 struct script {
     pid_t pid;
     int fd;     /* a pidfd, which is readable when it has ended */
@@ -25,8 +27,10 @@ int script_find(struct script *s, pid_t pid);
  * or an exit code after an error was said. */
 int script_check(const struct script *s);
 
-/* What others are shown: "deploy.sh (4711)". */
+/* What others are shown: "deploy.sh (4711)", and the end of that, " (4711)",
+ * which leads to it also where its user has another text for it. */
 void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1]);
+void script_label_end(const struct script *s, char end[SCRIPT_END_MAX]);
 
 /* Processes that it has started, by number and pidfd. */
 struct started {

@@ -22,6 +22,13 @@ static bool is_refused(uint32_t c)
 
 bool why_fit(const char *text, char label[ZKR_LABEL_MAX + 1])
 {
+    return why_fit_before(text, "", label);
+}
+
+bool why_fit_before(const char *text, const char *end,
+                    char label[ZKR_LABEL_MAX + 1])
+{
+    size_t room = ZKR_LABEL_MAX - strlen(end);
     size_t left = strlen(text);
     bool whole = true;
     size_t used = 0;
@@ -34,7 +41,7 @@ bool why_fit(const char *text, char label[ZKR_LABEL_MAX + 1])
                                                         : NULL;
         size_t size = instead != NULL ? 1 : len;
 
-        if (used + size > ZKR_LABEL_MAX)
+        if (used + size > room)
             break;
         (void)memcpy(label + used, instead != NULL ? instead : text, size);
         used += size;
@@ -42,6 +49,6 @@ bool why_fit(const char *text, char label[ZKR_LABEL_MAX + 1])
         text += len == 0 ? 1 : len;
         left -= len == 0 ? 1 : len;
     }
-    label[used] = '\0';
+    (void)strcpy(label + used, end);
     return whole && left == 0;
 }

@@ -11,5 +11,8 @@
  * characters; a blank for control characters, '?' for what is no text. False
  * when that is not all of it. */
 bool why_fit(const char *text, char label[ZKR_LABEL_MAX + 1]);
+/* The same with a short end, which is always there, whole. */
+bool why_fit_before(const char *text, const char *end,
+                    char label[ZKR_LABEL_MAX + 1]);
 
 #endif

@@ -78,6 +78,7 @@ static void print_cure(const struct deadlock *d)
     const struct lock *lock = m->held == NULL ? m->waits_lock : m->held_lock;
     char who[WHO_MAX];
     char token[WORD_MAX];
+    char stop[STOP_MAX];
     bool listens = c->node->holds && !c->owner.is_asked &&
                    contender_hears_requests(c->node, c->dialect);
 
@@ -89,8 +90,10 @@ static void print_cure(const struct deadlock *d)
     if (!listens)
         (void)printf("--token %s ", word_token(c->node->token, token));
     print_shell_word(lock->path);
-    (void)puts(listens ? ""
-                       : "   (stop that program first: it may not notice)");
+    if (!listens)
+        (void)printf("   (stop %s first: it may not notice)",
+                     contender_to_stop(c, "that program", stop));
+    (void)putchar('\n');
 }
 
 static int widest(const struct deadlock *d)

@@ -54,6 +54,18 @@ static int keep(struct run *r)
     return run_all(r, run_keep);
 }
 
+static void take_label(struct run *r, const struct script *script)
+{
+    char end[SCRIPT_END_MAX];
+
+    script_label_end(script, end);
+    if (r->opts.why != NULL && r->opts.why[0] != '\0')
+        run_take_why(r->ctl, &r->opts, end);
+    else
+        script_label(script, r->opts.label);
+    r->opts.wanted.label = r->opts.label;
+}
+
 static int start(struct run *r, struct keep *k, int argc, char **argv)
 {
     int code = take_locks(&r->opts, argc, argv);
@@ -62,10 +74,7 @@ static int start(struct run *r, struct keep *k, int argc, char **argv)
         code = script_find(&k->script, r->opts.script_pid);
     if (code != 0)
         return code;
-    if (r->opts.wanted.label == NULL) {
-        script_label(&k->script, r->opts.label);
-        r->opts.wanted.label = r->opts.label;
-    }
+    take_label(r, &k->script);
     return front_fork(r, k, keep);
 }
 
@@ -121,9 +130,10 @@ const struct verb verb_hold = {
         "                           (without either: a mutex)\n"
         "      --slots N            the lock is a semaphore: one of N slots\n"
         "      --and LOCK           this lock, too: all are held, or "
-        "none\n" WAIT_OPTIONS_HELP
-        "      --why TEXT           shown to others (the name of the shell or "
-        "script)\n"
+        "none\n" WAIT_OPTIONS_HELP "      --why TEXT           shown to "
+        "others, with the process id of the "
+        "shell (the\n"
+        "                           name of the shell or script)\n"
         "      --max-hold DURATION  give it back so long after the grant\n"
         "      --anyway             take the lock also where another recipe is "
         "in use\n"

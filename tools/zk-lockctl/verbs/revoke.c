@@ -2,6 +2,7 @@
 /* revoke: asks the holders of a lock to give it back, and waits for that. */
 #include "verbs/verbs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct asked {
     struct {
         int64_t token;
         char who[WHO_MAX];
+        char stop[STOP_MAX];
     } * items;
     size_t count;
     uint32_t reads; /* in the queue they are among the first so many */
@@ -36,13 +38,16 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
 {
     struct target target;
     struct outcome outcome;
+    char stop[STOP_MAX];
 
     if (!target_set(&target, lock, c))
         return lockctl_fail(EX_DATAERR, "the name of the node is too long");
     (void)revoking_ask(ctl, &target, &outcome);
     if (outcome.code == 0) {
         asked->items[asked->count].token = target.token;
-        (void)strcpy(asked->items[asked->count++].who, target.who);
+        (void)strcpy(asked->items[asked->count].who, target.who);
+        (void)snprintf(asked->items[asked->count++].stop, STOP_MAX, "%s",
+                       contender_to_stop(c, "it", stop));
     }
     return outcome_say(&outcome, ctl);
 }
@@ -86,9 +91,9 @@ static void say_next_step(const struct lockctl *ctl, const struct lock *lock,
     for (size_t i = 0; path != NULL && i < asked->count; i++) {
         if (lock_holder(lock, asked->items[i].token, NULL) != NULL)
             lockctl_say(ctl,
-                        "%s has not given it back; stop it, or: zk-lockctl "
+                        "%s has not given it back; stop %s, or: zk-lockctl "
                         "break --token %s %s",
-                        asked->items[i].who,
+                        asked->items[i].who, asked->items[i].stop,
                         word_token(asked->items[i].token, token), path);
     }
     free(path);
