@@ -147,6 +147,82 @@ static void a_holder_whose_client_is_gone_is_found(void **state)
     }
 }
 
+static bool is_watched(void *server)
+{
+    char *wchp = server_4lw(server, "wchp");
+    bool found = wchp != NULL && strstr(wchp, lock_path()) != NULL;
+
+    free(wchp);
+    return found;
+}
+
+/* Runs zk-lockctl doctor at the root, or in it as a chroot, with these servers,
+ * and returns its exit code. */
+static int doctor_on(const char *hosts, bool chrooted)
+{
+    char servers[256];
+
+    (void)snprintf(servers, sizeof(servers), "%s%s", hosts,
+                   chrooted ? root : "");
+    cli_start(&cli, LOCKCTL,
+              (const char *const[]){ "doctor", "--servers", servers,
+                                     "--confirm", "50ms", chrooted ? "/" : root,
+                                     NULL });
+    return cli_end(&cli);
+}
+
+static void start_on(struct cli *of, const struct server *server)
+{
+    cli_start(of, LOCKCTL,
+              (const char *const[]){ "run", "--servers", server_hosts(server),
+                                     "--session-timeout", "60s", lock_path(),
+                                     COMMAND, "signals", NULL });
+}
+
+static void kill_it(struct cli *it)
+{
+    assert_int_equal(kill(it->pid, SIGKILL), 0);
+    assert_int_equal(cli_end(it), 128 + SIGKILL);
+}
+
+/* Regression: a list of one server counted as the whole ensemble. So a holder
+ * that was connected to another one was absent, with a command to break its
+ * lock, and a waiter that watched there was deaf. */
+static void clients_of_servers_that_are_not_listed_are_not_gone(void **state)
+{
+    static const char *const lines[] = { "maxSessionTimeout=60000", NULL };
+    const struct server_opts opts = { .cfg_lines = lines };
+    struct ensemble *e;
+    struct cli holder, waiter;
+    const char *one;
+    char twice[128];
+
+    (void)state;
+    assert_int_equal(ensemble_start(3, &opts, &e), SERVER_OK);
+    one = server_hosts(ensemble_server(e, 0));
+    (void)snprintf(twice, sizeof(twice), "%s,%s", one, one);
+    start_on(&holder, ensemble_server(e, 1));
+    cli_wait_said(&holder, "ready\n");
+    start_on(&waiter, ensemble_server(e, 2));
+    assert_true(wait_until(is_watched, ensemble_server(e, 2), SOON_MS));
+
+    assert_int_equal(doctor_on(one, false), 0);
+    assert_non_null(strstr(cli_said(&cli), "the ensemble has 3 servers"));
+    assert_int_equal(doctor_on(twice, false), 0);
+    assert_int_equal(doctor_on(one, true), 0);
+    assert_non_null(strstr(cli_said(&cli), "the ensemble has 3 servers"));
+    assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
+    assert_null(strstr(cli_said(&cli), "the ensemble has"));
+    kill_it(&holder);
+    assert_int_equal(doctor_on(ensemble_hosts(e), false), 1);
+    assert_non_null(strstr(cli_said(&cli), "absent-holder"));
+    assert_null(strstr(cli_said(&cli), "deaf-waiter"));
+    assert_int_equal(doctor_on(ensemble_hosts(e), true), 1);
+    assert_non_null(strstr(cli_said(&cli), "absent-holder"));
+    kill_it(&waiter);
+    ensemble_stop(e);
+}
+
 /* --- what is well --- */
 
 /* Threads that wait, some of them in one session. */
@@ -464,6 +540,7 @@ static int run_group(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_holder_whose_client_is_gone_is_found),
+        TEST(clients_of_servers_that_are_not_listed_are_not_gone),
         TEST(a_queue_of_ours_is_well),
         TEST(a_busy_lock_is_well),
         TEST(a_waiter_that_watches_nobody_is_found),

@@ -69,8 +69,11 @@ static void tell_liveness(struct notes *lines, const struct contender *c,
         return;
     }
     notes_add(lines, "  its session %s",
-              alive == ANSWER_YES ? "lives; it is not connected to any server "
-                                    "that answers"
+              alive == ANSWER_YES && servers_know_all(servers, SERVERS_CONS)
+                  ? "lives; it is not connected to any server"
+              : alive == ANSWER_YES
+                  ? "lives; it is not connected to any server "
+                    "that answers"
               : alive == ANSWER_NO
                   ? "is over: the servers are about to remove its node"
                   : "may live; the servers do not tell");

@@ -23,6 +23,9 @@ enum {
     SESSIONS_MAX = 1 << 20,
 };
 
+/* Where servers since 3.5 say which servers there are. */
+#define CONFIG "/zookeeper/config"
+
 static const char *const words[WORDS] = { "cons", "dump", "wchp" };
 
 struct watch {
@@ -39,7 +42,7 @@ struct servers {
     struct watch *watches;
     size_t watch_count;
     bool any_dump;
-    unsigned all; /* words that every server has answered */
+    unsigned all; /* words that every server of the ensemble has answered */
 };
 
 /* --- reading an answer --- */
@@ -303,6 +306,8 @@ struct asking {
     bool started;
     /* results */
     bool reached;
+    bool mixed;    /* the name has led to several servers, one after another */
+    char peer[72]; /* its address and port */
     unsigned refused; /* words that are not in the white list */
     char *texts[WORDS];
     size_t sizes[WORDS];
@@ -353,6 +358,25 @@ static int connect_to(const struct asking *a, int64_t deadline)
     return fd;
 }
 
+/* A name may have several addresses, and each connection may take another. */
+static void write_peer(struct asking *a, int fd)
+{
+    struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
+    socklen_t size = sizeof(address);
+    char host[48] = "?";
+    char port[8] = "?";
+    char peer[sizeof(a->peer)];
+
+    a->mixed =
+        a->mixed || getpeername(fd, (struct sockaddr *)&address, &size) != 0 ||
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port,
+                    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0;
+    (void)snprintf(peer, sizeof(peer), "%s %s", host, port);
+    if (a->peer[0] == '\0')
+        (void)strcpy(a->peer, peer);
+    a->mixed = a->mixed || strcmp(a->peer, peer) != 0;
+}
+
 /* Reads until the server hangs up. Returns false when it does not, or sends too
  * much. */
 static bool receive(int fd, int64_t deadline, char **ret_text, size_t *ret_size)
@@ -394,8 +418,10 @@ static bool ask_word(struct asking *a, size_t word, int64_t deadline)
     bool done = fd >= 0 && send(fd, words[word], 4, MSG_NOSIGNAL) == 4 &&
                 receive(fd, deadline, &a->texts[word], &a->sizes[word]);
 
-    if (fd >= 0)
+    if (fd >= 0) {
+        write_peer(a, fd);
         (void)close(fd);
+    }
     if (done &&
         memmem(a->texts[word], a->sizes[word] < 256 ? a->sizes[word] : 256,
                "not in the whitelist", 20) != NULL) {
@@ -473,18 +499,25 @@ static bool take(struct servers *s, struct asking *a, struct notes *notes)
     return done;
 }
 
-/* The chroot is that of "--chroot /app" or of "host:port/app". */
+/* That of "--chroot /app" or of "host:port/app"; "" without one. */
+static const char *chroot_of(const struct lockctl *ctl,
+                             const struct zkr_hosts *hosts)
+{
+    const char *chroot = ctl->settings[SETTING_CHROOT] != NULL
+                             ? ctl->settings[SETTING_CHROOT]
+                             : hosts->chroot;
+
+    return strcmp(chroot, "/") == 0 ? "" : chroot;
+}
+
 static struct servers *new_servers(const struct lockctl *ctl,
                                    const struct zkr_hosts *hosts,
                                    const char *lock)
 {
     char directory[2 * ZKR_PATH_MAX];
-    const char *chroot = ctl->settings[SETTING_CHROOT] != NULL
-                             ? ctl->settings[SETTING_CHROOT]
-                             : hosts->chroot;
 
-    (void)snprintf(directory, sizeof(directory), "%s%s",
-                   strcmp(chroot, "/") == 0 ? "" : chroot, lock);
+    (void)snprintf(directory, sizeof(directory), "%s%s", chroot_of(ctl, hosts),
+                   lock);
     return servers_new(directory);
 }
 
@@ -496,6 +529,120 @@ static bool refuse_tls(const struct lockctl *ctl, struct notes *notes)
     notes_add(notes, "with TLS the servers are not asked for four letter "
                      "words; what they would tell is shown as '?'");
     return true;
+}
+
+/* --- is that the whole ensemble? --- */
+
+/* Addresses tell servers apart: a list may have two names for one. */
+static size_t count_asked(const struct asking *all, size_t n)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool counts = all[i].reached && !all[i].mixed;
+
+        for (size_t k = 0; k < i && counts; k++)
+            counts = strcmp(all[k].peer, all[i].peer) != 0;
+        count += counts;
+    }
+    return count;
+}
+
+/* A session is connected to one server at a time: both names are of one. */
+static bool is_told_twice(const struct servers *s)
+{
+    for (size_t i = 1; i < s->client_count; i++) {
+        const struct client *c = &s->clients[i];
+
+        if (c->session_id == c[-1].session_id &&
+            strcmp(c->server, c[-1].server) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* One line for each: "server.1=zk1:2888:3888:participant;2181". A server that
+ * stands alone has none. */
+static size_t count_members(const char *config, size_t size)
+{
+    static const char key[] = "server.";
+    const char *end = config + size;
+    size_t count = 0;
+
+    for (const char *line = config; line != NULL && line < end;) {
+        size_t left = (size_t)(end - line);
+
+        count += left >= strlen(key) && memcmp(line, key, strlen(key)) == 0;
+        line = memchr(line, '\n', left);
+        line += line != NULL;
+    }
+    return count > 0 ? count : 1;
+}
+
+/* The path is of no chroot, and may be read by everybody. */
+static int get_config(const struct lockctl *ctl, const struct zkr_hosts *hosts,
+                      struct zkr_reply **ret_reply)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    char *servers = strdup(ctl->settings[SETTING_SERVERS]);
+    zkr_session *session = NULL;
+    int rc = ZKR_ENOMEM;
+
+    opts.connect_timeout_ms = (uint32_t)ctl->timeout_ms;
+    if (servers != NULL) {
+        servers[strlen(servers) - strlen(hosts->chroot)] = '\0';
+        rc = zkr_session_open(servers, &opts, &session);
+    }
+    if (rc == ZKR_OK)
+        rc = zkr_session_get(session, CONFIG, ctl->timeout_ms, ret_reply);
+    (void)zkr_session_close(session);
+    free(servers);
+    return rc;
+}
+
+/* Of how many servers the ensemble is; 0: it does not tell. */
+static size_t ask_members(const struct lockctl *ctl,
+                          const struct zkr_hosts *hosts)
+{
+    struct zkr_reply *reply = NULL;
+    bool has_chroot = chroot_of(ctl, hosts)[0] != '\0';
+    size_t count = 0;
+    int rc = ZKR_ECLOSED;
+
+    if (ctl->session != NULL)
+        rc = has_chroot ? get_config(ctl, hosts, &reply)
+                        : zkr_session_get(ctl->session, CONFIG, ctl->timeout_ms,
+                                          &reply);
+    if (rc == ZKR_OK)
+        count = count_members(reply->data, reply->len);
+    zkr_reply_free(reply);
+    return count;
+}
+
+/* A client may be connected, and may watch, where nobody has asked. */
+static void doubt(struct servers *s, const struct lockctl *ctl,
+                  const struct zkr_hosts *hosts, const struct asking *all,
+                  size_t n, struct notes *notes)
+{
+    size_t asked = is_told_twice(s) ? 0 : count_asked(all, n);
+    size_t members;
+
+    if (s->all == 0)
+        return;
+    members = ask_members(ctl, hosts);
+    if (members > 0 && asked >= members)
+        return;
+    s->all = 0;
+    if (members == 0)
+        notes_add(notes, "the ensemble does not tell its servers "
+                         "(" CONFIG "), so more of them may have "
+                         "clients; what they would tell is shown as '?'");
+    else
+        notes_add(notes,
+                  "the ensemble has %zu servers, and not each was asked; what "
+                  "the others would tell is shown as '?'. Name each in "
+                  "--servers, by a name of its own",
+                  members);
 }
 
 static bool ask_all(struct servers *s, struct asking *all, size_t n,
@@ -528,13 +675,15 @@ static struct servers *ask_hosts(const struct lockctl *ctl, unsigned asked,
         done && !refuse_tls(ctl, notes) ? address(ctl, asked, hosts, all) : 0;
 
     done = done && ask_all(s, all, n, notes);
-    free(all);
-    if (!done) {
-        servers_free(s);
-        return NULL;
+    if (done) {
+        s->all &= n == 0 ? 0 : asked;
+        doubt(s, ctl, hosts, all, n, notes);
     }
-    s->all &= n == 0 ? 0 : asked;
-    return s;
+    free(all);
+    if (done)
+        return s;
+    servers_free(s);
+    return NULL;
 }
 
 /* The session has been opened with this list: only memory can be wanting. */

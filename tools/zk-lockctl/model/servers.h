@@ -33,8 +33,9 @@ struct client {
 struct servers;
 
 /* Ask every server of --servers, all at once, each for as long as --timeout. It
- * keeps the watches on children of `lock`. Where a server does not tell, there
- * is a note, and the answers are ANSWER_UNKNOWN. NULL: out of memory. */
+ * keeps the watches on children of `lock`. Where a server does not tell, or the
+ * ensemble has servers that are not in that list, there is a note, and the
+ * answers are ANSWER_UNKNOWN. NULL: out of memory. */
 struct servers *servers_ask(const struct lockctl *ctl, unsigned words,
                             const char *lock, struct notes *notes);
 void servers_free(struct servers *servers);
@@ -48,7 +49,8 @@ enum answer servers_session_lives(const struct servers *servers,
  * more. */
 const char *servers_watched(const struct servers *servers, int64_t session_id,
                             size_t n);
-/* Tells whether every server has answered that word. */
+/* Tells whether every server of the ensemble has answered that word. Only then
+ * a session without a client is connected to none. */
 bool servers_know_all(const struct servers *servers, unsigned word);
 
 /* For tests: one answer to a word, as if a server had given it. Any bytes. */
