@@ -173,9 +173,10 @@ bool mirror_is_missing(struct mirror *m)
     return false;
 }
 
-void mirror_tick(struct mirror *m)
+bool mirror_tick(struct mirror *m)
 {
     (void)m;
+    return true;
 }
 
 int mirror_scan(struct mirror *m, struct scan *ret_scan)

@@ -185,7 +185,7 @@ static json_t *nth_event(const struct cli *c, const char *name, int n)
     while ((line = strsep(&rest, "\n")) != NULL) {
         json_t *event = NULL;
 
-        if (line[0] == '\0')
+        if (line[0] == '\0' || strncmp(line, "zk-lockctl: ", 12) == 0)
             continue;
         event = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         if (event == NULL)
@@ -594,6 +594,29 @@ static void the_nodes_of_a_semaphore_are_seen_or_counted(void **state)
     zkr_semaphore_free(sem);
 }
 
+struct ends {
+    const struct cli *c;
+    const char *path;
+    int wanted;
+};
+
+static bool have_all_ended(void *arg)
+{
+    const struct ends *e = arg;
+    struct sums s = sum(e->c, e->path);
+
+    return s.ended + s.missed >= e->wanted;
+}
+
+/* Waits until so many contenders came and went, as far as it has told. */
+static void wait_all_ended(const struct cli *c, const char *path, int wanted)
+{
+    struct ends e = { c, path, wanted };
+
+    if (!wait_until(have_all_ended, &e, SOON_MS))
+        fail_msg("not all %d have ended: %s", wanted, cli_said(c));
+}
+
 /* The server says that nothing came before the deletion of a directory. */
 static void an_empty_directory_goes_and_nothing_is_missed(void **state)
 {
@@ -610,10 +633,10 @@ static void an_empty_directory_goes_and_nothing_is_missed(void **state)
         zkr_mutex *m = new_mutex(session, path);
 
         release(acquire(m));
-        sleep_ms(300); /* all of it was listed */
+        wait_all_ended(&c, path, 1 + 2 * i); /* all of it was listed */
         assert_int_equal(admin_delete(admin, path), 0);
         release(acquire(m));
-        sleep_ms(300);
+        wait_all_ended(&c, path, 2 + 2 * i);
         assert_int_equal(sum(&c, path).queued + sum(&c, path).missed,
                          2 + 2 * i);
         assert_int_equal(sum(&c, path).unknown, 0);
@@ -698,6 +721,348 @@ static void after_a_lost_connection_it_says_resync(void **state)
     proxy_stop(p);
     assert_said_in_order(&c, order);
     zkr_mutex_free(m);
+}
+
+/* How long the holder of the n-th `gone` held at most. */
+static int64_t held_of(const struct cli *c, int n)
+{
+    json_t *event = nth_event(c, "gone", n);
+    int64_t held = json_integer_value(json_object_get(event, "held_ms_max"));
+
+    json_decref(event);
+    return held;
+}
+
+/* Regression: the list after the reconnect had made the time before it look as
+ * if it had been watched, so a holder of 7s was told to have held 2.1s. */
+static void what_was_held_while_cut_off_is_an_upper_bound(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *first = new_mutex(session, path);
+    zkr_mutex *second = new_mutex(other, path);
+    struct proxy *p;
+    struct waiter w;
+    struct cli c;
+    zkr_grant *g;
+    char text[128];
+    int64_t from_ms;
+    int64_t held_ms;
+
+    (void)state;
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    {
+        const char *args[] = { "watch", "--servers", proxy_hosts(p), "-o",
+                               "jsonl", "--initial", path,           NULL };
+
+        start(&c, args, path);
+    }
+    g = acquire(first);
+    waiter_start(&w, second, SOON_MS);
+    wait_said_often(&c, "\"event\":\"queued\"", 2);
+    proxy_cut(p);
+    cli_wait_said(&c, "connection lost");
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    from_ms = now_ms();
+    sleep_ms(3000); /* it holds */
+    proxy_heal(p);
+    (void)snprintf(text, sizeof(text), "\"token\":\"%lld\"",
+                   (long long)zkr_grant_token(w.grant));
+    wait_said_often(&c, "\"event\":\"acquired\"", 2);
+    held_ms = now_ms() - from_ms;
+    release(w.grant);
+    wait_said_often(&c, "\"event\":\"gone\"", 3);
+    end(&c, SIGTERM);
+    assert_non_null(strstr(cli_said(&c), text));
+    assert_true(held_of(&c, 3) >= held_ms);
+    proxy_stop(p);
+    zkr_mutex_free(first);
+    zkr_mutex_free(second);
+}
+
+/* Regression: the pause between two lists did not count: with 10s a holder of
+ * 14s was told to have held 10.5s. */
+static void what_was_held_in_a_pause_is_an_upper_bound(void **state)
+{
+    const char *path = new_path();
+    zkr_mutex *first = new_mutex(session, path);
+    zkr_mutex *second = new_mutex(other, path);
+    const char *args[] = { "watch", "--servers",  server_hosts(the_server),
+                           "-o",    "jsonl",      "--initial",
+                           path,    "--interval", "2s",
+                           NULL };
+    struct waiter w;
+    struct cli c;
+    zkr_grant *g;
+    int64_t from_ms;
+    int64_t held_ms;
+
+    (void)state;
+    start(&c, args, path);
+    g = acquire(first);
+    waiter_start(&w, second, SOON_MS);
+    wait_said_often(&c, "\"event\":\"queued\"", 2);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    from_ms = now_ms();
+    wait_said_often(&c, "\"event\":\"acquired\"", 2);
+    sleep_ms(1500); /* it holds, nearly until the next list */
+    held_ms = now_ms() - from_ms;
+    release(w.grant);
+    wait_said_often(&c, "\"event\":\"gone\"", 3);
+    end(&c, SIGTERM);
+    assert_true(held_of(&c, 3) >= held_ms);
+    zkr_mutex_free(first);
+    zkr_mutex_free(second);
+}
+
+static void may_be_read(const char *path, bool yes)
+{
+    struct ACL acl = { ZOO_PERM_ALL & (yes ? -1 : ~ZOO_PERM_READ),
+                       ZOO_ANYONE_ID_UNSAFE };
+    struct ACL_vector acls = { 1, &acl };
+
+    assert_int_equal(admin_set_acl(admin, path, &acls), ZOK);
+}
+
+/* Regression: the server uses up the watch of a directory that may not be read
+ * when it changes, without a word. Nothing was told of it any more. */
+static void after_a_time_without_read_it_watches_again(void **state)
+{
+    const char *path = new_path();
+    char holder[128];
+    char node[128];
+    struct cli c;
+
+    (void)state;
+    watch(&c, path, "jsonl");
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(holder, sizeof(holder), "%s/a-lock-000000001%d", path,
+                       i);
+        assert_int_equal(admin_create(admin, holder, "x"), ZOK);
+        wait_said_often(&c, "\"event\":\"acquired\"", 1 + 2 * i);
+        may_be_read(path, false);
+        (void)snprintf(node, sizeof(node), "%s/b-lock-0000000020", path);
+        assert_int_equal(admin_create(admin, node, "x"), ZOK);
+        assert_int_equal(admin_delete(admin, node), ZOK);
+        may_be_read(path, true);
+        assert_int_equal(admin_delete(admin, holder), ZOK);
+        wait_said_often(&c, "\"event\":\"gone\"", 2 + 2 * i);
+        assert_int_equal(sum(&c, path).missed, 1 + i);
+        (void)snprintf(node, sizeof(node), "%s/c-lock-000000003%d", path, i);
+        assert_int_equal(admin_create(admin, node, "x"), ZOK);
+        wait_said_often(&c, "\"event\":\"acquired\"", 2 + 2 * i);
+        assert_int_equal(admin_delete(admin, node), ZOK);
+        wait_said_often(&c, "\"event\":\"gone\"", 3 + 2 * i);
+    }
+    end(&c, SIGTERM);
+}
+
+/* One claim of a semaphore comes, gets its permit, and goes. */
+static void use_a_permit(const char *path)
+{
+    char name[256];
+    char claim[256];
+    char lease[256];
+
+    (void)snprintf(name, sizeof(name), "%s/locks/x-lock-", path);
+    assert_int_equal(
+        admin_create_flags(admin, name, "x", ZOO_SEQUENCE, claim, 256), ZOK);
+    (void)snprintf(name, sizeof(name), "%s/leases/x-lease-", path);
+    assert_int_equal(
+        admin_create_flags(admin, name, "x", ZOO_SEQUENCE, lease, 256), ZOK);
+    assert_int_equal(admin_delete(admin, claim), ZOK);
+    assert_int_equal(admin_delete(admin, lease), ZOK);
+}
+
+static void make_below(char *path, size_t size, const char *name)
+{
+    size_t len = strlen(path);
+
+    (void)snprintf(path + len, size - len, "/%s", name);
+    assert_int_equal(admin_create(admin, path, "x"), ZOK);
+}
+
+/* The first line that names the old lease says that it holds, and nothing was
+ * missed before that. */
+static void assert_first_look(const struct cli *c)
+{
+    char *text = strdup(cli_said(c));
+    char *rest = text;
+    char *line;
+
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        assert_null(strstr(line, "\"event\":\"missed\""));
+        if (strstr(line, "old-lease") != NULL)
+            break;
+    }
+    assert_non_null(line);
+    assert_non_null(strstr(line, "\"event\":\"holding\""));
+    free(text);
+}
+
+/* Regression: a semaphore that was busy during the first look was told as new:
+ * its old holder had just `acquired`, and what came and went before the look
+ * was missed. */
+static void the_first_look_of_a_busy_directory_is_its_first(void **state)
+{
+    char path[256];
+    char part[256];
+    struct proxy *p;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    for (int i = 0; i < 8; i++)
+        make_below(path, sizeof(path), "d");
+    (void)snprintf(part, sizeof(part), "%s", path);
+    make_below(part, sizeof(part), "locks");
+    (void)snprintf(part, sizeof(part), "%s", path);
+    make_below(part, sizeof(part), "leases");
+    make_below(part, sizeof(part), "old-lease-0000000000");
+    for (int i = 0; i < 50; i++)
+        use_a_permit(path);
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    proxy_set_latency(p, 80);
+    for (int i = 0; i < 5; i++) {
+        const char *args[] = { "watch", "--servers", proxy_hosts(p),
+                               "-o",    "jsonl",     "--initial",
+                               NULL };
+        struct cli c;
+        int64_t end_ms = now_ms() + SOON_MS;
+
+        cli_start(&c, LOCKCTL, args);
+        while (strstr(cli_said(&c), "old-lease") == NULL && now_ms() < end_ms)
+            use_a_permit(path);
+        end(&c, SIGTERM);
+        assert_first_look(&c);
+    }
+    proxy_stop(p);
+}
+
+/* Regression: below a chroot "/zookeeper" is a directory like others. */
+static void below_a_chroot_all_is_watched(void **state)
+{
+    char path[256];
+    char chroot[256];
+    const char *args[] = { "watch",    "--servers", server_hosts(the_server),
+                           "--chroot", chroot,      "--initial",
+                           NULL };
+    struct cli c;
+
+    (void)state;
+    (void)snprintf(chroot, sizeof(chroot), "%s", new_path());
+    (void)snprintf(path, sizeof(path), "%s", chroot);
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    make_below(path, sizeof(path), "zookeeper");
+    make_below(path, sizeof(path), "x-lock-0000000000");
+    cli_start(&c, LOCKCTL, args);
+    cli_wait_said(&c, " /zookeeper ");
+    end(&c, SIGTERM);
+}
+
+/* Regression: the pause began after the second list, so the first change was
+ * told at once. */
+static void the_first_pause_is_kept(void **state)
+{
+    char path[256];
+    char node[256];
+    const char *args[] = { "watch",     "--servers",  server_hosts(the_server),
+                           "--initial", "--interval", "3s",
+                           path,        NULL };
+    struct stopwatch *w;
+    struct cli c;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    (void)snprintf(node, sizeof(node), "%s", path);
+    make_below(node, sizeof(node), "x-lock-0000000000");
+    cli_start(&c, LOCKCTL, args);
+    cli_wait_said(&c, " holding ");
+    w = stopwatch_start();
+    (void)snprintf(node, sizeof(node), "%s", path);
+    make_below(node, sizeof(node), "y-lock-0000000001");
+    cli_wait_said(&c, " queued ");
+    assert_true(stopwatch_says(w, 2000, SOON_MS));
+    end(&c, SIGTERM);
+}
+
+static long lists(struct proxy *p)
+{
+    return proxy_requests(p, ZOO_GETCHILDREN2_OP);
+}
+
+static bool was_one_asked(void *p)
+{
+    return lists(p) > 0;
+}
+
+static bool were_many_asked(void *p)
+{
+    return lists(p) >= 250;
+}
+
+/* Regression: each answer asked for 50 more at once, so all of many directories
+ * without READ were asked for within a moment. */
+static void what_cannot_be_watched_is_asked_for_slowly(void **state)
+{
+    enum { DIRS = 300 };
+    char path[256];
+    struct proxy *p;
+    struct stopwatch *w;
+    struct cli c;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    for (int i = 0; i < DIRS; i++) {
+        char dir[300];
+
+        (void)snprintf(dir, sizeof(dir), "%s/d%d", path, i);
+        assert_int_equal(admin_create(admin, dir, NULL), ZOK);
+        may_be_read(dir, false);
+    }
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    {
+        const char *args[] = { "watch", "--servers", proxy_hosts(p), NULL };
+
+        cli_start(&c, LOCKCTL, args);
+    }
+    cli_wait_said(&c, "could not be looked at");
+    for (int round = 0; round < 2; round++) {
+        proxy_reset_counts(p);
+        assert_true(wait_until(was_one_asked, p, SOON_MS));
+        w = stopwatch_start();
+        assert_true(wait_until(were_many_asked, p, SOON_MS));
+        assert_true(stopwatch_says(w, 1200, SOON_MS));
+    }
+    end(&c, SIGTERM);
+    for (int i = 0; i < DIRS; i++) {
+        char dir[300];
+
+        (void)snprintf(dir, sizeof(dir), "%s/d%d", path, i);
+        may_be_read(dir, true);
+    }
+    assert_int_equal(admin_delete_tree(admin, path), 0);
+    proxy_stop(p);
+}
+
+/* Regression: paths that were given did not count. The servers cut a connection
+ * that watches too many nodes, again and again. */
+static void locks_that_are_given_are_watched_as_far_as_it_goes(void **state)
+{
+    char command[512];
+    const char *const args[] = { "-c", command, NULL };
+    struct cli c;
+
+    (void)state;
+    (void)snprintf(command, sizeof(command),
+                   "exec %s watch --servers %s $(seq -f /given/%%g 4600)",
+                   LOCKCTL, server_hosts(the_server));
+    cli_start(&c, "/bin/sh", args);
+    cli_wait_said(&c, "more directories than can be watched");
+    end(&c, SIGTERM);
 }
 
 static void it_outlives_the_server(void **state)
@@ -794,6 +1159,14 @@ static int run_group(void)
         TEST(an_empty_directory_goes_and_nothing_is_missed),
         TEST(hostile_text_reaches_no_terminal),
         TEST(after_a_lost_connection_it_says_resync),
+        TEST(what_was_held_while_cut_off_is_an_upper_bound),
+        TEST(what_was_held_in_a_pause_is_an_upper_bound),
+        TEST(after_a_time_without_read_it_watches_again),
+        TEST(the_first_look_of_a_busy_directory_is_its_first),
+        TEST(below_a_chroot_all_is_watched),
+        TEST(the_first_pause_is_kept),
+        TEST(what_cannot_be_watched_is_asked_for_slowly),
+        TEST(locks_that_are_given_are_watched_as_far_as_it_goes),
         TEST(it_outlives_the_server),
         TEST(a_signal_ends_it_also_when_the_server_is_silent),
         TEST(output_that_cannot_be_written_ends_it),

@@ -18,6 +18,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/escape.h"
 
@@ -78,6 +79,21 @@ int lockctl_settle(struct lockctl *ctl)
                                      &ctl->timeout_ms);
     ctl->is_settled = code == 0;
     return code;
+}
+
+size_t lockctl_chroot_len(const struct lockctl *ctl)
+{
+    const char *servers = ctl->settings[SETTING_SERVERS];
+    const char *chroot = ctl->settings[SETTING_CHROOT];
+    struct zkr_hosts *hosts = NULL;
+    size_t len;
+
+    if (chroot == NULL && servers != NULL &&
+        zkr_hosts_parse(servers, &hosts) == ZKR_OK)
+        chroot = hosts->chroot;
+    len = chroot == NULL || strcmp(chroot, "/") == 0 ? 0 : strlen(chroot);
+    zkr_hosts_free(hosts);
+    return len;
 }
 
 const char *lockctl_ensemble(const struct lockctl *ctl, char text[ENSEMBLE_MAX])

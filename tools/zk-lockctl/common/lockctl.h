@@ -139,6 +139,9 @@ const char *lockctl_name_context(const struct lockctl *ctl,
 const char *lockctl_setting_source(const struct lockctl *ctl,
                                    enum setting setting);
 const char *lockctl_context_source(const struct lockctl *ctl);
+/* The bytes of the chroot, by which paths are longer at the servers; 0: there
+ * is none. After lockctl_settle(). */
+size_t lockctl_chroot_len(const struct lockctl *ctl);
 /* The ensemble for people: "zk1:2181/app", or with the name of its context
  * "prod (zk1:2181/app)"; escaped. */
 enum { ENSEMBLE_MAX = 1024 };

@@ -136,7 +136,7 @@ static void look_at(struct looker *l, struct look_result *ret)
 
     *ret = (struct look_result){ .error = ZKR_OK };
     ret->error = check_root(l, ret->detail);
-    mirror_tick(l->mirror);
+    (void)mirror_tick(l->mirror);
     if (ret->error == ZKR_OK && mirror_is_missing(l->mirror))
         see_nothing(l->root, ret);
     else if (ret->error == ZKR_OK)
@@ -151,6 +151,7 @@ static int start_mirror(struct looker *l)
                                 .below = true,
                                 .reads = READ_MAX,
                                 .pause_ms = PAUSE_MS,
+                                .chroot_len = lockctl_chroot_len(l->ctl),
                                 .wake = wake,
                                 .user = l };
 

@@ -201,7 +201,9 @@ static void tell_resync(int64_t since_ms, const struct told *to)
     to->fn(&event, to->user);
 }
 
-static int go_on(struct looks *l, const struct told *to)
+/* A directory that was busy during the first look has its own, later. */
+static int go_on(struct looks *l, const struct told *first,
+                 const struct told *to)
 {
     struct news news;
     int64_t since_ms;
@@ -210,8 +212,10 @@ static int go_on(struct looks *l, const struct told *to)
     if (mirror_take_break(l->mirror, &since_ms))
         tell_resync(since_ms, to);
     while (mirror_take(l->mirror, &news, &rc)) {
-        if (!take_news(l, &news, false, to))
+        if (!take_news(l, &news, news.first, news.first ? first : to)) {
             rc = ZKR_ENOMEM;
+            break; /* the next call would set it anew */
+        }
     }
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
 }
@@ -245,9 +249,8 @@ int looks_next(struct looks *l, bool initial, event_fn *tell, void *user)
     if (code == 0 && !l->begun)
         code = begin(l, &first);
     if (code == 0)
-        code = go_on(l, &to);
-    mirror_tick(l->mirror);
-    if (code == 0)
+        code = go_on(l, &first, &to);
+    if (mirror_tick(l->mirror) && code == 0)
         say_notes(l);
     return code;
 }
@@ -262,6 +265,7 @@ int looks_start(struct looks *l, void (*wake)(void *user))
                                 .below = l->paths == NULL,
                                 .reads = SCAN_ALL,
                                 .pause_ms = l->pause_ms,
+                                .chroot_len = lockctl_chroot_len(l->ctl),
                                 .wake = wake };
     int rc = mirror_start(&opts, &l->mirror);
 

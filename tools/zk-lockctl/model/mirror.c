@@ -12,9 +12,6 @@
 #include "common/words.h"
 #include "model/tree.h"
 
-/* A server that answers tells of a change within this time. */
-enum { LATE_MS = 500 };
-
 struct mirror {
     struct tree tree;
     zkr_listener *listener;
@@ -189,9 +186,9 @@ bool mirror_is_missing(struct mirror *m)
     return missing;
 }
 
-void mirror_tick(struct mirror *m)
+bool mirror_tick(struct mirror *m)
 {
-    tree_tick(&m->tree);
+    return tree_tick(&m->tree);
 }
 
 /* --- a lock --- */
@@ -392,17 +389,19 @@ static struct dir *next_news(struct tree *t)
     return NULL;
 }
 
-static int64_t before_ms(const struct dir *p, int64_t at_ms)
+/* The first change counts. */
+static void take_before(struct dir *p, struct news *news)
 {
-    bool is_broken = p->breaks != p->tree->breaks || p->watch == NULL;
-
-    return !is_broken && at_ms - LATE_MS > p->taken_ms ? at_ms - LATE_MS
-                                                       : p->taken_ms;
+    if (p->before_ms != 0 &&
+        (news->before_ms == 0 || p->before_ms < news->before_ms))
+        news->before_ms = p->before_ms;
+    p->before_ms = 0;
 }
 
 /* What was missed in a part of a semaphore was missed of the semaphore. */
 static void take_missed(struct dir *p, struct news *news)
 {
+    take_before(p, news);
     news->missed += p->missed;
     news->lost = news->lost || p->lost;
     p->missed = 0;
@@ -424,11 +423,13 @@ static int take(struct dir *p, struct news *ret_news)
     bool was = p->semaphore;
     int rc;
 
-    *ret_news = (struct news){ .before_ms = before_ms(p, at_ms) };
+    *ret_news = (struct news){ .first = !p->taken && !p->fresh };
     rc = make_lock(p, at_ms, &ret_news->lock);
     take_missed(p, ret_news);
     take_missed_of(p, "leases", ret_news);
     take_missed_of(p, "locks", ret_news);
+    if (ret_news->before_ms == 0)
+        ret_news->before_ms = tree_before_ms(p, at_ms);
     if (rc == ZKR_OK && was != p->semaphore)
         tree_change_parts(p);
     tree_take_news(p->tree, p);

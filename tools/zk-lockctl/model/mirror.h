@@ -7,8 +7,13 @@
  * change the directory is listed, and the nodes that are new are read. Waiters
  * are read once: a request to one of them is seen when it holds.
  *
- * A directory that may not be listed, and directories beyond WATCHED_MAX, are
- * looked at again every POLL_MS instead.
+ * A directory that may not be listed, and what is beyond WATCHED_MAX, is looked
+ * at again every POLL_MS instead, or later: POLLS_PER_TICK.
+ *
+ * The watch of a directory that could not be read for a while may be used up
+ * without a word: watch.h of the library. So each directory is also listed when
+ * a holder was deleted and no list has followed, and every CHECK_MS. If that
+ * list has news, the watch is made anew.
  *
  * Two lists in a row say how many nodes came and went between them: tally.h. So
  * nothing is missed without a word. */
@@ -23,10 +28,11 @@ struct mirror_opts {
     zkr_session *session;
     const char *const *paths; /* they must live as long as the mirror */
     size_t path_count;
-    bool below;       /* the directories below the paths, too */
-    uint32_t reads;   /* as in scan_lock(); not SCAN_HOLDERS or SCAN_NEXT */
-    int64_t pause_ms; /* the least time between two lists of a directory; large
-                         directories have more */
+    size_t chroot_len; /* of the session; 0: it has none */
+    bool below;        /* the directories below the paths, too */
+    uint32_t reads;    /* as in scan_lock(); not SCAN_HOLDERS or SCAN_NEXT */
+    int64_t pause_ms;  /* the least time between two lists of a directory; large
+                          directories have more */
     /* Called when there may be news, on a thread of the session. */
     void (*wake)(void *user);
     void *user;
@@ -47,12 +53,15 @@ int mirror_error(struct mirror *mirror, const char **ret_path);
 /* Every path is missing. */
 bool mirror_is_missing(struct mirror *mirror);
 
-/* To be called now and then, for what cannot be watched. */
-void mirror_tick(struct mirror *mirror);
+/* To be called now and then, for what cannot be watched. False: it was called
+ * TICK_MS ago or less, and has done nothing. */
+bool mirror_tick(struct mirror *mirror);
 
 /* A lock has changed, or a directory that has none of its own. */
 struct news {
     struct lock lock;  /* the caller's; without contenders when it has gone */
+    bool first;        /* it was there at the start, and was not taken yet:
+                          nothing is known of before */
     int64_t before_ms; /* until then it was as it was taken before */
     uint64_t missed;   /* so many children came and went unseen */
     bool lost;         /* it was deleted, and nobody knows how many before */

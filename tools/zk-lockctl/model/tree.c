@@ -18,11 +18,14 @@ enum {
     WATCHED_BYTES_MAX = 400000,
     DIRS_MAX = 100000,
     DEPTH_MAX = 32,
-    READERS = 128,    /* nodes that are read at once */
-    READ_MAX = 10000, /* of one directory */
-    POLL_MS = 10000,  /* for what has no watch */
+    READERS = 128,     /* nodes that are read at once */
+    READ_MAX = 10000,  /* of one directory */
+    POLL_MS = 10000,   /* for what has no watch */
+    CHECK_MS = 300000, /* for the watch of a directory */
+    TICK_MS = 400,
     POLLS_PER_TICK = 50,
     NAMES_PER_MS = 10, /* a list of 3,000 names makes a pause of 300 ms */
+    LATE_MS = 500,     /* a server that answers tells of a change within this */
 };
 
 static void watch_dir(struct dir *p);
@@ -72,16 +75,18 @@ static void out_of_memory(struct tree *t)
 
 /* --- what is watched --- */
 
+/* The servers get paths with the chroot. */
 static bool may_watch(const struct tree *t, const char *path)
 {
     return t->watches < WATCHED_MAX &&
-           t->watched_bytes + strlen(path) < WATCHED_BYTES_MAX;
+           t->watched_bytes + t->opts.chroot_len + strlen(path) <
+               WATCHED_BYTES_MAX;
 }
 
 static void count_watch(struct tree *t, const char *path)
 {
     t->watches++;
-    t->watched_bytes += strlen(path);
+    t->watched_bytes += t->opts.chroot_len + strlen(path);
 }
 
 static void free_watch(struct tree *t, zkr_watch **watch, size_t path_len)
@@ -91,7 +96,7 @@ static void free_watch(struct tree *t, zkr_watch **watch, size_t path_len)
     zkr_watch_free(*watch);
     *watch = NULL;
     t->watches--;
-    t->watched_bytes -= path_len;
+    t->watched_bytes -= t->opts.chroot_len + path_len;
 }
 
 static size_t kid_path_len(const struct kid *k)
@@ -102,6 +107,7 @@ static size_t kid_path_len(const struct kid *k)
 static void unwatch_dir(struct dir *p)
 {
     free_watch(p->tree, &p->watch, strlen(p->path));
+    p->watched = false;
 }
 
 static void unwatch_kid(struct kid *k)
@@ -118,6 +124,11 @@ static char *join(const char *dir, const char *name)
         (void)snprintf(path, size, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir,
                        name);
     return path;
+}
+
+static int64_t pause_of(const struct dir *p)
+{
+    return p->tree->opts.pause_ms + (int64_t)(p->count / NAMES_PER_MS);
 }
 
 /* --- children --- */
@@ -203,8 +214,17 @@ static void take_stat(struct kid *k, const struct zkr_stat *stat)
     k->node.since_ms = stat->ctime_ms;
 }
 
-/* The list of the directory follows, unless it is not watched. If it came
- * first, another node may have the name already. */
+/* The list of the directory follows, unless its watch is silent. */
+static void expect_list(struct dir *p)
+{
+    int64_t end_ms = clock_now_ms() + pause_of(p) + LATE_MS;
+
+    if (end_ms < p->check_ms)
+        p->check_ms = end_ms;
+}
+
+/* If the list of the directory, when it is watched, came first, another node
+ * may have the name already. */
 static void take_deleted(struct kid *k)
 {
     k->deleted = true;
@@ -214,6 +234,8 @@ static void take_deleted(struct kid *k)
     end_pending(k);
     if (k->in->watch == NULL || !is_numbered(k->name))
         ask_dir(k->in);
+    else
+        expect_list(k->in);
 }
 
 static void make_dir(struct kid *k);
@@ -470,7 +492,8 @@ static bool is_directory_here(const struct dir *p, const struct kid *k)
 {
     if (!p->tree->opts.below)
         return p->as == NULL && is_part(k->name);
-    return strcmp(p->path, "/") != 0 || strcmp(k->name, "zookeeper") != 0;
+    return strcmp(p->path, "/") != 0 || strcmp(k->name, "zookeeper") != 0 ||
+           p->tree->opts.chroot_len > 0;
 }
 
 /* Reads a contender that is new, or enters a directory. */
@@ -575,9 +598,31 @@ static void list_leases_too(struct dir *p)
         ask_dir(leases->dir);
 }
 
-static int64_t pause_of(const struct dir *p)
+static void set_pause(struct dir *p)
 {
-    return p->tree->opts.pause_ms + (int64_t)(p->count / NAMES_PER_MS);
+    if (zkr_watch_set_pause(p->watch, pause_of(p)) != ZKR_OK)
+        p->tree->error = ZKR_EFORKED; /* it fails for nothing else */
+}
+
+/* A server tells of a change to what is watched in time, and it is listed after
+ * the pause. Of what was not watched all the time, nothing is known since the
+ * last list. */
+int64_t tree_before_ms(const struct dir *p, int64_t now_ms)
+{
+    bool seamless = p->watched && p->breaks == p->tree->breaks;
+    int64_t ms = now_ms - pause_of(p);
+
+    return (seamless && ms > p->list_ms ? ms : p->list_ms) - LATE_MS;
+}
+
+/* What was listed last ends with this answer. */
+static void end_list(struct dir *p)
+{
+    if (p->before_ms == 0)
+        p->before_ms = tree_before_ms(p, p->seen_ms);
+    p->list_ms = p->seen_ms;
+    p->breaks = p->tree->breaks;
+    p->check_ms = clock_now_ms() + CHECK_MS;
 }
 
 static void take_children(struct dir *p, const struct zkr_reply *reply)
@@ -591,12 +636,12 @@ static void take_children(struct dir *p, const struct zkr_reply *reply)
     if (p->listed && p->stat.czxid == reply->stat.czxid &&
         tally_is_older(&reply->stat, &p->stat))
         return;
+    end_list(p);
     take_list(p, reply);
-    p->breaks = p->tree->breaks;
     if (p->watch == NULL)
         watch_dir(p);
-    else if (zkr_watch_set_pause(p->watch, pause_of(p)) != ZKR_OK)
-        p->tree->error = ZKR_EFORKED; /* it fails for nothing else */
+    else
+        set_pause(p);
     if (!first)
         list_leases_too(p);
 }
@@ -605,6 +650,7 @@ static void take_deletion(struct dir *p, bool nothing_before)
 {
     if (p->listed ? !nothing_before || p->breaks != p->tree->breaks : p->fresh)
         p->lost = true;
+    end_list(p);
     (void)merge(p, NULL, 0);
     p->listed = false;
     p->fresh = true;
@@ -613,6 +659,13 @@ static void take_deletion(struct dir *p, bool nothing_before)
         watch_dir(p);
     else
         ask_dir(p->as->in); /* there may be another of that name */
+}
+
+static void poll_dir(struct dir *p)
+{
+    if (!p->polled)
+        p->tree->unwatched++;
+    p->polled = true;
 }
 
 static void take_answer(struct dir *p, int error, const struct zkr_reply *reply,
@@ -635,9 +688,7 @@ static void take_answer(struct dir *p, int error, const struct zkr_reply *reply,
             take_deletion(p, nothing_before);
     } else { /* the watch would repeat it too often */
         unwatch_dir(p);
-        p->polled = true;
-        p->poll_ms = clock_now_ms() + POLL_MS;
-        t->unwatched++;
+        poll_dir(p);
     }
 }
 
@@ -649,6 +700,7 @@ static void on_children(int error, const struct zkr_reply *reply,
 
     (void)pthread_mutex_lock(&t->mutex);
     take_answer(p, error, reply, why == ZKR_WATCH_ENDED);
+    p->watched = p->watch != NULL;
     (void)pthread_mutex_unlock(&t->mutex);
     wake(t);
 }
@@ -673,17 +725,34 @@ static void on_exists(int error, const struct zkr_reply *reply,
     wake(t);
 }
 
+/* A watch that works would have told this long ago. */
+static bool was_silent(const struct dir *p, int error,
+                       const struct zkr_reply *reply)
+{
+    if (!p->checking || p->watch == NULL)
+        return false;
+    if (error == ZKR_OK)
+        return !p->listed || reply->stat.czxid != p->stat.czxid ||
+               reply->stat.cversion != p->stat.cversion;
+    return error == ZKR_ZNOAUTH || (error == ZKR_ZNONODE && p->listed);
+}
+
 static void on_list(int error, const struct zkr_reply *reply, void *user)
 {
     struct dir *p = user;
     struct tree *t = p->tree;
+    bool silent;
 
     (void)pthread_mutex_lock(&t->mutex);
+    silent = !p->dropped && was_silent(p, error, reply);
     p->asking = false;
+    p->checking = false;
+    if (silent)
+        unwatch_dir(p); /* the answer makes another */
     if (p->dropped) {
         if (!p->changed)
             tree_free_dir(p);
-    } else if (error == ZKR_OK || p->polled) {
+    } else if (error == ZKR_OK || p->polled || silent) {
         take_answer(p, error, reply, false);
     } else if (error != ZKR_ECLOSED) {
         change_dir(p); /* its watch tells why */
@@ -700,20 +769,12 @@ static void ask_dir(struct dir *p)
                                            on_list, p) == ZKR_OK;
 }
 
-static void poll_dir(struct dir *p)
-{
-    if (!p->polled)
-        p->tree->unwatched++;
-    p->polled = true;
-    p->poll_ms = clock_now_ms() + POLL_MS;
-}
-
 static void watch_dir(struct dir *p)
 {
     struct tree *t = p->tree;
     bool missing = p->answered && p->error == ZKR_ZNONODE;
 
-    if (!may_watch(t, p->path) && p->as != NULL) {
+    if (!may_watch(t, p->path)) {
         t->cut = true;
         poll_dir(p);
         if (!p->answered)
@@ -727,6 +788,7 @@ static void watch_dir(struct dir *p)
             missing ? on_exists : on_children, p, &p->watch) != ZKR_OK)
         return; /* the session is over */
     count_watch(t, p->path);
+    set_pause(p);
     p->polled = false;
 }
 
@@ -744,7 +806,7 @@ static struct dir *new_dir(struct tree *t, char *path, struct kid *as)
     p->as = as;
     p->depth = as == NULL ? 1 : as->in->depth + 1;
     p->fresh = t->started;
-    p->taken_ms = p->seen_ms = clock_wall_ms();
+    p->list_ms = p->seen_ms = clock_wall_ms();
     t->dirs++;
     t->unsettled++;
     return p;
@@ -818,7 +880,8 @@ void tree_take_news(struct tree *t, struct dir *p)
     p->changed = false;
     p->missed = 0;
     p->lost = false;
-    p->taken_ms = p->seen_ms;
+    p->before_ms = 0;
+    p->taken = true;
     if (p->dropped && !p->asking)
         tree_free_dir(p);
 }
@@ -854,36 +917,86 @@ bool tree_add_root(struct tree *t, size_t i)
 
 /* --- what is not watched --- */
 
-static void poll(struct dir *p, int64_t now_ms, int *left)
-{
-    bool is_due = p->poll_ms <= now_ms && *left > 0;
+/* One tick on its way through the tree. */
+struct walk {
+    int64_t now_ms;
+    size_t seen; /* of what is not watched */
+    int left;
+};
 
-    if (is_due)
-        p->poll_ms = now_ms + POLL_MS;
-    if (is_due && p->polled) {
+/* A round goes on where the tick before has ended. */
+static bool is_turn(const struct tree *t, struct walk *w)
+{
+    return t->round_ms <= w->now_ms && w->seen++ >= t->polled && w->left > 0;
+}
+
+static void count_poll(struct tree *t, struct walk *w)
+{
+    t->polled++;
+    w->left--;
+}
+
+static void check_dir(struct dir *p, struct walk *w)
+{
+    if (p->watch == NULL || !p->listed || p->asking || w->left == 0 ||
+        p->check_ms > w->now_ms)
+        return;
+    p->check_ms = w->now_ms + CHECK_MS;
+    ask_dir(p);
+    p->checking = p->asking;
+    w->left--;
+}
+
+static void poll_kid(struct kid *k, struct walk *w)
+{
+    if (!k->holds || !k->read || k->watch != NULL || k->deleted ||
+        !is_turn(k->tree, w))
+        return;
+    if (!k->asking && !k->queued)
+        queue_kid(k);
+    count_poll(k->tree, w);
+}
+
+static void poll(struct dir *p, struct walk *w)
+{
+    check_dir(p, w);
+    if (p->polled && is_turn(p->tree, w)) {
         ask_dir(p);
-        (*left)--;
+        count_poll(p->tree, w);
     }
     for (size_t i = 0; i < p->count; i++) {
-        struct kid *k = p->kids[i];
-
-        if (k->dir != NULL) {
-            poll(k->dir, now_ms, left);
-        } else if (is_due && k->holds && k->read && k->watch == NULL &&
-                   !k->asking && !k->queued && *left > 0) {
-            queue_kid(k);
-            (*left)--;
-        }
+        if (p->kids[i]->dir != NULL)
+            poll(p->kids[i]->dir, w);
+        else
+            poll_kid(p->kids[i], w);
     }
 }
 
-void tree_tick(struct tree *t)
+static void tick(struct tree *t, int64_t now_ms)
 {
-    int left = POLLS_PER_TICK;
+    struct walk w = { .now_ms = now_ms, .left = POLLS_PER_TICK };
+
+    if (t->polled == 0 && t->round_ms <= now_ms)
+        t->began_ms = now_ms;
+    for (size_t i = 0; i < t->opts.path_count; i++)
+        poll(t->roots[i], &w);
+    if (t->round_ms <= now_ms && w.seen <= t->polled) {
+        t->polled = 0; /* all had their turn */
+        t->round_ms = t->began_ms + POLL_MS;
+    }
+}
+
+bool tree_tick(struct tree *t)
+{
     int64_t now_ms = clock_now_ms();
+    bool is_time;
 
     (void)pthread_mutex_lock(&t->mutex);
-    for (size_t i = 0; t->unwatched > 0 && i < t->opts.path_count; i++)
-        poll(t->roots[i], now_ms, &left);
+    is_time = now_ms >= t->tick_ms + TICK_MS;
+    if (is_time) {
+        t->tick_ms = now_ms;
+        tick(t, now_ms);
+    }
     (void)pthread_mutex_unlock(&t->mutex);
+    return is_time;
 }

@@ -44,21 +44,27 @@ struct dir {
     struct zkr_stat stat; /* of the last list */
     struct kid **kids;    /* by name */
     size_t count;
-    size_t depth;     /* 1: a path given */
-    int error;        /* of the last answer */
-    bool answered;    /* at least once */
-    bool listed;      /* `stat` and `kids` are of a list */
-    bool fresh;       /* it was made later than the mirror */
-    bool asking;      /* a list beside the watch is under way */
-    bool polled;      /* it is not watched */
-    bool semaphore;   /* so it was taken last */
-    bool dropped;     /* not in the tree any more */
-    bool changed;     /* it is among the news */
-    size_t pending;   /* kids */
-    uint64_t breaks;  /* of the connection, before the last list */
-    int64_t poll_ms;  /* when to look at it again, if it is not watched */
-    int64_t seen_ms;  /* the last answer, since 1970, */
-    int64_t taken_ms; /* ... and that of the last news */
+    size_t depth;      /* 1: a path given */
+    int error;         /* of the last answer */
+    bool answered;     /* at least once */
+    bool listed;       /* `stat` and `kids` are of a list */
+    bool fresh;        /* it was made later than the mirror */
+    bool asking;       /* a list beside the watch is under way */
+    bool polled;       /* it is not watched */
+    bool semaphore;    /* so it was taken last */
+    bool dropped;      /* not in the tree any more */
+    bool changed;      /* it is among the news */
+    size_t pending;    /* kids */
+    bool watched;      /* ... by `watch`, and without a gap since the last list,
+                          if there was no break of the connection either */
+    bool taken;        /* as news, at least once */
+    uint64_t breaks;   /* of the connection, before the last list */
+    int64_t check_ms;  /* when to see whether its watch still works, */
+    bool checking;     /* ... as `asking` does now */
+    int64_t seen_ms;   /* the last answer, since 1970, */
+    int64_t list_ms;   /* ... that of them which told of its children, */
+    int64_t before_ms; /* ... and until when it was as it was taken last; 0: it
+                          was not listed since */
     uint64_t missed;
     bool lost;
     struct dir *next; /* of the news */
@@ -74,6 +80,10 @@ struct tree {
     size_t unsettled;     /* dirs without an answer, kids to be read */
     size_t reading;
     size_t unwatched; /* dirs and holders, at most */
+    size_t polled;    /* so many of them in this round */
+    int64_t began_ms; /* ... which began then, */
+    int64_t round_ms; /* ... or begins then */
+    int64_t tick_ms;  /* the last */
     struct kid *queue, **queue_end;
     struct dir *news, **news_end;
     bool cut;
@@ -95,6 +105,9 @@ void tree_take_news(struct tree *tree, struct dir *dir);
 /* Both parts of it are a lock of their own now, or not any more. */
 void tree_change_parts(struct dir *dir);
 
+/* Until when it was as its last list has it, if a change is seen now. */
+int64_t tree_before_ms(const struct dir *dir, int64_t now_ms);
+
 /* The reads that were dropped, at the end. */
 void tree_free_queue(struct tree *tree);
 
@@ -102,7 +115,8 @@ void tree_free_queue(struct tree *tree);
 const char *dir_part(const struct dir *dir);
 struct kid *dir_kid(const struct dir *dir, const char *name);
 
-/* Ask the servers for what has no watch, if it is time. Takes the mutex. */
-void tree_tick(struct tree *tree);
+/* Ask the servers for what has no watch, or one that may be silent. Returns
+ * false when it is not time yet. Takes the mutex. */
+bool tree_tick(struct tree *tree);
 
 #endif
