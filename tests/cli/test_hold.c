@@ -445,7 +445,8 @@ static void one_lock_does_not_answer_for_another(void **state)
     assert_int_equal(run(HOLD "eval \"$($H $Q)\"; $L release; "
                               "$L hold --check && $L release"),
                      0);
-    assert_int_equal(run(HOLD "eval \"$($H $Q)\"; " KEEPER "kill -KILL $pid; "
+    assert_int_equal(run(HOLD "eval \"$($H --on-loss=nothing $Q)\"; " KEEPER
+                              "kill -KILL $pid; "
                               "while kill -0 $pid; do sleep 0.1; done; "
                               "$L release; echo release $?; "
                               "$L hold --check; echo check $?; "
@@ -664,12 +665,53 @@ static void its_process_minds_no_signal(void **state)
                  "for s in INT TERM HUP QUIT TSTP USR1; do kill -$s $pid; "
                  "done; $L hold --check && $L release"),
         0);
-    assert_int_equal(
-        run(HOLD "pid=$($L show --columns OWNER $P | "
-                 "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
-                 "kill -KILL $pid; while kill -0 $pid; do sleep 0.1; done; "
-                 "$L hold --check"),
-        79);
+}
+
+#define HOLD_OTHER(options)                                                    \
+    "eval \"$($L hold --session-timeout=40s " options " $Q)\"; " KEEPER
+
+static void kill_the_keeper(const char *script, int code, const char *said)
+{
+    assert_int_equal(run(script), code);
+    assert_said("LOCK LOST: the process that kept it was killed");
+    assert_said(said);
+    assert_not_said("went on");
+    delete_nth_child(other, 0); /* the session has not timed out */
+}
+
+/* Regression: the shell went on without the lock, and was told nothing. */
+static void the_shell_is_told_that_its_process_was_killed(void **state)
+{
+    pid_t child;
+
+    (void)state;
+    kill_the_keeper(HOLD_OTHER("") "sleep 1000 & echo \"child $! .\"; "
+                                   "kill -KILL $pid; wait; echo went on",
+                    128 + SIGTERM, " killed; TERM to ");
+    child = (pid_t)atoi(strstr(cli_said(&cli), "child ") + strlen("child "));
+    wait_process_gone(child);
+    kill_the_keeper("trap '' TERM; " HOLD_OTHER(
+                        "--on-loss=kill") "kill -KILL $pid; "
+                                          "while :; do sleep 0.1; done",
+                    128 + SIGKILL, " killed; KILL to ");
+    start(HOLD_OTHER("--on-loss=nothing") "kill -KILL $pid; read -r line; "
+                                          "$L hold --check");
+    cli_wait_said(&cli, "LOCK LOST: the process that kept it was killed\n");
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said("is not held any more");
+    delete_nth_child(other, 0);
+    /* nothing of it is left behind */
+    start("eval \"$($H $Q)\"; " KEEPER "echo \"keeper $pid .\"; read -r line; "
+          "$L release; echo release; read -r line");
+    cli_wait_said(&cli, " .\n");
+    child = wait_child_of(
+        (pid_t)atoi(strstr(cli_said(&cli), "keeper ") + strlen("keeper ")),
+        "zk-lockctl guar");
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    cli_wait_said(&cli, "release\n");
+    wait_process_gone(child);
+    (void)cli_end(&cli);
+    assert_not_said("LOST");
 }
 
 static int run_group(void)
@@ -705,6 +747,7 @@ static int run_group(void)
         TEST(no_pipe_of_the_script_stays_open),
         TEST(it_does_not_answer_to_other_users),
         TEST(its_process_minds_no_signal),
+        TEST(the_shell_is_told_that_its_process_was_killed),
     };
 
     return cmocka_run_group_tests_name("hold", tests, NULL, NULL);

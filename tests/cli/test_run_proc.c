@@ -278,7 +278,7 @@ static void a_killer_that_cannot_start_leaves_nothing(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(calls); i++) {
         refuse(calls[i], 0, EAGAIN);
-        assert_null(killer_start());
+        assert_null(killer_start(NULL));
         assert_int_equal(errno, EAGAIN);
     }
     assert_false(child_has_descendants());
@@ -319,7 +319,7 @@ static void a_command_that_cannot_start_leaves_nothing(void **state)
     const char *step;
 
     (void)state;
-    guard = killer_start();
+    guard = killer_start(NULL);
     assert_non_null(guard);
     (void)sigemptyset(&quiet.mask_before);
     quiet.pipe_before.sa_handler = SIG_DFL;

@@ -80,6 +80,7 @@ static int print_code(struct run *run)
         written = false;
     if (written)
         script_let_go();
+    killer_watch(run->killer, run->keep->script.pid); /* it may go on now */
     fds_close(run->inherited);
     result = written ? front_print(run->keep->front_fd, text, size)
                      : lockctl_fail(EX_RUN, "out of memory");
@@ -115,6 +116,7 @@ static void give_back(struct keeper *k)
         return;
     k->given_back = true;
     rc = claim_release(run->claim, &run->grants);
+    killer_watch(run->killer, 0);
     k->unsure = rc != ZKR_OK && rc != ZKR_ELOST;
     if (run->lost || (in_time && rc != ZKR_ELOST))
         return;
@@ -220,6 +222,35 @@ static void obey_revoke(struct keeper *k)
     tell_script(k, EX_REVOKED, SIGTERM);
 }
 
+/* -- our own end by KILL -------------------------------------------------- */
+
+/* In the guard. The servers keep the lock for us until the session times out,
+ * but nobody would tell the shell when that is over. */
+static void end_orphan(void *arg)
+{
+    static const int signals[] = {
+        [LOSS_TERM] = SIGTERM, [LOSS_KILL] = SIGKILL, [LOSS_NOTHING] = 0
+    };
+    struct run *run = arg;
+    struct keeper k = { .run = run, .script = &run->keep->script };
+
+    if (script_has_ended(k.script))
+        return;
+    script_label(k.script, k.name);
+    (void)snprintf(k.why, sizeof(k.why),
+                   "LOCK LOST: the process that kept it was killed");
+    tell_script(&k, EX_LOST, signals[run->opts.on_loss]);
+    started_free(&k.started);
+}
+
+struct killer *run_keep_guard(struct run *run)
+{
+    struct killer_way way = { script_let_go, end_orphan, run,
+                              run->keep->script.fd };
+
+    return killer_start(&way);
+}
+
 /* -- questions ------------------------------------------------------------ */
 
 static bool is_ours(const struct wanted *wanted, const char *path)
@@ -268,6 +299,14 @@ static int code_of(struct keeper *k, const struct question *q)
     return code_of_release(k);
 }
 
+/* Before the answer to a release: what is started after it finds nobody. */
+static void close_desk(struct keeper *k)
+{
+    if (k->desk_fd >= 0)
+        (void)close(k->desk_fd);
+    k->desk_fd = -1;
+}
+
 static void answer(struct keeper *k, int fd, const struct question *q)
 {
     struct answer a = { .code = code_of(k, q) };
@@ -279,6 +318,8 @@ static void answer(struct keeper *k, int fd, const struct question *q)
                        zkr_session_timeout_ms(k->run->ctl->session));
     else
         (void)snprintf(a.text, sizeof(a.text), "%s", k->why);
+    if (k->done)
+        close_desk(k);
     asking_answer(fd, &a);
 }
 
@@ -355,7 +396,6 @@ int run_keep(struct run *run)
     if (run->grants.count == 0)
         return code;
     code = keep(&k);
-    if (k.desk_fd >= 0)
-        (void)close(k.desk_fd);
+    close_desk(&k);
     return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The killer: a process beside us that kills the command when we cannot,
- * because we were killed, stopped, or are stuck. It is in a session of its own,
- * so that a signal to us does not hit it. */
+/* The killer: a process beside us that ends those who work under the lock when
+ * we cannot, because we were killed, stopped, or are stuck. It is in a session
+ * of its own, so that a signal to us does not hit it. */
 #include "run/killer.h"
 
 #include <errno.h>
@@ -24,6 +24,7 @@ struct killer {
     _Atomic int64_t deadline_ms; /* 0: none */
     pid_t pid;
     int fd; /* end of file there: we are dead */
+    struct killer_way way;
 };
 
 enum { LONGEST_SLEEP_MS = 1000 };
@@ -40,11 +41,15 @@ static int sleep_ms(struct killer *k)
                                      : LONGEST_SLEEP_MS;
 }
 
-static void kill_group(struct killer *k)
+static void kill_them(struct killer *k)
 {
     int group = atomic_load(&k->group);
 
-    if (group > 1)
+    if (group <= 1)
+        return;
+    if (k->way.end != NULL)
+        k->way.end(k->way.arg);
+    else
         (void)kill(-group, SIGKILL);
 }
 
@@ -67,12 +72,25 @@ static void watch(struct killer *k, int fd)
 
         if (n > 0 || (n < 0 && errno != EINTR)) {
             if (read(fd, &byte, 1) != 1)
-                kill_group(k);
+                kill_them(k);
             return;
         }
         if (is_late(k))
-            kill_group(k);
+            kill_them(k);
     }
+}
+
+/* Both are above the standard descriptors; the second may be -1. */
+static void close_others(int fd, int also)
+{
+    int low = also >= 0 && also < fd ? also : fd;
+    int high = also > fd ? also : fd;
+
+    if (low > STDERR_FILENO + 1)
+        (void)close_range(STDERR_FILENO + 1, (unsigned)low - 1, 0);
+    if (high > low + 1)
+        (void)close_range((unsigned)low + 1, (unsigned)high - 1, 0);
+    (void)close_range((unsigned)high + 1, ~0U, 0);
 }
 
 static _Noreturn void become_killer(struct killer *k, int fd)
@@ -83,15 +101,17 @@ static _Noreturn void become_killer(struct killer *k, int fd)
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
     (void)prctl(PR_SET_NAME, "zk-lockctl guard");
-    if (fd > 0)
-        (void)close_range(0, (unsigned)fd - 1, 0);
-    (void)close_range((unsigned)fd + 1, ~0U, 0);
+    close_others(fd, k->way.end != NULL ? k->way.fd : -1);
+    if (k->way.begin != NULL)
+        k->way.begin();
+    else
+        (void)close_range(STDIN_FILENO, STDERR_FILENO, 0);
     if (chdir("/") == 0)
         watch(k, fd);
     _exit(0);
 }
 
-struct killer *killer_start(void)
+struct killer *killer_start(const struct killer_way *way)
 {
     struct killer *k = mmap(NULL, sizeof(*k), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -104,6 +124,8 @@ struct killer *killer_start(void)
         (void)munmap(k, sizeof(*k));
         return NULL;
     }
+    if (way != NULL)
+        k->way = *way;
     pid = fork(); /* not into what the two of them share */
     if (pid == 0)
         become_killer(k, ends[0]);

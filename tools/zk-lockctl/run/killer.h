@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The killer: a process beside us that kills the command when we cannot,
- * because we were killed, stopped, or are stuck. */
+/* The killer: a process beside us that ends those who work under the lock when
+ * we cannot, because we were killed, stopped, or are stuck. */
 #ifndef RUN_KILLER_H
 #define RUN_KILLER_H
 
@@ -10,9 +10,18 @@
 
 struct killer;
 
-/* A child of ours. While there is one thread only. NULL, with errno, on
- * failure. */
-struct killer *killer_start(void);
+/* For those who are no process group. Both run in the killer, which keeps the
+ * standard descriptors then, and that one. */
+struct killer_way {
+    void (*begin)(void);
+    void (*end)(void *arg);
+    void *arg;
+    int fd;
+};
+
+/* A child of ours. While there is one thread only. A NULL way: KILL to the
+ * group. NULL, with errno, on failure. */
+struct killer *killer_start(const struct killer_way *way);
 
 /* This group must not outlive us, */
 void killer_watch(struct killer *k, pid_t group);

@@ -14,12 +14,19 @@
 #include <unistd.h>
 
 #include "common/one_signal.h"
+#include "run/keep.h"
 
 static bool prepare_for_command(struct run *run)
 {
     tty_open(&run->tty);
-    run->killer = killer_start();
+    run->killer = killer_start(NULL);
     return run->killer != NULL && child_adopt_orphans();
+}
+
+static bool prepare_to_keep(struct run *run)
+{
+    run->killer = run_keep_guard(run);
+    return run->killer != NULL;
 }
 
 /* Does what must be done before there are other threads. */
@@ -30,7 +37,7 @@ static int prepare(struct run *run)
     run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (run->inherited == NULL || run->event_fd < 0 || run->timer_fd < 0 ||
-        (run->keep == NULL && !prepare_for_command(run)))
+        !(run->keep == NULL ? prepare_for_command(run) : prepare_to_keep(run)))
         return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
     return run_status_check(run->opts.status_file);
 }
