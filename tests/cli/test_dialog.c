@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "top/dialog.h"
+#include "top/deed.h"
 #include "top/keys.h"
 #include "unit.h"
 
@@ -183,7 +183,7 @@ static void the_question_ends_with_those_it_is_about(void **state)
     dialog_settle(&dialog, &lock, &said);
     assert_non_null(dialog_path(&dialog));
     queue("");
-    lock.error = ZKR_ZNOAUTH; /* then nobody knows */
+    lock.state = LOCK_UNKNOWN; /* it may not be read, or was not looked at */
     dialog_settle(&dialog, &lock, &said);
     assert_non_null(dialog_path(&dialog));
     queue("79H 77");
@@ -198,6 +198,32 @@ static void a_lock_that_has_gone_ends_it_too(void **state)
     dialog_revoke(&dialog, &lock, NULL, &said);
     dialog_settle(&dialog, NULL, &said);
     assert_null(dialog_path(&dialog));
+}
+
+/* Regression: top said that a holder "has let go" when it could not see the
+ * lock any more. */
+static void who_cannot_be_seen_has_not_let_go(void **state)
+{
+    struct top_row row;
+    struct top_model model = { .rows = &row, .count = 1, .partial = true };
+    struct deed deed = { .awaits = true, .count = 1 };
+
+    (void)state;
+    dialog_revoke(&dialog, &lock, NULL, &said);
+    deed.targets = dialog.targets;
+    queue("");
+    lock.state = LOCK_UNKNOWN;
+    row = (struct top_row){ .view = { .lock = lock } };
+    assert_false(deed_look(&deed, &model, &said));
+    model.count = 0; /* it was forgotten */
+    assert_false(deed_look(&deed, &model, &said));
+    assert_true(deed.awaits);
+    model.partial = false;
+    assert_true(deed_look(&deed, &model, &said));
+    assert_non_null(strstr(said.text, "has let go"));
+    notes_done(&deed.done);
+    dialog_break(&dialog, &lock, NULL, &said);
+    assert_non_null(strstr(said.text, "has not seen it"));
 }
 
 static void of_several_all_are_asked_and_one_is_broken(void **state)
@@ -263,6 +289,7 @@ int main(void)
         TEST(y_asks_and_nothing_else),
         TEST(the_question_ends_with_those_it_is_about),
         TEST(a_lock_that_has_gone_ends_it_too),
+        TEST(who_cannot_be_seen_has_not_let_go),
         TEST(of_several_all_are_asked_and_one_is_broken),
         TEST(who_cannot_be_known_again_is_not_broken),
         TEST(where_nobody_holds_there_is_no_question),

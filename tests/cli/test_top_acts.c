@@ -417,6 +417,28 @@ static void expire_others(void)
     free(text);
 }
 
+/* Regression: it said that the lock is free. */
+static void what_may_not_be_read_is_not_free(void **state)
+{
+    struct ACL entry = { ZOO_PERM_ALL & ~ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
+    struct ACL_vector acl = { 1, &entry };
+    struct cli top;
+
+    (void)state;
+    cli_start(&top, LOCKCTL,
+              (const char *const[]){
+                  "top", "--servers", server_hosts(the_server), "--interval",
+                  "100ms", "-o", "jsonl", "--count", "1000000", root, NULL });
+    cli_wait_said(&top, "\"held\"");
+    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+    cli_wait_said(&top, "\"state\":\"unknown\"");
+    assert_null(strstr(cli_said(&top), "\"free\""));
+    assert_int_equal(kill(top.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&top), 128 + SIGKILL);
+    entry.perms = ZOO_PERM_ALL;
+    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+}
+
 static void it_goes_on_with_a_new_session(void **state)
 {
     (void)state;
@@ -468,6 +490,7 @@ static int run_group(void)
         TEST(a_queue_has_clients_and_watches),
         TEST(a_deaf_waiter_is_marked),
         TEST(it_says_where_servers_do_not_tell),
+        TEST(what_may_not_be_read_is_not_free),
         TEST(it_goes_on_with_a_new_session),
         TEST(it_fits_one_character),
     };

@@ -106,6 +106,18 @@ static void look(int64_t after_ms, ...)
     va_end(args);
 }
 
+/* One node may not be read. */
+static void look_but_one(int64_t after_ms)
+{
+    struct scan scan = { .locks = calloc(1, sizeof(struct lock)),
+                         .at_ms = T0 + after_ms,
+                         .denied = 1 };
+
+    assert_non_null(scan.locks);
+    assert_true(top_model_take(&model, &scan));
+    scan_done(&scan);
+}
+
 static void look_in_part(int64_t after_ms, ...)
 {
     va_list args;
@@ -278,6 +290,20 @@ static void a_lock_that_was_not_looked_for_is_not_free(void **state)
     line_is(4, "/a ? - - ?");
     look(3000, "/a", "a1H", NULL);
     line_is(4, "/a held host-a:40 job");
+}
+
+/* Regression: of a lock that may not be read any more top said that it is free;
+ * and when it was seen again, that it was granted. */
+static void a_lock_that_may_not_be_seen_is_not_free(void **state)
+{
+    (void)state;
+    look(1000, "/a", "a1H", NULL);
+    look_but_one(2000);
+    line_is(4, "/a ? - - ?");
+    look(3000, "/a", "a1H", NULL);
+    line_is(4, "/a held host-a:40 job");
+    assert_int_equal(model.totals.grants, 0);
+    assert_int_equal(top_model_row(&model, "/a")->held_ms, 3000);
 }
 
 /* --- the order --- */
@@ -660,6 +686,7 @@ int main(void)
         TEST(a_lock_that_was_taken_is_held_since_the_look_before),
         TEST(a_lock_without_users_is_free_for_a_minute),
         TEST(a_lock_that_was_not_looked_for_is_not_free),
+        TEST(a_lock_that_may_not_be_seen_is_not_free),
         TEST(locks_are_sorted_by_each_column),
         TEST(keys_change_the_order),
         TEST(the_filter_is_part_of_a_lock_or_holder),

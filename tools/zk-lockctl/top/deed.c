@@ -92,7 +92,8 @@ bool deed_look(struct deed *d, const struct top_model *model,
     const struct top_row *row =
         d->awaits ? top_model_row(model, d->targets[0].path) : NULL;
 
-    if (!d->awaits || (row != NULL && row->view.lock.error != ZKR_OK))
+    if (!d->awaits ||
+        (row == NULL ? model->partial : row->view.lock.state == LOCK_UNKNOWN))
         return false;
     for (size_t i = 0; i < d->count && row != NULL; i++) {
         if (target_find(&d->targets[i], &row->view.lock) != NULL)

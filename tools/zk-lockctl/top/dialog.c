@@ -74,6 +74,8 @@ static bool holds(const struct lock *lock, const struct contender *c,
     *ret = (struct outcome){ .code = 0 };
     if (lock->error != ZKR_OK)
         (void)outcome_set(ret, EX_NOPERM, "it may not be read");
+    else if (lock->state == LOCK_UNKNOWN)
+        (void)outcome_set(ret, EX_NOPERM, "the last look has not seen it");
     else if (lock->holders == 0)
         (void)outcome_set(ret, EX_DATAERR, "nobody holds it");
     else if (c != NULL && !c->node->holds)
@@ -192,7 +194,7 @@ void dialog_settle(struct dialog *d, const struct lock *lock,
     size_t left = 0;
 
     *ret = (struct outcome){ .code = 0 };
-    if (d->kind == DIALOG_NONE || (lock != NULL && lock->error != ZKR_OK))
+    if (d->kind == DIALOG_NONE || (lock != NULL && lock->state == LOCK_UNKNOWN))
         return;
     for (size_t i = 0; i < d->count && lock != NULL; i++)
         left += target_find(&d->targets[i], lock) != NULL;

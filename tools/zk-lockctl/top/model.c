@@ -103,9 +103,11 @@ static bool make_row(const struct top_model *model, const struct top_row *old,
                      struct lock *lock, int64_t at_ms, struct top_row *row)
 {
     struct view none = { .lock = { .at_ms = model->at_ms } };
-    const struct view *before = old != NULL         ? &old->view
-                                : model->at_ms != 0 ? &none
-                                                    : NULL;
+    bool was_seen =
+        old == NULL ? model->at_ms != 0 : old->view.lock.state != LOCK_UNKNOWN;
+    const struct view *before = !was_seen     ? NULL
+                                : old != NULL ? &old->view
+                                              : &none;
 
     *row = (struct top_row){ .view = { .lock = *lock }, .used_ms = at_ms };
     *lock = (struct lock){ .path = NULL };
@@ -123,13 +125,18 @@ static bool make_row(const struct top_model *model, const struct top_row *old,
     return true;
 }
 
-/* It was not found: nobody uses it now, unless the search was cut. */
+static bool is_partial(const struct scan *scan)
+{
+    return scan->cut || scan->denied > 0;
+}
+
+/* It was not found: nobody uses it now, unless something was not looked at. */
 static bool make_missing(const struct top_model *model,
                          const struct top_row *old, const struct scan *scan,
                          struct top_row *row)
 {
     struct lock lock = { .path = strdup(old->view.lock.path),
-                         .state = scan->cut ? LOCK_UNKNOWN : LOCK_FREE,
+                         .state = is_partial(scan) ? LOCK_UNKNOWN : LOCK_FREE,
                          .kind = old->view.lock.kind,
                          .longest_wait_ms = -1,
                          .at_ms = scan->at_ms };
@@ -188,7 +195,8 @@ static void add_up(struct top_model *model, bool more)
 
 bool top_model_take(struct top_model *model, struct scan *scan)
 {
-    struct top_model next = { .at_ms = scan->at_ms };
+    struct top_model next = { .at_ms = scan->at_ms,
+                              .partial = is_partial(scan) };
     bool merged;
 
     next.rows = calloc(model->count + scan->count + 1, sizeof(*next.rows));

@@ -88,10 +88,12 @@ struct top_model {
     struct top_totals totals;
     struct notes notes; /* of the last look */
     int64_t at_ms;      /* when it was; 0: none yet */
+    bool partial; /* it has not seen all, so what is missing may be there */
 };
 
 /* Takes the next look, with the contents of the scan. A lock that is not in use
- * any more is free, and forgotten after a minute. Returns false when out of
+ * any more is free, or unknown when the look is partial, and forgotten after a
+ * minute. Returns false when out of
  * memory. */
 bool top_model_take(struct top_model *model, struct scan *scan);
 

@@ -126,7 +126,7 @@ static void settle_dialog(struct top_view *view, const struct top_model *model)
         path == NULL ? NULL : top_model_row(model, path);
     struct outcome gone;
 
-    if (path == NULL)
+    if (path == NULL || (row == NULL && model->partial))
         return;
     dialog_settle(&view->dialog, row == NULL ? NULL : &row->view.lock, &gone);
     if (dialog_path(&view->dialog) == NULL)
