@@ -249,6 +249,30 @@ static void the_end_of_the_wait_is_the_end_of_the_claim(void **state)
     assert_int_equal(cli_end(&holder), 0);
 }
 
+/* Regression: the lock was given back, although the shell had all of the code
+ * and went on. */
+static void what_may_have_been_printed_is_kept(void **state)
+{
+    (void)state;
+    start("eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:"
+          "verify_asan_link_order=0 LD_PRELOAD=" KILLED_FRONT " $H $P)\"; "
+          "$L hold --check; echo check $?; read -r line; "
+          "$L release; echo release $?");
+    cli_wait_said(&cli, "check ");
+    cli_wait_said(&cli, "hold was killed while it printed the code: the lock "
+                        "is kept until the end of bash (");
+    assert_int_equal(count_children(path), 1);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said("check 0\n");
+    assert_said("release 0\n");
+    assert_int_equal(count_children(path), 0);
+    start("exec 3>/dev/full; eval \"$($H --pid $$ $P >&3)\"; echo $?; "
+          "read -r line");
+    cli_wait_said(&cli, "cannot write the output");
+    wait_children(path, 0);
+    (void)cli_end(&cli);
+}
+
 static void it_waits_for_its_turn(void **state)
 {
     (void)state;
@@ -725,6 +749,7 @@ static int run_group(void)
         TEST(who_evaluates_nothing_gets_nothing),
         TEST(a_lock_that_is_taken_is_not_held),
         TEST(the_end_of_the_wait_is_the_end_of_the_claim),
+        TEST(what_may_have_been_printed_is_kept),
         TEST(it_waits_for_its_turn),
         TEST(the_shell_gets_a_TERM),
         TEST(what_it_has_started_too),

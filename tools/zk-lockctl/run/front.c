@@ -32,16 +32,30 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
+/* How far the front has come with the code. */
+enum step { NOT_PRINTED = 'n', BEGUN = 'b', PRINTED = 'p' };
+
+static bool tell_step(int fd, enum step step)
+{
+    char byte = (char)step;
+
+    return write_all(fd, &byte, 1);
+}
+
 /* -- in the background ---------------------------------------------------- */
 
-int front_print(int front_fd, const char *code, size_t size)
+/* The shell may have all of the code when the front was killed in between. */
+int front_print(int front_fd, const char *code, size_t size, bool *ret_unsure)
 {
-    char printed = 0;
+    char step = NOT_PRINTED;
 
-    if (!write_all(front_fd, code, size) || shutdown(front_fd, SHUT_WR) != 0 ||
-        read(front_fd, &printed, 1) != 1)
+    *ret_unsure = false;
+    if (!write_all(front_fd, code, size) || shutdown(front_fd, SHUT_WR) != 0)
         return EX_IOERR;
-    return 0;
+    while (step != PRINTED && read(front_fd, &step, 1) == 1)
+        continue;
+    *ret_unsure = step == BEGUN;
+    return step == NOT_PRINTED ? EX_IOERR : 0;
 }
 
 /* Others are to see that we are not the one who works under the lock. */
@@ -111,6 +125,19 @@ static bool is_whole(const char *code, size_t size)
     return size > 2 && strcmp(code + size - 2, "}\n") == 0;
 }
 
+/* A shell that does not read ends us by no signal: we have to say so. */
+static int print(int fd, const char *code, size_t size)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (!tell_step(fd, BEGUN))
+        return lockctl_fail(EX_SOFTWARE, "the process that kept the lock was "
+                                         "killed");
+    if (write_all(STDOUT_FILENO, code, size) && tell_step(fd, PRINTED))
+        return 0;
+    (void)tell_step(fd, NOT_PRINTED);
+    return lockctl_fail(EX_IOERR, "cannot write the output");
+}
+
 /* When the code is not printed, the lock is given back. */
 static int wait_in_front(int fd, const struct script *script, pid_t pid)
 {
@@ -126,9 +153,8 @@ static int wait_in_front(int fd, const struct script *script, pid_t pid)
     (void)fclose(code);
     if (result == 0)
         result = is_whole(text, size) ? script_check(script) : code_of(pid);
-    if (result == 0 &&
-        (!write_all(STDOUT_FILENO, text, size) || !write_all(fd, "", 1)))
-        result = lockctl_fail(EX_IOERR, "cannot write the output");
+    if (result == 0)
+        result = print(fd, text, size);
     free(text);
     return result;
 }

@@ -11,7 +11,8 @@
  * code. */
 int front_fork(struct run *run, struct keep *keep, int fn(struct run *run));
 
-/* For the process in the background: 0 when this code was printed. */
-int front_print(int front_fd, const char *code, size_t size);
+/* For the process in the background: 0 when this code was printed, or may have
+ * been: nobody knows, because the front was killed. */
+int front_print(int front_fd, const char *code, size_t size, bool *ret_unsure);
 
 #endif

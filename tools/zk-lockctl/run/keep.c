@@ -66,8 +66,24 @@ static bool write_exports(FILE *code, char *const *env)
     return true;
 }
 
+/* A shell that has the code counts on the lock; one that has not can free it by
+ * its end only. */
+static void say_unsure(const struct run *run)
+{
+    char name[ZKR_LABEL_MAX + 1];
+
+    script_label(&run->keep->script, name);
+    script_speak(&run->keep->script);
+    lockctl_say(run->ctl,
+                "hold was killed while it printed the code: the lock is kept "
+                "until the end of %s",
+                name);
+    script_silence();
+}
+
 static int print_code(struct run *run)
 {
+    bool unsure = false;
     char *text = NULL;
     size_t size = 0;
     FILE *code = open_memstream(&text, &size);
@@ -82,8 +98,10 @@ static int print_code(struct run *run)
         script_let_go();
     killer_watch(run->killer, run->keep->script.pid); /* it may go on now */
     fds_close(run->inherited);
-    result = written ? front_print(run->keep->front_fd, text, size)
+    result = written ? front_print(run->keep->front_fd, text, size, &unsure)
                      : lockctl_fail(EX_RUN, "out of memory");
+    if (unsure)
+        say_unsure(run);
     free(text);
     return result;
 }
