@@ -268,6 +268,26 @@ static void a_lock_that_was_taken_is_held_since_the_look_before(void **state)
     assert_int_equal(top_model_row(&model, "/a")->held_ms, 3000);
 }
 
+/* Regression: the end of a search counted as the time of each list. So one who
+ * got the lock after it had been listed, and before the search was over, seemed
+ * to hold it for a shorter time than it did. */
+static void
+who_got_it_during_a_search_may_hold_since_its_beginning(void **state)
+{
+    struct scan scan = { .locks = calloc(1, sizeof(struct lock)),
+                         .count = 1,
+                         .began_ms = T0 + 1000,
+                         .at_ms = T0 + 6000 };
+
+    (void)state;
+    assert_non_null(scan.locks);
+    scan.locks[0] = make_lock("/a", "a1H b2", scan.at_ms);
+    assert_true(top_model_take(&model, &scan));
+    scan_done(&scan);
+    look(8000, "/a", "b2H", NULL);
+    assert_int_equal(top_model_row(&model, "/a")->held_ms, 7000);
+}
+
 static void a_lock_without_users_is_free_for_a_minute(void **state)
 {
     (void)state;
@@ -684,6 +704,7 @@ int main(void)
         TEST(grants_are_counted_that_were_seen),
         TEST(grants_count_for_a_minute),
         TEST(a_lock_that_was_taken_is_held_since_the_look_before),
+        TEST(who_got_it_during_a_search_may_hold_since_its_beginning),
         TEST(a_lock_without_users_is_free_for_a_minute),
         TEST(a_lock_that_was_not_looked_for_is_not_free),
         TEST(a_lock_that_may_not_be_seen_is_not_free),

@@ -565,6 +565,7 @@ int locks_list(zkr_session *session, const char *root,
     struct zkr_locks_opts find = find_opts(opts);
     struct zkr_locks *found = NULL;
     struct listing l = new_listing(session, opts, detail);
+    int64_t began_ms = clock_wall_ms();
     char room[ZKR_PATH_MAX + 1];
     int rc;
 
@@ -578,6 +579,8 @@ int locks_list(zkr_session *session, const char *root,
     }
     l.found = found;
     rc = list_found(&l, ret_scan);
+    if (rc == ZKR_OK)
+        ret_scan->began_ms = began_ms;
     zkr_locks_free(found);
     return rc;
 }

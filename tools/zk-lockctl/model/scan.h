@@ -56,8 +56,9 @@ struct scan {
     struct lock *locks; /* in the order of their paths */
     size_t count;
     int64_t at_ms;
-    bool cut;      /* there may be more */
-    size_t denied; /* nodes that could not be looked at */
+    int64_t began_ms; /* of a search: no list is older; 0: all are of at_ms */
+    bool cut;         /* there may be more */
+    size_t denied;    /* nodes that could not be looked at */
     struct notes notes;
 };
 

@@ -102,13 +102,13 @@ static void set_holder(struct top_row *row)
 static bool make_row(const struct top_model *model, const struct top_row *old,
                      struct lock *lock, int64_t at_ms, struct top_row *row)
 {
-    struct view none = { .lock = { .at_ms = model->at_ms } };
+    struct view last = { .lock.path = NULL };
     bool was_seen =
         old == NULL ? model->at_ms != 0 : old->view.lock.state != LOCK_UNKNOWN;
-    const struct view *before = !was_seen     ? NULL
-                                : old != NULL ? &old->view
-                                              : &none;
 
+    if (old != NULL)
+        last = old->view;
+    last.lock.at_ms = model->began_ms;
     *row = (struct top_row){ .view = { .lock = *lock }, .used_ms = at_ms };
     *lock = (struct lock){ .path = NULL };
     if (old != NULL)
@@ -117,7 +117,8 @@ static bool make_row(const struct top_model *model, const struct top_row *old,
         row->view.lock.error == ZKR_OK)
         row->used_ms = old->used_ms;
     history_move(&row->history, at_ms);
-    if (!events_between(before, &row->view, count_grant, &row->history) ||
+    if (!events_between(was_seen ? &last : NULL, &row->view, count_grant,
+                        &row->history) ||
         !write_path(row))
         return false;
     row->grants = history_sum(&row->history);
@@ -196,6 +197,8 @@ static void add_up(struct top_model *model, bool more)
 bool top_model_take(struct top_model *model, struct scan *scan)
 {
     struct top_model next = { .at_ms = scan->at_ms,
+                              .began_ms = scan->began_ms != 0 ? scan->began_ms
+                                                              : scan->at_ms,
                               .partial = is_partial(scan) };
     bool merged;
 

@@ -88,6 +88,7 @@ struct top_model {
     struct top_totals totals;
     struct notes notes; /* of the last look */
     int64_t at_ms;      /* when it was; 0: none yet */
+    int64_t began_ms;   /* what it has not seen came not before that */
     bool partial; /* it has not seen all, so what is missing may be there */
 };
 
