@@ -80,11 +80,22 @@ static void wait_until_locked(struct looker *l, int64_t end_ms)
     (void)pthread_cond_timedwait(&l->changed, &l->mutex, &end);
 }
 
+/* What has changed before a look was asked for is listed after the pause. */
+static void wait_pause_locked(struct looker *l)
+{
+    int64_t end_ms = clock_now_ms() + 2 * PAUSE_MS;
+
+    while (!l->stop && clock_now_ms() < end_ms)
+        wait_until_locked(l, end_ms);
+}
+
 /* Waits until it is time for the next look. */
 static void rest_locked(struct looker *l, int64_t began_ms)
 {
     while (!l->stop && !l->now && clock_now_ms() < began_ms + l->interval_ms)
         wait_until_locked(l, began_ms + l->interval_ms);
+    if (l->now)
+        wait_pause_locked(l);
 }
 
 /* The mirror may be settled. */
