@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what watch and the screen of top ask of the servers, on 2,000 locks:
- * each when it starts, nothing while nothing changes, and little for a
- * change. */
+/* Tests of what watch and top ask of the servers, on 2,000 locks: each when it
+ * starts, nothing while nothing changes, and little for a change. */
 #include "cli.h"
 
 #include <stdio.h>
@@ -16,6 +15,9 @@
 #include "tmux.h"
 
 enum { LOCKS = 2000, IDLE_MS = 3000, REMOVE_WATCHES = 18 };
+
+/* One for each directory and one for each holder. */
+enum { ONE_LOOK = LOCKS + LOCKS / 2 };
 
 static struct proxy *proxy;
 static zkr_session *session;
@@ -64,18 +66,22 @@ static long requests(void)
     return sum;
 }
 
-static bool is_read(void *unused)
+static bool has_asked(void *count)
 {
-    (void)unused;
-    return proxy_requests(proxy, ZOO_GETCHILDREN2_OP) >= LOCKS;
+    return requests() >= *(long *)count;
 }
 
-/* One for each directory and one for each holder at first; then none. */
-static void assert_idle(void)
+static void wait_asked(long count)
 {
-    assert_true(wait_until(is_read, NULL, SOON_MS));
+    assert_true(wait_until(has_asked, &count, SOON_MS));
+}
+
+/* So many looks at all of them at first; then none. */
+static void assert_idle(int looks)
+{
+    wait_asked(looks * ONE_LOOK);
     sleep_ms(IDLE_MS);
-    assert_in_range(requests(), LOCKS + LOCKS / 2, LOCKS + LOCKS / 2 + 20);
+    assert_in_range(requests(), looks * ONE_LOOK, looks * ONE_LOOK + 20);
     for (int round = 0; round < 2; round++) {
         zkr_mutex *m = new_mutex(session, "/many/l1");
 
@@ -83,6 +89,7 @@ static void assert_idle(void)
         sleep_ms(IDLE_MS);
         assert_int_equal(requests(), 0);
         release(acquire(m));
+        wait_asked(1);
         sleep_ms(IDLE_MS);
         assert_in_range(requests(), 1, 4);
         zkr_mutex_free(m);
@@ -97,7 +104,7 @@ static void watch_of_a_quiet_cluster_asks_nothing(void **state)
     (void)state;
     proxy_reset_counts(proxy);
     cli_start(&c, LOCKCTL, args);
-    assert_idle();
+    assert_idle(1);
     assert_int_equal(kill(c.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&c), 0);
     assert_non_null(strstr(cli_said(&c), " /many/l1 "));
@@ -115,10 +122,27 @@ static void the_screen_of_a_quiet_cluster_asks_nothing(void **state)
     tmux_type(line);
     tmux_key("Enter");
     tmux_wait("/many/l0");
-    assert_idle();
+    assert_idle(1);
     tmux_key("q");
     tmux_wait_gone("/many/l0");
     tmux_close();
+}
+
+/* The first table is made without watches. */
+static void tables_of_a_quiet_cluster_ask_nothing(void **state)
+{
+    const char *args[] = { "top",     "--servers", proxy_hosts(proxy),
+                           "--match", "/many/l77", "--interval",
+                           "500ms",   NULL };
+    struct cli c;
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    cli_start(&c, LOCKCTL, args);
+    assert_idle(2);
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&c), 0);
+    assert_non_null(strstr(cli_said(&c), " locks, "));
 }
 
 static int run_group(void)
@@ -126,6 +150,7 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watch_of_a_quiet_cluster_asks_nothing),
         cmocka_unit_test(the_screen_of_a_quiet_cluster_asks_nothing),
+        cmocka_unit_test(tables_of_a_quiet_cluster_ask_nothing),
     };
 
     return cmocka_run_group_tests(tests, setup_group, teardown_group);

@@ -32,7 +32,8 @@ struct looker {
     pthread_cond_t changed;
     int fd;
     int64_t interval_ms;
-    bool now;   /* a look is asked for */
+    bool soon;  /* a look is asked for */
+    bool now;   /* ... and that all is listed for it */
     bool stop;  /* the end is asked for */
     bool ended; /* the session, too */
     bool has_result;
@@ -80,22 +81,11 @@ static void wait_until_locked(struct looker *l, int64_t end_ms)
     (void)pthread_cond_timedwait(&l->changed, &l->mutex, &end);
 }
 
-/* What has changed before a look was asked for is listed after the pause. */
-static void wait_pause_locked(struct looker *l)
-{
-    int64_t end_ms = clock_now_ms() + 2 * PAUSE_MS;
-
-    while (!l->stop && clock_now_ms() < end_ms)
-        wait_until_locked(l, end_ms);
-}
-
 /* Waits until it is time for the next look. */
 static void rest_locked(struct looker *l, int64_t began_ms)
 {
-    while (!l->stop && !l->now && clock_now_ms() < began_ms + l->interval_ms)
+    while (!l->stop && !l->soon && clock_now_ms() < began_ms + l->interval_ms)
         wait_until_locked(l, began_ms + l->interval_ms);
-    if (l->now)
-        wait_pause_locked(l);
 }
 
 /* The mirror may be settled. */
@@ -196,13 +186,19 @@ static void look_locked(struct looker *l, int failed)
 {
     struct look_result result = { .error = failed };
     int64_t began = clock_now_ms();
-    int rc = failed == ZKR_OK ? wait_settled_locked(l) : failed;
+    bool all = l->now;
+    int rc = failed;
 
+    l->soon = false; /* what is asked for from here on is the next */
     l->now = false;
+    if (rc == ZKR_OK && !all)
+        rc = wait_settled_locked(l);
     if (l->stop)
         return;
     (void)pthread_mutex_unlock(&l->mutex);
-    if (rc == ZKR_OK)
+    if (rc == ZKR_OK && all)
+        look_once(l->ctl, l->root, &result);
+    else if (rc == ZKR_OK)
         look_at(l, &result);
     else
         result.error = rc;
@@ -298,9 +294,17 @@ bool looker_take(struct looker *l, struct look_result *ret)
     return has;
 }
 
+void looker_soon(struct looker *l)
+{
+    (void)pthread_mutex_lock(&l->mutex);
+    l->soon = true;
+    tell_and_unlock(l);
+}
+
 void looker_now(struct looker *l)
 {
     (void)pthread_mutex_lock(&l->mutex);
+    l->soon = true;
     l->now = true;
     tell_and_unlock(l);
 }

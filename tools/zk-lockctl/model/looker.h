@@ -29,6 +29,10 @@ int looker_fd(const struct looker *looker);
  * none. */
 bool looker_take(struct looker *looker, struct look_result *ret);
 
+/* The next look need not wait for its time. */
+void looker_soon(struct looker *looker);
+/* The same, and for it all locks are listed: the mirror lists what has changed
+ * a moment after it has. */
 void looker_now(struct looker *looker);
 void looker_every(struct looker *looker, int64_t interval_ms);
 

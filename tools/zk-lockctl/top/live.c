@@ -97,7 +97,7 @@ static void on_connection(struct live *l)
     l->connected = lockctl_is_connected(l->ctl);
     absence_tick(&l->absence, l->connected);
     if (l->connected && !was_connected)
-        looker_now(l->looker);
+        looker_soon(l->looker);
     if (atomic_load(&l->opening->failed))
         l->quit = true;
 }

@@ -3,12 +3,19 @@
  * programs. */
 #include <stdio.h>
 
+#include <unistd.h>
+
 #include "common/stop.h"
 #include "model/looker.h"
 #include "text/describe.h"
 #include "text/output.h"
 #include "text/table.h"
 #include "top/top.h"
+
+enum {
+    TICK_MS = 100,      /* to see whether there is a look */
+    PATIENCE_MS = 1000, /* with servers, at the end */
+};
 
 struct printer {
     const struct top_opts *opts;
@@ -116,40 +123,70 @@ static int print(struct printer *p)
 /* --- look after look --- */
 
 /* A look that fails ends it only if it was the first. */
-static int look(struct printer *p)
+static int take(struct printer *p, struct look_result *result)
 {
-    struct look_result result;
     int code, flushed;
 
-    look_once(p->ctl, p->opts->root, &result);
-    if (result.error != ZKR_OK) {
+    if (result->error != ZKR_OK) {
         if (p->failing)
             return 0;
         p->failing = true;
-        code = lockctl_fail_error(result.error, result.detail);
+        code = lockctl_fail_error(result->error, result->detail);
         return p->model.at_ms == 0 ? code : 0;
     }
     p->failing = false;
     stop_printing(true);
-    code = top_model_take(&p->model, &result.scan)
+    code = top_model_take(&p->model, &result->scan)
                ? print(p)
                : lockctl_fail_error(ZKR_ENOMEM, "");
-    scan_done(&result.scan);
+    scan_done(&result->scan);
     flushed = stop_flush();
     return flushed == 0 ? code : flushed;
 }
 
+static int take_next(struct printer *p, struct looker *looker, uint32_t *count)
+{
+    struct look_result result;
+
+    if (lockctl_is_over(p->ctl))
+        return lockctl_fail_error(ZKR_ECLOSED, "");
+    if (!looker_take(looker, &result))
+        return 0;
+    (*count)++;
+    return take(p, &result);
+}
+
+/* The servers are asked for what changes, and for nothing else. */
 static int go_on(struct printer *p)
 {
-    int code = look(p);
+    struct looker *looker;
+    uint32_t count = 1;
+    int code = 0;
 
-    for (uint32_t n = 1; code == 0 && n != p->opts->count; n++) {
-        if (!stop_wait(p->opts->view.interval_ms) ||
-            !stop_wait_for_connection(p->ctl, &p->failing))
-            break;
-        code = lockctl_is_over(p->ctl) ? lockctl_fail_error(ZKR_ECLOSED, "")
-                                       : look(p);
-    }
+    if (!stop_wait(p->opts->view.interval_ms))
+        return 0;
+    if (!looker_start(p->ctl, p->opts->root, p->opts->view.interval_ms,
+                      &looker))
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    while (code == 0 && count != p->opts->count && stop_wait(TICK_MS) &&
+           stop_wait_for_connection(p->ctl, &p->failing))
+        code = take_next(p, looker, &count);
+    if (!looker_end(looker, PATIENCE_MS))
+        _exit(code); /* it uses the session still */
+    return code;
+}
+
+/* One table needs no watches. */
+static int print_all(struct printer *p)
+{
+    struct look_result result;
+    int code;
+
+    look_once(p->ctl, p->opts->root, &result);
+    code = take(p, &result);
+    if (code == 0 && p->opts->count != 1)
+        code = go_on(p);
+    lockctl_disconnect(p->ctl);
     return code;
 }
 
@@ -164,8 +201,7 @@ int top_print(const struct top_opts *opts)
     if (code == 0 && !stop_start()) {
         code = lockctl_fail_error(ZKR_ENOMEM, "");
     } else if (code == 0) {
-        code = go_on(&p);
-        lockctl_disconnect(p.ctl);
+        code = print_all(&p);
         stop_end();
     }
     if (p.csv != NULL)
