@@ -388,6 +388,24 @@ static void silent_servers_are_a_loss(void **state)
     wait_children(path, 0);
 }
 
+/* Regression: much later release said that the servers "do not answer". */
+static void a_loss_is_told_later_as_past(void **state)
+{
+    (void)state;
+    start("trap '' TERM; " HOLD
+          "echo held; while $L hold --check; do sleep 0.1; done; "
+          "$L release; echo release $?");
+    cli_wait_said(&cli, "held\n");
+    server_pause(the_server);
+    cli_wait_said(&cli, "LOCK LOST: the servers do not answer, and the lease ");
+    server_resume(the_server);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_said("LOCK LOST at 20");
+    assert_said("Z: the servers did not answer, and the lease was to end ");
+    assert_said("release 79\n");
+    wait_children(path, 0);
+}
+
 static void its_time_may_be_limited(void **state)
 {
     (void)state;
@@ -401,6 +419,7 @@ static void its_time_may_be_limited(void **state)
     wait_children(path, 0);
     assert_int_equal(cli_end(&cli), 0);
     assert_said("--max-hold is over");
+    assert_said("zk-lockctl: --max-hold was over at 20");
     assert_said("release 81\n");
     start(HOLD_OR("--max-hold=1s") "sleep 1000");
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
@@ -424,6 +443,7 @@ static void it_may_be_asked_for(void **state)
     revoke_it();
     assert_int_equal(cli_end(&cli), 5);
     assert_said("somebody asks for the lock; TERM to ");
+    assert_said("zk-lockctl: somebody asked for the lock at 20");
     assert_said("release 80\n");
     start(HOLD "echo held; read -r line; $L release");
     cli_wait_said(&cli, "held\n");
@@ -758,6 +778,7 @@ static int run_group(void)
         TEST(children_of_an_ended_shell_are_killed),
         TEST(a_script_may_look_for_itself),
         TEST(silent_servers_are_a_loss),
+        TEST(a_loss_is_told_later_as_past),
         TEST(its_time_may_be_limited),
         TEST(it_may_be_asked_for),
         TEST(locks_are_released_by_name_or_the_newest_first),

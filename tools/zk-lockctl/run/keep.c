@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/shell.h"
+#include "common/words.h"
 #include "run/asking.h"
 #include "run/front.h"
 
@@ -29,7 +30,8 @@ struct keeper {
     bool given_back;
     bool unsure; /* ... but the servers have not said so */
     bool done;
-    char why[WHY_LOST_MAX + 64]; /* the sentence of a loss */
+    char why[WHY_LOST_MAX + 64];            /* the sentence of its end, */
+    char was[WHY_LOST_MAX + 64 + WORD_MAX]; /* ... as it is said later */
 };
 
 /* -- the code for the shell ----------------------------------------------- */
@@ -122,10 +124,31 @@ static int hand_over(struct keeper *k)
 
 /* -- the end of a hold ---------------------------------------------------- */
 
+static void note_loss(struct keeper *k, const char *now, const char *later)
+{
+    char at[WORD_MAX];
+
+    (void)snprintf(k->why, sizeof(k->why), "LOCK LOST: %s", now);
+    (void)snprintf(k->was, sizeof(k->was), "LOCK LOST at %s: %s",
+                   word_time(clock_wall_ms(), at), later);
+}
+
+/* An end that is no loss. */
+static void note_end(struct keeper *k, const char *now, const char *later)
+{
+    char at[WORD_MAX];
+
+    (void)snprintf(k->why, sizeof(k->why), "%s", now);
+    (void)snprintf(k->was, sizeof(k->was), "%s at %s", later,
+                   word_time(clock_wall_ms(), at));
+}
+
 /* A confirmed release proves nothing, see give_back() of a command: the lease
  * does. */
 static void give_back(struct keeper *k)
 {
+    static const char why[] =
+        "it was not provably ours any more when it was given back";
     struct run *run = k->run;
     bool in_time = clock_boot_ms() < grants_valid_until(&run->grants);
     int rc;
@@ -139,9 +162,7 @@ static void give_back(struct keeper *k)
     if (run->lost || (in_time && rc != ZKR_ELOST))
         return;
     run->lost = true;
-    (void)snprintf(k->why, sizeof(k->why),
-                   "LOCK LOST: it was not provably ours any more when it was "
-                   "given back");
+    note_loss(k, why, why);
 }
 
 /* Speaks first, because a shell that has ended has no stderr; a slow reader of
@@ -160,21 +181,35 @@ static void tell_script(struct keeper *k, int code, int sig)
         script_signal_all(k->script, &k->started, sig);
 }
 
+static void note_silence(struct keeper *k, int64_t left_ms)
+{
+    char now[WHY_LOST_MAX];
+    char later[WHY_LOST_MAX];
+
+    (void)snprintf(now, sizeof(now),
+                   "the servers do not answer, and the lease ends in %lld ms",
+                   (long long)left_ms);
+    (void)snprintf(later, sizeof(later),
+                   "the servers did not answer, and the lease was to end %lld "
+                   "ms later",
+                   (long long)left_ms);
+    note_loss(k, now, later);
+}
+
 static void note_why(struct keeper *k, bool overdue, enum policy_action action,
                      const struct policy_view *view)
 {
-    char why[WHY_LOST_MAX];
+    char buffer[WHY_LOST_MAX];
+    const char *why;
 
-    if (overdue)
-        (void)snprintf(k->why, sizeof(k->why), "--max-hold is over");
-    else if (action == POLICY_SEND_TERM)
-        (void)snprintf(k->why, sizeof(k->why),
-                       "LOCK LOST: the servers do not answer, and the lease "
-                       "ends in %lld ms",
-                       (long long)(view->valid_until_ms - view->now_ms));
-    else
-        (void)snprintf(k->why, sizeof(k->why), "LOCK LOST: %s",
-                       run_why_lost(k->run, why));
+    if (overdue) {
+        note_end(k, "--max-hold is over", "--max-hold was over");
+    } else if (action == POLICY_SEND_TERM) {
+        note_silence(k, view->valid_until_ms - view->now_ms);
+    } else {
+        why = run_why_lost(k->run, buffer);
+        note_loss(k, why, why);
+    }
 }
 
 /* KILL takes effect when the machine gets to it. */
@@ -236,7 +271,7 @@ static void obey_revoke(struct keeper *k)
         return;
     }
     k->run->revoked = true;
-    (void)snprintf(k->why, sizeof(k->why), "somebody asks for the lock");
+    note_end(k, "somebody asks for the lock", "somebody asked for the lock");
     tell_script(k, EX_REVOKED, SIGTERM);
 }
 
@@ -335,7 +370,7 @@ static void answer(struct keeper *k, int fd, const struct question *q)
                        "may stay taken for the session timeout, %u ms",
                        zkr_session_timeout_ms(k->run->ctl->session));
     else
-        (void)snprintf(a.text, sizeof(a.text), "%s", k->why);
+        (void)snprintf(a.text, sizeof(a.text), "%s", k->was);
     if (k->done)
         close_desk(k);
     asking_answer(fd, &a);
