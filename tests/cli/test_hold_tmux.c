@@ -57,6 +57,14 @@ static void hold(void)
     assert_int_equal(count_children(path), 1);
 }
 
+/* A key that comes before the command has the terminal is for nobody. */
+static void press_beside_a_command(const char *key)
+{
+    type_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
+    tmux_wait("started");
+    tmux_key(key);
+}
+
 static void assert_held(void)
 {
     type_line("$L hold --check");
@@ -79,12 +87,10 @@ static void keys_are_not_for_it(void **state)
 {
     (void)state;
     hold();
-    type_line("sleep 1000");
-    tmux_key("C-c");
+    press_beside_a_command("C-c");
     wait_code(130);
     assert_held();
-    type_line("sleep 1000");
-    tmux_key("C-z");
+    press_beside_a_command("C-z");
     tmux_wait("Stopped");
     assert_held();
     type_line("kill -KILL %1; $L release");

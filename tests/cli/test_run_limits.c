@@ -148,7 +148,7 @@ static void a_daemon_may_stay(void **state)
     assert_int_equal(RUN("--keep-daemons", path, COMMAND, "leave"), 0);
     pid = (pid_t)atoi(cli_said(&cli));
     assert_true(pid > 1);
-    assert_int_equal(process_state(pid), 'S');
+    wait_process_state(pid, 'S');
     assert_int_equal(count_children(path), 0);
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
