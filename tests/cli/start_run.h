@@ -5,6 +5,8 @@
 
 #include "fixture.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -19,12 +21,27 @@
                                      "--session-timeout", timeout,             \
                                      __VA_ARGS__, NULL })
 #define START_AT(c, hosts, ...) START_FOR(c, "2s", hosts, __VA_ARGS__)
-#define START(c, ...)           START_FOR(c, "6s", server_hosts(the_server), __VA_ARGS__)
+#define START(c, ...)           START_FOR(c, "20s", server_hosts(the_server), __VA_ARGS__)
 
 /* Each program that includes this has its own. */
 static struct cli cli;
 
 #define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
+
+/* Programs are started with this library before all others, until
+ * unsetenv("LD_PRELOAD"). */
+static inline void preload(const char *library)
+{
+    static const char order[] = "verify_asan_link_order=0";
+    const char *before = getenv("ASAN_OPTIONS");
+    char options[512];
+
+    (void)snprintf(options, sizeof(options), "%s:%s",
+                   before != NULL ? before : "", order);
+    if (before == NULL || strstr(before, order) == NULL)
+        (void)setenv("ASAN_OPTIONS", options, 1);
+    (void)setenv("LD_PRELOAD", library, 1);
+}
 
 static inline void assert_said(const struct cli *c, const char *text)
 {

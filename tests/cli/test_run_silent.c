@@ -139,6 +139,25 @@ static void a_waiter_says_when_servers_go_and_come(void **state)
     proxy_stop(proxy);
 }
 
+/* Regression: it said nothing when they went before it had begun to wait. */
+static void a_waiter_says_that_servers_have_gone_at_once(void **state)
+{
+    struct cli waiter;
+    struct proxy *proxy;
+
+    (void)state;
+    preload(SLOW_TIMER);
+    proxy = start_waiter(&waiter, "40s", "1h");
+    (void)unsetenv("LD_PRELOAD");
+    proxy_cut(proxy);
+    cli_wait_said(&waiter, "the servers do not answer; waiting");
+    proxy_heal(proxy);
+    cli_wait_said(&waiter, "the servers answer; still waiting");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&waiter), 0);
+    proxy_stop(proxy);
+}
+
 /* Regression: it said "not granted before the deadline". */
 static void a_deadline_without_servers_says_so(void **state)
 {
@@ -196,6 +215,7 @@ static int run_group(void)
         cmocka_unit_test(who_waits_is_told_why_nothing_happens),
         cmocka_unit_test(a_second_attempt_has_its_credentials),
         cmocka_unit_test(a_waiter_says_when_servers_go_and_come),
+        cmocka_unit_test(a_waiter_says_that_servers_have_gone_at_once),
         cmocka_unit_test(a_deadline_without_servers_says_so),
         cmocka_unit_test(a_deadline_without_a_connection_says_so),
         cmocka_unit_test(a_waiter_says_that_its_session_was_ended),

@@ -14,6 +14,7 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ struct killer {
     atomic_int group;
     _Atomic int64_t deadline_ms; /* 0: none */
     pid_t pid;
-    int fd; /* end of file there: we are dead */
+    int fd; /* a socket; end of file at its other end: we are dead */
     struct killer_way way;
 };
 
@@ -100,6 +101,7 @@ static _Noreturn void become_killer(struct killer *k, int fd)
     (void)setsid();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)!write(fd, "", 1);
     (void)prctl(PR_SET_NAME, "zk-lockctl guard");
     close_others(fd, k->way.end != NULL ? k->way.fd : -1);
     if (k->way.begin != NULL)
@@ -111,30 +113,51 @@ static _Noreturn void become_killer(struct killer *k, int fd)
     _exit(0);
 }
 
+/* Until it is in its own session, a signal to our group hits it, too. */
+static bool is_ready(const struct killer *k)
+{
+    char byte;
+    ssize_t n;
+
+    do
+        n = read(k->fd, &byte, 1);
+    while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
+/* 0, or -1 with errno. */
+static int start_process(struct killer *k)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return -1;
+    k->pid = fork(); /* not into what the two of them share */
+    if (k->pid == 0)
+        become_killer(k, ends[0]);
+    (void)close(ends[0]);
+    k->fd = ends[1];
+    if (k->pid > 0 && is_ready(k))
+        return 0;
+    if (k->pid > 0) {
+        (void)waitpid(k->pid, NULL, 0);
+        errno = ECHILD;
+    }
+    (void)close(k->fd);
+    return -1;
+}
+
 struct killer *killer_start(const struct killer_way *way)
 {
     struct killer *k = mmap(NULL, sizeof(*k), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int ends[2];
-    pid_t pid;
 
     if (k == MAP_FAILED)
         return NULL;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        (void)munmap(k, sizeof(*k));
-        return NULL;
-    }
     if (way != NULL)
         k->way = *way;
-    pid = fork(); /* not into what the two of them share */
-    if (pid == 0)
-        become_killer(k, ends[0]);
-    (void)close(ends[0]);
-    k->pid = pid;
-    k->fd = ends[1];
-    if (pid > 0)
+    if (start_process(k) == 0)
         return k;
-    (void)close(ends[1]);
     (void)munmap(k, sizeof(*k));
     return NULL;
 }

@@ -19,8 +19,9 @@ struct killer_way {
     int fd;
 };
 
-/* A child of ours. While there is one thread only. A NULL way: KILL to the
- * group. NULL, with errno, on failure. */
+/* A child of ours, which no signal to our group hits any more. While there is
+ * one thread only. A NULL way: KILL to the group. NULL, with errno, on
+ * failure. */
 struct killer *killer_start(const struct killer_way *way);
 
 /* This group must not outlive us, */

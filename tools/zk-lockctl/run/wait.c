@@ -79,14 +79,13 @@ static void say_waiting(struct run *run)
         lockctl_say(run->ctl, "waiting: the servers do not answer");
 }
 
-/* Waits until the claim has its outcome. Returns the signal that ended us, or
- * 0. */
-static int await(struct run *run, struct claim *claim)
+/* Waits until the claim has its outcome. `said` is the state of the session
+ * before the claim. Returns the signal that ended us, or 0. */
+static int await(struct run *run, struct claim *claim, int said)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->signals.fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN } };
-    int said = atomic_load(&run->session_state);
     int timeout_ms = PATIENCE_MS;
     int ended_by = 0;
     struct grants grants;
@@ -152,10 +151,25 @@ static int64_t campaign_end(const struct run_opts *opts, int64_t since_ms)
                : 0;
 }
 
+/* A change before the listener is there is not told to it. */
+static int listen_to_session(struct run *run, int before,
+                             zkr_listener **ret_listener)
+{
+    zkr_session *session = run->ctl->session;
+    int rc;
+
+    atomic_store(&run->session_state, before);
+    rc = zkr_session_listen(session, on_session, run, ret_listener);
+    (void)atomic_compare_exchange_strong(&run->session_state, &before,
+                                         (int)zkr_session_state(session));
+    return rc;
+}
+
 int run_wait(struct run *run)
 {
     const struct run_opts *opts = &run->opts;
     int64_t since_ms = clock_boot_ms();
+    int before = (int)zkr_session_state(run->ctl->session);
     zkr_listener *listener = NULL;
     int ended_by;
     int code = 0;
@@ -163,8 +177,7 @@ int run_wait(struct run *run)
 
     if (run_would_wait_for_itself(run, &code) || run_fits_badly(run, &code))
         return code;
-    atomic_store(&run->session_state, zkr_session_state(run->ctl->session));
-    error = zkr_session_listen(run->ctl->session, on_session, run, &listener);
+    error = listen_to_session(run, before, &listener);
     if (error == ZKR_OK)
         error = claim_start(run->ctl->session, &opts->wanted, opts->wait_ms,
                             run->event_fd, &run->claim);
@@ -173,7 +186,7 @@ int run_wait(struct run *run)
         return lockctl_fail_zkr(error);
     }
     run_set_timer(run, campaign_end(opts, since_ms));
-    ended_by = await(run, run->claim);
+    ended_by = await(run, run->claim, before);
     zkr_listener_free(listener);
     (void)claim_outcome(run->claim, &error, &run->grants);
     if (error == ZKR_OK)
