@@ -19,6 +19,7 @@
 #include "common/lockctl.h"
 #include "common/whole_file.h"
 #include "faulty_calls.h"
+#include "model/ask_servers.h"
 #include "model/history.h"
 #include "model/owner.h"
 #include "model/servers.h"

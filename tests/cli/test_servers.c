@@ -8,18 +8,6 @@
 #include "model/servers.h"
 #include "unit.h"
 
-int lockctl_fail(int exit_code, const char *format, ...)
-{
-    (void)format;
-    return exit_code;
-}
-
-void lockctl_say(const struct lockctl *ctl, const char *format, ...)
-{
-    (void)ctl;
-    (void)format;
-}
-
 static struct servers *s;
 
 static int setup(void **state)

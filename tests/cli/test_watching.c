@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/lockctl.h"
 #include "model/doctor.h"
 #include "model/told.h"
 #include "model/watching.h"

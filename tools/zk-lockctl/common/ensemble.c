@@ -81,17 +81,25 @@ int lockctl_settle(struct lockctl *ctl)
     return code;
 }
 
+const char *lockctl_chroot(const struct lockctl *ctl,
+                           const struct zkr_hosts *hosts)
+{
+    const char *chroot = ctl->settings[SETTING_CHROOT];
+
+    if (chroot == NULL && hosts != NULL)
+        chroot = hosts->chroot;
+    return chroot == NULL || strcmp(chroot, "/") == 0 ? "" : chroot;
+}
+
 size_t lockctl_chroot_len(const struct lockctl *ctl)
 {
     const char *servers = ctl->settings[SETTING_SERVERS];
-    const char *chroot = ctl->settings[SETTING_CHROOT];
     struct zkr_hosts *hosts = NULL;
     size_t len;
 
-    if (chroot == NULL && servers != NULL &&
-        zkr_hosts_parse(servers, &hosts) == ZKR_OK)
-        chroot = hosts->chroot;
-    len = chroot == NULL || strcmp(chroot, "/") == 0 ? 0 : strlen(chroot);
+    if (servers != NULL && zkr_hosts_parse(servers, &hosts) != ZKR_OK)
+        hosts = NULL;
+    len = strlen(lockctl_chroot(ctl, hosts));
     zkr_hosts_free(hosts);
     return len;
 }

@@ -139,6 +139,11 @@ const char *lockctl_name_context(const struct lockctl *ctl,
 const char *lockctl_setting_source(const struct lockctl *ctl,
                                    enum setting setting);
 const char *lockctl_context_source(const struct lockctl *ctl);
+/* The chroot, of --chroot or of the servers ("host:port/app"); "": none.
+ * `hosts` are those servers; NULL: they are not known. After lockctl_settle().
+ */
+const char *lockctl_chroot(const struct lockctl *ctl,
+                           const struct zkr_hosts *hosts);
 /* The bytes of the chroot, by which paths are longer at the servers; 0: there
  * is none. After lockctl_settle(). */
 size_t lockctl_chroot_len(const struct lockctl *ctl);

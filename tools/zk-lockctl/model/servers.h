@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the servers about sessions and watches, with four letter words. */
+/* Understands what servers tell of sessions and watches, with four letter
+ * words. Pure. */
 #ifndef MODEL_SERVERS_H
 #define MODEL_SERVERS_H
 
@@ -7,14 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/lockctl.h"
-#include "common/notes.h"
-
-/* The words that are sent: */
+/* The words: */
 enum {
     SERVERS_CONS = 1u << 0, /* who is connected, from where */
     SERVERS_DUMP = 1u << 1, /* which sessions live */
     SERVERS_WCHP = 1u << 2, /* who watches what */
+    SERVERS_WORDS = 3,
 };
 
 enum answer {
@@ -32,13 +31,17 @@ struct client {
 
 struct servers;
 
-/* Ask every server of --servers, all at once, each for as long as --timeout. It
- * keeps the watches on children of `lock`. Where a server does not tell, or the
- * ensemble has servers that are not in that list, there is a note, and the
- * answers are ANSWER_UNKNOWN. NULL: out of memory. */
-struct servers *servers_ask(const struct lockctl *ctl, unsigned words,
-                            const char *lock, struct notes *notes);
+/* Without an answer yet; the watches are those on children of `directory`.
+ * NULL: out of memory. */
+struct servers *servers_new(const char *directory);
 void servers_free(struct servers *servers);
+
+/* Take the answer of one server to a word: any bytes, a NUL ends it. False: out
+ * of memory. */
+bool servers_read(struct servers *servers, unsigned word, const char *server,
+                  const char *text, size_t size);
+/* Some server of the ensemble has not answered these words. */
+void servers_lack(struct servers *servers, unsigned words);
 
 /* The client that has that session; NULL: not known. */
 const struct client *servers_client(const struct servers *servers,
@@ -49,13 +52,11 @@ enum answer servers_session_lives(const struct servers *servers,
  * more. */
 const char *servers_watched(const struct servers *servers, int64_t session_id,
                             size_t n);
-/* Tells whether every server of the ensemble has answered that word. Only then
- * a session without a client is connected to none. */
-bool servers_know_all(const struct servers *servers, unsigned word);
-
-/* For tests: one answer to a word, as if a server had given it. Any bytes. */
-struct servers *servers_new(const char *directory);
-bool servers_read(struct servers *servers, unsigned word, const char *server,
-                  const char *text, size_t size);
+/* Tells whether every server of the ensemble has answered that word, or, of
+ * several, any of them. Only then a session without a client is connected to
+ * none. */
+bool servers_know_all(const struct servers *servers, unsigned words);
+/* Two names are of one server: both tell of the same connection. */
+bool servers_tell_twice(const struct servers *servers);
 
 #endif

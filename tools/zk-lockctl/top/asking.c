@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/errand.h"
+#include "model/ask_servers.h"
 
 /* All watches and connections of all servers are a lot to write and to read. So
  * the servers rest ten times as long as they need. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/words.h"
+#include "model/ask_servers.h"
 #include "model/breaking.h"
 #include "text/one_lock.h"
 

@@ -8,6 +8,7 @@
 
 #include "common/words.h"
 #include "model/across.h"
+#include "model/ask_servers.h"
 #include "model/doctor.h"
 #include "text/cells.h"
 #include "text/output.h"

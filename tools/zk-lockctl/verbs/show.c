@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/escape.h"
 #include "common/plain.h"
+#include "model/ask_servers.h"
 #include "model/told.h"
 #include "text/cells.h"
 #include "text/describe.h"

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks every server of --servers for its sessions and watches. */
+#include "model/ask_servers.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+#include "model/ensemble_size.h"
+#include "model/four_letter.h"
+
+enum { SERVERS_MAX = 64 };
+
+static const char *const words[SERVERS_WORDS] = { "cons", "dump", "wchp" };
+
+/* One server, on a thread of its own. */
+struct asking {
+    const char *host;
+    const char *port;
+    char name[72]; /* for people */
+    unsigned words;
+    int64_t timeout_ms;
+    pthread_t thread;
+    bool started;
+    /* results */
+    bool reached;
+    bool mixed; /* the name has led to several servers, one after another */
+    char peer[PEER_MAX]; /* its address and port */
+    unsigned refused;    /* words that are not in the white list */
+    struct four_letter answers[SERVERS_WORDS];
+};
+
+/* A name may have several addresses, and each connection may take another. */
+static void take_peer(struct asking *a, const char *peer)
+{
+    if (a->peer[0] == '\0')
+        (void)strcpy(a->peer, peer);
+    a->mixed = a->mixed || peer[0] == '\0' || strcmp(a->peer, peer) != 0;
+}
+
+static void *ask_one(void *arg)
+{
+    struct asking *a = arg;
+    int64_t deadline = clock_now_ms() + a->timeout_ms;
+
+    a->reached = true;
+    for (size_t i = 0; i < SERVERS_WORDS && a->reached; i++) {
+        struct four_letter *answer = &a->answers[i];
+
+        if ((a->words & 1u << i) == 0)
+            continue;
+        a->reached =
+            four_letter_ask(a->host, a->port, words[i], deadline, answer);
+        a->refused |= answer->is_refused ? 1u << i : 0;
+        take_peer(a, answer->peer);
+    }
+    return NULL;
+}
+
+/* The strings stay those of `hosts`. */
+static size_t address(const struct lockctl *ctl, unsigned asked,
+                      const struct zkr_hosts *hosts,
+                      struct asking all[SERVERS_MAX])
+{
+    size_t n = hosts->count < SERVERS_MAX ? hosts->count : SERVERS_MAX;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct zkr_server *server = &hosts->servers[i];
+
+        all[i].host = server->host;
+        all[i].port = server->port;
+        (void)escape_string(server->name, all[i].name, sizeof(all[i].name));
+        all[i].words = asked;
+        all[i].timeout_ms = ctl->timeout_ms;
+    }
+    return n;
+}
+
+static void note_refused(struct notes *notes, const struct asking *a)
+{
+    char list[64] = "";
+
+    for (size_t i = 0; i < SERVERS_WORDS; i++) {
+        if ((a->refused & 1u << i) != 0)
+            (void)snprintf(list + strlen(list), sizeof(list) - strlen(list),
+                           "%s%s", list[0] == '\0' ? "" : ", ", words[i]);
+    }
+    notes_add(notes,
+              "%s does not answer %s; what it would tell is shown as '?'. Add "
+              "to its zoo.cfg: 4lw.commands.whitelist=srvr,cons,dump,wchp",
+              a->name, list);
+}
+
+static bool take(struct servers *s, struct asking *a, struct notes *notes)
+{
+    bool done = true;
+
+    for (size_t i = 0; i < SERVERS_WORDS; i++) {
+        const struct four_letter *answer = &a->answers[i];
+
+        if (answer->text != NULL)
+            done =
+                servers_read(s, 1u << i, a->name, answer->text, answer->size) &&
+                done;
+        free(answer->text);
+    }
+    if (!a->reached)
+        notes_add(notes, "%s does not answer; what it would tell is missing",
+                  a->name);
+    if (a->refused != 0)
+        note_refused(notes, a);
+    servers_lack(s, a->reached ? a->refused : ~0u);
+    return done;
+}
+
+static bool ask_all(struct servers *s, struct asking *all, size_t n,
+                    struct notes *notes)
+{
+    bool done = true;
+
+    for (size_t i = 0; i < n; i++) {
+        all[i].started =
+            pthread_create(&all[i].thread, NULL, ask_one, &all[i]) == 0;
+        if (!all[i].started)
+            (void)ask_one(&all[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].started)
+            (void)pthread_join(all[i].thread, NULL);
+        done = take(s, &all[i], notes) && done;
+    }
+    return done;
+}
+
+/* --- is that the whole ensemble? --- */
+
+/* Addresses tell servers apart: a list may have two names for one. */
+static size_t count_asked(const struct asking *all, size_t n)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool counts = all[i].reached && !all[i].mixed;
+
+        for (size_t k = 0; k < i && counts; k++)
+            counts = strcmp(all[k].peer, all[i].peer) != 0;
+        count += counts;
+    }
+    return count;
+}
+
+/* A client may be connected, and may watch, where nobody has asked. */
+static void doubt(struct servers *s, const struct lockctl *ctl,
+                  const struct zkr_hosts *hosts, const struct asking *all,
+                  size_t n, struct notes *notes)
+{
+    size_t asked = servers_tell_twice(s) ? 0 : count_asked(all, n);
+    size_t members;
+
+    if (!servers_know_all(s, ~0u))
+        return;
+    members = ensemble_size(ctl, hosts);
+    if (members > 0 && asked >= members)
+        return;
+    servers_lack(s, ~0u);
+    if (members == 0)
+        notes_add(notes, "the ensemble does not tell its servers "
+                         "(" ENSEMBLE_CONFIG "), so more of them may have "
+                         "clients; what they would tell is shown as '?'");
+    else
+        notes_add(notes,
+                  "the ensemble has %zu servers, and not each was asked; what "
+                  "the others would tell is shown as '?'. Name each in "
+                  "--servers, by a name of its own",
+                  members);
+}
+
+/* --- all of it --- */
+
+static struct servers *new_servers(const struct lockctl *ctl,
+                                   const struct zkr_hosts *hosts,
+                                   const char *lock)
+{
+    char directory[2 * ZKR_PATH_MAX];
+
+    (void)snprintf(directory, sizeof(directory), "%s%s",
+                   lockctl_chroot(ctl, hosts), lock);
+    return servers_new(directory);
+}
+
+/* A server that wants TLS wants it for these words, too. */
+static bool refuse_tls(const struct lockctl *ctl, struct notes *notes)
+{
+    if (ctl->settings[SETTING_TLS_CA] == NULL)
+        return false;
+    notes_add(notes, "with TLS the servers are not asked for four letter "
+                     "words; what they would tell is shown as '?'");
+    return true;
+}
+
+static struct servers *ask_hosts(const struct lockctl *ctl, unsigned asked,
+                                 const struct zkr_hosts *hosts,
+                                 const char *lock, struct notes *notes)
+{
+    struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
+    struct servers *s = new_servers(ctl, hosts, lock);
+    bool done = all != NULL && s != NULL;
+    size_t n =
+        done && !refuse_tls(ctl, notes) ? address(ctl, asked, hosts, all) : 0;
+
+    done = done && ask_all(s, all, n, notes);
+    if (done) {
+        servers_lack(s, n == 0 ? ~0u : ~asked);
+        doubt(s, ctl, hosts, all, n, notes);
+    }
+    free(all);
+    if (done)
+        return s;
+    servers_free(s);
+    return NULL;
+}
+
+/* The session has been opened with this list: only memory can be wanting. */
+struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
+                            const char *lock, struct notes *notes)
+{
+    struct zkr_hosts *hosts;
+    struct servers *s = NULL;
+
+    if (zkr_hosts_parse(ctl->settings[SETTING_SERVERS], &hosts) == ZKR_OK)
+        s = ask_hosts(ctl, asked, hosts, lock, notes);
+    zkr_hosts_free(hosts);
+    return s;
+}
