@@ -6,31 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/lockctl.h"
 #include "model/doctor.h"
 #include "model/told.h"
 #include "model/watching.h"
 #include "unit.h"
-
-/* The rest of the tool is not here. */
-int lockctl_fail(int exit_code, const char *format, ...)
-{
-    (void)format;
-    return exit_code;
-}
-
-bool lockctl_take_duration(const char *option, int64_t *ret_ms)
-{
-    (void)option;
-    (void)ret_ms;
-    return false;
-}
-
-void lockctl_say(const struct lockctl *ctl, const char *format, ...)
-{
-    (void)ctl;
-    (void)format;
-}
 
 #define LOCK "/locks/a"
 

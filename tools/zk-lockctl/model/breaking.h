@@ -4,6 +4,7 @@
 #ifndef MODEL_BREAKING_H
 #define MODEL_BREAKING_H
 
+#include "common/notes.h"
 #include "model/servers.h"
 #include "model/target.h"
 

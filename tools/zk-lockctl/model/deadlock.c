@@ -32,11 +32,6 @@ struct graph {
     bool certain; /* without the edges that are only possible */
 };
 
-int64_t contender_thread(const struct contender *c)
-{
-    return c->owner.is_record ? c->owner.tid : 0;
-}
-
 /* --- what was there before, too --- */
 
 static int by_name(const void *a, const void *b)

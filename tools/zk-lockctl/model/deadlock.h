@@ -4,7 +4,7 @@
 #ifndef MODEL_DEADLOCK_H
 #define MODEL_DEADLOCK_H
 
-#include "model/scan.h"
+#include "model/lock.h"
 
 /* One owner in a cycle. It waits for the next member, and the one before it
  * waits for what this one holds, or, where it holds nothing, for it to get what
@@ -54,8 +54,5 @@ void deadlocks_done(struct deadlocks *deadlocks);
 
 /* The waiter is inside of the holder. */
 bool deadlock_is_nested(const struct deadlock_member *member);
-
-/* Returns the thread of its session that its record names, or 0. */
-int64_t contender_thread(const struct contender *c);
 
 #endif

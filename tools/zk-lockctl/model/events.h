@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/scan.h"
+#include "model/lock.h"
 
 enum event_kind {
     EVENT_HOLDING,  /* the first look: it holds, */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/notes.h"
 #include "model/events.h"
 
 struct looks {

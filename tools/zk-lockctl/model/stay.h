@@ -4,7 +4,7 @@
 #ifndef MODEL_STAY_H
 #define MODEL_STAY_H
 
-#include "model/scan.h"
+#include "model/lock.h"
 
 enum ending {
     ENDING_NONE,     /* it was there at the end of the history */

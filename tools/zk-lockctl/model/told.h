@@ -5,7 +5,7 @@
 #ifndef MODEL_TOLD_H
 #define MODEL_TOLD_H
 
-#include "model/scan.h"
+#include "model/lock.h"
 #include "model/servers.h"
 
 /* What a waiter, known by its token, will do when its turn comes. */

@@ -4,7 +4,7 @@
 #ifndef MODEL_WATCHING_H
 #define MODEL_WATCHING_H
 
-#include "model/scan.h"
+#include "model/lock.h"
 #include "model/servers.h"
 
 /* A session watches the node of the contender at that place. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "model/scan.h"
+#include "model/scan_lock.h"
 
 /* Of a directory with other children than ours so many are read. */
 enum { ANSWER_MS = 1000, READS = 16 };

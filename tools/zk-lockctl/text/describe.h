@@ -3,7 +3,7 @@
 #ifndef TEXT_DESCRIBE_H
 #define TEXT_DESCRIBE_H
 
-#include "model/scan.h"
+#include "model/lock.h"
 #include "text/output.h"
 
 /* Describes a lock without its waiters and foreign children. NULL: out of

@@ -5,6 +5,7 @@
 
 #include "common/escape.h"
 #include "common/words.h"
+#include "model/scan_lock.h"
 #include "text/cells.h"
 #include "text/rows.h"
 

@@ -3,7 +3,8 @@
 #ifndef TEXT_ROWS_H
 #define TEXT_ROWS_H
 
-#include "model/scan.h"
+#include "common/notes.h"
+#include "model/lock.h"
 #include "text/output.h"
 
 /* Prints locks in the requested format, and then the notes. Returns an exit

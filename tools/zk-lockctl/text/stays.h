@@ -4,6 +4,7 @@
 #ifndef TEXT_STAYS_H
 #define TEXT_STAYS_H
 
+#include "common/notes.h"
 #include "model/history.h"
 #include "text/output.h"
 

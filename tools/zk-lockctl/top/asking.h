@@ -5,6 +5,7 @@
 #define TOP_ASKING_H
 
 #include "common/lockctl.h"
+#include "common/notes.h"
 #include "model/told.h"
 
 struct errand;

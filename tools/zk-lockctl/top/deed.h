@@ -4,6 +4,7 @@
 #ifndef TOP_DEED_H
 #define TOP_DEED_H
 
+#include "common/notes.h"
 #include "top/dialog.h"
 #include "top/model.h"
 

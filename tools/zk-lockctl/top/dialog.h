@@ -5,6 +5,7 @@
 #ifndef TOP_DIALOG_H
 #define TOP_DIALOG_H
 
+#include "common/notes.h"
 #include "model/target.h"
 #include "model/told.h"
 

@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/notes.h"
 #include "common/words.h"
 #include "model/events.h"
+#include "model/scan.h"
 #include "text/cells.h"
 
 /* The columns that locks can be sorted by. */

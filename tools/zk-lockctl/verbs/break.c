@@ -8,6 +8,7 @@
 #include "common/words.h"
 #include "model/ask_servers.h"
 #include "model/breaking.h"
+#include "model/scan_lock.h"
 #include "text/one_lock.h"
 
 enum {

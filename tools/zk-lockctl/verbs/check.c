@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "model/scan.h"
+#include "model/scan_lock.h"
 #include "text/one_lock.h"
 
 enum { OPTION_FREE = OPTION_FIRST, OPTION_HELD, OPTION_HELD_BY };

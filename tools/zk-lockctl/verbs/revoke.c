@@ -10,6 +10,7 @@
 #include "common/shell.h"
 #include "common/words.h"
 #include "model/revoking.h"
+#include "model/scan_lock.h"
 #include "text/one_lock.h"
 
 enum { OPTION_ANYWAY = OPTION_FIRST };

@@ -11,6 +11,7 @@
 #include "common/escape.h"
 #include "common/plain.h"
 #include "model/ask_servers.h"
+#include "model/scan_lock.h"
 #include "model/told.h"
 #include "text/cells.h"
 #include "text/describe.h"

@@ -10,6 +10,7 @@
 #include "common/plain.h"
 #include "common/stop.h"
 #include "model/looks.h"
+#include "model/scan_lock.h"
 #include "text/cells.h"
 #include "text/describe.h"
 #include "text/output.h"

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a contender: its node, its owner, whether it waits. */
+#include "model/contender.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/words.h"
+
+const char *contender_who(const struct contender *c, char who[WHO_MAX])
+{
+    static const char asked[] = " (asked to release)";
+    char id[WORD_MAX];
+    size_t size = WHO_MAX - (c->owner.is_asked ? strlen(asked) : 0);
+
+    owner_word(&c->owner, c->node->data, c->node->data_size, who, size);
+    if (who[0] == '\0' && c->node->session_id != 0)
+        (void)snprintf(who, WHO_MAX, "session %s",
+                       word_id(c->node->session_id, id));
+    else if (who[0] == '\0')
+        (void)snprintf(who, WHO_MAX, "?");
+    return c->owner.is_asked ? strcat(who, asked) : who;
+}
+
+const char *contender_to_stop(const struct contender *c, const char *else_word,
+                              char text[STOP_MAX])
+{
+    static const char the_shell[] = "the shell that it holds the lock for, ";
+    const struct owner *owner = &c->owner;
+
+    if (!owner->is_record || strcmp(owner->program, OWNER_HOLD) != 0)
+        return else_word;
+    (void)strcpy(text, the_shell);
+    (void)escape_string(owner->label, text + strlen(the_shell),
+                        STOP_MAX - strlen(the_shell));
+    return text;
+}
+
+bool contender_waits(const struct contender *c)
+{
+    return c->node->kind != ZKR_PARTICIPANT_FOREIGN && !c->node->holds;
+}
+
+bool contender_is_promised(const struct contender *c)
+{
+    return contender_is_lease(c->node) && !c->node->holds;
+}
+
+bool contender_is_read(const struct contender *c)
+{
+    return c->node->token != 0 || c->node->error != ZKR_OK;
+}
+
+int64_t contender_thread(const struct contender *c)
+{
+    return c->owner.is_record ? c->owner.tid : 0;
+}

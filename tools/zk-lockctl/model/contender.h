@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a contender: its node, its owner, whether it waits. Pure. */
+#ifndef MODEL_CONTENDER_H
+#define MODEL_CONTENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "model/dialect.h"
+#include "model/owner.h"
+
+/* One child of a lock; those that contend come first, in order. */
+struct contender {
+    const struct zkr_participant *node;
+    enum dialect dialect;
+    struct owner owner;
+    int64_t age_ms; /* of the node, by our clock; -1: unknown */
+};
+
+bool contender_waits(const struct contender *c);
+/* A lease without a permit: its owner waits with another node, which is the
+ * first in the queue. */
+bool contender_is_promised(const struct contender *c);
+/* More than its name is known of it, or why not. */
+bool contender_is_read(const struct contender *c);
+/* Returns the thread of its session that its record names, or 0. */
+int64_t contender_thread(const struct contender *c);
+
+/* The owner by its record, its data, or its session. Escaped. */
+enum { WHO_MAX = 100 };
+const char *contender_who(const struct contender *c, char who[WHO_MAX]);
+/* Whom to stop so that its work under the lock ends: the shell, "nightly
+ * (4711)", of an owner that keeps the lock for it; `else_word` for others.
+ * Escaped. */
+enum { STOP_MAX = 700 };
+const char *contender_to_stop(const struct contender *c, const char *else_word,
+                              char text[STOP_MAX]);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Understands the list of the children of a lock. */
+#include "model/lock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Everybody else who waits, waits for a contender. The one who was promised a
+ * lease waits for what its lease waits for. */
+bool contender_wants_permit(const struct lock *lock, const struct contender *c)
+{
+    size_t i = c->node->waits_for;
+
+    return contender_waits(c) &&
+           (i >= lock->listed || contender_is_lease(lock->items[i].node));
+}
+const char *lock_state_name(enum lock_state state)
+{
+    static const char *const names[] = {
+        [LOCK_FREE] = "free",     [LOCK_HELD] = "held",
+        [LOCK_SHARED] = "shared", [LOCK_ENTERING] = "entering",
+        [LOCK_READY] = "ready",   [LOCK_UNKNOWN] = "?",
+    };
+
+    return names[state];
+}
+
+static void understand_one(struct contender *c, const struct zkr_participant *p,
+                           int64_t at_ms)
+{
+    c->node = p;
+    owner_read(&c->owner, p->data, p->data_size);
+    c->dialect = dialect_of(p, &c->owner);
+    c->age_ms = p->token == 0         ? -1
+                : at_ms > p->since_ms ? at_ms - p->since_ms
+                                      : 0;
+}
+
+/* A contender that is not known may be of the same client as the others. One of
+ * which only the name was read counts if that tells the client. */
+static void count_dialect(struct lock *lock, const struct contender *c)
+{
+    if (!contender_is_read(c) && c->dialect == DIALECT_UNKNOWN)
+        return;
+    if (lock->dialect == DIALECT_NONE)
+        lock->dialect = c->dialect;
+    else if (lock->dialect != c->dialect && lock->dialect != DIALECT_MIXED)
+        lock->dialect =
+            lock->dialect == DIALECT_UNKNOWN || c->dialect == DIALECT_UNKNOWN
+                ? DIALECT_UNKNOWN
+                : DIALECT_MIXED;
+}
+
+static void count_one(struct lock *lock, const struct contender *c)
+{
+    lock->count++;
+    count_dialect(lock, c);
+    if (c->node->holds) {
+        lock->holders++;
+        if (lock->holder == NULL)
+            lock->holder = c;
+        if (lock->state != LOCK_HELD)
+            lock->state = c->node->kind == ZKR_PARTICIPANT_SHARED ? LOCK_SHARED
+                                                                  : LOCK_HELD;
+        return;
+    }
+    if (contender_is_promised(c))
+        return;
+    lock->waiters++;
+    if (c->age_ms > lock->longest_wait_ms)
+        lock->longest_wait_ms = c->age_ms;
+}
+
+/* A double barrier has members, and the node "ready" as long as they may go. */
+static void look_for_members(struct lock *lock)
+{
+    bool ready = false;
+
+    for (size_t i = 0; i < lock->listed; i++) {
+        const struct zkr_participant *p = lock->items[i].node;
+
+        lock->members += contender_is_member(p);
+        ready = ready || strcmp(p->name, "ready") == 0;
+    }
+    if (lock->members == 0)
+        return;
+    lock->kind = KIND_BARRIER;
+    lock->state = ready ? LOCK_READY : LOCK_ENTERING;
+}
+
+/* The list is the lock's from here on. */
+static int understand(struct lock *lock, struct zkr_participants *list)
+{
+    lock->list = list;
+    lock->total = list->total;
+    lock->listed = list->count;
+    lock->items = calloc(list->count + 1, sizeof(*lock->items));
+    if (lock->items == NULL)
+        return ZKR_ENOMEM;
+    for (size_t i = 0; i < list->count; i++) {
+        understand_one(&lock->items[i], &list->items[i], lock->at_ms);
+        lock->read += contender_is_read(&lock->items[i]);
+        if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
+            count_one(lock, &lock->items[i]);
+    }
+    lock->kind = kind_of(list->items, lock->count);
+    if (list->semaphore && lock->kind == KIND_NONE)
+        lock->kind = KIND_SEMAPHORE;
+    if (lock->kind == KIND_NONE)
+        look_for_members(lock);
+    return ZKR_OK;
+}
+
+int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
+            struct lock *ret_lock)
+{
+    struct lock lock = { .path = strdup(path),
+                         .longest_wait_ms = -1,
+                         .at_ms = at_ms };
+    int rc = understand(&lock, list);
+
+    if (rc == ZKR_OK && lock.path == NULL)
+        rc = ZKR_ENOMEM;
+    if (rc != ZKR_OK)
+        lock_done(&lock);
+    else
+        *ret_lock = lock;
+    return rc;
+}
+
+void lock_done(struct lock *lock)
+{
+    zkr_participants_free(lock->list);
+    free(lock->items);
+    free(lock->path);
+    *lock = (struct lock){ .path = NULL };
+}
+
+const struct contender *lock_holder(const struct lock *lock, int64_t token,
+                                    const struct contender *last)
+{
+    size_t i = last == NULL ? 0 : (size_t)(last - lock->items) + 1;
+
+    for (; i < lock->count; i++) {
+        if (lock->items[i].node->holds && lock->items[i].node->token == token)
+            return &lock->items[i];
+    }
+    return NULL;
+}

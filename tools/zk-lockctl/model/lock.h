@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a lock: its queue, who contends, who holds, who waits.
+ * Pure. */
+#ifndef MODEL_LOCK_H
+#define MODEL_LOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "model/contender.h"
+#include "model/dialect.h"
+
+enum lock_state {
+    LOCK_FREE,
+    LOCK_HELD,
+    LOCK_SHARED,
+    LOCK_ENTERING, /* a barrier: its members wait for more of them */
+    LOCK_READY,    /* ... or may go */
+    LOCK_UNKNOWN,  /* may not be read */
+};
+
+struct lock {
+    char *path;
+    int error; /* ZKR_OK, or why the rest is not known */
+    struct zkr_participants *list;
+    struct contender *items; /* as list->items */
+    size_t count;            /* contenders; behind them, up to */
+    size_t listed;           /* ... this, are foreign children */
+    size_t read;             /* so many of the first were read as well */
+    size_t total;            /* children on the server */
+    bool cut;                /* not all of them are listed */
+    int64_t pzxid;           /* when they last changed; 0: unknown or never */
+    size_t holders;          /* of a semaphore: leases with a permit */
+    size_t waiters;
+    size_t members; /* of a barrier; they are among the foreign children */
+    enum lock_kind kind;
+    enum dialect dialect;
+    enum lock_state state;
+    const struct contender *holder; /* the first; NULL when it is free */
+    int64_t longest_wait_ms;        /* -1 without waiters */
+    int64_t at_ms;                  /* when it was listed, since 1970 */
+};
+
+/* Understands a list of its participants, which is the lock's from then on, or
+ * freed. The caller sets error and pzxid. */
+int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
+            struct lock *ret_lock);
+
+void lock_done(struct lock *lock);
+
+/* The next that holds with that token, after `last` (NULL: the first); NULL.
+ * Nodes that were made in one transaction have the same. */
+const struct contender *lock_holder(const struct lock *lock, int64_t token,
+                                    const struct contender *last);
+/* The contender waits for any permit of a semaphore, and for nobody's in
+ * particular. */
+bool contender_wants_permit(const struct lock *lock, const struct contender *c);
+const char *lock_state_name(enum lock_state state);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists one lock: reads as much of its queue as is wanted. */
+#include "model/scan_lock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/escape.h"
+#include "common/lockctl.h"
+
+/* Of one lock: nodes that are read, and those of which only the names count. */
+#define READ_MAX  10000
+#define NAMED_MAX 100000
+
+struct zkr_participants_opts lock_opts(uint32_t reads)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+
+    opts.limit = reads == SCAN_ALL ? READ_MAX : NAMED_MAX;
+    opts.reads = reads;
+    if (reads == SCAN_HOLDERS || reads == SCAN_NEXT) {
+        opts.reads = 1;
+        opts.flags = ZKR_PARTICIPANTS_HOLDERS;
+    }
+    if (reads == SCAN_NEXT)
+        opts.flags |= ZKR_PARTICIPANTS_NEXT;
+    return opts;
+}
+
+int lock_take(const char *path, const struct zkr_participants_opts *opts,
+              struct zkr_participants *list, struct lock *ret_lock)
+{
+    int rc = lock_of(path, list, clock_wall_ms(), ret_lock);
+
+    if (rc == ZKR_OK)
+        ret_lock->cut = ret_lock->total > opts->limit;
+    return rc;
+}
+
+int lock_list(zkr_session *session, const char *path,
+              const struct zkr_participants_opts *opts, struct lock *ret_lock)
+{
+    struct zkr_participants *list = NULL;
+    int rc = zkr_participants_list(session, path, opts, &list);
+
+    return rc == ZKR_OK ? lock_take(path, opts, list, ret_lock) : rc;
+}
+
+static int list_reading(zkr_session *session, const char *path, uint32_t reads,
+                        struct lock *ret_lock)
+{
+    struct zkr_participants_opts opts = lock_opts(reads);
+
+    return lock_list(session, path, &opts, ret_lock);
+}
+
+static bool is_semaphore(zkr_session *session, const char *path)
+{
+    struct zkr_participants_opts opts = lock_opts(1);
+    struct zkr_participants *list = NULL;
+    bool is_one =
+        zkr_participants_list(session, path, &opts, &list) == ZKR_OK &&
+        list->semaphore;
+
+    zkr_participants_free(list);
+    return is_one;
+}
+
+const char *scan_whole(zkr_session *session, const char *path,
+                       char room[ZKR_PATH_MAX + 1])
+{
+    const char *name = strrchr(path, '/');
+
+    if (name == NULL || name == path ||
+        (strcmp(name, "/leases") != 0 && strcmp(name, "/locks") != 0))
+        return path;
+    (void)snprintf(room, ZKR_PATH_MAX + 1, "%.*s", (int)(name - path), path);
+    return is_semaphore(session, room) ? room : path;
+}
+
+int scan_fail_missing(const char *path)
+{
+    char text[256];
+
+    (void)escape_string(path, text, sizeof(text));
+    return lockctl_fail(EX_DATAERR, "%s does not exist", text);
+}
+
+static int fail_no_lock(const struct lock *lock)
+{
+    char text[256];
+
+    (void)escape_string(lock->path, text, sizeof(text));
+    return lockctl_fail(EX_DATAERR,
+                        "%s is not a lock: of its %zu children none "
+                        "contends; zk-lockctl ls %s lists what is below",
+                        text, lock->listed, text);
+}
+
+static int missing_lock(const char *path, struct lock *ret_lock)
+{
+    *ret_lock = (struct lock){ .path = strdup(path),
+                               .longest_wait_ms = -1,
+                               .at_ms = clock_wall_ms() };
+    return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
+}
+
+int scan_again(zkr_session *session, const char *path, uint32_t reads,
+               struct lock *ret_lock)
+{
+    char room[ZKR_PATH_MAX + 1];
+    int rc;
+
+    path = scan_whole(session, path, room);
+    rc = list_reading(session, path, reads, ret_lock);
+    if (rc == ZKR_ZNONODE)
+        return missing_lock(path, ret_lock);
+    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
+}
+
+static int scan_one(zkr_session *session, const char *path, uint32_t reads,
+                    bool *missing, bool barriers, struct lock *ret_lock)
+{
+    char room[ZKR_PATH_MAX + 1];
+    struct lock lock;
+    int rc;
+
+    path = scan_whole(session, path, room);
+    rc = list_reading(session, path, reads, &lock);
+    if (missing != NULL)
+        *missing = rc == ZKR_ZNONODE;
+    if (rc == ZKR_ZNONODE && missing != NULL)
+        return missing_lock(path, ret_lock);
+    if (rc != ZKR_OK)
+        return rc == ZKR_ZNONODE ? scan_fail_missing(path)
+                                 : lockctl_fail_zkr(rc);
+    /* This is not `total`: a node that has gone since then may have been a
+     * contender. */
+    if (lock.count == 0 && lock.listed > 0 &&
+        !(barriers && lock.kind == KIND_BARRIER)) {
+        int code = fail_no_lock(&lock);
+
+        lock_done(&lock);
+        return code;
+    }
+    *ret_lock = lock;
+    return 0;
+}
+
+int scan_lock(zkr_session *session, const char *path, uint32_t reads,
+              bool *missing, struct lock *ret_lock)
+{
+    return scan_one(session, path, reads, missing, false, ret_lock);
+}
+
+int scan_shown(zkr_session *session, const char *path, uint32_t reads,
+               struct lock *ret_lock)
+{
+    return scan_one(session, path, reads, NULL, true, ret_lock);
+}
