@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arrange.h"
+
+/* --- locks --- */
+
 static int by_path(const void *a, const void *b)
 {
     const struct past *x = a;
@@ -64,148 +68,112 @@ static void free_past(void *node)
 {
     struct past *past = node;
 
-    for (size_t i = 0; i < past->count; i++)
-        stay_free(stay_of(past->items[i].name));
-    free(past->items);
+    for (int i = 0; i < PART_COUNT; i++)
+        free(past->parts[i].items);
     free(past->path);
     free(past);
 }
 
+static void free_stay(void *stay)
+{
+    stay_free(stay);
+}
+
 void pasts_done(struct pasts *pasts)
 {
+    tdestroy(pasts->stays, free_stay);
     tdestroy(pasts->tree, free_past);
-    tdestroy(pasts->sessions, free);
+    sessions_done(&pasts->sessions);
     *pasts = (struct pasts){ .tree = NULL };
-}
-
-size_t past_find(const struct past *past, const char *name)
-{
-    for (size_t i = 0; past != NULL && i < past->count; i++) {
-        if (strcmp(past->items[i].name, name) == 0)
-            return i;
-    }
-    return PAST_NOBODY;
-}
-
-/* --- sessions --- */
-
-struct session {
-    int64_t id;
-    struct stay *first;
-};
-
-static int by_id(const void *a, const void *b)
-{
-    const struct session *x = a;
-    const struct session *y = b;
-
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-static struct session *find_session(const struct pasts *pasts, int64_t id)
-{
-    const struct session key = { .id = id };
-    struct session *const *found = tfind(&key, &pasts->sessions, by_id);
-
-    return found == NULL ? NULL : *found;
-}
-
-static struct session *make_session(struct pasts *pasts, int64_t id)
-{
-    struct session *session = find_session(pasts, id);
-
-    if (session != NULL)
-        return session;
-    session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return NULL;
-    session->id = id;
-    if (tsearch(session, &pasts->sessions, by_id) != NULL)
-        return session;
-    free(session);
-    return NULL;
-}
-
-/* A node may belong to no session. */
-static bool link_stay(struct pasts *pasts, struct stay *stay)
-{
-    struct session *session;
-
-    if (stay->node.session_id == 0)
-        return true;
-    session = make_session(pasts, stay->node.session_id);
-    if (session == NULL)
-        return false;
-    stay->next = session->first;
-    if (stay->next != NULL)
-        stay->next->previous = stay;
-    session->first = stay;
-    return true;
-}
-
-static void unlink_stay(struct pasts *pasts, struct stay *stay)
-{
-    struct session *session;
-
-    if (stay->next != NULL)
-        stay->next->previous = stay->previous;
-    if (stay->previous != NULL)
-        stay->previous->next = stay->next;
-    if (stay->node.session_id == 0 || stay->previous != NULL)
-        return;
-    session = find_session(pasts, stay->node.session_id);
-    session->first = stay->next;
-    if (session->first != NULL)
-        return;
-    (void)tdelete(session, &pasts->sessions, by_id);
-    free(session);
-}
-
-struct stay *pasts_stay_of(const struct pasts *pasts, int64_t session_id)
-{
-    const struct session *session = find_session(pasts, session_id);
-
-    return session == NULL ? NULL : session->first;
 }
 
 /* --- contenders --- */
 
-static bool make_room(struct past *past)
+static enum part part_of(const char *name)
 {
-    size_t room = past->room > 0 ? 2 * past->room : 8;
-    void *grown;
-
-    if (past->count < past->room)
-        return true;
-    grown = realloc(past->items, room * sizeof(*past->items));
-    if (grown == NULL)
-        return false;
-    past->items = grown;
-    past->room = room;
-    return true;
+    return strncmp(name, "leases/", strlen("leases/")) == 0 ? PART_LEASES
+           : strncmp(name, "locks/", strlen("locks/")) == 0 ? PART_CLAIMS
+                                                            : PART_PATH;
 }
 
-bool past_add(struct pasts *pasts, struct past *past, struct stay *stay)
+struct key {
+    const struct past *past;
+    const char *name;
+};
+
+static int compare(struct key x, struct key y)
 {
-    if (!make_room(past) || !link_stay(pasts, stay)) {
-        stay_free(stay);
-        return false;
+    if (x.past != y.past)
+        return (uintptr_t)x.past < (uintptr_t)y.past ? -1 : 1;
+    return strcmp(x.name, y.name);
+}
+
+static struct key key_of(const struct stay *stay)
+{
+    return (struct key){ stay->past, stay->name };
+}
+
+static int by_key(const void *key, const void *stay)
+{
+    return compare(*(const struct key *)key, key_of(stay));
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return compare(key_of(a), key_of(b));
+}
+
+struct stay *pasts_stay(const struct pasts *pasts, const struct past *past,
+                        const char *name)
+{
+    const struct key key = { past, name };
+    struct stay *const *found = tfind(&key, &pasts->stays, by_key);
+
+    return found == NULL ? NULL : *found;
+}
+
+struct stay *past_any(const struct past *past)
+{
+    for (int i = 0; i < PART_COUNT; i++) {
+        const struct queue *queue = &past->parts[i];
+
+        if (queue->count > 0)
+            return queue->items[queue->count - 1];
     }
-    stay->past = past;
-    past->items[past->count++] = stay->node;
-    past->changed = true;
-    return true;
+    return NULL;
 }
 
-struct stay *past_remove(struct pasts *pasts, struct past *past, size_t i)
+/* The library tells its place in the queue from its name. */
+static bool read_name(struct stay *stay)
 {
-    struct stay *stay = stay_of(past->items[i].name);
+    bool done = arrange(&stay->node, 1);
 
-    stay->node = past->items[i];
-    unlink_stay(pasts, stay);
-    memmove(past->items + i, past->items + i + 1,
-            (past->count - i - 1) * sizeof(*past->items));
-    past->count--;
-    past->changed = true;
-    return stay;
+    stay->node.holds = false;
+    return done;
+}
+
+bool pasts_add(struct pasts *pasts, struct past *past, struct stay *stay)
+{
+    struct queue *queue = &past->parts[part_of(stay->name)];
+
+    stay->past = past;
+    if (!read_name(stay) || !queue_add(queue, stay))
+        goto free_stay;
+    if (!sessions_add(&pasts->sessions, stay))
+        goto leave_queue;
+    if (tsearch(stay, &pasts->stays, by_name) != NULL)
+        return true;
+    sessions_remove(&pasts->sessions, stay);
+leave_queue:
+    queue_remove(queue, stay);
+free_stay:
+    stay_free(stay);
+    return false;
+}
+
+void pasts_remove(struct pasts *pasts, struct stay *stay)
+{
+    (void)tdelete(stay, &pasts->stays, by_name);
+    sessions_remove(&pasts->sessions, stay);
+    queue_remove(&stay->past->parts[part_of(stay->name)], stay);
 }

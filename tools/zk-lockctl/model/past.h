@@ -4,16 +4,22 @@
 #ifndef MODEL_PAST_H
 #define MODEL_PAST_H
 
-#include "model/stay.h"
+#include "model/queue.h"
+#include "model/sessions.h"
+
+/* The nodes of a semaphore are in two directories, those of another lock in its
+ * path. */
+enum part {
+    PART_PATH,
+    PART_LEASES, /* "leases/..." */
+    PART_CLAIMS, /* "locks/...": the queue for a lease */
+    PART_COUNT,
+};
 
 struct past {
-    char *path;                    /* first: they are found by it */
-    struct zkr_participant *items; /* each has its name from its stay:
-                                      stay_of() */
-    size_t count;
-    size_t room;
-    bool known;   /* no node of it is from before the history */
-    bool changed; /* who holds is not settled yet */
+    char *path; /* first: they are found by it */
+    struct queue parts[PART_COUNT];
+    bool known; /* no node of it is from before the history */
     /* Those that a transaction has changed, for the user. */
     bool listed;
     struct past *next_listed;
@@ -21,10 +27,9 @@ struct past {
 
 struct pasts {
     void *tree;
-    void *sessions; /* a tree of them, with the stays of each */
+    void *stays; /* a tree of those of all locks, by lock and name */
+    struct sessions sessions;
 };
-
-#define PAST_NOBODY SIZE_MAX
 
 /* NULL: there is none. */
 struct past *pasts_find(const struct pasts *pasts, const char *path);
@@ -36,16 +41,15 @@ void pasts_each(const struct pasts *pasts, past_fn *fn, void *user);
 /* With the stays that are still there. */
 void pasts_done(struct pasts *pasts);
 
-/* The index of the contender with that name; PAST_NOBODY. `past` may be
- * NULL. */
-size_t past_find(const struct past *past, const char *name);
+/* The contender with that name; NULL: there is none. `past` may be NULL. */
+struct stay *pasts_stay(const struct pasts *pasts, const struct past *past,
+                        const char *name);
+/* Any contender; NULL: there is none. */
+struct stay *past_any(const struct past *past);
 /* Takes the stay, whose node has its session. False: out of memory, and it is
  * freed. */
-bool past_add(struct pasts *pasts, struct past *past, struct stay *stay);
+bool pasts_add(struct pasts *pasts, struct past *past, struct stay *stay);
 /* The caller has the stay then. */
-struct stay *past_remove(struct pasts *pasts, struct past *past, size_t i);
-
-/* Any stay of that session; NULL: it has none. */
-struct stay *pasts_stay_of(const struct pasts *pasts, int64_t session_id);
+void pasts_remove(struct pasts *pasts, struct stay *stay);
 
 #endif

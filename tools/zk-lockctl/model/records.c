@@ -14,7 +14,6 @@
 #include "common/lockctl.h"
 #include "common/moment.h"
 #include "common/words.h"
-#include "model/arrange.h"
 #include "model/past.h"
 #include "model/place.h"
 
@@ -91,24 +90,21 @@ static struct stay *make_stay(struct records *r, struct past *past,
         stay = stay_new(past->path, text_of(contender, "node"), data,
                         strlen(data));
     free(data);
-    if (stay == NULL || !arrange(&stay->node, 1)) {
-        stay_free(stay);
+    if (stay == NULL)
         return NULL;
-    }
     stay->sure = true;
     stay->node.token = token_of(contender, "token");
     stay->node.session_id = token_of(contender, "session");
     stay->node.since_ms = time_of(contender, "queued_at");
     stay->queued_ms = stay->node.since_ms;
     stay->seen_ms = at_ms;
-    return past_add(&r->pasts, past, stay) ? stay : NULL;
+    return pasts_add(&r->pasts, past, stay) ? stay : NULL;
 }
 
-static void end_stay(struct records *r, struct past *past, size_t i,
-                     enum ending ending, int64_t at_ms)
+static void end_stay(struct records *r, struct stay *stay, enum ending ending,
+                     int64_t at_ms)
 {
-    struct stay *stay = past_remove(&r->pasts, past, i);
-
+    pasts_remove(&r->pasts, stay);
     stay->ending = ending;
     stay->ended_ms = at_ms;
     r->fns.stay(stay, r->fns.user);
@@ -120,54 +116,57 @@ static struct stay *stay_for(struct records *r, struct past *past,
                              const json_t *contender, int64_t at_ms)
 {
     int64_t token = token_of(contender, "token");
-    size_t i = past_find(past, text_of(contender, "node"));
+    struct stay *stay = pasts_stay(&r->pasts, past, text_of(contender, "node"));
 
-    if (i != PAST_NOBODY && token != 0 && past->items[i].token != 0 &&
-        past->items[i].token != token) {
-        end_stay(r, past, i, ENDING_UNKNOWN, at_ms);
-        i = PAST_NOBODY;
+    if (stay != NULL && token != 0 && stay->node.token != 0 &&
+        stay->node.token != token) {
+        end_stay(r, stay, ENDING_UNKNOWN, at_ms);
+        stay = NULL;
     }
-    if (i != PAST_NOBODY)
-        return stay_of(past->items[i].name);
+    if (stay != NULL)
+        return stay;
     r->contenders++;
     return make_stay(r, past, contender, at_ms);
 }
 
 /* A contender that gets a permit of a semaphore leaves the queue, and watch
  * does not tell that. */
-static void end_claim(struct records *r, struct past *past, struct stay *lease)
+static void end_claim(struct records *r, struct stay *lease)
 {
-    for (size_t i = 0; i < past->count; i++) {
-        const struct zkr_participant *claim = &past->items[i];
+    struct stay *claim =
+        sessions_stays(&r->pasts.sessions, lease->node.session_id);
 
-        if (strncmp(lease->name, "leases/", 7) != 0 ||
-            strncmp(claim->name, "locks/", 6) != 0 ||
-            claim->session_id != lease->node.session_id ||
-            claim->token >= lease->node.token)
-            continue;
-        lease->queued_ms = stay_of(claim->name)->queued_ms;
-        stay_of(claim->name)->is_claim = true;
-        end_stay(r, past, i, ENDING_GONE, lease->held_ms);
+    if (strncmp(lease->name, "leases/", 7) != 0)
         return;
-    }
+    while (claim != NULL && (claim->past != lease->past ||
+                             strncmp(claim->name, "locks/", 6) != 0 ||
+                             claim->node.token >= lease->node.token))
+        claim = claim->next;
+    if (claim == NULL)
+        return;
+    lease->queued_ms = claim->queued_ms;
+    claim->is_claim = true;
+    end_stay(r, claim, ENDING_GONE, lease->held_ms);
 }
 
 /* Beside a new exclusive holder nobody else holds, unless it is the other half
  * of a downgrade, or outside of the queue: who did has gone while nobody
  * watched, as between two runs of watch. */
-static void end_older(struct records *r, struct past *past,
-                      const struct stay *holder)
+static void end_older(struct records *r, const struct stay *holder)
 {
+    const struct queue *queue = &holder->past->parts[PART_PATH];
+
     if (holder->node.kind != ZKR_PARTICIPANT_EXCLUSIVE ||
         contender_is_unfair(&holder->node))
         return;
-    for (size_t i = past->count; i-- > 0;) {
-        const struct zkr_participant *p = &past->items[i];
-        const struct stay *older = stay_of(p->name);
+    for (size_t i = queue->count; i-- > 0;) {
+        struct stay *older = queue->items[i];
 
-        if (older != holder && older->held_ms != 0 && !contender_is_unfair(p) &&
-            !contender_is_lease(p) && p->session_id != holder->node.session_id)
-            end_stay(r, past, i, ENDING_UNKNOWN, holder->held_ms);
+        if (older != holder && older->held_ms != 0 &&
+            !contender_is_unfair(&older->node) &&
+            !contender_is_lease(&older->node) &&
+            older->node.session_id != holder->node.session_id)
+            end_stay(r, older, ENDING_UNKNOWN, holder->held_ms);
     }
 }
 
@@ -186,24 +185,23 @@ static bool is_known(const char *kind)
     return false;
 }
 
-static void take_hold(struct records *r, struct past *past, struct stay *stay,
-                      int64_t at_ms, bool before)
+static void take_hold(struct records *r, struct stay *stay, int64_t at_ms,
+                      bool before)
 {
     if (stay->held_ms != 0)
         return;
-    stay->held_ms = at_ms;
-    stay->held_before = before;
-    end_claim(r, past, stay);
-    end_older(r, past, stay);
+    stay_hold(stay, at_ms, before);
+    end_claim(r, stay);
+    end_older(r, stay);
 }
 
-static void take_end(struct records *r, struct past *past, struct stay *stay,
-                     const json_t *event, int64_t at_ms)
+static void take_end(struct records *r, struct stay *stay, const json_t *event,
+                     int64_t at_ms)
 {
     stay->held_max_ms = ms_of(event, "held_ms_max");
     if (stay->held_max_ms >= 0)
-        take_hold(r, past, stay, at_ms, true);
-    end_stay(r, past, past_find(past, stay->name), ENDING_GONE, at_ms);
+        take_hold(r, stay, at_ms, true);
+    end_stay(r, stay, ENDING_GONE, at_ms);
 }
 
 static void take_event(struct records *r, const json_t *event, const char *kind,
@@ -223,11 +221,11 @@ static void take_event(struct records *r, const json_t *event, const char *kind,
         return;
     }
     if (strcmp(kind, "acquired") == 0 || strcmp(kind, "holding") == 0)
-        take_hold(r, past, stay, at_ms, kind[0] == 'h');
+        take_hold(r, stay, at_ms, kind[0] == 'h');
     else if (strcmp(kind, "revoked") == 0 && stay->asked_ms == 0)
         stay->asked_ms = at_ms;
     else if (strcmp(kind, "left") == 0 || strcmp(kind, "gone") == 0)
-        take_end(r, past, stay, event, at_ms);
+        take_end(r, stay, event, at_ms);
 }
 
 /* --- the times that are known --- */
@@ -401,9 +399,12 @@ int records_play(struct records *r, const char *file)
 static void end_past(struct past *past, void *records)
 {
     struct records *r = records;
+    struct stay *stay;
 
-    while (past->count > 0)
-        r->fns.stay(past_remove(&r->pasts, past, past->count - 1), r->fns.user);
+    while ((stay = past_any(past)) != NULL) {
+        pasts_remove(&r->pasts, stay);
+        r->fns.stay(stay, r->fns.user);
+    }
 }
 
 void records_end(struct records *r)

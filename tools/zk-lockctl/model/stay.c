@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool stay_write(struct stay *stay, struct zkr_participant *node,
-                const char *data, size_t size)
+bool stay_write(struct stay *stay, const char *data, size_t size)
 {
     size_t kept =
         size < ZKR_PARTICIPANT_DATA_MAX ? size : ZKR_PARTICIPANT_DATA_MAX;
@@ -19,9 +18,9 @@ bool stay_write(struct stay *stay, struct zkr_participant *node,
     copy[kept] = '\0';
     free(stay->data);
     stay->data = copy;
-    node->data = copy;
-    node->data_size = kept;
-    node->full_size = size;
+    stay->node.data = copy;
+    stay->node.data_size = kept;
+    stay->node.full_size = size;
     return true;
 }
 
@@ -37,7 +36,7 @@ struct stay *stay_new(const char *lock, const char *name, const char *data,
     stay->lock = lock;
     stay->held_max_ms = -1;
     stay->node.name = stay->name;
-    if (stay_write(stay, &stay->node, data, size))
+    if (stay_write(stay, data, size))
         return stay;
     free(stay);
     return NULL;
@@ -51,9 +50,13 @@ void stay_free(struct stay *stay)
     free(stay);
 }
 
-struct stay *stay_of(const char *name)
+void stay_hold(struct stay *stay, int64_t held_ms, bool before)
 {
-    return (struct stay *)(uintptr_t)(name - offsetof(struct stay, name));
+    if (stay->held_ms != 0)
+        return;
+    stay->held_ms = held_ms;
+    stay->held_before = before;
+    stay->node.holds = true;
 }
 
 static int64_t span(int64_t from_ms, int64_t to_ms)

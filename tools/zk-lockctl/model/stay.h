@@ -21,7 +21,7 @@ enum ending {
 /* All times are since 1970, by the clock of the servers; 0: never. */
 struct stay {
     const char *lock;
-    struct zkr_participant node; /* after the end of the stay */
+    struct zkr_participant node; /* holds: it does, or did */
     int64_t queued_ms;           /* 0: not known */
     int64_t seen_ms;             /* before that nothing is known of it but
                                     queued_ms */
@@ -39,8 +39,8 @@ struct stay {
                          held instead */
     bool is_claim;    /* its node in the queue of a semaphore has become
                          another one, its lease */
-    struct past *past; /* the lock that it is in, */
-    struct stay *next; /* ... and the others of its session: past.h */
+    struct past *past; /* the lock that it is in: past.h */
+    struct stay *next; /* the others of its session: sessions.h */
     struct stay *previous;
     char *data;
     char name[];
@@ -51,10 +51,9 @@ struct stay *stay_new(const char *lock, const char *name, const char *data,
                       size_t size);
 void stay_free(struct stay *stay);
 /* Replaces the data. False: out of memory. */
-bool stay_write(struct stay *stay, struct zkr_participant *node,
-                const char *data, size_t size);
-/* The stay whose name this is. */
-struct stay *stay_of(const char *name);
+bool stay_write(struct stay *stay, const char *data, size_t size);
+/* It holds, unless it did already. */
+void stay_hold(struct stay *stay, int64_t held_ms, bool before);
 
 /* How long it held, up to `now_ms` where it still holds; -1: not at all, or
  * not known. */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contenders that were there when a segment of a history began, in the
+ * order of the segments. */
+#include "model/seeds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(struct seeds *seeds)
+{
+    struct seed *grown = seeds->items;
+
+    if ((seeds->count & (seeds->count + 1)) == 0) /* doubles from 1 on */
+        grown = realloc(seeds->items, (seeds->count + 1) * 2 * sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    seeds->items = grown;
+    return true;
+}
+
+/* One block has both. */
+bool seeds_add(struct seeds *seeds, const struct seed *seed)
+{
+    char *text = malloc(seed->path.size + seed->data.size + 1);
+    struct seed copy = *seed;
+
+    if (text == NULL || !make_room(seeds)) {
+        free(text);
+        return false;
+    }
+    memcpy(text, seed->path.at, seed->path.size);
+    memcpy(text + seed->path.size, seed->data.at, seed->data.size);
+    copy.path.at = text;
+    copy.data.at = text + seed->path.size;
+    seeds->items[seeds->count++] = copy;
+    return true;
+}
+
+void seeds_drop_last(struct seeds *seeds)
+{
+    free((char *)(uintptr_t)seeds->items[--seeds->count].path.at);
+}
+
+void seeds_done(struct seeds *seeds)
+{
+    while (seeds->count > 0)
+        seeds_drop_last(seeds);
+    free(seeds->items);
+    seeds->items = NULL;
+}
