@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -586,11 +587,12 @@ static void others_are_shown_the_script(void **state)
 {
     static const char *const lines[] = {
         "#!/bin/bash\n",
-        HOLD,
+        "w=$2; eval \"$($H $w $P)\"\n",
         "echo held; read -r line\n",
     };
     const char *file = cli_file("release.sh");
-    const char *const args[] = { file, "secret", NULL };
+    const char *const args[] = { file, "production", NULL };
+    const char *const secret[] = { file, "secret", "--why-name", NULL };
     FILE *f = fopen(file, "we");
     char words[256];
 
@@ -599,9 +601,20 @@ static void others_are_shown_the_script(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_true(fputs(lines[i], f) >= 0);
     assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(file, 0700), 0);
+    (void)snprintf(words, sizeof(words), "show -o wide %s", path);
     cli_start(&cli, "/bin/bash", args);
     cli_wait_said(&cli, "held\n");
-    (void)snprintf(words, sizeof(words), "show -o wide %s", path);
+    assert_int_equal(look(words), 0);
+    assert_non_null(strstr(look_out, "/release.sh production ("));
+    (void)cli_end(&cli);
+    cli_start(&cli, file, args + 1); /* by its first line */
+    cli_wait_said(&cli, "held\n");
+    assert_int_equal(look(words), 0);
+    assert_non_null(strstr(look_out, "/release.sh production ("));
+    (void)cli_end(&cli);
+    cli_start(&cli, "/bin/bash", secret);
+    cli_wait_said(&cli, "held\n");
     assert_int_equal(look(words), 0);
     assert_non_null(strstr(look_out, "release.sh ("));
     assert_null(strstr(look_out, "secret"));
@@ -665,7 +678,7 @@ static void a_long_text_leaves_room_for_the_number(void **state)
     cli_wait_said(&cli, "held\n");
     assert_said("--why: others are shown one line of at most 128 bytes: \"00");
     assert_int_equal(look_at_lock("show -o wide"), 0);
-    assert_looked("00000", " ");
+    assert_looked("00000...", " ");
     (void)cli_end(&cli);
 }
 

@@ -319,7 +319,7 @@ static void who_waits_is_told_for_whom(void **state)
     char want[128];
 
     (void)state;
-    START(&cli, path, COMMAND, "signals");
+    START(&cli, "--why-name", path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&second, path, "true");
     (void)snprintf(want, sizeof(want), ":%d (zk-lockctl, \"cli-command\")",

@@ -145,8 +145,8 @@ static void the_node_inside_names_the_session_around(void **state)
     char session[32];
 
     (void)state;
-    START(&cli, path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"", "sh", INSIDE,
-          inner, COMMAND, "signals");
+    START(&cli, "--why-name", path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"",
+          "sh", INSIDE, inner, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     (void)snprintf(session, sizeof(session), "%s", cli_said(&cli));
     session[strcspn(session, "\n")] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of zk-lockctl run: --max-hold, --keep-daemons, --why-command. */
+/* Tests of zk-lockctl run: --max-hold, --keep-daemons, and the label. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -177,7 +177,7 @@ static void not_when_it_was_ended_for_the_lock(void **state)
     wait_process_gone(pid);
 }
 
-/* --- --why-command --- */
+/* --- the label --- */
 
 static void assert_label(const char *path, const char *label)
 {
@@ -194,26 +194,57 @@ static void assert_label(const char *path, const char *label)
         fail_msg("'%s' is not in %s", want, data);
 }
 
-static void the_label_may_be_the_whole_command(void **state)
+static void end_with_label(const char *path, const char *label)
+{
+    cli_wait_said(&cli, "ready\n");
+    assert_label(path, label);
+    assert_string_equal(cli_said(&cli), "ready\n");
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static void the_label_is_the_whole_command(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    START(&cli, path, "/bin/sh", "-c", "echo $0; read -r line", "ready",
+          "--now");
+    end_with_label(path, "/bin/sh -c echo $0; read -r line ready --now");
+    /* The shell of -c is ours, and a line end is nothing to warn of. */
+    START(&cli, "-c", "echo ready;\nread -r line", path);
+    end_with_label(path, "echo ready; read -r line");
+}
+
+static void a_long_command_is_cut(void **state)
 {
     const char *path = new_path();
     char text[300];
 
     (void)state;
-    START(&cli, "--why-command", path, "sh", "-c", "echo $0; read -r line",
-          "ready", "--now");
-    cli_wait_said(&cli, "ready\n");
-    assert_label(path, "sh -c echo $0; read -r line ready --now");
-    assert_string_equal(cli_said(&cli), "ready\n");
-    assert_int_equal(write(cli.in, "\n", 1), 1);
-    assert_int_equal(cli_end(&cli), 0);
     (void)memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    assert_int_equal(RUN("--why-command", path, "true", text, text), 0);
-    assert_said(&cli, "--why-command: others are shown one line of at most 128 "
-                      "bytes: \"true xxxx");
-    assert_int_equal(RUN("--why-command", "--why", "x", path, "true", text), 0);
+    assert_int_equal(RUN(path, "true", text, text), 0);
+    assert_said(&cli, "others are shown the command, cut to 128 bytes: \"true "
+                      "xxxx");
+    assert_said(&cli, "xxx...\"; --why shows them another text\n");
+    assert_int_equal(RUN("-q", path, "true", text), 0);
     assert_string_equal(cli_said(&cli), "");
+    assert_int_equal(RUN("--why", "x", path, "true", text), 0);
+    assert_string_equal(cli_said(&cli), "");
+}
+
+static void the_label_may_be_another(void **state)
+{
+    const char *path = new_path();
+
+    (void)state;
+    START(&cli, "--why-name", path, "/bin/sh", "-c", "echo ready; read -r line",
+          "secret");
+    end_with_label(path, "sh");
+    START(&cli, "--why-name", "--why", "release 42", path, "sh", "-c",
+          "echo ready; read -r line", "secret");
+    end_with_label(path, "release 42");
 }
 
 static int run_group(void)
@@ -227,7 +258,9 @@ static int run_group(void)
         cmocka_unit_test(who_ends_in_time_has_its_own_code),
         cmocka_unit_test(a_daemon_may_stay),
         cmocka_unit_test(not_when_it_was_ended_for_the_lock),
-        cmocka_unit_test(the_label_may_be_the_whole_command),
+        cmocka_unit_test(the_label_is_the_whole_command),
+        cmocka_unit_test(a_long_command_is_cut),
+        cmocka_unit_test(the_label_may_be_another),
     };
 
     return cmocka_run_group_tests_name("run with limits", tests, NULL, NULL);

@@ -35,7 +35,7 @@ static const char *below(const char *name)
 
 static void start_holder(struct cli *c, const char *slots)
 {
-    START(c, "--slots", slots, pool, COMMAND, "signals");
+    START(c, "--why-name", "--slots", slots, pool, COMMAND, "signals");
     cli_wait_said(c, "ready\n");
 }
 

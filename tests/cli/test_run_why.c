@@ -14,7 +14,7 @@ static void a_short_line_is_taken_as_it_is(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
-        assert_true(why_fit(texts[i], label));
+        assert_int_equal(why_fit(texts[i], label), FIT_WHOLE);
         assert_string_equal(label, texts[i]);
     }
 }
@@ -22,49 +22,51 @@ static void a_short_line_is_taken_as_it_is(void **state)
 static void what_is_no_line_becomes_one(void **state)
 {
     (void)state;
-    assert_false(why_fit("release 42\n\nfixes:\t7", label));
+    assert_int_equal(why_fit("release 42\n\nfixes:\t7", label), FIT_CHANGED);
     assert_string_equal(label, "release 42  fixes: 7");
-    assert_false(why_fit("a\x7f\xc2\x85"
-                         "b",
-                         label));
+    assert_int_equal(why_fit("a\x7f\xc2\x85"
+                             "b",
+                             label),
+                     FIT_CHANGED);
     assert_string_equal(label, "a  b");
 }
 
 static void what_is_no_text_becomes_question_marks(void **state)
 {
     (void)state;
-    assert_false(why_fit("caf\xe9 \xed\xa0\x80 \xc0\xaf", label));
+    assert_int_equal(why_fit("caf\xe9 \xed\xa0\x80 \xc0\xaf", label),
+                     FIT_CHANGED);
     assert_string_equal(label, "caf? ??? ??");
-    assert_false(why_fit("\xee\x80\x80\xef\xbf\xbf", label)); /* refused */
+    assert_int_equal(why_fit("\xee\x80\x80\xef\xbf\xbf", label), /* refused */
+                     FIT_CHANGED);
     assert_string_equal(label, "??");
 }
 
-/* The label is cut at the byte limit, but not within a character. */
+/* The label is cut at the byte limit, but not within a character, and the mark
+ * has its place. */
 static void a_long_line_is_cut_between_characters(void **state)
 {
-    char text[4 * ZKR_LABEL_MAX + 1];
+    static const char *const characters[] = { NULL, "y", "\xc3\xbc",
+                                              "\xe2\x82\xac",
+                                              "\xf0\x9f\x98\x80" };
+    char text[5 * ZKR_LABEL_MAX];
 
     (void)state;
-    (void)memset(text, 'x', ZKR_LABEL_MAX);
-    text[ZKR_LABEL_MAX] = '\0';
-    assert_true(why_fit(text, label));
-    assert_string_equal(label, text);
-    (void)strcpy(text + ZKR_LABEL_MAX, "y");
-    assert_false(why_fit(text, label));
-    assert_int_equal(strlen(label), ZKR_LABEL_MAX);
-    for (size_t len = 2; len <= 4; len++) {
-        static const char *const characters[] = { NULL, NULL, "\xc3\xbc",
-                                                  "\xe2\x82\xac",
-                                                  "\xf0\x9f\x98\x80" };
-
-        (void)strcpy(text + ZKR_LABEL_MAX - len + 1, characters[len]);
-        assert_false(why_fit(text, label));
-        assert_int_equal(strlen(label), ZKR_LABEL_MAX - len + 1);
-        text[ZKR_LABEL_MAX - len] = '\0';
-        (void)strcat(text, characters[len]);
-        assert_true(why_fit(text, label));
+    for (size_t len = 1; len <= 4; len++) {
+        (void)memset(text, 'x', ZKR_LABEL_MAX - len);
+        (void)strcpy(text + ZKR_LABEL_MAX - len, characters[len]);
+        assert_int_equal(why_fit(text, label), FIT_WHOLE);
         assert_string_equal(label, text);
-        (void)memset(text, 'x', ZKR_LABEL_MAX);
+        (void)strcat(text, "z");
+        assert_int_equal(why_fit(text, label), FIT_CUT);
+        assert_int_equal(strlen(label), len < 4 ? ZKR_LABEL_MAX : 127);
+        assert_string_equal(label + strlen(label) - 5, "xx...");
+        for (size_t i = 0; i <= ZKR_LABEL_MAX; i++) /* after 0 .. len "x" */
+            (void)strcpy(text + len - 1 + i * len, characters[len]);
+        assert_int_equal(why_fit(text, label), FIT_CUT);
+        assert_true(strlen(label) > ZKR_LABEL_MAX - len);
+        assert_string_equal(label + strlen(label) - len - 3,
+                            strcat(strcpy(text, characters[len]), WHY_MARK));
     }
 }
 
@@ -73,13 +75,13 @@ static void the_end_is_always_there(void **state)
     char text[ZKR_LABEL_MAX];
 
     (void)state;
-    assert_true(why_fit_before("nightly", " (4711)", label));
+    assert_int_equal(why_fit_before("nightly", " (4711)", label), FIT_WHOLE);
     assert_string_equal(label, "nightly (4711)");
     (void)memset(text, 'x', sizeof(text));
     text[ZKR_LABEL_MAX - 1] = '\0';
-    assert_false(why_fit_before(text, " (4711)", label));
+    assert_int_equal(why_fit_before(text, " (4711)", label), FIT_CUT);
     assert_int_equal(strlen(label), ZKR_LABEL_MAX);
-    assert_string_equal(label + ZKR_LABEL_MAX - 9, "xx (4711)");
+    assert_string_equal(label + ZKR_LABEL_MAX - 9, ".. (4711)");
 }
 
 int main(void)

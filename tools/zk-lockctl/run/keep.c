@@ -74,7 +74,7 @@ static void say_unsure(const struct run *run)
 {
     char name[ZKR_LABEL_MAX + 1];
 
-    script_label(&run->keep->script, name);
+    script_name(&run->keep->script, name);
     script_speak(&run->keep->script);
     lockctl_say(run->ctl,
                 "hold was killed while it printed the code: the lock is kept "
@@ -289,7 +289,7 @@ static void end_orphan(void *arg)
 
     if (script_has_ended(k.script))
         return;
-    script_label(k.script, k.name);
+    script_name(k.script, k.name);
     (void)snprintf(k.why, sizeof(k.why),
                    "LOCK LOST: the process that kept it was killed");
     tell_script(&k, EX_LOST, signals[run->opts.on_loss]);
@@ -442,7 +442,7 @@ int run_keep(struct run *run)
     struct keeper k = { .run = run, .script = &run->keep->script };
     int code;
 
-    script_label(k.script, k.name);
+    script_name(k.script, k.name);
     if (run->opts.on_loss == LOSS_NOTHING)
         run->policy.grace_ms = 0;
     code = run_wait(run);

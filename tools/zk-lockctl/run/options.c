@@ -2,12 +2,10 @@
 /* Reads the command lines of the verbs that hold a lock. */
 #include "run/options.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
-#include "run/why.h"
+#include "run/label.h"
 
 /* A command that cleans up after TERM has time for it, and one that ignores
  * TERM does not keep the lock. */
@@ -25,41 +23,6 @@ static int take_duration(const char *option, int64_t *ret_ms)
 {
     return lockctl_parse_duration(optarg, ret_ms) ? 0
                                                   : bad(option, "a duration");
-}
-
-/* A failure of something that only informs does not keep a command from
- * running. */
-static void take_why(const struct lockctl *ctl, struct run_opts *opts,
-                     const char *option, const char *text, const char *end)
-{
-    char shown[4 * ZKR_LABEL_MAX + 1];
-
-    opts->wanted.label = opts->label;
-    if (why_fit_before(text, end, opts->label))
-        return;
-    (void)escape_string(opts->label, shown, sizeof(shown));
-    lockctl_say(ctl,
-                "%s: others are shown one line of at most %d bytes: \"%s\"",
-                option, ZKR_LABEL_MAX, shown);
-}
-
-/* All words of the command. More than fit into a label need not be there to see
- * that it is cut. */
-static void take_why_command(const struct lockctl *ctl, struct run_opts *opts)
-{
-    char text[2 * ZKR_LABEL_MAX] = "";
-    size_t used = 0;
-
-    for (char **word = opts->argv; *word != NULL && used < sizeof(text); word++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-                                 used == 0 ? "" : " ", *word);
-    take_why(ctl, opts, "--why-command", text, "");
-}
-
-void run_take_why(const struct lockctl *ctl, struct run_opts *opts,
-                  const char *end)
-{
-    take_why(ctl, opts, "--why", opts->why, end);
 }
 
 static int take_max_hold(int64_t *ret_ms)
@@ -93,7 +56,7 @@ static void take_shell_command(struct run_opts *opts, char *text)
 {
     static char *argv[] = { "/bin/sh", "-c", NULL, NULL };
 
-    argv[2] = text;
+    opts->text = argv[2] = text;
     opts->argv = argv;
 }
 
@@ -198,8 +161,8 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
     case OPTION_WHY:
         opts->why = optarg;
         return 0;
-    case OPTION_WHY_COMMAND:
-        opts->why_command = true;
+    case OPTION_WHY_NAME:
+        opts->why_name = true;
         return 0;
     case OPTION_MAX_HOLD:
         return take_max_hold(&opts->max_hold_ms);
@@ -263,15 +226,6 @@ static int take_command(struct run_opts *opts, int argc, char **argv)
         return lockctl_fail(EX_USAGE, "no command; see --help");
     opts->argv = argv;
     return 0;
-}
-
-/* Others see the name of the command only; its arguments may be secret. */
-static void take_default_why(struct run_opts *opts)
-{
-    const char *slash = strrchr(opts->argv[0], '/');
-
-    (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], opts->label);
-    opts->wanted.label = opts->label[0] == '\0' ? NULL : opts->label;
 }
 
 static int want_slots(struct wanted *wanted)
@@ -341,11 +295,6 @@ int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
         code = take_command(opts, argc, argv);
     if (code != 0)
         return code;
-    if (opts->why != NULL)
-        run_take_why(ctl, opts, "");
-    else if (opts->why_command)
-        take_why_command(ctl, opts);
-    else
-        take_default_why(opts);
+    label_of_command(ctl, opts);
     return 0;
 }

@@ -8,7 +8,7 @@
 /* The options of any of them. */
 enum {
     OPTION_WHY = OPTION_FIRST,
-    OPTION_WHY_COMMAND,
+    OPTION_WHY_NAME,
     OPTION_MAX_HOLD,
     OPTION_KEEP_DAEMONS,
     OPTION_KILL_GRACE,
@@ -45,7 +45,7 @@ enum {
 #define RUN_OPTIONS                                                            \
     { "command", required_argument, NULL, 'c' },                               \
     { "why", required_argument, NULL, OPTION_WHY },                            \
-    { "why-command", no_argument, NULL, OPTION_WHY_COMMAND },                  \
+    { "why-name", no_argument, NULL, OPTION_WHY_NAME },                        \
     { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },                  \
     { "keep-daemons", no_argument, NULL, OPTION_KEEP_DAEMONS },                \
     { "anyway", no_argument, NULL, OPTION_ANYWAY },                            \
@@ -60,8 +60,9 @@ enum {
 /* Their text in help. */
 #define RUN_OPTIONS_HELP                                                       \
     "  -c, --command TEXT       run /bin/sh -c TEXT\n"                         \
-    "      --why TEXT           shown to others (the name of COMMAND)\n"       \
-    "      --why-command        what is shown is all of COMMAND\n"             \
+    "      --why TEXT           shown to others (COMMAND with its "            \
+    "arguments)\n"                                                             \
+    "      --why-name           others are shown the name of COMMAND only\n"   \
     "      --max-hold DURATION  the command must have ended so long after "    \
     "the grant\n"                                                              \
     "      --keep-daemons       leave processes alone that COMMAND leaves "    \
@@ -101,8 +102,4 @@ int run_parse_options(struct lockctl *ctl, const struct run_verb *v, int argc,
 int run_parse_locks(struct run_opts *opts, int *argc, char ***argv);
 int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
               char **argv, struct run_opts *opts);
-/* The label becomes that of --why, with this end. */
-void run_take_why(const struct lockctl *ctl, struct run_opts *opts,
-                  const char *end);
-
 #endif

@@ -37,10 +37,11 @@ struct run_opts {
     struct wanted wanted; /* its label: NULL, or here: */
     char label[ZKR_LABEL_MAX + 1];
     const char *why;       /* as given; NULL: not */
-    bool why_command;      /* the label is all of the command */
+    bool why_name;         /* the label is the name of the program only */
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
     char **argv;           /* the command; NULL: of a shell that holds */
+    const char *text;      /* ... of -c; NULL: without */
     int64_t grace_ms;      /* -1: default */
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
     enum on_suspend on_suspend;

@@ -142,28 +142,77 @@ static bool is_shell(const char *name)
     return len >= 2 && strcmp(name + len - 2, "sh") == 0;
 }
 
-/* The name of a process is that of a script with "#!", as "deploy.sh"; of
- * "bash deploy.sh" it is "bash". Of the arguments only the name of a script is
- * shown; others may be secret. */
-void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1])
-{
-    char name[64];
-    char words[512];
-    char end[SCRIPT_END_MAX];
-    const char *shown = name;
-    size_t size = read_file(s->pid, "cmdline", words, sizeof(words));
-    size_t first = strlen(words) + 1;
+struct words {
+    char program[64]; /* the name of the process */
+    char text[512];   /* its arguments, each with its end */
+    size_t size;
+    size_t script; /* where a script begins; 0: not known */
+};
 
-    (void)read_file(s->pid, "comm", name, sizeof(name));
-    name[strcspn(name, "\n")] = '\0';
-    if (is_shell(name) && strcmp(base_name(words), name) == 0 && first < size &&
-        words[first] != '-' && words[first] != '\0')
-        shown = base_name(words + first);
-    script_label_end(s, end);
-    (void)why_fit_before(shown, end, label);
+/* In "bash deploy.sh" it is the first argument. Of "bash -c TEXT" only the name
+ * of the shell is shown. */
+static size_t script_of_shell(const struct words *w)
+{
+    size_t first = strlen(w->text) + 1;
+
+    return first < w->size && w->text[first] != '-' && w->text[first] != '\0'
+               ? first
+               : 0;
 }
 
-void script_label_end(const struct script *s, char end[SCRIPT_END_MAX])
+/* A script with "#!" gives the process its name, which the kernel cuts. */
+static size_t script_of_name(const struct words *w)
+{
+    size_t len = strlen(w->program);
+    size_t at = 0;
+
+    while (at < w->size &&
+           strncmp(base_name(w->text + at), w->program, len) != 0)
+        at += strlen(w->text + at) + 1;
+    return at < w->size ? at : 0;
+}
+
+static bool runs_shell(const struct words *w)
+{
+    return is_shell(w->program) && strcmp(base_name(w->text), w->program) == 0;
+}
+
+static void read_words(const struct script *s, struct words *w)
+{
+    w->size = read_file(s->pid, "cmdline", w->text, sizeof(w->text));
+    (void)read_file(s->pid, "comm", w->program, sizeof(w->program));
+    w->program[strcspn(w->program, "\n")] = '\0';
+    w->script = runs_shell(w) ? script_of_shell(w) : script_of_name(w);
+}
+
+void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1])
+{
+    char end[SCRIPT_END_MAX];
+    struct words w;
+
+    read_words(s, &w);
+    script_end(s, end);
+    (void)why_fit_before(
+        w.script != 0 ? base_name(w.text + w.script) : w.program, end, name);
+}
+
+void script_command(const struct script *s, char *text, size_t size)
+{
+    size_t used = 0;
+    struct words w;
+
+    read_words(s, &w);
+    if (w.size == 0 || (w.script == 0 && runs_shell(&w))) {
+        (void)snprintf(text, size, "%s", w.program);
+        return;
+    }
+    for (size_t at = w.script; at < w.size && used < size;
+         at += strlen(w.text + at) + 1)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used == 0 ? "" : " ", w.text + at);
+}
+
+void script_end(const struct script *s, char end[SCRIPT_END_MAX])
 {
     (void)snprintf(end, SCRIPT_END_MAX, " (%d)", (int)s->pid);
 }

@@ -27,10 +27,13 @@ int script_find(struct script *s, pid_t pid);
  * or an exit code after an error was said. */
 int script_check(const struct script *s);
 
-/* What others are shown: "deploy.sh (4711)", and the end of that, " (4711)",
- * which leads to it also where its user has another text for it. */
-void script_label(const struct script *s, char label[ZKR_LABEL_MAX + 1]);
-void script_label_end(const struct script *s, char end[SCRIPT_END_MAX]);
+/* "deploy.sh (4711)", and the end of that, " (4711)", which leads to it also
+ * where its user has another text for it. */
+void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1]);
+void script_end(const struct script *s, char end[SCRIPT_END_MAX]);
+/* The script with its arguments, "./deploy.sh prod"; or the name of a shell
+ * that runs none. */
+void script_command(const struct script *s, char *text, size_t size);
 
 /* Processes that it has started, by number and pidfd. */
 struct started {

@@ -7,6 +7,7 @@
 
 #include "run/ask_holds.h"
 #include "run/front.h"
+#include "run/label.h"
 #include "run/options.h"
 
 static const struct option long_options[] = {
@@ -16,6 +17,7 @@ static const struct option long_options[] = {
     { "and", required_argument, NULL, OPTION_AND },
     WAIT_OPTIONS,
     { "why", required_argument, NULL, OPTION_WHY },
+    { "why-name", no_argument, NULL, OPTION_WHY_NAME },
     { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },
     { "anyway", no_argument, NULL, OPTION_ANYWAY },
     { "on-loss", required_argument, NULL, OPTION_ON_LOSS },
@@ -54,18 +56,6 @@ static int keep(struct run *r)
     return run_all(r, run_keep);
 }
 
-static void take_label(struct run *r, const struct script *script)
-{
-    char end[SCRIPT_END_MAX];
-
-    script_label_end(script, end);
-    if (r->opts.why != NULL && r->opts.why[0] != '\0')
-        run_take_why(r->ctl, &r->opts, end);
-    else
-        script_label(script, r->opts.label);
-    r->opts.wanted.label = r->opts.label;
-}
-
 static int start(struct run *r, struct keep *k, int argc, char **argv)
 {
     int code = take_locks(&r->opts, argc, argv);
@@ -74,7 +64,7 @@ static int start(struct run *r, struct keep *k, int argc, char **argv)
         code = script_find(&k->script, r->opts.script_pid);
     if (code != 0)
         return code;
-    take_label(r, &k->script);
+    label_of_script(r->ctl, &r->opts, &k->script);
     return front_fork(r, k, keep);
 }
 
@@ -133,7 +123,9 @@ const struct verb verb_hold = {
         "none\n" WAIT_OPTIONS_HELP
         "      --why TEXT           shown to others, before the process id of "
         "the\n"
-        "                           shell (its name, or that of the script)\n"
+        "                           shell (the script with its arguments)\n"
+        "      --why-name           others are shown the name of the script "
+        "only\n"
         "      --max-hold DURATION  give it back so long after the grant\n"
         "      --anyway             take the lock also where another recipe is "
         "in use\n"
