@@ -4,26 +4,8 @@
 #define TOP_PICTURE_H
 
 #include "model/told.h"
-#include "text/grid.h"
+#include "top/line.h"
 #include "top/view.h"
-
-enum top_style {
-    TOP_PLAIN,
-    TOP_DIM,
-    TOP_BOLD,
-    TOP_GOOD,
-    TOP_BAD,
-    TOP_BAR,    /* heads of columns, keys */
-    TOP_MARKED, /* in a bar */
-    TOP_CURSOR,
-};
-
-struct top_line {
-    char text[GRID_CELL_MAX]; /* not wider than the screen */
-    enum top_style style;
-    int mark_x; /* a part of it is TOP_MARKED, */
-    int mark_width;
-};
 
 /* Facts that are shown and do not come from the locks. */
 struct top_status {
