@@ -129,18 +129,20 @@ static bool is_ready(const struct killer *k)
 static int start_process(struct killer *k)
 {
     int ends[2];
+    pid_t pid;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
-    k->pid = fork(); /* not into what the two of them share */
-    if (k->pid == 0)
+    pid = fork(); /* not into what the two of them share */
+    if (pid == 0)
         become_killer(k, ends[0]);
     (void)close(ends[0]);
+    k->pid = pid;
     k->fd = ends[1];
-    if (k->pid > 0 && is_ready(k))
+    if (pid > 0 && is_ready(k))
         return 0;
-    if (k->pid > 0) {
-        (void)waitpid(k->pid, NULL, 0);
+    if (pid > 0) {
+        (void)waitpid(pid, NULL, 0);
         errno = ECHILD;
     }
     (void)close(k->fd);
