@@ -134,7 +134,7 @@ static void the_ensemble_is_that_of_the_line(void **state)
     assert_null(find("ls ").settings[SETTING_SERVERS]);
 }
 
-static void what_a_shell_understands_is_not_plain(void **state)
+static void text_with_a_meaning_to_a_shell_is_not_plain(void **state)
 {
     static const char *const plain[] = { "/locks/a", "a-b_c.d:e@f%g+h,i",
                                          "gr\xc3\xbc\xc3\x9f" };
@@ -160,7 +160,7 @@ int main(void)
         cmocka_unit_test(an_option_with_a_value_takes_the_next_word),
         cmocka_unit_test(locks_come_where_the_verb_takes_them),
         cmocka_unit_test(the_ensemble_is_that_of_the_line),
-        cmocka_unit_test(what_a_shell_understands_is_not_plain),
+        cmocka_unit_test(text_with_a_meaning_to_a_shell_is_not_plain),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,7 @@ static void a_queue_costs_one_request_for_each_node(void **state)
 }
 
 /* Regression: for machines check read the whole queue. */
-static void who_holds_costs_a_handful(void **state)
+static void asking_for_the_holder_costs_a_handful(void **state)
 {
     (void)state;
     assert_costs(CONNECT + LIST + 1, 0, "check --held", queue, "");
@@ -181,7 +181,7 @@ static int run_group(void)
         cmocka_unit_test(a_wait_costs_one_more),
         cmocka_unit_test(a_second_look_is_at_the_suspects),
         cmocka_unit_test(a_queue_costs_one_request_for_each_node),
-        cmocka_unit_test(who_holds_costs_a_handful),
+        cmocka_unit_test(asking_for_the_holder_costs_a_handful),
         cmocka_unit_test(a_run_costs_six_requests),
     };
 

@@ -196,7 +196,7 @@ static void a_run_that_waits_for_the_one_around_it_is_found(void **state)
 
 /* Anybody may write a record that names any session: a foreign one, its own, or
  * sessions in a circle. */
-static void what_records_say_of_sessions_is_a_claim(void **state)
+static void a_session_that_a_record_names_proves_nothing(void **state)
 {
     (void)state;
     add(&now, "1.5x 4.5x<3!");
@@ -271,7 +271,7 @@ static void without_a_record_it_is_possible(void **state)
 
 /* A node without a thread may belong to either thread, but not to both at
  * once. */
-static void who_says_nothing_does_not_make_two_threads_one(void **state)
+static void waiters_without_a_record_are_not_one_owner(void **state)
 {
     (void)state;
     add(&now, "1.1x 2.1x");
@@ -341,7 +341,7 @@ static void a_writer_waits_for_every_reader(void **state)
 }
 
 /* A thread waits in one place at most, so these are claims without threads. */
-static void who_waits_in_two_places_is_not_certain(void **state)
+static void an_owner_that_waits_in_two_places_is_not_certain(void **state)
 {
     (void)state;
     add(&now, "1.1x 2.1x");
@@ -523,20 +523,20 @@ int main(void)
         TEST(nested_runs_that_wait_for_each_other_are_found),
         TEST(runs_in_the_middle_hold_what_nobody_wants),
         TEST(a_run_that_waits_for_the_one_around_it_is_found),
-        TEST(what_records_say_of_sessions_is_a_claim),
+        TEST(a_session_that_a_record_names_proves_nothing),
         TEST(sessions_above_2_to_63_are_told_apart),
         TEST(a_circle_of_three_is_found_whoever_else_waits),
         TEST(two_circles_are_two),
         TEST(other_threads_of_a_session_are_others),
         TEST(without_a_record_it_is_possible),
-        TEST(who_says_nothing_does_not_make_two_threads_one),
+        TEST(waiters_without_a_record_are_not_one_owner),
         TEST(one_lock_alone_is_no_possible_deadlock),
         TEST(a_reader_that_waits_to_write_waits_for_itself),
         TEST(a_mutex_taken_twice_waits_for_itself),
         TEST(readers_do_not_wait_for_readers),
         TEST(a_writer_in_the_queue_is_part_of_it),
         TEST(a_writer_waits_for_every_reader),
-        TEST(who_waits_in_two_places_is_not_certain),
+        TEST(an_owner_that_waits_in_two_places_is_not_certain),
         TEST(mixed_recipes_are_not_certain),
         TEST(nodes_of_no_session_have_no_owner),
         TEST(only_what_was_there_before_counts),

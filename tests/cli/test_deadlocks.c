@@ -490,7 +490,7 @@ static void a_busy_system_gives_no_false_alarm(void **state)
         fail_msg("exit code %d: %s", code, cli_said(&cli));
 }
 
-static void what_is_missing_or_wrong_has_its_code(void **state)
+static void missing_paths_and_wrong_options_have_their_codes(void **state)
 {
     (void)state;
     assert_int_equal(RUN("deadlocks", "/tests/nothing-here"), 65);
@@ -622,7 +622,7 @@ static int run_group(void)
         TEST(a_graph_has_every_owner_and_lock),
         TEST(text_of_others_stays_within_its_string),
         TEST(a_busy_system_gives_no_false_alarm),
-        TEST(what_is_missing_or_wrong_has_its_code),
+        TEST(missing_paths_and_wrong_options_have_their_codes),
         TEST(nested_runs_that_wait_for_each_other_are_found),
         TEST(nested_runs_of_several_locks_too),
     };

@@ -130,7 +130,7 @@ static void before_the_danger_is_known_no_token_is_taken(void **state)
 
 /* On a screen without room for it, y and the token acted unseen; so did keys
  * that were typed before it was drawn. */
-static void what_was_not_seen_has_no_yes(void **state)
+static void an_unseen_question_takes_no_yes(void **state)
 {
     (void)state;
     dialog_revoke(&dialog, &lock, NULL, &said);
@@ -149,7 +149,7 @@ static void what_was_not_seen_has_no_yes(void **state)
 }
 
 /* The danger is told only after the servers have answered. */
-static void what_is_told_later_must_be_seen_too(void **state)
+static void lines_that_come_later_must_be_seen_too(void **state)
 {
     const struct told told = { .servers = NULL };
 
@@ -202,7 +202,7 @@ static void a_lock_that_has_gone_ends_it_too(void **state)
 
 /* Regression: top said that a holder "has let go" when it could not see the
  * lock any more. */
-static void who_cannot_be_seen_has_not_let_go(void **state)
+static void an_unreadable_holder_has_not_let_go(void **state)
 {
     struct top_row row;
     struct top_model model = { .rows = &row, .count = 1, .partial = true };
@@ -246,7 +246,7 @@ static void of_several_all_are_asked_and_one_is_broken(void **state)
     assert_int_equal(dialog.targets[0].token, 78);
 }
 
-static void who_cannot_be_known_again_is_not_broken(void **state)
+static void a_holder_without_its_own_token_is_not_broken(void **state)
 {
     (void)state;
     queue("0H 78"); /* its node may not be read */
@@ -284,14 +284,14 @@ int main(void)
         TEST(the_token_breaks_it),
         TEST(all_else_breaks_nothing),
         TEST(before_the_danger_is_known_no_token_is_taken),
-        TEST(what_was_not_seen_has_no_yes),
-        TEST(what_is_told_later_must_be_seen_too),
+        TEST(an_unseen_question_takes_no_yes),
+        TEST(lines_that_come_later_must_be_seen_too),
         TEST(y_asks_and_nothing_else),
         TEST(the_question_ends_with_those_it_is_about),
         TEST(a_lock_that_has_gone_ends_it_too),
-        TEST(who_cannot_be_seen_has_not_let_go),
+        TEST(an_unreadable_holder_has_not_let_go),
         TEST(of_several_all_are_asked_and_one_is_broken),
-        TEST(who_cannot_be_known_again_is_not_broken),
+        TEST(a_holder_without_its_own_token_is_not_broken),
         TEST(where_nobody_holds_there_is_no_question),
     };
 

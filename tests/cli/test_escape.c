@@ -47,7 +47,7 @@ static void direction_cannot_be_turned(void **state)
 }
 
 /* Escaped, because two names would look the same otherwise. */
-static void what_has_no_width_is_shown(void **state)
+static void characters_without_width_are_shown(void **state)
 {
     (void)state;
     IS("a\xe2\x80\x8b", "a\\xE2\\x80\\x8B");              /* U+200B */
@@ -57,7 +57,7 @@ static void what_has_no_width_is_shown(void **state)
     IS("\xe2\x81\xb0 \xc2\xae", "\xe2\x81\xb0 \xc2\xae"); /* past them */
 }
 
-static void what_is_not_utf8_becomes_numbers(void **state)
+static void bytes_that_are_not_utf8_become_numbers(void **state)
 {
     (void)state;
     IS("\xff\x80z", "\\xFF\\x80z");
@@ -113,8 +113,8 @@ int main(void)
         cmocka_unit_test(harmless_text_is_kept),
         cmocka_unit_test(control_characters_become_numbers),
         cmocka_unit_test(direction_cannot_be_turned),
-        cmocka_unit_test(what_has_no_width_is_shown),
-        cmocka_unit_test(what_is_not_utf8_becomes_numbers),
+        cmocka_unit_test(characters_without_width_are_shown),
+        cmocka_unit_test(bytes_that_are_not_utf8_become_numbers),
         cmocka_unit_test(a_backslash_is_doubled),
         cmocka_unit_test(too_long_a_text_ends_in_dots),
         cmocka_unit_test(no_room_is_no_overrun),

@@ -137,7 +137,7 @@ static void a_new_node_is_queued(void **state)
     between("", "a1H", "queued a, acquired a waited 200");
 }
 
-static void who_holds_now_has_acquired(void **state)
+static void a_new_holder_has_acquired(void **state)
 {
     (void)state;
     between("a1H b2", "b2H", "gone a held 200, acquired b waited 190");
@@ -198,7 +198,7 @@ static void a_lease_that_does_not_hold_is_no_event(void **state)
     between("a1LXH", "a1LXH c3LY b2Y", "queued b");
 }
 
-static void who_gives_up_has_left_the_queue(void **state)
+static void a_waiter_that_gives_up_has_left_the_queue(void **state)
 {
     (void)state;
     /* the first of the queue may have had a permit meanwhile */
@@ -206,7 +206,7 @@ static void who_gives_up_has_left_the_queue(void **state)
     between("a1LXH b2Y d4X", "a1LXH b2Y", "left d waited 170");
 }
 
-static void whose_blocker_remains_has_left(void **state)
+static void a_waiter_whose_blocker_remains_has_left(void **state)
 {
     (void)state;
     between("a1H b2 c3", "a1H c3", "left b waited 190");
@@ -219,7 +219,7 @@ static void whose_blocker_remains_has_left(void **state)
 }
 
 /* A waiter may have held the lock between the looks. */
-static void whose_blocker_has_gone_too_is_gone(void **state)
+static void a_waiter_whose_blocker_has_gone_too_is_gone(void **state)
 {
     (void)state;
     between("a1H b2 c3", "c3H",
@@ -239,7 +239,7 @@ static void the_same_name_may_be_another_node(void **state)
     between("a0H", "a1H", "");
 }
 
-static void who_is_asked_is_told_once(void **state)
+static void a_request_to_a_holder_is_told_once(void **state)
 {
     (void)state;
     between("a1H", "a1HA", "revoked a");
@@ -247,7 +247,7 @@ static void who_is_asked_is_told_once(void **state)
     between("", "a1HA", "queued a, acquired a waited 200, revoked a");
 }
 
-static void who_was_asked_is_still_known(void **state)
+static void a_holder_that_was_asked_is_still_known(void **state)
 {
     struct seen *first = look(T0 + 100, "a1H");
     struct seen *second = look(T0 + 200, "a1HA");
@@ -362,16 +362,16 @@ int main(void)
         cmocka_unit_test(the_first_look_tells_the_state),
         cmocka_unit_test(nothing_new_is_nothing_told),
         cmocka_unit_test(a_new_node_is_queued),
-        cmocka_unit_test(who_holds_now_has_acquired),
+        cmocka_unit_test(a_new_holder_has_acquired),
         cmocka_unit_test(creates_that_no_list_shows_are_missed),
         cmocka_unit_test(a_claim_for_a_permit_becomes_a_lease),
         cmocka_unit_test(a_lease_that_does_not_hold_is_no_event),
-        cmocka_unit_test(who_gives_up_has_left_the_queue),
-        cmocka_unit_test(whose_blocker_remains_has_left),
-        cmocka_unit_test(whose_blocker_has_gone_too_is_gone),
+        cmocka_unit_test(a_waiter_that_gives_up_has_left_the_queue),
+        cmocka_unit_test(a_waiter_whose_blocker_remains_has_left),
+        cmocka_unit_test(a_waiter_whose_blocker_has_gone_too_is_gone),
         cmocka_unit_test(the_same_name_may_be_another_node),
-        cmocka_unit_test(who_is_asked_is_told_once),
-        cmocka_unit_test(who_was_asked_is_still_known),
+        cmocka_unit_test(a_request_to_a_holder_is_told_once),
+        cmocka_unit_test(a_holder_that_was_asked_is_still_known),
         cmocka_unit_test(a_hold_is_counted_from_the_look_before_it),
         cmocka_unit_test(clocks_that_differ_make_no_negative_time),
         cmocka_unit_test(random_queues_are_told_consistently),

@@ -149,7 +149,7 @@ static void a_chroot_that_is_not_there_is_78(void **state)
 
 #ifndef __SANITIZE_THREAD__ /* its own threads would get no stack */
 /* The stack of each thread would need more memory than the machine has. */
-static void what_the_machine_does_not_give_is_70(void **state)
+static void a_lack_of_the_machine_is_70(void **state)
 {
     char command[512];
 
@@ -177,7 +177,7 @@ static void a_command_that_cannot_be_started_is_125(void **state)
 
 /* --- locks --- */
 
-static void what_is_no_lock_is_65(void **state)
+static void a_path_that_is_no_lock_is_65(void **state)
 {
     const char *path = below("notes");
 
@@ -206,7 +206,7 @@ static void permit(const char *path, int32_t perms)
     assert_int_equal(admin_set_acl(admin, path, &acls), ZOK);
 }
 
-static void what_is_forbidden_is_77(void **state)
+static void a_forbidden_node_is_77(void **state)
 {
     const char *lock = below("lock");
     const char *node = below("lock/lock-0000000000");
@@ -240,7 +240,7 @@ static void assert_err(const char *text)
 /* Regression: the tool said "1 nodes could not be looked at" and "no locks",
  * and its exit code was 0. It did not say which node, why, or what helps, and
  * "no locks" was wrong. */
-static void what_may_not_be_seen_is_not_nothing(void **state)
+static void an_unreadable_tree_is_not_an_empty_one(void **state)
 {
     static const char *const verbs[] = { "ls", "deadlocks", "graph", "doctor" };
     char closed[128];
@@ -400,7 +400,7 @@ static void credentials_are_of_a_file_that_is_nobody_elses(void **state)
         look_at((const char *const[]){ "ls", "--auth-file", file, NULL }), 77);
 }
 
-static void what_tls_and_sasl_need_is_checked_first(void **state)
+static void needs_of_tls_and_sasl_are_checked_first(void **state)
 {
     (void)state;
     FAILS(64, "--tls-verify: 'no' is none of chain, name, none", "ls",
@@ -461,19 +461,19 @@ static int run_group(void)
         TEST(a_silent_server_is_passed_over),
         TEST(a_chroot_that_is_not_there_is_78),
 #ifndef __SANITIZE_THREAD__
-        TEST(what_the_machine_does_not_give_is_70),
+        TEST(a_lack_of_the_machine_is_70),
 #endif
         TEST(a_command_that_cannot_be_started_is_125),
-        TEST(what_is_no_lock_is_65),
-        TEST(what_is_forbidden_is_77),
-        TEST(what_may_not_be_seen_is_not_nothing),
+        TEST(a_path_that_is_no_lock_is_65),
+        TEST(a_forbidden_node_is_77),
+        TEST(an_unreadable_tree_is_not_an_empty_one),
         TEST(a_node_that_cannot_be_made_is_73),
         TEST(with_json_failures_are_json),
         TEST(run_writes_no_json),
         TEST(an_answer_is_not_followed_by_an_error),
         TEST(an_option_behind_the_lock_is_64),
         TEST(credentials_are_of_a_file_that_is_nobody_elses),
-        TEST(what_tls_and_sasl_need_is_checked_first),
+        TEST(needs_of_tls_and_sasl_are_checked_first),
         TEST(credentials_open_what_is_closed),
     };
 

@@ -123,14 +123,14 @@ static void change(bool semaphore)
     }
 }
 
-static void who_holds_is_told_as_of_the_whole_queue(void **state)
+static void holders_are_those_of_the_whole_queue(void **state)
 {
     (void)state;
     seed = 7;
     change(false);
 }
 
-static void who_holds_a_permit_is_told_as_of_the_whole(void **state)
+static void holders_of_permits_are_those_of_the_whole_queue(void **state)
 {
     (void)state;
     seed = 11;
@@ -173,8 +173,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     static const struct CMUnitTest tests[] = {
-        TEST(who_holds_is_told_as_of_the_whole_queue),
-        TEST(who_holds_a_permit_is_told_as_of_the_whole),
+        TEST(holders_are_those_of_the_whole_queue),
+        TEST(holders_of_permits_are_those_of_the_whole_queue),
         TEST(only_the_front_of_a_long_queue_is_asked),
     };
 

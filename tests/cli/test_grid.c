@@ -21,7 +21,7 @@ static void cut_is(const char *text, int width, bool tail, const char *want)
     assert_true(grid_width(out) <= (width < 0 ? 0 : width));
 }
 
-static void what_is_too_wide_is_cut(void **state)
+static void a_wide_text_is_cut(void **state)
 {
     (void)state;
     cut_is("orders", 6, false, "orders");
@@ -45,7 +45,7 @@ static void wide_and_combining_characters_count_as_they_are_shown(void **state)
     cut_is("abcde\u0301f", 5, true, "...e\u0301f");
 }
 
-static void what_cannot_be_shown_is_a_question_mark(void **state)
+static void a_character_that_cannot_be_shown_is_a_question_mark(void **state)
 {
     (void)state;
     cut_is("a\033b\xff"
@@ -100,9 +100,9 @@ static void room_goes_to_the_texts_that_want_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_too_wide_is_cut),
+        cmocka_unit_test(a_wide_text_is_cut),
         cmocka_unit_test(wide_and_combining_characters_count_as_they_are_shown),
-        cmocka_unit_test(what_cannot_be_shown_is_a_question_mark),
+        cmocka_unit_test(a_character_that_cannot_be_shown_is_a_question_mark),
         cmocka_unit_test(columns_are_given_up_by_rank),
         cmocka_unit_test(room_goes_to_the_texts_that_want_it),
     };

@@ -180,7 +180,7 @@ static void a_lock_goes_from_one_to_the_next(void **state)
     assert_false(history_lacks_begin(history));
 }
 
-static void who_deletes_the_node_of_another_breaks_the_lock(void **state)
+static void a_delete_by_another_session_breaks_the_lock(void **state)
 {
     (void)state;
     create(1, "/l/lock-0000000000");
@@ -335,7 +335,7 @@ static void all_parts_of_a_multi_are_one_moment(void **state)
     assert_int_equal(stays[1]->held_ms, time_of(1));
 }
 
-static void what_is_not_known_is_counted(void **state)
+static void unknown_transactions_are_counted(void **state)
 {
     (void)state;
     create(1, "/l/lock-0000000000");
@@ -355,7 +355,7 @@ static void what_is_not_known_is_counted(void **state)
 /* --- what was there before --- */
 
 /* It was once taken for the holder, who was waiting for one from before. */
-static void who_waits_for_one_from_before_does_not_hold(void **state)
+static void a_waiter_behind_a_holder_from_before_does_not_hold(void **state)
 {
     (void)state;
     create(2, "/l/lock-0000000008");
@@ -371,7 +371,7 @@ static void who_waits_for_one_from_before_does_not_hold(void **state)
 
 /* Its session is not known, so the one that deletes the node may be its own. It
  * was once said to have broken the lock. */
-static void who_releases_a_lock_from_before_has_not_broken_it(void **state)
+static void a_release_of_a_lock_from_before_breaks_nothing(void **state)
 {
     (void)state;
     create(2, "/l/lock-0000000008");
@@ -529,7 +529,7 @@ static void nothing_is_claimed_about_a_gap(void **state)
 
 /* A node that a snapshot behind the gap tells of was claimed to have been there
  * in and before the gap, beside its own stay before that. */
-static void what_is_behind_a_gap_is_seen_from_its_end_on(void **state)
+static void transactions_behind_a_gap_are_seen_from_its_end_on(void **state)
 {
     (void)state;
     create(1, "/l/lock-0000000000");
@@ -599,7 +599,7 @@ static void put_torn(size_t size)
 }
 
 /* A server whose disk was full writes on behind a torn record. */
-static void what_follows_a_torn_record_is_read(void **state)
+static void records_behind_a_torn_one_are_read(void **state)
 {
     (void)state;
     create(1, "/l/lock-0000000000");
@@ -685,7 +685,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     static const struct CMUnitTest tests[] = {
         TEST(a_lock_goes_from_one_to_the_next),
-        TEST(who_deletes_the_node_of_another_breaks_the_lock),
+        TEST(a_delete_by_another_session_breaks_the_lock),
         TEST(a_session_is_closed_or_expires),
         TEST(all_nodes_of_a_session_go_with_it),
         TEST(a_waiter_that_gives_up_has_not_held),
@@ -696,9 +696,9 @@ int main(void)
         TEST(other_nodes_are_no_contenders),
         TEST(only_what_is_below_the_root_counts),
         TEST(all_parts_of_a_multi_are_one_moment),
-        TEST(what_is_not_known_is_counted),
-        TEST(who_waits_for_one_from_before_does_not_hold),
-        TEST(who_releases_a_lock_from_before_has_not_broken_it),
+        TEST(unknown_transactions_are_counted),
+        TEST(a_waiter_behind_a_holder_from_before_does_not_hold),
+        TEST(a_release_of_a_lock_from_before_breaks_nothing),
         TEST(the_end_of_a_session_tells_of_nodes_from_before),
         TEST(a_snapshot_tells_what_was_there_before),
         TEST(a_later_snapshot_tells_what_was_there_before),
@@ -708,10 +708,10 @@ int main(void)
         TEST(a_time_behind_a_gap_is_known_from_a_snapshot),
         TEST(a_log_that_lacks_its_beginning_is_not_known),
         TEST(nothing_is_claimed_about_a_gap),
-        TEST(what_is_behind_a_gap_is_seen_from_its_end_on),
+        TEST(transactions_behind_a_gap_are_seen_from_its_end_on),
         TEST(a_new_term_is_no_gap),
         TEST(logs_of_several_servers_are_one),
-        TEST(what_follows_a_torn_record_is_read),
+        TEST(records_behind_a_torn_one_are_read),
         TEST(a_search_behind_a_torn_record_ends),
         TEST(a_changed_byte_is_a_gap),
         TEST(a_file_that_is_cut_ends_there),

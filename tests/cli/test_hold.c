@@ -164,7 +164,7 @@ static void it_belongs_to_the_shell_that_evaluates_it(void **state)
 
 /* A shell that starts a pipeline has its pipes until all commands are
  * started. */
-static void who_does_not_read_it_does_not_hold(void **state)
+static void a_shell_that_does_not_read_holds_nothing(void **state)
 {
     (void)state;
     hold_it();
@@ -182,7 +182,7 @@ static void who_does_not_read_it_does_not_hold(void **state)
     assert_said("(exit 64);\n");
 }
 
-static void who_evaluates_nothing_gets_nothing(void **state)
+static void a_hold_without_a_shell_gets_nothing(void **state)
 {
     (void)state;
     assert_int_equal(run("$H $P sleep 1"), 64);
@@ -252,7 +252,7 @@ static void the_end_of_the_wait_is_the_end_of_the_claim(void **state)
 
 /* Regression: the lock was given back, although the shell had all of the code
  * and went on. */
-static void what_may_have_been_printed_is_kept(void **state)
+static void a_lock_that_may_have_been_printed_is_kept(void **state)
 {
     (void)state;
     start("eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:"
@@ -306,7 +306,7 @@ static void the_shell_gets_a_TERM(void **state)
     in_each_shell(lose);
 }
 
-static void what_it_has_started_too(void **state)
+static void processes_of_the_shell_get_a_TERM_too(void **state)
 {
     pid_t child;
 
@@ -332,7 +332,7 @@ static void a_trap_may_clean_up(void **state)
     assert_said("release 79\n");
 }
 
-static void who_does_not_end_may_be_killed(void **state)
+static void a_shell_that_does_not_end_may_be_killed(void **state)
 {
     (void)state;
     start("trap '' TERM; " HOLD_OR(
@@ -509,7 +509,7 @@ static void one_lock_does_not_answer_for_another(void **state)
     assert_said("no server is asked");
 }
 
-static void what_is_not_held_is_not_released(void **state)
+static void a_lock_that_is_not_held_is_not_released(void **state)
 {
     (void)state;
     assert_int_equal(run("$L release"), 1);
@@ -523,7 +523,7 @@ static void what_is_not_held_is_not_released(void **state)
 }
 
 /* Its variables stay in the shell. */
-static void what_was_released_is_not_around_us(void **state)
+static void a_released_lock_is_not_around_the_next(void **state)
 {
     (void)state;
     assert_int_equal(run(HOLD "$L release; eval \"$($H $P)\"; $L release; "
@@ -778,16 +778,16 @@ static int run_group(void)
         TEST(a_script_holds_and_releases),
         TEST(the_lock_does_not_outlive_the_shell),
         TEST(it_belongs_to_the_shell_that_evaluates_it),
-        TEST(who_does_not_read_it_does_not_hold),
-        TEST(who_evaluates_nothing_gets_nothing),
+        TEST(a_shell_that_does_not_read_holds_nothing),
+        TEST(a_hold_without_a_shell_gets_nothing),
         TEST(a_lock_that_is_taken_is_not_held),
         TEST(the_end_of_the_wait_is_the_end_of_the_claim),
-        TEST(what_may_have_been_printed_is_kept),
+        TEST(a_lock_that_may_have_been_printed_is_kept),
         TEST(it_waits_for_its_turn),
         TEST(the_shell_gets_a_TERM),
-        TEST(what_it_has_started_too),
+        TEST(processes_of_the_shell_get_a_TERM_too),
         TEST(a_trap_may_clean_up),
-        TEST(who_does_not_end_may_be_killed),
+        TEST(a_shell_that_does_not_end_may_be_killed),
         TEST(children_of_an_ended_shell_are_killed),
         TEST(a_script_may_look_for_itself),
         TEST(silent_servers_are_a_loss),
@@ -796,8 +796,8 @@ static int run_group(void)
         TEST(it_may_be_asked_for),
         TEST(locks_are_released_by_name_or_the_newest_first),
         TEST(one_lock_does_not_answer_for_another),
-        TEST(what_is_not_held_is_not_released),
-        TEST(what_was_released_is_not_around_us),
+        TEST(a_lock_that_is_not_held_is_not_released),
+        TEST(a_released_lock_is_not_around_the_next),
         TEST(inside_of_itself_it_is_refused),
         TEST(two_that_wait_for_each_other_are_found),
         TEST(others_are_shown_the_script),

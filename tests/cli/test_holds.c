@@ -31,7 +31,7 @@ static void a_list_is_written_as_it_was_read(void **state)
     assert_string_equal(written, "");
 }
 
-static void what_is_no_list_is_none(void **state)
+static void a_malformed_list_is_none(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -100,7 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_is_written_as_it_was_read),
-        cmocka_unit_test(what_is_no_list_is_none),
+        cmocka_unit_test(a_malformed_list_is_none),
         cmocka_unit_test(of_many_the_newest_are_kept),
         cmocka_unit_test(nothing_has_a_meaning_in_quotes),
     };

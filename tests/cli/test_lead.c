@@ -71,7 +71,7 @@ static void the_next_one_waits_and_then_leads(void **state)
     wait_children(path, 0);
 }
 
-static void who_does_not_wait_for_ever_gets_75(void **state)
+static void a_wait_with_an_end_exits_with_75(void **state)
 {
     struct cli next;
 
@@ -109,7 +109,7 @@ static void a_signal_ends_the_waiting(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void who_leads_no_more_is_ended(void **state)
+static void a_command_that_leads_no_more_is_ended(void **state)
 {
     pid_t command;
 
@@ -191,7 +191,7 @@ static void each_turn_has_its_own_time(void **state)
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
 }
 
-static void what_cannot_be_started_is_not_tried_again(void **state)
+static void a_command_that_cannot_start_is_not_tried_again(void **state)
 {
     (void)state;
     assert_int_equal(LEAD("--restart", path, "/etc/passwd"), 126);
@@ -228,13 +228,13 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         TEST(a_command_runs_while_it_leads),
         TEST(the_next_one_waits_and_then_leads),
-        TEST(who_does_not_wait_for_ever_gets_75),
+        TEST(a_wait_with_an_end_exits_with_75),
         TEST(a_signal_ends_the_waiting),
-        TEST(who_leads_no_more_is_ended),
+        TEST(a_command_that_leads_no_more_is_ended),
         TEST(with_restart_it_leads_again_after_a_loss),
         TEST(also_after_the_end_of_the_command),
         TEST(each_turn_has_its_own_time),
-        TEST(what_cannot_be_started_is_not_tried_again),
+        TEST(a_command_that_cannot_start_is_not_tried_again),
         TEST(inside_of_itself_it_is_refused),
         TEST(wrong_usage_is_64),
     };

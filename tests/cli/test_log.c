@@ -154,7 +154,7 @@ static void waiters_are_told_on_request(void **state)
     zkr_mutex_free(m);
 }
 
-static void who_broke_a_lock_is_told(void **state)
+static void log_tells_who_broke_a_lock(void **state)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
@@ -172,7 +172,7 @@ static void who_broke_a_lock_is_told(void **state)
     zkr_mutex_free(m);
 }
 
-static void who_asked_for_a_lock_is_told(void **state)
+static void log_tells_who_asked_for_a_lock(void **state)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
@@ -280,7 +280,7 @@ static const char *until_of(size_t i)
     return text;
 }
 
-static void who_held_at_a_moment_is_told(void **state)
+static void log_tells_who_held_at_a_moment(void **state)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *n = new_mutex(other, path);
@@ -427,7 +427,7 @@ static void assert_at(const char *files, const char *time, int code)
 }
 
 /* Nobody was said to have held while watch could not look. */
-static void who_held_without_a_connection_is_not_known(void **state)
+static void a_holder_without_a_connection_is_not_known(void **state)
 {
     char from[200];
 
@@ -448,7 +448,7 @@ static void who_held_without_a_connection_is_not_known(void **state)
 }
 
 /* Nobody was said to have held while no watch ran. */
-static void who_held_between_two_watches_is_not_known(void **state)
+static void a_holder_between_two_watches_is_not_known(void **state)
 {
     char from[200];
 
@@ -462,7 +462,7 @@ static void who_held_between_two_watches_is_not_known(void **state)
     assert_at(from, "03:01", 0);
 }
 
-static void who_held_between_two_files_is_not_known(void **state)
+static void a_holder_between_two_files_is_not_known(void **state)
 {
     char from[400];
 
@@ -479,7 +479,7 @@ static void who_held_between_two_files_is_not_known(void **state)
 }
 
 /* The holder was there before watch, which did not tell of it. */
-static void whom_a_waiter_waits_for_is_not_known(void **state)
+static void the_blocker_of_a_waiter_is_not_known(void **state)
 {
     char from[200];
 
@@ -497,7 +497,7 @@ static void whom_a_waiter_waits_for_is_not_known(void **state)
 
 /* The first holder, and a reader, have gone while nobody watched. They were
  * once still held beside the writer. */
-static void who_went_between_two_watches_is_not_known(void **state)
+static void a_contender_gone_between_two_watches_is_not_known(void **state)
 {
     json_t *items;
 
@@ -637,7 +637,7 @@ static void wrong_usage_is_refused(void **state)
 
 /* --- records of watch --- */
 
-static void what_watch_has_printed_is_read(void **state)
+static void log_reads_the_lines_of_watch(void **state)
 {
     const char *const args[] = { "--servers",  server_hosts(the_server),
                                  "watch",      "-o",
@@ -687,24 +687,24 @@ static int run_group(void)
     static const struct CMUnitTest tests[] = {
         TEST(holders_and_their_tokens_are_told),
         TEST(waiters_are_told_on_request),
-        TEST(who_broke_a_lock_is_told),
-        TEST(who_asked_for_a_lock_is_told),
+        TEST(log_tells_who_broke_a_lock),
+        TEST(log_tells_who_asked_for_a_lock),
         TEST(a_session_that_is_closed_is_told),
         TEST(a_killed_holder_has_an_expired_session),
         TEST(a_semaphore_has_leases),
-        TEST(who_held_at_a_moment_is_told),
+        TEST(log_tells_who_held_at_a_moment),
         TEST(a_time_outside_of_the_log_is_not_known),
         TEST(a_time_without_holders_is_answered_with_no),
         TEST(the_table_has_a_row_for_each_hold),
         TEST(wrong_usage_is_refused),
-        TEST(what_watch_has_printed_is_read),
+        TEST(log_reads_the_lines_of_watch),
         TEST(a_gap_is_a_row_of_its_own),
-        TEST(who_held_without_a_connection_is_not_known),
-        TEST(who_held_between_two_watches_is_not_known),
-        TEST(who_held_between_two_files_is_not_known),
-        TEST(whom_a_waiter_waits_for_is_not_known),
+        TEST(a_holder_without_a_connection_is_not_known),
+        TEST(a_holder_between_two_watches_is_not_known),
+        TEST(a_holder_between_two_files_is_not_known),
+        TEST(the_blocker_of_a_waiter_is_not_known),
         TEST(before_the_history_nobody_is_known),
-        TEST(who_went_between_two_watches_is_not_known),
+        TEST(a_contender_gone_between_two_watches_is_not_known),
         TEST(a_file_without_lines_is_refused),
         TEST(text_of_others_is_escaped),
         TEST(a_snapshot_tells_who_held_before),

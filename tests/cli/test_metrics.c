@@ -93,7 +93,7 @@ static void a_queue_is_measured(void **state)
     zkr_mutex_free(second);
 }
 
-static void what_others_write_is_escaped(void **state)
+static void labels_of_others_are_escaped(void **state)
 {
     char path[128];
     char label[128];
@@ -193,7 +193,7 @@ static void a_file_that_cannot_be_made_leaves_nothing(void **state)
     assert_int_equal(count_files(cli_file("taken.prom*")), 1);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void senseless_options_are_refused(void **state)
 {
     static const char *const lines[][4] = {
         { "metrics", "-o", "json" },     { "metrics", "/a", "/b" },
@@ -215,11 +215,11 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(a_queue_is_measured),
-        TEST(what_others_write_is_escaped),
+        TEST(labels_of_others_are_escaped),
         TEST(a_textfile_is_replaced_as_a_whole),
         TEST(without_servers_it_says_that_they_are_down),
         TEST(a_file_that_cannot_be_made_leaves_nothing),
-        TEST(what_makes_no_sense_is_refused),
+        TEST(senseless_options_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void a_lock_is_four_samples(void **state)
     assert_string_equal(held->labels[1].value, "none");
 }
 
-static void what_may_not_be_read_is_left_out(void **state)
+static void an_unreadable_lock_is_left_out(void **state)
 {
     struct lock lock = { .path = "/locks/a", .error = ZKR_ZNOAUTH };
     struct metrics m = { .is_up = true, .locks = &lock, .count = 1 };
@@ -173,7 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_servers_there_is_one_sample),
         cmocka_unit_test(a_lock_is_four_samples),
-        cmocka_unit_test(what_may_not_be_read_is_left_out),
+        cmocka_unit_test(an_unreadable_lock_is_left_out),
         cmocka_unit_test(hostile_paths_are_one_label),
         cmocka_unit_test(the_longest_path_is_whole),
         cmocka_unit_test(the_parser_refuses_what_is_wrong),

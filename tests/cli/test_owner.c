@@ -81,7 +81,7 @@ static void the_session_around_is_read(void **state)
     }
 }
 
-static void what_is_missing_is_empty(void **state)
+static void a_missing_field_is_empty(void **state)
 {
     char word[100];
 
@@ -318,7 +318,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_record_is_read),
         cmocka_unit_test(the_session_around_is_read),
-        cmocka_unit_test(what_is_missing_is_empty),
+        cmocka_unit_test(a_missing_field_is_empty),
         cmocka_unit_test(other_data_is_no_record),
         cmocka_unit_test(deep_and_long_data_is_no_record),
         cmocka_unit_test(a_request_is_exactly_one),

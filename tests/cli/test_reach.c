@@ -95,7 +95,7 @@ static void one_that_listens_is_enough(void **state)
         REFUSE("127.0.0.1:%d,127.0.0.1:%d/x", refusing_port, listening_port));
 }
 
-static void what_is_no_address_refuses_nothing(void **state)
+static void a_text_without_an_address_refuses_nothing(void **state)
 {
     static const char *const texts[] = { "", "/", ",", "host", ":", "a b:1" };
 
@@ -126,7 +126,7 @@ int main(void)
         cmocka_unit_test(a_port_without_a_listener_refuses),
         cmocka_unit_test(a_name_refuses_too),
         cmocka_unit_test(one_that_listens_is_enough),
-        cmocka_unit_test(what_is_no_address_refuses_nothing),
+        cmocka_unit_test(a_text_without_an_address_refuses_nothing),
         cmocka_unit_test(an_address_of_ipv6_has_brackets_or_none),
     };
 

@@ -36,7 +36,7 @@ static void options_of_the_command_are_not_ours(void **state)
     assert_said(&cli, "-s --help");
 }
 
-static void what_cannot_be_executed_has_a_code_of_its_own(void **state)
+static void a_command_that_cannot_be_executed_has_its_own_code(void **state)
 {
     const char *path = new_path();
 
@@ -284,7 +284,7 @@ static void the_lock_outlives_all_that_the_command_has_started(void **state)
     assert_int_equal(cli_end(&next), 3);
 }
 
-static void who_does_not_wait_gets_75(void **state)
+static void a_run_that_does_not_wait_exits_with_75(void **state)
 {
     const char *path = new_path();
 
@@ -312,7 +312,7 @@ static void who_does_not_wait_gets_75(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void who_waits_is_told_for_whom(void **state)
+static void a_waiting_run_says_for_whom(void **state)
 {
     const char *path = new_path();
     struct cli second;
@@ -675,7 +675,7 @@ static void before_kill_the_command_gets_term(void **state)
 /* Regression: the tool sent TERM, was stopped, and its guard killed the
  * command; then the tool ended with 79 without a reason. A busy machine has the
  * same effect as the stop. */
-static void whoever_kills_the_command_it_is_said(void **state)
+static void a_killed_command_is_reported(void **state)
 {
     struct proxy *proxy;
     pid_t command;
@@ -766,7 +766,7 @@ static void ask_for(const char *path)
     assert_int_equal(admin_set(admin, node, "__REVOKE__"), ZOK);
 }
 
-static void who_is_asked_for_the_lock_gives_it_back_if_so_told(void **state)
+static void a_run_told_to_give_back_does_so_when_asked(void **state)
 {
     const char *path = new_path();
 
@@ -798,7 +798,7 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_status_is_that_of_the_command),
         cmocka_unit_test(options_of_the_command_are_not_ours),
-        cmocka_unit_test(what_cannot_be_executed_has_a_code_of_its_own),
+        cmocka_unit_test(a_command_that_cannot_be_executed_has_its_own_code),
         cmocka_unit_test(wrong_usage_is_64),
         cmocka_unit_test(without_a_server_it_is_69),
         cmocka_unit_test(any_reason_will_do),
@@ -814,8 +814,8 @@ static int run_group(void)
         cmocka_unit_test(tstp_and_cont_stop_and_continue_the_command),
         cmocka_unit_test(a_signal_reaches_the_children_of_the_command),
         cmocka_unit_test(the_lock_outlives_all_that_the_command_has_started),
-        cmocka_unit_test(who_does_not_wait_gets_75),
-        cmocka_unit_test(who_waits_is_told_for_whom),
+        cmocka_unit_test(a_run_that_does_not_wait_exits_with_75),
+        cmocka_unit_test(a_waiting_run_says_for_whom),
         cmocka_unit_test(data_of_others_cannot_move_the_cursor),
         cmocka_unit_test(a_signal_ends_the_waiting),
         cmocka_unit_test(readers_share_and_exclude_a_writer),
@@ -830,11 +830,11 @@ static int run_group(void)
             a_killed_tool_takes_the_command_and_its_children_along),
         cmocka_unit_test(without_tool_and_guard_the_command_dies_too),
         cmocka_unit_test(before_kill_the_command_gets_term),
-        cmocka_unit_test(whoever_kills_the_command_it_is_said),
+        cmocka_unit_test(a_killed_command_is_reported),
         cmocka_unit_test(a_short_break_is_survived),
         cmocka_unit_test(at_the_first_doubt_the_command_gets_term_if_so_asked),
         cmocka_unit_test(in_doubt_the_command_is_paused_if_so_asked),
-        cmocka_unit_test(who_is_asked_for_the_lock_gives_it_back_if_so_told),
+        cmocka_unit_test(a_run_told_to_give_back_does_so_when_asked),
     };
 
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void no_name_hides_a_process_that_is_left(void **state)
 }
 
 /* The process gets TERM and CONT, and has the time of --kill-grace. */
-static void what_is_left_may_clean_up(void **state)
+static void leftover_processes_may_clean_up(void **state)
 {
     const char *file = cli_file("cleaned-up");
 
@@ -168,7 +168,7 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_name_hides_a_process_that_is_left),
-        cmocka_unit_test(what_is_left_may_clean_up),
+        cmocka_unit_test(leftover_processes_may_clean_up),
         cmocka_unit_test(a_killed_group_takes_all_along),
         /* Regression: on a busy machine the guard was still in the group. */
         cmocka_unit_test_setup_teardown(a_killed_group_takes_all_along,

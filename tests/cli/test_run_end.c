@@ -198,7 +198,7 @@ static void other_signals_kill_nobody(void **state)
 
 /* Processes that a command leaves behind have the grace to end by
  * themselves. */
-static void what_is_left_is_killed_after_the_grace(void **state)
+static void leftover_processes_are_killed_after_the_grace(void **state)
 {
     int64_t began_ms = now_ms();
 
@@ -222,7 +222,7 @@ static int run_group(void)
         cmocka_unit_test(term_because_of_a_doubt_has_a_kill_behind_it_too),
         cmocka_unit_test(a_stopped_and_deaf_command_is_killed),
         cmocka_unit_test(other_signals_kill_nobody),
-        cmocka_unit_test(what_is_left_is_killed_after_the_grace),
+        cmocka_unit_test(leftover_processes_are_killed_after_the_grace),
     };
 
     return cmocka_run_group_tests_name("run end", tests, NULL, NULL);

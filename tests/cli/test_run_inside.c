@@ -47,7 +47,7 @@ static void with_another_lock_in_between_too(void **state)
     assert_int_equal(RUN(path, INSIDE, other, "true"), 0);
 }
 
-static void who_does_not_wait_is_told_why(void **state)
+static void a_run_that_does_not_wait_says_why(void **state)
 {
     const char *path = new_path();
 
@@ -160,7 +160,7 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_would_wait_for_itself),
         cmocka_unit_test(with_another_lock_in_between_too),
-        cmocka_unit_test(who_does_not_wait_is_told_why),
+        cmocka_unit_test(a_run_that_does_not_wait_says_why),
         cmocka_unit_test(readers_join_readers),
         cmocka_unit_test(a_chroot_does_not_hide_it),
         cmocka_unit_test(an_old_environment_means_nothing),

@@ -19,7 +19,7 @@ static void without_a_terminal_nothing_follows(void **state)
     assert_int_equal(NEXT(.signal = SIGTSTP, .told = true), JOB_LEAVE);
 }
 
-static void whoever_asks_gets_our_terminal(void **state)
+static void a_command_that_asks_gets_our_terminal(void **state)
 {
     (void)state;
     for (int lent = 0; lent <= 1; lent++) {
@@ -30,7 +30,7 @@ static void whoever_asks_gets_our_terminal(void **state)
     }
 }
 
-static void whoever_asks_in_the_background_is_a_stopped_job(void **state)
+static void a_command_that_asks_in_the_background_is_a_stopped_job(void **state)
 {
     (void)state;
     assert_int_equal(NEXT(.signal = SIGTTIN), JOB_STOP);
@@ -39,7 +39,8 @@ static void whoever_asks_in_the_background_is_a_stopped_job(void **state)
 
 /* The key ^Z or the command itself stops it: the shell wants its terminal
  * back. */
-static void what_stops_with_the_terminal_is_a_stopped_job(void **state)
+static void
+a_command_that_stops_with_the_terminal_is_a_stopped_job(void **state)
 {
     (void)state;
     assert_int_equal(NEXT(.signal = SIGSTOP, .has = true), JOB_STOP);
@@ -91,9 +92,11 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_terminal_nothing_follows),
-        cmocka_unit_test(whoever_asks_gets_our_terminal),
-        cmocka_unit_test(whoever_asks_in_the_background_is_a_stopped_job),
-        cmocka_unit_test(what_stops_with_the_terminal_is_a_stopped_job),
+        cmocka_unit_test(a_command_that_asks_gets_our_terminal),
+        cmocka_unit_test(
+            a_command_that_asks_in_the_background_is_a_stopped_job),
+        cmocka_unit_test(
+            a_command_that_stops_with_the_terminal_is_a_stopped_job),
         cmocka_unit_test(the_key_for_stopping_is_passed_on_in_a_pipeline),
         cmocka_unit_test(a_stop_may_ask_for_the_terminal),
         cmocka_unit_test(while_it_should_end_no_job_stops),

@@ -124,7 +124,7 @@ static void a_loss_before_is_a_loss(void **state)
     assert_status(file, false, true);
 }
 
-static void who_ends_in_time_has_its_own_code(void **state)
+static void a_command_that_ends_in_time_has_its_own_code(void **state)
 {
     const char *path = new_path();
 
@@ -255,7 +255,7 @@ static int run_group(void)
         cmocka_unit_test(also_while_run_is_stopped),
         cmocka_unit_test(also_when_it_is_stopped_at_once),
         cmocka_unit_test(a_loss_before_is_a_loss),
-        cmocka_unit_test(who_ends_in_time_has_its_own_code),
+        cmocka_unit_test(a_command_that_ends_in_time_has_its_own_code),
         cmocka_unit_test(a_daemon_may_stay),
         cmocka_unit_test(not_when_it_was_ended_for_the_lock),
         cmocka_unit_test(the_label_is_the_whole_command),

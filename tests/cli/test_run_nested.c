@@ -17,7 +17,7 @@ static void a_list_of_sessions_is_read(void **state)
     assert_int_equal(nested_innermost(&around), -1);
 }
 
-static void what_is_no_list_is_none(void **state)
+static void a_malformed_list_is_none(void **state)
 {
     static const char *const texts[] = {
         "",         " ",    "0x",        "0x1,0x2", "x",
@@ -36,7 +36,7 @@ static void what_is_no_list_is_none(void **state)
     assert_int_equal(around.count, 0);
 }
 
-static void what_is_written_is_read(void **state)
+static void a_written_text_is_read(void **state)
 {
     char text[NESTED_TEXT_MAX];
 
@@ -201,8 +201,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_of_sessions_is_read),
-        cmocka_unit_test(what_is_no_list_is_none),
-        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_malformed_list_is_none),
+        cmocka_unit_test(a_written_text_is_read),
         cmocka_unit_test(one_that_is_over_is_removed),
         cmocka_unit_test(of_many_the_innermost_are_kept),
         cmocka_unit_test(a_mutex_that_is_held_around_is_waited_for),

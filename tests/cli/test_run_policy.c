@@ -76,7 +76,7 @@ static void after_a_long_sleep_kill_comes_without_term(void **state)
     assert_int_equal(at(UNTIL + 5000, ZKR_GRANT_HELD).action, POLICY_SEND_KILL);
 }
 
-static void what_is_not_ours_is_killed_at_once(void **state)
+static void a_command_without_the_lock_is_killed_at_once(void **state)
 {
     struct policy_view nothing_proven = { .state = ZKR_GRANT_HELD,
                                           .valid_until_ms = 0,
@@ -127,7 +127,7 @@ static void the_command_may_be_paused_while_in_doubt(void **state)
 }
 
 /* TERM would reach it only when it is continued. */
-static void what_is_paused_gets_no_term_but_kill(void **state)
+static void a_paused_command_gets_no_term_but_kill(void **state)
 {
     int64_t due = UNTIL - LEAD - GRACE;
 
@@ -191,12 +191,13 @@ int main(void)
         cmocka_unit_test_setup(kill_comes_before_the_lease_ends, setup),
         cmocka_unit_test_setup(after_a_long_sleep_kill_comes_without_term,
                                setup),
-        cmocka_unit_test_setup(what_is_not_ours_is_killed_at_once, setup),
+        cmocka_unit_test_setup(a_command_without_the_lock_is_killed_at_once,
+                               setup),
         cmocka_unit_test_setup(a_lease_that_grows_withdraws_term, setup),
         cmocka_unit_test_setup(the_command_may_be_ended_at_the_first_doubt,
                                setup),
         cmocka_unit_test_setup(the_command_may_be_paused_while_in_doubt, setup),
-        cmocka_unit_test_setup(what_is_paused_gets_no_term_but_kill, setup),
+        cmocka_unit_test_setup(a_paused_command_gets_no_term_but_kill, setup),
         cmocka_unit_test_setup(it_never_looks_again_too_late_nor_in_the_past,
                                setup),
         cmocka_unit_test(the_grace_leaves_room_for_slow_servers),

@@ -205,7 +205,7 @@ static void all_children_are_found(void **state)
 
 /* Regression: a process that could not be read was taken for none, and the lock
  * was given back while processes of the command were left. */
-static void what_is_not_known_counts_as_a_child(void **state)
+static void an_unknown_process_counts_as_a_child(void **state)
 {
     static const struct {
         const char *call;
@@ -234,7 +234,7 @@ static void what_is_not_known_counts_as_a_child(void **state)
 
 /* A process may end while it is looked at, or belong to another user and be
  * hidden. */
-static void who_is_gone_or_hidden_counts_for_nothing(void **state)
+static void a_gone_or_hidden_process_counts_for_nothing(void **state)
 {
     static const struct {
         const char *call;
@@ -347,8 +347,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         COUNTED(a_name_may_look_like_anything),
         COUNTED(all_children_are_found),
-        COUNTED(what_is_not_known_counts_as_a_child),
-        COUNTED(who_is_gone_or_hidden_counts_for_nothing),
+        COUNTED(an_unknown_process_counts_as_a_child),
+        COUNTED(a_gone_or_hidden_process_counts_for_nothing),
         COUNTED(descriptors_that_cannot_be_noted_are_an_error),
         COUNTED(a_killer_that_cannot_start_leaves_nothing),
         COUNTED(a_command_that_cannot_start_leaves_nothing),

@@ -20,7 +20,7 @@
 #define START_SILENT(...) START_FOR(&cli, "40s", REFUSING, __VA_ARGS__)
 
 /* Regression: all of these took 15 seconds, without a message. */
-static void who_does_not_wait_gives_up_when_all_refuse(void **state)
+static void a_run_without_a_wait_gives_up_when_all_refuse(void **state)
 {
     (void)state;
     START_SILENT("-n", "/a", "true");
@@ -44,7 +44,7 @@ static void a_name_that_refuses_is_no_other_case(void **state)
         assert_said(&cli, "refused the connection");
 }
 
-static void who_waits_for_a_time_gives_up_after_it(void **state)
+static void a_run_that_waits_for_a_time_gives_up_after_it(void **state)
 {
     struct stopwatch *w = stopwatch_start();
 
@@ -57,7 +57,7 @@ static void who_waits_for_a_time_gives_up_after_it(void **state)
     assert_int_equal(cli_end(&cli), 69);
 }
 
-static void who_waits_is_told_why_nothing_happens(void **state)
+static void a_waiting_run_says_why_nothing_happens(void **state)
 {
     (void)state;
     START_SILENT("/a", "true");
@@ -209,10 +209,10 @@ static void a_waiter_says_that_its_session_was_ended(void **state)
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_does_not_wait_gives_up_when_all_refuse),
+        cmocka_unit_test(a_run_without_a_wait_gives_up_when_all_refuse),
         cmocka_unit_test(a_name_that_refuses_is_no_other_case),
-        cmocka_unit_test(who_waits_for_a_time_gives_up_after_it),
-        cmocka_unit_test(who_waits_is_told_why_nothing_happens),
+        cmocka_unit_test(a_run_that_waits_for_a_time_gives_up_after_it),
+        cmocka_unit_test(a_waiting_run_says_why_nothing_happens),
         cmocka_unit_test(a_second_attempt_has_its_credentials),
         cmocka_unit_test(a_waiter_says_when_servers_go_and_come),
         cmocka_unit_test(a_waiter_says_that_servers_have_gone_at_once),

@@ -167,7 +167,7 @@ static void inside_it_takes_the_slots_that_are_left(void **state)
     assert_said(&cli, "you hold /");
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void impossible_arguments_are_refused(void **state)
 {
     static const char *const numbers[] = { "0", "-1", "10001", "two", "" };
 
@@ -189,7 +189,7 @@ static int run_group(void)
         cmocka_unit_test(a_lease_is_given_back_when_it_is_asked_for),
         cmocka_unit_test(signals_end_the_waiting),
         cmocka_unit_test(inside_it_takes_the_slots_that_are_left),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(impossible_arguments_are_refused),
     };
 
     return cmocka_run_group_tests_name("run --slots", tests, NULL, NULL);

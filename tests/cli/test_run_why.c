@@ -19,7 +19,7 @@ static void a_short_line_is_taken_as_it_is(void **state)
     }
 }
 
-static void what_is_no_line_becomes_one(void **state)
+static void several_lines_become_one(void **state)
 {
     (void)state;
     assert_int_equal(why_fit("release 42\n\nfixes:\t7", label), FIT_CHANGED);
@@ -31,7 +31,7 @@ static void what_is_no_line_becomes_one(void **state)
     assert_string_equal(label, "a  b");
 }
 
-static void what_is_no_text_becomes_question_marks(void **state)
+static void bytes_that_are_no_text_become_question_marks(void **state)
 {
     (void)state;
     assert_int_equal(why_fit("caf\xe9 \xed\xa0\x80 \xc0\xaf", label),
@@ -88,8 +88,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_line_is_taken_as_it_is),
-        cmocka_unit_test(what_is_no_line_becomes_one),
-        cmocka_unit_test(what_is_no_text_becomes_question_marks),
+        cmocka_unit_test(several_lines_become_one),
+        cmocka_unit_test(bytes_that_are_no_text_become_question_marks),
         cmocka_unit_test(a_long_line_is_cut_between_characters),
         cmocka_unit_test(the_end_is_always_there),
     };

@@ -100,7 +100,7 @@ static void a_key_with_a_password_needs_its_file(void **state)
     assert_refused(64, "tls_key", line);
 }
 
-static void what_is_wrong_with_tls_is_said(void **state)
+static void errors_of_tls_are_explained(void **state)
 {
     (void)state;
     use_tls(server_secure_hosts(the_server), "other", "client");
@@ -166,7 +166,7 @@ static int run_group(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(locks_are_held_and_seen_over_tls),
         cmocka_unit_test(a_key_with_a_password_needs_its_file),
-        cmocka_unit_test(what_is_wrong_with_tls_is_said),
+        cmocka_unit_test(errors_of_tls_are_explained),
         cmocka_unit_test(over_tls_no_words_are_sent),
         cmocka_unit_test(a_user_of_sasl_is_known_by_the_password),
     };

@@ -413,7 +413,7 @@ static void a_directory_with_a_uuid_is_no_barrier(void **state)
     assert_int_equal(look(words("show", "dir")), 65);
 }
 
-static void what_a_node_without_children_may_be_is_said(void **state)
+static void show_says_what_an_empty_node_may_be(void **state)
 {
     static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
     static const char below[] = { -1, -1, -1, -2 };
@@ -455,7 +455,7 @@ static int run_group(void)
         TEST(watch_begins_with_the_semaphore_of_a_part),
         TEST(a_double_barrier_has_members),
         TEST(a_directory_with_a_uuid_is_no_barrier),
-        TEST(what_a_node_without_children_may_be_is_said),
+        TEST(show_says_what_an_empty_node_may_be),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

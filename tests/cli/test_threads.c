@@ -508,7 +508,7 @@ static _Noreturn void be_stopped(void)
 }
 
 /* The signal came before the wait: the wait is over. */
-static void who_was_asked_to_end_does_not_wait(void **state)
+static void a_thread_that_was_asked_to_end_does_not_wait(void **state)
 {
     int status;
     pid_t pid = fork();
@@ -529,7 +529,7 @@ int main(void)
         cmocka_unit_test(looks_are_made_more_often_from_any_time_on),
         cmocka_unit_test(it_ends_at_any_time),
         cmocka_unit_test(of_many_lists_each_may_fail),
-        cmocka_unit_test(who_was_asked_to_end_does_not_wait),
+        cmocka_unit_test(a_thread_that_was_asked_to_end_does_not_wait),
     };
 
     is_of_the_test = true;

@@ -153,7 +153,7 @@ static void locks_and_their_holders_are_shown(void **state)
     tmux_wait(token);
 }
 
-static void what_happens_is_shown(void **state)
+static void changes_are_shown(void **state)
 {
     struct waiter w;
 
@@ -652,7 +652,7 @@ static void jsonl_is_a_line_for_each_lock_of_each_look(void **state)
 #define TEN     "0123456789"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
-static void what_makes_no_sense_is_refused(void **state)
+static void senseless_options_are_refused(void **state)
 {
     static const char *const lines[][5] = {
         { "top", "-o", "json" },
@@ -683,7 +683,7 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         ON_SCREEN(locks_and_their_holders_are_shown),
-        ON_SCREEN(what_happens_is_shown),
+        ON_SCREEN(changes_are_shown),
         ON_SCREEN(keys_sort_and_filter),
         ON_SCREEN(the_cursor_moves_and_opens_a_queue),
         ON_SCREEN(it_fits_every_size),
@@ -708,7 +708,7 @@ static int run_group(void)
         WITHOUT(csv_is_one_table),
         WITHOUT(json_has_what_was_counted),
         WITHOUT(jsonl_is_a_line_for_each_lock_of_each_look),
-        WITHOUT(what_makes_no_sense_is_refused),
+        WITHOUT(senseless_options_are_refused),
     };
 
     return cmocka_run_group_tests_name("top", tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void a_holder_is_asked_after_a_question(void **state)
     tmux_wait("has let go");
 }
 
-static void who_does_not_listen_is_not_asked(void **state)
+static void a_holder_that_does_not_listen_is_not_asked(void **state)
 {
     (void)state;
     make_kazoo("zeta");
@@ -418,7 +418,7 @@ static void expire_others(void)
 }
 
 /* Regression: it said that the lock is free. */
-static void what_may_not_be_read_is_not_free(void **state)
+static void an_unreadable_lock_is_not_free(void **state)
 {
     struct ACL entry = { ZOO_PERM_ALL & ~ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
     struct ACL_vector acl = { 1, &entry };
@@ -477,7 +477,7 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_holder_is_asked_after_a_question),
-        TEST(who_does_not_listen_is_not_asked),
+        TEST(a_holder_that_does_not_listen_is_not_asked),
         TEST(a_lock_is_broken_by_its_token),
         TEST(escape_breaks_nothing),
         TEST(the_question_goes_away_with_the_holder),
@@ -490,7 +490,7 @@ static int run_group(void)
         TEST(a_queue_has_clients_and_watches),
         TEST(a_deaf_waiter_is_marked),
         TEST(it_says_where_servers_do_not_tell),
-        TEST(what_may_not_be_read_is_not_free),
+        TEST(an_unreadable_lock_is_not_free),
         TEST(it_goes_on_with_a_new_session),
         TEST(it_fits_one_character),
     };

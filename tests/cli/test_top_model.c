@@ -472,7 +472,7 @@ static void the_picture_fits_80_columns(void **state)
 }
 
 /* Regression: the sum over queues that were seen in part had no '+'. */
-static void what_was_not_counted_has_a_plus(void **state)
+static void an_incomplete_count_has_a_plus(void **state)
 {
     (void)state;
     look_in_part(0, "/a", "a1H b2 c3", NULL);
@@ -672,7 +672,7 @@ static void the_interval_goes_by_steps(void **state)
     assert_int_equal(top_view_key(&view, &model, ' '), TOP_LOOK_NOW);
 }
 
-static void what_others_wrote_is_escaped(void **state)
+static void data_of_others_is_escaped(void **state)
 {
     (void)state;
     look(1000, "/\033]0;x\a", "a1H", NULL);
@@ -716,7 +716,7 @@ int main(void)
         TEST(on_the_first_line_the_cursor_stays),
         TEST(the_list_scrolls_with_the_cursor),
         TEST(the_picture_fits_80_columns),
-        TEST(what_was_not_counted_has_a_plus),
+        TEST(an_incomplete_count_has_a_plus),
         TEST(less_important_columns_go_first),
         TEST(enter_shows_the_queue),
         TEST(the_client_of_a_node_that_was_not_read_is_unknown),
@@ -728,7 +728,7 @@ int main(void)
         TEST(help_is_one_key_away_and_back),
         TEST(escape_does_not_end_it),
         TEST(the_interval_goes_by_steps),
-        TEST(what_others_wrote_is_escaped),
+        TEST(data_of_others_is_escaped),
         TEST(nobody_is_a_list_too),
     };
 

@@ -728,7 +728,7 @@ static void a_holder_that_listens_gives_back(void **state)
 }
 
 /* Regression: it waited for ten seconds, whatever -w said. */
-static void who_asks_waits_as_long_as_told(void **state)
+static void a_revoke_waits_as_long_as_told(void **state)
 {
     zkr_grant *g = acquire(m);
     struct stopwatch *w = stopwatch_start();
@@ -1173,7 +1173,7 @@ static int run_group(void)
         TEST(scripts_ask_by_the_exit_code),
         TEST(wait_returns_when_it_is_so),
         TEST(a_holder_that_listens_gives_back),
-        TEST(who_asks_waits_as_long_as_told),
+        TEST(a_revoke_waits_as_long_as_told),
         TEST(the_next_of_that_name_is_not_asked),
         TEST(a_holder_that_does_not_is_told),
         TEST(a_lock_with_a_foreign_child_becomes_free),

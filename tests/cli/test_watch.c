@@ -148,7 +148,7 @@ static void a_queue_is_told_in_its_order(void **state)
     zkr_mutex_free(second);
 }
 
-static void who_gives_up_waiting_has_left(void **state)
+static void a_waiter_that_gives_up_has_left(void **state)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -207,7 +207,7 @@ static void assert_word(const json_t *object, const char *key, const char *want)
     assert_string_equal(json_string_value(json_object_get(object, key)), want);
 }
 
-static void who_is_asked_is_told_and_still_known(void **state)
+static void a_request_is_told_and_its_holder_still_known(void **state)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
@@ -246,7 +246,7 @@ static void who_is_asked_is_told_and_still_known(void **state)
 }
 
 /* Regression: the text named the session instead. */
-static void who_is_asked_is_known_in_text(void **state)
+static void a_holder_that_is_asked_is_known_in_text(void **state)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
@@ -469,7 +469,7 @@ static int make_changes(const char *path, const char *end_name, int count)
 }
 
 /* Nobody knew of contenders that came and went between two looks. */
-static void what_comes_and_goes_is_seen_or_counted(void **state)
+static void short_lived_nodes_are_seen_or_counted(void **state)
 {
     const char *path = new_path();
     struct proxy *p;
@@ -497,7 +497,7 @@ static void what_comes_and_goes_is_seen_or_counted(void **state)
 }
 
 /* The same over lost connections, and over the end of its session. */
-static void what_comes_and_goes_meanwhile_is_counted(void **state)
+static void nodes_that_come_and_go_meanwhile_are_counted(void **state)
 {
     const char *path = new_path();
     struct proxy *p;
@@ -735,7 +735,7 @@ static int64_t held_of(const struct cli *c, int n)
 
 /* Regression: the list after the reconnect had made the time before it look as
  * if it had been watched, so a holder of 7s was told to have held 2.1s. */
-static void what_was_held_while_cut_off_is_an_upper_bound(void **state)
+static void a_hold_while_cut_off_is_an_upper_bound(void **state)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -782,7 +782,7 @@ static void what_was_held_while_cut_off_is_an_upper_bound(void **state)
 
 /* Regression: the pause between two lists did not count: with 10s a holder of
  * 14s was told to have held 10.5s. */
-static void what_was_held_in_a_pause_is_an_upper_bound(void **state)
+static void a_hold_in_a_pause_is_an_upper_bound(void **state)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -1005,7 +1005,7 @@ static bool were_many_asked(void *p)
 
 /* Regression: each answer asked for 50 more at once, so all of many directories
  * without READ were asked for within a moment. */
-static void what_cannot_be_watched_is_asked_for_slowly(void **state)
+static void an_unwatchable_lock_is_asked_for_slowly(void **state)
 {
     enum { DIRS = 300 };
     char path[256];
@@ -1121,7 +1121,7 @@ static void output_that_cannot_be_written_ends_it(void **state)
     zkr_mutex_free(m);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void senseless_options_are_refused(void **state)
 {
     static const char *const lines[][4] = {
         { "watch", "-o", "json" },
@@ -1147,30 +1147,30 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(a_queue_is_told_in_its_order),
-        TEST(who_gives_up_waiting_has_left),
-        TEST(who_is_asked_is_told_and_still_known),
-        TEST(who_is_asked_is_known_in_text),
+        TEST(a_waiter_that_gives_up_has_left),
+        TEST(a_request_is_told_and_its_holder_still_known),
+        TEST(a_holder_that_is_asked_is_known_in_text),
         TEST(without_a_lock_all_are_watched),
         TEST(csv_begins_with_the_names_of_the_columns),
         TEST(while_nothing_changes_nothing_is_asked),
-        TEST(what_comes_and_goes_is_seen_or_counted),
-        TEST(what_comes_and_goes_meanwhile_is_counted),
+        TEST(short_lived_nodes_are_seen_or_counted),
+        TEST(nodes_that_come_and_go_meanwhile_are_counted),
         TEST(the_nodes_of_a_semaphore_are_seen_or_counted),
         TEST(an_empty_directory_goes_and_nothing_is_missed),
         TEST(hostile_text_reaches_no_terminal),
         TEST(after_a_lost_connection_it_says_resync),
-        TEST(what_was_held_while_cut_off_is_an_upper_bound),
-        TEST(what_was_held_in_a_pause_is_an_upper_bound),
+        TEST(a_hold_while_cut_off_is_an_upper_bound),
+        TEST(a_hold_in_a_pause_is_an_upper_bound),
         TEST(after_a_time_without_read_it_watches_again),
         TEST(the_first_look_of_a_busy_directory_is_its_first),
         TEST(below_a_chroot_all_is_watched),
         TEST(the_first_pause_is_kept),
-        TEST(what_cannot_be_watched_is_asked_for_slowly),
+        TEST(an_unwatchable_lock_is_asked_for_slowly),
         TEST(locks_that_are_given_are_watched_as_far_as_it_goes),
         TEST(it_outlives_the_server),
         TEST(a_signal_ends_it_also_when_the_server_is_silent),
         TEST(output_that_cannot_be_written_ends_it),
-        TEST(what_makes_no_sense_is_refused),
+        TEST(senseless_options_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

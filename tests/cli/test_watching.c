@@ -127,7 +127,7 @@ static void a_waiter_is_deaf_when_it_was_so_twice(void **state)
     told_done(&told);
 }
 
-static void who_watches_one_before_it_wakes_up(void **state)
+static void a_waiter_that_watches_one_before_it_wakes_up(void **state)
 {
     (void)state;
     QUEUE(1, 2, 3);
@@ -197,7 +197,7 @@ static void sessions_above_2_to_63_are_told_apart(void **state)
     assert_string_equal(servers_client(servers, 3)->address, "10.1.2.4:5");
 }
 
-static void what_servers_do_not_tell_is_unknown(void **state)
+static void facts_that_servers_do_not_tell_are_unknown(void **state)
 {
     (void)state;
     QUEUE(1, 0, 3);
@@ -298,13 +298,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
     static const struct CMUnitTest tests[] = {
-        TEST(who_watches_one_before_it_wakes_up),
+        TEST(a_waiter_that_watches_one_before_it_wakes_up),
         TEST(a_waiter_is_deaf_when_it_was_so_twice),
         TEST(ones_own_node_does_not_wake),
         TEST(those_behind_do_not_wake),
         TEST(of_one_session_each_has_its_own_watch),
         TEST(sessions_above_2_to_63_are_told_apart),
-        TEST(what_servers_do_not_tell_is_unknown),
+        TEST(facts_that_servers_do_not_tell_are_unknown),
         TEST(behind_a_hidden_node_it_is_unknown),
         TEST(nodes_of_other_locks_do_not_count),
         TEST(a_herd_is_counted_by_whom_it_watches),

@@ -261,7 +261,7 @@ static void print_margin(const char *name, struct margin m)
 
 /* A first lease took for granted that the client had pinged: 9 of 20 waiters
  * that were stopped and granted were told yes after their session's end. */
-static void who_was_stopped_has_no_lease_beyond_its_session(void **state)
+static void a_stopped_process_has_no_lease_beyond_its_session(void **state)
 {
     int trials = number_from("ZKR_TRIALS", 1);
     struct margin ok;
@@ -315,7 +315,7 @@ static int close_rival(void **state)
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_was_stopped_has_no_lease_beyond_its_session),
+        cmocka_unit_test(a_stopped_process_has_no_lease_beyond_its_session),
     };
     int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
     int failed;

@@ -258,7 +258,7 @@ static void a_server_that_restarts_lets_nobody_pass(void **state)
     assert_int_equal(result(&waiting), ZKR_OK);
 }
 
-static void what_is_unknown_is_asked_for_again(void **state)
+static void an_unknown_outcome_is_asked_for_again(void **state)
 {
     (void)state;
     for (int time = 0; time < TWICE; time++) {
@@ -318,7 +318,7 @@ static void the_end_of_the_session_ends_what_is_unknown(void **state)
     s = NULL;
 }
 
-static void what_may_not_be_read_is_no_barrier_that_has_gone(void **state)
+static void an_unreadable_barrier_has_not_gone(void **state)
 {
     (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
@@ -381,7 +381,7 @@ static void members_enter_and_leave_together(void **state)
         zkr_double_barrier_free(members[i]);
 }
 
-static void whoever_comes_later_enters_too(void **state)
+static void a_late_member_enters_too(void **state)
 {
     zkr_double_barrier *a = new_member_of(s, 2);
     zkr_double_barrier *b = new_member_of(s, 2);
@@ -423,7 +423,7 @@ static void one_alone_need_not_wait(void **state)
     zkr_double_barrier_free(m);
 }
 
-static void who_is_left_alone_goes_away_again(void **state)
+static void a_member_left_alone_goes_away_again(void **state)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
 
@@ -515,7 +515,7 @@ static void a_wake_up_lets_nobody_enter_or_leave(void **state)
     close_session(other);
 }
 
-static void who_loses_its_session_while_it_waits_enters_again(void **state)
+static void a_member_that_loses_its_session_waiting_enters_again(void **state)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     zkr_session *other = open_session();
@@ -570,7 +570,8 @@ static void a_member_without_a_node_does_not_enter(void **state)
     close_session(other);
 }
 
-static void who_loses_its_session_inside_is_told_when_it_leaves(void **state)
+static void
+a_member_that_loses_its_session_inside_is_told_when_it_leaves(void **state)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     zkr_session *other = open_session();
@@ -595,7 +596,7 @@ static void who_loses_its_session_inside_is_told_when_it_leaves(void **state)
     close_session(other);
 }
 
-static void who_dies_inside_has_left(void **state)
+static void a_member_that_dies_inside_has_left(void **state)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     struct caller caller;
@@ -620,7 +621,7 @@ static void who_dies_inside_has_left(void **state)
     zkr_double_barrier_free(m);
 }
 
-static void who_cannot_wait_leaves_alone(void **state)
+static void a_member_that_cannot_wait_leaves_alone(void **state)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     zkr_double_barrier *second = new_member_of(s, 2);
@@ -679,7 +680,7 @@ static void both(int (*call)(struct caller *), zkr_double_barrier *a,
 
 /* In Curator the slow one waits for the quick one, which is the lowest, leaves
  * last, and has entered again. */
-static void who_enters_again_is_not_waited_for(void **state)
+static void a_member_that_enters_again_is_not_waited_for(void **state)
 {
     zkr_session *other = open_session();
     zkr_double_barrier *quick = new_member_of(other, 2);
@@ -823,7 +824,7 @@ static void a_member_that_enters_again_counts_once(void **state)
 
 /* The server of the one that leaves may not know yet of one that has entered
  * through another. */
-static void who_leaves_lists_what_was_there_before(void **state)
+static void a_leaving_member_lists_those_from_before(void **state)
 {
     zkr_session *other = open_session();
     zkr_double_barrier *m = new_member_of(s, 1);
@@ -1042,26 +1043,26 @@ static int run_group(void)
         TEST(a_wake_up_lets_nobody_pass),
         TEST(a_removal_in_between_is_seen),
         TEST(a_server_that_restarts_lets_nobody_pass),
-        TEST(what_is_unknown_is_asked_for_again),
+        TEST(an_unknown_outcome_is_asked_for_again),
         TEST(the_end_of_the_session_ends_a_wait),
         TEST(the_end_of_the_session_ends_what_is_unknown),
-        TEST(what_may_not_be_read_is_no_barrier_that_has_gone),
+        TEST(an_unreadable_barrier_has_not_gone),
         TEST(members_enter_and_leave_together),
-        TEST(whoever_comes_later_enters_too),
+        TEST(a_late_member_enters_too),
         TEST(one_alone_need_not_wait),
-        TEST(who_is_left_alone_goes_away_again),
+        TEST(a_member_left_alone_goes_away_again),
         TEST(a_deadline_without_an_answer_leaves_no_node),
         TEST(a_member_whose_create_is_not_answered_counts_once),
         TEST(a_wake_up_lets_nobody_enter_or_leave),
-        TEST(who_loses_its_session_while_it_waits_enters_again),
+        TEST(a_member_that_loses_its_session_waiting_enters_again),
         TEST(a_member_without_a_node_does_not_enter),
-        TEST(who_loses_its_session_inside_is_told_when_it_leaves),
-        TEST(who_dies_inside_has_left),
-        TEST(who_cannot_wait_leaves_alone),
-        TEST(who_enters_again_is_not_waited_for),
+        TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves),
+        TEST(a_member_that_dies_inside_has_left),
+        TEST(a_member_that_cannot_wait_leaves_alone),
+        TEST(a_member_that_enters_again_is_not_waited_for),
         TEST(a_ready_of_those_who_have_gone_lets_nobody_in),
         TEST(a_member_that_enters_again_counts_once),
-        TEST(who_leaves_lists_what_was_there_before),
+        TEST(a_leaving_member_lists_those_from_before),
         TEST(members_meet_while_servers_and_sessions_end),
         TEST(the_end_of_the_session_ends_an_entry),
         TEST(a_callback_cannot_wait),

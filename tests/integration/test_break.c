@@ -107,7 +107,7 @@ static void only_contenders_are_broken(void **state)
                      ZKR_EINVAL);
 }
 
-static void what_the_server_refuses_is_told(void **state)
+static void a_refusal_of_the_server_is_told(void **state)
 {
     int64_t token;
 
@@ -155,7 +155,7 @@ static int break_holder(void *token)
 
 /* The answer to the delete is lost, and another contender is granted before the
  * server can be asked again. */
-static void who_comes_after_is_left_alone(void **state)
+static void a_later_contender_is_left_alone(void **state)
 {
     struct call c;
     zkr_unfair_mutex *unfair = NULL;
@@ -220,7 +220,7 @@ static void a_break_without_an_answer_ends_in_time(void **state)
     assert_true(zkr_error_is_unsure(ZOPERATIONTIMEOUT));
 }
 
-static void what_was_not_sent_is_not_sent_later(void **state)
+static void an_unsent_break_is_not_sent_later(void **state)
 {
     int64_t token = make_one("lock-0000000001");
 
@@ -245,12 +245,12 @@ static int run_group(void)
         TEST(another_token_breaks_nothing),
         TEST(the_next_holder_of_an_unfair_mutex_is_not_meant),
         TEST(only_contenders_are_broken),
-        TEST(what_the_server_refuses_is_told),
+        TEST(a_refusal_of_the_server_is_told),
         PROXIED(lost_requests_and_answers_are_made_good),
-        PROXIED(who_comes_after_is_left_alone),
+        PROXIED(a_later_contender_is_left_alone),
         PROXIED(a_new_session_looks_again),
         PROXIED(a_break_without_an_answer_ends_in_time),
-        PROXIED(what_was_not_sent_is_not_sent_later),
+        PROXIED(an_unsent_break_is_not_sent_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

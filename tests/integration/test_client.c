@@ -136,7 +136,7 @@ static void refuses(int rc, int expected)
     assert_non_null(strstr(zkr_error_detail(), dir)); /* which one */
 }
 
-static void what_the_servers_refuse_is_told_apart(void **state)
+static void refusals_of_the_servers_are_told_apart(void **state)
 {
     struct zkr_create_opts closed = ZKR_CREATE_OPTS_INIT;
     struct zkr_create_opts ephemeral = ZKR_CREATE_OPTS_INIT;
@@ -182,7 +182,7 @@ static int make_with(enum zkr_create_mode mode, int64_t ttl_ms)
     return zkr_session_create(s, in_dir("x"), "", 0, &opts, 0, NULL);
 }
 
-static void what_cannot_be_asked_for_is_refused_at_once(void **state)
+static void invalid_arguments_are_refused_at_once(void **state)
 {
     static char much[ZKR_DATA_MAX + 1];
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
@@ -690,8 +690,8 @@ static int run_group(void)
     static const struct CMUnitTest tests[] = {
         TEST(a_node_is_made_read_changed_and_deleted),
         TEST(the_children_of_a_node_are_its_names),
-        TEST(what_the_servers_refuse_is_told_apart),
-        TEST(what_cannot_be_asked_for_is_refused_at_once),
+        TEST(refusals_of_the_servers_are_told_apart),
+        TEST(invalid_arguments_are_refused_at_once),
         TEST(nodes_have_the_numbers_of_the_directory),
         TEST(nodes_go_as_their_kind_says),
         TEST(a_node_has_the_acl_that_was_asked_for),

@@ -185,7 +185,7 @@ static void a_set_with_a_version_is_for_that_version(void **state)
     assert_int_equal(zkr_counter_set(counter, 4, -3, SOON_MS), ZKR_EINVAL);
 }
 
-static void what_is_no_number_is_told(void **state)
+static void data_that_is_no_number_is_told(void **state)
 {
     static const char *const bad[] = { "foo", "four", "nine byte" };
     zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
@@ -706,7 +706,7 @@ static int run_group(void)
         TEST(a_counter_counts),
         TEST(a_comparison_writes_only_over_what_it_expects),
         TEST(a_set_with_a_version_is_for_that_version),
-        TEST(what_is_no_number_is_told),
+        TEST(data_that_is_no_number_is_told),
         TEST(the_bytes_are_those_of_java),
         TEST(missing_parents_are_containers),
         TEST(a_counter_is_below_the_chroot),

@@ -462,7 +462,7 @@ static void a_reentrant_mutex_is_released_and_acquired_so_too(void **state)
 
 /* CURATOR-604: a waiter was granted with the node of its old session, which the
  * server deleted later. */
-static void who_is_granted_has_a_node_of_its_present_session(void **state)
+static void a_grant_has_a_node_of_its_present_session(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -514,7 +514,7 @@ static int run_group(void)
         TEST(all_that_a_session_creates_has_its_acl),
         TEST(released_without_a_connection_it_is_acquired_again),
         HASTY(a_reentrant_mutex_is_released_and_acquired_so_too),
-        TEST(who_is_granted_has_a_node_of_its_present_session),
+        TEST(a_grant_has_a_node_of_its_present_session),
     };
 
     return cmocka_run_group_tests_name("curator", tests, NULL, NULL);

@@ -195,7 +195,7 @@ static void limits_are_told(void **state)
     zkr_locks_free(list);
 }
 
-static void what_may_not_be_read_is_counted(void **state)
+static void unreadable_nodes_are_counted(void **state)
 {
     struct zkr_locks *list;
 
@@ -376,7 +376,7 @@ static void a_list_is_that_of_participants(void **state)
 }
 
 /* Without the names of the search they would be those of another kind. */
-static void what_may_be_a_semaphore_has_no_list(void **state)
+static void a_path_that_may_be_a_semaphore_has_no_list(void **state)
 {
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_locks *list;
@@ -639,14 +639,14 @@ static int run_group(void)
         TEST(a_holder_is_one_when_it_is_ephemeral),
         TEST(empty_directories_are_found_on_request),
         TEST(limits_are_told),
-        TEST(what_may_not_be_read_is_counted),
+        TEST(unreadable_nodes_are_counted),
         TEST(hostile_names_are_walked_or_counted),
         TEST(a_missing_root_is_an_error),
         TEST(bad_arguments_of_find_are_refused),
         TEST(paths_are_those_below_the_chroot),
         TEST(the_nodes_of_the_server_are_left_out),
         TEST(a_list_is_that_of_participants),
-        TEST(what_may_be_a_semaphore_has_no_list),
+        TEST(a_path_that_may_be_a_semaphore_has_no_list),
         TEST(a_list_can_outlive_the_search),
         PROXIED(a_lock_costs_two_requests),
         PROXIED(where_all_have_gone_is_no_list),

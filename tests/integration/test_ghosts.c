@@ -192,7 +192,7 @@ static bool note_time(void *times_ms, const struct txn *t)
 }
 
 /* The holder has no lease, so it writes nothing. */
-static void who_is_really_there_is_asked_about_and_waited_for(void **state)
+static void a_real_holder_is_asked_about_and_waited_for(void **state)
 {
     zkr_session *s = open_at(odd, 0);
     zkr_session *healthy = open_at(the_server, ZKR_SESSION_NO_LEASE);
@@ -305,7 +305,7 @@ int main(void)
         cmocka_unit_test(several_ghosts_are_left_out_one_by_one),
         cmocka_unit_test(readers_leave_out_writers_only),
         cmocka_unit_test(writers_leave_out_both_parts_of_a_downgrade),
-        cmocka_unit_test(who_is_really_there_is_asked_about_and_waited_for),
+        cmocka_unit_test(a_real_holder_is_asked_about_and_waited_for),
     };
     int rc = ensemble_start(3, NULL, &ensemble);
     int failed;

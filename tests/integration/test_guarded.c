@@ -145,7 +145,7 @@ static void refuses(int rc, int expected, zkr_grant *g)
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
 }
 
-static void what_is_wrong_with_the_write_is_told_apart(void **state)
+static void errors_of_the_write_are_told_apart(void **state)
 {
     zkr_grant *g = acquire(m);
 
@@ -177,7 +177,7 @@ static void what_is_wrong_with_the_write_is_told_apart(void **state)
     release(g);
 }
 
-static void what_cannot_be_asked_for_is_refused_at_once(void **state)
+static void invalid_arguments_are_refused_at_once(void **state)
 {
     static char much[ZKR_GUARDED_DATA_MAX + 1];
     static char far[ZKR_PATH_MAX + 2];
@@ -785,7 +785,7 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
     return ZKR__ZK_NOT_NOW;
 }
 
-static void what_is_not_taken_now_is_sent_later(void **state)
+static void a_write_that_is_not_taken_now_is_sent_later(void **state)
 {
     zkr_grant *g = acquire(m);
 
@@ -803,7 +803,7 @@ static void what_is_not_taken_now_is_sent_later(void **state)
 }
 
 /* The result of a request that was never sent is known. */
-static void what_is_never_taken_was_not_made(void **state)
+static void a_write_that_is_never_taken_was_not_made(void **state)
 {
     zkr_grant *g = acquire(m);
 
@@ -981,10 +981,10 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_holder_sets_creates_and_deletes,
                                         setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            what_is_wrong_with_the_write_is_told_apart, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            what_cannot_be_asked_for_is_refused_at_once, quiet_setup, teardown),
+        cmocka_unit_test_setup_teardown(errors_of_the_write_are_told_apart,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(invalid_arguments_are_refused_at_once,
+                                        quiet_setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_write_after_the_node_was_deleted_is_refused, quiet_setup,
             teardown),
@@ -1035,10 +1035,10 @@ static int run_group(void)
             credentials_are_waited_for_after_a_reconnect, auth_setup, teardown),
         cmocka_unit_test_setup_teardown(a_quiet_log_of_the_client_stays_quiet,
                                         setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_not_taken_now_is_sent_later,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_never_taken_was_not_made, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            a_write_that_is_not_taken_now_is_sent_later, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_write_that_is_never_taken_was_not_made, setup, teardown),
         cmocka_unit_test_setup_teardown(
             a_session_that_ends_at_the_worst_moment_does_no_harm, setup,
             teardown),

@@ -87,7 +87,7 @@ static bool has_grown(void *arg)
     return zkr_grant_valid_until(grows->grant) > grows->beyond;
 }
 
-static void what_is_held_is_proven_again_and_again(void **state)
+static void a_held_lock_is_proven_again_and_again(void **state)
 {
     zkr_grant *g = acquire(m);
     int64_t first = zkr_grant_valid_until(g);
@@ -554,7 +554,7 @@ static int run_group(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_was_stopped_does_not_believe),
         cmocka_unit_test(a_process_that_was_stopped_for_a_moment_still_holds),
-        TEST(what_is_held_is_proven_again_and_again),
+        TEST(a_held_lock_is_proven_again_and_again),
         TEST(a_session_that_holds_nothing_writes_nothing),
         TEST(a_silent_server_ends_the_lease_before_the_session),
         TEST(a_lost_connection_leaves_the_lease_running),

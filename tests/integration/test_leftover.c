@@ -186,7 +186,7 @@ static void a_holder_is_given_what_was_promised(void **state)
     }
 }
 
-static void what_was_given_back_goes_in_any_case(void **state)
+static void a_lock_given_back_goes_in_any_case(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -237,7 +237,7 @@ static int run_group(void)
         TEST(all_nodes_of_a_session_go),
         TEST(two_sessions_in_a_row_leave_nothing),
         TEST(a_holder_is_given_what_was_promised),
-        TEST(what_was_given_back_goes_in_any_case),
+        TEST(a_lock_given_back_goes_in_any_case),
         TEST(a_node_that_was_never_seen_goes_as_well),
     };
 

@@ -314,7 +314,7 @@ static bool has_moved(void *arg)
     return is_new;
 }
 
-static void who_loses_its_node_queues_again(void **state)
+static void a_claim_that_loses_its_node_queues_again(void **state)
 {
     static const size_t order[] = { 1, 2, 0 };
     struct waiter waiters[3];
@@ -341,7 +341,7 @@ static void who_loses_its_node_queues_again(void **state)
     free(moved.old);
 }
 
-static void what_is_lost_passes_to_the_neighbour(void **state)
+static void a_lost_lock_passes_to_the_neighbour(void **state)
 {
     zkr_grant *g = acquire(m);
     struct waiter w;
@@ -488,8 +488,8 @@ static int run_group(void)
         TEST(two_threads_hand_over_without_a_list),
         TEST(two_handles_on_one_path_are_one_line),
         TEST(all_sessions_are_served_in_order),
-        TEST(who_loses_its_node_queues_again),
-        TEST(what_is_lost_passes_to_the_neighbour),
+        TEST(a_claim_that_loses_its_node_queues_again),
+        TEST(a_lost_lock_passes_to_the_neighbour),
         TEST(a_new_connection_lists),
         TEST(an_unanswered_write_keeps_the_neighbour_waiting),
         TEST(an_unsent_write_keeps_the_neighbour_waiting),

@@ -661,7 +661,7 @@ static void a_try_that_is_refused_at_once_is_told(void **state)
     recorder_free(r);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void impossible_arguments_are_refused(void **state)
 {
     zkr_multi_lock *ml = new_multi(NULL);
     zkr_mutex *same = new_mutex(ours, paths[0]);
@@ -708,7 +708,7 @@ static int run_group(void)
         TEST(a_cancel_ends_no_other_acquire),
         TEST(nobody_has_to_wait),
         TEST(a_try_that_is_refused_at_once_is_told),
-        TEST(what_cannot_be_is_refused),
+        TEST(impossible_arguments_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

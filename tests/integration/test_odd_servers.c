@@ -32,7 +32,7 @@ static int open_at(const char *hosts, const char *auth, zkr_session **ret_s)
 
 /* -- servers that refuse -------------------------------------------------- */
 
-static void who_must_have_credentials_is_told(void **state)
+static void a_lack_of_credentials_is_told(void **state)
 {
     static const char *const java[] = { "-Dzookeeper.enforce.auth.enabled=true",
                                         "-Dzookeeper.enforce.auth.schemes="
@@ -261,7 +261,7 @@ static bool was_found_out(const char *hosts)
     return rc == ZKR_ENOTZK;
 }
 
-static void who_babbles_is_no_server(void **state)
+static void a_babbling_peer_is_no_server(void **state)
 {
     struct babbler b = { .seed = 1 };
     char hosts[64];
@@ -282,12 +282,12 @@ static void who_babbles_is_no_server(void **state)
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_must_have_credentials_is_told),
+        cmocka_unit_test(a_lack_of_credentials_is_told),
         cmocka_unit_test(one_client_too_many_is_told),
         cmocka_unit_test(every_form_of_an_address_is_accepted),
         cmocka_unit_test(a_timeout_that_shrinks_at_a_reconnect_is_seen),
         cmocka_unit_test(a_server_that_is_behind_costs_nothing),
-        cmocka_unit_test(who_babbles_is_no_server),
+        cmocka_unit_test(a_babbling_peer_is_no_server),
     };
 
     return cmocka_run_group_tests_name("odd servers", tests, NULL, NULL);

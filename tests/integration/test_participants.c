@@ -455,7 +455,7 @@ static void assert_read(const struct zkr_participants *list, size_t count)
     }
 }
 
-static void who_is_not_read_is_known_by_name(void **state)
+static void an_unread_contender_is_known_by_name(void **state)
 {
     struct zkr_participants *list;
     char name[32];
@@ -530,7 +530,7 @@ static void of_one_number_all_are_read(void **state)
     zkr_rwlock_free(rw);
 }
 
-static void what_everybody_may_do_is_told(void **state)
+static void permissions_of_everybody_are_told(void **state)
 {
     struct ACL entries[] = {
         { ZOO_PERM_ALL, { "ip", "127.0.0.1" } },
@@ -794,7 +794,7 @@ static void assert_nobody_was_asked(void)
     zkr_participants_free(list);
 }
 
-static void what_was_not_sent_is_not_sent_after_the_deadline(void **state)
+static void an_unsent_request_is_not_sent_after_the_deadline(void **state)
 {
     (void)state;
     proxy_cut(proxy);
@@ -805,7 +805,7 @@ static void what_was_not_sent_is_not_sent_after_the_deadline(void **state)
     assert_nobody_was_asked();
 }
 
-static void what_was_lost_is_not_sent_again_after_the_deadline(void **state)
+static void a_lost_request_is_not_sent_again_after_the_deadline(void **state)
 {
     (void)state;
     proxy_freeze(proxy);
@@ -976,10 +976,10 @@ static int run_group(void)
         TEST(hostile_nodes_are_told_as_they_are),
         TEST(a_node_that_may_not_be_read_is_listed_without),
         TEST(a_limit_lists_the_head_of_the_queue),
-        TEST(who_is_not_read_is_known_by_name),
+        TEST(an_unread_contender_is_known_by_name),
         TEST(holders_and_the_next_are_read),
         TEST(of_one_number_all_are_read),
-        TEST(what_everybody_may_do_is_told),
+        TEST(permissions_of_everybody_are_told),
         TEST(bad_arguments_are_refused),
         TEST(a_chroot_is_in_front_of_every_path),
         TEST(a_callback_cannot_wait),
@@ -989,8 +989,8 @@ static int run_group(void)
         PROXIED(a_silent_server_does_not_delay_the_deadline),
         PROXIED(a_revoke_without_an_answer_ends_in_time),
         PROXIED(answers_after_the_deadline_mean_nothing),
-        PROXIED(what_was_not_sent_is_not_sent_after_the_deadline),
-        PROXIED(what_was_lost_is_not_sent_again_after_the_deadline),
+        PROXIED(an_unsent_request_is_not_sent_after_the_deadline),
+        PROXIED(a_lost_request_is_not_sent_again_after_the_deadline),
         PROXIED(a_lost_answer_is_asked_for_again),
         PROXIED(without_retries_a_lost_answer_is_an_error),
         PROXIED(a_list_goes_on_in_the_next_session),

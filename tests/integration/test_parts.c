@@ -202,7 +202,7 @@ static void leases_and_the_first_waiter_are_read(void **state)
 
 /* Curator counts every child of "leases"; in a queue, what is no lock of its is
  * foreign. */
-static void what_is_not_of_a_semaphore_is_foreign(void **state)
+static void other_nodes_in_a_semaphore_are_foreign(void **state)
 {
     struct zkr_participants *list;
 
@@ -467,7 +467,7 @@ static int run_group(void)
         TEST(leases_hold_and_the_queue_waits),
         TEST(the_lease_of_the_first_waiter_does_not_hold),
         TEST(leases_and_the_first_waiter_are_read),
-        TEST(what_is_not_of_a_semaphore_is_foreign),
+        TEST(other_nodes_in_a_semaphore_are_foreign),
         TEST(a_lock_beside_a_semaphore_has_its_own_queue),
         TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken),
         TEST(directories_of_these_names_are_no_semaphore),

@@ -73,7 +73,7 @@ static zkr_session *open_at_server(void)
 
 /* Regression: grants were UNSURE, and claims waited, until the process was
  * restarted. */
-static void who_has_lived_through_a_restore_comes_back(void **state)
+static void a_session_that_outlives_a_restore_comes_back(void **state)
 {
     zkr_session *holding = open_at_server();
     zkr_session *waiting = open_at_server();
@@ -130,7 +130,7 @@ static int teardown(void **state)
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_has_lived_through_a_restore_comes_back),
+        cmocka_unit_test(a_session_that_outlives_a_restore_comes_back),
     };
 
     return cmocka_run_group_tests_name("restored", tests, setup, teardown);

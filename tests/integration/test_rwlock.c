@@ -864,7 +864,7 @@ static void create_with_next_number(const char *name, char *node, size_t size)
 }
 
 /* Curator from 5.5.0 on makes such nodes, for a downgrade. */
-static void who_has_our_number_is_ahead_of_us(void **state)
+static void a_contender_with_our_number_is_ahead_of_us(void **state)
 {
     static const char *const names[] = {
         "_c_ffffffff-7d6f-4686-ab55-f4bd6230b745-__READ__",
@@ -1142,7 +1142,7 @@ static int run_group(void)
         TEST(after_a_loss_a_mode_is_released_before_it_is_acquired),
         TEST(tokens_tell_old_writers_and_readers_apart),
         TEST(a_token_is_what_created_the_node),
-        TEST(who_has_our_number_is_ahead_of_us),
+        TEST(a_contender_with_our_number_is_ahead_of_us),
         TEST(contenders_of_other_clients_are_waited_for),
         TEST(foreign_children_are_ignored),
         TEST(nodes_are_named_as_the_layout_says),

@@ -186,7 +186,7 @@ static void an_unknown_user_is_told(void **state)
     open_fails(the_server, opts, ZKR_ZAUTHFAILED, "refused");
 }
 
-static void who_must_log_in_is_told(void **state)
+static void a_missing_login_is_told(void **state)
 {
     static const char *const lines[] = { "sessionRequireClientSASLAuth=true",
                                          NULL };
@@ -257,7 +257,7 @@ static int run_group(void)
         cmocka_unit_test(many_log_in_at_once),
         cmocka_unit_test(a_wrong_password_is_told),
         cmocka_unit_test(an_unknown_user_is_told),
-        cmocka_unit_test(who_must_log_in_is_told),
+        cmocka_unit_test(a_missing_login_is_told),
         cmocka_unit_test(a_password_that_changes_ends_the_session),
     };
 

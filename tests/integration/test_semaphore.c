@@ -820,7 +820,7 @@ static void a_node_that_is_no_limit_is_refused(void **state)
     assert_int_equal(zkr_semaphore_new(ours, "/", 1, NULL, &sem), ZKR_EPATH);
 }
 
-static void what_it_does_is_counted(void **state)
+static void acquires_of_a_semaphore_are_counted(void **state)
 {
     struct zkr_counters c = ZKR_COUNTERS_INIT;
     zkr_semaphore *sem = new_semaphore(ours, 2);
@@ -867,7 +867,7 @@ static int run_group(void)
         TEST(a_shared_limit_can_be_changed),
         TEST(an_acquire_that_cannot_be_granted_any_more_ends),
         TEST(a_node_that_is_no_limit_is_refused),
-        TEST(what_it_does_is_counted),
+        TEST(acquires_of_a_semaphore_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

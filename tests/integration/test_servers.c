@@ -138,7 +138,7 @@ static void an_open_that_waits_takes_the_new_servers(void **state)
     }
 }
 
-static void what_is_not_the_same_ensemble_is_refused(void **state)
+static void another_ensemble_is_refused(void **state)
 {
     zkr_session *s = open_at(member(0));
     char hosts[128];
@@ -176,7 +176,7 @@ int main(void)
         cmocka_unit_test(without_a_connection_the_new_servers_are_tried),
         cmocka_unit_test(a_new_session_begins_at_the_new_servers),
         cmocka_unit_test(an_open_that_waits_takes_the_new_servers),
-        cmocka_unit_test(what_is_not_the_same_ensemble_is_refused),
+        cmocka_unit_test(another_ensemble_is_refused),
     };
     int rc = ensemble_start(3, NULL, &ensemble);
     int failed;

@@ -1036,7 +1036,7 @@ static bool is_set(void *flag)
 /* Regression: a program with a client of its own, which wanted to see its
  * warnings, got all lines that the library needs, because the process has one
  * level. */
-static void what_the_program_wants_of_the_client_is_left_alone(void **state)
+static void settings_that_the_program_made_are_left_alone(void **state)
 {
     zkr_session *s;
     zkr_mutex *m;
@@ -1104,7 +1104,7 @@ static int run_group(void)
         cmocka_unit_test(nothing_is_printed_and_the_hook_gets_every_line),
         cmocka_unit_test(the_hook_of_a_session_gets_its_lines),
         cmocka_unit_test(the_hook_of_a_closed_session_is_not_called),
-        cmocka_unit_test(what_the_program_wants_of_the_client_is_left_alone),
+        cmocka_unit_test(settings_that_the_program_made_are_left_alone),
     };
 
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);

@@ -382,7 +382,7 @@ static void of_a_lock_that_stays_the_callers_are_counted(void **state)
     assert_int_equal(n.releases, 7);
 }
 
-static void who_waits_for_the_fleet_waits(void **state)
+static void a_wait_for_the_fleet_is_counted(void **state)
 {
     zkr_mutex *stays = staying();
     zkr_grant *held = acquire(rival);
@@ -523,7 +523,7 @@ static int run_group(void)
         TEST(to_acquire_again_is_no_acquire),
         TEST(an_unfair_mutex_counts_too),
         TEST(of_a_lock_that_stays_the_callers_are_counted),
-        TEST(who_waits_for_the_fleet_waits),
+        TEST(a_wait_for_the_fleet_is_counted),
         TEST(a_node_lost_without_a_holder_is_no_loss),
         TEST(threads_are_counted_exactly),
         TEST(a_snapshot_needs_a_size_and_a_handle),

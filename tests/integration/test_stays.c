@@ -257,7 +257,7 @@ static void a_try_takes_what_stays_and_waits_for_nobody(void **state)
 
 /* -- given back ----------------------------------------------------------- */
 
-static void what_nobody_wants_goes_back_after_a_while(void **state)
+static void an_unwanted_lock_goes_back_after_a_while(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -267,7 +267,7 @@ static void what_nobody_wants_goes_back_after_a_while(void **state)
     wait_children(path, 0);
 }
 
-static void what_is_kept_goes_back_when_another_comes(void **state)
+static void a_kept_lock_goes_back_when_another_comes(void **state)
 {
     zkr_grant *g;
 
@@ -363,7 +363,7 @@ static void after_a_yield_the_holder_gives_it_back(void **state)
     release(g);
 }
 
-static void whoever_asks_for_the_lock_gets_it(void **state)
+static void a_request_for_the_lock_gets_it(void **state)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
@@ -501,7 +501,7 @@ static void a_session_that_ends_takes_what_is_kept_along(void **state)
 
 /* -- those who give up ---------------------------------------------------- */
 
-static void who_gives_up_costs_the_others_no_place(void **state)
+static void a_waiter_that_gives_up_costs_the_others_no_place(void **state)
 {
     zkr_grant *holder = acquire(rival);
     zkr_grant *none = NULL;
@@ -639,20 +639,20 @@ static int run_group(void)
         TEST(a_lock_that_stays_is_taken_again_without_a_request),
         TEST(those_who_wait_here_are_granted_in_their_order),
         TEST(a_try_takes_what_stays_and_waits_for_nobody),
-        TEST_WITH(set_up_briefly, what_nobody_wants_goes_back_after_a_while),
-        TEST(what_is_kept_goes_back_when_another_comes),
+        TEST_WITH(set_up_briefly, an_unwanted_lock_goes_back_after_a_while),
+        TEST(a_kept_lock_goes_back_when_another_comes),
         TEST(another_waits_for_a_bounded_number_of_grants),
         TEST(at_the_bound_the_list_is_waited_for),
         TEST(a_yield_gives_back_what_is_kept),
         TEST(after_a_yield_the_holder_gives_it_back),
-        TEST(whoever_asks_for_the_lock_gets_it),
+        TEST(a_request_for_the_lock_gets_it),
         TEST_WITH(set_up_without_lease,
                   a_node_with_an_unknown_write_is_not_handed_on),
         TEST(a_grant_in_doubt_is_not_handed_on),
         TEST(a_kept_node_that_is_lost_is_forgotten),
         TEST(a_loss_reaches_the_holder_and_the_next_starts_anew),
         TEST(a_session_that_ends_takes_what_is_kept_along),
-        TEST(who_gives_up_costs_the_others_no_place),
+        TEST(a_waiter_that_gives_up_costs_the_others_no_place),
         TEST(when_all_have_given_up_nothing_is_left),
         TEST(a_lock_that_is_freed_keeps_nothing),
         TEST(closing_the_session_ends_all),

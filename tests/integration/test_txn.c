@@ -176,7 +176,7 @@ static void on_never(int error, zkr_txn *t, void *user)
     recorder_add(user, error, 0);
 }
 
-static void what_cannot_be_asked_for_is_refused_at_once(void **state)
+static void invalid_arguments_are_refused_at_once(void **state)
 {
     static char much[600000];
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
@@ -509,7 +509,7 @@ static int run_group(void)
         TEST(all_are_made_in_their_order),
         TEST(none_is_made_when_one_is_refused),
         TEST(one_operation_is_a_transaction_too),
-        TEST(what_cannot_be_asked_for_is_refused_at_once),
+        TEST(invalid_arguments_are_refused_at_once),
         TEST(a_large_transaction_is_taken),
         TEST(a_commit_without_an_answer_has_an_unknown_outcome),
         TEST(a_holder_commits),

@@ -198,7 +198,7 @@ static void a_try_whose_answer_is_lost_does_not_wait(void **state)
 
 /* As when a session lives on at the servers, after its client was told by one
  * of them that it is over. */
-static void what_another_session_made_is_not_ours(void **state)
+static void a_node_of_another_session_is_not_ours(void **state)
 {
     char data[ZKR__OWNER_MAX + 1];
     struct waiter w;
@@ -392,7 +392,7 @@ static int run_group(void)
         TEST(all_who_wait_watch_the_one_node),
         TEST(a_lost_create_reply_is_settled_by_the_data),
         TEST(a_try_whose_answer_is_lost_does_not_wait),
-        TEST(what_another_session_made_is_not_ours),
+        TEST(a_node_of_another_session_is_not_ours),
         TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
         TEST(a_release_on_request_that_is_lost_still_happens),
         TEST(a_node_written_to_before_it_is_found_is_found),

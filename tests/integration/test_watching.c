@@ -504,7 +504,7 @@ static void paths_have_the_chroot(void **state)
     close_session(below);
 }
 
-static void what_may_not_be_read_is_told_when_it_may(void **state)
+static void an_unreadable_node_is_told_when_it_is_readable(void **state)
 {
     struct ACL writers = { ZOO_PERM_WRITE | ZOO_PERM_DELETE | ZOO_PERM_ADMIN,
                            { "world", "anyone" } };
@@ -660,7 +660,7 @@ static void a_new_session_is_a_gap(void **state)
     end(children);
 }
 
-static void what_changes_between_two_sessions_is_told(void **state)
+static void a_change_between_two_sessions_is_told(void **state)
 {
     struct log *log;
 
@@ -1360,11 +1360,11 @@ static int run_group(void)
         TEST(a_node_that_is_there_is_told_first),
         TEST(a_creation_in_between_is_not_missed),
         TEST(paths_have_the_chroot),
-        TEST(what_may_not_be_read_is_told_when_it_may),
+        TEST(an_unreadable_node_is_told_when_it_is_readable),
         TEST(changes_without_a_connection_are_told_later),
         TEST(a_node_that_comes_and_goes_meanwhile_is_told),
         TEST(a_new_session_is_a_gap),
-        TEST(what_changes_between_two_sessions_is_told),
+        TEST(a_change_between_two_sessions_is_told),
         TEST(a_watch_without_a_connection_waits_for_one),
         TEST(reads_that_fail_are_repeated),
         TEST(a_session_that_ends_under_a_read_is_a_gap),

@@ -47,7 +47,7 @@ static void expect_answer(struct visit *v, size_t i)
     assert_int_equal(count, 1); /* everybody */
 }
 
-static void what_we_do_not_wrap_is_asked_of_the_client(void **state)
+static void the_handle_serves_calls_that_we_do_not_wrap(void **state)
 {
     struct visit v = { .session = open_session(), .answers = recorder_new() };
 
@@ -307,7 +307,7 @@ static void a_forked_child_does_not_get_it(void **state)
 static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_we_do_not_wrap_is_asked_of_the_client),
+        cmocka_unit_test(the_handle_serves_calls_that_we_do_not_wrap),
         cmocka_unit_test(its_result_is_returned),
         cmocka_unit_test(without_a_connection_it_is_not_called),
         cmocka_unit_test(an_expiry_waits_for_it),

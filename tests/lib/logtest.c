@@ -121,7 +121,7 @@ static void records_come_in_order(void **state)
 /* A server whose disk was full writes on after a torn record in the same file.
  * The reader once stopped there, and a committed transaction seemed to be in
  * only one log. */
-static void what_follows_a_torn_record_is_read(void **state)
+static void records_behind_a_torn_one_are_read(void **state)
 {
     (void)state;
     write_record(1, RECORD_SIZE);
@@ -158,7 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(records_come_in_order),
-        TEST(what_follows_a_torn_record_is_read),
+        TEST(records_behind_a_torn_one_are_read),
         TEST(a_torn_record_may_be_the_last),
         TEST(a_wrong_checksum_is_no_record),
     };

@@ -334,7 +334,7 @@ static void give_up_behind_others(void)
     end();
 }
 
-static void who_is_first_of_ours_may_be_behind_others(void **state)
+static void our_first_claim_may_be_behind_others(void **state)
 {
     (void)state;
     succeeds(give_up_behind_others, nothing);
@@ -359,7 +359,7 @@ static void delete_two(void)
     end();
 }
 
-static void what_is_lost_passes_to_the_neighbour(void **state)
+static void a_lost_lock_passes_to_the_neighbour(void **state)
 {
     (void)state;
     succeeds(delete_two, nothing);
@@ -574,7 +574,7 @@ static void cancel_two(void)
     end();
 }
 
-static void who_is_cancelled_lets_nobody_in(void **state)
+static void a_cancelled_claim_lets_nobody_in(void **state)
 {
     (void)state;
     succeeds(cancel_two, nothing);
@@ -603,7 +603,7 @@ static void come_behind_one_that_goes(void)
     end();
 }
 
-static void what_was_given_back_is_not_waited_for(void **state)
+static void a_claim_given_back_is_not_waited_for(void **state)
 {
     (void)state;
     succeeds(come_behind_one_that_goes, nothing);
@@ -856,7 +856,7 @@ static void wait_for_one(void)
     end();
 }
 
-static void who_waits_for_one_does_not_list(void **state)
+static void a_claim_that_waits_for_one_does_not_list(void **state)
 {
     (void)state;
     succeeds(wait_for_one, nothing);
@@ -879,7 +879,7 @@ static void lose_the_own_node(void)
     end();
 }
 
-static void who_has_no_node_is_not_next(void **state)
+static void a_claim_without_a_node_is_not_next(void **state)
 {
     (void)state;
     succeeds(lose_the_own_node, nothing);
@@ -899,7 +899,7 @@ static void lose_the_own_node_unseen(void)
     end();
 }
 
-static void who_does_not_watch_its_node_is_not_next(void **state)
+static void a_claim_that_does_not_watch_its_node_is_not_next(void **state)
 {
     (void)state;
     succeeds(lose_the_own_node_unseen, nothing);
@@ -1049,7 +1049,7 @@ static void others_go_before_a_ghost(void)
     end();
 }
 
-static void who_leaves_out_a_ghost_is_confirmed(void **state)
+static void a_claim_that_leaves_out_a_ghost_is_confirmed(void **state)
 {
     (void)state;
     story.anew = true;
@@ -1578,16 +1578,16 @@ int main(void)
         cmocka_unit_test(a_neighbour_is_next_without_a_request),
         cmocka_unit_test(two_handles_have_one_line),
         cmocka_unit_test(a_neighbour_without_its_node_is_not_next),
-        cmocka_unit_test(who_is_first_of_ours_may_be_behind_others),
-        cmocka_unit_test(what_is_lost_passes_to_the_neighbour),
+        cmocka_unit_test(our_first_claim_may_be_behind_others),
+        cmocka_unit_test(a_lost_lock_passes_to_the_neighbour),
         cmocka_unit_test(a_new_connection_begins_without_knowledge),
         cmocka_unit_test(a_list_on_a_new_connection_is_enough),
         cmocka_unit_test(one_list_serves_all_that_wait),
         cmocka_unit_test(nodes_that_stay_are_waited_for),
         cmocka_unit_test(neighbours_wait_for_nodes_that_stay),
         cmocka_unit_test(a_neighbour_that_is_not_watched_is_not_next),
-        cmocka_unit_test(who_is_cancelled_lets_nobody_in),
-        cmocka_unit_test(what_was_given_back_is_not_waited_for),
+        cmocka_unit_test(a_cancelled_claim_lets_nobody_in),
+        cmocka_unit_test(a_claim_given_back_is_not_waited_for),
         cmocka_unit_test(a_write_is_over_before_the_next_is_granted),
         cmocka_unit_test(a_write_without_an_answer_delays_the_next),
         cmocka_unit_test(a_write_that_was_answered_delays_nobody),
@@ -1595,12 +1595,12 @@ int main(void)
         cmocka_unit_test(a_try_waits_for_no_neighbour),
         cmocka_unit_test(another_directory_has_other_numbers),
         cmocka_unit_test(a_gap_in_the_numbers_is_somebody),
-        cmocka_unit_test(who_waits_for_one_does_not_list),
-        cmocka_unit_test(who_has_no_node_is_not_next),
-        cmocka_unit_test(who_does_not_watch_its_node_is_not_next),
+        cmocka_unit_test(a_claim_that_waits_for_one_does_not_list),
+        cmocka_unit_test(a_claim_without_a_node_is_not_next),
+        cmocka_unit_test(a_claim_that_does_not_watch_its_node_is_not_next),
         cmocka_unit_test(a_writer_ahead_may_be_a_reader_next),
         cmocka_unit_test(each_asks_for_its_ghosts),
-        cmocka_unit_test(who_leaves_out_a_ghost_is_confirmed),
+        cmocka_unit_test(a_claim_that_leaves_out_a_ghost_is_confirmed),
         cmocka_unit_test(a_ghost_is_left_out_by_one),
         cmocka_unit_test(a_read_is_answered_before_the_next),
         cmocka_unit_test(readers_are_neighbours_of_a_writer),

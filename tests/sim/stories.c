@@ -262,7 +262,7 @@ static void is_told_of_a_stranger(void)
 
 /* A claim that finds one node too many under its name does not know which one
  * is its own. */
-static void who_meets_its_own_name_leaves_nothing(void **state)
+static void a_claim_that_meets_its_own_name_leaves_nothing(void **state)
 {
     (void)state;
     succeeds(meet_a_twin, is_told_of_a_stranger);
@@ -279,7 +279,7 @@ static void lose_both_twins(void)
 
 /* Regression: its create had succeeded, so without another attempt the outcome
  * of the create was that of the acquire: a grant of a lock that is not held. */
-static void what_is_not_found_any_more_is_not_granted(void **state)
+static void a_node_that_is_not_found_any_more_is_not_granted(void **state)
 {
     (void)state;
     story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_NONE };
@@ -413,7 +413,7 @@ static void is_held_through_a_stall(void)
 
 /* Regression: the answers that had waited for the end of the stall came first,
  * and ended the doubt for as long as their old proof lasted: an instant. */
-static void what_is_all_but_over_ends_no_doubt(void **state)
+static void an_all_but_spent_proof_ends_no_doubt(void **state)
 {
     (void)state;
     for (int64_t ms = 100; ms < 4000; ms += 10) {
@@ -462,7 +462,7 @@ static void has_it_or_knows_why(void)
 
 /* Regression: there was no memory for the name of the node before it, so the
  * claim did not ask whether the ensemble has that node. */
-static void who_waits_for_a_ghost_without_memory_is_told(void **state)
+static void a_waiter_without_memory_for_a_ghost_is_told(void **state)
 {
     (void)state;
     for (int nth = 1; nth < 30; nth++) {
@@ -633,7 +633,7 @@ static void refuse_one_of_two(void)
 }
 
 /* They are written to in turn, so one that is refused does no harm. */
-static void what_is_refused_for_one_is_proven_by_another(void **state)
+static void a_proof_refused_for_one_is_given_by_another(void **state)
 {
     (void)state;
     story.both = true;
@@ -743,16 +743,16 @@ int main(void)
         cmocka_unit_test(the_node_of_another_proves_nothing),
         cmocka_unit_test(a_node_that_was_found_is_looked_for_once_more),
         cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
-        cmocka_unit_test(who_meets_its_own_name_leaves_nothing),
-        cmocka_unit_test(what_is_not_found_any_more_is_not_granted),
+        cmocka_unit_test(a_claim_that_meets_its_own_name_leaves_nothing),
+        cmocka_unit_test(a_node_that_is_not_found_any_more_is_not_granted),
         cmocka_unit_test(a_list_without_its_ghosts_grants_nothing),
         cmocka_unit_test(a_lease_lasts_until_its_first_beat),
-        cmocka_unit_test(what_is_all_but_over_ends_no_doubt),
-        cmocka_unit_test(who_waits_for_a_ghost_without_memory_is_told),
+        cmocka_unit_test(an_all_but_spent_proof_ends_no_doubt),
+        cmocka_unit_test(a_waiter_without_memory_for_a_ghost_is_told),
         cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
         cmocka_unit_test(a_node_that_may_not_be_read_is_waited_for),
         cmocka_unit_test(a_doubt_is_about_all_that_is_held),
-        cmocka_unit_test(what_is_refused_for_one_is_proven_by_another),
+        cmocka_unit_test(a_proof_refused_for_one_is_given_by_another),
         cmocka_unit_test(a_shorter_timeout_ends_the_lease_in_time),
         cmocka_unit_test(a_steady_link_keeps_the_lease),
     };

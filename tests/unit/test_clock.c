@@ -117,7 +117,7 @@ static void instant_becomes_a_timespec(void **state)
     }
 }
 
-static void what_is_left_is_never_the_timeout_0(void **state)
+static void the_rest_of_a_deadline_is_never_the_timeout_0(void **state)
 {
     (void)state;
     assert_int_equal(zkr__clock_left_ms(ZKR__NEVER), -1);
@@ -137,7 +137,7 @@ int main(void)
         cmocka_unit_test(overflow_is_never),
         cmocka_unit_test(long_deadlines_are_before_never),
         cmocka_unit_test(instant_becomes_a_timespec),
-        cmocka_unit_test(what_is_left_is_never_the_timeout_0),
+        cmocka_unit_test(the_rest_of_a_deadline_is_never_the_timeout_0),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

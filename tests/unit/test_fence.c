@@ -157,7 +157,7 @@ static void a_relative_path_stays_where_it_was(void **state)
     free(before);
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void a_fence_that_cannot_be_opened_says_why(void **state)
 {
     zkr_fence *f = NULL;
 
@@ -435,7 +435,7 @@ static int hold(int out)
     return 1;
 }
 
-static void who_dies_in_a_section_leaves_it(void **state)
+static void a_process_that_dies_in_a_section_leaves_it(void **state)
 {
     zkr_fence *f = open_fence();
     int pipes[2];
@@ -715,13 +715,13 @@ int main(void)
         TEST(a_fence_in_memory),
         TEST(a_fence_in_a_file),
         TEST(a_relative_path_stays_where_it_was),
-        TEST(what_cannot_be_opened_says_why),
+        TEST(a_fence_that_cannot_be_opened_says_why),
         TEST(sections_of_threads_exclude_each_other),
         TEST(a_thread_does_not_wait_for_ever),
         TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first),
         TEST(a_child_opens_a_fence_of_its_own),
         TEST(a_child_frees_what_a_thread_of_its_parent_waits_for),
-        TEST(who_dies_in_a_section_leaves_it),
+        TEST(a_process_that_dies_in_a_section_leaves_it),
         TEST(processes_exclude_each_other_and_tokens_never_go_back),
         TEST(kill_9_in_the_middle_loses_nothing),
         TEST(a_full_disk_is_an_error_and_changes_nothing),

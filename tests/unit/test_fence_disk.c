@@ -109,7 +109,7 @@ static void write_text(const char *path, const char *text)
 }
 
 /* A file must not have its name before its contents are on the disk. */
-static void what_is_accepted_is_on_the_disk(void **state)
+static void an_accepted_token_is_on_the_disk(void **state)
 {
     zkr_fence *f = open_fence();
 
@@ -125,7 +125,7 @@ static void what_is_accepted_is_on_the_disk(void **state)
 
 /* The writer has failed, or was killed, before the record was on the disk. A
  * fence that finds the record cannot tell. */
-static void what_another_has_written_is_written_once_more(void **state)
+static void a_token_written_by_another_is_written_once_more(void **state)
 {
     static const char written[] = "sync fence.new, rename, sync dir";
     zkr_fence *f = open_fence();
@@ -255,8 +255,8 @@ static void no_descriptor_is_inherited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_accepted_is_on_the_disk),
-        TEST(what_another_has_written_is_written_once_more),
+        TEST(an_accepted_token_is_on_the_disk),
+        TEST(a_token_written_by_another_is_written_once_more),
         TEST(a_fence_is_on_the_disk_before_it_must_be_there),
         TEST(a_disk_that_fails_is_an_error),
         TEST(a_set_up_that_fails_is_an_error),

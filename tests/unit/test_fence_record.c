@@ -66,7 +66,7 @@ static void the_text_is_for_people_and_for_crc32(void **state)
                               "42, crc32 c691fd30\n");
 }
 
-static void what_is_written_is_read(void **state)
+static void a_written_text_is_read(void **state)
 {
     static const struct zkr__fence_record records[] = {
         { 0, 0 }, { 1, 0 }, { 9, 9 }, { INT64_MAX, INT64_MAX }
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(tokens_grow_from_one_epoch_to_the_next),
         cmocka_unit_test(readers_are_only_older_than_writers),
         cmocka_unit_test(the_text_is_for_people_and_for_crc32),
-        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_written_text_is_read),
         cmocka_unit_test(anything_else_is_refused),
         cmocka_unit_test(a_record_that_contradicts_itself_is_refused),
     };

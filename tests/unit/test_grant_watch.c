@@ -380,7 +380,7 @@ static void a_deletion_in_a_living_session_is_not_its_end(void **state)
 }
 
 /* The servers would refuse it, too; here no request is sent. */
-static void who_has_lost_its_node_writes_nothing(void **state)
+static void a_grant_without_its_node_writes_nothing(void **state)
 {
     (void)state;
     assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
@@ -448,7 +448,7 @@ static void resolve(void)
     await_state(ZKR_GRANT_HELD);
 }
 
-static void who_listens_late_hears_of_a_doubt(void **state)
+static void a_late_listener_hears_of_a_doubt(void **state)
 {
     struct heard h = { .count = 0 };
 
@@ -536,7 +536,7 @@ static bool is_due(void)
     return poll(&p, 1, 0) == 1;
 }
 
-static void what_is_withdrawn_is_not_due(void **state)
+static void a_withdrawn_callback_is_not_due(void **state)
 {
     struct heard h = { .count = 0 };
     zkr_listener *l = NULL;
@@ -685,15 +685,15 @@ int main(void)
         TEST(refused_credentials_are_a_reason),
         TEST(a_deletion_with_the_session_is_its_end),
         TEST(a_deletion_in_a_living_session_is_not_its_end),
-        TEST(who_has_lost_its_node_writes_nothing),
+        TEST(a_grant_without_its_node_writes_nothing),
         TEST_FREE(a_look_that_ends_after_the_release_is_for_nobody),
         TEST_FREE(a_node_that_comes_after_the_look_is_for_nobody),
-        TEST(who_listens_late_hears_of_a_doubt),
+        TEST(a_late_listener_hears_of_a_doubt),
         TEST(a_request_is_told_to_every_listener_while_it_is_held),
         TEST(all_that_happens_meanwhile_is_told),
         TEST(the_next_listener_hears_what_is_its_own),
         TEST(a_grant_that_was_freed_tells_nothing),
-        TEST(what_is_withdrawn_is_not_due),
+        TEST(a_withdrawn_callback_is_not_due),
         TEST(only_one_thread_dispatches),
         TEST(a_close_waits_for_the_callback_of_another_thread),
         TEST(a_callback_counts_down_and_does_not_give_back),

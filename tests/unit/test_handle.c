@@ -181,7 +181,7 @@ static void an_open_without_a_thread_fails_and_leaves_none(void **state)
 /* -- connections ---------------------------------------------------------- */
 
 /* Without a lease no other request is sent that would do the same. */
-static void what_waits_for_a_connection_is_sent_by_it(void **state)
+static void requests_that_wait_are_sent_by_the_connection(void **state)
 {
     zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
     zkr_mutex *m = new_mutex(s);
@@ -407,7 +407,8 @@ static void a_session_that_comes_and_goes_is_kept(void **state)
 }
 
 /* As often as a name server is asked when it does not answer. */
-static void what_cannot_be_opened_is_not_tried_again_at_once(void **state)
+static void
+a_handle_that_cannot_be_opened_is_not_tried_again_at_once(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
@@ -467,7 +468,7 @@ static void a_release_that_a_close_cuts_off_is_not_called_done(void **state)
 
 /* -- refusals ------------------------------------------------------------- */
 
-static void what_the_servers_refuse_to_verify_is_told(void **state)
+static void a_refused_verification_is_told(void **state)
 {
     zkr_session *s = open_session(0);
     zkr_mutex *m = new_mutex(s);
@@ -585,7 +586,7 @@ int main(void)
         TEST(a_lease_begins_before_the_session_is_asked_for),
         TEST(an_open_without_a_handle_does_not_wait),
         TEST(an_open_without_a_thread_fails_and_leaves_none),
-        TEST(what_waits_for_a_connection_is_sent_by_it),
+        TEST(requests_that_wait_are_sent_by_the_connection),
         TEST(without_its_credentials_it_is_not_connected),
         TEST(the_next_session_begins_anew),
         TEST(an_answer_to_the_session_before_counts_for_nothing),
@@ -593,10 +594,10 @@ int main(void)
         TEST(a_session_that_is_served_no_more_is_given_up),
         TEST(a_session_outlives_servers_that_serve_nobody),
         TEST(a_session_that_comes_and_goes_is_kept),
-        TEST(what_cannot_be_opened_is_not_tried_again_at_once),
+        TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once),
         TEST(a_close_without_a_session_is_done),
         TEST(a_release_that_a_close_cuts_off_is_not_called_done),
-        TEST(what_the_servers_refuse_to_verify_is_told),
+        TEST(a_refused_verification_is_told),
         TEST(a_break_that_was_put_off_has_broken_nothing),
         TEST(a_ghost_is_not_watched_any_more),
         TEST(a_ghost_is_one_for_one_node_of_ours),

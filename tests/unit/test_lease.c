@@ -384,7 +384,7 @@ static void a_smaller_timeout_counts_for_all(void **state)
 
 /* The caller may have been told the end of the longer lease before: until then
  * nobody deletes the node. */
-static void what_was_promised_stays_promised(void **state)
+static void a_promised_lease_stays_promised(void **state)
 {
     int64_t longer;
 
@@ -450,7 +450,7 @@ int main(void)
         TEST(many_reads_at_once_keep_the_writes),
         TEST(a_long_silence_while_held_does_not_bring_it_back),
         TEST(a_smaller_timeout_counts_for_all),
-        TEST(what_was_promised_stays_promised),
+        TEST(a_promised_lease_stays_promised),
         TEST(gap_and_margin_can_be_chosen),
         TEST(a_new_session_forgets),
     };

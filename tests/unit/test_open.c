@@ -107,7 +107,7 @@ static void claims_wait_for_the_connection(void **state)
 }
 
 /* The chroot is missing; so what waits gets that error, too. */
-static void what_waits_ends_with_an_open_that_fails(void **state)
+static void a_waiting_acquire_ends_with_an_open_that_fails(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -268,7 +268,7 @@ static void in_its_own_loop_the_program_is_told_there(void **state)
     assert_int_equal(atomic_load(&told.times), 1);
 }
 
-static void what_cannot_be_right_is_refused_at_once(void **state)
+static void wrong_options_are_refused_at_once(void **state)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct told told = { .error = 1 };
@@ -315,7 +315,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(claims_wait_for_the_connection, setup),
-        cmocka_unit_test_setup(what_waits_ends_with_an_open_that_fails, setup),
+        cmocka_unit_test_setup(a_waiting_acquire_ends_with_an_open_that_fails,
+                               setup),
         cmocka_unit_test_setup(that_there_is_no_handle_is_told, setup),
         cmocka_unit_test_setup(an_open_tries_until_its_deadline, setup),
         cmocka_unit_test_setup(one_round_ends_when_all_refuse, setup),
@@ -323,7 +324,7 @@ int main(void)
         cmocka_unit_test_setup(credentials_that_are_refused_are_told, setup),
         cmocka_unit_test_setup(in_its_own_loop_the_program_is_told_there,
                                setup),
-        cmocka_unit_test_setup(what_cannot_be_right_is_refused_at_once, setup),
+        cmocka_unit_test_setup(wrong_options_are_refused_at_once, setup),
         cmocka_unit_test_setup(the_callback_may_be_missing, setup),
     };
 

@@ -320,7 +320,7 @@ static void nobody_is_waited_for_without_one_ahead(void **state)
     zkr__queue_done(&queue.queue);
 }
 
-static void who_is_left_out_leaves_the_others_in_order(void **state)
+static void a_contender_left_out_leaves_the_others_in_order(void **state)
 {
     static const char *const names[] = { W "1", W "2", W "3", W "4",
                                          "me-" W "5" };
@@ -448,7 +448,7 @@ int main(void)
         cmocka_unit_test(the_nearest_exclusive_is_behind_those_who_share),
         cmocka_unit_test(the_first_place_is_not_nobody),
         cmocka_unit_test(nobody_is_waited_for_without_one_ahead),
-        cmocka_unit_test(who_is_left_out_leaves_the_others_in_order),
+        cmocka_unit_test(a_contender_left_out_leaves_the_others_in_order),
         cmocka_unit_test(all_can_be_left_out),
         cmocka_unit_test(a_name_that_is_not_there_is_not_found),
         cmocka_unit_test(a_name_that_is_there_twice_counts_once),

@@ -33,7 +33,7 @@ static void a_copy_has_all_that_was_told(void **state)
     zkr_reply_free(to);
 }
 
-static void what_was_not_told_is_null(void **state)
+static void fields_that_were_not_told_are_null(void **state)
 {
     const struct zkr__zk_reply from = { .rc = ZKR_OK };
     struct zkr_reply *to = zkr__reply_copy(&from, 0);
@@ -73,7 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_has_all_that_was_told),
-        cmocka_unit_test(what_was_not_told_is_null),
+        cmocka_unit_test(fields_that_were_not_told_are_null),
         cmocka_unit_test(a_path_outside_of_the_chroot_is_none),
     };
 

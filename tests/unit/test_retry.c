@@ -44,7 +44,7 @@ static void default_kind_keeps_what_is_set(void **state)
     assert_int_equal(p.max_elapsed_ms, 9);
 }
 
-static void what_was_loaded_loads_again_unchanged(void **state)
+static void a_loaded_policy_loads_again_unchanged(void **state)
 {
     struct zkr_retry once = load((struct zkr_retry){ 0 });
     struct zkr_retry twice = load(once);
@@ -248,7 +248,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_zero_is_the_default_policy),
         cmocka_unit_test(default_kind_keeps_what_is_set),
-        cmocka_unit_test(what_was_loaded_loads_again_unchanged),
+        cmocka_unit_test(a_loaded_policy_loads_again_unchanged),
         cmocka_unit_test(initializers_make_the_policies_they_name),
         cmocka_unit_test(policy_without_a_pause_is_refused),
         cmocka_unit_test(unknown_kind_is_refused),

@@ -233,7 +233,7 @@ static void nobody_is_an_empty_list(void **state)
 }
 
 /* A server that lies could make us request nodes that are no children. */
-static void what_is_no_child_is_left_out(void **state)
+static void a_node_that_is_no_child_is_left_out(void **state)
 {
     static const char *const names[] = { "",    ".",       "..",
                                          "a/b", "/lock-1", "lock-2" };
@@ -452,7 +452,7 @@ int main(void)
         TEST(an_unfair_holder_is_outside_of_the_queue),
         TEST(the_limit_keeps_the_head_of_the_queue),
         TEST(nobody_is_an_empty_list),
-        TEST(what_is_no_child_is_left_out),
+        TEST(a_node_that_is_no_child_is_left_out),
         TEST(any_byte_may_be_in_a_name),
         TEST(random_queues_follow_the_rules),
         TEST(claims_watch_whom_the_roster_names),

@@ -60,7 +60,7 @@ static void wait_a_moment(void)
     (void)nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 }
 
-static void who_connects_waits_while_it_is_shut(void **state)
+static void a_connecting_thread_waits_while_it_is_shut(void **state)
 {
     static char other[] = "...:ZOO_ERROR@handle_socket_error_msg@2048: Socket";
     pthread_t threads[2];
@@ -171,7 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_no_gate_before_a_connection_was_seen),
-        cmocka_unit_test(who_connects_waits_while_it_is_shut),
+        cmocka_unit_test(a_connecting_thread_waits_while_it_is_shut),
         cmocka_unit_test(each_connection_has_to_answer),
         cmocka_unit_test(a_child_finds_the_gate_open),
     };

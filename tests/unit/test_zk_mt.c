@@ -566,7 +566,7 @@ static void is_of_the_node(void)
     memset(&told.reply, 0, sizeof(told.reply));
 }
 
-static void what_is_told_of_a_node_is_what_the_server_says(void **state)
+static void facts_of_a_node_are_those_of_the_server(void **state)
 {
     struct String_vector names = { 0, NULL };
 
@@ -593,7 +593,7 @@ static void answer_pair(int first, int second, int rc)
     assert_int_equal(told.rc, rc);
 }
 
-static void what_is_told_of_a_write_is_what_the_server_says(void **state)
+static void facts_of_a_write_are_those_of_the_server(void **state)
 {
     (void)state;
     connect_anew();
@@ -700,7 +700,7 @@ static void be_refused(void)
 }
 
 /* It is answered at once, not later when its handle is closed. */
-static void what_the_client_refuses_leaves_nothing(void **state)
+static void a_request_that_the_client_refuses_leaves_nothing(void **state)
 {
     size_t before;
 
@@ -1061,13 +1061,13 @@ int main(void)
         TEST(a_handle_that_is_stuck_tells_nothing),
         TEST(a_transaction_lives_as_long_as_its_handle),
         TEST(handles_that_are_stuck_have_an_end),
-        TEST(what_is_told_of_a_node_is_what_the_server_says),
-        TEST(what_is_told_of_a_write_is_what_the_server_says),
+        TEST(facts_of_a_node_are_those_of_the_server),
+        TEST(facts_of_a_write_are_those_of_the_server),
         TEST(the_operation_that_was_refused_is_told),
         TEST(a_transaction_without_an_answer_has_no_results),
         TEST(a_damaged_transaction_is_no_success),
         TEST(a_node_is_made_as_asked_for),
-        TEST(what_the_client_refuses_leaves_nothing),
+        TEST(a_request_that_the_client_refuses_leaves_nothing),
         TEST(a_list_can_watch_the_children),
         TEST(a_list_with_a_hole_is_no_list),
         TEST(an_answer_without_its_parts_is_no_answer),

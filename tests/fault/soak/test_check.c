@@ -186,7 +186,7 @@ static void a_lease_outlives_its_node(void **state)
     assert_broken(&(struct verdict){ BROKEN(LATE) = 1 });
 }
 
-static void what_an_operator_ends_is_excused(void **state)
+static void an_end_by_an_operator_is_excused(void **state)
 {
     (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
@@ -429,7 +429,7 @@ int main(void)
         TEST(a_claim_ends_with_its_lease),
         TEST(without_a_lease_it_does_not),
         TEST(a_lease_outlives_its_node),
-        TEST(what_an_operator_ends_is_excused),
+        TEST(an_end_by_an_operator_is_excused),
         TEST(an_excuse_is_for_one),
         TEST(a_token_goes_back),
         TEST(a_token_comes_twice),
