@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what watch and top ask of the servers, on 2,000 locks: each when it
- * starts, nothing while nothing changes, and little for a change. */
+/* Tests of what watch, top and wait ask of the servers, on 2,000 locks: each
+ * when it starts, nothing while nothing changes, and little for a change. */
 #include "cli.h"
 
 #include <stdio.h>
@@ -145,12 +145,42 @@ static void tables_of_a_quiet_cluster_ask_nothing(void **state)
     assert_non_null(strstr(cli_said(&c), " locks, "));
 }
 
+/* One list that tells of the change, and one look at the lock, with the node of
+ * who holds. */
+static void wait_for_a_quiet_lock_asks_nothing(void **state)
+{
+    const char *args[] = { "wait",   "--servers", proxy_hosts(proxy),
+                           "--free", "/many/l0",  NULL };
+    struct cli c;
+
+    (void)state;
+    proxy_reset_counts(proxy);
+    cli_start(&c, LOCKCTL, args);
+    wait_asked(9);
+    sleep_ms(IDLE_MS);
+    assert_in_range(requests(), 9, 14);
+    for (int round = 0; round < 2; round++) {
+        proxy_reset_counts(proxy);
+        sleep_ms(IDLE_MS);
+        assert_int_equal(requests(), 0);
+        assert_int_equal(admin_create(admin, "/many/l0/lock-0000000001", "x"),
+                         0);
+        assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000001"), ZOK);
+        wait_asked(3);
+        sleep_ms(IDLE_MS);
+        assert_in_range(requests(), 3, 12);
+    }
+    assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000000"), ZOK);
+    assert_int_equal(cli_end(&c), 0);
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watch_of_a_quiet_cluster_asks_nothing),
         cmocka_unit_test(the_screen_of_a_quiet_cluster_asks_nothing),
         cmocka_unit_test(tables_of_a_quiet_cluster_ask_nothing),
+        cmocka_unit_test(wait_for_a_quiet_lock_asks_nothing),
     };
 
     return cmocka_run_group_tests(tests, setup_group, teardown_group);

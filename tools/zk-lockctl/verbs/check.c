@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "model/changes.h"
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
 
@@ -117,46 +118,61 @@ static int check(struct lockctl *ctl, int argc, char **argv)
     return code;
 }
 
-/* Looks again and again, at first ten times a second, later once. */
-static int wait_until(struct lockctl *ctl, const struct question *q)
+/* Takes the lock. False: the answer is no, and there is time. */
+static bool is_answered(const struct lockctl *ctl, const struct question *q,
+                        bool late, struct lock *lock, int *ret_code)
+{
+    bool yes = holds(lock, q);
+
+    if (!yes && late)
+        one_lock_say(ctl, lock);
+    if (yes || late)
+        *ret_code = one_lock_print(ctl, lock);
+    lock_done(lock);
+    if (!yes && late && *ret_code == 0)
+        *ret_code = EX_TEMPFAIL;
+    return yes || late;
+}
+
+/* Looks again after each change. There is no watch before the first look: often
+ * the answer is yes. The beginning of the watches counts as a change, so none
+ * before it is missed. */
+static int wait_until(struct lockctl *ctl, const struct question *q,
+                      struct changes **changes)
 {
     int64_t deadline = clock_now_ms() + q->wait_ms;
-    int64_t pause = 100;
-    bool again = false;
+    char room[ZKR_PATH_MAX + 1];
     struct lock lock;
 
     for (;;) {
         int64_t left = deadline - clock_now_ms();
-        int code = look(ctl, q, again, &lock);
+        bool late = q->wait_ms >= 0 && left <= 0;
+        int code = look(ctl, q, *changes != NULL, &lock);
 
+        if (code != 0 || is_answered(ctl, q, late, &lock, &code))
+            return code;
+        if (*changes == NULL)
+            code = changes_start(ctl, scan_whole(ctl->session, q->path, room),
+                                 changes);
         if (code != 0)
             return code;
-        if (holds(&lock, q)) {
-            code = one_lock_print(ctl, &lock);
-            lock_done(&lock);
-            return code;
-        }
-        if (q->wait_ms >= 0 && left <= 0) {
-            one_lock_say(ctl, &lock);
-            code = one_lock_print(ctl, &lock);
-            lock_done(&lock);
-            return code == 0 ? EX_TEMPFAIL : code;
-        }
-        lock_done(&lock);
-        again = true;
-        clock_sleep_ms(q->wait_ms >= 0 && left < pause ? left : pause);
-        pause = pause * 2 > 1000 ? 1000 : pause * 2;
+        changes_wait(*changes, q->wait_ms < 0 ? -1 : left);
     }
 }
 
 static int wait_verb(struct lockctl *ctl, int argc, char **argv)
 {
     struct question q = { .wait_ms = -1 };
+    struct changes *changes = NULL;
     int code = parse(ctl, &verb_wait, argc, argv, "w:", &q);
 
+    ctl->no_lease = true;
     if (code == 0)
         code = lockctl_connect(ctl);
-    return code == 0 ? wait_until(ctl, &q) : code;
+    if (code == 0)
+        code = wait_until(ctl, &q, &changes);
+    changes_end(changes);
+    return code;
 }
 
 const struct verb verb_check = {
