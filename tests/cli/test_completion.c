@@ -91,6 +91,24 @@ static void bash_offers_verbs_options_and_values(void **state)
     assert_string_equal(bash_offers("--col"), "--columns\n--color\n");
 }
 
+/* Regression: bash listed files. */
+static void values_are_offered_behind_an_equals_sign(void **state)
+{
+    (void)state;
+    assert_string_equal(bash_offers("run --on-suspend="),
+                        "continue\nterm\npause\n");
+    assert_string_equal(bash_offers("ls --dialect=k"), "kazoo\n");
+    assert_string_equal(bash_offers("--color=ne"), "never\n");
+    assert_string_equal(bash_offers("run --status-file="), "\n"); /* a file */
+    assert_string_equal(said_by("/bin/bash",
+                                "COMP_WORDBREAKS=' '; "
+                                "eval \"$(\"$0\" completion bash)\"; "
+                                "COMP_LINE=\"$0 ls --dialect=k\"; "
+                                "COMP_POINT=${#COMP_LINE}; "
+                                "_zk_lockctl; echo \"${COMPREPLY[@]}\""),
+                        "--dialect=kazoo\n");
+}
+
 static void assert_takes_what_is_offered(const char *verb)
 {
     char script[512];
@@ -236,8 +254,9 @@ static void fish_offers_the_same(void **state)
                 "cd \"${0%/*}\"; export HOME=/nonexistent; "
                 "PATH=$PWD:$PATH fish --no-config -c 'zk-lockctl completion "
                 "fish | source; complete -C \"zk-lockctl ls --dialect k\"; "
-                "complete -C \"zk-lockctl wat\"'"),
-        "kazoo\nwatch\n");
+                "complete -C \"zk-lockctl wat\"; "
+                "complete -C \"zk-lockctl ls --dialect=k\"'"),
+        "kazoo\nwatch\n--dialect=kazoo\n");
 }
 
 /* Regression: the script passed a word that is not there yet as no word, or as
@@ -271,8 +290,9 @@ static void zsh_offers_the_same(void **state)
                 "eval \"$(\"$0\" completion zsh)\"; "
                 "words=(\"$0\" ls --dialect k); CURRENT=4; _zk_lockctl; "
                 "words=(\"$0\" wat); CURRENT=2; _zk_lockctl; "
+                "words=(\"$0\" ls --dialect=k); CURRENT=3; _zk_lockctl; "
                 "words=(\"$0\" run a ''); CURRENT=4; _zk_lockctl"),
-        "kazoo\nwatch\nfiles\n");
+        "kazoo\nwatch\n--dialect=kazoo\nfiles\n");
 }
 
 static int run_group(void)
@@ -281,6 +301,7 @@ static int run_group(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(the_scripts_are_what_the_shells_understand),
         TEST(bash_offers_verbs_options_and_values),
+        TEST(values_are_offered_behind_an_equals_sign),
         TEST(a_verb_takes_what_is_offered),
         TEST(bash_offers_the_names_of_locks),
         TEST(a_lock_below_locks_is_offered_by_its_name),

@@ -128,20 +128,38 @@ static void take_option(struct complete *c, const char *option,
         c->context = value;
 }
 
-static struct complete value_of(struct complete c, const char *option)
+static bool is_named(const char *word, size_t len, const char *name)
+{
+    return strlen(name) == len && strncmp(word, name, len) == 0;
+}
+
+static struct complete value_of(struct complete c, const char *word, size_t len)
 {
     for (size_t i = 0; i < sizeof(known_values) / sizeof(known_values[0]);
          i++) {
-        if (strcmp(known_values[i].option, option) != 0)
+        if (!is_named(word, len, known_values[i].option))
             continue;
         c.kind = COMPLETE_VALUE;
         c.values = known_values[i].values;
     }
-    if (strcmp(option, "--context") == 0)
+    if (is_named(word, len, "--context"))
         c.kind = COMPLETE_CONTEXT;
-    if (strcmp(option, "--and") == 0)
+    if (is_named(word, len, "--and"))
         c.kind = COMPLETE_LOCK;
     return c;
+}
+
+/* "--opt", or "--option=value". */
+static struct complete option_of(struct complete c, const char *word)
+{
+    size_t len = strcspn(word, "=");
+
+    if (strncmp(word, "--", 2) != 0 || word[len] == '\0') {
+        c.kind = COMPLETE_OPTION;
+        return c;
+    }
+    c.before = len + 1;
+    return value_of(c, word, len);
 }
 
 /* How many locks it takes. */
@@ -203,11 +221,11 @@ struct complete complete_find(const struct verb *const *verbs, int count,
             options = false;
         } else if (is_one_more_lock(&c, word, arguments)) {
             if (i + 2 == count)
-                return value_of(c, word);
+                return value_of(c, word, strlen(word));
             i++;
         } else if (options && word[0] == '-') {
             if (i + 2 == count && takes_value(c.verb, word))
-                return value_of(c, word);
+                return value_of(c, word, strlen(word));
             take_option(&c, word, words[i + 1]);
             i += takes_value(c.verb, word) ? 1 : 0;
         } else if (c.verb == NULL) {
@@ -223,10 +241,8 @@ struct complete complete_find(const struct verb *const *verbs, int count,
                 options = false;
         }
     }
-    if (count > 0 && options && words[count - 1][0] == '-') {
-        c.kind = COMPLETE_OPTION;
-        return c;
-    }
+    if (count > 0 && options && words[count - 1][0] == '-')
+        return option_of(c, words[count - 1]);
     return count > 0 ? argument(c, arguments, last) : c;
 }
 

@@ -23,6 +23,8 @@ struct complete {
     enum complete_kind kind;
     const struct verb *verb;   /* NULL before it */
     const char *const *values; /* ends with NULL */
+    size_t before; /* bytes of the last word, "--option=", before what is
+                      completed */
     /* Options on the line that are needed to ask the ensemble: */
     const char *settings[SETTING_COUNT];
     const char *context;

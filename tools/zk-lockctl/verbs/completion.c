@@ -90,10 +90,14 @@ static const struct {
 
 /* --- the words --- */
 
+/* "--option=", which stands before each word that is offered: shells complete
+ * all of what was typed. */
+static char before[64];
+
 static void offer(const char *current, const char *word, size_t len)
 {
     if (strlen(current) <= len && strncmp(word, current, strlen(current)) == 0)
-        (void)printf("%.*s\n", (int)len, word);
+        (void)printf("%s%.*s\n", before, (int)len, word);
 }
 
 static void offer_all(const char *current, const char *const *words)
@@ -256,6 +260,9 @@ static int offer_words(struct lockctl *ctl, int count, char **words)
     struct complete c = complete_find(verbs, count, words);
     char *current = count > 0 ? words[count - 1] : "";
 
+    if (c.before < sizeof(before))
+        (void)snprintf(before, c.before + 1, "%s", current);
+    current += c.before;
     switch (c.kind) {
     case COMPLETE_NOTHING:
         break;
