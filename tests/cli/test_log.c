@@ -415,6 +415,10 @@ static void a_gap_is_a_row_of_its_own(void **state)
     "\"lock-0000000007\",\"token\":\"7\",\"session\":\"0x1\","                 \
     "\"owner\":null,\"data\":\"me\"}}\n"
 
+#define BEGIN(at, paths, initial)                                              \
+    "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"begin\","               \
+    "\"paths\":" paths ",\"initial\":" initial "}\n"
+
 static void assert_at(const char *files, const char *time, int code)
 {
     int got = look(line("log %s --at 2026-11-23T%sZ /l", files, time));
@@ -433,11 +437,12 @@ static void a_holder_without_a_connection_is_not_known(void **state)
 
     (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
-    write_records(EVENT("02:00", "holding") EVENT(
-        "02:05",
-        "gone") "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
-                "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n" EVENT(
-                    "02:30", "acquired") EVENT("02:40", "gone"));
+    write_records(
+        BEGIN("02:00", "null", "true") EVENT("02:00", "holding") EVENT(
+            "02:05",
+            "gone") "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
+                    "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n" EVENT(
+                        "02:30", "acquired") EVENT("02:40", "gone"));
     assert_at(from, "01:59", 66);
     assert_at(from, "02:01", 0);
     assert_at(from, "02:07", 1);
@@ -454,12 +459,92 @@ static void a_holder_between_two_watches_is_not_known(void **state)
 
     (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
-    write_records(EVENT("02:00", "holding") EVENT("02:05", "gone")
-                      EVENT("02:10", "acquired") EVENT("02:11", "gone")
-                          EVENT("03:00", "holding") EVENT("03:05", "gone"));
+    write_records(BEGIN("02:00", "null", "true") EVENT("02:00", "holding")
+                      EVENT("02:05", "gone") EVENT("02:10", "acquired")
+                          EVENT("02:11", "gone") BEGIN("03:00", "null", "true")
+                              EVENT("03:00", "holding") EVENT("03:05", "gone"));
     assert_at(from, "02:07", 1);
     assert_at(from, "02:30", 66);
     assert_at(from, "03:01", 0);
+}
+
+/* Two runs without --initial in one file looked like one. */
+static void two_runs_in_one_file_have_a_gap_between_them(void **state)
+{
+    char from[200];
+    const json_t *gap;
+    json_t *items;
+
+    (void)state;
+    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    write_records(BEGIN("02:00", "null", "false") EVENT("02:01", "acquired")
+                      EVENT("02:05", "gone") BEGIN("03:00", "null", "false")
+                          EVENT("03:02", "acquired") EVENT("03:05", "gone"));
+    assert_at(from, "02:00", 66);
+    assert_at(from, "02:02", 0);
+    assert_at(from, "02:05", 1);
+    assert_at(from, "02:30", 66);
+    assert_at(from, "03:01", 66);
+    assert_at(from, "03:05", 1);
+    assert_int_equal(look(line("log %s -o json /l", from)), 0);
+    look_assert_schema("document");
+    items = look_items("History");
+    assert_int_equal(json_array_size(items), 3);
+    gap = json_array_get(items, 1);
+    assert_string_equal(text_of(gap, "state"), "gap");
+    assert_string_equal(text_of(gap, "from"), "2026-11-23T02:05:00.000Z");
+    assert_string_equal(text_of(gap, "until"), "2026-11-23T03:00:00.000Z");
+}
+
+/* It may have gone as soon as the first run ended; the token of the other one
+ * says that it was there all the time. */
+static void
+a_holder_is_lost_with_a_run_unless_the_next_one_sees_it(void **state)
+{
+    const char *file = cli_file("records");
+    const json_t *item;
+
+    (void)state;
+    write_records(EVENT("02:00", "holding") EVENT("02:05", "revoked")
+                      BEGIN("03:00", "null", "true"));
+    assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
+    item = json_array_get(look_items("History"), 0);
+    assert_string_equal(text_of(item, "ended"), "unknown");
+    assert_string_equal(text_of(item, "until"), "2026-11-23T02:05:00.000Z");
+    assert_int_equal(look(line("log --from %s /l", file)), 0);
+    assert_non_null(strstr(look_out, ">=2026-11-23T02:05:00.000Z"));
+    write_records(EVENT("02:00", "holding") EVENT("02:05", "revoked")
+                      BEGIN("03:00", "null", "true") EVENT("03:00", "holding"));
+    assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
+    item = json_array_get(look_items("History"), 0);
+    assert_string_equal(text_of(item, "ended"), "present");
+}
+
+/* A run that did not watch the lock, or did not tell who was there before, does
+ * not tell that nobody held. */
+static void a_lock_that_a_run_did_not_watch_is_not_known(void **state)
+{
+    static const struct {
+        const char *begin;
+        int code;
+    } runs[] = {
+        { BEGIN("01:00", "null", "true"), 1 },
+        { BEGIN("01:00", "[\"/x\",\"/l\"]", "true"), 1 },
+        { BEGIN("01:00", "[\"/x\",\"/l/y\"]", "true"), 66 },
+        { BEGIN("01:00", "[]", "true"), 66 },
+        { BEGIN("01:00", "7", "true"), 66 },
+        { BEGIN("01:00", "null", "false"), 66 },
+        { "", 66 },
+    };
+    char from[200];
+
+    (void)state;
+    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        write_records(line("%s%s%s", runs[i].begin, EVENT("02:00", "queued"),
+                           EVENT("02:05", "left")));
+        assert_at(from, "02:05", runs[i].code);
+    }
 }
 
 static void a_holder_between_two_files_is_not_known(void **state)
@@ -681,6 +766,62 @@ static void log_reads_the_lines_of_watch(void **state)
     zkr_mutex_free(m);
 }
 
+/* Appends what one run of watch tells while a client holds the lock once. */
+static void watch_one_hold(zkr_session *session)
+{
+    const char *const args[] = { "--servers", server_hosts(the_server),
+                                 "watch",     "-o",
+                                 "jsonl",     "--interval",
+                                 "10ms",      path,
+                                 NULL };
+    zkr_mutex *m = new_mutex(session, path);
+    struct cli watch;
+    zkr_grant *g;
+
+    cli_start(&watch, LOCKCTL, args);
+    cli_wait_said(&watch, "\"event\":\"begin\"");
+    g = acquire(m);
+    cli_wait_said(&watch, "\"event\":\"acquired\"");
+    release(g);
+    cli_wait_said(&watch, "\"event\":\"gone\"");
+    assert_int_equal(kill(watch.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&watch), 0);
+    assert_int_equal(
+        system(line("cat %s >>%s", watch.output, cli_file("records"))), 0);
+    zkr_mutex_free(m);
+}
+
+/* The output of two runs without --initial is joined. Who held between them
+ * nobody saw, and nobody is said to have held. */
+static void a_run_of_watch_says_when_it_begins(void **state)
+{
+    const char *const args[] = { "watch", "-o", "jsonl", path, NULL };
+    const json_t *gap;
+    json_t *items;
+
+    (void)state;
+    write_records("");
+    watch_one_hold(s);
+    hold_and_release(other);
+    watch_one_hold(other);
+    assert_int_equal(
+        look(line("log --from %s -o json %s", cli_file("records"), path)), 0);
+    look_assert_schema("document");
+    items = look_items("History");
+    assert_int_equal(json_array_size(items), 3);
+    gap = json_array_get(items, 1);
+    assert_string_equal(text_of(gap, "state"), "gap");
+    assert_int_equal(look(line("log --from %s --at %s %s", cli_file("records"),
+                               text_of(gap, "until"), path)),
+                     66);
+    assert_int_equal(look_at_until(args, 0), 0);
+    look_assert_schema("line");
+    assert_non_null(
+        strstr(look_out,
+               line("\"event\":\"begin\",\"paths\":[\"%s\"],\"initial\":false}",
+                    path)));
+}
+
 static int run_group(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -698,9 +839,13 @@ static int run_group(void)
         TEST(the_table_has_a_row_for_each_hold),
         TEST(wrong_usage_is_refused),
         TEST(log_reads_the_lines_of_watch),
+        TEST(a_run_of_watch_says_when_it_begins),
         TEST(a_gap_is_a_row_of_its_own),
         TEST(a_holder_without_a_connection_is_not_known),
         TEST(a_holder_between_two_watches_is_not_known),
+        TEST(two_runs_in_one_file_have_a_gap_between_them),
+        TEST(a_holder_is_lost_with_a_run_unless_the_next_one_sees_it),
+        TEST(a_lock_that_a_run_did_not_watch_is_not_known),
         TEST(a_holder_between_two_files_is_not_known),
         TEST(the_blocker_of_a_waiter_is_not_known),
         TEST(before_the_history_nobody_is_known),

@@ -13,6 +13,7 @@
 #include "model/lock.h"
 
 enum event_kind {
+    EVENT_BEGIN,    /* from then on all changes are told */
     EVENT_HOLDING,  /* the first look: it holds, */
     EVENT_WAITING,  /* ... it waits */
     EVENT_QUEUED,   /* its node is new */
@@ -27,8 +28,8 @@ enum event_kind {
 struct event {
     enum event_kind kind;
     int64_t at_ms;              /* when it was seen, since 1970 */
-    const struct lock *lock;    /* NULL for RESYNC */
-    const struct contender *of; /* one of the lock; NULL for RESYNC and
+    const struct lock *lock;    /* NULL for BEGIN and RESYNC */
+    const struct contender *of; /* one of the lock; NULL for BEGIN, RESYNC and
                                    MISSED */
     int64_t waited_ms;          /* at most; -1: does not apply */
     int64_t held_ms;            /* at most; -1: does not apply, or unknown */

@@ -146,17 +146,30 @@ static int take_all(struct looks *l, struct news **ret_news, size_t *ret_count)
     return rc;
 }
 
-/* The events are in the order of the paths. */
-static int begin(struct looks *l, const struct told *to)
+static void tell_begin(const struct told *to)
+{
+    struct event event = { .kind = EVENT_BEGIN,
+                           .at_ms = clock_wall_ms(),
+                           .waited_ms = -1,
+                           .held_ms = -1 };
+
+    to->fn(&event, to->user);
+}
+
+/* The events of the first look are in the order of the paths. */
+static int begin(struct looks *l, const struct told *first,
+                 const struct told *to)
 {
     struct news *news = NULL;
     size_t count = 0;
     int rc = take_all(l, &news, &count);
 
+    if (rc == ZKR_OK)
+        tell_begin(to);
     if (count > 0)
         qsort(news, count, sizeof(*news), news_by_path);
     for (size_t i = 0; i < count; i++) {
-        if (!take_news(l, &news[i], true, to))
+        if (!take_news(l, &news[i], true, first))
             rc = ZKR_ENOMEM;
     }
     free(news);
@@ -247,7 +260,7 @@ int looks_next(struct looks *l, bool initial, event_fn *tell, void *user)
     if (!l->begun)
         code = check_paths(l);
     if (code == 0 && !l->begun)
-        code = begin(l, &first);
+        code = begin(l, &first, &to);
     if (code == 0)
         code = go_on(l, &first, &to);
     if (mirror_tick(l->mirror) && code == 0)

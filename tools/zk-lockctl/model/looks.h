@@ -24,9 +24,9 @@ struct looks {
  * an exit code after an error was printed. */
 int looks_start(struct looks *looks, void (*wake)(void *user));
 
-/* Reports what has changed. First it reports the present state, if `initial`,
- * as soon as all is known. Returns 0, or an exit code after an error was
- * printed. */
+/* Reports what has changed. As soon as all is known it reports that it begins,
+ * and then the present state, if `initial`. Returns 0, or an exit code after an
+ * error was printed. */
 int looks_next(struct looks *looks, bool initial, event_fn *tell, void *user);
 
 /* After the session was closed. */

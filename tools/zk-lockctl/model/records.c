@@ -16,10 +16,12 @@
 #include "common/words.h"
 #include "model/past.h"
 #include "model/place.h"
+#include "model/spans.h"
 
-/* A time in which one run of watch told all that it saw. */
-struct span {
-    int64_t from_ms, until_ms; /* both belong to it */
+/* One run of watch. */
+struct run {
+    bool whole;       /* all who contend are known, of locks that are wanted */
+    int64_t until_ms; /* the last moment that it has told of; 0: none */
 };
 
 struct records {
@@ -27,9 +29,9 @@ struct records {
     struct history_fns fns;
     struct pasts pasts;
     int64_t begin_ms, end_ms;
-    struct span *spans;
-    size_t span_count;
-    bool span_open; /* the next event may belong to the last one */
+    struct run run; /* the present one, */
+    bool run_over;  /* ... or the last one: what follows is of another */
+    struct spans spans;
     size_t contenders;
     size_t strange;
     bool missed; /* watch has not seen all */
@@ -110,8 +112,14 @@ static void end_stay(struct records *r, struct stay *stay, enum ending ending,
     r->fns.stay(stay, r->fns.user);
 }
 
+/* It went while nobody watched. */
+static void end_unseen(struct records *r, struct stay *stay)
+{
+    end_stay(r, stay, ENDING_UNKNOWN, stay->known_ms);
+}
+
 /* The stay of an event, which may be the first of it. Another node of that name
- * went while nobody watched. NULL: out of memory. */
+ * has gone. NULL: out of memory. */
 static struct stay *stay_for(struct records *r, struct past *past,
                              const json_t *contender, int64_t at_ms)
 {
@@ -120,13 +128,18 @@ static struct stay *stay_for(struct records *r, struct past *past,
 
     if (stay != NULL && token != 0 && stay->node.token != 0 &&
         stay->node.token != token) {
-        end_stay(r, stay, ENDING_UNKNOWN, at_ms);
+        end_unseen(r, stay);
         stay = NULL;
     }
-    if (stay != NULL)
-        return stay;
-    r->contenders++;
-    return make_stay(r, past, contender, at_ms);
+    if (stay == NULL) {
+        r->contenders++;
+        stay = make_stay(r, past, contender, at_ms);
+    }
+    if (stay != NULL) {
+        stay->known_ms = at_ms;
+        stay->lost = false;
+    }
+    return stay;
 }
 
 /* A contender that gets a permit of a semaphore leaves the queue, and watch
@@ -166,7 +179,7 @@ static void end_older(struct records *r, const struct stay *holder)
             !contender_is_unfair(&older->node) &&
             !contender_is_lease(&older->node) &&
             older->node.session_id != holder->node.session_id)
-            end_stay(r, older, ENDING_UNKNOWN, holder->held_ms);
+            end_unseen(r, older);
     }
 }
 
@@ -204,6 +217,30 @@ static void take_end(struct records *r, struct stay *stay, const json_t *event,
     end_stay(r, stay, ENDING_GONE, at_ms);
 }
 
+/* From now on it is known who contends. */
+static void become_whole(struct records *r, int64_t at_ms)
+{
+    if (!r->run.whole)
+        r->failed = !spans_begin(&r->spans, at_ms) || r->failed;
+    r->run.whole = true;
+}
+
+/* Nobody holds beside one who gets a lock for itself, so all that hold later
+ * are told, whoever was there before. */
+static bool is_alone(const struct records *r, const struct stay *stay)
+{
+    return stay->node.kind == ZKR_PARTICIPANT_EXCLUSIVE &&
+           !contender_is_unfair(&stay->node) &&
+           strchr(stay->name, '/') == NULL && strcmp(stay->lock, r->root) == 0;
+}
+
+static void take_acquired(struct records *r, struct stay *stay, int64_t at_ms)
+{
+    take_hold(r, stay, at_ms, false);
+    if (is_alone(r, stay))
+        become_whole(r, at_ms);
+}
+
 static void take_event(struct records *r, const json_t *event, const char *kind,
                        int64_t at_ms)
 {
@@ -216,76 +253,105 @@ static void take_event(struct records *r, const json_t *event, const char *kind,
         return;
     past = pasts_make(&r->pasts, path);
     stay = past == NULL ? NULL : stay_for(r, past, contender, at_ms);
-    if (stay == NULL) {
+    if (stay == NULL)
         r->failed = true;
-        return;
-    }
-    if (strcmp(kind, "acquired") == 0 || strcmp(kind, "holding") == 0)
-        take_hold(r, stay, at_ms, kind[0] == 'h');
+    else if (strcmp(kind, "acquired") == 0)
+        take_acquired(r, stay, at_ms);
+    else if (strcmp(kind, "holding") == 0)
+        take_hold(r, stay, at_ms, true);
     else if (strcmp(kind, "revoked") == 0 && stay->asked_ms == 0)
         stay->asked_ms = at_ms;
     else if (strcmp(kind, "left") == 0 || strcmp(kind, "gone") == 0)
         take_end(r, stay, event, at_ms);
 }
 
-/* --- the times that are known --- */
+/* --- runs --- */
 
-static void begin_span(struct records *r, int64_t at_ms)
+/* Whoever was there at the end of a run may have gone before the next one; an
+ * event of it tells that it has not. */
+static void lose(struct past *past, void *records)
 {
-    struct span *grown = r->spans;
+    const struct records *r = records;
 
-    if ((r->span_count & (r->span_count + 1)) == 0) /* doubles from 1 on */
-        grown = realloc(r->spans, (r->span_count + 1) * 2 * sizeof(*grown));
-    r->failed = r->failed || grown == NULL;
-    if (grown == NULL)
-        return;
-    r->spans = grown;
-    r->spans[r->span_count++] = (struct span){ at_ms, at_ms };
-    r->span_open = true;
+    for (int part = 0; part < PART_COUNT; part++) {
+        const struct queue *queue = &past->parts[part];
+
+        for (size_t i = 0; i < queue->count; i++) {
+            struct stay *stay = queue->items[i];
+
+            if (!stay->lost && stay->known_ms < r->run.until_ms)
+                stay->known_ms = r->run.until_ms;
+            stay->lost = true;
+        }
+    }
 }
 
-/* A run of watch --initial begins with what is there. So nothing is known of
- * the time between the last event before that, and this one. */
-static bool begins_run(const char *kind)
+static void tell_gap(const struct records *r, int64_t from_ms, int64_t until_ms)
 {
-    return strcmp(kind, "holding") == 0 || strcmp(kind, "waiting") == 0;
+    const struct gap gap = { .from_ms = from_ms, .until_ms = until_ms };
+
+    if (from_ms != 0 && from_ms <= until_ms)
+        r->fns.gap(&gap, r->fns.user);
 }
 
-static void take_time(struct records *r, const char *kind, int64_t at_ms)
+static void begin_run(struct records *r, int64_t at_ms)
 {
-    struct span *last = r->span_open ? &r->spans[r->span_count - 1] : NULL;
+    pasts_each(&r->pasts, lose, r);
+    tell_gap(r, r->run.until_ms, at_ms);
+    r->run = (struct run){ .until_ms = at_ms };
+    r->run_over = false;
+    r->spans.open = false;
+}
 
+/* A run that was told to watch some locks does not watch those below them. */
+static bool covers(const struct records *r, const json_t *paths)
+{
+    const json_t *path;
+    size_t i;
+
+    json_array_foreach(paths, i, path)
+    {
+        const char *text = json_string_value(path);
+
+        if (text != NULL && strcmp(text, r->root) == 0)
+            return true;
+    }
+    return json_is_null(paths);
+}
+
+static void take_begin(struct records *r, const json_t *event, int64_t at_ms)
+{
+    begin_run(r, at_ms);
+    if (json_is_true(json_object_get(event, "initial")) &&
+        covers(r, json_object_get(event, "paths")))
+        become_whole(r, at_ms);
+}
+
+/* What watch saw last is known, and what it sees from now on. */
+static void take_resync(struct records *r, const json_t *event, int64_t at_ms)
+{
+    int64_t from_ms = time_of(event, "last_look");
+
+    tell_gap(r, from_ms, at_ms);
+    if (from_ms <= at_ms)
+        spans_lengthen(&r->spans, from_ms);
+    r->spans.open = false;
+    if (r->run.whole)
+        r->failed = !spans_begin(&r->spans, at_ms) || r->failed;
+}
+
+static void take_time(struct records *r, int64_t at_ms)
+{
     if (r->begin_ms == 0)
         r->begin_ms = at_ms;
     if (at_ms > r->end_ms)
         r->end_ms = at_ms;
-    if (last == NULL || (begins_run(kind) && at_ms > last->until_ms))
-        begin_span(r, at_ms);
-    else if (at_ms > last->until_ms)
-        last->until_ms = at_ms;
-}
-
-/* What watch saw last is known, and what it sees from now on. */
-static void break_span(struct records *r, const struct gap *gap)
-{
-    struct span *last = r->span_open ? &r->spans[r->span_count - 1] : NULL;
-
-    if (last != NULL && gap->from_ms > last->until_ms &&
-        gap->from_ms <= gap->until_ms)
-        last->until_ms = gap->from_ms;
-    r->span_open = false;
+    if (at_ms > r->run.until_ms)
+        r->run.until_ms = at_ms;
+    spans_lengthen(&r->spans, at_ms);
 }
 
 /* --- lines --- */
-
-static void take_resync(struct records *r, const json_t *event, int64_t at_ms)
-{
-    struct gap gap = { .from_ms = time_of(event, "last_look"),
-                       .until_ms = at_ms };
-
-    break_span(r, &gap);
-    r->fns.gap(&gap, r->fns.user);
-}
 
 /* Of an event that is of a lock. */
 static bool has_contender(const json_t *event)
@@ -298,7 +364,13 @@ static bool has_contender(const json_t *event)
 static void take_one(struct records *r, const json_t *event, const char *kind,
                      int64_t at_ms)
 {
-    if (strcmp(kind, "resync") == 0)
+    bool begins = strcmp(kind, "begin") == 0;
+
+    if (r->run_over && !begins) /* its beginning was cut off */
+        begin_run(r, at_ms);
+    if (begins)
+        take_begin(r, event, at_ms);
+    else if (strcmp(kind, "resync") == 0)
         take_resync(r, event, at_ms);
     else if (strcmp(kind, "missed") == 0)
         r->missed =
@@ -307,7 +379,7 @@ static void take_one(struct records *r, const json_t *event, const char *kind,
         take_event(r, event, kind, at_ms);
     else
         r->strange++;
-    take_time(r, kind, at_ms);
+    take_time(r, at_ms);
 }
 
 /* False: the line is none of watch. */
@@ -377,7 +449,7 @@ int records_play(struct records *r, const char *file)
     bool good;
     int error = in == NULL ? errno : 0;
 
-    r->span_open = false; /* another run of watch has written it */
+    r->run_over = true;
     (void)escape_string(is_input ? "standard input" : file, text, sizeof(text));
     if (in == NULL)
         return lockctl_fail(error == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: %s",
@@ -402,8 +474,10 @@ static void end_past(struct past *past, void *records)
     struct stay *stay;
 
     while ((stay = past_any(past)) != NULL) {
-        pasts_remove(&r->pasts, stay);
-        r->fns.stay(stay, r->fns.user);
+        if (stay->lost)
+            end_unseen(r, stay);
+        else
+            end_stay(r, stay, ENDING_NONE, 0);
     }
 }
 
@@ -431,7 +505,7 @@ void records_free(struct records *r)
     if (r == NULL)
         return;
     pasts_done(&r->pasts);
-    free(r->spans);
+    spans_done(&r->spans);
     free(r->root);
     free(r);
 }
@@ -453,11 +527,7 @@ size_t records_contenders(const struct records *r)
 
 bool records_knows(const struct records *r, int64_t ms)
 {
-    for (size_t i = 0; i < r->span_count; i++) {
-        if (r->spans[i].from_ms <= ms && ms <= r->spans[i].until_ms)
-            return true;
-    }
-    return false;
+    return spans_know(&r->spans, ms);
 }
 
 bool records_missed(const struct records *r)

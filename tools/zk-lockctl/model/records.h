@@ -25,9 +25,10 @@ void records_end(struct records *records);
 int64_t records_begin_ms(const struct records *records);
 int64_t records_end_ms(const struct records *records);
 size_t records_contenders(const struct records *records);
-/* watch looked at that moment: it is not before the first event, after the last
- * one, between two runs of watch, or while there was no connection. Each file
- * is of another run, and so is what begins with events of --initial. */
+/* All who held at that moment are known. It is not before the first event of a
+ * run of watch, nor after its last one, nor without a connection; and it is
+ * known who was there before, by --initial, or because somebody has got the
+ * lock alone since then. */
 bool records_knows(const struct records *records, int64_t ms);
 /* Contenders came and went that watch did not see. */
 bool records_missed(const struct records *records);

@@ -37,6 +37,8 @@ struct stay {
     bool exact;       /* false: the times are upper bounds */
     bool sure;        /* false: another one, of which nothing is known, may have
                          held instead */
+    int64_t known_ms; /* of records: the last moment at which it was there */
+    bool lost;        /* ... and it may have gone while nobody watched */
     bool is_claim;    /* its node in the queue of a semaphore has become
                          another one, its lease */
     struct past *past; /* the lock that it is in: past.h */

@@ -116,9 +116,9 @@ static const char *print_from(const struct stay *s, char word[WORD_MAX])
 /* Of one that was there before a gap it is not known when it went. */
 static const char *print_until(const struct stay *s, char word[WORD_MAX])
 {
-    return print_time(!s->exact                     ? "<="
-                      : s->ending == ENDING_UNKNOWN ? ">="
-                                                    : "",
+    return print_time(s->ending == ENDING_UNKNOWN ? ">="
+                      : s->exact                  ? ""
+                                                  : "<=",
                       s->ended_ms, word);
 }
 
@@ -131,7 +131,7 @@ static const char *print_held(const struct past_rows *rows,
     char age[WORD_MAX];
     const char *bound = "";
 
-    if (ms < 0 || (!s->exact && s->ending == ENDING_UNKNOWN))
+    if (ms < 0)
         return NULL;
     if (s->held_max_ms >= 0)
         bound = "<=";
@@ -247,7 +247,7 @@ static bool print_gap(struct table *table, const struct gap *gap)
             x.ended, sizeof(x.ended), "GAP: nothing is known between %s and %s",
             word_id(gap->zxid_before, before), word_id(gap->zxid_after, after));
     else
-        (void)snprintf(x.ended, sizeof(x.ended), "GAP: watch could not look");
+        (void)snprintf(x.ended, sizeof(x.ended), "GAP: watch did not look");
     cells[CELL_ENDED] = x.ended;
     return table_row(table, cells, STYLE_BAD);
 }

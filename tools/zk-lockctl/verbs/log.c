@@ -90,12 +90,14 @@ static void take_stay(struct stay *stay, void *user)
         stay_free(stay);
 }
 
+/* What watch saw last, it has told. */
 static void take_gap(const struct gap *gap, void *user)
 {
     struct log *log = user;
+    bool is_of_watch = gap->zxid_after == 0;
     struct gap *copy;
 
-    if (!overlaps(log, gap->from_ms, gap->until_ms))
+    if (!overlaps(log, gap->from_ms + is_of_watch, gap->until_ms))
         return;
     copy = malloc(sizeof(*copy));
     if (copy != NULL)
@@ -212,17 +214,6 @@ static bool has_gap(const struct log *log)
     return false;
 }
 
-/* Who waits, waits for one who holds; watch without --initial does not tell of
- * one who was there before. */
-static bool lacks_holder(const struct log *log)
-{
-    bool waits = false;
-
-    for (size_t i = 0; i < log->rows.count; i++)
-        waits = waits || log->rows.items[i].stay != NULL;
-    return waits && !is_held(log);
-}
-
 /* All who held at the moment that was asked for are known: one of the sources
  * is enough. */
 static bool is_known(const struct log *log)
@@ -230,8 +221,7 @@ static bool is_known(const struct log *log)
     if (log->at_ms == 0 ||
         (log->history != NULL && history_knows(log->history, log->at_ms)))
         return true;
-    return log->records != NULL && !lacks_holder(log) &&
-           records_knows(log->records, log->at_ms);
+    return log->records != NULL && records_knows(log->records, log->at_ms);
 }
 
 /* --- notes --- */

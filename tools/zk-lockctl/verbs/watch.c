@@ -31,7 +31,8 @@ struct watch {
     bool initial;
     struct table *csv;
     char **paths; /* of looks */
-    int code;     /* of the output */
+    size_t path_count;
+    int code; /* of the output */
 };
 
 /* --- one event --- */
@@ -130,8 +131,23 @@ static void print_csv(struct watch *w, const struct event *e)
     (void)table_row(w->csv, cells, STYLE_PLAIN);
 }
 
-static json_t *describe_event(const struct event *e)
+/* Of a run of watch: whoever reads joined output must know where one begins. */
+static json_t *describe_begin(const struct watch *w, const struct event *e)
 {
+    json_t *paths = w->path_count == 0 ? json_null() : json_array();
+
+    for (size_t i = 0; i < w->path_count; i++)
+        (void)json_array_append_new(
+            paths, json_text(w->paths[i], strlen(w->paths[i])));
+    return json_pack("{s:o, s:s, s:o, s:b}", "at", json_time(e->at_ms), "event",
+                     event_name(e->kind), "paths", paths, "initial",
+                     (int)w->initial);
+}
+
+static json_t *describe_event(const struct watch *w, const struct event *e)
+{
+    if (e->kind == EVENT_BEGIN)
+        return describe_begin(w, e);
     if (e->kind == EVENT_RESYNC)
         return json_pack("{s:o, s:s, s:o}", "at", json_time(e->at_ms), "event",
                          event_name(e->kind), "last_look",
@@ -155,7 +171,7 @@ static int print_json(const struct watch *w, const struct event *e)
     struct notes none = { .texts = NULL };
     json_t *items = json_array();
 
-    if (json_array_append_new(items, describe_event(e)) != 0) {
+    if (json_array_append_new(items, describe_event(w, e)) != 0) {
         json_decref(items);
         return lockctl_fail_error(ZKR_ENOMEM, "");
     }
@@ -166,6 +182,8 @@ static void print_event(const struct event *e, void *user)
 {
     struct watch *w = user;
 
+    if (e->kind == EVENT_BEGIN && w->ctl->format != FORMAT_JSONL)
+        return;
     stop_printing(true);
     if (w->csv != NULL)
         print_csv(w, e);
@@ -247,7 +265,7 @@ static void settle_paths(struct watch *w, struct looks *looks)
         else
             w->paths[count++] = path;
     }
-    looks->path_count = count;
+    looks->path_count = w->path_count = count;
 }
 
 static int start(struct watch *w, struct looks *looks)
