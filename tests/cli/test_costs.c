@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <sys/resource.h>
+#include <zookeeper/proto.h>
 
 #include "look.h"
 #include "proxy.h"
@@ -105,8 +106,15 @@ static void assert_costs(long most, int code, const char *words,
     print_message("%-60s %6ld requests %6lld ms of CPU time\n", line, sent,
                   (long long)(cpu_ms() - before));
     if (got != code || sent > most)
-        fail_msg("%s: exit code %d, %ld requests: %s", line, got, sent,
-                 look_err);
+        fail_msg("%s: exit code %d, %ld requests (%ld lists, %ld of data, "
+                 "%ld exists, %ld syncs, %ld connections): %s",
+                 line, got, sent,
+                 proxy_requests(proxy, ZOO_GETCHILDREN_OP) +
+                     proxy_requests(proxy, ZOO_GETCHILDREN2_OP),
+                 proxy_requests(proxy, ZOO_GETDATA_OP),
+                 proxy_requests(proxy, ZOO_EXISTS_OP),
+                 proxy_requests(proxy, ZOO_SYNC_OP),
+                 proxy_requests(proxy, PROXY_CONNECT), look_err);
 }
 
 /* Regression: it listed each lock again that the search had listed, after a

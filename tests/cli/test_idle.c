@@ -76,11 +76,34 @@ static void wait_asked(long count)
     assert_true(wait_until(has_asked, &count, SOON_MS));
 }
 
+struct quiet {
+    long count;
+    int64_t since_ms;
+};
+
+static bool is_quiet(void *arg)
+{
+    struct quiet *q = arg;
+    long count = requests();
+
+    if (count != q->count)
+        *q = (struct quiet){ count, now_ms() };
+    return now_ms() - q->since_ms >= IDLE_MS;
+}
+
+/* What a change has led to may still be under way. */
+static void wait_quiet(void)
+{
+    struct quiet q = { requests(), now_ms() };
+
+    assert_true(wait_until(is_quiet, &q, SOON_MS));
+}
+
 /* So many looks at all of them at first; then none. */
 static void assert_idle(int looks)
 {
     wait_asked(looks * ONE_LOOK);
-    sleep_ms(IDLE_MS);
+    wait_quiet();
     assert_in_range(requests(), looks * ONE_LOOK, looks * ONE_LOOK + 20);
     for (int round = 0; round < 2; round++) {
         zkr_mutex *m = new_mutex(session, "/many/l1");
@@ -90,7 +113,7 @@ static void assert_idle(int looks)
         assert_int_equal(requests(), 0);
         release(acquire(m));
         wait_asked(1);
-        sleep_ms(IDLE_MS);
+        wait_quiet();
         assert_in_range(requests(), 1, 4);
         zkr_mutex_free(m);
     }

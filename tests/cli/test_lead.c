@@ -16,7 +16,8 @@
     cli_start(                                                                 \
         c, LOCKCTL,                                                            \
         (const char *const[]){ "lead", "--servers", server_hosts(the_server),  \
-                               "--session-timeout", "6s", __VA_ARGS__, NULL })
+                               "--session-timeout", "20s", "--kill-grace",     \
+                               "600ms", __VA_ARGS__, NULL })
 #define LEAD(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
 
 static struct cli cli;

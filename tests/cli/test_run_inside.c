@@ -107,8 +107,8 @@ static void a_run_around_that_was_killed_is_waited_for(void **state)
     char sessions[64];
 
     (void)state;
-    START_AT(&cli, server_hosts(the_server), path, "sh", "-c",
-             "echo $ZKLOCK_SESSIONS; exec sleep 1000");
+    START_FOR(&cli, "4s", server_hosts(the_server), path, "sh", "-c",
+              "echo $ZKLOCK_SESSIONS; exec sleep 1000");
     cli_wait_said(&cli, "\n");
     (void)snprintf(sessions, sizeof(sessions), "%s", cli_said(&cli));
     sessions[strcspn(sessions, "\n")] = '\0';

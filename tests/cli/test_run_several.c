@@ -73,7 +73,7 @@ static void when_one_is_taken_none_is_kept(void **state)
     assert_said(&second, want);
     assert_null(strstr(cli_said(&second), "started"));
     wait_children(a, 0);
-    START(&second, "-w", "2s", a, "--and", b, "true");
+    START(&second, "-w", "6s", a, "--and", b, "true");
     (void)snprintf(want, sizeof(want), "waiting: %s is held by ", b);
     cli_wait_said(&second, want);
     assert_int_equal(cli_end(&second), 75);

@@ -99,13 +99,14 @@ static void a_job_may_stop_again_and_again(void **state)
 static void the_key_stops_it_and_the_other_key_ends_it(void **state)
 {
     (void)state;
-    type_run("bash -c 'echo rea''lly; sleep 1000'");
+    /* The key is for it when it has the terminal, and runs, again. */
+    type_run("bash -c 'trap \"echo ba''ck\" CONT; echo rea''lly; "
+             "while :; do sleep .1; done'");
     tmux_wait("really");
     tmux_key("C-z");
     tmux_wait("Stopped");
     type_line("clear; fg");
-    tmux_wait_gone("Stopped");
-    tmux_wait("sleep 1000");
+    tmux_wait("back");
     tmux_key("C-c");
     wait_code(130);
 }
@@ -225,7 +226,7 @@ static void a_key_ends_a_command_that_would_be_restarted(void **state)
     (void)snprintf(line, sizeof(line), "clear; '%s' lead --restart '%s' false",
                    LOCKCTL, new_path());
     type_line(line);
-    tmux_wait("once more in 2s");
+    tmux_wait("once more in 4s"); /* time for the key */
     tmux_key("C-c");
     wait_code(130);
 }

@@ -272,12 +272,12 @@ static void a_job_that_was_stopped_for_too_long_is_dead(void **state)
 {
     (void)state;
     start_shell();
-    type_run("--session-timeout 2s", "signals", "");
+    type_run("--session-timeout 4s", "signals", "");
     wait_shown("ready");
     type("\032");
     wait_shown("Stopped");
     wait_shown(PROMPT);
-    sleep_ms(2500); /* the lease runs out */
+    sleep_ms(4500); /* the lease runs out */
     type("fg\n");
     wait_shown("LOCK LOST");
     wait_shown(PROMPT);

@@ -416,7 +416,7 @@ static void a_session_that_is_refused_ends_it(void **state)
 
 /* --- what reaches the terminal --- */
 
-static char *read_file(const char *name)
+static const char *file_contents(const char *name)
 {
     static char bytes[1 << 20];
     FILE *f = fopen(name, "re");
@@ -429,6 +429,19 @@ static char *read_file(const char *name)
     for (size_t i = 0; i < n; i++)
         bytes[i] = bytes[i] == '\0' ? ' ' : bytes[i];
     return bytes;
+}
+
+static bool has_left_the_screen(void *file)
+{
+    return strstr(file_contents(file), "\033[?1049l") != NULL;
+}
+
+/* All that top has written there, when it has ended. It goes through a pipe,
+ * and may be on the screen before. */
+static const char *read_file(const char *name)
+{
+    assert_true(wait_until(has_left_the_screen, (void *)name, SOON_MS));
+    return file_contents(name);
 }
 
 #define EVIL "\033]0;owned\a\033[2J\xff"

@@ -192,6 +192,7 @@ static void danger_is_shown_before(void **state)
     (void)state;
     make_kazoo("zeta");
     start("");
+    tmux_wait("2 locks, 2 held");
     tmux_key("End");
     tmux_type("K");
     tmux_wait("zeta is held by hostA:123");
@@ -289,7 +290,7 @@ static void pause_server(void)
 static void a_question_waits_for_no_server(void **state)
 {
     (void)state;
-    start("--timeout 20s");
+    start("--timeout 60s");
     pause_server();
     tmux_type("K");
     tmux_wait("asking the servers whether it lives...");
@@ -313,7 +314,7 @@ static void a_question_waits_for_no_server(void **state)
 static void it_goes_on_after_an_answer_that_was_late(void **state)
 {
     (void)state;
-    start("--timeout 20s --no-4lw");
+    start("--timeout 60s --no-4lw");
     pause_server();
     tmux_type("K");
     tmux_wait("its session may live; the servers do not tell");
@@ -363,9 +364,10 @@ static void a_deaf_waiter_is_marked(void **state)
     assert_int_equal(
         admin_create_flags(admin, node, "10.0.0.9", ZOO_EPHEMERAL, NULL, 0),
         ZOK);
-    start("");
+    start("--interval 1h"); /* it looks when it is told to */
     tmux_key("Enter");
     tmux_wait("pos 0      ?"); /* once proves nothing */
+    tmux_type(" ");
     tmux_wait("pos 0      MISSING");
     tmux_type("q");
     quit();
