@@ -59,8 +59,9 @@ targets_of() { # what is run
     test-lockctl-*)
         echo tools/zk-lockctl/zk-lockctl
         echo tests/cli/cli-command
-        echo tests/cli/libcli_slow_kill.so
-        echo tests/cli/libcli_lost_release.so
+        for late in slow_kill slow_setsid slow_timer killed_front lost_release; do
+            echo "tests/cli/libcli_$late.so"
+        done
         ;;
     esac
 }
@@ -251,6 +252,7 @@ if [ -n "$list" ]; then
 fi
 
 work=$(mktemp -d)
+chmod 711 "$work" # one test is another user, who runs the tool
 trap 'rm -rf "$work"' EXIT
 make_base
 trials | while read -r what argument; do
