@@ -42,6 +42,17 @@ void cli_teardown(void)
     guard_finish(&guard);
 }
 
+int cli_run(const struct server_opts *opts, int (*run_group)(void))
+{
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = run_with_server(opts, run_group);
+    cli_teardown();
+    return result;
+}
+
 const char *cli_file(const char *name)
 {
     static char names[8][128];

@@ -8,9 +8,15 @@
 
 #include <sys/types.h>
 
+struct server_opts;
+
 /* Make a directory for the files of the tests, and remove it. */
 int cli_setup(void);
 void cli_teardown(void);
+/* The main() of most programs here: as run_with_server(), with that directory.
+ */
+int cli_run(const struct server_opts *opts, int (*run_group)(void));
+
 /* Returns the path of a file in that directory, in one of several static
  * buffers. */
 const char *cli_file(const char *name);

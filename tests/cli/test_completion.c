@@ -318,11 +318,5 @@ static int run_group(void)
 
 int main(void)
 {
-    int result;
-
-    if (cli_setup() != 0)
-        return 1;
-    result = run_with_server(NULL, run_group);
-    cli_teardown();
-    return result;
+    return cli_run(NULL, run_group);
 }

@@ -566,11 +566,6 @@ int main(void)
         "-Dznode.container.checkIntervalMs=500", NULL
     };
     const struct server_opts opts = { .java_opts = options };
-    int rc;
 
-    if (cli_setup() != 0)
-        return 1;
-    rc = run_with_server(&opts, run_group);
-    cli_teardown();
-    return rc;
+    return cli_run(&opts, run_group);
 }

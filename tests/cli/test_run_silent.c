@@ -226,11 +226,5 @@ static int run_group(void)
 
 int main(void)
 {
-    int rc;
-
-    if (cli_setup() != 0)
-        return 1;
-    rc = run_with_server(NULL, run_group);
-    cli_teardown();
-    return rc;
+    return cli_run(NULL, run_group);
 }

@@ -254,15 +254,5 @@ static int run_group(void)
 
 int main(void)
 {
-    int result;
-
-    if (cli_setup() != 0)
-        return 1;
-    result = tmux_setup();
-    if (result == 0) {
-        result = run_with_server(NULL, run_group);
-        tmux_teardown();
-    }
-    cli_teardown();
-    return result;
+    return tmux_run(run_group);
 }

@@ -177,11 +177,6 @@ static int run_group(void)
 int main(void)
 {
     static const struct server_opts opts = { .security = SERVER_TLS };
-    int result;
 
-    if (cli_setup() != 0)
-        return 1;
-    result = run_with_server(&opts, run_group);
-    cli_teardown();
-    return result;
+    return cli_run(&opts, run_group);
 }

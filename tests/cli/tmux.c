@@ -74,7 +74,9 @@ static bool is_installed(void)
     return cli_end(&c) == 0;
 }
 
-int tmux_setup(void)
+/* 77 when it is not installed, -1 when it does not start, otherwise 0. It ends
+ * with this program at the latest. */
+static int start_server(void)
 {
     const char *argv[] = { "-u", "-S",        socket_name, "-D",
                            "-f", "/dev/null", NULL };
@@ -89,10 +91,20 @@ int tmux_setup(void)
     return wait_until(is_there, NULL, SOON_MS) ? 0 : -1;
 }
 
-void tmux_teardown(void)
+int tmux_run(int (*run_group)(void))
 {
-    (void)kill(server.pid, SIGTERM);
-    (void)waitpid(server.pid, NULL, 0);
+    int result;
+
+    if (cli_setup() != 0)
+        return 1;
+    result = start_server();
+    if (result == 0) {
+        result = run_with_server(NULL, run_group);
+        (void)kill(server.pid, SIGTERM);
+        (void)waitpid(server.pid, NULL, 0);
+    }
+    cli_teardown();
+    return result;
 }
 
 void tmux_open(int width, int height)

@@ -5,10 +5,9 @@
 
 #include <sys/types.h>
 
-/* After cli_setup(). 77 when tmux is not installed, -1 when it does not start,
- * otherwise 0. It ends with this program at the latest. */
-int tmux_setup(void);
-void tmux_teardown(void);
+/* The main() of programs that need it: as cli_run(), and tmux serves. It
+ * returns 77 when tmux is not installed. */
+int tmux_run(int (*run_group)(void));
 
 #define TMUX_PROMPT "ready>"
 
