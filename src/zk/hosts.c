@@ -93,8 +93,17 @@ static const char *without_scheme(const char *text)
     return strncmp(text, scheme, len) == 0 ? text + len : text;
 }
 
-/* A user who writes "http://host" or "user:password@host" expects a feature
- * that does not exist. The sentence about a password does not have it. */
+/* A user who writes "user:password@host" expects a feature that does not exist.
+ * The sentence does not have the password, nor a part of it. */
+static int fail_at(int code)
+{
+    return zkr__fail(
+        code, "hosts: no host has an '@', and what is wrong is not shown "
+              "because of it; credentials are auth and auth_scheme of "
+              "the session options");
+}
+
+/* "http://host" belongs to another feature that does not exist. */
 static int refuse_url(const char *text)
 {
     const char *mark = strstr(text, "://");
@@ -102,9 +111,7 @@ static int refuse_url(const char *text)
 
     if (memchr(text, '@', strcspn(text, "/")) != NULL ||
         memchr(first, '@', strcspn(first, "/")) != NULL)
-        return zkr__fail(ZKR_EINVAL,
-                         "hosts: no host has an '@'; credentials are auth and "
-                         "auth_scheme of the session options");
+        return fail_at(ZKR_EINVAL);
     if (mark == NULL || strcspn(text, "/,") <= (size_t)(mark - text))
         return ZKR_OK;
     return zkr__fail(ZKR_EINVAL,
@@ -157,6 +164,25 @@ static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
     return none ? ZKR_OK : check_chroot(chroot);
 }
 
+static int parse(struct zkr__hosts *hosts, const char *text, const char *chroot)
+{
+    int rc = refuse_url(text);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (chroot != NULL && strchr(text, '/') != NULL)
+        return zkr__fail(ZKR_EINVAL,
+                         "hosts '%s': a chroot is given here and as '%s'", text,
+                         chroot);
+    rc = split(hosts, text, chroot);
+    if (rc == ZKR_OK)
+        rc = check_servers(hosts->servers);
+    return rc;
+}
+
+/* The '@' of "user:pass/word@host:port" stands behind the first slash, as that
+ * of a chroot may: it is no fault by itself, but no sentence about a fault has
+ * the text then. */
 int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
                      const char *chroot)
 {
@@ -167,19 +193,11 @@ int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
         return zkr__fail(ZKR_EINVAL, "hosts: %s",
                          text == NULL ? "is NULL" : "is empty");
     text = without_scheme(text);
-    rc = refuse_url(text);
-    if (rc != ZKR_OK)
-        return rc;
-    if (chroot != NULL && strchr(text, '/') != NULL)
-        return zkr__fail(ZKR_EINVAL,
-                         "hosts '%s': a chroot is given here and as '%s'", text,
-                         chroot);
-    rc = split(hosts, text, chroot);
+    rc = parse(hosts, text, chroot);
     if (rc == ZKR_OK)
-        rc = check_servers(hosts->servers);
-    if (rc != ZKR_OK)
-        zkr__hosts_done(hosts);
-    return rc;
+        return ZKR_OK;
+    zkr__hosts_done(hosts);
+    return strchr(text, '@') != NULL ? fail_at(rc) : rc;
 }
 
 void zkr__hosts_done(struct zkr__hosts *hosts)

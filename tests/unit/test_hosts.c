@@ -138,10 +138,18 @@ static void bad_lists_are_told_by_name(void **state)
         { "zk://zk://a:1", NULL, ZKR_EINVAL,
           "hosts 'zk://a:1': 'zk://' does not belong there" },
         { "zk://anna:secret@a:1", NULL, ZKR_EINVAL,
-          "hosts: no host has an '@'; credentials are auth and auth_scheme" },
+          "hosts: no host has an '@', and what is wrong is not shown because "
+          "of "
+          "it; credentials are auth and auth_scheme of the session" },
         { "a:1,anna:secret@b:1", NULL, ZKR_EINVAL, "hosts: no host has an" },
         { "https://anna:secret@a:1", NULL, ZKR_EINVAL, "hosts: no host has" },
         { "anna:secret@a:1/app", "/b", ZKR_EINVAL, "hosts: no host has an" },
+        /* Regression: with a slash in the password its parts were told. */
+        { "anna:sec/ret@a:1", NULL, ZKR_EINVAL, "hosts: no host has an" },
+        { "a:1,anna:sec/ret@b:1", NULL, ZKR_EINVAL, "hosts: no host has an" },
+        { "http://anna:sec/ret@a:1", NULL, ZKR_EINVAL, "hosts: no host has" },
+        { "anna:sec/ret@a:1", "/b", ZKR_EINVAL, "hosts: no host has an" },
+        { "anna:1/sec//ret@a:1", NULL, ZKR_EPATH, "hosts: no host has an" },
         { "zk://a:1/app", "/b", ZKR_EINVAL,
           "hosts 'a:1/app': a chroot is given here and as '/b'" },
         { "a:1/app", "/b", ZKR_EINVAL,
