@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of log on the transaction log of a server whose clients are Curator and
+ * kazoo: who held their locks, for how long, and how each way to lose a lock is
+ * told. */
+#include "cli.h"
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "look.h"
+#include "worker.h"
+
+enum { LONG_MS = 30000, SHORT_MS = 1500 };
+
+/* A lock of theirs that is held. */
+struct theirs {
+    const char *recipe, *layout, *mode;
+    const char *dir; /* of the node, below the path */
+    bool kazoo;
+    char path[64];
+    char node[256];
+    int64_t token;
+};
+
+static struct theirs all[] = {
+    { .recipe = "mutex", .layout = "curator", .mode = "write", .dir = "" },
+    { .recipe = "rw", .layout = "curator", .mode = "write", .dir = "" },
+    { .recipe = "rw", .layout = "curator", .mode = "read", .dir = "" },
+    { .recipe = "semaphore:1",
+      .layout = "curator",
+      .mode = "1",
+      .dir = "leases/" },
+    { .recipe = "mutex",
+      .layout = "kazoo",
+      .mode = "write",
+      .dir = "",
+      .kazoo = true },
+};
+enum { ALL = sizeof(all) / sizeof(all[0]) };
+
+static struct worker curator;
+static struct worker kazoo;
+
+static void start(int session_ms)
+{
+    worker_start(&curator, KIND_CURATOR, 1);
+    worker_start(&kazoo, KIND_KAZOO, 1);
+    worker_open(&curator, server_hosts(the_server), session_ms);
+    worker_open(&kazoo, server_hosts(the_server), session_ms);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    worker_stop(&curator);
+    worker_stop(&kazoo);
+    return 0;
+}
+
+static struct worker *owner_of(const struct theirs *t)
+{
+    return t->kazoo ? &kazoo : &curator;
+}
+
+static void join(struct theirs *t)
+{
+    worker_do(owner_of(t), "lock", "lock %s %s %s", t->recipe, t->layout,
+              t->path);
+}
+
+static void hold(struct theirs *t)
+{
+    struct worker *w = owner_of(t);
+
+    (void)snprintf(t->path, sizeof(t->path), "%s", new_path());
+    join(t);
+    worker_acquire(w, t->mode);
+    (void)snprintf(t->node, sizeof(t->node), "%s/%s%s", t->path, t->dir,
+                   w->node);
+    t->token = w->token;
+}
+
+static void hold_all(void)
+{
+    for (size_t i = 0; i < ALL; i++)
+        hold(&all[i]);
+}
+
+/* --- the answer --- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text == NULL ? "" : text;
+}
+
+/* "2026-11-23T02:55:00.123Z" */
+static int64_t time_of(const json_t *object, const char *key)
+{
+    struct tm tm = { .tm_sec = 0 };
+    int ms;
+    const char *rest = strptime(text_of(object, key), "%Y-%m-%dT%H:%M:%S", &tm);
+
+    if (rest == NULL || sscanf(rest, ".%3dZ", &ms) != 1)
+        fail_msg("%s: %s", key, look_out);
+    return (int64_t)timegm(&tm) * 1000 + ms;
+}
+
+static json_t *history(const char *path)
+{
+    char words[512];
+
+    (void)snprintf(words, sizeof(words), "log --from %s -o json %s",
+                   server_log_dir(the_server), path);
+    if (look(words) != 0)
+        fail_msg("%s: %s", words, look_err);
+    look_assert_schema("document");
+    return look_items("History");
+}
+
+static void assert_session(const json_t *object, const char *key, int64_t id)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "0x%llx", (unsigned long long)id);
+    assert_string_equal(text_of(object, key), text);
+}
+
+/* For how long it held is known to the millisecond. */
+static void assert_held(const json_t *item, const char *ended)
+{
+    int64_t from_ms = time_of(item, "held_from");
+    int64_t until_ms = time_of(item, "until");
+
+    assert_string_equal(text_of(item, "state"), "held");
+    assert_string_equal(text_of(item, "ended"), ended);
+    assert_true(json_is_true(json_object_get(item, "exact")));
+    assert_true(json_is_true(json_object_get(item, "sure")));
+    assert_false(json_is_true(json_object_get(item, "held_before")));
+    assert_true(from_ms < until_ms);
+    assert_int_equal(json_integer_value(json_object_get(item, "held_ms")),
+                     until_ms - from_ms);
+    assert_true(json_integer_value(json_object_get(item, "waited_ms")) >= 0);
+}
+
+static void assert_theirs(const struct theirs *t, const char *ended)
+{
+    const json_t *items = history(t->path);
+    const json_t *item = json_array_get(items, 0);
+    const json_t *contender = json_object_get(item, "contender");
+    char token[32];
+
+    if (json_array_size(items) != 1)
+        fail_msg("%s %s: %s", t->recipe, t->mode, look_out);
+    assert_held(item, ended);
+    assert_string_equal(text_of(item, "lock"), t->path);
+    (void)snprintf(token, sizeof(token), "%lld", (long long)t->token);
+    assert_string_equal(text_of(contender, "token"), token);
+    assert_session(contender, "session", owner_of(t)->session);
+    assert_string_equal(text_of(contender, "mode"),
+                        strcmp(t->mode, "write") == 0 ? "exclusive" : "shared");
+}
+
+static void assert_all(const char *ended)
+{
+    for (size_t i = 0; i < ALL; i++)
+        assert_theirs(&all[i], ended);
+}
+
+static bool have_gone(void *user)
+{
+    (void)user;
+    for (size_t i = 0; i < ALL; i++) {
+        if (admin_exists(admin, all[i].node, NULL) != ZNONODE)
+            return false;
+    }
+    return true;
+}
+
+/* --- how it ended --- */
+
+static void a_release_is_told(void **state)
+{
+    (void)state;
+    start(LONG_MS);
+    for (size_t i = 0; i < ALL; i++) {
+        hold(&all[i]);
+        sleep_ms(5);
+        worker_do(owner_of(&all[i]), "released", "release %s", all[i].mode);
+    }
+    assert_true(wait_until(have_gone, NULL, SOON_MS));
+    assert_all("released");
+}
+
+static void a_session_that_its_client_closes_is_told(void **state)
+{
+    (void)state;
+    start(LONG_MS);
+    hold_all();
+    worker_do(&curator, "closed", "close");
+    worker_do(&kazoo, "closed", "close");
+    assert_true(wait_until(have_gone, NULL, SOON_MS));
+    assert_all("session_closed");
+}
+
+static void a_session_that_expires_is_told(void **state)
+{
+    (void)state;
+    start(SHORT_MS);
+    hold_all();
+    worker_kill(&curator);
+    worker_kill(&kazoo);
+    assert_true(wait_until(have_gone, NULL, SOON_MS));
+    assert_all("session_expired");
+}
+
+/* Neither of them notices. */
+static void an_admin_that_deletes_the_node_is_told(void **state)
+{
+    (void)state;
+    start(LONG_MS);
+    hold_all();
+    sleep_ms(5);
+    for (size_t i = 0; i < ALL; i++)
+        assert_int_equal(admin_delete(admin, all[i].node), ZOK);
+    assert_all("deleted");
+    for (size_t i = 0; i < ALL; i++)
+        assert_session(json_array_get(history(all[i].path), 0), "ended_by",
+                       admin_session_id(admin));
+}
+
+/* --- queues --- */
+
+/* The next one holds from the moment at which the first has let go. */
+static void assert_follows(const char *path, const char *const *dialects)
+{
+    const json_t *items = history(path);
+
+    assert_int_equal(json_array_size(items), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *item = json_array_get(items, i);
+
+        assert_held(item, "released");
+        assert_string_equal(
+            text_of(json_object_get(item, "contender"), "dialect"),
+            dialects[i]);
+    }
+    assert_true(time_of(json_array_get(items, 1), "held_from") >=
+                time_of(json_array_get(items, 0), "until"));
+    assert_true(time_of(json_array_get(items, 1), "queued_at") <
+                time_of(json_array_get(items, 0), "until"));
+}
+
+static void follow(const char *recipe, struct worker *first,
+                   const char *first_layout, struct worker *next,
+                   const char *next_layout, const char *mode, const char *queue,
+                   const char *const *dialects)
+{
+    char path[64];
+    char dir[80];
+
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(dir, sizeof(dir), "%s%s", path, queue);
+    worker_do(first, "lock", "lock %s %s %s", recipe, first_layout, path);
+    worker_do(next, "lock", "lock %s %s %s", recipe, next_layout, path);
+    worker_acquire(first, mode);
+    worker_tell(next, "acquire %s %d", mode, SOON_MS);
+    wait_children(dir, 2);
+    sleep_ms(5);
+    worker_do(first, "released", "release %s", mode);
+    worker_expect_held(next);
+    sleep_ms(5);
+    worker_do(next, "released", "release %s", mode);
+    wait_children(dir, 0);
+    assert_follows(path, dialects);
+}
+
+static void the_next_in_the_queue_is_told(void **state)
+{
+    static const char *const mutex[] = { "curator", "kazoo" };
+    /* kazoo by examples/interop/curator_lock.py */
+    static const char *const back[] = { "other", "curator" };
+    static const char *const both[] = { "curator", "curator" };
+    struct worker other;
+
+    (void)state;
+    start(LONG_MS);
+    follow("mutex", &curator, "curator", &kazoo, "patterns", "write", "",
+           mutex);
+    follow("mutex", &kazoo, "curator", &curator, "curator", "write", "", back);
+    worker_start(&other, KIND_CURATOR, 2);
+    worker_open(&other, server_hosts(the_server), LONG_MS);
+    follow("rw", &curator, "curator", &other, "curator", "write", "", both);
+    follow("semaphore:1", &curator, "curator", &other, "curator", "1",
+           "/leases", both);
+    worker_stop(&other);
+}
+
+static int run_group(void)
+{
+#define TEST(f) cmocka_unit_test_teardown(f, stop)
+    static const struct CMUnitTest tests[] = {
+        TEST(a_release_is_told),
+        TEST(a_session_that_its_client_closes_is_told),
+        TEST(a_session_that_expires_is_told),
+        TEST(an_admin_that_deletes_the_node_is_told),
+        TEST(the_next_in_the_queue_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int result;
+
+    if (!workers_installed())
+        return 77;
+    if (cli_setup() != 0)
+        return 1;
+    result = run_with_server(NULL, run_group);
+    cli_teardown();
+    return result;
+}
