@@ -52,6 +52,8 @@ DIR *__real_opendir(const char *path);
 DIR *__wrap_opendir(const char *path);
 int __real_pipe2(int ends[2], int flags);
 int __wrap_pipe2(int ends[2], int flags);
+int __real_socketpair(int domain, int type, int protocol, int ends[2]);
+int __wrap_socketpair(int domain, int type, int protocol, int ends[2]);
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
 void *__real_mmap64(void *at, size_t size, int prot, int flags, int fd,
@@ -81,6 +83,13 @@ DIR *__wrap_opendir(const char *path)
 int __wrap_pipe2(int ends[2], int flags)
 {
     return is_refused("pipe2") ? -1 : __real_pipe2(ends, flags);
+}
+
+int __wrap_socketpair(int domain, int type, int protocol, int ends[2])
+{
+    return is_refused("socketpair")
+               ? -1
+               : __real_socketpair(domain, type, protocol, ends);
 }
 
 pid_t __wrap_fork(void)
@@ -273,7 +282,7 @@ static void descriptors_that_cannot_be_noted_are_an_error(void **state)
 
 static void a_killer_that_cannot_start_leaves_nothing(void **state)
 {
-    static const char *const calls[] = { "mmap", "pipe2", "fork" };
+    static const char *const calls[] = { "mmap", "socketpair", "fork" };
 
     (void)state;
     for (size_t i = 0; i < COUNT(calls); i++) {
@@ -281,6 +290,10 @@ static void a_killer_that_cannot_start_leaves_nothing(void **state)
         assert_null(killer_start(NULL));
         assert_int_equal(errno, EAGAIN);
     }
+    refuse("read", 0, EIO); /* it does not say that it is there */
+    assert_null(killer_start(NULL));
+    assert_int_equal(errno, ECHILD);
+    refused = NULL;
     assert_false(child_has_descendants());
 }
 

@@ -129,6 +129,7 @@ static bool is_ready(const struct killer *k)
 static int start_process(struct killer *k)
 {
     int ends[2];
+    int error;
     pid_t pid;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -141,11 +142,11 @@ static int start_process(struct killer *k)
     k->fd = ends[1];
     if (pid > 0 && is_ready(k))
         return 0;
-    if (pid > 0) {
-        (void)waitpid(pid, NULL, 0);
-        errno = ECHILD;
-    }
+    error = pid < 0 ? errno : ECHILD;
     (void)close(k->fd);
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0);
+    errno = error;
     return -1;
 }
 
