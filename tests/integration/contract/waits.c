@@ -5,12 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A session watches the directory of a queue that it uses again, for as long as
+ * that is there: this is no watch of a wait. */
+static bool is_of_a_contender(const char *node)
+{
+    size_t len = strlen(path);
+
+    return strncmp(node, path, len) == 0 && node[len] == '/' &&
+           !(has(TURNS) && strcmp(node + len, "/locks") == 0);
+}
+
 /* Returns the watches of all sessions on nodes of this lock:
  * "path\n\tsession\n\tsession\n..." */
 static size_t count_watches(void)
 {
     char *wchp = server_4lw(the_server, "wchp");
-    size_t len = strlen(path);
     size_t count = 0;
     bool here = false;
     char *rest = NULL;
@@ -20,7 +29,7 @@ static size_t count_watches(void)
         if (line[0] == '\t')
             count += here;
         else
-            here = strncmp(line, path, len) == 0 && line[len] == '/';
+            here = is_of_a_contender(line);
     }
     free(wchp);
     return count;
