@@ -777,6 +777,51 @@ static void the_shell_is_told_that_its_process_was_killed(void **state)
     assert_not_said("LOST");
 }
 
+/* Regression: the lease ran out, and nobody said so. */
+static void the_shell_is_told_that_its_process_is_stopped(void **state)
+{
+    static const struct {
+        const char *option;
+        const char *then;
+        int code;
+    } rows[] = {
+        { "", "sleep 1000", 128 + SIGTERM },
+        { "--on-loss=nothing", "read -r line", 0 },
+    };
+    char script[500];
+    pid_t keeper;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(script, sizeof(script),
+                       "eval \"$($L hold --session-timeout=6s %s $Q)\"; " KEEPER
+                       "echo \"keeper $pid .\"; kill -STOP $pid; %s; exit 0",
+                       rows[i].option, rows[i].then);
+        start(script);
+        cli_wait_said(&cli, "LOCK LOST: the process that kept it did not run "
+                            "until the lease was over");
+        keeper =
+            (pid_t)atoi(strstr(cli_said(&cli), "keeper ") + strlen("keeper "));
+        assert_int_equal(cli_end(&cli), rows[i].code);
+        assert_int_equal(kill(keeper, SIGCONT), 0);
+        wait_process_gone(keeper);
+        assert_int_equal(count_children(other), 0);
+    }
+}
+
+/* The lease goes on with it, and the guard knows. */
+static void a_process_that_runs_again_in_time_goes_on(void **state)
+{
+    (void)state;
+    start("eval \"$($L hold --session-timeout=6s $Q)\"; " KEEPER
+          "kill -STOP $pid; sleep 1; kill -CONT $pid; sleep 7; "
+          "$L hold --check; echo check $?; $L release; echo release $?");
+    cli_wait_said(&cli, "release 0\n");
+    (void)cli_end(&cli);
+    assert_said("check 0\n");
+    assert_not_said("LOST");
+}
+
 static int run_group(void)
 {
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
@@ -813,6 +858,8 @@ static int run_group(void)
         TEST(it_does_not_answer_to_other_users),
         TEST(its_process_minds_no_signal),
         TEST(the_shell_is_told_that_its_process_was_killed),
+        TEST(the_shell_is_told_that_its_process_is_stopped),
+        TEST(a_process_that_runs_again_in_time_goes_on),
     };
 
     return cmocka_run_group_tests_name("hold", tests, NULL, NULL);

@@ -156,6 +156,7 @@ static void give_back(struct keeper *k)
     if (k->given_back)
         return;
     k->given_back = true;
+    killer_set_deadline(run->killer, 0);
     rc = claim_release(run->claim, &run->grants);
     killer_watch(run->killer, 0);
     k->unsure = rc != ZKR_OK && rc != ZKR_ELOST;
@@ -240,6 +241,24 @@ static void end_hold(struct keeper *k, enum policy_action action,
         give_back(k);
 }
 
+static const char not_running[] =
+    "the process that kept it did not run until the lease was over";
+
+/* The guard tells the loss when we do not run at the end of the lease. After we
+ * have told it, only a KILL is left to do. */
+static void obey_guard(struct keeper *k)
+{
+    struct run *run = k->run;
+
+    if (!run->lost && killer_was_late(run->killer)) {
+        run->lost = true;
+        note_loss(k, not_running, not_running);
+    }
+    killer_set_deadline(run->killer, run->lost && run->opts.on_loss != LOSS_KILL
+                                         ? 0
+                                         : grants_valid_until(&run->grants));
+}
+
 /* What may still be ours is kept while the shell lives, also after a loss.
  * Returns when to look again. */
 static int64_t obey_lease(struct keeper *k)
@@ -250,10 +269,12 @@ static int64_t obey_lease(struct keeper *k)
 
     if (k->given_back)
         return INT64_MAX;
+    obey_guard(k);
     plan = policy_next(&run->policy, &view);
     if (plan.action == POLICY_NOTHING)
         return plan.wake_ms;
     end_hold(k, plan.action, &view);
+    obey_guard(k);
     if (plan.action != POLICY_SEND_KILL)
         return plan.wake_ms;
     return run->opts.on_loss == LOSS_KILL ? view.now_ms + KILL_AGAIN_MS
@@ -275,11 +296,12 @@ static void obey_revoke(struct keeper *k)
     tell_script(k, EX_REVOKED, SIGTERM);
 }
 
-/* -- our own end by KILL -------------------------------------------------- */
+/* -- when we cannot ------------------------------------------------------- */
 
-/* In the guard. The servers keep the lock for us until the session times out,
- * but nobody would tell the shell when that is over. */
-static void end_orphan(void *arg)
+/* In the guard, when we were killed, or are stopped. The servers keep the lock
+ * for us until the session times out, but nobody would tell the shell when that
+ * is over. */
+static void end_orphan(void *arg, bool late)
 {
     static const int signals[] = {
         [LOSS_TERM] = SIGTERM, [LOSS_KILL] = SIGKILL, [LOSS_NOTHING] = 0
@@ -290,8 +312,8 @@ static void end_orphan(void *arg)
     if (script_has_ended(k.script))
         return;
     script_name(k.script, k.name);
-    (void)snprintf(k.why, sizeof(k.why),
-                   "LOCK LOST: the process that kept it was killed");
+    (void)snprintf(k.why, sizeof(k.why), "LOCK LOST: %s",
+                   late ? not_running : "the process that kept it was killed");
     tell_script(&k, EX_LOST, signals[run->opts.on_loss]);
     started_free(&k.started);
 }

@@ -23,6 +23,7 @@
 struct killer {
     atomic_int group;
     _Atomic int64_t deadline_ms; /* 0: none */
+    atomic_bool late;            /* it has acted after one */
     pid_t pid;
     int fd; /* a socket; end of file at its other end: we are dead */
     struct killer_way way;
@@ -30,11 +31,17 @@ struct killer {
 
 enum { LONGEST_SLEEP_MS = 1000 };
 
+/* A way is gone once for a deadline; a group is killed again and again. */
+static bool has_acted(struct killer *k)
+{
+    return k->way.end != NULL && atomic_load(&k->late);
+}
+
 static int sleep_ms(struct killer *k)
 {
     int64_t left = atomic_load(&k->deadline_ms);
 
-    if (left == 0)
+    if (left == 0 || has_acted(k))
         return LONGEST_SLEEP_MS;
     left -= clock_boot_ms();
     return left < 0                  ? 0
@@ -42,23 +49,25 @@ static int sleep_ms(struct killer *k)
                                      : LONGEST_SLEEP_MS;
 }
 
-static void kill_them(struct killer *k)
+static void kill_them(struct killer *k, bool late)
 {
     int group = atomic_load(&k->group);
 
     if (group <= 1)
         return;
-    if (k->way.end != NULL)
-        k->way.end(k->way.arg);
-    else
+    if (late)
+        atomic_store(&k->late, true);
+    if (k->way.end == NULL)
         (void)kill(-group, SIGKILL);
+    else
+        k->way.end(k->way.arg, late);
 }
 
 static bool is_late(struct killer *k)
 {
     int64_t deadline_ms = atomic_load(&k->deadline_ms);
 
-    return deadline_ms != 0 && clock_boot_ms() >= deadline_ms;
+    return deadline_ms != 0 && clock_boot_ms() >= deadline_ms && !has_acted(k);
 }
 
 /* A byte says that nothing is left; end of file, that we are dead. After a
@@ -73,11 +82,11 @@ static void watch(struct killer *k, int fd)
 
         if (n > 0 || (n < 0 && errno != EINTR)) {
             if (read(fd, &byte, 1) != 1)
-                kill_them(k);
+                kill_them(k, false);
             return;
         }
         if (is_late(k))
-            kill_them(k);
+            kill_them(k, true);
     }
 }
 
@@ -173,6 +182,11 @@ void killer_watch(struct killer *k, pid_t group)
 void killer_set_deadline(struct killer *k, int64_t deadline_ms)
 {
     atomic_store(&k->deadline_ms, deadline_ms);
+}
+
+bool killer_was_late(struct killer *k)
+{
+    return atomic_load(&k->late);
 }
 
 void killer_dismiss(struct killer *k)

@@ -4,6 +4,7 @@
 #ifndef RUN_KILLER_H
 #define RUN_KILLER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <sys/types.h>
@@ -11,10 +12,11 @@
 struct killer;
 
 /* For those who are no process group. Both run in the killer, which keeps the
- * standard descriptors then, and that one. */
+ * standard descriptors then, and that one. The end comes when we are dead; and
+ * once, which is `late`, when a deadline passes. */
 struct killer_way {
     void (*begin)(void);
-    void (*end)(void *arg);
+    void (*end)(void *arg, bool late);
     void *arg;
     int fd;
 };
@@ -29,6 +31,8 @@ void killer_watch(struct killer *k, pid_t group);
 /* ... nor this instant of CLOCK_BOOTTIME, unless a later one is given before.
  */
 void killer_set_deadline(struct killer *k, int64_t deadline_ms);
+/* Tells whether a deadline has passed, and the killer has acted. */
+bool killer_was_late(struct killer *k);
 
 /* Ends it, when nothing of the command is left. NULL is allowed. */
 void killer_dismiss(struct killer *k);
