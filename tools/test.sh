@@ -33,7 +33,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    --tls or --sasl a handful, of both
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
-                   harness, linking
+                   harness, linking; once: those of cli that are no other
+                   under a sanitizer
   --no-suite NAME  all but this
   --build          build what these tests need, and run none; without a suite,
                    everything

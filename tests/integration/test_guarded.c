@@ -356,7 +356,7 @@ static void a_write_given_up_is_not_sent_again(void **state)
 
     (void)state;
     proxy_reset_counts(proxy);
-    proxy_set_latency(proxy, 400);
+    proxy_set_latency(proxy, 1500);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 100, NULL),
                      ZKR_EUNKNOWN);

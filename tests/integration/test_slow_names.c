@@ -57,8 +57,11 @@ int getaddrinfo(const char *node, const char *service,
 
     memcpy(&real, &symbol, sizeof(real)); /* as POSIX has it */
     if (is_slow()) {
+        int64_t end_ms = now_ms() + atomic_load(&slow_ms);
+
         (void)atomic_fetch_add(&asked, 1);
-        sleep_ms(atomic_load(&slow_ms));
+        while (is_slow() && now_ms() < end_ms)
+            sleep_ms(5);
     }
     return real(node, service, hints, ret_info);
 }
