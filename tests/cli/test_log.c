@@ -641,11 +641,12 @@ static void text_of_others_is_escaped(void **state)
 
 /* --- a log that begins late --- */
 
-/* Links the last file of that kind into a directory. */
+/* Links the last file of that kind into a directory: the one with the highest
+ * number, "log.1a", "snapshot.1a.gz". */
 static void link_last(const char *dir, const char *kind)
 {
     unsigned long long last = 0;
-    const char *from;
+    const char *from = NULL;
     glob_t files;
 
     assert_int_equal(
@@ -653,26 +654,26 @@ static void link_last(const char *dir, const char *kind)
              NULL, &files),
         0);
     for (size_t i = 0; i < files.gl_pathc; i++) {
-        unsigned long long number =
-            strtoull(strrchr(files.gl_pathv[i], '.') + 1, NULL, 16);
+        const char *dot = strchr(strrchr(files.gl_pathv[i], '/'), '.');
+        unsigned long long number = strtoull(dot + 1, NULL, 16);
 
+        if (from == NULL || number > last)
+            from = files.gl_pathv[i];
         last = number > last ? number : last;
     }
+    assert_non_null(from);
+    assert_int_equal(symlink(from, line("%s%s", dir, strrchr(from, '/'))), 0);
     globfree(&files);
-    from = line("%s/version-2/%s.%llx", server_log_dir(the_server), kind, last);
-    assert_int_equal(symlink(from, line("%s/%s.%llx", dir, kind, last)), 0);
 }
 
 /* The server has begun a new log, and a snapshot tells who was there. Without
  * it, who comes later seems to hold. */
-static void a_snapshot_tells_who_held_before(void **state)
+static void hold_from_before_the_log(const char *dir)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    const char *dir = cli_file("late");
     json_t *items;
 
-    (void)state;
     restart_server();
     wait_verified(g);
     hold_and_release_elsewhere();
@@ -690,6 +691,34 @@ static void a_snapshot_tells_who_held_before(void **state)
         json_is_true(json_object_get(json_array_get(items, 0), "held_before")));
     release(g);
     zkr_mutex_free(m);
+}
+
+static void a_snapshot_tells_who_held_before(void **state)
+{
+    (void)state;
+    hold_from_before_the_log(cli_file("late"));
+}
+
+static int plain_again(void **state)
+{
+    server_set_java_opts(the_server, NULL);
+    return teardown(state);
+}
+
+/* Compressed snapshots were not read. */
+static void a_compressed_snapshot_tells_who_held_before(void **state)
+{
+    static const char *const options[] = {
+        "-Dzookeeper.snapshot.compression.method=gz", NULL
+    };
+
+    (void)state;
+    if (!server_is_since(the_server, 3, 6))
+        return;
+    server_set_java_opts(the_server, options);
+    hold_from_before_the_log(cli_file("packed"));
+    assert_int_equal(
+        system(line("ls %s/snapshot.*.gz >/dev/null", cli_file("packed"))), 0);
 }
 
 /* --- wrong usage --- */
@@ -853,6 +882,8 @@ static int run_group(void)
         TEST(a_file_without_lines_is_refused),
         TEST(text_of_others_is_escaped),
         TEST(a_snapshot_tells_who_held_before),
+        cmocka_unit_test_setup_teardown(
+            a_compressed_snapshot_tells_who_held_before, setup, plain_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ static void drop_seeds(struct present *p, size_t from)
 }
 
 /* One is enough for each segment. */
-static bool on_snapshot(const char *file, int64_t zxid, void *user)
+static int on_snapshot(const char *file, int64_t zxid, void *user)
 {
     struct history *h = user;
     struct present *p = &h->present;
@@ -161,13 +161,13 @@ static bool on_snapshot(const char *file, int64_t zxid, void *user)
     int rc;
 
     if (present_segment(p)->whole)
-        return true;
+        return 0;
     rc = snapshot_read(file, load, &l);
     if (rc == 0)
         present_segment(p)->whole = true;
     else
         drop_seeds(p, before);
-    return rc == 0;
+    return rc;
 }
 
 /* --- the whole --- */

@@ -14,7 +14,7 @@ enum {
 };
 
 struct snapshot {
-    FILE *file;
+    struct packed file;
     uint32_t sum; /* of what was read */
     bool failed;
     char *path;
@@ -31,13 +31,15 @@ static void take(struct snapshot *s, char *data, size_t size)
 
     while (size > 0 && !s->failed) {
         size_t want = size < sizeof(block) ? size : sizeof(block);
-        size_t n = fread(block, 1, want, s->file);
 
-        s->sum = wire_adler(s->sum, block, n);
+        if (!packed_read(&s->file, block, want)) {
+            s->failed = true;
+            return;
+        }
+        s->sum = wire_adler(s->sum, block, want);
         if (data != NULL)
-            data = (char *)memcpy(data, block, n) + n;
-        size -= n;
-        s->failed = n < want;
+            data = (char *)memcpy(data, block, want) + want;
+        size -= want;
     }
 }
 
@@ -182,17 +184,17 @@ static void take_nodes(struct snapshot *s, snapshot_fn *fn, void *user)
 
 int snapshot_read(const char *file, snapshot_fn *fn, void *user)
 {
-    struct snapshot s = { .file = fopen(file, "re"), .sum = 1 };
+    struct snapshot s = { .sum = 1 };
     int rc;
 
-    if (s.file == NULL)
-        return errno;
+    if (!packed_open(&s.file, file))
+        return s.file.error;
     skip_header(&s);
     skip_sessions(&s);
     skip_acls(&s);
     take_nodes(&s, fn, user);
-    rc = !s.failed ? 0 : ferror(s.file) ? EIO : EBADMSG;
-    (void)fclose(s.file);
+    rc = !s.failed ? 0 : s.file.error != 0 ? s.file.error : EBADMSG;
+    packed_close(&s.file);
     free(s.path);
     return rc;
 }

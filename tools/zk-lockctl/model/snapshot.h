@@ -7,6 +7,7 @@
 #ifndef MODEL_SNAPSHOT_H
 #define MODEL_SNAPSHOT_H
 
+#include "model/packed.h"
 #include "model/wire.h"
 
 struct snapshot_node {
@@ -20,8 +21,8 @@ enum { SNAPSHOT_DATA_MAX = 1024 };
 
 typedef void snapshot_fn(const struct snapshot_node *node, void *user);
 
-/* Calls `fn` for each node. 0, or an errno; EBADMSG: it is damaged, compressed,
- * or no snapshot; then what `fn` was told may be wrong. */
+/* Calls `fn` for each node. 0, or an error of packed.h; then what `fn` was told
+ * may be wrong. */
 int snapshot_read(const char *file, snapshot_fn *fn, void *user);
 
 #endif

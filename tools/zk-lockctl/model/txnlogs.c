@@ -30,20 +30,38 @@ static int fail_errno(const char *path, int error)
 
 /* --- finding the files --- */
 
-/* "log.1a", "snapshot.1a": the number behind the dot. */
-static bool read_name(const char *name, const char *kind, int64_t *ret_zxid)
+/* "log.1a", "snapshot.1a": the number behind the dot. Returns what is behind
+ * the number; NULL: it is no such name. */
+static const char *read_number(const char *name, const char *kind,
+                               int64_t *ret_zxid)
 {
     size_t len = strlen(kind);
     const char *digits = name + len;
     size_t count;
 
     if (strncmp(name, kind, len) != 0)
-        return false;
+        return NULL;
     count = strspn(digits, "0123456789abcdefABCDEF");
-    if (count == 0 || count > 16 || digits[count] != '\0')
-        return false;
+    if (count == 0 || count > 16)
+        return NULL;
     *ret_zxid = (int64_t)strtoull(digits, NULL, 16);
-    return true;
+    return digits + count;
+}
+
+static bool is_log_name(const char *name, int64_t *ret_zxid)
+{
+    const char *rest = read_number(name, "log.", ret_zxid);
+
+    return rest != NULL && rest[0] == '\0';
+}
+
+/* Since 3.6 a server may compress it. */
+static bool is_snapshot_name(const char *name, int64_t *ret_zxid)
+{
+    const char *rest = read_number(name, "snapshot.", ret_zxid);
+
+    return rest != NULL && (rest[0] == '\0' || strcmp(rest, ".gz") == 0 ||
+                            strcmp(rest, ".snappy") == 0);
 }
 
 static int append(struct txnlogs_list *list, const char *path, int64_t zxid)
@@ -64,29 +82,54 @@ static int append(struct txnlogs_list *list, const char *path, int64_t zxid)
     return 0;
 }
 
+static int add_snapshot(struct txnlogs *logs, const char *path,
+                        const char *name)
+{
+    int64_t zxid;
+
+    if (!is_snapshot_name(name, &zxid))
+        return fail(path, "a snapshot must have its own name, snapshot.NUMBER",
+                    EX_NOINPUT);
+    return append(&logs->snapshots, path, zxid);
+}
+
+static int add_packed(struct txnlogs *logs, const char *path, const char *name,
+                      enum packing packing)
+{
+    int64_t zxid;
+
+    if (packing == PACKING_SNAPPY)
+        return fail(path, packed_reason(PACKED_SNAPPY), EX_NOINPUT);
+    if (!is_snapshot_name(name, &zxid))
+        return fail(path,
+                    "it is compressed: of a server that may be a snapshot "
+                    "with its own name, snapshot.NUMBER.gz",
+                    EX_NOINPUT);
+    return append(&logs->snapshots, path, zxid);
+}
+
 /* What it is, its first bytes say. */
 static int add_file(struct txnlogs *logs, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash == NULL ? path : slash + 1;
-    char magic[4] = "";
+    char magic[PACKING_BYTES] = "";
+    enum packing packing;
     int64_t zxid = INT64_MIN;
     FILE *file = fopen(path, "re");
 
     if (file == NULL)
         return fail_errno(path, errno);
-    (void)fread(magic, 1, sizeof(magic), file);
+    packing = packing_of(magic, fread(magic, 1, sizeof(magic), file));
     (void)fclose(file);
-    if (memcmp(magic, "ZKLG", sizeof(magic)) == 0) {
-        (void)read_name(name, "log.", &zxid);
-        return append(&logs->logs, path, zxid);
-    }
-    if (memcmp(magic, "ZKSN", sizeof(magic)) != 0)
+    if (packing != PACKING_NONE)
+        return add_packed(logs, path, name, packing);
+    if (memcmp(magic, "ZKSN", 4) == 0)
+        return add_snapshot(logs, path, name);
+    if (memcmp(magic, "ZKLG", 4) != 0)
         return append(&logs->others, path, zxid);
-    if (!read_name(name, "snapshot.", &zxid))
-        return fail(path, "a snapshot must have its own name, snapshot.NUMBER",
-                    EX_NOINPUT);
-    return append(&logs->snapshots, path, zxid);
+    (void)is_log_name(name, &zxid);
+    return append(&logs->logs, path, zxid);
 }
 
 /* A log of no bytes is one that a server has just begun. */
@@ -95,20 +138,13 @@ static int add_entry(struct txnlogs *logs, const char *dir, const char *name)
     char path[4096];
     int64_t zxid;
     struct stat st;
-    bool is_log = read_name(name, "log.", &zxid);
+    bool is_log = is_log_name(name, &zxid);
 
-    if (!is_log && strncmp(name, "snapshot.", strlen("snapshot.")) != 0)
+    if (!is_log && !is_snapshot_name(name, &zxid))
         return 0;
     if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >=
         sizeof(path))
         return fail(dir, strerror(ENAMETOOLONG), EX_NOINPUT);
-    if (!is_log && !read_name(name, "snapshot.", &zxid)) {
-        char text[512];
-
-        notes_add(&logs->notes, "%s: compressed snapshots are not read",
-                  escape_string(name, text, sizeof(text)));
-        return 0;
-    }
     if (stat(path, &st) != 0)
         return errno == ENOENT ? 0 : fail_errno(path, errno); /* purged */
     if (st.st_size == 0)
@@ -299,9 +335,16 @@ struct playing {
 
 static void offer(struct playing *p, const struct txnlogs_file *f)
 {
-    if (p->player->snapshot != NULL &&
-        !p->player->snapshot(f->path, f->zxid, p->player->user))
-        note(p->logs, f->path, "the snapshot cannot be read");
+    int rc = p->player->snapshot == NULL
+                 ? 0
+                 : p->player->snapshot(f->path, f->zxid, p->player->user);
+    char what[256];
+
+    if (rc == 0)
+        return;
+    (void)snprintf(what, sizeof(what), "the snapshot cannot be read: %s",
+                   packed_reason(rc));
+    note(p->logs, f->path, what);
 }
 
 /* Snapshots that were made after the last transaction, and right before the

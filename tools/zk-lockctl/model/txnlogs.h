@@ -46,9 +46,10 @@ struct gap {
 struct player {
     void (*txn)(const struct txn *txn, void *user);
     void (*gap)(const struct gap *gap, void *user);
-    /* The state after the last transaction, and before the next one. False: it
-     * cannot be read, try another. NULL: of no interest. */
-    bool (*snapshot)(const char *file, int64_t zxid, void *user);
+    /* The state after the last transaction, and before the next one. 0, or an
+     * error of packed.h: it cannot be read, try another. NULL: of no
+     * interest. */
+    int (*snapshot)(const char *file, int64_t zxid, void *user);
     void *user;
 };
 
