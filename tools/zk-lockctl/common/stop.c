@@ -42,15 +42,15 @@ static struct timespec later(int64_t duration_ms)
     return t;
 }
 
-/* Wait until *flag; its value in the end. */
-static bool wait_locked(const bool *flag, int64_t duration_ms)
+/* Waits for the end of the verb, and tells whether it has come. */
+static bool wait_for_end_locked(void)
 {
-    struct timespec end = later(duration_ms);
+    struct timespec end = later(PATIENCE_MS);
 
-    while (!*flag && pthread_cond_timedwait(&stop.changed, &stop.mutex, &end) !=
-                         ETIMEDOUT)
+    while (!stop.ended && pthread_cond_timedwait(&stop.changed, &stop.mutex,
+                                                 &end) != ETIMEDOUT)
         continue;
-    return *flag;
+    return stop.ended;
 }
 
 static void *listen(void *arg)
@@ -62,7 +62,7 @@ static void *listen(void *arg)
     (void)pthread_mutex_lock(&stop.mutex);
     stop.asked = true;
     (void)pthread_cond_broadcast(&stop.changed);
-    if (!wait_locked(&stop.ended, PATIENCE_MS))
+    if (!wait_for_end_locked())
         _exit(stop.printing ? EX_IOERR : 0);
     (void)pthread_mutex_unlock(&stop.mutex);
     return NULL;
