@@ -101,7 +101,7 @@ static const char *text_of(const json_t *object, const char *key)
 static int64_t time_of(const json_t *object, const char *key)
 {
     struct tm tm = { .tm_sec = 0 };
-    int ms;
+    int ms = 0;
     const char *rest = strptime(text_of(object, key), "%Y-%m-%dT%H:%M:%S", &tm);
 
     if (rest == NULL || sscanf(rest, ".%3dZ", &ms) != 1)
