@@ -22,6 +22,14 @@ static void log_line(enum zkr_log_level level, const char *line, void *user)
                   line);
 }
 
+static void take_environment(void)
+{
+    if (getenv("ZKR_TEST_LOG") != NULL) /* for a person who looks for a bug */
+        zkr_log_set(ZKR_LOG_DEBUG, log_line, NULL);
+    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
+        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+}
+
 int run_with_server(const struct server_opts *opts, int (*run_group)(void))
 {
     int failed;
@@ -34,13 +42,24 @@ int run_with_server(const struct server_opts *opts, int (*run_group)(void))
         server_stop(the_server);
         return 1;
     }
-    if (getenv("ZKR_TEST_LOG") != NULL) /* for a person who looks for a bug */
-        zkr_log_set(ZKR_LOG_DEBUG, log_line, NULL);
-    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
+    take_environment();
     failed = run_group();
     admin_close(admin);
     server_stop(the_server);
+    return failed == 0 ? 0 : 1;
+}
+
+int run_with_ensemble(int count, struct ensemble **ret_ensemble,
+                      int (*run_group)(void))
+{
+    int failed;
+    int rc = ensemble_start(count, NULL, ret_ensemble);
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    take_environment();
+    failed = run_group();
+    ensemble_stop(*ret_ensemble);
     return failed == 0 ? 0 : 1;
 }
 

@@ -37,6 +37,10 @@ extern struct admin *admin;
 /* The main() of every program here. It returns 77 when no server is
  * installed. */
 int run_with_server(const struct server_opts *opts, int (*run_group)(void));
+/* The same of those with so many servers; the group sets `the_server` and
+ * `admin` itself. */
+int run_with_ensemble(int count, struct ensemble **ret_ensemble,
+                      int (*run_group)(void));
 
 /* An error fails the test and prints its sentence. */
 void ok(int rc);

@@ -104,65 +104,58 @@ static void hand_over(zkr_grant *first, acquire_call *call, void *rival)
     release(w.grant);
 }
 
-static void a_ghost_is_waited_for_and_then_left_out(void **state)
+static void mutex_leaves_out(int ghosts, const char *path)
 {
     zkr_session *s = open_at(odd, 0);
     zkr_session *healthy = open_at(the_server, 0);
-    zkr_mutex *m = new_mutex(s, ONE);
-    zkr_mutex *rival = new_mutex(healthy, ONE);
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_mutex *rival = new_mutex(healthy, path);
 
-    (void)state;
-    hand_over(acquire_behind(1, by_mutex, m), by_mutex, rival);
+    hand_over(acquire_behind(ghosts, by_mutex, m), by_mutex, rival);
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
     close_session(s);
     close_session(healthy);
+}
+
+static void rwlock_leaves_out(int ghosts, const char *path, acquire_call *call,
+                              acquire_call *by_rival)
+{
+    zkr_session *s = open_at(odd, 0);
+    zkr_session *healthy = open_at(the_server, 0);
+    zkr_rwlock *lock = new_rwlock(s, path);
+    zkr_rwlock *rival = new_rwlock(healthy, path);
+
+    hand_over(acquire_behind(ghosts, call, lock), by_rival, rival);
+    zkr_rwlock_free(lock);
+    zkr_rwlock_free(rival);
+    close_session(s);
+    close_session(healthy);
+}
+
+static void a_ghost_is_waited_for_and_then_left_out(void **state)
+{
+    (void)state;
+    mutex_leaves_out(1, ONE);
 }
 
 /* This holds also for ghosts without a UUID in their names. */
 static void several_ghosts_are_left_out_one_by_one(void **state)
 {
-    zkr_session *s = open_at(odd, 0);
-    zkr_session *healthy = open_at(the_server, 0);
-    zkr_mutex *m = new_mutex(s, TWO);
-    zkr_mutex *rival = new_mutex(healthy, TWO);
-
     (void)state;
-    hand_over(acquire_behind(2, by_mutex, m), by_mutex, rival);
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    close_session(s);
-    close_session(healthy);
+    mutex_leaves_out(2, TWO);
 }
 
 static void readers_leave_out_writers_only(void **state)
 {
-    zkr_session *s = open_at(odd, 0);
-    zkr_session *healthy = open_at(the_server, 0);
-    zkr_rwlock *lock = new_rwlock(s, READ);
-    zkr_rwlock *rival = new_rwlock(healthy, READ);
-
     (void)state;
-    hand_over(acquire_behind(1, by_reading, lock), by_writing, rival);
-    zkr_rwlock_free(lock);
-    zkr_rwlock_free(rival);
-    close_session(s);
-    close_session(healthy);
+    rwlock_leaves_out(1, READ, by_reading, by_writing);
 }
 
 static void writers_leave_out_both_parts_of_a_downgrade(void **state)
 {
-    zkr_session *s = open_at(odd, 0);
-    zkr_session *healthy = open_at(the_server, 0);
-    zkr_rwlock *lock = new_rwlock(s, WRITE);
-    zkr_rwlock *rival = new_rwlock(healthy, WRITE);
-
     (void)state;
-    hand_over(acquire_behind(2, by_writing, lock), by_reading, rival);
-    zkr_rwlock_free(lock);
-    zkr_rwlock_free(rival);
-    close_session(s);
-    close_session(healthy);
+    rwlock_leaves_out(2, WRITE, by_writing, by_reading);
 }
 
 static bool has_moved_on(void *zxid)
@@ -298,7 +291,7 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
+static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ghost_is_waited_for_and_then_left_out),
@@ -307,14 +300,11 @@ int main(void)
         cmocka_unit_test(writers_leave_out_both_parts_of_a_downgrade),
         cmocka_unit_test(a_real_holder_is_asked_about_and_waited_for),
     };
-    int rc = ensemble_start(3, NULL, &ensemble);
-    int failed;
 
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    if (getenv("ZKR_TEST_ONLY") != NULL)
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
-    failed = cmocka_run_group_tests_name("ghosts", tests, setup, teardown);
-    ensemble_stop(ensemble);
-    return failed == 0 ? 0 : 1;
+    return cmocka_run_group_tests_name("ghosts", tests, setup, teardown);
+}
+
+int main(void)
+{
+    return run_with_ensemble(3, &ensemble, run_group);
 }

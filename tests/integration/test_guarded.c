@@ -12,6 +12,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
+#include "victim.h"
 #include "zk/zk.h"
 
 /* The timeout of sessions without a lease, in which the test makes all
@@ -27,10 +28,8 @@ static zkr_mutex *m;
 static char path[64];
 static char data[96]; /* a node with the text "old", as the admin knows it */
 
-/* Events that the client meets when it gets a transaction of two operations;
- * see meson.build. */
-static _Atomic int64_t victim_id; /* this session ends; 0: none */
-static atomic_int not_now;        /* so many are not taken */
+/* So many transactions are not taken by the client; see meson.build. */
+static atomic_int not_now;
 
 static void new_session(uint32_t flags, uint32_t timeout_ms, const char *auth)
 {
@@ -746,26 +745,6 @@ static void a_quiet_log_of_the_client_stays_quiet(void **state)
 }
 
 /* -- the client's transaction of two -------------------------------------- */
-
-int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context);
-int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context);
-
-int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context)
-{
-    int64_t id = count == 2 ? atomic_exchange(&victim_id, 0) : 0;
-
-    if (id != 0) {
-        (void)session_kill_by_id(server_hosts(the_server), id);
-        sleep_ms(500); /* for something not to happen */
-    }
-    return __real_zoo_amulti(zh, count, ops, results, completion, context);
-}
 
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           struct zkr__op *op);

@@ -169,7 +169,7 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
+static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_goes_on_with_other_servers),
@@ -178,14 +178,11 @@ int main(void)
         cmocka_unit_test(an_open_that_waits_takes_the_new_servers),
         cmocka_unit_test(another_ensemble_is_refused),
     };
-    int rc = ensemble_start(3, NULL, &ensemble);
-    int failed;
 
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    if (getenv("ZKR_TEST_ONLY") != NULL)
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
-    failed = cmocka_run_group_tests_name("servers", tests, setup, teardown);
-    ensemble_stop(ensemble);
-    return failed == 0 ? 0 : 1;
+    return cmocka_run_group_tests_name("servers", tests, setup, teardown);
+}
+
+int main(void)
+{
+    return run_with_ensemble(3, &ensemble, run_group);
 }

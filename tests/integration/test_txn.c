@@ -10,6 +10,7 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
+#include "victim.h"
 
 /* Each fault strikes so often. */
 #define TWICE 2
@@ -21,10 +22,6 @@ static zkr_session *s;
 static zkr_mutex *m;
 static char path[64];
 static char dir[96]; /* a node with the text "old" */
-
-/* This session ends when the client gets a transaction; 0: none. See
- * meson.build. */
-static _Atomic int64_t victim_id;
 
 static int setup(void **state)
 {
@@ -404,26 +401,6 @@ static void a_commit_that_was_not_sent_goes_on(void **state)
 }
 
 /* -- the client's transaction ---------------------------------------------- */
-
-int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context);
-int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context);
-
-int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context)
-{
-    int64_t id = atomic_exchange(&victim_id, 0);
-
-    if (id != 0) {
-        (void)session_kill_by_id(server_hosts(the_server), id);
-        sleep_ms(500); /* for something not to happen */
-    }
-    return __real_zoo_amulti(zh, count, ops, results, completion, context);
-}
 
 static zkr_txn *many_writes(void)
 {

@@ -114,41 +114,22 @@ static int teardown(void **state)
     return 0;
 }
 
-static int call_zkr_mutex_acquire(int64_t timeout_ms)
-{
-    zkr_grant *g;
-    int rc = zkr_mutex_acquire(it.mutex, timeout_ms, &g);
+#define ACQUIRE(name, lock)                                                    \
+    static int call_##name(int64_t timeout_ms)                                 \
+    {                                                                          \
+        zkr_grant *g;                                                          \
+        int rc = name(lock, timeout_ms, &g);                                   \
+                                                                               \
+        zkr_grant_free(g);                                                     \
+        return rc;                                                             \
+    }
 
-    zkr_grant_free(g);
-    return rc;
-}
-
-static int call_zkr_unfair_mutex_acquire(int64_t timeout_ms)
-{
-    zkr_grant *g;
-    int rc = zkr_unfair_mutex_acquire(it.unfair, timeout_ms, &g);
-
-    zkr_grant_free(g);
-    return rc;
-}
-
-static int call_zkr_multi_lock_acquire(int64_t timeout_ms)
-{
-    zkr_grant *g;
-    int rc = zkr_multi_lock_acquire(it.multi_lock, timeout_ms, &g);
-
-    zkr_grant_free(g);
-    return rc;
-}
-
-static int call_zkr_semaphore_acquire(int64_t timeout_ms)
-{
-    zkr_grant *g;
-    int rc = zkr_semaphore_acquire(it.semaphore, timeout_ms, &g);
-
-    zkr_grant_free(g);
-    return rc;
-}
+ACQUIRE(zkr_mutex_acquire, it.mutex)
+ACQUIRE(zkr_unfair_mutex_acquire, it.unfair)
+ACQUIRE(zkr_multi_lock_acquire, it.multi_lock)
+ACQUIRE(zkr_semaphore_acquire, it.semaphore)
+ACQUIRE(zkr_rwlock_acquire_read, it.rwlock)
+ACQUIRE(zkr_rwlock_acquire_write, it.rwlock)
 
 static int call_zkr_semaphore_acquire_many(int64_t timeout_ms)
 {
@@ -156,24 +137,6 @@ static int call_zkr_semaphore_acquire_many(int64_t timeout_ms)
     int rc = zkr_semaphore_acquire_many(it.semaphore, 2, timeout_ms, two);
 
     zkr_grants_free(two, 2);
-    return rc;
-}
-
-static int call_zkr_rwlock_acquire_read(int64_t timeout_ms)
-{
-    zkr_grant *g;
-    int rc = zkr_rwlock_acquire_read(it.rwlock, timeout_ms, &g);
-
-    zkr_grant_free(g);
-    return rc;
-}
-
-static int call_zkr_rwlock_acquire_write(int64_t timeout_ms)
-{
-    zkr_grant *g;
-    int rc = zkr_rwlock_acquire_write(it.rwlock, timeout_ms, &g);
-
-    zkr_grant_free(g);
     return rc;
 }
 

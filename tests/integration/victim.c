@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ends a session at the moment when the client gets a transaction. */
+#include "victim.h"
+
+#include <zookeeper/zookeeper.h>
+
+#include "expire.h"
+#include "fixture.h"
+
+_Atomic int64_t victim_id;
+
+int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context);
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context);
+
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion,
+                      const void *context)
+{
+    int64_t id = count >= 2 ? atomic_exchange(&victim_id, 0) : 0;
+
+    if (id != 0) {
+        (void)session_kill_by_id(server_hosts(the_server), id);
+        sleep_ms(500); /* for something not to happen */
+    }
+    return __real_zoo_amulti(zh, count, ops, results, completion, context);
+}

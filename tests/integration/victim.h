@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ends a session at the moment when the client gets a transaction. */
+#ifndef TEST_VICTIM_H
+#define TEST_VICTIM_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The session that ends, at the next transaction of at least two operations; 0:
+ * none, and again when it has ended. The program wraps zoo_amulti: meson.build.
+ */
+extern _Atomic int64_t victim_id;
+
+#endif
