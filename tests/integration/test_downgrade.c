@@ -45,9 +45,11 @@ static int by_downgrading(void *arg, int64_t timeout_ms, zkr_grant **ret_grant)
     return zkr_rwlock_downgrade(c->lock, c->writing, ret_grant);
 }
 
-/* Returns when the rule of the proxy has done its work. */
-static void downgrade_until_rule(struct waiter *w, struct change *c)
+/* Returns when the proxy has done that to the first such operation. */
+static void downgrade_until(int32_t op, enum proxy_action action,
+                            struct waiter *w, struct change *c)
 {
+    proxy_rule(proxy, op, 1, action);
     waiter_start_by(w, by_downgrading, c, 0);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
 }
@@ -584,8 +586,7 @@ static void a_connection_lost_at_the_delete_costs_nothing(void **state)
 
     (void)state;
     queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
-    downgrade_until_rule(&w, &c);
+    downgrade_until(ZOO_DELETE_OP, PROXY_HOLD_REQUEST, &w, &c);
     proxy_cut(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(w.grant, ZKR_GRANT_SUSPENDED);
@@ -608,8 +609,7 @@ static void a_release_at_the_same_time_lets_nobody_in(void **state)
 
     (void)state;
     queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
-    downgrade_until_rule(&w, &c);
+    downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REQUEST, &w, &c);
     ok(zkr_grant_release_async(c.writing, NULL, NULL));
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -674,8 +674,7 @@ static void a_directory_deleted_under_it_is_a_loss(void **state)
     struct waiter w;
 
     (void)state;
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
-    downgrade_until_rule(&w, &c);
+    downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REQUEST, &w, &c);
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_ELOST);
@@ -695,8 +694,7 @@ static void a_reader_deleted_at_once_is_put_there_again(void **state)
 
     (void)state;
     queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
-    downgrade_until_rule(&w, &c);
+    downgrade_until(ZOO_GETCHILDREN2_OP, PROXY_HOLD_REQUEST, &w, &c);
     wait_children(dir, 3);
     for (size_t i = 0; i < 2; i++) { /* two of the same number */
         name = nth_child(dir, i);
@@ -723,8 +721,7 @@ static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
 
     (void)state;
     queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    downgrade_until_rule(&w, &c);
+    downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REPLY, &w, &c);
     expire(s);
     proxy_cut(proxy);
     proxy_heal(proxy);
@@ -746,8 +743,7 @@ static void a_session_that_ends_at_the_delete_loses_the_reader(void **state)
 
     (void)state;
     queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
-    downgrade_until_rule(&w, &c);
+    downgrade_until(ZOO_DELETE_OP, PROXY_HOLD_REQUEST, &w, &c);
     expire(s);
     proxy_cut(proxy);
     proxy_heal(proxy);

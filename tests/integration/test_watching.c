@@ -240,6 +240,17 @@ static void create(const char *at, const char *data)
     assert_int_equal(admin_create(admin, at, data), ZOK);
 }
 
+/* Makes the node with that data, and a watch on it, which has told it. */
+static struct log *watch_new(const char *data)
+{
+    struct log *log;
+
+    create(path, data);
+    log = watch(ZKR_WATCH_DATA);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, data);
+    return log;
+}
+
 static void set(const char *at, const char *data)
 {
     assert_int_equal(admin_set(admin, at, data), ZOK);
@@ -394,12 +405,9 @@ static void a_deletion_after_other_changes_is_told_as_a_change(void **state)
 static void a_pause_makes_one_read_of_many_changes(void **state)
 {
     enum { PAUSE_MS = 400, CHANGES = 50 };
-    struct log *log;
+    struct log *log = watch_new("0");
 
     (void)state;
-    create(path, "0");
-    log = watch(ZKR_WATCH_DATA);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
     ok(zkr_watch_set_pause(log->watch, PAUSE_MS));
     for (int round = 0; round < 2; round++) {
         struct stopwatch *w = stopwatch_start();
@@ -450,12 +458,9 @@ static void children_are_told_by_name(void **state)
 
 static void a_node_that_is_there_is_told_first(void **state)
 {
-    struct log *log;
+    struct log *log = watch_new("a");
 
     (void)state;
-    create(path, "a");
-    log = watch(ZKR_WATCH_DATA);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
     expect_no_more(log, 1);
     end(log);
 }
@@ -662,12 +667,9 @@ static void a_new_session_is_a_gap(void **state)
 
 static void a_change_between_two_sessions_is_told(void **state)
 {
-    struct log *log;
+    struct log *log = watch_new("0");
 
     (void)state;
-    create(path, "0");
-    log = watch(ZKR_WATCH_DATA);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
     for (size_t i = 1; i < 3; i++) {
         char data[8];
 
@@ -727,12 +729,9 @@ static void reads_that_fail_are_repeated(void **state)
 /* The session ends while a read is under way. */
 static void a_session_that_ends_under_a_read_is_a_gap(void **state)
 {
-    struct log *log;
+    struct log *log = watch_new("0");
 
     (void)state;
-    create(path, "0");
-    log = watch(ZKR_WATCH_DATA);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
     for (size_t i = 1; i < 3; i++) {
         char data[8];
 

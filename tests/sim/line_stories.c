@@ -1197,35 +1197,49 @@ static int downgrade_with_meddling(int64_t after, zkr_grant **read)
     return downgrade(read);
 }
 
-static void give_read_back(zkr_grant *read)
+static zkr_grant *read_with_meddling(void)
+{
+    zkr_grant *read = NULL;
+
+    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
+        world_fail("it is not granted the read lock");
+    return read;
+}
+
+/* The writer has been given back before. */
+static void give_both_back(zkr_grant *read)
 {
     oracle_over_with(read);
     (void)zkr_grant_release_async(read, NULL, NULL);
     zkr_grant_free(read);
+    zkr_grant_free(ours[0].grant);
+}
+
+static void begin_with_writer(void)
+{
+    begin();
+    ask_write(0);
+    await_grant(0);
 }
 
 /* The next writer has listed before the create of the reader, and learns of it
  * when the writer has been given back. */
 static void list_too_early(void)
 {
-    zkr_grant *read = NULL;
+    zkr_grant *read;
 
-    begin();
-    ask_write(0);
-    await_grant(0);
+    begin_with_writer();
     some_time();
     far(200 * MS);
     ask_write(1);
     fiber_sleep(10 * MS);
-    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
-        world_fail("it is not granted the read lock");
+    read = read_with_meddling();
     still_waits(1);
     far(0);
     refuse(ZKR__ZK_DELETE, NULL, 0);
     fiber_sleep(300 * MS);
     still_waits(1);
-    give_read_back(read);
-    zkr_grant_free(ours[0].grant);
+    give_both_back(read);
     take_and_pass_on(1);
     end();
 }
@@ -1241,26 +1255,22 @@ static void a_reader_beside_its_writer_is_ahead_unseen(void **state)
  * it, the only one, and goes. */
 static void list_too_early_behind_another(void)
 {
-    zkr_grant *read = NULL;
+    zkr_grant *read;
 
-    begin();
-    ask_write(0);
-    await_grant(0);
+    begin_with_writer();
     operate(ZKR__ZK_CREATE, WORLD_PATH OTHER_READER, "");
     some_time();
     far(200 * MS);
     ask_write(1);
     fiber_sleep(10 * MS);
-    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
-        world_fail("it is not granted the read lock");
+    read = read_with_meddling();
     far(0);
     some_time();
     operate(ZKR__ZK_DELETE, find_child(OTHER_READER)->path, "");
     some_time();
     still_waits(1);
     refuse(ZKR__ZK_DELETE, NULL, 0);
-    give_read_back(read);
-    zkr_grant_free(ours[0].grant);
+    give_both_back(read);
     take_and_pass_on(1);
     end();
 }
@@ -1276,25 +1286,21 @@ static void a_reader_unseen_is_ahead_when_others_go(void **state)
  * back. */
 static void list_with_a_try(void)
 {
-    zkr_grant *read = NULL;
+    zkr_grant *read;
 
-    begin();
-    ask_write(0);
-    await_grant(0);
+    begin_with_writer();
     some_time();
     far(200 * MS);
     ask_read(1); /* its list is under way first */
     fiber_sleep(10 * MS);
     meddling.tries = true;
-    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
-        world_fail("it is not granted the read lock");
+    read = read_with_meddling();
     meddling.tries = false;
     far(0);
     await_grant(1);
     await_grant(2);
     refuse(ZKR__ZK_DELETE, NULL, 0);
-    give_read_back(read);
-    zkr_grant_free(ours[0].grant);
+    give_both_back(read);
     pass_on(1);
     pass_on(2);
     end();
