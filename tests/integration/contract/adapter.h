@@ -19,6 +19,9 @@ enum trait {
     STAYS = SHARES | 1u << 7, /* which stays when the lock is given back */
     TURNS = 1u << 8,          /* it waits for its turn elsewhere: only the first
                                  waiter has a node beside the holder */
+    CAMPAIGNS = 1u << 9,    /* it goes on in every session, whatever happens; a
+                               try without an answer has timed out */
+    TRIES_WRITE = 1u << 10, /* a try makes a node */
 };
 
 /* One recipe. `lock` is its handle, NULL included where the recipe allows it.

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "leadership.h"
+
 /* The calls of a recipe whose acquire gives a grant. `mode` is "" or the end of
  * the name of its acquire. */
 #define CALLS_OF(noun, mode)                                                   \
@@ -73,6 +75,11 @@
 #define YIELDS(noun, handle)                                                   \
     .acquire = noun##_acquire, .acquire_async = noun##_acquire_async,          \
     .release = handle##_yield_release, .forget = grant_forget
+
+#define LEADERSHIP                                                             \
+    .make = leadership_make, .free = leadership_free,                          \
+    .acquire = leadership_acquire, .cancel = leadership_cancel,                \
+    .release = leadership_release, .forget = leadership_forget
 
 static int grant_release(void *lock, zkr_grant *grant)
 {
@@ -315,7 +322,7 @@ const struct adapter adapters[] = {
       .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
       HANDLE(unfair_mutex), GRANTS(unfair_mutex) },
     { .name = "semaphore of one",
-      .traits = FAIR | QUEUES | TURNS,
+      .traits = FAIR | QUEUES | TURNS | TRIES_WRITE,
       .below = "/leases",
       .fail_on_session_loss = ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS,
       HANDLE(semaphore), GRANTS(semaphore) },
@@ -323,6 +330,13 @@ const struct adapter adapters[] = {
       .traits = FAIR | QUEUES,
       .fail_on_session_loss = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS,
       HANDLE(multi_lock), GRANTS(multi_lock) },
+    { .name = "leadership",
+      .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
+      LEADERSHIP },
+    { .name = "leadership in kazoo layout",
+      .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
+      .flags = ZKR_LEADER_KAZOO_LAYOUT,
+      LEADERSHIP },
 };
 /* clang-format on */
 

@@ -227,7 +227,7 @@ static const struct statement statements[] = {
     ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted),
     FOR(REENTRANT, after_a_loss_it_is_released_as_often_before_it_is_held_anew),
     ALL(a_waiter_whose_session_ends_queues_again),
-    ALL(a_waiter_may_ask_to_fail_when_its_session_ends),
+    NOT_FOR(CAMPAIGNS, a_waiter_may_ask_to_fail_when_its_session_ends),
     NOT_FOR(STAYS, a_session_that_ends_while_creating_leaves_one_node),
     NOT_FOR(STAYS, a_session_that_ends_while_releasing_has_released),
 };
