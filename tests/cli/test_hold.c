@@ -325,6 +325,26 @@ static void processes_of_the_shell_get_a_TERM_too(void **state)
     wait_process_gone(child);
 }
 
+/* Regression: it was forked between the look at all processes and the signal,
+ * and worked on without the lock. */
+static void a_process_of_the_last_moment_gets_a_TERM_too(void **state)
+{
+    pid_t child;
+
+    (void)state;
+    start(
+        "rm -f \"$F\"; trap 'sleep 1000 & echo \"child $! .\"; >\"$F\"' USR1; "
+        "eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 "
+        "LD_PRELOAD=" LATE_FORK " FORKED=$F $H $P)\"; echo held; "
+        "while :; do sleep 1000 & wait $!; done");
+    cli_wait_said(&cli, "held\n");
+    delete_nth_child(path, 0);
+    cli_wait_said(&cli, " .\n");
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    child = (pid_t)atoi(strstr(cli_said(&cli), "child ") + strlen("child "));
+    wait_process_gone(child);
+}
+
 static void a_trap_may_clean_up(void **state)
 {
     (void)state;
@@ -837,6 +857,7 @@ static int run_group(void)
         TEST(it_waits_for_its_turn),
         TEST(the_shell_gets_a_TERM),
         TEST(processes_of_the_shell_get_a_TERM_too),
+        TEST(a_process_of_the_last_moment_gets_a_TERM_too),
         TEST(a_trap_may_clean_up),
         TEST(a_shell_that_does_not_end_may_be_killed),
         TEST(children_of_an_ended_shell_are_killed),

@@ -17,6 +17,7 @@
 #include "common/words.h"
 #include "run/asking.h"
 #include "run/front.h"
+#include "run/proc.h"
 
 enum { KILL_AGAIN_MS = 50 };
 
@@ -28,7 +29,8 @@ struct keeper {
     struct holds released;        /* others of the shell, as we were told */
     int desk_fd;                  /* where we are asked */
     bool given_back;
-    bool unsure; /* ... but the servers have not said so */
+    bool unsure;   /* ... but the servers have not said so */
+    bool is_guard; /* of a keeper that lives */
     bool done;
     char why[WHY_LOST_MAX + 64];            /* the sentence of its end, */
     char was[WHY_LOST_MAX + 64 + WORD_MAX]; /* ... as it is said later */
@@ -166,6 +168,15 @@ static void give_back(struct keeper *k)
     note_loss(k, why, why);
 }
 
+/* An orphan of the shell goes where we went as an orphan of `hold`. */
+static void signal_all(struct keeper *k, int sig)
+{
+    pid_t parent = getppid();
+
+    script_signal_all(k->script, &k->started,
+                      k->is_guard ? proc_parent(parent) : parent, sig);
+}
+
 /* Speaks first, because a shell that has ended has no stderr; a slow reader of
  * that does not keep us. */
 static void tell_script(struct keeper *k, int code, int sig)
@@ -179,7 +190,7 @@ static void tell_script(struct keeper *k, int code, int sig)
                        sig == 0 ? "" : " and what it has started");
     script_silence();
     if (sig != 0)
-        script_signal_all(k->script, &k->started, sig);
+        signal_all(k, sig);
 }
 
 static void note_silence(struct keeper *k, int64_t left_ms)
@@ -235,7 +246,7 @@ static void end_hold(struct keeper *k, enum policy_action action,
         note_why(k, overdue, action, view);
         tell_script(k, overdue ? EX_OVERDUE : EX_LOST, sig);
     } else if (kill) {
-        script_signal_all(k->script, &k->started, SIGKILL);
+        signal_all(k, SIGKILL);
     }
     if (overdue && action == POLICY_SEND_KILL && !(kill && is_anybody_left(k)))
         give_back(k);
@@ -307,7 +318,9 @@ static void end_orphan(void *arg, bool late)
         [LOSS_TERM] = SIGTERM, [LOSS_KILL] = SIGKILL, [LOSS_NOTHING] = 0
     };
     struct run *run = arg;
-    struct keeper k = { .run = run, .script = &run->keep->script };
+    struct keeper k = { .run = run,
+                        .script = &run->keep->script,
+                        .is_guard = late };
 
     if (script_has_ended(k.script))
         return;

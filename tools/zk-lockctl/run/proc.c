@@ -29,10 +29,12 @@ static pid_t not_read(int error)
     return error == EMFILE || error == ENFILE || error == ENOMEM ? -1 : 0;
 }
 
-pid_t proc_parent(pid_t pid)
+enum { STAT_MAX = 1024 };
+
+/* 0, or an error number. */
+static int read_stat(pid_t pid, char text[STAT_MAX])
 {
     char name[32];
-    char text[512];
     ssize_t n;
     int saved;
     int fd;
@@ -40,14 +42,38 @@ pid_t proc_parent(pid_t pid)
     (void)snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
     fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return not_read(errno);
-    n = read(fd, text, sizeof(text) - 1);
+        return errno;
+    n = read(fd, text, STAT_MAX - 1);
     saved = errno;
     (void)close(fd);
-    if (n < 0)
-        return not_read(saved);
-    text[n] = '\0';
-    return read_parent(text);
+    text[n < 0 ? 0 : n] = '\0';
+    return n < 0 ? saved : 0;
+}
+
+pid_t proc_parent(pid_t pid)
+{
+    char text[STAT_MAX];
+    int error = read_stat(pid, text);
+
+    return error != 0 ? not_read(error) : read_parent(text);
+}
+
+/* It is the 22nd field; the state is the third. */
+int64_t proc_start_ms(pid_t pid)
+{
+    static const char fields[] =
+        ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+        "%*s %*s %*s %lld";
+    char text[STAT_MAX];
+    const char *end;
+    long long ticks;
+
+    if (read_stat(pid, text) != 0)
+        return -1;
+    end = strrchr(text, ')');
+    if (end == NULL || sscanf(end, fields, &ticks) != 1)
+        return -1;
+    return ticks * 1000 / sysconf(_SC_CLK_TCK);
 }
 
 static pid_t process_of(const char *name)
@@ -81,6 +107,12 @@ static bool each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
 bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
 {
     return each(getpid(), true, fn, arg);
+}
+
+bool proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
+                        void *arg)
+{
+    return each(parent, true, fn, arg);
 }
 
 bool proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg)

@@ -4,6 +4,7 @@
 #define RUN_PROC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <sys/types.h>
 
@@ -11,11 +12,18 @@
  * to see; -1 when that cannot be known now, as no descriptor is left. */
 pid_t proc_parent(pid_t pid);
 
+/* When it began, by clock_boot_ms(), to 10 ms; -1: not known. */
+int64_t proc_start_ms(pid_t pid);
+
 /* Calls `fn` for each child of ours until it answers false. A child that has
  * ended counts until it is waited for, so a process whose parent ends meanwhile
  * is not missed: one of the two is there. False when not all could be looked
  * at. */
 bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg);
+
+/* The same for the children of another process, but some may be missed. */
+bool proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
+                        void *arg);
 
 /* Tells whether a process descends from another one. */
 bool proc_is_below(pid_t pid, pid_t root);

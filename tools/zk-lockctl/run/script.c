@@ -16,9 +16,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/lockctl.h"
 #include "run/proc.h"
 #include "run/why.h"
+
+/* So many looks at most: somebody may fork without end. */
+enum { ROUNDS_MAX = 20 };
+
+/* The instant at which a process began is known no better. */
+enum { START_MS = 10 };
 
 static int open_process(pid_t pid)
 {
@@ -277,7 +284,8 @@ static bool add(pid_t pid, void *arg)
     started->items = more;
     fd = open_process(pid);
     if (fd >= 0)
-        started->items[started->count++] = (struct process){ pid, fd };
+        started->items[started->count++] =
+            (struct process){ pid, getpgid(pid), fd };
     return true;
 }
 
@@ -293,19 +301,82 @@ static void add_below(struct started *started, pid_t pid, int fd)
         forget(started, started->count - 1);
 }
 
-/* The shell is first: it must not see the end of a command, and go on to the
- * next. A stopped process cannot act on TERM. */
-void script_signal_all(const struct script *s, struct started *started, int sig)
+static bool is_group(const struct started *started, pid_t group)
 {
-    (void)started_live(started);
+    for (size_t i = 0; i < started->count; i++) {
+        if (started->items[i].group == group)
+            return true;
+    }
+    return started->group == group;
+}
+
+/* Tells whether a child of the reaper is of the shell: it has begun since we
+ * look, in a process group of those whom we signal. */
+static bool is_orphan(const struct started *started, pid_t pid)
+{
+    pid_t group = getpgid(pid);
+
+    return group > 1 && is_group(started, group) &&
+           proc_start_ms(pid) >= started->since_ms;
+}
+
+static bool add_orphan(pid_t pid, void *arg)
+{
+    struct started *started = arg;
+    size_t before = started->count;
+
+    if (is_known(started, pid) || !is_orphan(started, pid))
+        return true;
+    if (!add(pid, arg))
+        return false;
+    if (started->count > before && !is_orphan(started, pid))
+        forget(started, before); /* another one has its number now */
+    return true;
+}
+
+static void add_all(const struct script *s, struct started *started,
+                    pid_t reaper)
+{
     add_below(started, s->pid, s->fd);
     for (size_t i = 0, known = started->count; i < known; i++)
         add_below(started, started->items[i].pid, started->items[i].fd);
-    (void)send_signal(s->fd, sig);
-    (void)send_signal(s->fd, SIGCONT);
-    for (size_t i = 0; i < started->count; i++) {
-        (void)send_signal(started->items[i].fd, sig);
-        (void)send_signal(started->items[i].fd, SIGCONT);
+    (void)proc_each_child_of(reaper, add_orphan, started);
+}
+
+/* A stopped process cannot act on TERM. */
+static void tell(int fd, int sig)
+{
+    (void)send_signal(fd, sig);
+    (void)send_signal(fd, SIGCONT);
+}
+
+static void begin(const struct script *s, struct started *started)
+{
+    pid_t group = getpgid(s->pid);
+
+    (void)started_live(started);
+    if (!has_ended(s->fd))
+        started->group = group;
+    started->since_ms = clock_boot_ms() - START_MS;
+}
+
+/* The shell is first: it must not see the end of a command, and go on to the
+ * next. What is forked between a look and the signal is found by the next look,
+ * also when its parent has ended by the signal. */
+void script_signal_all(const struct script *s, struct started *started,
+                       pid_t reaper, int sig)
+{
+    size_t told = 0;
+
+    begin(s, started);
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        add_all(s, started, reaper);
+        if (round == 0)
+            tell(s->fd, sig);
+        else if (told == started->count)
+            break;
+        while (told < started->count)
+            tell(started->items[told++].fd, sig);
     }
 }
 

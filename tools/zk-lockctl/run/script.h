@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <sys/types.h>
 
@@ -39,16 +40,20 @@ void script_command(const struct script *s, char *text, size_t size);
 struct started {
     struct process {
         pid_t pid;
+        pid_t group;
         int fd;
     } * items;
     size_t count;
+    pid_t group;      /* of the shell */
+    int64_t since_ms; /* the beginning of the last round of signals */
 };
 
 bool script_has_ended(const struct script *s);
 /* To it and all that it has started, but not to us; `started` has those that
- * are known from before, also where the shell has ended since. */
+ * are known from before, also where the shell has ended since. `reaper` gets
+ * the children of those who end. */
 void script_signal_all(const struct script *s, struct started *started,
-                       int sig);
+                       pid_t reaper, int sig);
 /* Tells whether one of them lives. */
 bool started_live(struct started *started);
 void started_free(struct started *started);
