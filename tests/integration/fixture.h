@@ -30,6 +30,9 @@
 #define BRIEF_SESSION_MS 2000
 /* The deadline for events that should happen at once: it only ends a hang. */
 #define SOON_MS 60000
+/* The deadline of a wait that gives up. On a busy machine, too, it is in the
+ * queue by then: without a place it would fail for another reason. */
+#define GIVE_UP_MS 600
 
 extern struct server *the_server;
 extern struct admin *admin;

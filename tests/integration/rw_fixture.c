@@ -129,7 +129,7 @@ void is_refused(acquire_call *call)
     assert_int_equal(call(visitor, 0, &none), ZKR_EBUSY);
     assert_int_equal(admin_exists(admin, dir, &after), ZOK);
     assert_int_equal(before.cversion, after.cversion);
-    assert_int_equal(call(visitor, 30, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(call(visitor, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_null(none);
     wait_children(dir, queued);

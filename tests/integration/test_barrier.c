@@ -451,7 +451,7 @@ static void a_deadline_without_an_answer_leaves_no_node(void **state)
     assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
     for (int time = 0; time < TWICE; time++) {
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-        assert_int_equal(zkr_double_barrier_enter(m, 200), ZKR_EUNKNOWN);
+        assert_int_equal(zkr_double_barrier_enter(m, 1000), ZKR_EUNKNOWN);
         proxy_release(proxy);
         settle(s);
         wait_nodes(0);

@@ -60,7 +60,7 @@ static void downgrade_until(int32_t op, enum proxy_action action,
  * the writer gets in as soon as the write is released. */
 static void a_read_under_a_write_keeps_writers_out(void **state)
 {
-    static const int64_t timeouts[] = { 0, 50, -1 };
+    static const int64_t timeouts[] = { 0, SOON_MS, -1 };
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -350,7 +350,8 @@ static void any_thread_downgrades_a_plain_lock(void **state)
     on_thread(downgrade_elsewhere, &c);
     assert_int_equal(c.rc, ZKR_OK);
     zkr_grant_free(c.writing);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, 30, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &none),
+                     ZKR_ETIMEDOUT);
     release(c.reading);
 }
 

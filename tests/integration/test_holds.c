@@ -89,7 +89,7 @@ static void a_lost_write_grant_does_not_hide_another(void **state)
     zkr_grant *reader = NULL;
 
     (void)state;
-    ok(zkr_rwlock_acquire_read(lock, 300, &reader));
+    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &reader));
     assert_true(zkr_grant_token(reader) == zkr_grant_token(held));
     release(held);
     assert_int_equal(zkr_grant_check(reader), ZKR_OK);

@@ -39,7 +39,7 @@ static void a_wait_that_times_out_says_for_whom_it_waited(void **state)
     zkr_grant *none = NULL;
 
     (void)state;
-    assert_int_equal(zkr_mutex_acquire(m, 200, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000"));
     assert_non_null(strstr(zkr_error_detail(), "of this session"));
@@ -65,7 +65,7 @@ static void the_holder_is_named_where_it_is_known(void **state)
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), "': is held by '_c_"));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000'"));
-    assert_int_equal(zkr_mutex_acquire(m, 500, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     (void)snprintf(holder, sizeof(holder), "(session 0x%" PRIx64 ", host '",
                    zkr_session_id(other));
     assert_non_null(strstr(zkr_error_detail(), holder));
@@ -73,10 +73,10 @@ static void the_holder_is_named_where_it_is_known(void **state)
                    (int)getpid(), opts.label);
     assert_non_null(strstr(zkr_error_detail(), holder));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "hostA:123"), ZOK);
-    assert_int_equal(zkr_mutex_acquire(m, 500, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), ", who says 'hostA:123')"));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "\033[2J"), ZOK);
-    assert_int_equal(zkr_mutex_acquire(m, 500, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_null(strchr(zkr_error_detail(), '\033'));
     release(g);
     zkr_mutex_free(theirs);
@@ -195,7 +195,8 @@ static void contenders_of_other_clients_are_waited_for(void **state)
                                             created, sizeof(created)),
                          ZOK);
         assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
-        assert_int_equal(zkr_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+        assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none),
+                         ZKR_ETIMEDOUT);
         assert_int_equal(admin_delete(admin, created), ZOK);
         wait_children(path, 0);
     }

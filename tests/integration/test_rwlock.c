@@ -481,8 +481,10 @@ static void another_thread_or_object_just_waits_for_the_reader(void **state)
 
     (void)state;
     assert_int_equal(elsewhere(by_writing, lock, 0).acquired, ZKR_EBUSY);
-    assert_int_equal(elsewhere(by_writing, lock, 30).acquired, ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_rwlock_acquire_write(rival, 30, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(elsewhere(by_writing, lock, GIVE_UP_MS).acquired,
+                     ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_rwlock_acquire_write(rival, GIVE_UP_MS, &none),
+                     ZKR_ETIMEDOUT);
     release(reading);
     assert_int_equal(elsewhere(by_writing, lock, SOON_MS).acquired, ZKR_OK);
 }
@@ -515,7 +517,7 @@ static void a_read_under_a_write_is_granted_also_after_a_loss(void **state)
     (void)state;
     lose(lost);
     held = write_lock(lock);
-    ok(zkr_rwlock_acquire_read(lock, 100, &reading));
+    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &reading));
     assert_int_equal(sequence_of(reading), sequence_of(held));
     release(held);
     release(reading);
@@ -531,7 +533,8 @@ static void only_the_thread_that_writes_reads_beside(void **state)
 
     (void)state;
     assert_int_equal(elsewhere(by_reading, lock, 0).acquired, ZKR_EBUSY);
-    assert_int_equal(elsewhere(by_reading, lock, 30).acquired, ZKR_ETIMEDOUT);
+    assert_int_equal(elsewhere(by_reading, lock, GIVE_UP_MS).acquired,
+                     ZKR_ETIMEDOUT);
     wait_children(dir, 1);
     queue_up(&reader, by_reading, lock);
     ok(acquire_async(by_reading, lock, -1, r, NULL)); /* belongs to no thread */
@@ -558,7 +561,7 @@ static void a_reader_that_belongs_to_no_thread_stops_no_writer(void **state)
     assert_ptr_not_equal(recorded_grant(r, 0), recorded_grant(r, 1));
     assert_int_equal(zkr_grant_depth(recorded_grant(r, 0)), 1);
     assert_int_equal(zkr_rwlock_acquire_write(nested, 0, &none), ZKR_EBUSY);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, 30, &none),
+    assert_int_equal(zkr_rwlock_acquire_write(nested, GIVE_UP_MS, &none),
                      ZKR_ETIMEDOUT);
     /* A thread that may release them too. */
     c = elsewhere(by_reading, nested, 0);
@@ -582,13 +585,15 @@ static void without_the_flag_each_acquire_is_a_claim_of_its_own(void **state)
     assert_int_equal(zkr_grant_depth(first), 1);
     queue_up(&writer, by_writing, rival);
     assert_int_equal(zkr_rwlock_acquire_read(lock, 0, &none), ZKR_EBUSY);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, 30, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, GIVE_UP_MS, &none),
+                     ZKR_ETIMEDOUT);
     release(first);
     release(second);
     assert_int_equal(zkr_grant_depth(granted(&writer)), 1);
     release(writer.grant);
     first = write_lock(lock);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, 30, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &none),
+                     ZKR_ETIMEDOUT);
     release(first);
 }
 
@@ -664,7 +669,8 @@ static void threads_that_share_a_reentrant_lock_are_counted_apart(void **state)
     assert_int_equal(c.depth, 1);
     assert_int_equal(c.released, ZKR_OK);
     assert_ptr_not_equal(c.grant, g);
-    assert_int_equal(elsewhere(by_writing, nested, 30).acquired, ZKR_ETIMEDOUT);
+    assert_int_equal(elsewhere(by_writing, nested, GIVE_UP_MS).acquired,
+                     ZKR_ETIMEDOUT);
     release(again);
     assert_int_equal(elsewhere(by_writing, nested, 0).acquired, ZKR_EBUSY);
     release(g);

@@ -99,7 +99,8 @@ static void as_many_as_the_limit_hold_at_once(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(zkr_semaphore_acquire(other, 200, &g), ZKR_ETIMEDOUT);
+        assert_int_equal(zkr_semaphore_acquire(other, GIVE_UP_MS, &g),
+                         ZKR_ETIMEDOUT);
         assert_null(g);
         assert_non_null(strstr(zkr_error_detail(), path));
         wait_children(leases, 3);
@@ -829,7 +830,7 @@ static void acquires_of_a_semaphore_are_counted(void **state)
 
     (void)state;
     ok(zkr_semaphore_acquire_many(sem, 2, SOON_MS, two));
-    assert_int_equal(zkr_semaphore_acquire(sem, 100, &g), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_semaphore_acquire(sem, GIVE_UP_MS, &g), ZKR_ETIMEDOUT);
     ok(zkr_semaphore_stats(sem, &c));
     assert_int_equal(c.acquires, 5);
     assert_int_equal(c.grants, 4);

@@ -514,7 +514,7 @@ static void a_waiter_that_gives_up_costs_the_others_no_place(void **state)
     wait_here(1);
     wait_children(path, 2);
     place = nth_child(path, 1);
-    assert_int_equal(zkr_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     ok(zkr_request_cancel(request));
     zkr_request_free(request);
     next_fails(ZKR_ECANCELED);
@@ -533,7 +533,7 @@ static void when_all_have_given_up_nothing_is_left(void **state)
     zkr_grant *none = NULL;
 
     (void)state;
-    assert_int_equal(zkr_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), "waiting for"));
     wait_children(path, 1);
     wait_here(3);

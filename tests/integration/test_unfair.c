@@ -156,7 +156,7 @@ static void a_lost_create_reply_is_settled_by_the_data(void **state)
     g = take(m);
     assert_true(proxy_rule_done(proxy));
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    assert_int_equal(zkr_unfair_mutex_acquire(same_session, 200, &none),
+    assert_int_equal(zkr_unfair_mutex_acquire(same_session, GIVE_UP_MS, &none),
                      ZKR_ETIMEDOUT);
     assert_true(proxy_rule_done(proxy));
     ok(zkr_grant_check(g));

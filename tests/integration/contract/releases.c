@@ -115,7 +115,7 @@ static void its_owner_waits_for_itself_like_for_anybody(void **state)
     hold(c);
     first = c->grant;
     assert_int_equal(try_for(c, 0), ZKR_EBUSY);
-    assert_int_equal(try_for(c, 50), ZKR_ETIMEDOUT);
+    assert_int_equal(try_for(c, GIVE_UP_MS), ZKR_ETIMEDOUT);
     assert_ptr_equal(c->grant, first);
     assert_int_equal(zkr_grant_check(first), ZKR_OK);
     give_back(c);

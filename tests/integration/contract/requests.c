@@ -76,7 +76,7 @@ a_wait_that_ends_before_its_create_is_known_leaves_nothing(void **state)
     (void)state;
     make_directory();
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_HOLD_REPLY);
-    assert_int_equal(try_for(c, 100), ZKR_ETIMEDOUT);
+    assert_int_equal(try_for(c, GIVE_UP_MS), ZKR_ETIMEDOUT);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_int_equal(count_children(dir), 1);
     proxy_cut(proxy); /* the reply is lost for good */

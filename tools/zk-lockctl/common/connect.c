@@ -112,7 +112,7 @@ static void set_options(const struct lockctl *ctl,
                                                 : ctl->timeout_ms);
     opts->within = ctl->within;
     opts->reply_timeout_ms = (uint32_t)ctl->timeout_ms;
-    if (ctl->no_lease)
+    if (!ctl->proves_leases)
         opts->flags |= ZKR_SESSION_NO_LEASE;
     set_security(ctl, opts);
 }

@@ -53,7 +53,7 @@ struct lockctl {
     int64_t patience_ms;         /* then it is said why there is no connection
                                     yet; 0: not before the end */
     bool connect_once;           /* no longer when all servers refuse */
-    bool no_lease;               /* it holds no lock: pings keep the session */
+    bool proves_leases;          /* it may hold a lock: pings are not enough */
     int64_t within;              /* the session around ours; 0: none */
 
     zkr_session *session; /* after lockctl_connect() */

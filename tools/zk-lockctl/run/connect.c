@@ -101,6 +101,7 @@ int run_connect(struct run *run)
     nested_read(&run->around, getenv(NESTED_VARIABLE));
     holds_read(&run->holds, getenv(HOLDS_VARIABLE));
     forget_ended_holds(run);
+    run->ctl->proves_leases = true;
     run->ctl->within = nested_innermost(&run->around);
     code = lockctl_connect(run->ctl);
     if (code == 0 && run->opts.wait_ms > 0) {

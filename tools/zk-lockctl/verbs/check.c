@@ -166,7 +166,6 @@ static int wait_verb(struct lockctl *ctl, int argc, char **argv)
     struct changes *changes = NULL;
     int code = parse(ctl, &verb_wait, argc, argv, "w:", &q);
 
-    ctl->no_lease = true;
     if (code == 0)
         code = lockctl_connect(ctl);
     if (code == 0)

@@ -135,7 +135,6 @@ static int top(struct lockctl *ctl, int argc, char **argv)
     bool on_screen = false;
     int code = read_options(&t, argc, argv);
 
-    ctl->no_lease = true;
     if (code == 0 && wants_screen(&t)) {
         code = lockctl_connect_later(ctl, &opening);
         if (code == 0)

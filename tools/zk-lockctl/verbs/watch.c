@@ -270,10 +270,7 @@ static void settle_paths(struct watch *w, struct looks *looks)
 
 static int start(struct watch *w, struct looks *looks)
 {
-    int code;
-
-    w->ctl->no_lease = true;
-    code = lockctl_connect(w->ctl);
+    int code = lockctl_connect(w->ctl);
 
     if (code == 0)
         settle_paths(w, looks);
