@@ -8,15 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "common/escape.h"
 #include "common/lockctl.h"
-#include "common/moment.h"
-#include "common/words.h"
 #include "model/past.h"
 #include "model/place.h"
 #include "model/spans.h"
+#include "model/told_event.h"
 
 /* One run of watch. */
 struct run {
@@ -38,66 +35,24 @@ struct records {
     bool failed; /* out of memory */
 };
 
-/* --- the members of an event --- */
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text == NULL ? "" : text;
-}
-
-/* 0: none. */
-static int64_t time_of(const json_t *object, const char *key)
-{
-    int64_t ms;
-
-    return moment_read(text_of(object, key), 0, &ms) && ms > 0 ? ms : 0;
-}
-
-static int64_t token_of(const json_t *object, const char *key)
-{
-    int64_t token;
-
-    return word_read_token(text_of(object, key), &token) ? token : 0;
-}
-
-static int64_t ms_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_integer(value) && json_integer_value(value) >= 0
-               ? json_integer_value(value)
-               : -1;
-}
-
-/* The data of the node: the record of its owner, or what others wrote. */
-static char *data_of(const json_t *contender)
-{
-    const json_t *owner = json_object_get(contender, "owner");
-
-    return json_is_object(owner) ? json_dumps(owner, JSON_COMPACT)
-                                 : strdup(text_of(contender, "data"));
-}
-
 /* --- stays --- */
 
 static struct stay *make_stay(struct records *r, struct past *past,
                               const json_t *contender, int64_t at_ms)
 {
-    char *data = data_of(contender);
+    char *data = told_data(contender);
     struct stay *stay = NULL;
 
     if (data != NULL)
-        stay = stay_new(past->path, text_of(contender, "node"), data,
+        stay = stay_new(past->path, told_text(contender, "node"), data,
                         strlen(data));
     free(data);
     if (stay == NULL)
         return NULL;
     stay->sure = true;
-    stay->node.token = token_of(contender, "token");
-    stay->node.session_id = token_of(contender, "session");
-    stay->node.since_ms = time_of(contender, "queued_at");
+    stay->node.token = told_token(contender, "token");
+    stay->node.session_id = told_token(contender, "session");
+    stay->node.since_ms = told_time(contender, "queued_at");
     stay->queued_ms = stay->node.since_ms;
     stay->seen_ms = at_ms;
     return pasts_add(&r->pasts, past, stay) ? stay : NULL;
@@ -123,8 +78,9 @@ static void end_unseen(struct records *r, struct stay *stay)
 static struct stay *stay_for(struct records *r, struct past *past,
                              const json_t *contender, int64_t at_ms)
 {
-    int64_t token = token_of(contender, "token");
-    struct stay *stay = pasts_stay(&r->pasts, past, text_of(contender, "node"));
+    int64_t token = told_token(contender, "token");
+    struct stay *stay =
+        pasts_stay(&r->pasts, past, told_text(contender, "node"));
 
     if (stay != NULL && token != 0 && stay->node.token != 0 &&
         stay->node.token != token) {
@@ -211,7 +167,7 @@ static void take_hold(struct records *r, struct stay *stay, int64_t at_ms,
 static void take_end(struct records *r, struct stay *stay, const json_t *event,
                      int64_t at_ms)
 {
-    stay->held_max_ms = ms_of(event, "held_ms_max");
+    stay->held_max_ms = told_ms(event, "held_ms_max");
     if (stay->held_max_ms >= 0)
         take_hold(r, stay, at_ms, true);
     end_stay(r, stay, ENDING_GONE, at_ms);
@@ -245,7 +201,7 @@ static void take_event(struct records *r, const json_t *event, const char *kind,
                        int64_t at_ms)
 {
     const json_t *contender = json_object_get(event, "contender");
-    const char *path = text_of(event, "path");
+    const char *path = told_text(event, "path");
     struct past *past;
     struct stay *stay;
 
@@ -303,34 +259,18 @@ static void begin_run(struct records *r, int64_t at_ms)
     r->spans.open = false;
 }
 
-/* A run that was told to watch some locks does not watch those below them. */
-static bool covers(const struct records *r, const json_t *paths)
-{
-    const json_t *path;
-    size_t i;
-
-    json_array_foreach(paths, i, path)
-    {
-        const char *text = json_string_value(path);
-
-        if (text != NULL && strcmp(text, r->root) == 0)
-            return true;
-    }
-    return json_is_null(paths);
-}
-
 static void take_begin(struct records *r, const json_t *event, int64_t at_ms)
 {
     begin_run(r, at_ms);
     if (json_is_true(json_object_get(event, "initial")) &&
-        covers(r, json_object_get(event, "paths")))
+        told_to_watch(event, r->root))
         become_whole(r, at_ms);
 }
 
 /* What watch saw last is known, and what it sees from now on. */
 static void take_resync(struct records *r, const json_t *event, int64_t at_ms)
 {
-    int64_t from_ms = time_of(event, "last_look");
+    int64_t from_ms = told_time(event, "last_look");
 
     tell_gap(r, from_ms, at_ms);
     if (from_ms <= at_ms)
@@ -353,13 +293,6 @@ static void take_time(struct records *r, int64_t at_ms)
 
 /* --- lines --- */
 
-/* Of an event that is of a lock. */
-static bool has_contender(const json_t *event)
-{
-    return text_of(event, "path")[0] == '/' &&
-           text_of(json_object_get(event, "contender"), "node")[0] != '\0';
-}
-
 /* An event of a later version may be of a kind that is not known here. */
 static void take_one(struct records *r, const json_t *event, const char *kind,
                      int64_t at_ms)
@@ -374,8 +307,8 @@ static void take_one(struct records *r, const json_t *event, const char *kind,
         take_resync(r, event, at_ms);
     else if (strcmp(kind, "missed") == 0)
         r->missed =
-            r->missed || place_is_below(text_of(event, "path"), r->root);
-    else if (is_known(kind) && has_contender(event))
+            r->missed || place_is_below(told_text(event, "path"), r->root);
+    else if (is_known(kind) && told_contender(event))
         take_event(r, event, kind, at_ms);
     else
         r->strange++;
@@ -386,8 +319,8 @@ static void take_one(struct records *r, const json_t *event, const char *kind,
 static bool take_line(struct records *r, const char *line, size_t size)
 {
     json_t *event = json_loadb(line, size, 0, NULL);
-    const char *kind = text_of(event, "event");
-    int64_t at_ms = time_of(event, "at");
+    const char *kind = told_text(event, "event");
+    int64_t at_ms = told_time(event, "at");
     bool is_event = kind[0] != '\0' && at_ms > 0;
     bool is_remark = json_object_get(event, "warnings") != NULL ||
                      json_object_get(event, "error") != NULL;
