@@ -80,8 +80,10 @@ void leadership_free(void *lock)
         bool waits = p->grant == NULL;
 
         zkr_leader_free(p->leader);
-        if (!waits)
-            free(p);
+        if (waits)
+            continue;
+        zkr_grant_free(p->grant);
+        free(p);
     }
     free(lock);
 }
@@ -158,8 +160,14 @@ int leadership_release(void *lock, zkr_grant *grant)
     return is_lost ? ZKR_ELOST : rc;
 }
 
+/* That of a participant is freed with it. */
 void leadership_forget(void *lock, zkr_grant *grant)
 {
+    struct participant *p = grant == NULL ? NULL : take(NULL, NULL, grant);
+
     (void)lock;
-    zkr_grant_free(grant);
+    if (p == NULL)
+        zkr_grant_free(grant);
+    else
+        enlist(p);
 }
