@@ -90,12 +90,16 @@ void leadership_free(void *lock)
 
 static int lead(struct participant *p, int64_t timeout_ms)
 {
+    zkr_grant *grant = NULL;
     int rc = zkr_leader_campaign(p->leader);
 
     if (rc == ZKR_OK)
         rc = zkr_leader_wait(p->leader, timeout_ms);
     if (rc == ZKR_OK)
-        rc = zkr_leader_grant(p->leader, &p->grant);
+        rc = zkr_leader_grant(p->leader, &grant);
+    (void)pthread_mutex_lock(&mutex);
+    p->grant = grant; /* which others look for */
+    (void)pthread_mutex_unlock(&mutex);
     return rc;
 }
 
