@@ -71,7 +71,7 @@ static struct seen *look(int64_t at_ms, const char *text)
 
 static void done(struct seen *s)
 {
-    free(s->view.held_from_ms);
+    free(s->view.known);
     free(s);
 }
 
@@ -196,6 +196,27 @@ static void a_lease_that_does_not_hold_is_no_event(void **state)
     done(s);
     between("a1LXH b2Y", "a1LXH c3LY b2Y", "");
     between("a1LXH", "a1LXH c3LY b2Y", "queued b");
+}
+
+/* Regression: the lease of a claim came and went while the claim was still
+ * listed. When the claim was gone, a later lease of its session was taken for
+ * that one, and nothing told of the first. */
+static void a_lease_that_came_and_went_is_told(void **state)
+{
+    struct seen *first = look(T0 + 100, "c3LY b2Y a1LXH");
+    struct seen *second = look(T0 + 200, "b2Y a1LXH");
+    struct seen *third = look(T0 + 300, "b2Y a1LXH");
+    struct seen *last = look(T0 + 400, "a1LXH d4LYH");
+
+    (void)state;
+    assert_true(events_between(NULL, &first->view, NULL, NULL));
+    compare(first, second, "");
+    compare(second, third, "");
+    compare(third, last, "gone b, acquired d waited 390");
+    done(first);
+    done(second);
+    done(third);
+    done(last);
 }
 
 static void a_waiter_that_gives_up_has_left_the_queue(void **state)
@@ -366,6 +387,7 @@ int main(void)
         cmocka_unit_test(creates_that_no_list_shows_are_missed),
         cmocka_unit_test(a_claim_for_a_permit_becomes_a_lease),
         cmocka_unit_test(a_lease_that_does_not_hold_is_no_event),
+        cmocka_unit_test(a_lease_that_came_and_went_is_told),
         cmocka_unit_test(a_waiter_that_gives_up_has_left_the_queue),
         cmocka_unit_test(a_waiter_whose_blocker_remains_has_left),
         cmocka_unit_test(a_waiter_whose_blocker_has_gone_too_is_gone),

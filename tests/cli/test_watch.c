@@ -968,6 +968,92 @@ static void the_first_look_of_a_busy_directory_is_its_first(void **state)
     proxy_stop(p);
 }
 
+/* A semaphore in which something happens all the time: each permit is given
+ * back when the next ones are there, so most nodes are in one list at least. */
+struct churn {
+    char path[256];
+    char nodes[16][2][256]; /* a claim and its lease */
+    int made;
+};
+
+static void make_node(const struct churn *u, const char *name, char *ret_node)
+{
+    char path[300];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", u->path, name);
+    assert_int_equal(
+        admin_create_flags(admin, path, "x", ZOO_SEQUENCE, ret_node, 256), ZOK);
+}
+
+static void change(struct churn *u)
+{
+    char(*pair)[256] = u->nodes[u->made++ % 16];
+
+    if (pair[0][0] != '\0') {
+        assert_int_equal(admin_delete(admin, pair[0]), ZOK);
+        assert_int_equal(admin_delete(admin, pair[1]), ZOK);
+    }
+    make_node(u, "locks/x-lock-", pair[0]);
+    make_node(u, "leases/x-lease-", pair[1]);
+}
+
+static void churn_start(struct churn *u)
+{
+    char part[256];
+
+    *u = (struct churn){ .made = 0 };
+    (void)snprintf(u->path, sizeof(u->path), "%s", new_path());
+    assert_int_equal(admin_create(admin, u->path, NULL), ZOK);
+    (void)snprintf(part, sizeof(part), "%s", u->path);
+    make_below(part, sizeof(part), "locks");
+    (void)snprintf(part, sizeof(part), "%s", u->path);
+    make_below(part, sizeof(part), "leases");
+    change(u);
+}
+
+/* Changes it until the text was said so often. */
+static void change_until_said(struct churn *u, const struct cli *c,
+                              const char *text, int times)
+{
+    struct wanted w = { c, text, times };
+    int64_t end_ms = now_ms() + SOON_MS;
+
+    while (!was_said_often(&w)) {
+        if (now_ms() >= end_ms)
+            fail_msg("after %d changes it has not said '%s' %d times: %s",
+                     u->made, text, times, cli_said(c));
+        change(u);
+    }
+}
+
+/* Regression: news were taken when no list and no read of the lock was under
+ * way. With slow answers there was always one, so nothing was told before the
+ * changes ended. */
+static void events_come_while_changes_never_end(void **state)
+{
+    static struct churn u;
+    struct proxy *p;
+    struct cli c;
+
+    (void)state;
+    churn_start(&u);
+    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    proxy_set_latency(p, 300);
+    {
+        const char *args[] = { "watch", "--servers",  proxy_hosts(p),
+                               "-o",    "jsonl",      "--initial",
+                               u.path,  "--interval", "20ms",
+                               NULL };
+
+        cli_start(&c, LOCKCTL, args);
+    }
+    /* each list has some that came and went before it */
+    change_until_said(&u, &c, "\"event\":\"missed\"", 4);
+    assert_int_equal(sum(&c, u.path).unknown, 0);
+    end(&c, SIGTERM);
+    proxy_stop(p);
+}
+
 /* Regression: below a chroot "/zookeeper" is a directory like others. */
 static void below_a_chroot_all_is_watched(void **state)
 {
@@ -1206,6 +1292,7 @@ static int run_group(void)
         TEST(a_hold_in_a_pause_is_an_upper_bound),
         TEST(after_a_time_without_read_it_watches_again),
         TEST(the_first_look_of_a_busy_directory_is_its_first),
+        TEST(events_come_while_changes_never_end),
         TEST(below_a_chroot_all_is_watched),
         TEST(the_first_pause_is_kept),
         TEST(an_unwatchable_lock_is_asked_for_slowly),

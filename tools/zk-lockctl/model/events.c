@@ -187,13 +187,14 @@ static void tell_gone(const struct diff *d, size_t i,
     const struct contender *c = &d->before->lock.items[i];
     int64_t now = d->after->lock.at_ms;
 
-    if (contender_is_promised(c) || has_moved_on(d, c))
+    if (contender_is_promised(c) ||
+        (has_moved_on(d, c) && !d->before->known[i].lease_gone))
         return;
     if (was_blocked(c, remaining))
         tell(d, EVENT_LEFT, d->before, i, span(queued_ms(c), now), -1);
     else
         tell(d, EVENT_GONE, d->before, i, -1,
-             c->node->holds ? span(d->before->held_from_ms[i], now) : -1);
+             c->node->holds ? span(d->before->known[i].held_from_ms, now) : -1);
 }
 
 static void tell_all_gone(const struct diff *d)
@@ -225,11 +226,25 @@ static int64_t held_from(const struct diff *d, const struct contender *c,
     if (d->before == NULL)
         return from;
     if (old != NULL && old->node->holds)
-        return d->before->held_from_ms[old - d->before->lock.items];
+        return d->before->known[old - d->before->lock.items].held_from_ms;
     /* The clocks of the servers and ours may differ: the earlier counts. */
     if (old == NULL && from > 0 && from < d->before->lock.at_ms)
         return from;
     return d->before->lock.at_ms;
+}
+
+/* The queue and the leases of a semaphore are listed one after the other, so a
+ * claim can be seen that has given its permit back. Another lease of its
+ * session is not the one that it has led to. */
+static bool is_lease_gone(const struct diff *d, const struct contender *old)
+{
+    const struct contender *promised;
+
+    if (old == NULL)
+        return false;
+    promised = promised_to(d, old);
+    return d->before->known[old - d->before->lock.items].lease_gone ||
+           (promised != NULL && index_find(&d->new, promised) == NULL);
 }
 
 /* The request to give the lock back replaces the record of the owner in the
@@ -260,7 +275,8 @@ static void tell_present(const struct diff *d, size_t i)
     int64_t from = c->node->holds ? held_from(d, c, old) : 0;
     bool is_lease = contender_is_lease(c->node);
 
-    d->after->held_from_ms[i] = from;
+    d->after->known[i].held_from_ms = from;
+    d->after->known[i].lease_gone = is_lease_gone(d, old);
     remember_owner(c, old);
     if (contender_is_promised(c))
         return;
@@ -290,9 +306,9 @@ bool events_between(const struct view *before, struct view *after, event_fn *fn,
     };
     bool made = index_make(&d.old, before) && index_make(&d.new, after);
 
-    free(after->held_from_ms);
-    after->held_from_ms = calloc(after->lock.count + 1, sizeof(int64_t));
-    made = made && after->held_from_ms != NULL;
+    free(after->known);
+    after->known = calloc(after->lock.count + 1, sizeof(*after->known));
+    made = made && after->known != NULL;
     if (made && before != NULL)
         tell_all_gone(&d);
     for (size_t i = 0; made && i < after->lock.count; i++)

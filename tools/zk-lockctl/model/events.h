@@ -39,11 +39,18 @@ struct event {
 
 typedef void event_fn(const struct event *event, void *user);
 
+/* What earlier looks tell of a contender. */
+struct known {
+    int64_t held_from_ms; /* a holder: not before that; else 0 */
+    bool lease_gone;      /* a claim in the queue of a semaphore: its lease came
+                             and went */
+};
+
 /* One look at a lock. */
 struct view {
     struct lock lock;
-    int64_t *held_from_ms; /* of each holder: not before that, else 0; made by
-                              events_between(), for the caller to free */
+    struct known *known; /* of each contender; made by events_between(), for
+                            the caller to free */
 };
 
 /* Reports the changes between two looks: first contenders that have gone, then

@@ -27,7 +27,7 @@ static int by_path(const void *a, const void *b)
 static void free_view(struct view *view)
 {
     lock_done(&view->lock);
-    free(view->held_from_ms);
+    free(view->known);
     free(view);
 }
 
@@ -122,26 +122,29 @@ static int news_by_path(const void *a, const void *b)
     return strcmp(x->lock.path, y->lock.path);
 }
 
-/* Returns an error of the library. */
-static int take_all(struct looks *l, struct news **ret_news, size_t *ret_count)
+/* Takes what is told as a first look. Ends before a lock that has changed since
+ * its own: *ret_next, if *ret_more. Returns an error of the library. */
+static int take_first(struct looks *l, struct news **ret_news,
+                      size_t *ret_count, struct news *ret_next, bool *ret_more)
 {
     size_t room = 0;
-    struct news one;
     int rc;
 
-    while (mirror_take(l->mirror, &one, &rc)) {
+    while ((*ret_more = mirror_take(l->mirror, ret_next, &rc)) &&
+           ret_next->first) {
         if (*ret_count == room) {
             struct news *grown =
                 realloc(*ret_news, (room * 2 + 16) * sizeof(*grown));
 
             if (grown == NULL) {
-                lock_done(&one.lock);
+                lock_done(&ret_next->lock);
+                *ret_more = false;
                 return ZKR_ENOMEM;
             }
             *ret_news = grown;
             room = room * 2 + 16;
         }
-        (*ret_news)[(*ret_count)++] = one;
+        (*ret_news)[(*ret_count)++] = *ret_next;
     }
     return rc;
 }
@@ -161,8 +164,10 @@ static int begin(struct looks *l, const struct told *first,
                  const struct told *to)
 {
     struct news *news = NULL;
+    struct news next;
     size_t count = 0;
-    int rc = take_all(l, &news, &count);
+    bool more;
+    int rc = take_first(l, &news, &count, &next, &more);
 
     if (rc == ZKR_OK)
         tell_begin(to);
@@ -173,6 +178,8 @@ static int begin(struct looks *l, const struct told *first,
             rc = ZKR_ENOMEM;
     }
     free(news);
+    if (more && !take_news(l, &next, false, to))
+        rc = ZKR_ENOMEM;
     l->begun = true;
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
 }

@@ -376,8 +376,10 @@ static struct dir *next_news(struct tree *t)
 {
     struct dir **at = &t->news;
 
-    while (*at != NULL && !is_ready(*at))
+    while (*at != NULL && !is_ready(*at)) {
+        tree_hold_back_if_late(*at);
         at = &(*at)->next;
+    }
     if (*at != NULL) {
         struct dir *p = *at;
 

@@ -15,6 +15,10 @@
  * a holder was deleted and no list has followed, and every CHECK_MS. If that
  * list has news, the watch is made anew.
  *
+ * The news of a lock can be taken when all of it was listed and read. When that
+ * has not come for PATIENCE_MS, because of new changes, no further list is
+ * taken until it has; the next one then counts what was missed.
+ *
  * Two lists in a row say how many nodes came and went between them: tally.h. So
  * nothing is missed without a word. */
 #ifndef MODEL_MIRROR_H

@@ -26,9 +26,11 @@ enum {
     POLLS_PER_TICK = 50,
     NAMES_PER_MS = 10, /* a list of 3,000 names makes a pause of 300 ms */
     LATE_MS = 500,     /* a server that answers tells of a change within this */
+    PATIENCE_MS = 1000, /* before news that come no more are waited for */
 };
 
 static void watch_dir(struct dir *p);
+static void list_dir(struct dir *p);
 static void ask_dir(struct dir *p);
 static void drop_dir(struct dir *p);
 
@@ -54,6 +56,7 @@ static void put_news(struct dir *p)
     if (p->changed)
         return;
     p->changed = true;
+    p->changed_ms = clock_now_ms();
     p->next = NULL;
     *t->news_end = p;
     t->news_end = &p->next;
@@ -146,7 +149,8 @@ static void end_pending(struct kid *k)
         return;
     k->pending = false;
     k->in->pending--;
-    k->tree->unsettled--;
+    k->tree->unsettled -= k->first;
+    k->first = false;
 }
 
 static void begin_pending(struct kid *k)
@@ -155,7 +159,8 @@ static void begin_pending(struct kid *k)
         return;
     k->pending = true;
     k->in->pending++;
-    k->tree->unsettled++;
+    k->first = !k->in->settled;
+    k->tree->unsettled += k->first;
 }
 
 /* A node that goes before anybody has taken the news of it has come and gone
@@ -562,6 +567,7 @@ static void take_list(struct dir *p, const struct zkr_reply *reply)
     p->stat = reply->stat;
     p->listed = true;
     settle_kids(p);
+    p->settled = true;
 }
 
 /* --- directories --- */
@@ -595,7 +601,7 @@ static void list_leases_too(struct dir *p)
         return;
     leases = dir_kid(p->as->in, "leases");
     if (leases != NULL && leases->dir != NULL && leases->dir->listed)
-        ask_dir(leases->dir);
+        list_dir(leases->dir);
 }
 
 static void set_pause(struct dir *p)
@@ -692,6 +698,54 @@ static void take_answer(struct dir *p, int error, const struct zkr_reply *reply,
     }
 }
 
+/* --- lists that are held back --- */
+
+/* The news of a lock are taken when nothing of it is under way. Under many
+ * changes each list brings nodes that are to be read, and meanwhile comes the
+ * next list: there would be no such moment. So no list is taken any more until
+ * the news are, and then one is asked for. */
+
+static bool is_held_back(const struct dir *p)
+{
+    return p->held_back || (dir_part(p) != NULL && p->as->in->held_back);
+}
+
+/* How long the state before lasted, this list would have told. */
+static void pass_over(struct dir *p)
+{
+    p->tree->heard_ms = clock_now_ms();
+    p->check_ms = p->tree->heard_ms + CHECK_MS;
+    p->checking = false;
+    p->watched = false;
+    p->again = true;
+}
+
+static void list_again(struct dir *p)
+{
+    if (!p->again || p->asking || p->dropped || is_held_back(p))
+        return;
+    p->again = false;
+    list_dir(p);
+}
+
+void tree_hold_back_if_late(struct dir *p)
+{
+    if (clock_now_ms() - p->changed_ms > PATIENCE_MS)
+        p->held_back = true;
+}
+
+static void let_go_on(struct dir *p)
+{
+    p->held_back = false;
+    list_again(p);
+    for (size_t i = 0; i < p->count; i++) {
+        if (is_part(p->kids[i]->name) && p->kids[i]->dir != NULL)
+            list_again(p->kids[i]->dir);
+    }
+}
+
+/* --- answers --- */
+
 static void on_children(int error, const struct zkr_reply *reply,
                         enum zkr_watch_why why, void *user)
 {
@@ -699,8 +753,12 @@ static void on_children(int error, const struct zkr_reply *reply,
     struct tree *t = p->tree;
 
     (void)pthread_mutex_lock(&t->mutex);
-    take_answer(p, error, reply, why == ZKR_WATCH_ENDED);
-    p->watched = p->watch != NULL;
+    if (error == ZKR_OK && p->listed && is_held_back(p)) {
+        pass_over(p);
+    } else {
+        take_answer(p, error, reply, why == ZKR_WATCH_ENDED);
+        p->watched = p->watch != NULL;
+    }
     (void)pthread_mutex_unlock(&t->mutex);
     wake(t);
 }
@@ -741,15 +799,17 @@ static void on_list(int error, const struct zkr_reply *reply, void *user)
 {
     struct dir *p = user;
     struct tree *t = p->tree;
+    bool dropped;
     bool silent;
 
     (void)pthread_mutex_lock(&t->mutex);
-    silent = !p->dropped && was_silent(p, error, reply);
+    dropped = p->dropped;
+    silent = !dropped && was_silent(p, error, reply);
     p->asking = false;
     p->checking = false;
     if (silent)
         unwatch_dir(p); /* the answer makes another */
-    if (p->dropped) {
+    if (dropped) {
         if (!p->changed)
             tree_free_dir(p);
     } else if (error == ZKR_OK || p->polled || silent) {
@@ -757,16 +817,26 @@ static void on_list(int error, const struct zkr_reply *reply, void *user)
     } else if (error != ZKR_ECLOSED) {
         change_dir(p); /* its watch tells why */
     }
+    if (!dropped)
+        list_again(p);
     (void)pthread_mutex_unlock(&t->mutex);
     wake(t);
 }
 
-static void ask_dir(struct dir *p)
+static void list_dir(struct dir *p)
 {
     if (p->asking || p->dropped)
         return;
     p->asking = zkr_session_children_async(p->tree->opts.session, p->path, -1,
                                            on_list, p) == ZKR_OK;
+}
+
+static void ask_dir(struct dir *p)
+{
+    if (is_held_back(p))
+        p->again = true;
+    else
+        list_dir(p);
 }
 
 static void watch_dir(struct dir *p)
@@ -882,7 +952,9 @@ void tree_take_news(struct tree *t, struct dir *p)
     p->lost = false;
     p->before_ms = 0;
     p->taken = true;
-    if (p->dropped && !p->asking)
+    if (!p->dropped)
+        let_go_on(p);
+    else if (!p->asking)
         tree_free_dir(p);
 }
 

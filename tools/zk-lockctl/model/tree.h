@@ -26,6 +26,7 @@ struct kid {
     bool holds;                  /* by the names beside it */
     bool read;                   /* or refused: node.error */
     bool pending;                /* it is still to be read for the first time */
+    bool first;                  /* ... and came with the first list */
     bool asking;                 /* a read of it is under way, */
     bool queued;                 /* ... or waits for its turn */
     bool deleted;                /* the server has told so */
@@ -44,17 +45,21 @@ struct dir {
     struct zkr_stat stat; /* of the last list */
     struct kid **kids;    /* by name */
     size_t count;
-    size_t depth;      /* 1: a path given */
-    int error;         /* of the last answer */
-    bool answered;     /* at least once */
-    bool listed;       /* `stat` and `kids` are of a list */
-    bool fresh;        /* it was made later than the mirror */
-    bool asking;       /* a list beside the watch is under way */
-    bool polled;       /* it is not watched */
-    bool semaphore;    /* so it was taken last */
-    bool dropped;      /* not in the tree any more */
-    bool changed;      /* it is among the news */
-    size_t pending;    /* kids */
+    size_t depth;       /* 1: a path given */
+    int error;          /* of the last answer */
+    bool answered;      /* at least once */
+    bool listed;        /* `stat` and `kids` are of a list */
+    bool settled;       /* ... and there was one at least */
+    bool fresh;         /* it was made later than the mirror */
+    bool asking;        /* a list beside the watch is under way */
+    bool polled;        /* it is not watched */
+    bool semaphore;     /* so it was taken last */
+    bool dropped;       /* not in the tree any more */
+    bool changed;       /* it is among the news, */
+    int64_t changed_ms; /* ... since then */
+    bool held_back;     /* no list is taken until its news are, */
+    bool again;         /* ... and then one is to be asked for */
+    size_t pending;     /* kids */
     bool watched;      /* ... by `watch`, and without a gap since the last list,
                           if there was no break of the connection either */
     bool taken;        /* as news, at least once */
@@ -77,7 +82,8 @@ struct tree {
     size_t dirs;
     size_t watches;
     size_t watched_bytes; /* of paths */
-    size_t unsettled;     /* dirs without an answer, kids to be read */
+    size_t unsettled;     /* dirs without an answer, kids of first lists to be
+                             read */
     size_t reading;
     size_t unwatched; /* dirs and holders, at most */
     size_t polled;    /* so many of them in this round */
@@ -101,6 +107,8 @@ void tree_free_dir(struct dir *dir);
 void tree_take_kids(struct dir *dir);
 /* Its news are taken; it is freed after its last. */
 void tree_take_news(struct tree *tree, struct dir *dir);
+/* Its news cannot be taken yet; are they to come to an end? */
+void tree_hold_back_if_late(struct dir *dir);
 
 /* Both parts of it are a lock of their own now, or not any more. */
 void tree_change_parts(struct dir *dir);

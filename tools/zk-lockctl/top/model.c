@@ -70,7 +70,7 @@ static void count_grant(const struct event *event, void *user)
 static void row_done(struct top_row *row)
 {
     lock_done(&row->view.lock);
-    free(row->view.held_from_ms);
+    free(row->view.known);
     free(row->path);
 }
 
@@ -92,7 +92,7 @@ static void set_holder(struct top_row *row)
     row->held_ms = -1;
     if (lock->holder == NULL)
         return;
-    from_ms = row->view.held_from_ms[lock->holder - lock->items];
+    from_ms = row->view.known[lock->holder - lock->items].held_from_ms;
     row->held_ms = from_ms > 0 ? lock->at_ms - from_ms : lock->holder->age_ms;
     if (row->held_ms < 0)
         row->held_ms = 0;
