@@ -115,7 +115,7 @@ try() { # tree, what, argument
     *) ZKR_TEST_ONLY=${argument:-*} timeout "$limit" "$program" >"$log" 2>&1 || rc=$? ;;
     esac
     [ "$rc" -ne 77 ] || die "$what cannot run here: $(tail -n 1 "$log")"
-    ! grep -qE '\] (Running )?0 test\(s\)' "$log" ||
+    ! grep -q ' Running 0 test' "$log" ||
         die "$what has no test $argument"
     awk -v rc="$rc" -v s="$((${EPOCHREALTIME/./} - ${began/./}))" '
         /^seed .* fails:/ { seed = $2; sub(/^[^:]*: (at [0-9.]* ms: )?/, ""); why = ": " $0 }

@@ -35,7 +35,7 @@ void stage_wait(bool (*done)(void))
     struct timespec deadline;
 
     (void)clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += 30;
+    deadline.tv_sec += 120; /* it only ends hangs */
     stage_lock();
     while (!done()) {
         if (pthread_cond_timedwait(&changed, &lock, &deadline) != 0) {
