@@ -409,11 +409,16 @@ static void a_gap_is_a_row_of_its_own(void **state)
 
 /* --- moments of which the records do not tell --- */
 
-#define EVENT(at, event)                                                       \
+#define EVENT_OF(n, at, event)                                                 \
     "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"" event "\","           \
     "\"path\":\"/l\",\"held_ms_max\":60000,\"contender\":{\"node\":"           \
-    "\"lock-0000000007\",\"token\":\"7\",\"session\":\"0x1\","                 \
+    "\"lock-000000000" n "\",\"token\":\"" n "\",\"session\":\"0x1\","         \
     "\"owner\":null,\"data\":\"me\"}}\n"
+
+/* Three grants, one after the other. */
+#define EVENT(at, event)  EVENT_OF("7", at, event)
+#define SECOND(at, event) EVENT_OF("8", at, event)
+#define THIRD(at, event)  EVENT_OF("9", at, event)
 
 #define BEGIN(at, paths, initial)                                              \
     "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"begin\","               \
@@ -441,8 +446,8 @@ static void a_holder_without_a_connection_is_not_known(void **state)
         BEGIN("02:00", "null", "true") EVENT("02:00", "holding") EVENT(
             "02:05",
             "gone") "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
-                    "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n" EVENT(
-                        "02:30", "acquired") EVENT("02:40", "gone"));
+                    "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n" SECOND(
+                        "02:30", "acquired") SECOND("02:40", "gone"));
     assert_at(from, "01:59", 66);
     assert_at(from, "02:01", 0);
     assert_at(from, "02:07", 1);
@@ -460,9 +465,9 @@ static void a_holder_between_two_watches_is_not_known(void **state)
     (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
     write_records(BEGIN("02:00", "null", "true") EVENT("02:00", "holding")
-                      EVENT("02:05", "gone") EVENT("02:10", "acquired")
-                          EVENT("02:11", "gone") BEGIN("03:00", "null", "true")
-                              EVENT("03:00", "holding") EVENT("03:05", "gone"));
+                      EVENT("02:05", "gone") SECOND("02:10", "acquired")
+                          SECOND("02:11", "gone") BEGIN("03:00", "null", "true")
+                              THIRD("03:00", "holding") THIRD("03:05", "gone"));
     assert_at(from, "02:07", 1);
     assert_at(from, "02:30", 66);
     assert_at(from, "03:01", 0);
@@ -479,7 +484,7 @@ static void two_runs_in_one_file_have_a_gap_between_them(void **state)
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
     write_records(BEGIN("02:00", "null", "false") EVENT("02:01", "acquired")
                       EVENT("02:05", "gone") BEGIN("03:00", "null", "false")
-                          EVENT("03:02", "acquired") EVENT("03:05", "gone"));
+                          SECOND("03:02", "acquired") SECOND("03:05", "gone"));
     assert_at(from, "02:00", 66);
     assert_at(from, "02:02", 0);
     assert_at(from, "02:05", 1);
@@ -554,7 +559,7 @@ static void a_holder_between_two_files_is_not_known(void **state)
     (void)state;
     (void)snprintf(from, sizeof(from), "--from %s --from %s",
                    cli_file("records"), cli_file("records2"));
-    write_records(EVENT("03:00", "acquired") EVENT("03:05", "gone"));
+    write_records(SECOND("03:00", "acquired") SECOND("03:05", "gone"));
     assert_int_equal(rename(cli_file("records"), cli_file("records2")), 0);
     write_records(EVENT("02:00", "acquired") EVENT("02:05", "gone"));
     assert_at(from, "02:01", 0);
@@ -795,6 +800,43 @@ static void log_reads_the_lines_of_watch(void **state)
     zkr_mutex_free(m);
 }
 
+/* The grant was once one row for each source, as if two had held at once. */
+static void a_grant_of_several_sources_is_one_row(void **state)
+{
+    const char *const args[] = { "--servers",  server_hosts(the_server),
+                                 "watch",      "-o",
+                                 "jsonl",      "--initial",
+                                 "--interval", "10ms",
+                                 path,         NULL };
+    const char *copy = cli_file("copy");
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_grant *g = acquire(m);
+    struct cli watch;
+    char both[400];
+    json_t *items;
+
+    (void)state;
+    cli_start(&watch, LOCKCTL, args);
+    cli_wait_said(&watch, "\"holding\"");
+    (void)snprintf(both, sizeof(both), "--from %s --from %s", watch.output,
+                   copy);
+    assert_int_equal(
+        system(line("cp -r %s %s", server_log_dir(the_server), copy)), 0);
+    items = history(both);
+    assert_int_equal(json_array_size(items), 1);
+    assert_item(items, 0, "held", "present");
+    release(g);
+    cli_wait_said(&watch, "\"gone\",\"path\"");
+    assert_int_equal(kill(watch.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&watch), 0);
+    items = history(both);
+    assert_int_equal(json_array_size(items), 1);
+    assert_item(items, 0, "held", "released");
+    items = history(line("%s --at %s", both, held_from(0)));
+    assert_int_equal(json_array_size(items), 1);
+    zkr_mutex_free(m);
+}
+
 /* Appends what one run of watch tells while a client holds the lock once. */
 static void watch_one_hold(zkr_session *session)
 {
@@ -868,6 +910,7 @@ static int run_group(void)
         TEST(the_table_has_a_row_for_each_hold),
         TEST(wrong_usage_is_refused),
         TEST(log_reads_the_lines_of_watch),
+        TEST(a_grant_of_several_sources_is_one_row),
         TEST(a_run_of_watch_says_when_it_begins),
         TEST(a_gap_is_a_row_of_its_own),
         TEST(a_holder_without_a_connection_is_not_known),

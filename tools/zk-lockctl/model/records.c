@@ -64,6 +64,7 @@ static void end_stay(struct records *r, struct stay *stay, enum ending ending,
     pasts_remove(&r->pasts, stay);
     stay->ending = ending;
     stay->ended_ms = at_ms;
+    stay->ended_late = ending == ENDING_GONE;
     r->fns.stay(stay, r->fns.user);
 }
 

@@ -117,13 +117,14 @@ static const char *print_from(const struct stay *s, char word[WORD_MAX])
 static const char *print_until(const struct stay *s, char word[WORD_MAX])
 {
     return print_time(s->ending == ENDING_UNKNOWN ? ">="
-                      : s->exact                  ? ""
-                                                  : "<=",
+                      : s->ended_late             ? "<="
+                                                  : "",
                       s->ended_ms, word);
 }
 
 /* It may have held before the history, and after it. Between two events of
- * watch, both ends are open. */
+ * watch, both ends are open; where a transaction tells one end, the other is.
+ */
 static const char *print_held(const struct past_rows *rows,
                               const struct stay *s, char word[WORD_MAX])
 {
@@ -138,7 +139,9 @@ static const char *print_held(const struct past_rows *rows,
     else if (s->held_before || s->ended_ms == 0 || s->ending == ENDING_UNKNOWN)
         bound = ">=";
     else if (!s->exact)
-        bound = "~";
+        bound = s->ended_late ? "~" : ">=";
+    else if (s->ended_late)
+        bound = "<=";
     (void)snprintf(word, WORD_MAX, "%s%.30s", bound, word_age(ms, age));
     return word;
 }
@@ -152,7 +155,8 @@ static const char *print_waited(const struct past_rows *rows,
     if (ms < 0)
         return NULL;
     (void)snprintf(word, WORD_MAX, "%s%.30s",
-                   s->exact ? "" : "<=", word_age(ms, age));
+                   s->exact && (s->held_ms != 0 || !s->ended_late) ? "" : "<=",
+                   word_age(ms, age));
     return word;
 }
 
@@ -227,7 +231,8 @@ static bool print_stay(struct table *table, const struct past_rows *rows,
     cells[CELL_MODE] = cell_mode(&c);
     cells[CELL_DIALECT] = dialect_name(c.dialect);
     cells[CELL_QUEUED] = print_time("", s->queued_ms, x.queued);
-    cells[CELL_ASKED] = print_time(s->exact ? "" : "<=", s->asked_ms, x.asked);
+    cells[CELL_ASKED] =
+        print_time(s->asked_by != 0 ? "" : "<=", s->asked_ms, x.asked);
     cells[CELL_NODE] = escape_string(s->name, x.node, sizeof(x.node));
     return table_row(table, cells, style_of(s));
 }
@@ -309,8 +314,8 @@ static json_t *describe_stay(const struct past_rows *rows, const struct stay *s)
         json_ms(stay_waited_for(s, rows->end_ms)), "ended",
         ending_name(s->ending), "ended_by", json_session(s->ended_by),
         "asked_at", json_time(s->asked_ms), "asked_by",
-        json_session(s->asked_by), "exact", (int)s->exact, "sure", (int)s->sure,
-        "contender", describe_contender(&none, &c));
+        json_session(s->asked_by), "exact", s->exact && !s->ended_late, "sure",
+        (int)s->sure, "contender", describe_contender(&none, &c));
 }
 
 static json_t *describe(const void *of, size_t i)

@@ -11,6 +11,7 @@
 #include "common/escape.h"
 #include "common/moment.h"
 #include "common/words.h"
+#include "model/merge.h"
 #include "model/records.h"
 #include "text/stays.h"
 
@@ -42,6 +43,7 @@ struct log {
     struct txnlogs logs;
     struct history *history;
     struct records *records;
+    struct merge merge;
     struct past_rows rows;
     struct notes notes;
     bool failed; /* out of memory */
@@ -76,7 +78,7 @@ static bool overlaps(const struct log *log, int64_t begin_ms, int64_t end_ms)
            (log->until_ms == 0 || begin_ms <= log->until_ms);
 }
 
-static void take_stay(struct stay *stay, void *user)
+static void add_stay(struct stay *stay, void *user)
 {
     struct log *log = user;
     bool waiters = log->waiters || log->at_ms != 0;
@@ -88,6 +90,21 @@ static void take_stay(struct stay *stay, void *user)
         !overlaps(log, begin_ms, stay->ended_ms) ||
         !add_row(log, (struct past_row){ .stay = stay }))
         stay_free(stay);
+}
+
+/* Those of one source that are enough alone need not be remembered. */
+static void take_stay(struct stay *stay, void *user)
+{
+    struct log *log = user;
+
+    if (log->logs.others.count == 0) {
+        add_stay(stay, log);
+        return;
+    }
+    if (stay->ending == ENDING_NONE)
+        stay->known_ms = log->records == NULL ? history_end_ms(log->history)
+                                              : records_end_ms(log->records);
+    log->failed = !merge_add(&log->merge, stay) || log->failed;
 }
 
 /* What watch saw last, it has told. */
@@ -189,6 +206,15 @@ static size_t contenders(const struct log *log)
 {
     return (log->history == NULL ? 0 : history_contenders(log->history)) +
            (log->records == NULL ? 0 : records_contenders(log->records));
+}
+
+/* Both have ended; when the later one began. */
+static int64_t later_begin_ms(const struct log *log)
+{
+    int64_t a = log->history == NULL ? 0 : history_begin_ms(log->history);
+    int64_t b = log->records == NULL ? 0 : records_begin_ms(log->records);
+
+    return a > b ? a : b;
 }
 
 /* --- what is known --- */
@@ -414,6 +440,7 @@ static void log_done(struct log *log)
     }
     free(log->rows.items);
     notes_done(&log->notes);
+    merge_done(&log->merge);
     history_free(log->history);
     records_free(log->records);
     txnlogs_done(&log->logs);
@@ -435,6 +462,8 @@ static int run_log(struct lockctl *ctl, int argc, char **argv)
         code = read_logs(&log, &fns);
     if (code == 0)
         code = read_records(&log, &fns);
+    if (code == 0)
+        merge_end(&log.merge, later_begin_ms(&log), add_stay, &log);
     if (code == 0)
         code = answer(&log);
     log_done(&log);
