@@ -80,7 +80,11 @@ static void in_each_shell(void test(const char *shell))
     }
 }
 
-#define HOLD       "eval \"$($H $P)\"; "
+#define HOLD "eval \"$($H $P)\"; "
+/* ... with what late_fork.c is told. */
+#define HOLD_FORKING(c)                                                        \
+    "rm -f \"$F\"; eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:"                       \
+    "verify_asan_link_order=0 LD_PRELOAD=" LATE_FORK " " c " $H $P)\"; "
 #define HOLD_OR(c) "eval \"$($H " c " $P)\" || exit; "
 /* For the end of its lease, with time for a busy machine before it. */
 #define HOLD_BRIEFLY HOLD_OR("--session-timeout=6s --kill-grace=1s")
@@ -332,11 +336,10 @@ static void a_process_of_the_last_moment_gets_a_TERM_too(void **state)
     pid_t child;
 
     (void)state;
-    start(
-        "rm -f \"$F\"; trap 'sleep 1000 & echo \"child $! .\"; >\"$F\"' USR1; "
-        "eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 "
-        "LD_PRELOAD=" LATE_FORK " FORKED=$F $H $P)\"; echo held; "
-        "while :; do sleep 1000 & wait $!; done");
+    start("trap 'sleep 1000 & echo \"child $! .\"; rm \"$F\"' "
+          "USR1; " HOLD_FORKING(
+              "LATE=$F SHELL_PID=$$") ">\"$F\"; echo held; "
+                                      "while :; do sleep 1000 & wait $!; done");
     cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     cli_wait_said(&cli, " .\n");
@@ -355,6 +358,21 @@ static void a_trap_may_clean_up(void **state)
     assert_int_equal(cli_end(&cli), 5);
     assert_said("check 79\n");
     assert_said("release 79\n");
+}
+
+/* Regression: what a trap had started got TERM while all was looked at again.
+ * The check is answered only after that. */
+static void what_a_trap_starts_gets_no_TERM(void **state)
+{
+    (void)state;
+    start("trap '(>\"$F\"; $L hold --check; echo check $?; exit 0); "
+          "echo cleaned up $?; exit 5' TERM; " HOLD_FORKING(
+              "TRAPPED=$F") "echo held; while :; do sleep 0.1; done");
+    cli_wait_said(&cli, "held\n");
+    delete_nth_child(path, 0);
+    assert_int_equal(cli_end(&cli), 5);
+    assert_said("check 79\n");
+    assert_said("cleaned up 0\n");
 }
 
 static void a_shell_that_does_not_end_may_be_killed(void **state)
@@ -859,6 +877,7 @@ static int run_group(void)
         TEST(processes_of_the_shell_get_a_TERM_too),
         TEST(a_process_of_the_last_moment_gets_a_TERM_too),
         TEST(a_trap_may_clean_up),
+        TEST(what_a_trap_starts_gets_no_TERM),
         TEST(a_shell_that_does_not_end_may_be_killed),
         TEST(children_of_an_ended_shell_are_killed),
         TEST(a_script_may_look_for_itself),

@@ -27,6 +27,10 @@ enum { ROUNDS_MAX = 20 };
 /* The instant at which a process began is known no better. */
 enum { START_MS = 10 };
 
+/* The instant of the signal to a process that got none. */
+static const int64_t not_yet = INT64_MAX;
+static const int64_t left_alone = 0;
+
 static int open_process(pid_t pid)
 {
     return (int)syscall(SYS_pidfd_open, pid, 0);
@@ -270,6 +274,33 @@ static bool is_known(const struct started *started, pid_t pid)
     return pid == getpid();
 }
 
+/* When its parent was told. That of an orphan is not known: the shell was told
+ * first. */
+static int64_t parent_told_ms(const struct started *started, pid_t pid)
+{
+    pid_t parent = proc_parent(pid);
+
+    for (size_t i = 0; i < started->count; i++) {
+        if (started->items[i].pid == parent)
+            return started->items[i].told_ms;
+    }
+    return started->told_ms;
+}
+
+/* A trap for TERM may start commands that clean up, so they must not get TERM:
+ * a parent forks for its trap only after it was told. In doubt a process is
+ * taken for such a command, and so is all that it forks. */
+static bool is_of_a_trap(const struct started *started, pid_t pid)
+{
+    int64_t told_ms = parent_told_ms(started, pid);
+    int64_t began_ms;
+
+    if (told_ms == not_yet)
+        return false;
+    began_ms = proc_start_ms(pid);
+    return began_ms < 0 || began_ms + START_MS > told_ms;
+}
+
 static bool add(pid_t pid, void *arg)
 {
     struct started *started = arg;
@@ -283,9 +314,12 @@ static bool add(pid_t pid, void *arg)
         return false;
     started->items = more;
     fd = open_process(pid);
-    if (fd >= 0)
-        started->items[started->count++] =
-            (struct process){ pid, getpgid(pid), fd };
+    if (fd < 0)
+        return true;
+    started->items[started->count] =
+        (struct process){ pid, getpgid(pid), fd,
+                          is_of_a_trap(started, pid) ? left_alone : not_yet };
+    started->count++;
     return true;
 }
 
@@ -358,6 +392,27 @@ static void begin(const struct script *s, struct started *started)
     if (!has_ended(s->fd))
         started->group = group;
     started->since_ms = clock_boot_ms() - START_MS;
+    started->told_ms = not_yet;
+    for (size_t i = 0; i < started->count; i++)
+        started->items[i].told_ms = not_yet;
+}
+
+/* False: there was nobody to be told. KILL leaves nobody alone: it starts no
+ * trap. */
+static bool tell_from(struct started *started, size_t first, int sig)
+{
+    bool any = false;
+
+    for (size_t i = first; i < started->count; i++) {
+        struct process *p = &started->items[i];
+
+        if (p->told_ms == left_alone && sig != SIGKILL)
+            continue;
+        p->told_ms = clock_boot_ms();
+        tell(p->fd, sig);
+        any = true;
+    }
+    return any;
 }
 
 /* The shell is first: it must not see the end of a command, and go on to the
@@ -366,17 +421,18 @@ static void begin(const struct script *s, struct started *started)
 void script_signal_all(const struct script *s, struct started *started,
                        pid_t reaper, int sig)
 {
-    size_t told = 0;
+    bool more = true;
 
     begin(s, started);
-    for (int round = 0; round < ROUNDS_MAX; round++) {
+    add_all(s, started, reaper);
+    started->told_ms = clock_boot_ms();
+    tell(s->fd, sig);
+    (void)tell_from(started, 0, sig);
+    for (int round = 1; more && round < ROUNDS_MAX; round++) {
+        size_t known = started->count;
+
         add_all(s, started, reaper);
-        if (round == 0)
-            tell(s->fd, sig);
-        else if (told == started->count)
-            break;
-        while (told < started->count)
-            tell(started->items[told++].fd, sig);
+        more = tell_from(started, known, sig);
     }
 }
 

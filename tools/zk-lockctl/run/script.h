@@ -42,16 +42,19 @@ struct started {
         pid_t pid;
         pid_t group;
         int fd;
+        int64_t told_ms; /* by script_signal_all() */
     } * items;
     size_t count;
     pid_t group;      /* of the shell */
-    int64_t since_ms; /* the beginning of the last round of signals */
+    int64_t since_ms; /* the beginning of the last script_signal_all(), */
+    int64_t told_ms;  /* ... and when it told the shell, before all others */
 };
 
 bool script_has_ended(const struct script *s);
 /* To it and all that it has started, but not to us; `started` has those that
  * are known from before, also where the shell has ended since. `reaper` gets
- * the children of those who end. */
+ * the children of those who end. What a trap for TERM has started by then gets
+ * no TERM. */
 void script_signal_all(const struct script *s, struct started *started,
                        pid_t reaper, int sig);
 /* Tells whether one of them lives. */
