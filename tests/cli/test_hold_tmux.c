@@ -125,13 +125,17 @@ static void the_key_ends_the_wait(void **state)
     assert_int_equal(cli_end(&holder), 0);
 }
 
-/* An interactive shell does not end by TERM. */
+/* An interactive shell does not end by TERM, but its command does. A command
+ * that is typed when the loss is said, before TERM, would get it as well. */
 static void a_loss_is_said(void **state)
 {
     (void)state;
     hold();
+    type_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
+    tmux_wait("started");
     delete_nth_child(path, 0);
     tmux_wait("LOCK LOST: somebody has deleted its node, /");
+    tmux_wait("Terminated");
     type_line("$L release 2>/dev/null");
     wait_code(79);
 }
