@@ -299,6 +299,64 @@ static void the_next_in_the_queue_is_told(void **state)
     worker_stop(&other);
 }
 
+/* --- what the tool does not know --- */
+
+static const char *moment(int64_t ms)
+{
+    static char text[64];
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+    size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S",
+                          gmtime_r(&seconds, &tm));
+
+    (void)snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(ms % 1000));
+    return text;
+}
+
+static void refused(int code, const char *verb, const char *path,
+                    const char *rest)
+{
+    char words[512];
+
+    (void)snprintf(words, sizeof(words), "%s %s %s", verb, path, rest);
+    assert_int_equal(look(words), code);
+    assert_non_null(strstr(look_err, path));
+    if (strstr(look_err, "a semaphore, a double barrier or a party of kazoo") ==
+        NULL)
+        fail_msg("%s: %s", words, look_err);
+}
+
+/* Its leases were no contenders, so nobody held: a run was let in, and log was
+ * sure of it. */
+static void a_semaphore_of_kazoo_is_not_known(void **state)
+{
+    struct Stat stat;
+    char node[256];
+    char path[64];
+    char log[300];
+
+    (void)state;
+    start(LONG_MS);
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    worker_do(&kazoo, "lock", "lock semaphore kazoo %s", path);
+    worker_acquire(&kazoo, "write");
+    (void)snprintf(node, sizeof(node), "%s/%s", path, kazoo.node);
+    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    refused(65, "show", path, "");
+    refused(65, "run -n", path, "true");
+    refused(65, "lead", path, "true");
+    refused(65, "hold -n", path, "");
+    assert_int_equal(count_children(path), 1);
+    (void)snprintf(log, sizeof(log), "log --from %s --at %s",
+                   server_log_dir(the_server), moment(stat.ctime));
+    refused(66, log, path, "");
+    assert_null(strstr(look_err, "nobody held"));
+    worker_do(&kazoo, "released", "release write");
+    wait_children(path, 0);
+    assert_int_equal(look_at((const char *const[]){ "show", path, NULL }), 0);
+    assert_non_null(strstr(look_err, "its data is the number 2"));
+}
+
 static int run_group(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, stop)
@@ -308,6 +366,7 @@ static int run_group(void)
         TEST(a_session_that_expires_is_told),
         TEST(an_admin_that_deletes_the_node_is_told),
         TEST(the_next_in_the_queue_is_told),
+        TEST(a_semaphore_of_kazoo_is_not_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

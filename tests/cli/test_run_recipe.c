@@ -59,6 +59,8 @@ static void another_recipe_is_refused(void **state)
         { "-v", LATCH, "a leader election" },
         { "-v", "holder", "an unfair mutex" },
         { "-v", UUID, "a barrier" },
+        { "-v", HEX, "a semaphore, a double barrier or a party of kazoo" },
+        { "-s", HEX "__party__", "a semaphore, a double barrier or a party" },
         { "-v", "x-1-0000000001", "a lock that other clients do not know" },
         { "-x", MUTEX, "a mutex" },
         { "-s", SEMAPHORE, "a semaphore" },

@@ -413,6 +413,18 @@ static void a_directory_with_a_uuid_is_no_barrier(void **state)
     assert_int_equal(look(words("show", "dir")), 65);
 }
 
+/* Such as locks that are named by a hash. */
+static void a_directory_with_a_hash_is_of_no_pool(void **state)
+{
+    (void)state;
+    assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
+    assert_int_equal(
+        admin_create(admin, full("dir/5a5bbc3873ea4b5a9f7396e8c4c6a436"), NULL),
+        ZOK);
+    assert_int_equal(look(words("show", "dir")), 65);
+    assert_said("of its 1 children none contends");
+}
+
 static void show_says_what_an_empty_node_may_be(void **state)
 {
     static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
@@ -455,6 +467,7 @@ static int run_group(void)
         TEST(watch_begins_with_the_semaphore_of_a_part),
         TEST(a_double_barrier_has_members),
         TEST(a_directory_with_a_uuid_is_no_barrier),
+        TEST(a_directory_with_a_hash_is_of_no_pool),
         TEST(show_says_what_an_empty_node_may_be),
     };
 

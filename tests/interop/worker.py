@@ -17,7 +17,7 @@ import time
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout, NoNodeError
 from kazoo.recipe.election import Election
-from kazoo.recipe.lock import Lock, ReadLock, WriteLock
+from kazoo.recipe.lock import Lock, ReadLock, Semaphore, WriteLock
 from kazoo.version import __version__
 
 sys.path.insert(0, sys.argv[2])
@@ -74,8 +74,14 @@ class Latch:
         self.join()
 
 
+class Lease(Semaphore):
+    """kazoo's Semaphore, which does not name its node as its locks do."""
+
+    node = property(lambda self: self.create_path[len(self.path) + 1 :])
+
+
 # (recipe, layout, mode): the class, and its extra_lock_patterns; of a latch,
-# the class of its nodes
+# the class of its nodes; of a semaphore, its permits
 LOCKS = {
     ("mutex", "kazoo", "write"): (Lock, ()),
     ("mutex", "patterns", "write"): (Lock, ["lock-"]),
@@ -86,6 +92,7 @@ LOCKS = {
     ("rw", "patterns", "read"): (ReadLock, ["__WRIT__"]),
     ("rw", "curator", "write"): (CuratorWriteLock, ()),
     ("rw", "curator", "read"): (CuratorReadLock, ()),
+    ("semaphore", "kazoo", "write"): (Lease, 2),
     ("latch", "kazoo", "write"): (Latch, Lock),
     ("latch", "curator", "write"): (Latch, CuratorLatch),
 }

@@ -134,6 +134,19 @@ bool contender_is_member(const struct zkr_participant *p)
            rest != NULL && *rest == '\0';
 }
 
+bool name_is_of_pool(const char *name)
+{
+    const char *rest = match(name, HEX32);
+
+    return rest != NULL && (*rest == '\0' || strcmp(rest, "__party__") == 0);
+}
+
+bool contender_is_of_pool(const struct zkr_participant *p)
+{
+    return p->kind == ZKR_PARTICIPANT_FOREIGN && p->session_id != 0 &&
+           name_is_of_pool(p->name);
+}
+
 /* The client must have written the whole part before the marker. */
 static bool is_named(const struct zkr_participant *p, const char *pattern)
 {

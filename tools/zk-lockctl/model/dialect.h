@@ -55,6 +55,13 @@ bool contender_is_lease(const struct zkr_participant *p);
  * a UUID for a name. */
 bool contender_is_member(const struct zkr_participant *p);
 
+/* Tells whether kazoo gives that name to the ephemeral nodes of a pool: those
+ * of its semaphore, its double barrier or its party. The name does not say
+ * which of the three it is, and has no number. */
+bool name_is_of_pool(const char *name);
+/* ... and the node is ephemeral. */
+bool contender_is_of_pool(const struct zkr_participant *p);
+
 /* A claim of ours on a lock of that kind, KIND_MUTEX, KIND_RW or KIND_LATCH,
  * counts it as a contender. A mutex does not count read/write locks, which
  * count mutexes. */

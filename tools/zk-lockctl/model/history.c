@@ -125,6 +125,7 @@ static void load(const struct snapshot_node *node, void *user)
     struct place place;
     struct stay *stay;
 
+    places_note_pool(&p->places, node->path, node->owner != 0);
     if (node->czxid > l->zxid ||
         (segment->zxid != 0 && node->czxid >= segment->zxid) ||
         !present_find(p, node->path, node->owner != 0, &place, &stay) ||
@@ -273,6 +274,11 @@ bool history_lacks_begin(const struct history *h)
 bool history_knows(const struct history *h, int64_t ms)
 {
     return segments_know(&h->present.segments, ms);
+}
+
+bool history_has_pool(const struct history *h)
+{
+    return h->present.places.pool;
 }
 
 size_t history_strange(const struct history *h)

@@ -43,6 +43,9 @@ bool history_lacks_begin(const struct history *history);
  * transaction nor after the last one, nor in a gap, and nothing from before
  * them, or from before the last gap, may be missing. */
 bool history_knows(const struct history *history, int64_t ms);
+/* Directly in the root there were nodes of a pool of kazoo, at any time:
+ * nothing is known of those who hold it. */
+bool history_has_pool(const struct history *history);
 /* Transactions of types that are not known. */
 size_t history_strange(const struct history *history);
 

@@ -100,6 +100,7 @@ static int understand(struct lock *lock, struct zkr_participants *list)
     for (size_t i = 0; i < list->count; i++) {
         understand_one(&lock->items[i], &list->items[i], lock->at_ms);
         lock->read += contender_is_read(&lock->items[i]);
+        lock->pool += contender_is_of_pool(&list->items[i]);
         if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
             count_one(lock, &lock->items[i]);
     }

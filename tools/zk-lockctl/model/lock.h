@@ -36,6 +36,7 @@ struct lock {
     size_t holders;          /* of a semaphore: leases with a permit */
     size_t waiters;
     size_t members; /* of a barrier; they are among the foreign children */
+    size_t pool;    /* nodes of a pool of kazoo; they are, too */
     enum lock_kind kind;
     enum dialect dialect;
     enum lock_state state;

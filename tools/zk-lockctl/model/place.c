@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/arrange.h"
+#include "model/dialect.h"
 
 bool place_is_below(const char *path, const char *root)
 {
@@ -107,8 +108,9 @@ static bool settle(struct places *places, struct place *p, bool ephemeral)
     return contends(places, p->name, ephemeral);
 }
 
-bool places_find(struct places *places, struct bytes path, bool ephemeral,
-                 struct place *p)
+/* The directory and the name of a path below the chroot. */
+static bool split(const struct places *places, struct bytes path,
+                  struct place *p)
 {
     size_t skip = strlen(places->chroot);
     const char *slash;
@@ -123,9 +125,24 @@ bool places_find(struct places *places, struct bytes path, bool ephemeral,
     slash = strrchr(p->lock, '/');
     (void)strcpy(p->name, slash + 1);
     p->lock[slash == p->lock ? 1 : slash - p->lock] = '\0';
-    return p->name[0] != '\0' && place_is_below(p->lock, places->root) &&
+    return p->name[0] != '\0';
+}
+
+bool places_find(struct places *places, struct bytes path, bool ephemeral,
+                 struct place *p)
+{
+    return split(places, path, p) && place_is_below(p->lock, places->root) &&
            settle(places, p, ephemeral) &&
            place_is_below(p->lock, places->root);
+}
+
+void places_note_pool(struct places *places, struct bytes path, bool ephemeral)
+{
+    struct place p;
+
+    if (ephemeral && !places->pool && split(places, path, &p))
+        places->pool =
+            strcmp(p.lock, places->root) == 0 && name_is_of_pool(p.name);
 }
 
 void places_done(struct places *places)

@@ -23,6 +23,7 @@ struct places {
     bool learning;      /* which locks are semaphores: until all nodes were
                            seen, their directories are locks of their own */
     void *semaphores;   /* a tree of paths */
+    bool pool;          /* nodes of a pool of kazoo came directly in the root */
     bool failed;        /* out of memory */
 };
 
@@ -33,6 +34,8 @@ bool place_is_below(const char *path, const char *root);
  * does not contend for a lock that is wanted. */
 bool places_find(struct places *places, struct bytes path, bool ephemeral,
                  struct place *ret_place);
+/* Looks whether a node that is there is of a pool of kazoo. */
+void places_note_pool(struct places *places, struct bytes path, bool ephemeral);
 void places_done(struct places *places);
 
 #endif

@@ -46,6 +46,7 @@ struct stay *present_arrive(struct present *p, const struct arrival *a)
     struct place place;
     struct stay *stay;
 
+    places_note_pool(&p->places, a->path, a->ephemeral);
     if (!present_find(p, a->path, a->ephemeral, &place, &stay) || stay != NULL)
         return NULL;
     stay = make_stay(p, &place, a);

@@ -93,6 +93,12 @@ static int fail_no_lock(const struct lock *lock)
     char text[256];
 
     (void)escape_string(lock->path, text, sizeof(text));
+    if (lock->pool > 0)
+        return lockctl_fail(EX_DATAERR,
+                            "%s is not a lock: %zu of its %zu children are of "
+                            "a semaphore, a double barrier or a party of "
+                            "kazoo, which this tool does not know",
+                            text, lock->pool, lock->listed);
     return lockctl_fail(EX_DATAERR,
                         "%s is not a lock: of its %zu children none "
                         "contends; zk-lockctl ls %s lists what is below",

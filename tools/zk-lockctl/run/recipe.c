@@ -92,7 +92,7 @@ static enum lock_kind kind_with_ours(const struct lock *lock,
 
 static bool goes_together(const struct lock *lock, enum claim_kind kind)
 {
-    if (lock->kind == KIND_BARRIER)
+    if (lock->kind == KIND_BARRIER || lock->pool > 0)
         return false;
     if (lock->kind == KIND_SEMAPHORE)
         return kind == CLAIM_SEMAPHORE;
@@ -121,6 +121,8 @@ static const char *name_use(const struct lock *lock)
         [KIND_BARRIER] = "a barrier",       [KIND_MIXED] = "several recipes",
     };
 
+    if (lock->pool > 0)
+        return "a semaphore, a double barrier or a party of kazoo";
     return lock->dialect == DIALECT_C_RECIPE || lock->dialect == DIALECT_ZK_RUBY
                ? "a lock that other clients do not know"
                : uses[lock->kind];

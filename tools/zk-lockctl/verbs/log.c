@@ -240,10 +240,17 @@ static bool has_gap(const struct log *log)
     return false;
 }
 
+static bool has_pool(const struct log *log)
+{
+    return log->history != NULL && history_has_pool(log->history);
+}
+
 /* All who held at the moment that was asked for are known: one of the sources
- * is enough. */
+ * is enough. None tells the leases of kazoo's semaphore. */
 static bool is_known(const struct log *log)
 {
+    if (has_pool(log))
+        return false;
     if (log->at_ms == 0 ||
         (log->history != NULL && history_knows(log->history, log->at_ms)))
         return true;
@@ -295,7 +302,7 @@ static void note_limits(struct log *log)
     if (end_ms(log) != 0 && (until > end_ms(log) || has_present(log)))
         notes_add(&log->notes, "the history ends at %s",
                   word_time(end_ms(log), word));
-    if (!is_known(log) && has_gap(log))
+    if (!is_known(log) && !has_pool(log) && has_gap(log))
         notes_add(&log->notes, "that moment is in a gap: who was there before "
                                "it may have gone");
     if (log->history != NULL && history_lacks_begin(log->history))
@@ -310,13 +317,18 @@ static void note_nobody(struct log *log)
     char root[512];
 
     (void)escape_string(log->root, root, sizeof(root));
+    if (has_pool(log))
+        notes_add(&log->notes,
+                  "%s has had nodes of a semaphore, a double barrier or a "
+                  "party of kazoo, which this tool does not know",
+                  root);
     if (!is_known(log) && !is_held(log))
         notes_add(&log->notes, "it is not known who held %s then", root);
     if (log->rows.count > 0)
         return;
     if (contenders(log) > 0 && is_known(log))
         notes_add(&log->notes, "nobody held %s then", root);
-    else if (contenders(log) == 0)
+    else if (contenders(log) == 0 && !has_pool(log))
         notes_add(&log->notes, "there is no contender of %s%s%s", root,
                   log->chroot[0] == '\0' ? "" : " below the chroot ",
                   log->chroot);

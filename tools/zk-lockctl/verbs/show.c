@@ -290,6 +290,18 @@ static int64_t read_number(const char *data, size_t len)
     return (int64_t)number;
 }
 
+/* A number as kazoo writes it. */
+static bool is_decimal(const char *data, size_t len)
+{
+    size_t sign = len > 0 && data[0] == '-';
+
+    for (size_t i = sign; i < len; i++) {
+        if (data[i] < '0' || data[i] > '9')
+            return false;
+    }
+    return len > sign && len <= 20;
+}
+
 /* A node without children need not be a lock that nobody wants. */
 static void note_data(const struct lockctl *ctl, struct view *v)
 {
@@ -304,6 +316,11 @@ static void note_data(const struct lockctl *ctl, struct view *v)
                   "are %" PRId64,
                   reply->len == 8 ? "DistributedAtomicLong" : "SharedCount",
                   reply->len, read_number(reply->data, reply->len));
+    else if (is_decimal(reply->data, reply->len))
+        notes_add(&v->notes,
+                  "nobody contends; its data is the number %.*s, as that of a "
+                  "counter of kazoo, or of its semaphore without leases",
+                  (int)reply->len, reply->data);
     else if (reply->len > 0)
         notes_add(&v->notes,
                   "nobody contends, and it has data (%zu bytes), as locks have "
