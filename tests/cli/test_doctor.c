@@ -320,6 +320,8 @@ static void a_waiter_that_watches_nobody_is_found(void **state)
     make("lock-0000000001", "hostB:77", ZOO_EPHEMERAL);
     assert_finds("deaf-waiter", "lock-0000000001", "hostB:77 at position 1",
                  "restart that program");
+    assert_finds("deaf-waiter", "lock-0000000001", "hostB:77 at position 1",
+                 "enters the queue again): zk-lockctl break --token ");
     assert_int_equal(DOCTOR("--no-4lw"), 0);
 }
 
@@ -386,6 +388,39 @@ static void a_contender_without_a_session_is_found(void **state)
     (void)snprintf(cure, sizeof(cure), " %s", lock_path());
     assert_finds("persistent-contender", "lock-0000000000",
                  "holds, but it belongs to no session", cure);
+}
+
+/* Regression: the cure was a command that broke holders only. */
+static void the_cure_removes_a_waiter_without_a_session(void **state)
+{
+    struct Stat stat;
+    char token[32];
+    char cure[256];
+
+    (void)state;
+    make("lock-0000000000", "", ZOO_EPHEMERAL);
+    make("lock-0000000001", "", 0);
+    make("lock-0000000002", "", ZOO_EPHEMERAL);
+    assert_int_equal(admin_exists(admin, node_path("lock-0000000001"), &stat),
+                     ZOK);
+    (void)snprintf(token, sizeof(token), "%lld", (long long)stat.czxid);
+    (void)snprintf(cure, sizeof(cure), "zk-lockctl break --token %s %s", token,
+                   lock_path());
+    assert_finds("persistent-contender", "lock-0000000001",
+                 "stands in the queue, but it belongs to no session", cure);
+    cli_start(&cli, LOCKCTL,
+              (const char *const[]){ "break", "--yes", "--token", token,
+                                     "--servers", server_hosts(the_server),
+                                     lock_path(), NULL });
+    assert_int_equal(cli_end(&cli), 0);
+    assert_non_null(strstr(cli_said(&cli), "its node belongs to no session"));
+    assert_non_null(
+        strstr(cli_said(&cli), "removed: the waiter at position 1"));
+    assert_null(strstr(cli_said(&cli), "its client"));
+    assert_int_equal(count_children(lock_path()), 2);
+    assert_int_equal(admin_exists(admin, node_path("lock-0000000001"), NULL),
+                     ZNONODE);
+    assert_does_not_find("persistent-contender");
 }
 
 static void a_node_before_which_curator_gets_nothing_is_found(void **state)
@@ -546,6 +581,7 @@ static int run_group(void)
         TEST(a_waiter_that_watches_nobody_is_found),
         TEST(waiters_that_wake_up_together_are_found),
         TEST(a_contender_without_a_session_is_found),
+        TEST(the_cure_removes_a_waiter_without_a_session),
         TEST(a_node_before_which_curator_gets_nothing_is_found),
         TEST(recipes_that_do_not_exclude_each_other_are_found),
         TEST(numbers_that_run_out_are_found),

@@ -798,6 +798,23 @@ static void a_run_told_to_give_back_does_so_when_asked(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
+/* Regression: it was "held by session 0x0". */
+static void a_holder_without_a_session_is_called_so(void **state)
+{
+    const char *path = new_path();
+    char node[256];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    (void)snprintf(node, sizeof(node), "%s/\xe2\x80\xae-lock-0000000000", path);
+    assert_int_equal(admin_create(admin, node, "old"), ZOK);
+    assert_int_equal(RUN("-n", path, "true"), 75);
+    assert_said(&cli, "is held by the node \\xE2\\x80\\xAE-lock-0000000000 (a "
+                      "node without a session, which does not end by itself) "
+                      "\"old\", queued ");
+    assert_int_equal(admin_delete_tree(admin, path), ZOK);
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
@@ -840,6 +857,7 @@ static int run_group(void)
         cmocka_unit_test(at_the_first_doubt_the_command_gets_term_if_so_asked),
         cmocka_unit_test(in_doubt_the_command_is_paused_if_so_asked),
         cmocka_unit_test(a_run_told_to_give_back_does_so_when_asked),
+        cmocka_unit_test(a_holder_without_a_session_is_called_so),
     };
 
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);

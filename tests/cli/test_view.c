@@ -779,9 +779,12 @@ static void a_holder_that_does_not_is_told(void **state)
     assert_said("is held by session 0x");
     assert_said("(asked to release)");
     assert_said("(?)");
-    assert_said(line("has not given it back; stop it, or: zk-lockctl break "
-                     "--token %" PRId64 " %s",
+    /* it advised to stop it, and did not say where it is */
+    assert_said("has not given it back (it is connected from 127.0.0.1:");
+    assert_said(line("); stop it, or: zk-lockctl break --token %" PRId64 " %s",
                      zkr_grant_token(g), path));
+    assert_int_equal(look(line("revoke --no-4lw -w 0s %s", path)), 75);
+    assert_said("has not given it back; stop it, or: zk-lockctl break ");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     /* it was "a holder in the dialect curator", which would go on */
     assert_int_equal(look(line("break --yes --token %" PRId64 " %s",
@@ -843,7 +846,7 @@ static void break_takes_the_lock_away(void **state)
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     assert_int_equal(look(line("break --yes --token 0x%" PRIx64 " %s",
-                               zkr_grant_token(g) + 1, path)),
+                               zkr_grant_token(g) - 1, path)),
                      65);
     assert_said("nobody holds it with the token");
     assert_int_equal(look(line("break %s", path)), 64);
@@ -869,18 +872,38 @@ static void break_takes_the_lock_away(void **state)
     close_session(other);
 }
 
-static void a_waiter_is_not_broken(void **state)
+/* Regression: doctor named this command for a node that waits without a
+ * session, and it answered that nobody holds with the token. */
+static void a_waiter_is_removed_by_its_token(void **state)
 {
     struct Stat stat;
 
     (void)state;
     make("lock/" HEX "__lock__0000000004", "hostA:123");
     make("lock/" HEX "__lock__0000000005", "hostB:77");
+    make("lock/" HEX "__lock__0000000006", "hostC:5");
     assert_int_equal(
         admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), &stat),
         ZOK);
     assert_int_equal(
+        look(line("break --token %" PRId64 " %s", stat.czxid, path)), 64);
+    assert_int_equal(count_children(path), 3);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 0);
+    assert_said("it is a waiter that is removed, not a holder: hostB:77 at "
+                "position 1 of the queue of ");
+    assert_said("its client, if it lives, is told that its claim was deleted");
+    assert_said("removed: the waiter at position 1 of the queue, hostB:77");
+    assert_said("is held by hostA:123");
+    assert_null(strstr(look_err, "DANGER"));
+    assert_null(strstr(look_err, "broken"));
+    assert_int_equal(
+        admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), NULL),
+        ZNONODE);
+    assert_int_equal(count_children(path), 2);
+    assert_int_equal(
         look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
+    assert_said("nobody holds it with the token");
     assert_int_equal(count_children(path), 2);
     assert_int_equal(
         admin_exists(admin, line("%s/" HEX "__lock__0000000004", path), &stat),
@@ -889,6 +912,38 @@ static void a_waiter_is_not_broken(void **state)
         look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 0);
     assert_said("DANGER: a holder in the dialect kazoo");
     assert_int_equal(count_children(path), 1);
+}
+
+/* Between the look and the deed it may be granted the lock: then it is a holder
+ * that would lose it, of which the tool has said nothing. */
+static void a_waiter_that_holds_by_now_is_left_alone(void **state)
+{
+    struct Stat stat;
+    struct proxy *proxy;
+    struct cli cli;
+    char token[32];
+
+    (void)state;
+    make("lock/lock-0000000000", "hostA:123");
+    make("lock/lock-0000000001", "hostB:77");
+    assert_int_equal(
+        admin_exists(admin, line("%s/lock-0000000001", path), &stat), ZOK);
+    (void)snprintf(token, sizeof(token), "%" PRId64, stat.czxid);
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    /* the first look reads the holder, the second one both */
+    proxy_rule(proxy, ZOO_GETDATA_OP, 3, PROXY_HOLD_REPLY);
+    cli_start(&cli, LOCKCTL,
+              (const char *const[]){ "break", "--yes", "--no-4lw", "--token",
+                                     token, "--timeout", "60s", "--servers",
+                                     proxy_hosts(proxy), path, NULL });
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    assert_int_equal(admin_delete(admin, line("%s/lock-0000000000", path)),
+                     ZOK);
+    proxy_release(proxy);
+    assert_int_equal(cli_end(&cli), 65);
+    assert_non_null(strstr(cli_said(&cli), "it holds by now"));
+    assert_int_equal(count_children(path), 1);
+    proxy_stop(proxy);
 }
 
 static void of_several_holders_one_must_be_named(void **state)
@@ -950,8 +1005,18 @@ static void twins_are_not_told_apart_by_the_token(void **state)
         ZOK);
     assert_int_equal(
         look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
-    assert_said("cannot be told apart");
+    assert_said("several hold it with the token");
     assert_int_equal(count_children(path), 2);
+    make_twins(line("%s/_c_" UUID "-__WRIT__0000000002", path),
+               line("%s/_c_" UUID "-__WRIT__0000000003", path));
+    assert_int_equal(
+        admin_exists(admin, line("%s/_c_" UUID "-__WRIT__0000000002", path),
+                     &stat),
+        ZOK);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
+    assert_said("several wait with the token");
+    assert_int_equal(count_children(path), 4);
 }
 
 /* Regression: they were hexadecimal in tables, and decimal for scripts. */
@@ -1180,7 +1245,8 @@ static int run_group(void)
         TEST(queues_of_other_recipes_are_shown_and_broken),
         TEST(deadlocks_of_other_recipes_are_possible),
         TEST(break_takes_the_lock_away),
-        TEST(a_waiter_is_not_broken),
+        TEST(a_waiter_is_removed_by_its_token),
+        TEST(a_waiter_that_holds_by_now_is_left_alone),
         TEST(of_several_holders_one_must_be_named),
         TEST(tokens_are_decimal_everywhere),
         TEST(break_shows_the_label),

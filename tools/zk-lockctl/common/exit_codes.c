@@ -15,7 +15,7 @@ static const struct {
     { EX_NO, NULL, "the answer of a verb that tests is no" },
     { EX_USAGE, "usage", "wrong usage" },
     { EX_DATAERR, "not_a_lock",
-      "not a lock (of that recipe), or nobody holds it with that token" },
+      "not a lock (of that recipe), or no contender has that token" },
     { EX_NOINPUT, "not_readable",
       "a file cannot be read, is not what it should be, or does not tell" },
     { EX_UNAVAILABLE, "unavailable", "no server can be reached" },

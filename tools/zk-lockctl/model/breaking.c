@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of breaking a lock: which holder is meant, what the user must know
- * before, and the deed. */
+/* The rules of breaking a lock: which contender is meant, what the user must
+ * know before, and the deed. */
 #include "model/breaking.h"
 
 #include <inttypes.h>
@@ -10,20 +10,38 @@
 
 #include "common/escape.h"
 #include "common/words.h"
+#include "model/scan_lock.h"
 
 /* --- which one --- */
 
-/* The token selects one of several holders, unless two have the same token. */
+/* Those that are in the same state as `last`, after it. */
+static const struct contender *next_of(const struct lock *lock, int64_t token,
+                                       const struct contender *last)
+{
+    return last->node->holds ? lock_holder(lock, token, last)
+                             : lock_waiter(lock, token, last);
+}
+
+static const struct contender *find(const struct lock *lock, int64_t token)
+{
+    const struct contender *c;
+
+    if (token == 0)
+        return lock->holders == 1 ? lock->holder : NULL;
+    c = lock_holder(lock, token, NULL);
+    return c != NULL ? c : lock_waiter(lock, token, NULL);
+}
+
+/* The token selects one of several contenders, unless two have the same token.
+ */
 const struct contender *breaking_choose(const struct lock *lock, int64_t token,
                                         struct outcome *ret)
 {
-    const struct contender *c = token == 0 && lock->holders == 1
-                                    ? lock->holder
-                                    : lock_holder(lock, token, NULL);
+    const struct contender *c = find(lock, token);
     char word[WORD_MAX];
 
     *ret = (struct outcome){ .code = 0 };
-    if (lock->holders == 0)
+    if (c == NULL && lock->holders == 0 && (token == 0 || lock->waiters == 0))
         (void)outcome_set(ret, EX_DATAERR, "nobody holds it");
     else if (token == 0 && lock->holders > 1)
         (void)outcome_set(ret, EX_DATAERR,
@@ -31,16 +49,19 @@ const struct contender *breaking_choose(const struct lock *lock, int64_t token,
                           "(zk-lockctl show)",
                           lock->holders);
     else if (c == NULL)
-        (void)outcome_set(ret, EX_DATAERR, "nobody holds it with the token %s",
-                          word_token(token, word));
+        (void)outcome_set(ret, EX_DATAERR,
+                          "nobody holds it with the token %s, and nobody "
+                          "waits with it%s",
+                          word_token(token, word),
+                          lock->cut ? " among the first of the queue" : "");
     else if (c->node->token == 0)
         (void)outcome_set(ret, EX_NOPERM,
                           "the node of the holder may not be read, so it "
                           "cannot be known again");
-    else if (lock_holder(lock, c->node->token, c) != NULL)
+    else if (next_of(lock, c->node->token, c) != NULL)
         (void)outcome_set(ret, EX_DATAERR,
-                          "several hold it with the token %s: they cannot be "
-                          "told apart",
+                          "several %s the token %s: they cannot be told apart",
+                          c->node->holds ? "hold it with" : "wait with",
                           word_token(c->node->token, word));
     return ret->code == 0 ? c : NULL;
 }
@@ -118,12 +139,42 @@ static void tell_next(struct notes *lines, const struct lock *lock)
     notes_add(lines, "  %zu waiting; %s", lock->waiters, next);
 }
 
+/* It takes nothing away from a holder. */
+static void tell_waiter(struct notes *lines, const struct lock *lock,
+                        const struct contender *c)
+{
+    notes_add(lines, "  only its node is removed: a holder keeps the lock");
+    if (c->node->session_id != 0)
+        notes_add(lines, "  its client, if it lives, is told that its claim "
+                         "was deleted, and may enter the queue again");
+    notes_add(lines, "  %zu waiting, it among them", lock->waiters);
+}
+
+static void tell_who(struct notes *lines, const struct lock *lock,
+                     const struct contender *c)
+{
+    char path[512];
+    char name[512];
+    char who[WHO_MAX];
+
+    (void)escape_string(lock->path, path, sizeof(path));
+    (void)escape_string(c->node->name, name, sizeof(name));
+    if (c->node->holds)
+        notes_add(lines, "%s%s is %s by %s",
+                  contender_is_lease(c->node) ? "a lease of " : "", path,
+                  lock->kind == KIND_LATCH ? "led" : "held",
+                  contender_who(c, who));
+    else
+        notes_add(lines,
+                  "it is a waiter that is removed, not a holder: %s at "
+                  "position %zu of the queue of %s, node %s",
+                  contender_who(c, who), (size_t)(c - lock->items), path, name);
+}
+
 void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
                    const struct contender *c, const struct servers *servers,
                    struct notes *lines)
 {
-    char path[512];
-    char who[WHO_MAX];
     char token[WORD_MAX];
     char session[WORD_MAX];
     char age[WORD_MAX];
@@ -131,10 +182,7 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
     char ensemble[ENSEMBLE_MAX];
 
     (void)escape_string(c->owner.label, label, sizeof(label));
-    (void)escape_string(lock->path, path, sizeof(path));
-    notes_add(lines, "%s%s is %s by %s",
-              contender_is_lease(c->node) ? "a lease of " : "", path,
-              lock->kind == KIND_LATCH ? "led" : "held", contender_who(c, who));
+    tell_who(lines, lock, c);
     notes_add(lines, "  ensemble: %s", lockctl_ensemble(ctl, ensemble));
     if (c->owner.label[0] != '\0')
         notes_add(lines, "  label: %s", label);
@@ -144,8 +192,12 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
               word_id(c->node->session_id, session),
               word_token(c->node->token, token));
     tell_liveness(lines, c, servers);
-    tell_danger(lines, c, servers);
-    tell_next(lines, lock);
+    if (c->node->holds) {
+        tell_danger(lines, c, servers);
+        tell_next(lines, lock);
+    } else {
+        tell_waiter(lines, lock, c);
+    }
 }
 
 /* --- the deed --- */
@@ -158,22 +210,56 @@ static void leave_a_trace(const struct lockctl *ctl, const struct target *t)
     (void)escape_string(t->path, path, sizeof(path));
     openlog("zk-lockctl", LOG_PID, LOG_USER);
     syslog(LOG_WARNING,
-           "uid %u broke %s, held by %s, token %" PRId64 ", ensemble %s",
-           (unsigned)getuid(), path, t->who, t->token,
+           "uid %u %s %s, %s by %s, token %" PRId64 ", ensemble %s",
+           (unsigned)getuid(), t->waits ? "removed a waiter of" : "broke", path,
+           t->waits ? "made" : "held", t->who, t->token,
            lockctl_ensemble(ctl, ensemble));
     closelog();
+}
+
+/* A waiter may have been granted the lock since it was seen: then the user has
+ * not been told what its end means. There remains a window of one round trip.
+ */
+static int refuse_by_now(const struct lockctl *ctl, const struct target *t,
+                         struct outcome *ret)
+{
+    struct zkr_participants_opts opts = lock_opts(SCAN_HOLDERS);
+    struct lock lock;
+    bool holds;
+    int rc = lock_list(ctl->session, t->path, &opts, &lock);
+
+    *ret = (struct outcome){ .code = 0 };
+    if (rc == ZKR_ZNONODE)
+        return 0;
+    if (rc != ZKR_OK)
+        return outcome_fail(ret, rc);
+    holds = lock_holder(&lock, t->token, NULL) != NULL;
+    lock_done(&lock);
+    return !holds ? 0
+                  : outcome_set(ret, EX_DATAERR,
+                                "%s is no waiter any more, it holds by now: "
+                                "nothing was done",
+                                t->who);
 }
 
 int breaking_do(const struct lockctl *ctl, const struct target *t,
                 struct outcome *ret)
 {
-    int rc = zkr_participants_break(ctl->session, t->node, t->token, 0);
+    int rc;
 
+    if (t->waits && refuse_by_now(ctl, t, ret) != 0)
+        return ret->code;
+    rc = zkr_participants_break(ctl->session, t->node, t->token, 0);
     if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
         return outcome_set(ret, EX_DATAERR,
                            "%s has let go by itself: nothing was done", t->who);
     if (rc != ZKR_OK)
         return outcome_fail(ret, rc);
     leave_a_trace(ctl, t);
+    if (t->waits)
+        return outcome_set(ret, 0,
+                           "removed: the waiter at position %zu of the queue, "
+                           "%s, not a holder",
+                           t->position, t->who);
     return outcome_set(ret, 0, "broken: %s does not hold it any more", t->who);
 }

@@ -59,9 +59,9 @@ static void check_deaf(struct findings *f, const struct watching *w)
                 "%s at position %zu (%s) watches nobody before it: it will "
                 "not wake up, and block all behind it",
                 contender_who(c, who), i, finding_name(c->node->name, name)),
-            finding_text(
-                "restart that program, or delete its node: a live client "
-                "enters the queue again"));
+            cure_break("restart that program, or remove its node (a live "
+                       "client enters the queue again)",
+                       w->lock, c));
     }
 }
 

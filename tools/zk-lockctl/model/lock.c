@@ -137,14 +137,28 @@ void lock_done(struct lock *lock)
     *lock = (struct lock){ .path = NULL };
 }
 
-const struct contender *lock_holder(const struct lock *lock, int64_t token,
-                                    const struct contender *last)
+static const struct contender *find_token(const struct lock *lock,
+                                          int64_t token, bool holds,
+                                          const struct contender *last)
 {
     size_t i = last == NULL ? 0 : (size_t)(last - lock->items) + 1;
 
     for (; i < lock->count; i++) {
-        if (lock->items[i].node->holds && lock->items[i].node->token == token)
+        if (lock->items[i].node->holds == holds &&
+            lock->items[i].node->token == token)
             return &lock->items[i];
     }
     return NULL;
+}
+
+const struct contender *lock_holder(const struct lock *lock, int64_t token,
+                                    const struct contender *last)
+{
+    return find_token(lock, token, true, last);
+}
+
+const struct contender *lock_waiter(const struct lock *lock, int64_t token,
+                                    const struct contender *last)
+{
+    return find_token(lock, token, false, last);
 }

@@ -56,6 +56,9 @@ void lock_done(struct lock *lock);
  * Nodes that were made in one transaction have the same. */
 const struct contender *lock_holder(const struct lock *lock, int64_t token,
                                     const struct contender *last);
+/* ... and that is in the queue, and does not hold. */
+const struct contender *lock_waiter(const struct lock *lock, int64_t token,
+                                    const struct contender *last);
 /* The contender waits for any permit of a semaphore, and for nobody's in
  * particular. */
 bool contender_wants_permit(const struct lock *lock, const struct contender *c);

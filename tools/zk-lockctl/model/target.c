@@ -12,7 +12,9 @@ bool target_set(struct target *t, const struct lock *lock,
     int len;
 
     *t = (struct target){ .token = c->node->token,
-                          .is_asked = c->owner.is_asked };
+                          .is_asked = c->owner.is_asked,
+                          .waits = !c->node->holds,
+                          .position = (size_t)(c - lock->items) };
     (void)snprintf(t->path, sizeof(t->path), "%s", lock->path);
     (void)contender_who(c, t->who);
     len =

@@ -49,19 +49,38 @@ static void add_owner(struct text *t, const struct owner *owner)
         add(t, "", "", 0, ")");
 }
 
+/* No server will ever remove it. */
+static bool is_of_no_session(const struct zkr_participant *p)
+{
+    return p->token != 0 && p->session_id == 0;
+}
+
+static void add_node(struct text *t, const struct zkr_participant *p)
+{
+    char session[32];
+
+    (void)snprintf(session, sizeof(session), "session 0x%llx",
+                   (unsigned long long)p->session_id);
+    if (is_of_no_session(p))
+        add(t, "the node ", p->name, strlen(p->name), "");
+    else
+        add(t, "", session, strlen(session), "");
+}
+
 static void add_holder(struct text *t, const struct zkr_participant *p)
 {
     struct owner owner;
-    char session[32];
 
     owner_read(&owner, p->data, p->data_size);
-    if (owner.is_record) {
+    if (owner.is_record)
         add_owner(t, &owner);
+    else
+        add_node(t, p);
+    if (is_of_no_session(p))
+        add(t, "", "", 0,
+            " (a node without a session, which does not end by itself)");
+    if (owner.is_record)
         return;
-    }
-    (void)snprintf(session, sizeof(session), "session 0x%llx",
-                   (unsigned long long)p->session_id);
-    add(t, "", session, strlen(session), "");
     if (owner.is_asked)
         add(t, "", "", 0, ", which was asked to release");
     else if (p->data_size > 0)

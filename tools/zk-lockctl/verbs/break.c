@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* break: deletes the node of a holder, as the last resort. */
+/* break: deletes the node of a holder, as the last resort, or of a waiter. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -45,9 +45,9 @@ static int confirm(const struct contender *c)
                             "no terminal to ask on: use --yes "
                             "--token %s",
                             word_token(c->node->token, token));
-    (void)fprintf(tty,
-                  "Type the token %s to break the lock, anything else not to: ",
-                  word_token(c->node->token, token));
+    (void)fprintf(tty, "Type the token %s to %s, anything else not to: ",
+                  word_token(c->node->token, token),
+                  c->node->holds ? "break the lock" : "remove the waiter");
     (void)fflush(tty);
     if (fgets(line, sizeof(line), tty) == NULL)
         line[0] = '\0';
@@ -96,8 +96,8 @@ static void tell_before(const struct lockctl *ctl, const struct order *order,
     servers_free(servers);
 }
 
-static int break_holder(struct lockctl *ctl, const struct order *order,
-                        const struct lock *lock, const struct contender *c)
+static int break_contender(struct lockctl *ctl, const struct order *order,
+                           const struct lock *lock, const struct contender *c)
 {
     struct target target;
     struct outcome outcome;
@@ -115,18 +115,31 @@ static int break_holder(struct lockctl *ctl, const struct order *order,
     return code == 0 ? tell_after(ctl, order->path) : code;
 }
 
+/* Reads the whole queue only for a token that no holder has. */
+static int look(const struct lockctl *ctl, const struct order *order,
+                struct lock *lock)
+{
+    int code = scan_lock(ctl->session, order->path, SCAN_HOLDERS, NULL, lock);
+
+    if (code != 0 || order->token == 0 || lock->read == lock->count ||
+        lock_holder(lock, order->token, NULL) != NULL)
+        return code;
+    lock_done(lock);
+    return scan_lock(ctl->session, order->path, SCAN_ALL, NULL, lock);
+}
+
 static int break_lock(struct lockctl *ctl, const struct order *order)
 {
     const struct contender *c;
     struct outcome outcome;
     struct lock lock;
-    int code = scan_lock(ctl->session, order->path, SCAN_HOLDERS, NULL, &lock);
+    int code = look(ctl, order, &lock);
 
     if (code != 0)
         return code;
     c = breaking_choose(&lock, order->token, &outcome);
     if (c != NULL) {
-        code = break_holder(ctl, order, &lock, c);
+        code = break_contender(ctl, order, &lock, c);
     } else {
         one_lock_say(ctl, &lock);
         code = outcome_say(&outcome, ctl);
@@ -169,9 +182,11 @@ const struct verb verb_break = {
     .usage = "[--token TOKEN [--yes]] LOCK",
     .summary = "Take a lock away from its holder, which is not stopped by that",
     .help =
-        "  --token TOKEN  the holder that is meant, as ls and show tell it\n"
+        "  --token TOKEN  the holder that is meant, as ls and show tell it; "
+        "of\n"
+        "                 a waiter, the node that is removed from the queue\n"
         "  --yes          do not ask on the terminal; needs --token\n"
-        "  --no-4lw       do not ask the servers whether the holder lives\n"
+        "  --no-4lw       do not ask the servers whether the client lives\n"
         "\n"
         "Try revoke first. The next in the queue is granted at once, while\n"
         "the old holder may still be at work. Stop it before, or see that\n"

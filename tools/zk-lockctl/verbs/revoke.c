@@ -7,16 +7,19 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/escape.h"
 #include "common/shell.h"
 #include "common/words.h"
+#include "model/ask_servers.h"
 #include "model/revoking.h"
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
 
-enum { OPTION_ANYWAY = OPTION_FIRST };
+enum { OPTION_ANYWAY = OPTION_FIRST, OPTION_NO_4LW };
 
 static const struct option options[] = {
     { "anyway", no_argument, NULL, OPTION_ANYWAY },
+    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
     { "wait", required_argument, NULL, 'w' },
     { NULL, 0, NULL, 0 },
 };
@@ -26,12 +29,14 @@ static const struct option options[] = {
 struct asked {
     struct {
         int64_t token;
+        int64_t session_id;
         char who[WHO_MAX];
         char stop[STOP_MAX];
     } * items;
     size_t count;
-    uint32_t reads; /* in the queue they are among the first so many */
-    bool deaf;      /* somebody holds who was not asked */
+    uint32_t reads;   /* in the queue they are among the first so many */
+    bool deaf;        /* somebody holds who was not asked */
+    bool ask_servers; /* for the addresses of those who do not give it back */
 };
 
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
@@ -46,6 +51,7 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
     (void)revoking_ask(ctl, &target, &outcome);
     if (outcome.code == 0) {
         asked->items[asked->count].token = target.token;
+        asked->items[asked->count].session_id = c->node->session_id;
         (void)strcpy(asked->items[asked->count].who, target.who);
         (void)snprintf(asked->items[asked->count++].stop, STOP_MAX, "%s",
                        contender_to_stop(c, "it", stop));
@@ -83,21 +89,58 @@ static bool still_holds(const struct lock *lock, const struct asked *asked)
     return false;
 }
 
+enum { FROM_MAX = 250 };
+
+/* " (it is connected from ADDRESS)", or "" where that is not known. */
+static const char *word_from(const struct servers *servers, int64_t session_id,
+                             char text[FROM_MAX])
+{
+    const struct client *client = servers == NULL || session_id == 0
+                                      ? NULL
+                                      : servers_client(servers, session_id);
+    char address[200];
+
+    if (client == NULL)
+        return "";
+    (void)escape_string(client->address, address, sizeof(address));
+    (void)snprintf(text, FROM_MAX, " (it is connected from %s)", address);
+    return text;
+}
+
 static void say_next_step(const struct lockctl *ctl, const struct lock *lock,
-                          const struct asked *asked)
+                          const struct asked *asked,
+                          const struct servers *servers)
 {
     char *path = shell_word(lock->path);
     char token[WORD_MAX];
+    char from[FROM_MAX];
 
     for (size_t i = 0; path != NULL && i < asked->count; i++) {
         if (lock_holder(lock, asked->items[i].token, NULL) != NULL)
             lockctl_say(ctl,
-                        "%s has not given it back; stop %s, or: zk-lockctl "
+                        "%s has not given it back%s; stop %s, or: zk-lockctl "
                         "break --token %s %s",
-                        asked->items[i].who, asked->items[i].stop,
+                        asked->items[i].who,
+                        word_from(servers, asked->items[i].session_id, from),
+                        asked->items[i].stop,
                         word_token(asked->items[i].token, token), path);
     }
     free(path);
+}
+
+/* An address that no server tells is left out, without a note. */
+static void tell_next_step(const struct lockctl *ctl, const struct lock *lock,
+                           const struct asked *asked)
+{
+    struct notes notes = { .count = 0 };
+    struct servers *servers =
+        asked->ask_servers && !ctl->quiet
+            ? servers_ask(ctl, SERVERS_CONS, lock->path, &notes)
+            : NULL;
+
+    say_next_step(ctl, lock, asked, servers);
+    notes_done(&notes);
+    servers_free(servers);
 }
 
 /* Until none of them holds. The lock is as it was when it was last seen. */
@@ -125,9 +168,9 @@ static int await(struct lockctl *ctl, const char *path,
 }
 
 static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
-                       bool anyway)
+                       bool anyway, bool ask_servers)
 {
-    struct asked asked = { .count = 0 };
+    struct asked asked = { .ask_servers = ask_servers };
     struct lock lock;
     int printed;
     int code = scan_lock(ctl->session, path, SCAN_HOLDERS, NULL, &lock);
@@ -144,7 +187,7 @@ static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
     if (code == 0)
         code = await(ctl, path, &asked, wait_ms, &lock);
     if (code == EX_TEMPFAIL)
-        say_next_step(ctl, &lock, &asked);
+        tell_next_step(ctl, &lock, &asked);
     free(asked.items);
     if (code == 0 && asked.deaf)
         code = EX_TEMPFAIL;
@@ -162,6 +205,7 @@ static int revoke(struct lockctl *ctl, int argc, char **argv)
     char path[ZKR_PATH_MAX + 1];
     int64_t wait_ms = 10000;
     bool anyway = false;
+    bool ask_servers = true;
     int option;
     int code;
 
@@ -169,6 +213,8 @@ static int revoke(struct lockctl *ctl, int argc, char **argv)
                                     "w:", options)) != -1) {
         if (option == OPTION_ANYWAY)
             anyway = true;
+        else if (option == OPTION_NO_4LW)
+            ask_servers = false;
         else if (option != 'w')
             return EX_USAGE;
         else if (!lockctl_parse_duration(optarg, &wait_ms))
@@ -180,7 +226,8 @@ static int revoke(struct lockctl *ctl, int argc, char **argv)
     if (!lockctl_parse_path(argv[optind], path, sizeof(path)))
         return EX_USAGE;
     code = lockctl_connect(ctl);
-    return code == 0 ? revoke_lock(ctl, path, wait_ms, anyway) : code;
+    return code == 0 ? revoke_lock(ctl, path, wait_ms, anyway, ask_servers)
+                     : code;
 }
 
 const struct verb verb_revoke = {
@@ -190,6 +237,8 @@ const struct verb verb_revoke = {
     .help =
         "  -w, --wait DURATION  how long to wait for them; exit code 75 when\n"
         "                       one of them still holds then (10s)\n"
+        "  --no-4lw             do not ask the servers where the client of\n"
+        "                       such a holder is\n"
         "\n"
         "The program of the holder decides what it does. The request\n"
         "replaces the text in its node that names the owner.\n",
