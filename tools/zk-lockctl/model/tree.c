@@ -724,8 +724,8 @@ static void list_again(struct dir *p)
 {
     if (!p->again || p->asking || p->dropped || is_held_back(p))
         return;
-    p->again = false;
     list_dir(p);
+    p->again = !p->asking; /* out of memory: see poll() */
 }
 
 void tree_hold_back_if_late(struct dir *p)
@@ -1031,6 +1031,7 @@ static void poll_kid(struct kid *k, struct walk *w)
 
 static void poll(struct dir *p, struct walk *w)
 {
+    list_again(p);
     check_dir(p, w);
     if (p->polled && is_turn(p->tree, w)) {
         ask_dir(p);

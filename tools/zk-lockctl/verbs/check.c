@@ -156,7 +156,8 @@ static int wait_until(struct lockctl *ctl, const struct question *q,
                                  changes);
         if (code != 0)
             return code;
-        changes_wait(*changes, q->wait_ms < 0 ? -1 : left);
+        left = deadline - clock_now_ms();
+        changes_wait(*changes, q->wait_ms < 0 ? -1 : left > 0 ? left : 0);
     }
 }
 
