@@ -91,7 +91,7 @@ static bool is_quiet(void *arg)
     return now_ms() - q->since_ms >= IDLE_MS;
 }
 
-/* What a change has led to may still be under way. */
+/* Requests that follow a change may still be under way. */
 static void wait_quiet(void)
 {
     struct quiet q = { requests(), now_ms() };

@@ -862,8 +862,8 @@ static void watch_one_hold(zkr_session *session)
     zkr_mutex_free(m);
 }
 
-/* The output of two runs without --initial is joined. Who held between them
- * nobody saw, and nobody is said to have held. */
+/* The output of two runs without --initial is joined. Neither run saw the time
+ * between them, so log names no holder for it. */
 static void a_run_of_watch_says_when_it_begins(void **state)
 {
     const char *const args[] = { "watch", "-o", "jsonl", path, NULL };

@@ -989,34 +989,34 @@ static void make_twins(const char *first, const char *second)
     (void)zookeeper_close(zh);
 }
 
+/* One transaction makes both, so they have one token. */
+static void assert_twins_stay(const char *marker, int number, const char *said)
+{
+    char first[256];
+    char second[256];
+    struct Stat stat;
+    int count = count_children(path);
+
+    (void)snprintf(first, sizeof(first), "%s/_c_" UUID "-%s%010d", path, marker,
+                   number);
+    (void)snprintf(second, sizeof(second), "%s/_c_" UUID "-%s%010d", path,
+                   marker, number + 1);
+    make_twins(first, second);
+    assert_int_equal(admin_exists(admin, first, &stat), ZOK);
+    assert_int_equal(
+        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
+    assert_said(said);
+    assert_int_equal(count_children(path), count + 2);
+}
+
 /* A token is the number of a transaction, and one transaction can make two
  * nodes. */
 static void twins_are_not_told_apart_by_the_token(void **state)
 {
-    struct Stat stat;
-
     (void)state;
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    make_twins(line("%s/_c_" UUID "-__READ__0000000000", path),
-               line("%s/_c_" UUID "-__READ__0000000001", path));
-    assert_int_equal(
-        admin_exists(admin, line("%s/_c_" UUID "-__READ__0000000000", path),
-                     &stat),
-        ZOK);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
-    assert_said("several hold it with the token");
-    assert_int_equal(count_children(path), 2);
-    make_twins(line("%s/_c_" UUID "-__WRIT__0000000002", path),
-               line("%s/_c_" UUID "-__WRIT__0000000003", path));
-    assert_int_equal(
-        admin_exists(admin, line("%s/_c_" UUID "-__WRIT__0000000002", path),
-                     &stat),
-        ZOK);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
-    assert_said("several wait with the token");
-    assert_int_equal(count_children(path), 4);
+    assert_twins_stay("__READ__", 0, "several hold it with the token");
+    assert_twins_stay("__WRIT__", 2, "several wait with the token");
 }
 
 /* Regression: they were hexadecimal in tables, and decimal for scripts. */

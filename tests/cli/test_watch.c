@@ -356,7 +356,7 @@ static bool is_quiet(void *arg)
     return now_ms() - q->since_ms >= IDLE_MS;
 }
 
-/* What a change has led to may still be under way. */
+/* Requests that follow a change may still be under way. */
 static void wait_quiet(struct proxy *p)
 {
     struct quiet q = { p, requests(p), now_ms() };

@@ -18,7 +18,8 @@ struct participant {
     zkr_grant *grant; /* NULL: it waits */
 };
 
-/* All that campaign or lead. Who takes one out of the list frees its leader. */
+/* All participants that campaign or lead. The thread that takes one out of the
+ * list frees its leader. */
 static struct participant *all;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 

@@ -18,8 +18,9 @@ int changes_start(const struct lockctl *ctl, const char *path,
                   struct changes **ret_changes);
 
 /* Until there was a change since the last call, at most so long (-1: for ever).
- * What a watch cannot tell ends it, too: there is no connection, or the last
- * change is minutes ago. Changes in quick succession count as one. */
+ * The wait ends, too, when there is no connection, and some minutes after the
+ * last change, because a watch may fail without a word. Changes in quick
+ * succession count as one. */
 void changes_wait(struct changes *changes, int64_t duration_ms);
 
 /* NULL is allowed. */

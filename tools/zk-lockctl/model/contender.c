@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a contender: its node, its owner, whether it waits. */
+/* Describes a contender: its node, its owner, whether it waits. */
 #include "model/contender.h"
 
 #include <stdio.h>

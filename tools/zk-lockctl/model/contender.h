@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a contender: its node, its owner, whether it waits. Pure. */
+/* Describes a contender: its node, its owner, whether it waits. Pure. */
 #ifndef MODEL_CONTENDER_H
 #define MODEL_CONTENDER_H
 

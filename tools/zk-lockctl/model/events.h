@@ -39,7 +39,7 @@ struct event {
 
 typedef void event_fn(const struct event *event, void *user);
 
-/* What earlier looks tell of a contender. */
+/* A contender as earlier looks have shown it. */
 struct known {
     int64_t held_from_ms; /* a holder: not before that; else 0 */
     bool lease_gone;      /* a claim in the queue of a semaphore: its lease came
