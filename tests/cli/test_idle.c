@@ -12,9 +12,10 @@
 
 #include "fixture.h"
 #include "proxy.h"
+#include "quiet.h"
 #include "tmux.h"
 
-enum { LOCKS = 2000, IDLE_MS = 3000, REMOVE_WATCHES = 18 };
+enum { LOCKS = 2000, IDLE_MS = 3000 };
 
 /* One for each directory and one for each holder. */
 enum { ONE_LOOK = LOCKS + LOCKS / 2 };
@@ -53,22 +54,9 @@ static int teardown_group(void **state)
     return zkr_session_close(session);
 }
 
-/* Those of the tool, besides the pings of its session. */
-static long requests(void)
-{
-    static const int types[] = { ZOO_GETDATA_OP,      ZOO_GETCHILDREN_OP,
-                                 ZOO_GETCHILDREN2_OP, ZOO_EXISTS_OP,
-                                 ZOO_SYNC_OP,         REMOVE_WATCHES };
-    long sum = 0;
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        sum += proxy_requests(proxy, types[i]);
-    return sum;
-}
-
 static bool has_asked(void *count)
 {
-    return requests() >= *(long *)count;
+    return quiet_requests(proxy) >= *(long *)count;
 }
 
 static void wait_asked(long count)
@@ -76,45 +64,23 @@ static void wait_asked(long count)
     assert_true(wait_until(has_asked, &count, SOON_MS));
 }
 
-struct quiet {
-    long count;
-    int64_t since_ms;
-};
-
-static bool is_quiet(void *arg)
-{
-    struct quiet *q = arg;
-    long count = requests();
-
-    if (count != q->count)
-        *q = (struct quiet){ count, now_ms() };
-    return now_ms() - q->since_ms >= IDLE_MS;
-}
-
-/* Requests that follow a change may still be under way. */
-static void wait_quiet(void)
-{
-    struct quiet q = { requests(), now_ms() };
-
-    assert_true(wait_until(is_quiet, &q, SOON_MS));
-}
-
 /* So many looks at all of them at first; then none. */
 static void assert_idle(int looks)
 {
     wait_asked(looks * ONE_LOOK);
-    wait_quiet();
-    assert_in_range(requests(), looks * ONE_LOOK, looks * ONE_LOOK + 20);
+    quiet_wait(proxy, IDLE_MS);
+    assert_in_range(quiet_requests(proxy), looks * ONE_LOOK,
+                    looks * ONE_LOOK + 20);
     for (int round = 0; round < 2; round++) {
         zkr_mutex *m = new_mutex(session, "/many/l1");
 
         proxy_reset_counts(proxy);
         sleep_ms(IDLE_MS);
-        assert_int_equal(requests(), 0);
+        assert_int_equal(quiet_requests(proxy), 0);
         release(acquire(m));
         wait_asked(1);
-        wait_quiet();
-        assert_in_range(requests(), 1, 4);
+        quiet_wait(proxy, IDLE_MS);
+        assert_in_range(quiet_requests(proxy), 1, 4);
         zkr_mutex_free(m);
     }
 }
@@ -181,17 +147,17 @@ static void wait_for_a_quiet_lock_asks_nothing(void **state)
     cli_start(&c, LOCKCTL, args);
     wait_asked(9);
     sleep_ms(IDLE_MS);
-    assert_in_range(requests(), 9, 14);
+    assert_in_range(quiet_requests(proxy), 9, 14);
     for (int round = 0; round < 2; round++) {
         proxy_reset_counts(proxy);
         sleep_ms(IDLE_MS);
-        assert_int_equal(requests(), 0);
+        assert_int_equal(quiet_requests(proxy), 0);
         assert_int_equal(admin_create(admin, "/many/l0/lock-0000000001", "x"),
                          0);
         assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000001"), ZOK);
         wait_asked(3);
         sleep_ms(IDLE_MS);
-        assert_in_range(requests(), 3, 12);
+        assert_in_range(quiet_requests(proxy), 3, 12);
     }
     assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000000"), ZOK);
     assert_int_equal(cli_end(&c), 0);

@@ -13,8 +13,7 @@
 
 #include "fixture.h"
 #include "proxy.h"
-
-#define REMOVE_WATCHES_OP 18 /* proto.h has no name for it */
+#include "quiet.h"
 
 static zkr_session *session;
 static zkr_session *other;
@@ -326,43 +325,7 @@ static void csv_begins_with_the_names_of_the_columns(void **state)
 
 /* --- what is asked, and what is counted --- */
 
-/* The requests of the tool through the proxy, besides pings. */
-static long requests(struct proxy *p)
-{
-    return proxy_requests(p, ZOO_GETDATA_OP) +
-           proxy_requests(p, ZOO_GETCHILDREN_OP) +
-           proxy_requests(p, ZOO_GETCHILDREN2_OP) +
-           proxy_requests(p, ZOO_EXISTS_OP) + proxy_requests(p, ZOO_SYNC_OP) +
-           proxy_requests(p, REMOVE_WATCHES_OP);
-}
-
 enum { IDLE_MS = 1500 };
-
-struct quiet {
-    struct proxy *proxy;
-    long count;
-    int64_t since_ms;
-};
-
-static bool is_quiet(void *arg)
-{
-    struct quiet *q = arg;
-    long count = requests(q->proxy);
-
-    if (count != q->count) {
-        q->count = count;
-        q->since_ms = now_ms();
-    }
-    return now_ms() - q->since_ms >= IDLE_MS;
-}
-
-/* Requests that follow a change may still be under way. */
-static void wait_quiet(struct proxy *p)
-{
-    struct quiet q = { p, requests(p), now_ms() };
-
-    assert_true(wait_until(is_quiet, &q, SOON_MS));
-}
 
 /* Of all locks, some held, some waited for, some free. Before this, each look
  * asked for all of it. */
@@ -392,15 +355,15 @@ static void while_nothing_changes_nothing_is_asked(void **state)
     for (int round = 0; round < 2; round++) {
         zkr_grant *again;
 
-        wait_quiet(p);
+        quiet_wait(p, IDLE_MS);
         proxy_reset_counts(p);
         sleep_ms(IDLE_MS);
-        assert_int_equal(requests(p), 0);
+        assert_int_equal(quiet_requests(p), 0);
         again = acquire(m[0]);
         wait_said_often(&c, "\"event\":\"acquired\"", round + 1);
         release(again);
         wait_said_often(&c, "\"event\":\"gone\"", round + 2);
-        assert_in_range(requests(p), 3, 4);
+        assert_in_range(quiet_requests(p), 3, 4);
     }
     end(&c, SIGTERM);
     proxy_stop(p);
