@@ -6,9 +6,9 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-int zkr_grant_release(zkr_grant *grant)
+enum zkr_error zkr_grant_release(zkr_grant *grant)
 {
-    int (*release)(zkr_grant *) = NULL;
+    enum zkr_error (*release)(zkr_grant *) = NULL;
 
     *(void **)&release = dlsym(RTLD_NEXT, "zkr_grant_release");
     if (release != NULL)
