@@ -19,8 +19,8 @@ if ! command -v bpftrace >/dev/null; then
     exit 0
 fi
 
-# Each one-liner of the document is parsed, and finds the probe; nothing is
-# attached, which takes rights that a machine of tests may not have.
+# Each one-liner of the document is compiled, with the arguments of the probe;
+# nothing is attached, which takes rights that a machine of tests may not have.
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 sed -n "s/^bpftrace -e '\(.*\)'$/\1/p" "$document" |
@@ -28,8 +28,8 @@ sed -n "s/^bpftrace -e '\(.*\)'$/\1/p" "$document" |
 count=0
 while IFS= read -r program; do
     printf '%s\n' "$program" >"$tmp/program.bt"
-    if ! timeout 60 bpftrace -d "$tmp/program.bt" >"$tmp/log" 2>&1 ||
-        ! grep -q 'zkrecipes:state' "$tmp/log"; then
+    if ! timeout 60 bpftrace --emit-elf "$tmp/elf" "$tmp/program.bt" \
+        >"$tmp/log" 2>&1 || ! [ -s "$tmp/elf" ]; then
         cat "$tmp/log"
         echo "bpftrace does not take: $program"
         exit 1
