@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/debian.sh
+. tools/packages.sh
 
 usage() {
     cat <<'TEXT'
@@ -13,9 +14,9 @@ usage: tools/on-debian.sh 12 | 13 | sid [ARGUMENT OF tools/test.sh]...
   tools/on-debian.sh 13                     all suites
   tools/on-debian.sh 13 --clang --suite unit
 
-Makes that Debian with debootstrap in build-debian/, if it is not there yet,
-copies this tree into it, and runs the tests there, with mounts and processes
-of its own and the network of this machine. Run as root.
+Makes that Debian with debootstrap in ~/.cache/zkrecipes/ (XDG_CACHE_HOME), if
+it is not there yet, copies this tree into it, and runs the tests there, with
+mounts and processes of its own and the network of this machine. Run as root.
 TEXT
 }
 
@@ -33,14 +34,14 @@ esac
 suite=$(suite_of "${1-}")
 [ -n "$suite" ] || { usage >&2; exit 64; }
 [ "$(id -u)" -eq 0 ] || die 77 "run as root"
-command -v debootstrap >/dev/null ||
-    die 69 "debootstrap is not installed; try: apt-get install debootstrap"
-root=$PWD/build-debian/$1
+roots=${XDG_CACHE_HOME:-$HOME/.cache}/zkrecipes
+root=$roots/debian-$1
 shift
 
-mkdir -p build-debian
+mkdir -p "$roots"
 exec 9>"$root.lock"
 flock 9
+install_packages "$root.log" debootstrap
 if [ ! -e "$root/complete" ]; then
     rm -rf "$root"
     uri=$(mirror)
