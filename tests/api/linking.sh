@@ -4,6 +4,9 @@
 # in C and in C++, outside of the tree.
 #
 #   linking.sh SOURCE_ROOT [MESON_OPTION...]
+#
+# With a client of its own below -Dzookeeper_prefix, TLS works in each of them,
+# and in the installed tool.
 set -eu
 
 root=$1
@@ -31,21 +34,51 @@ step() {
 
 # The program runs without a server.
 runs() {
-    step "$1" env LD_LIBRARY_PATH="$prefix/lib" "$2" || :
+    # shellcheck disable=SC2086 # one name or none
+    step "$1" env LD_LIBRARY_PATH="$prefix/lib" "$2" $pem || :
 }
+
+pem=
+tools=disabled
+case "$*" in
+*-Dzookeeper_prefix=*)
+    pem=$tmp/key.pem
+    tools=enabled
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test \
+        -keyout "$pem" -out "$tmp/cert.pem" 2>"$tmp/log"
+    cat "$tmp/cert.pem" >>"$pem"
+    ;;
+esac
 
 cat >"$tmp/main.c" <<'END'
 #include <stdio.h>
 #include <zkrecipes/zkrecipes.h>
 
-int main(void)
+/* The client makes a handle with TLS: a program that has found another client
+ * ends here. */
+static int uses_tls(char *pem)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.tls_ca = pem;
+    opts.tls_cert = pem;
+    opts.tls_key = pem;
+    opts.flags = ZKR_SESSION_ONE_ROUND;
+    if (zkr_session_open("127.0.0.1:1", &opts, &s) == ZKR_EREFUSED)
+        return 0;
+    (void)puts(zkr_error_detail());
+    return 1;
+}
+
+int main(int argc, char **argv)
 {
     zkr_session *s = NULL;
 
     if (zkr_session_open("[::1]", NULL, &s) != ZKR_EINVAL)
         return 1;
     (void)puts(zkr_version());
-    return 0;
+    return argc > 1 ? uses_tls(argv[1]) : 0;
 }
 END
 cat >"$tmp/main.cpp" <<'END'
@@ -65,9 +98,17 @@ int main()
 END
 
 step install meson setup "$tmp/build" "$root" --prefix="$prefix" --libdir=lib \
-    -Dtools=disabled -Dexamples=disabled -Ddocs=disabled "$@"
+    -Dtools=$tools -Dexamples=disabled -Ddocs=disabled "$@"
 step install meson install -C "$tmp/build"
 [ -e "$prefix/share/doc/zkrecipes/LICENSE" ] || complain 'no LICENSE'
+
+if [ -n "$pem" ]; then
+    code=0
+    LD_LIBRARY_PATH=$prefix/lib "$prefix/bin/zk-lockctl" --servers 127.0.0.1:1 --tls-ca "$pem" \
+        --tls-cert "$pem" --tls-key "$pem" ls >"$tmp/log" 2>&1 || code=$?
+    grep -q 'refused the connection' "$tmp/log" ||
+        { cat "$tmp/log"; complain "the installed tool has ended with $code"; }
+fi
 
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 cd "$tmp"
@@ -87,14 +128,14 @@ if step 'pkg-config, C++' c++ -std=c++17 main.cpp -o pcxx \
 fi
 if step 'plain cc' cc main.c -o plain -I"$prefix/include" -L"$prefix/lib" \
     -lzkrecipes -Wl,-rpath,"$prefix/lib"; then
-    step 'plain cc' ./plain || :
+    runs 'plain cc' ./plain
 fi
 # shellcheck disable=SC2046
 if step 'plain cc, static' cc main.c -o static -I"$prefix/include" \
     "$prefix/lib/libzkrecipes.a" \
-    $(pkg-config --static --libs-only-l --libs-only-L zkrecipes |
+    $(pkg-config --static --libs zkrecipes |
         sed 's/-lzkrecipes//g') -pthread; then
-    step 'plain cc, static' ./static || :
+    runs 'plain cc, static' ./static
 fi
 
 cat >CMakeLists.txt <<'END'
@@ -112,7 +153,7 @@ END
 if step CMake cmake -S . -B cmake -DCMAKE_PREFIX_PATH="$prefix" &&
     step CMake cmake --build cmake; then
     for program in c-zkrecipes c-static cxx-zkrecipes cxx-static; do
-        step "CMake, $program" "./cmake/$program" || :
+        runs "CMake, $program" "./cmake/$program"
     done
     ldd cmake/c-zkrecipes | grep -q "$prefix/lib/libzkrecipes.so" ||
         complain 'CMake: zkrecipes::zkrecipes is not the shared library'

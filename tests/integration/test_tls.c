@@ -177,21 +177,30 @@ static void only_the_named_authorities_are_believed(void **state)
     assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
 }
 
-static void an_expired_certificate_is_told(void **state)
+/* The same authority has signed them. */
+static void a_certificate_that_is_no_good_is_told(void **state)
 {
-    char line[600];
-    const char *const lines[] = { line, NULL };
-    struct server_opts server_opts = { .security = SERVER_TLS,
-                                       .cfg_lines = lines };
-    struct server *stale;
+    const struct {
+        const char *store;
+        const char *word;
+    } bad[] = { { "expired", "certificate has expired" },
+                { "client", "certificate purpose" } };
 
     (void)state;
-    (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/expired.p12",
-                   server_keys());
-    assert_int_equal(server_start(&server_opts, &stale), SERVER_OK);
-    open_fails(server_secure_hosts(stale), tls_opts("ca", "client"),
-               ZKR_ZSSLCONNECTIONERROR, "certificate has expired");
-    server_stop(stale);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char line[600];
+        const char *const lines[] = { line, NULL };
+        struct server_opts server_opts = { .security = SERVER_TLS,
+                                           .cfg_lines = lines };
+        struct server *server;
+
+        (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/%s.p12",
+                       server_keys(), bad[i].store);
+        assert_int_equal(server_start(&server_opts, &server), SERVER_OK);
+        open_fails(server_secure_hosts(server), tls_opts("ca", "client"),
+                   ZKR_ZSSLCONNECTIONERROR, bad[i].word);
+        server_stop(server);
+    }
 }
 
 /* With TLS 1.3 the server says so after the handshake. */
@@ -388,7 +397,7 @@ static int run_group(void)
         cmocka_unit_test(a_lock_outlives_the_connection),
         cmocka_unit_test(an_authority_that_has_not_signed_is_told),
         cmocka_unit_test(only_the_named_authorities_are_believed),
-        cmocka_unit_test(an_expired_certificate_is_told),
+        cmocka_unit_test(a_certificate_that_is_no_good_is_told),
         cmocka_unit_test(a_certificate_that_the_server_refuses_is_told),
         cmocka_unit_test(no_certificate_of_our_own_is_told),
         cmocka_unit_test(a_port_without_tls_is_told),

@@ -6,6 +6,7 @@
 #
 #   ca.pem                      the authority of the tests
 #   server.p12, expired.p12     keystores, signed by it; the latter has expired
+#   client.p12                  a keystore with the certificate of the client
 #   trust.p12                   the truststore of the servers: ca.pem
 #   client.pem, client.key      signed by it
 #   locked.key                  client.key with the password "open sesame"
@@ -25,15 +26,17 @@ authority() { # name
     openssl req -x509 -new -key "$1.key" -days 2 -subj "/CN=$1" -out "$1.pem"
 }
 
-sign() { # authority, name, first day, last day
+sign() { # authority, name, whose (server, client), first day, last day
     key "$2"
     openssl req -new -key "$2.key" -subj "/CN=$2" -out "$2.csr"
     printf '[ca]\ndatabase=index\nserial=serial\nnew_certs_dir=.\n%s\n%s\n' \
         'default_md=sha256' 'policy=any' >ca.cnf
     printf '[any]\ncommonName=supplied\n' >>ca.cnf
+    printf '[use]\nextendedKeyUsage=%sAuth\n' "$3" >>ca.cnf
     : >index
     openssl ca -batch -notext -rand_serial -config ca.cnf -name ca \
-        -cert "$1.pem" -keyfile "$1.key" -startdate "$3" -enddate "$4" \
+        -extensions use -startdate "$4" -enddate "$5" \
+        -cert "$1.pem" -keyfile "$1.key" \
         -in "$2.csr" -out "$2.pem"
 }
 
@@ -45,12 +48,13 @@ store() { # name
 exec 2>keys.log
 authority ca
 authority other
-sign ca server 20200101000000Z 20991231235959Z
-sign ca expired 20200101000000Z 20200102000000Z
-sign ca client 20200101000000Z 20991231235959Z
-sign other stranger 20200101000000Z 20991231235959Z
+sign ca server server 20200101000000Z 20991231235959Z
+sign ca expired server 20200101000000Z 20200102000000Z
+sign ca client client 20200101000000Z 20991231235959Z
+sign other stranger client 20200101000000Z 20991231235959Z
 openssl pkey -in client.key -aes128 -passout 'pass:open sesame' -out locked.key
 store server
 store expired
+store client
 keytool -J-XX:TieredStopAtLevel=1 -importcert -noprompt -alias ca -file ca.pem \
     -keystore trust.p12 -storetype PKCS12 -storepass secret >&2
