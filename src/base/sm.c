@@ -8,7 +8,7 @@
 #ifdef ZKR__PROBES
 #include <sys/sdt.h>
 #ifdef __clang__ /* of its macros */
-#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#pragma clang diagnostic ignored "-Wpedantic"
 #endif
 #endif
 
