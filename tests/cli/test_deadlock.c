@@ -39,6 +39,7 @@ static struct contender *add_node(struct world *w, struct lock *lock,
         .kind =
             mode == 's' ? ZKR_PARTICIPANT_SHARED : ZKR_PARTICIPANT_EXCLUSIVE,
         .holds = lock->count == 0 || first_shared,
+        .sequence = (int64_t)lock->count,
         .token = 100,
         .session_id = session,
         .since_ms = (int64_t)i,
@@ -281,14 +282,86 @@ static void waiters_without_a_record_are_not_one_owner(void **state)
     assert_int_equal(found.count, 0);
 }
 
-/* A program with many threads at one lock looks like that. */
-static void one_lock_alone_is_no_possible_deadlock(void **state)
+/* A program with many threads at one lock looks like that, and so does one
+ * thread with two objects for it. Regression: the latter was not found. */
+static void a_session_behind_its_own_node_is_possible(void **state)
 {
     (void)state;
-    add(&now, "1.0x 1.0x 1.0x");
-    add(&now, "2.0s 2.0x 1.0s");
+    add(&now, "1.0x 9.0x 1.0x 1.0x 8.0x");
+    add(&now, "1.0s 7.0s 1.0x");
+    find();
+    assert_int_equal(found.count, 2);
+    assert_cycle(0, false, "1.0x@0>1.0x@0");
+    assert_cycle(1, false, "1.0s@1>1.0x@1");
+}
+
+/* The threads are known. */
+static void threads_of_a_session_may_wait_for_each_other(void **state)
+{
+    (void)state;
+    add(&now, "1.1x 1.2x 1.3x");
     find();
     assert_int_equal(found.count, 0);
+}
+
+/* The reader is made at the place of the writer, before that goes. */
+static void a_downgrade_is_no_deadlock(void **state)
+{
+    (void)state;
+    for (int thread = 0; thread < 2; thread++) {
+        char queue[64];
+
+        (void)snprintf(queue, sizeof(queue), "5.1s 1.%ds 1.%dx 2.1x", thread,
+                       thread);
+        add(&now, queue);
+        now.nodes[4 * thread + 2].sequence = 1;
+    }
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+/* Regression: each circle was one deadlock, 49 of them in an ordinary fleet. */
+static void circles_of_the_same_sessions_are_one(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        add(&now, "1.0x 2.0x");
+        add(&now, "2.0x 1.0x");
+    }
+    add(&now, "1.0x 3.0x");
+    add(&now, "3.0x 1.0x");
+    find();
+    assert_int_equal(found.count, 2);
+}
+
+static void make_latch(struct lock *lock)
+{
+    lock->kind = KIND_LATCH;
+    for (size_t i = 0; i < lock->count; i++)
+        now.nodes[lock->items[i].node - now.nodes].marker = "latch-";
+}
+
+/* Regression: two programs that each led one election and stood in the other
+ * were a deadlock. */
+static void a_candidate_blocks_nobody(void **state)
+{
+    (void)state;
+    make_latch(add(&now, "1.0x 2.0x"));
+    make_latch(add(&now, "2.0x 1.0x"));
+    find();
+    assert_int_equal(found.count, 0);
+}
+
+static void nested_candidates_wait_for_each_other(void **state)
+{
+    (void)state;
+    make_latch(add(&now, "1.0x 4.0x<3"));
+    make_latch(add(&now, "3.0x 2.0x<1"));
+    for (size_t i = 0; i < now.used; i++)
+        now.contenders[i].owner.is_record = true;
+    find();
+    assert_int_equal(found.count, 1);
+    assert_cycle(0, true, "1.0x@0>2.0x@1 3.0x@1>4.0x@0");
 }
 
 static void a_reader_that_waits_to_write_waits_for_itself(void **state)
@@ -429,7 +502,7 @@ static bool reaches(size_t from, size_t goal, bool *seen)
             edge = !d->node->holds && strncmp(a, b, strlen(a) - 1) == 0 &&
                    strlen(a) == strlen(b);
         else
-            edge = i < from && now.nodes[i].sequence == c->node->sequence &&
+            edge = i < from && now.nodes[i].full_size == c->node->full_size &&
                    (a[strlen(a) - 1] == 'x' || b[strlen(b) - 1] == 'x');
         if (!edge || seen[i])
             continue;
@@ -448,7 +521,7 @@ static void number_locks(void)
     for (size_t i = 0; i < now.count; i++) {
         for (size_t k = 0; k < now.locks[i].count; k++)
             now.nodes[now.locks[i].items - now.contenders + (ptrdiff_t)k]
-                .sequence = (int64_t)i;
+                .full_size = i;
     }
 }
 
@@ -530,7 +603,12 @@ int main(void)
         TEST(other_threads_of_a_session_are_others),
         TEST(without_a_record_it_is_possible),
         TEST(waiters_without_a_record_are_not_one_owner),
-        TEST(one_lock_alone_is_no_possible_deadlock),
+        TEST(a_session_behind_its_own_node_is_possible),
+        TEST(threads_of_a_session_may_wait_for_each_other),
+        TEST(a_downgrade_is_no_deadlock),
+        TEST(circles_of_the_same_sessions_are_one),
+        TEST(a_candidate_blocks_nobody),
+        TEST(nested_candidates_wait_for_each_other),
         TEST(a_reader_that_waits_to_write_waits_for_itself),
         TEST(a_mutex_taken_twice_waits_for_itself),
         TEST(readers_do_not_wait_for_readers),

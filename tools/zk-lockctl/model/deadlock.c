@@ -154,6 +154,60 @@ static void find_youngest(struct deadlock *d)
 
 /* --- all deadlocks --- */
 
+static bool has_session(const struct deadlock *d, int64_t session_id)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->members[i].waits->node->session_id == session_id)
+            return true;
+    }
+    return false;
+}
+
+static bool has_sessions_of(const struct deadlock *d, const struct deadlock *of)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        if (!has_session(d, of->members[i].waits->node->session_id))
+            return false;
+    }
+    return true;
+}
+
+/* Of the same sessions; but a session alone waits for itself in each lock. */
+static bool is_same(const struct deadlock *a, const struct deadlock *b)
+{
+    return has_sessions_of(a, b) && has_sessions_of(b, a) &&
+           (a->count > 1 || b->count > 1 ||
+            a->members[0].waits_lock == b->members[0].waits_lock);
+}
+
+static bool is_known(const struct deadlocks *all, const struct deadlock *d)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (is_same(&all->items[i], d))
+            return true;
+    }
+    return false;
+}
+
+/* Of a session that waits for itself, no other wait in that lock is looked at:
+ * a program may have thousands of threads there. */
+static void cover(struct search *s, const struct wait_graph *g, size_t length,
+                  const struct deadlock *d)
+{
+    const struct deadlock_member *m = &d->members[0];
+
+    for (size_t i = 0; i < length; i++)
+        s->covered[s->path[i]] = true;
+    for (size_t i = s->path[0]; d->count == 1 && i < g->count; i++) {
+        const struct vertex *v = &g->vertices[i];
+
+        if (v->lock != m->waits_lock)
+            break;
+        if (v->c->node->session_id == m->waits->node->session_id)
+            s->covered[i] = true;
+    }
+}
+
 static bool report(struct deadlocks *all, const struct wait_graph *g,
                    struct search *s, size_t length)
 {
@@ -170,9 +224,11 @@ static bool report(struct deadlocks *all, const struct wait_graph *g,
     }
     add_members(&d, g, s, length);
     find_youngest(&d);
-    all->items[all->count++] = d;
-    for (size_t i = 0; i < length; i++)
-        s->covered[s->path[i]] = true;
+    cover(s, g, length, &d);
+    if (is_known(all, &d))
+        free(d.members);
+    else
+        all->items[all->count++] = d;
     return true;
 }
 

@@ -31,17 +31,19 @@ struct deadlocks {
     bool cut; /* there may be more */
 };
 
-/* Finds cycles among these locks, so that every owner in a cycle is in one of
- * the results, though not every cycle is. With `before`, an earlier list of the
- * same locks, only nodes count that held, or waited, in both: then the whole
- * cycle existed at one moment between the two lists. Both are in the order of
- * the paths, without duplicates. The locks must outlive the result. Returns
- * false when out of memory.
+/* Finds cycles among these locks, so that every session in a cycle is in one of
+ * the results, though not every cycle is: the same sessions are one result, a
+ * session that waits for itself is one in each lock. With `before`, an earlier
+ * list of the same locks, only nodes count that held, or waited, in both: then
+ * the whole cycle existed at one moment between the two lists. Both are in the
+ * order of the paths, without duplicates. The locks must outlive the result.
+ * Returns false when out of memory.
  *
  * Contenders with the same session and, by their records, the same thread are
  * one owner, unless that waits in two places at once, as a thread cannot.
- * Without a record it may be any owner of that session; then no cycle in one
- * lock alone is found, as programs use a lock with many threads.
+ * Without a record it may be any owner of that session: this is only possible,
+ * as programs use a lock with many threads. A candidate of an election waits
+ * for nobody, unless it is inside of a session, as a nested run is.
  *
  * A contender that says that it is inside of a session keeps all locks that
  * this session holds from being given back. Anybody who may write into a lock

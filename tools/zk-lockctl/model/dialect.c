@@ -101,6 +101,11 @@ bool contender_is_lease(const struct zkr_participant *p)
     return strcmp(p->marker, "lease-") == 0;
 }
 
+bool contender_is_candidate(const struct zkr_participant *p)
+{
+    return family_of(p) == LATCH;
+}
+
 bool contender_is_seen(const struct zkr_participant *p, enum lock_kind kind)
 {
     unsigned seen = kind == KIND_MUTEX   ? MUTEX | KAZOO

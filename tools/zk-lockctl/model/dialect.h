@@ -51,6 +51,10 @@ bool contender_is_unfair(const struct zkr_participant *p);
 /* ... or a lease of a semaphore, which is in none, either. */
 bool contender_is_lease(const struct zkr_participant *p);
 
+/* ... or a candidate for leader, by the marker of Curator's LeaderLatch. One of
+ * its LeaderSelector has the name of a contender for a mutex. */
+bool contender_is_candidate(const struct zkr_participant *p);
+
 /* Tells whether it may be a member of a double barrier: an ephemeral node with
  * a UUID for a name. */
 bool contender_is_member(const struct zkr_participant *p);

@@ -46,13 +46,21 @@ static bool is_same(const struct contender *const *names, size_t count,
 
 /* --- building --- */
 
+/* A candidate stands in an election and works meanwhile, unless it is inside of
+ * a session, which waits for its end. */
+static bool blocks_nobody(const struct contender *c)
+{
+    return contender_is_candidate(c->node) && !c->node->holds &&
+           c->owner.within == 0;
+}
+
 /* A contender for a permit of a semaphore waits for whichever lease goes first,
  * and not for a certain one: no cycle through the leases proves a deadlock. */
 static void add_vertex(struct wait_graph *g, const struct lock *lock,
                        const struct contender *c)
 {
     if (c->node->error != ZKR_OK || contender_is_unfair(c->node) ||
-        contender_is_lease(c->node))
+        contender_is_lease(c->node) || blocks_nobody(c))
         return;
     g->vertices[g->count++] =
         (struct vertex){ .lock = lock, .c = c, .waits = !c->node->holds };
@@ -252,7 +260,7 @@ static bool is_owner_of_both(const struct wait_graph *g,
 
     if (a != 0 && b != 0)
         return a == b && !(g->certain && wait->crowded);
-    return !g->certain && held->lock != wait->lock;
+    return !g->certain;
 }
 
 /* A run inside of a session is on the machine of that session. */
@@ -265,17 +273,29 @@ static bool is_inside(const struct wait_graph *g, const struct vertex *held,
            (o->is_record && strcmp(o->host, inner->c->owner.host) == 0);
 }
 
+/* A writer stands beside the reader that its session turns it into. Nobody can
+ * tell the order of others with equal numbers. */
+static bool is_beside(const struct wait_graph *g, const struct vertex *v,
+                      const struct vertex *ahead)
+{
+    return v->c->node->sequence == ahead->c->node->sequence &&
+           (g->certain || session_of(v) == session_of(ahead));
+}
+
 bool wait_graph_next(const struct wait_graph *g, size_t from, size_t *cursor,
                      size_t *ret_to)
 {
     const struct vertex *v = &g->vertices[from];
 
-    if (v->waits) {
-        *ret_to = v->first + *cursor;
-        /* where recipes are mixed, who seems to wait may hold */
-        return (*cursor)++ < v->count &&
-               !(g->certain && v->lock->kind == KIND_MIXED);
+    /* where recipes are mixed, who seems to wait may hold */
+    while (v->waits && *cursor < v->count &&
+           !(g->certain && v->lock->kind == KIND_MIXED)) {
+        *ret_to = v->first + (*cursor)++;
+        if (!is_beside(g, v, &g->vertices[*ret_to]))
+            return true;
     }
+    if (v->waits)
+        return false;
     while (*cursor < v->count) {
         *ret_to = g->waiters[v->first + (*cursor)++];
         if (is_owner_of_both(g, v, &g->vertices[*ret_to]))
