@@ -193,8 +193,9 @@ static void a_path_that_is_no_lock_is_65(void **state)
     FAILS(65, "/nothing does not exist", "show", path);
     FAILS(65, "/nothing does not exist", "break", path);
     FAILS(65, "/nothing does not exist", "revoke", path);
-    FAILS(65, "/nothing does not exist", "ls", path);
-    FAILS(65, "/nothing does not exist", "doctor", path);
+    FAILS(65, "does: begin the path with its slash", "show", root + 1);
+    FAILS(0, "no locks: the path does not exist", "ls", path);
+    FAILS(0, "0 locks, 0 findings", "doctor", path);
     FAILS(1, "/nothing is free", "check", "--held", path);
 }
 

@@ -190,6 +190,78 @@ static void a_latch_of_both_is_shown_right(void **state)
     worker_do(&ours, "released", "release write");
 }
 
+static int look_verb(const char *verb, const char *option, const char *value)
+{
+    return look_at((const char *const[]){ verb, "--confirm", "50ms", path,
+                                          option, value, NULL });
+}
+
+/* It cannot end by itself: the worker is killed. `again` makes it another lock
+ * object, where one object would count instead of wait. */
+static void assert_own_node_is_found(struct worker *w, const char *layout,
+                                     bool again, bool certain)
+{
+    char lock[128];
+
+    (void)snprintf(lock, sizeof(lock), "lock mutex %s %s", layout, path);
+    worker_do(w, "lock", "%s", lock);
+    worker_acquire(w, "write");
+    if (again)
+        worker_do(w, "lock", "%s", lock);
+    wait_in_queue(w, "write", 1);
+    assert_int_equal(look_verb("deadlocks", "--possible", NULL), certain);
+    if (strstr(look_out, certain ? "DEADLOCK 1 (confirmed, 1 owner,"
+                                 : "DEADLOCK 1 (possible, 1 owner,") == NULL)
+        fail_msg("%s: %s", w->name, look_out);
+    assert_int_equal(strstr(look_out, "zk-lockctl revoke") != NULL, certain);
+    assert_int_equal(look_verb("deadlocks", NULL, NULL), certain);
+    assert_int_equal(look_verb("doctor", NULL, NULL), certain);
+    if (!certain)
+        assert_non_null(strstr(look_err, "1 possible deadlock, such as of "));
+    assert_int_equal(look_verb("doctor", "--older", "1ms"), 1);
+    if (strstr(look_out, certain ? ": deadlock: " : ": own-node: ") == NULL)
+        fail_msg("%s: %s", w->name, look_out);
+    worker_kill(w);
+    worker_start(w, w->kind, 1);
+    worker_open(w, server_hosts(the_server), 10000);
+    (void)admin_delete_tree(admin, path);
+}
+
+/* Regression: neither verb said a word. Curator and kazoo do not say which
+ * thread made a node. */
+static void a_session_behind_its_own_node_is_found(void **state)
+{
+    (void)state;
+    assert_own_node_is_found(&ours, "curator", false, true);
+    assert_own_node_is_found(&curator, "curator", true, false);
+    assert_own_node_is_found(&kazoo, "kazoo", false, false);
+}
+
+/* Each leads one election and stands in the other. Regression: a deadlock, with
+ * a command that breaks it. */
+static void candidates_are_in_no_deadlock(void **state)
+{
+    struct worker *workers[2] = { &curator, &kazoo };
+    char elections[2][128];
+
+    (void)state;
+    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(elections[i], sizeof(elections[i]), "%s/%d", path, i);
+        worker_do(workers[i], "lock", "lock latch curator %s", elections[i]);
+        worker_acquire(workers[i], "write");
+    }
+    for (int i = 0; i < 2; i++) {
+        worker_do(workers[i], "lock", "lock latch curator %s",
+                  elections[1 - i]);
+        worker_tell(workers[i], "acquire write %d", SOON_MS);
+        wait_children(elections[1 - i], 2);
+    }
+    assert_int_equal(look_verb("deadlocks", NULL, NULL), 0);
+    assert_int_equal(look_verb("deadlocks", "--possible", NULL), 0);
+    assert_string_equal(look_out, "");
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -199,6 +271,8 @@ static int run_group(void)
         TEST(a_request_reaches_curator),
         TEST(a_semaphore_of_both_is_shown_right),
         TEST(a_latch_of_both_is_shown_right),
+        TEST(a_session_behind_its_own_node_is_found),
+        TEST(candidates_are_in_no_deadlock),
     };
 
     return cmocka_run_group_tests(tests, start_all, stop_all);

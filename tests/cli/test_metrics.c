@@ -169,6 +169,16 @@ static void a_textfile_is_replaced_as_a_whole(void **state)
     zkr_mutex_free(m);
 }
 
+/* Servers remove a container that nobody uses. Regression: zklock_up was 0, and
+ * the exit code 65. */
+static void an_idle_application_is_no_failure(void **state)
+{
+    (void)state;
+    assert_int_equal(measure(new_path()), 0);
+    assert_true(value("zklock_up", NULL) == 1);
+    assert_true(value("zklock_scan_complete", NULL) == 1);
+}
+
 static void without_servers_it_says_that_they_are_down(void **state)
 {
     const char *file = cli_file("down.prom");
@@ -217,6 +227,7 @@ static int run_group(void)
         TEST(a_queue_is_measured),
         TEST(labels_of_others_are_escaped),
         TEST(a_textfile_is_replaced_as_a_whole),
+        TEST(an_idle_application_is_no_failure),
         TEST(without_servers_it_says_that_they_are_down),
         TEST(a_file_that_cannot_be_made_leaves_nothing),
         TEST(senseless_options_are_refused),

@@ -33,6 +33,8 @@ static const struct {
       "the lock was given back because somebody asked for it" },
     { EX_OVERDUE, NULL,
       "the command, or a hold, was ended because of --max-hold" },
+    { EX_UNSEEN, NULL,
+      "doctor has found nothing, but could not look everywhere" },
     { 125, NULL,
       "run failed before the command was started, or hold before the shell had "
       "the lock" },

@@ -23,6 +23,7 @@ enum {
     EX_LOST = 79,    /* the lock, while the command ran */
     EX_REVOKED = 80, /* somebody asked for it */
     EX_OVERDUE = 81, /* it was held for as long as it may be */
+    EX_UNSEEN = 82,  /* nothing was found where one could look */
 };
 
 enum format {

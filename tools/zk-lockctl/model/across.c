@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/escape.h"
 #include "common/words.h"
 
 #define CONFIRM_MS    1000
@@ -13,7 +14,7 @@
 
 static const struct option options[] = {
     ACROSS_OPTIONS,
-    { "certain", no_argument, NULL, ACROSS_CERTAIN },
+    { "possible", no_argument, NULL, ACROSS_POSSIBLE },
     { NULL, 0, NULL, 0 },
 };
 
@@ -22,8 +23,8 @@ bool across_take(int option, struct across_opts *opts)
     switch (option) {
     case ACROSS_CONFIRM:
         return lockctl_take_duration("--confirm", &opts->confirm_ms);
-    case ACROSS_CERTAIN:
-        opts->certain = true;
+    case ACROSS_POSSIBLE:
+        opts->possible = true;
         return true;
     case ACROSS_DEPTH:
         return lockctl_take_count("--depth", &opts->scan.depth);
@@ -147,6 +148,27 @@ static void across_done(struct across *across)
     scan_done(&across->scan);
 }
 
+void across_note_possible(const struct deadlocks *all, struct notes *notes)
+{
+    const struct deadlock_member *m;
+    char who[WHO_MAX];
+    char path[256];
+    size_t first = 0;
+
+    while (first < all->count && all->items[first].certain)
+        first++;
+    if (first == all->count)
+        return;
+    m = all->items[first].youngest;
+    (void)escape_string(m->waits_lock->path, path, sizeof(path));
+    notes_add(notes,
+              "%zu possible deadlock%s, such as of %s at %s; threads of one "
+              "program and elections look the same. See zk-lockctl deadlocks "
+              "--possible",
+              all->count - first, word_plural(all->count - first),
+              contender_who(m->waits, who), path);
+}
+
 void across_pause(const struct lockctl *ctl, int64_t ms)
 {
     char word[WORD_MAX];
@@ -237,8 +259,10 @@ static int load(struct lockctl *ctl, char *const *paths, int path_count,
         across_done(&a);
         return code;
     }
-    if (opts->certain)
+    if (!opts->possible) {
+        across_note_possible(&a.deadlocks, &a.scan.notes);
         drop_possible(&a.deadlocks);
+    }
     if (a.deadlocks.cut)
         notes_add(&a.scan.notes, "only %zu deadlocks are told apart",
                   a.deadlocks.count);
@@ -258,7 +282,7 @@ int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
     if (code != 0)
         return code;
     code = scan_code(&a.scan, print(ctl, &a));
-    if (code == 0 && a.deadlocks.count > 0)
+    if (code == 0 && a.deadlocks.count > 0 && a.deadlocks.items[0].certain)
         code = EX_NO;
     across_done(&a);
     return code;

@@ -12,7 +12,7 @@
 struct across_opts {
     struct scan_opts scan;
     int64_t confirm_ms; /* between the two lists; -1: not said */
-    bool certain;       /* leave out what is only possible */
+    bool possible;      /* also what is only possible */
 };
 
 struct across {
@@ -27,7 +27,7 @@ enum {
     ACROSS_DEPTH,
     ACROSS_LIMIT,
     ACROSS_WITHIN,
-    ACROSS_CERTAIN,
+    ACROSS_POSSIBLE,
     ACROSS_OPTION_NEXT,
 };
 
@@ -43,9 +43,9 @@ enum {
 /* Take one of them. False after an error was said. */
 bool across_take(int option, struct across_opts *opts);
 
-/* All of a verb that has these options and --certain, and tells of what is
+/* All of a verb that has these options and --possible, and tells of what is
  * below its paths, or "/" without one. `print` returns an exit code; so does
- * this, EX_NO with deadlocks. */
+ * this, EX_NO with confirmed deadlocks. */
 typedef int across_print(const struct lockctl *ctl, const struct across *a);
 int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
                char **argv, across_print *print);
@@ -56,6 +56,10 @@ int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
 int across_again(struct lockctl *ctl, const struct scan_opts *opts,
                  const bool *wanted, struct scan *scan,
                  struct scan *ret_before);
+
+/* Say how many of them are possible only. */
+void across_note_possible(const struct deadlocks *deadlocks,
+                          struct notes *notes);
 
 /* Between the two lists. It is said when it is long. */
 void across_pause(const struct lockctl *ctl, int64_t ms);

@@ -14,7 +14,8 @@
 
 enum { SERVERS_MAX = 64 };
 
-static const char *const words[SERVERS_WORDS] = { "cons", "dump", "wchp" };
+static const char *const words[SERVERS_WORDS] = { "cons", "dump", "wchp",
+                                                  "mntr" };
 
 /* One server, on a thread of its own. */
 struct asking {
@@ -90,7 +91,7 @@ static void note_refused(struct notes *notes, const struct asking *a)
     }
     notes_add(notes,
               "%s does not answer %s; what it would tell is shown as '?'. Add "
-              "to its zoo.cfg: 4lw.commands.whitelist=srvr,cons,dump,wchp",
+              "to its zoo.cfg: 4lw.commands.whitelist=srvr,mntr,cons,dump,wchp",
               a->name, list);
 }
 

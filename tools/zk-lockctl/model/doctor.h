@@ -9,16 +9,25 @@
 #include "model/servers.h"
 
 struct doctor_opts {
-    int64_t older_ms; /* holders; 0: any age is right */
-    bool empty;       /* directories that have lost their last child */
+    int64_t older_ms;   /* holders; 0: any age is right */
+    bool empty;         /* directories that have lost their last child */
+    int64_t session_id; /* of the one who looks, */
+    int64_t opened_ms;  /* ... which was not there before, by our clock */
 };
 
 /* All findings in a scan; `servers` were asked for all clients and the
  * watches on all nodes; NULL: they were not. */
 void doctor_examine(const struct scan *scan, const struct servers *servers,
                     const struct doctor_opts *opts, struct findings *findings);
-/* The deadlocks among them. */
+/* The deadlocks among them: those that are certain, and sessions that have
+ * waited behind their own nodes for opts.older_ms. */
 void doctor_add_deadlocks(const struct deadlocks *deadlocks,
+                          const struct doctor_opts *opts,
                           struct findings *findings);
+
+/* By how much our clock is behind that of the servers, at least; negative: it
+ * is ahead. 0: nothing proves it. */
+int64_t doctor_skew_ms(const struct scan *scan, const struct servers *servers,
+                       const struct doctor_opts *opts);
 
 #endif

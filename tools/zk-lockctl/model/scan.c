@@ -258,10 +258,11 @@ int scan_below(zkr_session *session, const char *root,
     char detail[SCAN_DETAIL_MAX];
     int rc = locks_list(session, root, opts, ret_scan, detail);
 
-    if (rc == ZKR_OK)
+    if (rc == ZKR_ZNONODE) {
+        *ret_scan = (struct scan){ .at_ms = clock_wall_ms(), .missing = true };
         return 0;
-    return rc == ZKR_ZNONODE ? scan_fail_missing(root)
-                             : lockctl_fail_error(rc, detail);
+    }
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }
 
 int scan_some(zkr_session *session, const struct scan *of, const bool *wanted,

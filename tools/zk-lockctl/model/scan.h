@@ -15,6 +15,7 @@ struct scan {
     size_t count;
     int64_t at_ms;
     int64_t began_ms; /* of a search: no list is older; 0: all are of at_ms */
+    bool missing;     /* the path does not exist */
     bool cut;         /* there may be more */
     size_t denied;    /* nodes that could not be looked at */
     struct notes notes;
@@ -38,9 +39,10 @@ struct scan_opts {
 /* The argument of --within. False after an error was said. */
 bool scan_take_within(struct scan_opts *opts);
 
-/* All locks at and below a path. A lock that may not be read is listed without
- * its contents. 0, or an exit code after an error was said; nothing is to be
- * freed then. */
+/* All locks at and below a path; none where that does not exist, as servers
+ * remove a container that nobody uses. A lock that may not be read is listed
+ * without its contents. 0, or an exit code after an error was said; nothing is
+ * to be freed then. */
 int scan_below(zkr_session *session, const char *root,
                const struct scan_opts *opts, struct scan *ret_scan);
 

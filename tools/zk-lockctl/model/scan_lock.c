@@ -80,12 +80,22 @@ const char *scan_whole(zkr_session *session, const char *path,
     return is_semaphore(session, room) ? room : path;
 }
 
-int scan_fail_missing(const char *path)
+/* A path that begins without a slash is below "/locks". */
+static int fail_missing(zkr_session *session, const char *path)
 {
+    const char *meant = path + strlen("/locks");
+    struct lock lock;
     char text[256];
 
     (void)escape_string(path, text, sizeof(text));
-    return lockctl_fail(EX_DATAERR, "%s does not exist", text);
+    if (strncmp(path, "/locks/", strlen("/locks/")) != 0 ||
+        list_reading(session, meant, 1, &lock) != ZKR_OK)
+        return lockctl_fail(EX_DATAERR, "%s does not exist", text);
+    lock_done(&lock);
+    return lockctl_fail(EX_DATAERR,
+                        "%s does not exist, but %s does: begin the path with "
+                        "its slash",
+                        text, text + strlen("/locks"));
 }
 
 static int fail_no_lock(const struct lock *lock)
@@ -140,7 +150,7 @@ static int scan_one(zkr_session *session, const char *path, uint32_t reads,
     if (rc == ZKR_ZNONODE && missing != NULL)
         return missing_lock(path, ret_lock);
     if (rc != ZKR_OK)
-        return rc == ZKR_ZNONODE ? scan_fail_missing(path)
+        return rc == ZKR_ZNONODE ? fail_missing(session, path)
                                  : lockctl_fail_zkr(rc);
     /* This is not `total`: a node that has gone since then may have been a
      * contender. */

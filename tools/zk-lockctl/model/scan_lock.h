@@ -30,8 +30,6 @@ int scan_again(zkr_session *session, const char *path, uint32_t reads,
 /* The path of the semaphore that `path` is a part of, or `path` itself. */
 const char *scan_whole(zkr_session *session, const char *path,
                        char room[ZKR_PATH_MAX + 1]);
-/* Says that the path does not exist; returns the exit code. */
-int scan_fail_missing(const char *path);
 
 /* These two say nothing, and return an error of the library. Every path is a
  * lock for them. The options are those of lock_opts(). */

@@ -24,6 +24,8 @@ struct servers {
     struct watch *watches;
     size_t watch_count;
     bool any_dump;
+    bool follows;             /* the server whose answer to mntr is read */
+    char observer_master[72]; /* the first server that is one, or "" */
     unsigned all; /* words that every server of the ensemble has answered */
 };
 
@@ -66,6 +68,7 @@ static bool read_cons(struct servers *s, const char *server, char *line)
     char *bracket = strchr(line, '[');
     const char *sid = strstr(line, ",sid=");
     const char *to = strstr(line, ",to=");
+    const char *est = strstr(line, ",est=");
     struct client *client;
     void *clients = s->clients;
     int64_t id;
@@ -84,6 +87,7 @@ static bool read_cons(struct servers *s, const char *server, char *line)
     *bracket = '\0';
     client->session_id = id;
     client->timeout_ms = (uint32_t)strtoul(to + 4, NULL, 10);
+    client->since_ms = est == NULL ? 0 : strtoll(est + 5, NULL, 10);
     (void)snprintf(client->address, sizeof(client->address), "%s", slash + 1);
     (void)snprintf(client->server, sizeof(client->server), "%s", server);
     return true;
@@ -107,6 +111,21 @@ static bool read_dump(struct servers *s, char *line)
     if (session != NULL)
         *session = id;
     return session != NULL;
+}
+
+/* "zk_server_state\tfollower", and behind it, with an observerMasterPort,
+ * "zk_synced_observers\t2", which each leader has. */
+static bool read_mntr(struct servers *s, const char *server, const char *line)
+{
+    static const char state[] = "zk_server_state\t";
+    static const char observers[] = "zk_synced_observers\t";
+
+    if (strncmp(line, state, strlen(state)) == 0)
+        s->follows = strcmp(line + strlen(state), "follower") == 0;
+    if (s->follows && strncmp(line, observers, strlen(observers)) == 0)
+        (void)snprintf(s->observer_master, sizeof(s->observer_master), "%s",
+                       server);
+    return true;
 }
 
 /* The path on a line of its own, then its sessions. `child` points to what was
@@ -146,6 +165,7 @@ static bool read_lines(struct servers *s, unsigned word, const char *server,
          line = strtok_r(NULL, "\r\n", &rest)) {
         bool done = word == SERVERS_CONS   ? read_cons(s, server, line)
                     : word == SERVERS_DUMP ? read_dump(s, line)
+                    : word == SERVERS_MNTR ? read_mntr(s, server, line)
                                            : read_wchp(s, line, &child);
 
         if (!done)
@@ -248,6 +268,11 @@ enum answer servers_session_lives(const struct servers *s, int64_t session_id)
                 by_id) != NULL)
         return ANSWER_YES;
     return s->any_dump ? ANSWER_NO : ANSWER_UNKNOWN;
+}
+
+const char *servers_observer_master(const struct servers *s)
+{
+    return s->observer_master[0] == '\0' ? NULL : s->observer_master;
 }
 
 const char *servers_watched(const struct servers *s, int64_t session_id,

@@ -13,7 +13,8 @@ enum {
     SERVERS_CONS = 1u << 0, /* who is connected, from where */
     SERVERS_DUMP = 1u << 1, /* which sessions live */
     SERVERS_WCHP = 1u << 2, /* who watches what */
-    SERVERS_WORDS = 3,
+    SERVERS_MNTR = 1u << 3, /* what each of them is */
+    SERVERS_WORDS = 4,
 };
 
 enum answer {
@@ -25,6 +26,8 @@ enum answer {
 struct client {
     int64_t session_id;
     uint32_t timeout_ms; /* of the session */
+    int64_t since_ms;    /* when it connected, by the clock of the server; 0:
+                            not told */
     char address[72];    /* as the server wrote it */
     char server[72];     /* which it is connected to */
 };
@@ -48,6 +51,10 @@ const struct client *servers_client(const struct servers *servers,
                                     int64_t session_id);
 enum answer servers_session_lives(const struct servers *servers,
                                   int64_t session_id);
+/* A server that lets observers connect to it instead of to the leader
+ * (observerMasterPort), as far as the servers have answered SERVERS_MNTR; or
+ * NULL. */
+const char *servers_observer_master(const struct servers *servers);
 /* The n-th child of the lock that the session watches; NULL when there are no
  * more. */
 const char *servers_watched(const struct servers *servers, int64_t session_id,

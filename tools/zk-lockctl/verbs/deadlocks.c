@@ -121,10 +121,12 @@ static void print_text(const struct across *a)
                      d->count == 1 ? "" : "s", word_age(age_of(a, d), age));
         for (size_t k = 0; k < d->count; k++)
             print_member(&d->members[k], widest(d));
-        if (!d->certain)
-            (void)puts("  possible: who holds and who waits may be two threads "
-                       "of one session, or of two hosts");
-        print_cure(d);
+        if (d->certain)
+            print_cure(d);
+        else
+            (void)puts("  possible: it is none if other threads of the session "
+                       "wait, or in an election;\n"
+                       "  see the stacks of these programs before you end one");
     }
 }
 
@@ -302,11 +304,18 @@ const struct verb verb_deadlocks = {
     .help =
         "  --confirm DURATION  look twice, so far apart; only what was there\n"
         "                      both times counts (1s)\n"
-        "  --certain           only what is confirmed: the nodes say which\n"
-        "                      thread is theirs, as those of zkrecipes do\n"
+        "  --possible          also what is only possible: the nodes do not\n"
+        "                      say which thread is theirs, as those of "
+        "Curator,\n"
+        "                      of kazoo and of claims without threads\n"
         "  --depth N           look into N levels of directories (32)\n"
         "  --limit N           look at no more than N locks (10000)\n"
         "  --within DURATION   search no longer than that (60s)\n"
+        "\n"
+        "Confirmed is, with exit code 1, that one thread holds and waits, or\n"
+        "that a run waits inside of a run. A session behind its own node is\n"
+        "possible only: two threads may use one lock. An election is none: a\n"
+        "candidate blocks nobody. LeaderSelector looks like a mutex.\n"
         "\n"
         "A release that is on its way looks like a lock that is still held:\n"
         "do not confirm at once where clients or servers are slow.\n"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/words.h"
 #include "model/across.h"
 #include "model/ask_servers.h"
@@ -47,6 +48,7 @@ struct examination {
     struct scan scan;
     struct findings findings;
     struct deadlocks deadlocks;
+    bool blind; /* there may be findings where it could not look */
 };
 
 static void look_done(struct examination *look)
@@ -56,16 +58,62 @@ static void look_done(struct examination *look)
     scan_done(&look->scan);
 }
 
-static int examine(struct lockctl *ctl, const struct order *order,
+/* No age can be judged then. */
+static void note_skew(struct examination *look, int64_t behind_ms)
+{
+    char word[WORD_MAX];
+
+    notes_add(&look->scan.notes,
+              "the clock of this machine is %s %s those of the servers: how "
+              "old nodes are is not judged",
+              word_age(behind_ms < 0 ? -behind_ms : behind_ms, word),
+              behind_ms < 0 ? "ahead of" : "behind");
+    look->blind = true;
+}
+
+static void note_observers(struct notes *notes, const struct servers *servers)
+{
+    const char *master =
+        servers == NULL ? NULL : servers_observer_master(servers);
+
+    if (master != NULL)
+        notes_add(notes,
+                  "%s is an observer master (observerMasterPort): a session at "
+                  "one of its observers needs the option lease_hops = 2, or "
+                  "its lease may be longer than the session",
+                  master);
+}
+
+static bool ask(struct lockctl *ctl, struct examination *look,
+                struct servers **ret_servers)
+{
+    bool any = look->scan.count > 0;
+    unsigned words = any ? SERVERS_CONS | SERVERS_WCHP : 0;
+
+    *ret_servers =
+        servers_ask(ctl, SERVERS_MNTR | words, "", &look->scan.notes);
+    if (*ret_servers == NULL)
+        return false;
+    look->blind =
+        look->blind || (any && (!servers_know_all(*ret_servers, SERVERS_CONS) ||
+                                !servers_know_all(*ret_servers, SERVERS_WCHP)));
+    note_observers(&look->scan.notes, *ret_servers);
+    return true;
+}
+
+static int examine(struct lockctl *ctl, struct order *order,
                    const struct examination *before, struct examination *look)
 {
     struct servers *servers = NULL;
-    bool done = true;
+    bool done = !order->ask || ask(ctl, look, &servers);
 
-    if (order->ask) {
-        servers = servers_ask(ctl, SERVERS_CONS | SERVERS_WCHP, "",
-                              &look->scan.notes);
-        done = servers != NULL;
+    if (done && order->doctor.older_ms > 0) {
+        int64_t skew_ms = doctor_skew_ms(&look->scan, servers, &order->doctor);
+
+        if (skew_ms != 0) {
+            note_skew(look, skew_ms);
+            order->doctor.older_ms = 0;
+        }
     }
     if (done)
         doctor_examine(&look->scan, servers, &order->doctor, &look->findings);
@@ -80,7 +128,7 @@ static int examine(struct lockctl *ctl, const struct order *order,
                                           : lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
-static int look_once(struct lockctl *ctl, const struct order *order,
+static int look_once(struct lockctl *ctl, struct order *order,
                      const struct examination *before,
                      struct examination *ret_look)
 {
@@ -88,6 +136,7 @@ static int look_once(struct lockctl *ctl, const struct order *order,
     int code = across_scan(ctl, order->paths, order->path_count,
                            &order->across.scan, &look.scan);
 
+    look.blind = look.scan.notes.count > 0;
     if (code == 0)
         code = examine(ctl, order, before, &look);
     if (code != 0) {
@@ -126,10 +175,10 @@ static bool *suspects(const struct examination *look)
 
 /* Only at the suspects of the first look; but a search alone tells how long a
  * directory has been empty. */
-static int look_again(struct lockctl *ctl, const struct order *order,
+static int look_again(struct lockctl *ctl, struct order *order,
                       struct examination *first, struct examination *ret_look)
 {
-    struct examination look = { .scan = first->scan };
+    struct examination look = { .scan = first->scan, .blind = first->blind };
     bool *wanted;
     int code;
 
@@ -152,14 +201,18 @@ static int look_again(struct lockctl *ctl, const struct order *order,
 }
 
 /* A state that is true at one look only is no finding. */
-static int look_twice(struct lockctl *ctl, const struct order *order,
+static int look_twice(struct lockctl *ctl, struct order *order,
                       struct examination *ret_look)
 {
     struct examination first;
-    int code = lockctl_connect(ctl);
+    int code;
 
-    if (code == 0)
+    order->doctor.opened_ms = clock_wall_ms();
+    code = lockctl_connect(ctl);
+    if (code == 0) {
+        order->doctor.session_id = zkr_session_id(ctl->session);
         code = look_once(ctl, order, NULL, &first);
+    }
     if (code != 0)
         return code;
     if (first.findings.count == 0 && first.deadlocks.count == 0) {
@@ -169,8 +222,11 @@ static int look_twice(struct lockctl *ctl, const struct order *order,
     across_pause(ctl, order->across.confirm_ms);
     code = look_again(ctl, order, &first, ret_look);
     look_done(&first);
-    if (code == 0)
-        doctor_add_deadlocks(&ret_look->deadlocks, &ret_look->findings);
+    if (code == 0) {
+        doctor_add_deadlocks(&ret_look->deadlocks, &order->doctor,
+                             &ret_look->findings);
+        across_note_possible(&ret_look->deadlocks, &ret_look->scan.notes);
+    }
     return code;
 }
 
@@ -233,9 +289,10 @@ static int print(const struct lockctl *ctl, const struct examination *look)
     else
         print_lines(all);
     notes_say(&look->scan.notes, ctl);
-    lockctl_say(ctl, "%zu lock%s, %zu finding%s", look->scan.count,
+    lockctl_say(ctl, "%zu lock%s, %zu finding%s%s", look->scan.count,
                 word_plural(look->scan.count), all->count,
-                word_plural(all->count));
+                word_plural(all->count),
+                look->blind ? "; not all could be looked at" : "");
     return code;
 }
 
@@ -286,8 +343,8 @@ static int doctor(struct lockctl *ctl, int argc, char **argv)
     if (code != 0)
         return code;
     code = scan_code(&look.scan, print(ctl, &look));
-    if (code == 0 && look.findings.count > 0)
-        code = EX_NO;
+    if (code == 0)
+        code = look.findings.count > 0 ? EX_NO : look.blind ? EX_UNSEEN : 0;
     look_done(&look);
     return code;
 }
@@ -312,7 +369,8 @@ const struct verb verb_doctor = {
         "\n"
         "One line for each finding: absent-holder, deaf-waiter, herd,\n"
         "persistent-contender, foreign-child, mixed-recipes,\n"
-        "sequence-headroom, old-holder, no-permit, deadlock, open-acl,\n"
-        "empty-directory.\n",
+        "sequence-headroom, old-holder, no-permit, deadlock, own-node,\n"
+        "open-acl, empty-directory. Exit code 82: no finding, but something\n"
+        "could not be looked at, such as the words of --no-4lw.\n",
     .run = doctor,
 };

@@ -107,7 +107,8 @@ static int list(struct lockctl *ctl, const char *root,
     apply(&scan, filter);
     code = rows_print(ctl, scan.locks, scan.count, scan.at_ms, &scan.notes);
     if (scan.count == 0 && scan.denied == 0)
-        lockctl_say(ctl, "no locks");
+        lockctl_say(ctl, scan.missing ? "no locks: the path does not exist"
+                                      : "no locks");
     code = scan_code(&scan, code);
     scan_done(&scan);
     return code;
