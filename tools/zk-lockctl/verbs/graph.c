@@ -240,14 +240,13 @@ const struct verb verb_graph = {
     .name = "graph",
     .usage = "[OPTION]... [PATH]...",
     .summary = "Show who holds and who waits, across locks",
-    .help =
-        "  --confirm DURATION  as for deadlocks (1s)\n"
-        "  --possible          as for deadlocks\n"
-        "  --depth N           look into N levels of directories (32)\n"
-        "  --limit N           look at no more than N locks (10000)\n"
-        "  --within DURATION   search no longer than that (60s)\n"
-        "\n"
-        "Exit code 1 when one is confirmed; deadlocks are red. With -o dot:\n"
-        "  zk-lockctl graph -o dot | dot -Tsvg > locks.svg\n",
+    .help = "  --confirm DURATION  as for deadlocks (1s)\n"
+            "  --possible          as for deadlocks\n"
+            "  --depth N           look into N levels of directories (32)\n"
+            "  --limit N           look at no more than N locks (10000)\n"
+            "  --within DURATION   search no longer than that (60s)\n"
+            "\n"
+            "Exit code 1 when one is confirmed; all are red. With -o dot:\n"
+            "  zk-lockctl graph -o dot | dot -Tsvg > locks.svg\n",
     .run = graph,
 };
