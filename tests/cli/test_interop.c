@@ -196,6 +196,20 @@ static int look_verb(const char *verb, const char *option, const char *value)
                                           option, value, NULL });
 }
 
+static bool waiter_watches(void *unused)
+{
+    (void)unused;
+    return strstr(show("WATCH"), "ok") != NULL;
+}
+
+/* Ends what it waits for. */
+static void start_anew(struct worker *w)
+{
+    worker_kill(w);
+    worker_start(w, w->kind, 1);
+    worker_open(w, server_hosts(the_server), 10000);
+}
+
 /* It cannot end by itself: the worker is killed. `again` makes it another lock
  * object, where one object would count instead of wait. */
 static void assert_own_node_is_found(struct worker *w, const char *layout,
@@ -209,6 +223,7 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
     if (again)
         worker_do(w, "lock", "%s", lock);
     wait_in_queue(w, "write", 1);
+    assert_true(wait_until(waiter_watches, NULL, SOON_MS));
     assert_int_equal(look_verb("deadlocks", "--possible", NULL), certain);
     if (strstr(look_out, certain ? "DEADLOCK 1 (confirmed, 1 owner,"
                                  : "DEADLOCK 1 (possible, 1 owner,") == NULL)
@@ -221,9 +236,7 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
     assert_int_equal(look_verb("doctor", "--older", "1ms"), 1);
     if (strstr(look_out, certain ? ": deadlock: " : ": own-node: ") == NULL)
         fail_msg("%s: %s", w->name, look_out);
-    worker_kill(w);
-    worker_start(w, w->kind, 1);
-    worker_open(w, server_hosts(the_server), 10000);
+    start_anew(w);
     (void)admin_delete_tree(admin, path);
 }
 
@@ -260,6 +273,8 @@ static void candidates_are_in_no_deadlock(void **state)
     assert_int_equal(look_verb("deadlocks", NULL, NULL), 0);
     assert_int_equal(look_verb("deadlocks", "--possible", NULL), 0);
     assert_string_equal(look_out, "");
+    for (int i = 0; i < 2; i++)
+        start_anew(workers[i]);
 }
 
 static int run_group(void)
