@@ -68,6 +68,12 @@ void doctor_add_deadlocks(const struct deadlocks *all,
     }
 }
 
+/* Any numbers, as a server tells them. */
+static int64_t later_by(int64_t ms, int64_t than_ms)
+{
+    return ms > than_ms ? ms - than_ms : 0;
+}
+
 int64_t doctor_skew_ms(const struct scan *scan, const struct servers *servers,
                        const struct doctor_opts *opts)
 {
@@ -79,17 +85,13 @@ int64_t doctor_skew_ms(const struct scan *scan, const struct servers *servers,
         const struct lock *lock = &scan->locks[i];
 
         for (size_t k = 0; k < lock->count; k++) {
-            int64_t ms = lock->items[k].node->since_ms - lock->at_ms;
+            int64_t ms = later_by(lock->items[k].node->since_ms, lock->at_ms);
 
             behind = ms > behind ? ms : behind;
         }
     }
-    if (me != NULL && me->since_ms > 0) {
-        int64_t ms = me->since_ms - scan->at_ms;
-
-        behind = ms > behind ? ms : behind;
-        if (me->since_ms < opts->opened_ms && behind == 0)
-            behind = me->since_ms - opts->opened_ms;
-    }
+    if (me != NULL && me->since_ms > 0 && behind == 0)
+        behind = later_by(me->since_ms, scan->at_ms) -
+                 later_by(opts->opened_ms, me->since_ms);
     return behind > -SKEW_MS && behind < SKEW_MS ? 0 : behind;
 }

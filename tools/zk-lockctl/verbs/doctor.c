@@ -354,10 +354,9 @@ const struct verb verb_doctor = {
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find what is wrong with locks, and what helps; exit code 1",
     .help =
-        "  --older DURATION    a node that holds, wants a permit, or waits "
-        "behind\n"
-        "                      its own session, and is older, is a finding;\n"
-        "                      0: none is (24h)\n"
+        "  --older DURATION    a node that holds, wants a permit, or waits\n"
+        "                      behind its own session, and is older, is a\n"
+        "                      finding; 0: none is (24h)\n"
         "  --confirm DURATION  look twice, so far apart; only what was there\n"
         "                      both times counts (1s)\n"
         "  --no-4lw            do not ask the servers who is there, and\n"
