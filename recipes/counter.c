@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/output.h"
+#include "base/path.h"
+#include "base/random.h"
 #include "links.h"
 #include "lock/lock.h"
 #include "mutex_recipe.h"
@@ -19,6 +21,10 @@
 #include "session/client.h"
 
 #define PROMOTE_AFTER 10
+
+/* The longest pause after a round in vain: in rounds, and in time. */
+#define PAUSE_ROUNDS 32
+#define PAUSE_MAX    (1000 * ZKR__MS)
 
 static const char noun[] = "counter";
 
@@ -49,6 +55,11 @@ static int check_opts(const char *path, const struct zkr_counter_opts *opts)
     if ((opts->flags & ~(uint32_t)ZKR_COUNTER_INT32) != 0)
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': unknown flags %#x", noun,
                          path, (unsigned)opts->flags);
+    if (opts->lock_path != NULL && zkr__path_is_within(opts->lock_path, path))
+        return zkr__fail(ZKR_EINVAL,
+                         "%s '%.150s': its lock_path '%.150s' is not a path of "
+                         "its own",
+                         noun, path, opts->lock_path);
     return ZKR_OK;
 }
 
@@ -247,17 +258,41 @@ static int give_up(const zkr_counter *c)
                      c->path);
 }
 
+/* Others change the number, too. Each waits for a time of chance, up to two
+ * rounds, then four and so on, so that few are at it at a time: of 32 that add
+ * without a pause, nine rounds of ten are in vain. */
+static void let_others(const struct change *ch, int64_t began, int64_t *pause)
+{
+    int64_t now = zkr__clock_now();
+    int64_t longest;
+    int64_t until;
+
+    if (*pause < PAUSE_ROUNDS)
+        *pause *= 2;
+    longest =
+        now - began > PAUSE_MAX / *pause ? PAUSE_MAX : (now - began) * *pause;
+    until = now + (int64_t)(zkr__random() % (uint64_t)(longest + 1));
+    if (until > ch->until.deadline)
+        until = ch->until.deadline;
+    zkr__session_pause(ch->counter->session, until);
+}
+
 /* After an unknown outcome there is no other round: it might count twice. */
 static int go_rounds(struct change *ch, uint32_t rounds)
 {
-    int rc = go_round_caught_up(ch);
+    int64_t pause = 1;
+    int rc;
 
-    while (is_in_vain(rc) && --rounds > 0) {
+    for (;;) {
+        const int64_t began = zkr__clock_now();
+
+        rc = go_round_caught_up(ch);
+        if (!is_in_vain(rc) || --rounds == 0)
+            return rc;
+        let_others(ch, began, &pause);
         if (zkr__clock_now() >= ch->until.deadline)
             return give_up(ch->counter);
-        rc = go_round_caught_up(ch);
     }
-    return rc;
 }
 
 /* The others may be without the mutex, so a round may still be in vain. */

@@ -20,8 +20,9 @@
 #include "session/timer_thread.h"
 
 struct zkr_leader {
-    struct zkr__lock *lock; /* set once, as the next two */
-    zkr_leader_fn fn;       /* NULL: nobody listens */
+    struct zkr__lock *lock; /* set once, as the next three */
+    const struct zkr__recipe *recipe;
+    zkr_leader_fn fn; /* NULL: nobody listens */
     void *user;
     /* under the session lock */
     unsigned refs; /* the user's, and one for each thread that is inside */
@@ -39,15 +40,29 @@ struct zkr_leader {
     } told;
 };
 
-#define FLAGS (ZKR_LEADER_PERSISTENT_PARENTS | ZKR_LEADER_KAZOO_LAYOUT)
+#define LAYOUTS (ZKR_LEADER_KAZOO_LAYOUT | ZKR_LEADER_SELECTOR_LAYOUT)
+#define FLAGS   (ZKR_LEADER_PERSISTENT_PARENTS | ZKR_LEADER_KAZOO_LAYOUT)
 
-static const struct zkr__recipe recipe = {
-    .noun = "election",
+static const char noun[] = "election";
+
+/* Curator's LeaderLatch. */
+static const struct zkr__recipe as_latch = {
+    .noun = noun,
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LATCH,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
     .markers =
         ZKR__MARKER_BIT(ZKR__CURATOR_LATCH) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
+    .waits_for = zkr__nearest_any,
+};
+
+/* Curator's LeaderSelector, which campaigns by the nodes of a mutex. */
+static const struct zkr__recipe as_selector = {
+    .noun = noun,
+    .way = &zkr__in_a_queue,
+    .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LOCK },
+    .markers =
+        ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
     .waits_for = zkr__nearest_any,
 };
 
@@ -103,7 +118,7 @@ static void on_changed(struct zkr__observer *observer)
 
 static int campaign_locked(zkr_leader *l) ZKR__LOCKED
 {
-    int rc = zkr__claim_new(l->lock, &recipe, NULL, NULL, -1, &l->claim);
+    int rc = zkr__claim_new(l->lock, l->recipe, NULL, NULL, -1, &l->claim);
 
     if (rc != ZKR_OK)
         return rc;
@@ -178,14 +193,14 @@ static void go_on_locked(zkr_leader *l) ZKR__LOCKED
 enum zkr_error zkr_leader_campaign(zkr_leader *l)
 {
     struct zkr_session *s;
-    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+    int rc = zkr__lock_check(lock_of(l), noun);
 
     if (rc != ZKR_OK)
         return rc;
     s = l->lock->session;
     zkr__session_lock(s);
     if (s->over != 0) {
-        rc = zkr__fail(s->over, "%s '%s': the session is %s", recipe.noun,
+        rc = zkr__fail(s->over, "%s '%s': the session is %s", noun,
                        l->lock->path, zkr__sm_name(&s->sm));
     } else if (l->claim == NULL || l->error != ZKR_OK) {
         drop_locked(detach_locked(l));
@@ -221,14 +236,14 @@ static int leave_waits(zkr_leader *l)
 
 enum zkr_error zkr_leader_leave(zkr_leader *l)
 {
-    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+    int rc = zkr__lock_check(lock_of(l), noun);
 
     return rc != ZKR_OK ? rc : leave_waits(l);
 }
 
 enum zkr_error zkr_leader_leave_async(zkr_leader *l)
 {
-    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+    int rc = zkr__lock_check(lock_of(l), noun);
 
     if (rc != ZKR_OK)
         return rc;
@@ -262,8 +277,8 @@ static int explain_locked(const zkr_leader *l) ZKR__LOCKED
     if (l->claim != NULL && l->claim->outcome.rc == l->error)
         zkr__claim_set_detail(l->claim);
     else
-        (void)zkr__fail(l->error, "%s '%s': the campaign has ended",
-                        recipe.noun, l->lock->path);
+        (void)zkr__fail(l->error, "%s '%s': the campaign has ended", noun,
+                        l->lock->path);
     return l->error;
 }
 
@@ -318,7 +333,7 @@ bool zkr_leader_is_leader(const zkr_leader *l)
 {
     bool leads;
 
-    if (zkr__lock_check(lock_of(l), recipe.noun) != ZKR_OK)
+    if (zkr__lock_check(lock_of(l), noun) != ZKR_OK)
         return false;
     zkr__session_lock(l->lock->session);
     leads = is_leader_locked(l);
@@ -333,8 +348,7 @@ static int fail_wait_locked(const zkr_leader *l, int rc,
     char text[ZKR__HINDRANCE_MAX];
 
     zkr__claim_hindrance_locked(l->claim, text);
-    return zkr__fail(rc, "%s '%s': %s%s", recipe.noun, l->lock->path, what,
-                     text);
+    return zkr__fail(rc, "%s '%s': %s%s", noun, l->lock->path, what, text);
 }
 
 static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
@@ -345,8 +359,8 @@ static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
     bool in_time = true;
 
     if (zkr__dispatch_inside_locked(s))
-        return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
-                         recipe.noun, path);
+        return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait", noun,
+                         path);
     for (;;) {
         go_on_locked(l);
         if (is_leader_locked(l))
@@ -355,7 +369,7 @@ static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
             return explain_locked(l);
         if (l->claim == NULL)
             return zkr__fail(ZKR_ECANCELED, "%s '%s': it does not campaign",
-                             recipe.noun, path);
+                             noun, path);
         if (timeout_ms == 0 &&
             zkr__claim_in_state(l->claim, ZKR__CLAIM_WAITING))
             return fail_wait_locked(l, ZKR_EBUSY, "others come first");
@@ -369,7 +383,7 @@ static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
 
 enum zkr_error zkr_leader_wait(zkr_leader *l, int64_t timeout_ms)
 {
-    int rc = zkr__lock_check(lock_of(l), recipe.noun);
+    int rc = zkr__lock_check(lock_of(l), noun);
 
     if (rc != ZKR_OK)
         return rc;
@@ -386,16 +400,16 @@ enum zkr_error zkr_leader_grant(zkr_leader *l, zkr_grant **ret_grant)
     int rc = ZKR__OUTPUT(ret_grant);
 
     if (rc == ZKR_OK)
-        rc = zkr__lock_check(lock_of(l), recipe.noun);
+        rc = zkr__lock_check(lock_of(l), noun);
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(l->lock->session);
     if (!has_term(l)) {
-        rc = zkr__fail(ZKR_ENOTHELD, "%s '%s': it does not lead", recipe.noun,
+        rc = zkr__fail(ZKR_ENOTHELD, "%s '%s': it does not lead", noun,
                        l->lock->path);
     } else if (l->claim->hold.handles > ZKR__DEPTH_MAX) {
-        rc = zkr__fail(ZKR_EOVERFLOW, "%s '%s': %u handles of its grant",
-                       recipe.noun, l->lock->path, ZKR__DEPTH_MAX);
+        rc = zkr__fail(ZKR_EOVERFLOW, "%s '%s': %u handles of its grant", noun,
+                       l->lock->path, ZKR__DEPTH_MAX);
     } else {
         l->claim->hold.handles++;
         *ret_grant = &l->claim->grant;
@@ -409,30 +423,34 @@ enum zkr_error zkr_leader_grant(zkr_leader *l, zkr_grant **ret_grant)
 static int load(const char *path, const struct zkr_leader_opts *opts,
                 struct zkr_leader_opts *o)
 {
-    int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, recipe.noun);
+    int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, noun);
 
     if (rc != ZKR_OK)
         return rc;
+    if ((o->flags & LAYOUTS) == LAYOUTS)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': two layouts", noun, path);
     if (o->reserved != 0 || (o->id == NULL && o->id_size != 0))
-        return zkr__fail(ZKR_EINVAL, "%s '%.300s': %s", recipe.noun, path,
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': %s", noun, path,
                          o->reserved != 0 ? "reserved is not zero"
                                           : "the id is NULL");
     if (o->id_size > ZKR_LEADER_ID_MAX)
         return zkr__fail(ZKR_ETOOLONG,
-                         "%s '%.300s': the id is longer than %d bytes",
-                         recipe.noun, path, ZKR_LEADER_ID_MAX);
+                         "%s '%.300s': the id is longer than %d bytes", noun,
+                         path, ZKR_LEADER_ID_MAX);
     return ZKR_OK;
 }
 
 static int make_lock(zkr_session *session, const char *path,
                      const struct zkr_leader_opts *o,
+                     const struct zkr__recipe *recipe,
                      struct zkr__lock **ret_lock)
 {
+    const uint32_t flags = o->flags & ~(uint32_t)ZKR_LEADER_SELECTOR_LAYOUT;
     struct zkr__lock_opts opts = { .size = sizeof(opts),
                                    .label = o->label,
-                                   .flags = o->flags };
-    int rc = zkr__lock_new(session, recipe.noun, path, &opts, FLAGS,
-                           recipe.markers, ret_lock);
+                                   .flags = flags };
+    int rc = zkr__lock_new(session, noun, path, &opts, FLAGS, recipe->markers,
+                           ret_lock);
 
     if (rc != ZKR_OK || o->id == NULL)
         return rc;
@@ -443,7 +461,9 @@ static int make_lock(zkr_session *session, const char *path,
 }
 
 /* Takes a reference of the lock, which lives until the last callback ends. */
-static zkr_leader *make(struct zkr__lock *lock, zkr_leader_fn fn, void *user)
+static zkr_leader *make(struct zkr__lock *lock,
+                        const struct zkr__recipe *recipe, zkr_leader_fn fn,
+                        void *user)
 {
     zkr_leader *l = calloc(1, sizeof(*l));
 
@@ -453,6 +473,7 @@ static zkr_leader *make(struct zkr__lock *lock, zkr_leader_fn fn, void *user)
     }
     zkr__lock_ref(lock);
     l->lock = lock;
+    l->recipe = recipe;
     l->fn = fn;
     l->user = user;
     l->refs = 1;
@@ -466,29 +487,32 @@ enum zkr_error zkr_leader_new(zkr_session *session, const char *path,
                               zkr_leader_fn fn, void *user,
                               zkr_leader **ret_leader)
 {
+    const struct zkr__recipe *recipe;
     struct zkr_leader_opts o;
     struct zkr__lock *lock;
     int rc = ZKR__OUTPUT(ret_leader);
 
     if (rc == ZKR_OK)
         rc = load(path, opts, &o);
-    if (rc == ZKR_OK)
-        rc = make_lock(session, path, &o, &lock);
     if (rc != ZKR_OK)
         return rc;
-    *ret_leader = make(lock, fn, user);
+    recipe =
+        (o.flags & ZKR_LEADER_SELECTOR_LAYOUT) != 0 ? &as_selector : &as_latch;
+    rc = make_lock(session, path, &o, recipe, &lock);
+    if (rc != ZKR_OK)
+        return rc;
+    *ret_leader = make(lock, recipe, fn, user);
     if (*ret_leader != NULL)
         return ZKR_OK;
     zkr__lock_free(lock);
-    return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", recipe.noun,
-                     path);
+    return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
 }
 
 /* Nothing is told after the withdrawal, because the lock is kept from there to
  * the end of what could be told. */
 void zkr_leader_free(zkr_leader *l)
 {
-    if (zkr__lock_check(lock_of(l), recipe.noun) != ZKR_OK)
+    if (zkr__lock_check(lock_of(l), noun) != ZKR_OK)
         return;
     zkr__session_lock(l->lock->session);
     (void)zkr__dispatch_withdraw_unlocks(l->lock->session, &l->notice);
@@ -503,7 +527,7 @@ void zkr_leader_free(zkr_leader *l)
 enum zkr_error zkr_leader_stats(zkr_leader *l,
                                 struct zkr_counters *ret_counters)
 {
-    return zkr__lock_stats(lock_of(l), recipe.noun, ret_counters);
+    return zkr__lock_stats(lock_of(l), noun, ret_counters);
 }
 
 const char *zkr_leader_path(const zkr_leader *l)

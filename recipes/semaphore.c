@@ -325,6 +325,12 @@ enum zkr_error zkr_semaphore_new(zkr_session *session, const char *path,
         rc = zkr__fail(ZKR_EINVAL,
                        NOUN ": a limit of %u; at least 1, at most %d", limit,
                        ZKR_SEMAPHORE_MAX);
+    if (rc == ZKR_OK && path != NULL && o.limit_path != NULL &&
+        zkr__path_is_within(o.limit_path, path))
+        rc = zkr__fail(ZKR_EINVAL,
+                       NOUN " '%.150s': its limit_path '%.150s' is not a path "
+                            "of its own",
+                       path, o.limit_path);
     if (rc != ZKR_OK)
         return rc;
     semaphore = calloc(1, sizeof(*semaphore));

@@ -4,11 +4,13 @@
  *
  * Add, compare and set, or set. A change reads the number, and writes it only
  * if nobody has written meanwhile; otherwise it reads again, until the
- * deadline. In each round somebody's change is made. Where many change one
- * counter all the time, most rounds are in vain: then give them a lock_path. A
- * change that has met others promote_after times takes the mutex at that path,
- * and the others that do so wait for it. The number is right with and without:
- * the mutex only keeps the programs from disturbing each other.
+ * deadline. In each round somebody's change is made. After a round in vain a
+ * change waits for a time of chance, which grows with each of them, up to 32
+ * rounds or a second. Where many change one counter all the time, some wait for
+ * long: then give them a lock_path. A change that has met others promote_after
+ * times takes the mutex at that path, and the others that do so wait for it.
+ * The number is right with and without: the mutex only keeps the programs from
+ * disturbing each other.
  *
  * The unknown outcome. When the connection breaks, the session ends, or the
  * deadline passes, while a change is under way, nobody can tell whether it was
@@ -91,9 +93,9 @@ struct zkr_counter_opts {
     uint32_t promote_after;       /**< After so many rounds in vain a change
                                        takes the mutex; default 10. Without
                                        lock_path it means nothing. */
-    const char *lock_path; /**< Of that mutex; a path of its own, not below
-                                that of the counter. Default: no mutex.
-                                Copied. */
+    const char *lock_path; /**< Of that mutex; neither the path of the counter
+                                nor one below it (ZKR_EINVAL). Default: no
+                                mutex. Copied. */
 };
 
 #define ZKR_COUNTER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_counter_opts)

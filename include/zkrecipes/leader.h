@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Leader election: of the programs that campaign on a path, one leads at a
- * time. Curator: LeaderLatch.
+ * time. Curator: LeaderLatch, LeaderSelector.
  *
  * A program campaigns, and goes on with its work. When its turn comes it leads,
  * for a term, until it leaves, dies or loses its session. After a loss it
@@ -11,7 +11,8 @@
  * Guarantees: terms on one path never overlap in the order of the servers'
  * transactions; the next one to lead is the one that has campaigned for longest
  * without a break; each term has a token, higher than those of all terms before
- * (grant.h). Curator's LeaderLatch on the same path takes part.
+ * (grant.h). Curator's LeaderLatch on the same path takes part; with
+ * ZKR_LEADER_SELECTOR_LAYOUT its LeaderSelector does, in its place.
  *
  * A term is a lease, as every grant is: the servers can end it before the
  * leader knows. So:
@@ -40,7 +41,7 @@
  * object; two objects on one path compete with each other.
  *
  * Source    ZooKeeper recipes, "Leader Election"; Curator LeaderLatch,
- *           LeaderLatchListener; kazoo Election.
+ *           LeaderLatchListener, LeaderSelector; kazoo Election.
  * Example   examples/leader.c
  */
 #ifndef ZKRECIPES_LEADER_H
@@ -102,6 +103,12 @@ enum zkr_leader_flags {
      *  share with it. Curator would not heed them. Missing parents are made
      *  persistent. */
     ZKR_LEADER_KAZOO_LAYOUT = 1u << 2,
+    /** Name our nodes as Curator's LeaderSelector does, for a path that we
+     *  share with it: those of a mutex. Programs that take a mutex on that
+     *  path, and Curator's InterProcessMutex, stand in the same queue. Without
+     *  this flag two lead on such a path, as LeaderLatch beside LeaderSelector.
+     *  Not together with KAZOO_LAYOUT (ZKR_EINVAL). */
+    ZKR_LEADER_SELECTOR_LAYOUT = 1u << 4,
 };
 ZKR__FLAGS(zkr_leader_flags)
 

@@ -96,7 +96,8 @@ struct zkr_semaphore_opts {
  * the limit gets smaller. An acquire of several that waits and cannot be
  * granted any more then ends with ZKR_EINVAL; one through a multi-lock waits
  * on. A negative number is a limit of 0. A node that is deleted, or whose data
- * is not 4 bytes, changes nothing. The node must not be below @p path.
+ * is not 4 bytes, changes nothing. The node must be neither at @p path nor below
+ * it (ZKR_EINVAL).
  *
  * Paths as for zkr_mutex_new(); @p path itself gets two children.
  *

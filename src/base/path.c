@@ -111,6 +111,14 @@ bool zkr__path_is_child_name(const char *name)
            strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
+bool zkr__path_is_within(const char *path, const char *root)
+{
+    const size_t len = strlen(root);
+
+    return strncmp(path, root, len) == 0 &&
+           (path[len] == '\0' || path[len] == '/' || root[len - 1] == '/');
+}
+
 const char *zkr__path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

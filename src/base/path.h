@@ -22,6 +22,9 @@ char *zkr__path_join(const char *parent, const char *child);
  * from a server must be. */
 bool zkr__path_is_child_name(const char *name);
 
+/* Tells whether `path` is `root`, or below it. */
+bool zkr__path_is_within(const char *path, const char *root);
+
 /* Returns the last component. */
 const char *zkr__path_name(const char *path);
 

@@ -122,6 +122,14 @@ int zkr__session_catch_up(struct zkr_session *s, const char *noun,
     return rc;
 }
 
+void zkr__session_pause(struct zkr_session *s, int64_t until)
+{
+    zkr__session_lock(s);
+    while (s->over == 0 && zkr__cond_wait(&s->changed, &s->lock, until))
+        continue;
+    zkr__session_unlock(s);
+}
+
 static int ask(zkr_session *s, const struct zkr__zk_request *asked,
                const struct zkr_create_opts *opts, int64_t timeout_ms,
                struct zkr_reply **ret_reply)

@@ -12,6 +12,9 @@ int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t deadline,
                      struct zkr_reply **ret_reply);
 
+/* Lets the caller sleep until that instant, or until the session is over. */
+void zkr__session_pause(struct zkr_session *s, int64_t until);
+
 /* A sync for the node at `path`, before a read that must not be out of date.
  * Its errors name `noun` and `path`. */
 int zkr__session_catch_up(struct zkr_session *s, const char *noun,

@@ -325,6 +325,7 @@ static void a_refusal_is_of_what_was_there_after_the_call_began(void **state)
 /* -- others at the same time ----------------------------------------------- */
 
 #define THREADS 8
+#define CROWD   32
 #define ADDS    50
 
 struct adder {
@@ -355,9 +356,9 @@ static void *adder_main(void *arg)
     return NULL;
 }
 
-static void start(struct adder adders[THREADS], zkr_counter *c, int adds)
+static void start(struct adder *adders, int count, zkr_counter *c, int adds)
 {
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < count; i++) {
         adders[i] = (struct adder){ .counter = c, .adds = adds };
         assert_int_equal(
             pthread_create(&adders[i].thread, NULL, adder_main, &adders[i]), 0);
@@ -366,18 +367,18 @@ static void start(struct adder adders[THREADS], zkr_counter *c, int adds)
 
 /* Returns how many were unknown, and sets how many were made. No number may
  * have been told twice. */
-static int64_t join(struct adder adders[THREADS], int64_t *ret_made)
+static int64_t join(struct adder *adders, int count, int64_t *ret_made)
 {
-    static bool told[THREADS * ADDS + 1];
+    static bool told[CROWD * ADDS + 1];
     int64_t unknown = 0;
 
     memset(told, 0, sizeof(told));
     *ret_made = 0;
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < count; i++) {
         assert_int_equal(pthread_join(adders[i].thread, NULL), 0);
         assert_int_equal(adders[i].other, 0);
         for (int k = 0; k < adders[i].made; k++) {
-            assert_in_range(adders[i].after[k], 1, THREADS * ADDS);
+            assert_in_range(adders[i].after[k], 1, count * ADDS);
             assert_false(told[adders[i].after[k]]);
             told[adders[i].after[k]] = true;
         }
@@ -393,10 +394,31 @@ static void threads_count_exactly(void **state)
     int64_t made;
 
     (void)state;
-    start(adders, counter, ADDS);
-    assert_int_equal(join(adders, &made), 0);
+    start(adders, THREADS, counter, ADDS);
+    assert_int_equal(join(adders, THREADS, &made), 0);
     assert_int_equal(made, THREADS * ADDS);
     assert_int_equal(value_of(counter), THREADS * ADDS);
+}
+
+static long requests(void)
+{
+    return proxy_requests(proxy, ZOO_GETDATA_OP) +
+           proxy_requests(proxy, ZOO_SETDATA_OP);
+}
+
+/* Regression: without a pause after a round in vain, 32 that added at once sent
+ * 17 requests for each add. */
+static void those_that_add_let_each_other(void **state)
+{
+    struct adder adders[CROWD];
+    int64_t made;
+    long sent = requests();
+
+    (void)state;
+    start(adders, CROWD, counter, ADDS);
+    assert_int_equal(join(adders, CROWD, &made), 0);
+    assert_int_equal(made, CROWD * ADDS);
+    assert_true(requests() - sent <= 6 * made);
 }
 
 static void threads_with_the_mutex_count_exactly(void **state)
@@ -406,8 +428,8 @@ static void threads_with_the_mutex_count_exactly(void **state)
     int64_t made;
 
     (void)state;
-    start(adders, c, ADDS);
-    assert_int_equal(join(adders, &made), 0);
+    start(adders, THREADS, c, ADDS);
+    assert_int_equal(join(adders, THREADS, &made), 0);
     assert_int_equal(value_of(c), THREADS * ADDS);
     assert_true(mutex_was_taken());
     zkr_counter_free(c);
@@ -575,7 +597,7 @@ static void under_faults_the_sum_is_right_but_for_the_unknown(void **state)
         proxy_rule(proxy, ZOO_SETDATA_OP, nth + 5, PROXY_DROP_REQUEST);
         proxy_rule(proxy, ZOO_GETDATA_OP, nth + 9, PROXY_DROP_REPLY);
     }
-    start(adders, c, ADDS);
+    start(adders, THREADS, c, ADDS);
     for (int time = 0; time < TWICE; time++) {
         sleep_ms(50); /* anything may be under way */
         expire_and_wait(s);
@@ -583,7 +605,7 @@ static void under_faults_the_sum_is_right_but_for_the_unknown(void **state)
         server_kill9(the_server);
         restart_server();
     }
-    unknown = join(adders, &made);
+    unknown = join(adders, THREADS, &made);
     value = value_of(c);
     if (value < made || value > made + unknown)
         fail_msg("%lld after %lld adds and %lld unknown ones", (long long)value,
@@ -681,12 +703,19 @@ static void after_the_end_of_the_session_nothing_is_counted(void **state)
 static void wrong_options_are_refused(void **state)
 {
     struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+    char below[128];
     zkr_counter *c;
 
     (void)state;
+    (void)snprintf(below, sizeof(below), "%s/lock", path);
     opts.flags = (enum zkr_counter_flags)2;
     assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
     opts.flags = (enum zkr_counter_flags)0;
+    opts.lock_path = path;
+    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), "lock_path"));
+    opts.lock_path = below;
+    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
     opts.lock_path = "x";
     assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EPATH);
     opts.size = 1;
@@ -713,6 +742,7 @@ static int run_group(void)
         TEST(a_number_that_does_not_fit_is_not_written),
         TEST(a_refusal_is_of_what_was_there_after_the_call_began),
         TEST(threads_count_exactly),
+        TEST(those_that_add_let_each_other),
         TEST(threads_with_the_mutex_count_exactly),
         TEST(after_some_rounds_in_vain_there_is_a_mutex),
         TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline),

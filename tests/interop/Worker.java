@@ -9,10 +9,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader
+    .LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
@@ -29,7 +33,7 @@ public class Worker {
     private String recipe;
     private String path;
     private Map<String, InterProcessMutex> locks;
-    private LeaderLatch latch;
+    private Election election;
     private String limit;
     private InterProcessSemaphoreV2 semaphore;
     private InterProcessSemaphoreMutex semaphoreMutex;
@@ -108,21 +112,97 @@ public class Worker {
         return "lock";
     }
 
-    /* -- the leader latch; each serves for one campaign */
+    /* -- elections; each object serves for one campaign */
+
+    interface Election {
+        /* Curator does not know a try. */
+        boolean lead(long timeoutMs) throws Exception;
+        void leave() throws Exception;
+        String nodePath() throws Exception;
+        String leader() throws Exception;
+    }
+
+    class Latch implements Election {
+        private final LeaderLatch latch = new LeaderLatch(client, path, name);
+
+        public boolean lead(long timeoutMs) throws Exception {
+            latch.start();
+            return latch.await(timeoutMs, TimeUnit.MILLISECONDS);
+        }
+
+        public void leave() throws Exception {
+            latch.close();
+        }
+
+        public String nodePath() {
+            return latch.getOurPath();
+        }
+
+        public String leader() throws Exception {
+            return latch.getLeader().getId();
+        }
+    }
+
+    /* Leads as long as takeLeadership() has not returned. */
+    class Selector extends LeaderSelectorListenerAdapter implements Election {
+        private final LeaderSelector selector =
+            new LeaderSelector(client, path, this);
+        private final CountDownLatch leads = new CountDownLatch(1);
+        private final CountDownLatch leaves = new CountDownLatch(1);
+        private volatile String node;
+
+        /* The mutex knows the node of each of its threads. */
+        public void takeLeadership(CuratorFramework client) throws Exception {
+            var mutex = LeaderSelector.class.getDeclaredField("mutex");
+
+            mutex.setAccessible(true);
+            node = Worker.nodePath((InterProcessMutex) mutex.get(selector));
+            leads.countDown();
+            leaves.await();
+        }
+
+        public boolean lead(long timeoutMs) throws Exception {
+            selector.setId(name);
+            selector.start();
+            return leads.await(timeoutMs, TimeUnit.MILLISECONDS);
+        }
+
+        /* The mutex is given back behind takeLeadership(). */
+        public void leave() throws Exception {
+            leaves.countDown();
+            while (node != null && client.checkExists().forPath(node) != null)
+                Thread.sleep(1);
+            selector.close();
+        }
+
+        public String nodePath() {
+            return node;
+        }
+
+        public String leader() throws Exception {
+            return selector.getLeader().getId();
+        }
+    }
+
+    boolean isElection() {
+        return recipe.equals("latch") || recipe.equals("selector");
+    }
+
+    Election newElection() {
+        return recipe.equals("latch") ? new Latch() : new Selector();
+    }
 
     boolean lead(long timeoutMs) throws Exception {
-        latch = new LeaderLatch(client, path, name);
-        latch.start();
-        /* It does not know a try. */
-        if (latch.await(Math.max(timeoutMs, 500), TimeUnit.MILLISECONDS))
+        election = newElection();
+        if (election.lead(Math.max(timeoutMs, 500)))
             return true;
-        latch.close();
+        election.leave();
         return false;
     }
 
     /* 0: the node has gone, or is that of an old session. */
-    long latchToken() throws Exception {
-        var stat = client.checkExists().forPath(latch.getOurPath());
+    long electionToken() throws Exception {
+        var stat = client.checkExists().forPath(election.nodePath());
         long session =
             client.getZookeeperClient().getZooKeeper().getSessionId();
 
@@ -130,30 +210,30 @@ public class Worker {
             ? 0 : stat.getCzxid();
     }
 
-    String latchNode() {
-        return ZKPaths.getNodeFromPath(latch.getOurPath());
+    String electionNode() throws Exception {
+        return ZKPaths.getNodeFromPath(election.nodePath());
     }
 
-    String latchAcquire(long timeoutMs) throws Exception {
-        return lead(timeoutMs) ? "held " + latchNode() + " " + latchToken()
-                               : "busy";
+    String electionAcquire(long timeoutMs) throws Exception {
+        return lead(timeoutMs)
+            ? "held " + electionNode() + " " + electionToken() : "busy";
     }
 
-    void latchCycle(Section section) throws Exception {
+    void electionCycle(Section section) throws Exception {
         if (!lead(120000))
             return;
         try {
-            long token = latchToken();
+            long token = electionToken();
 
             if (token != 0)
-                section.work("write", latchNode(), token);
+                section.work("write", electionNode(), token);
         } finally {
-            latch.close();
+            election.leave();
         }
     }
 
     String leader() throws Exception {
-        return "leader " + new LeaderLatch(client, path).getLeader().getId();
+        return "leader " + newElection().leader();
     }
 
     /* -- the semaphore */
@@ -240,8 +320,8 @@ public class Worker {
     }
 
     String acquire(String mode, long timeoutMs) throws Exception {
-        if (recipe.equals("latch"))
-            return latchAcquire(timeoutMs);
+        if (isElection())
+            return electionAcquire(timeoutMs);
         if (isSemaphore())
             return semaphoreAcquire(Integer.parseInt(mode), timeoutMs);
         InterProcessMutex lock = locks.get(mode);
@@ -253,8 +333,8 @@ public class Worker {
     }
 
     String release(String mode) throws Exception {
-        if (recipe.equals("latch"))
-            latch.close();
+        if (isElection())
+            election.leave();
         else if (isSemaphore())
             semaphoreRelease();
         else
@@ -264,8 +344,8 @@ public class Worker {
 
     /* One cycle of the mix. */
     void cycle(Section section, String mode) throws Exception {
-        if (recipe.equals("latch")) {
-            latchCycle(section);
+        if (isElection()) {
+            electionCycle(section);
             return;
         }
         if (isSemaphore()) {

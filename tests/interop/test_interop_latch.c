@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the leader latch across clients: Curator's LeaderLatch, and kazoo's
- * Election. docs/interop.md has the table. */
+/* Tests of elections across clients: Curator's LeaderLatch and LeaderSelector,
+ * and kazoo's Election. docs/interop.md has the table. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -45,6 +45,14 @@ static void c_waits_for_an_election_as_it_is(void **state)
     excludes("latch", &kazoo_as_is, &c);
 }
 
+/* Regression: beside it the participant had the marker of a latch, and both
+ * led. */
+static void c_and_the_selector_of_curator_exclude_each_other(void **state)
+{
+    (void)state;
+    both_exclude("selector", &c, &curator);
+}
+
 static void names_leader(struct worker *w, const char *id)
 {
     char answer[64];
@@ -54,13 +62,12 @@ static void names_leader(struct worker *w, const char *id)
 }
 
 /* By the ids, which are their names. */
-static void c_and_curator_name_the_same_leader(void **state)
+static void both_name_the_same_leader(const char *recipe)
 {
     struct worker *workers[2];
     const char *path =
-        pair_on_new_path("latch", &c, &curator, &workers[0], &workers[1]);
+        pair_on_new_path(recipe, &c, &curator, &workers[0], &workers[1]);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         worker_acquire(workers[i], "write");
         names_leader(workers[0], workers[i]->name);
@@ -70,18 +77,24 @@ static void c_and_curator_name_the_same_leader(void **state)
     }
 }
 
+static void c_and_curator_name_the_same_leader(void **state)
+{
+    (void)state;
+    both_name_the_same_leader("latch");
+    both_name_the_same_leader("selector");
+}
+
 /* The leader is killed: the next one leads when the servers have ended its
  * session, and not before. */
-static void the_next_leads_when_the_leader_is_killed(void **state)
+static void the_next_leads(const char *recipe)
 {
     const struct side *sides[] = { &c, &curator };
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct worker *leader;
         struct worker *next;
         const char *path =
-            pair_on_new_path("latch", sides[i], sides[1 - i], &leader, &next);
+            pair_on_new_path(recipe, sides[i], sides[1 - i], &leader, &next);
         char node[256];
 
         worker_acquire(leader, "write");
@@ -96,6 +109,13 @@ static void the_next_leads_when_the_leader_is_killed(void **state)
     }
 }
 
+static void the_next_leads_when_the_leader_is_killed(void **state)
+{
+    (void)state;
+    the_next_leads("latch");
+    the_next_leads("selector");
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +125,7 @@ static int run_group(void)
         cmocka_unit_test(latch_of_curator_and_the_subclass_exclude_each_other),
         cmocka_unit_test(c_in_kazoo_layout_and_an_election_exclude_each_other),
         cmocka_unit_test(c_waits_for_an_election_as_it_is),
+        cmocka_unit_test(c_and_the_selector_of_curator_exclude_each_other),
         cmocka_unit_test(c_and_curator_name_the_same_leader),
         cmocka_unit_test(the_next_leads_when_the_leader_is_killed),
     };

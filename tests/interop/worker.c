@@ -139,15 +139,27 @@ static int new_rwlock(const char *path, const char *limit, bool kazoo)
     return zkr_rwlock_new(session, path, &opts, &rwlock);
 }
 
-static int new_leader(const char *path, const char *limit, bool kazoo)
+static int new_participant(const char *path, enum zkr_leader_flags layout)
 {
-    (void)limit;
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
 
     opts.id = my_name;
     opts.id_size = strlen(my_name);
-    opts.flags = kazoo ? ZKR_LEADER_KAZOO_LAYOUT : 0;
+    opts.flags = layout;
     return zkr_leader_new(session, path, &opts, NULL, NULL, &leader);
+}
+
+static int new_leader(const char *path, const char *limit, bool kazoo)
+{
+    (void)limit;
+    return new_participant(path, kazoo ? ZKR_LEADER_KAZOO_LAYOUT : 0);
+}
+
+static int new_selector(const char *path, const char *limit, bool kazoo)
+{
+    (void)limit;
+    (void)kazoo;
+    return new_participant(path, ZKR_LEADER_SELECTOR_LAYOUT);
 }
 
 static int new_semaphore(const char *path, const char *limit, bool kazoo)
@@ -173,11 +185,9 @@ static const struct {
     const char *name;
     int (*make)(const char *path, const char *limit, bool kazoo);
 } recipes[] = {
-    { "mutex", new_mutex },
-    { "rw", new_rwlock },
-    { "latch", new_leader },
-    { "semaphore", new_semaphore },
-    { "semaphore-mutex", new_semaphore_of_one },
+    { "mutex", new_mutex },         { "rw", new_rwlock },
+    { "latch", new_leader },        { "selector", new_selector },
+    { "semaphore", new_semaphore }, { "semaphore-mutex", new_semaphore_of_one },
 };
 
 static void do_lock(char **words)

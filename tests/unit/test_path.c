@@ -293,6 +293,17 @@ static void child_name_is_one_component(void **state)
         assert_false(zkr__path_is_child_name(bad[i]));
 }
 
+static void a_path_is_within_itself_and_those_above(void **state)
+{
+    (void)state;
+    assert_true(zkr__path_is_within("/a", "/a"));
+    assert_true(zkr__path_is_within("/a/b", "/a"));
+    assert_true(zkr__path_is_within("/a", "/"));
+    assert_false(zkr__path_is_within("/ab", "/a"));
+    assert_false(zkr__path_is_within("/a", "/a/b"));
+    assert_false(zkr__path_is_within("/b", "/a"));
+}
+
 static void name_is_the_last_component(void **state)
 {
     (void)state;
@@ -320,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_path_has_no_character_behind_ffff),
         cmocka_unit_test(parent_and_child_are_joined),
         cmocka_unit_test(child_name_is_one_component),
+        cmocka_unit_test(a_path_is_within_itself_and_those_above),
         cmocka_unit_test(name_is_the_last_component),
     };
 
