@@ -262,6 +262,9 @@ static void arguments_are_checked(void **state)
     opts.flags = (enum zkr_leader_flags)1;
     assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
                      ZKR_EINVAL);
+    opts.flags = ZKR_LEADER_KAZOO_LAYOUT | ZKR_LEADER_SELECTOR_LAYOUT;
+    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
+                     ZKR_EINVAL);
     assert_int_equal(zkr_leader_campaign(NULL), ZKR_EINVAL);
     assert_int_equal(zkr_leader_leave(NULL), ZKR_EINVAL);
     assert_int_equal(zkr_leader_leave_async(NULL), ZKR_EINVAL);

@@ -337,6 +337,10 @@ const struct adapter adapters[] = {
       .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
       .flags = ZKR_LEADER_KAZOO_LAYOUT,
       LEADERSHIP },
+    { .name = "leadership in selector layout",
+      .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
+      .flags = ZKR_LEADER_SELECTOR_LAYOUT,
+      LEADERSHIP },
 };
 /* clang-format on */
 
