@@ -128,10 +128,11 @@ struct zkr_session_opts {
                                        "auth::cdrwa" (whoever has our auth). */
     struct zkr_retry retry;       /**< Default: exponential, no end. */
     uint32_t lease_ping_gap_ms;   /**< The lease assumes that the leader pings
-                                       its followers at least that often; it does
-                                       so every half tick. Default: three tenths
-                                       of the session timeout, right where nobody
-                                       has lowered minSessionTimeout. */
+                                       its followers and observers at least that
+                                       often; it does so every half tick.
+                                       Default: three tenths of the session
+                                       timeout, right where nobody has lowered
+                                       minSessionTimeout. See lease_hops. */
     uint32_t lease_margin_ms;     /**< Subtracted from the end of the lease, for
                                        clocks and callbacks. Default 50. */
     int64_t within; /**< The session of a program that waits for the end of
@@ -174,7 +175,16 @@ struct zkr_session_opts {
                              session. */
     uint32_t log_level; /**< enum zkr_log_level: this and more severe ones;
                              default ZKR_LOG_WARNING. */
-    uint32_t reserved2; /**< Zero. */
+    uint32_t lease_hops; /**< How many hops of pings the lease assumes between
+                              a server and the leader, each with pings as often
+                              as lease_ping_gap_ms says: 1 (the default) or 2.
+                              Use 2 where a session may come to an observer
+                              whose pings come from a follower
+                              (observerMasterPort, ZooKeeper 3.6): with 1 the
+                              lease can outlive the session there. With 2 a
+                              lease needs three times as many writes, five
+                              times as many syncs, and answers within a
+                              twentieth of the session timeout. */
 };
 
 #define ZKR_SESSION_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_session_opts)

@@ -19,15 +19,20 @@ static const struct zkr__lease_sign *at(const struct zkr__lease_signs *signs,
     return &signs->ring[(signs->first + i) % ZKR__LEASE_SIGNS];
 }
 
-void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap,
+void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap, int hops,
                       int64_t margin)
 {
-    *lease = (struct zkr__lease){ .ping_gap = ping_gap, .margin = margin };
+    *lease = (struct zkr__lease){ .ping_gap = ping_gap,
+                                  .hops = hops,
+                                  .margin = margin };
 }
 
-void zkr__lease_set_timeout(struct zkr__lease *lease, int64_t timeout)
+void zkr__lease_connected(struct zkr__lease *lease, int64_t now,
+                          int64_t timeout)
 {
     lease->longest = zkr__lease_promised(lease);
+    lease->connected = now;
+    lease->tracked = lease->alive;
     if (lease->timeout == 0 || timeout < lease->timeout)
         lease->timeout = timeout;
     if (lease->took > lease->timeout)
@@ -54,6 +59,11 @@ static void remember(struct zkr__lease_signs *signs, int64_t apart,
     signs->ring[(signs->first + signs->count - 1) % ZKR__LEASE_SIGNS] = sign;
 }
 
+static int64_t pass(const struct zkr__lease *lease)
+{
+    return max(lease->timeout / 20, ZKR__LEASE_PASS);
+}
+
 /* Shorter than the quickest beat, and long enough for the signs of more than
  * one timeout. */
 static int64_t apart(const struct zkr__lease *lease)
@@ -61,7 +71,7 @@ static int64_t apart(const struct zkr__lease *lease)
     return lease->timeout / (ZKR__LEASE_SIGNS - 8);
 }
 
-/* The last m that was answered when a write k was sent, at `sent`; 0: none. */
+/* The last m that was answered when a request was sent, at `sent`; 0: none. */
 static int64_t answered(const struct zkr__lease *lease, int64_t sent)
 {
     int64_t m = 0;
@@ -73,7 +83,7 @@ static int64_t answered(const struct zkr__lease *lease, int64_t sent)
     return m;
 }
 
-/* Returns the best s_j for such an m. */
+/* Returns the best s_j for such an m, of the first hop. */
 static int64_t prove(const struct zkr__lease *lease, int64_t m)
 {
     int64_t j = 0;
@@ -85,22 +95,72 @@ static int64_t prove(const struct zkr__lease *lease, int64_t m)
     return j;
 }
 
+/* ... and of the second: the k of the first hop is the j of the second. */
+static int64_t prove_again(const struct zkr__lease *lease, int64_t m)
+{
+    int64_t j = 0;
+
+    for (unsigned i = 0; i < lease->rounds.count; i++) {
+        if (at(&lease->rounds, i)->acked + gap(lease) <= m)
+            j = max(j, at(&lease->rounds, i)->near);
+    }
+    return j;
+}
+
 void zkr__lease_begin(struct zkr__lease *lease, int64_t since)
 {
     lease->alive = since;
+    lease->tracked = since;
     lease->last_round = since;
 }
 
 void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
     remember(&lease->requests, apart(lease),
-             (struct zkr__lease_sign){ sent, acked });
+             (struct zkr__lease_sign){ .sent = sent, .acked = acked });
+}
+
+/* Returns the end of the lease for such an s_j; 0: none. */
+static int64_t end(const struct zkr__lease *lease, int64_t alive)
+{
+    if (lease->timeout == 0 || alive == 0)
+        return 0;
+    return alive + lease->timeout - lease->timeout / 1000 - lease->margin;
+}
+
+/* The lease that is known so far runs on this connection. */
+static bool runs(const struct zkr__lease *lease, int64_t acked)
+{
+    return acked >= lease->connected && acked < end(lease, lease->tracked);
+}
+
+/* The leader had heard of the s_j of each round when that was answered, and had
+ * not polled the session by then: either the lease ran, or a session that had
+ * been polled would be closed by `sent`. */
+static void track(struct zkr__lease *lease, int64_t sent)
+{
+    int64_t before = sent - pass(lease);
+
+    for (unsigned i = 0; i < lease->rounds.count; i++) {
+        const struct zkr__lease_sign *x = at(&lease->rounds, i);
+
+        if (runs(lease, x->acked) ||
+            (before >= lease->connected && x->acked <= before))
+            lease->tracked = max(lease->tracked, x->far);
+    }
 }
 
 void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
-    remember(&lease->rounds, apart(lease),
-             (struct zkr__lease_sign){ sent, acked });
+    int64_t m = answered(lease, sent);
+    struct zkr__lease_sign x = { .sent = sent, .acked = acked };
+
+    x.near = prove(lease, m);
+    x.far = lease->hops > 1 ? prove_again(lease, m) : x.near;
+    track(lease, sent);
+    if (runs(lease, acked))
+        lease->tracked = max(lease->tracked, x.far);
+    remember(&lease->rounds, apart(lease), x);
     lease->last_round = max(lease->last_round, sent);
     zkr__lease_answered(lease, sent, acked);
 }
@@ -110,18 +170,15 @@ void zkr__lease_committed(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
     int64_t took = min(acked - sent, lease->timeout);
 
-    lease->alive = max(lease->alive, prove(lease, answered(lease, sent)));
+    zkr__lease_synced(lease, sent, acked);
+    lease->alive = max(lease->alive, lease->tracked);
     lease->last_committed = max(lease->last_committed, sent);
     lease->took = max(took, (lease->took + took) / 2);
-    zkr__lease_synced(lease, sent, acked);
 }
 
 int64_t zkr__lease_until(const struct zkr__lease *lease)
 {
-    if (lease->timeout == 0 || lease->alive == 0)
-        return 0;
-    return lease->alive + lease->timeout - lease->timeout / 1000 -
-           lease->margin;
+    return end(lease, lease->alive);
 }
 
 int64_t zkr__lease_promised(const struct zkr__lease *lease)
@@ -144,8 +201,8 @@ static int64_t slow(const struct zkr__lease *lease)
  * only. */
 static int64_t left(const struct zkr__lease *lease)
 {
-    return lease->timeout - lease->timeout / 1000 - lease->margin - gap(lease) -
-           3 * slow(lease);
+    return lease->timeout - lease->timeout / 1000 - lease->margin -
+           lease->hops * (gap(lease) + 2 * slow(lease)) - slow(lease);
 }
 
 /* Returns the first of the beats that is not before `time`, without the one at
@@ -160,8 +217,10 @@ static int64_t left_with(const struct zkr__lease *lease, int64_t beat)
 {
     int64_t m = gap(lease) + slow(lease);
 
-    return left(lease) + m + 2 * slow(lease) - tick(m, beat) -
-           tick(slow(lease), beat) - slow(lease) - beat;
+    return left(lease) +
+           lease->hops *
+               (m + slow(lease) - tick(m, beat) - tick(slow(lease), beat)) -
+           beat;
 }
 
 static int64_t quickest(const struct zkr__lease *lease)
@@ -252,15 +311,18 @@ int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way)
 
 int64_t zkr__lease_patience(const struct zkr__lease *lease)
 {
-    int64_t patience = gap(lease) + lease->timeout * 11 / 30;
+    int64_t gaps = lease->hops * gap(lease);
+    int64_t patience = gaps + lease->timeout * 11 / 30 + pass(lease);
 
-    if (gap(lease) + lease->margin >= lease->timeout)
+    if (gaps + lease->margin >= lease->timeout)
         return 0;
-    return left(lease) > 0 ? patience + 4 * lease->took : patience;
+    return left(lease) > 0 ? patience + (2 * lease->hops + 2) * lease->took
+                           : patience;
 }
 
-/* The second after j is an m while answers take less than T/10. */
+/* The second after j is an m while answers take less than T/10. With two hops
+ * it is the eighth, while they take less than T/30. */
 int64_t zkr__lease_pulse(const struct zkr__lease *lease)
 {
-    return lease->timeout * 5 / 24;
+    return lease->hops > 1 ? lease->timeout / 24 : lease->timeout * 5 / 24;
 }

@@ -19,6 +19,27 @@
  * the leader pings at least every G, and clocks that differ by less than 0.1 %.
  * The leader made the session itself, so its beginning needs no proof.
  *
+ * An observer may hang below a follower ("observer master"), which pings it in
+ * the leader's place: then there are two hops. The k of the first, any round,
+ * shows that the follower knew of j, and is the j of the second:
+ *
+ *   j, G, m, k, G, m, k.
+ *
+ * A leader that ends sessions takes all that are overdue out of its tracker at
+ * once ("polls" them), and closes one after the other without another look. In
+ * between, a polled session is touched and writes as if nothing were wrong. So
+ * what the leader has heard of by the time a round is answered counts
+ *
+ *   - when the lease that is known so far runs at that time: then the leader
+ *     has not polled the session;
+ *   - or when another round is sent on the same connection, later by the
+ *     longest pass of the tracker, P: if the session had been polled it would
+ *     be closed now, and no write would be committed any more.
+ *
+ * `tracked` is the s_j that the leader of this connection knows in this sense,
+ * be it alone or not; a committed write makes it `alive`, which is true of
+ * every later leader, too.
+ *
  * A session that holds nothing has a pulse of syncs. They prove nothing, as a
  * leader that the others have left answers them, too; but there is always a j
  * and an m, and the first write of a grant is the k. */
@@ -31,10 +52,15 @@
 /* Enough for the requests of one timeout at the quickest beat. */
 #define ZKR__LEASE_SIGNS 64
 
+/* P is T/20, and at least this. */
+#define ZKR__LEASE_PASS (INT64_C(250) * 1000 * 1000)
+
 struct zkr__lease_signs {
     struct zkr__lease_sign {
         int64_t sent;
         int64_t acked;
+        int64_t near; /* of a round: s_j that the next server had heard of, */
+        int64_t far;  /* ... and the leader */
     } ring[ZKR__LEASE_SIGNS]; /* the oldest at `first` */
     unsigned first;
     unsigned count;
@@ -44,22 +70,27 @@ struct zkr__lease_signs {
 struct zkr__lease {
     int64_t timeout;  /* T: of the session, the smallest so far */
     int64_t ping_gap; /* G */
+    int hops;         /* from our server to the leader: 1, or 2 */
     int64_t margin;
+    int64_t connected; /* when this connection was made, or later */
     struct zkr__lease_signs requests; /* requests that the server answered */
     struct zkr__lease_signs rounds;   /* requests that the leader answered */
     int64_t last_round;               /* when the last round was sent */
     int64_t last_committed; /* when the last committed write was sent */
     int64_t took;           /* R: what a write takes, see below */
-    int64_t alive;          /* s_j: the leader knows that we were alive */
+    int64_t tracked;        /* s_j: the leader of this connection knows */
+    int64_t alive;          /* s_j: every leader knows that we were alive */
     int64_t longest;        /* its end, before the timeout became shorter */
 };
 
 /* A new session. `ping_gap` 0: three tenths of the timeout. */
-void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap,
+void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap, int hops,
                       int64_t margin);
 
-/* After each connect: the timeout may have been negotiated anew. */
-void zkr__lease_set_timeout(struct zkr__lease *lease, int64_t timeout);
+/* After each connect: the leader may be another, and the timeout may have been
+ * negotiated anew. */
+void zkr__lease_connected(struct zkr__lease *lease, int64_t now,
+                          int64_t timeout);
 
 /* The session was made, by a request that was sent not before `since`. */
 void zkr__lease_begin(struct zkr__lease *lease, int64_t since);
@@ -90,11 +121,12 @@ int64_t zkr__lease_promised(const struct zkr__lease *lease);
  *
  *   T - b ceil((G + R) / b) - b ceil(R / b) - R - b,
  *
- * less what is allowed for clocks, and the margin. The beat is the longest that
- * leaves T/5, or two thirds of what the quickest could leave if that is less.
- * It is T/6 at most, and T/50 at least, which carries up to R = T/5. Where R
- * leaves nothing no beat helps, and it is T/6: slow answers may come from
- * servers that have too much to do. */
+ * (the two terms in the middle come twice with two hops), less what is allowed
+ * for clocks, and the margin. The beat is the longest that leaves T/5, or two
+ * thirds of what the quickest could leave if that is less. It is T/6 at most,
+ * and T/50 at least, which carries up to R = T/5. Where R leaves nothing no beat
+ * helps, and it is T/6: slow answers may come from servers that have too much
+ * to do. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease);
 
 /* The next write comes after a beat; sooner where the lease does not run for

@@ -19,6 +19,7 @@
 #define DEFAULT_CONNECT_TIMEOUT_MS 15000
 #define DEFAULT_REPLY_TIMEOUT_MS   5000
 #define DEFAULT_LEASE_MARGIN_MS    50
+#define LEASE_HOPS_MAX             2u
 /* The time after an open that failed for the threads to end. */
 #define AFTERMATH_MS 250
 /* The time that a close waits for the connector, which takes less, unless it
@@ -46,8 +47,12 @@ static int load_opts(struct zkr_session_opts *o,
     if ((o->flags & ~flags) != 0)
         return zkr__fail(ZKR_EINVAL, "session options: unknown flags %#x",
                          o->flags);
-    if (o->reserved != 0 || o->reserved2 != 0)
+    if (o->reserved != 0)
         return zkr__fail(ZKR_EINVAL, "session options: reserved is not 0");
+    if (o->lease_hops > LEASE_HOPS_MAX)
+        return zkr__fail(ZKR_EINVAL,
+                         "session options: lease_hops is %u, and not 1 or %u",
+                         o->lease_hops, LEASE_HOPS_MAX);
     if (o->log_level > ZKR_LOG_DEBUG)
         return zkr__fail(ZKR_EINVAL, "session options: log_level is %u",
                          o->log_level);
@@ -60,6 +65,8 @@ static int load_opts(struct zkr_session_opts *o,
         o->connect_timeout_ms = DEFAULT_CONNECT_TIMEOUT_MS;
     if (o->reply_timeout_ms == 0)
         o->reply_timeout_ms = DEFAULT_REPLY_TIMEOUT_MS;
+    if (o->lease_hops == 0)
+        o->lease_hops = 1;
     if (o->lease_margin_ms == 0)
         o->lease_margin_ms = DEFAULT_LEASE_MARGIN_MS;
     return zkr__retry_load(&o->retry);

@@ -45,6 +45,7 @@ static void move_locked(struct zkr_session *s,
 static void reset_lease(struct zkr_session *s)
 {
     zkr__lease_reset(&s->lease, s->opts.lease_ping_gap_ms * ZKR__MS,
+                     (int)s->opts.lease_hops,
                      s->opts.lease_margin_ms * ZKR__MS);
 }
 
@@ -74,7 +75,7 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
         zkr__lease_begin(&s->lease, s->opened_at);
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = granted_timeout_ms(s); /* may differ every time */
-    zkr__lease_set_timeout(&s->lease, s->timeout_ms * ZKR__MS);
+    zkr__lease_connected(&s->lease, zkr__clock_boot(), s->timeout_ms * ZKR__MS);
     move_locked(s,
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED
                                                       : ZKR_SESSION_RECONNECTED,

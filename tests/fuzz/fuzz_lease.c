@@ -12,39 +12,67 @@ static struct request {
     int64_t sent;
     int64_t acked;
     enum { READ, SYNC, WRITE } kind;
+    int64_t near; /* what the next server had heard of when it was answered, */
+    int64_t far;  /* ... and the leader */
 } requests[REQUESTS];
 
 static size_t count;
 static bool is_sparse; /* so that nothing is forgotten */
 static int64_t timeout;
 static int64_t ping_gap;
+static int64_t margin;
+static int hops;
 static int64_t begun;
+static int64_t connected;
+static int64_t tracked;
 
 static int64_t gap(void)
 {
     return ping_gap != 0 ? ping_gap : timeout * 3 / 10;
 }
 
-/* The condition of lease.h on j for the write k: an m in between. */
-static bool proves(const struct request *j, const struct request *k)
+/* The condition of lease.h on j, answered then, for the request k: an m in
+ * between. */
+static bool proves(int64_t acked, const struct request *k)
 {
     for (size_t m = 0; m < count; m++) {
-        if (requests[m].kind != READ && j->acked + gap() <= requests[m].sent &&
+        if (requests[m].kind != READ && acked + gap() <= requests[m].sent &&
             requests[m].acked <= k->sent)
             return true;
     }
     return false;
 }
 
-static int64_t best_proof(const struct request *k)
+static int64_t best_proof(const struct request *k, int hop)
 {
     int64_t best = 0;
 
-    for (size_t j = 0; j < count; j++) {
-        if (requests[j].sent > best && proves(&requests[j], k))
-            best = requests[j].sent;
+    for (size_t i = 0; i < count; i++) {
+        const struct request *j = &requests[i];
+        int64_t s_j = hop == 1 ? j->sent : j->kind == READ ? 0 : j->near;
+
+        if (s_j > best && proves(j->acked, k))
+            best = s_j;
     }
     return best;
+}
+
+/* The session had not been polled when x was answered: the lease ran, or y was
+ * sent so much later that it would be closed. */
+static bool counts(const struct request *x, const struct request *y)
+{
+    int64_t pass = timeout / 20 > 250000000 ? timeout / 20 : 250000000;
+    bool ran = tracked != 0 && timeout != 0 && x->acked >= connected &&
+               x->acked < tracked + timeout - timeout / 1000 - margin;
+
+    return x->kind != READ &&
+           (ran || (y->sent - pass >= connected && x->acked + pass <= y->sent));
+}
+
+static void track(const struct request *x, const struct request *y)
+{
+    if (counts(x, y) && x->far > tracked)
+        tracked = x->far;
 }
 
 static bool was_sent_at(int64_t sent)
@@ -74,29 +102,36 @@ static void remember(struct request r)
 
 /* Evidence only grows, belongs to a request that was sent, and is never better
  * than a proof that forgets nothing. */
-static void check_write(struct zkr__lease *lease, struct request k)
+static void check_round(struct zkr__lease *lease, struct request *k)
 {
     int64_t before = lease->alive;
-    int64_t best = best_proof(&k);
 
-    zkr__lease_committed(lease, k.sent, k.acked);
+    k->near = best_proof(k, 1);
+    k->far = hops == 1 ? k->near : best_proof(k, 2);
+    for (size_t i = 0; i < count; i++)
+        track(&requests[i], k);
+    track(k, k);
+    if (k->kind == SYNC) {
+        zkr__lease_synced(lease, k->sent, k->acked);
+        CHECK(lease->alive == before);
+        return;
+    }
+    zkr__lease_committed(lease, k->sent, k->acked);
     CHECK(lease->alive >= before);
-    CHECK(lease->alive <= (best > before ? best : before));
-    CHECK(!is_sparse || lease->alive >= best);
+    CHECK(lease->alive <= (tracked > before ? tracked : before));
+    CHECK(!is_sparse || lease->alive >= tracked);
     CHECK(was_sent_at(lease->alive));
-    CHECK(lease->last_committed >= k.sent);
+    CHECK(lease->last_committed >= k->sent);
 }
 
 static void check_request(struct zkr__lease *lease, struct request r)
 {
     int64_t end = until(lease);
 
-    if (r.kind == WRITE)
-        check_write(lease, r);
-    else if (r.kind == SYNC)
-        zkr__lease_synced(lease, r.sent, r.acked);
-    else
+    if (r.kind == READ)
         zkr__lease_answered(lease, r.sent, r.acked);
+    else
+        check_round(lease, &r);
     remember(r);
     CHECK(r.kind == WRITE || until(lease) == end);
     CHECK(until(lease) >= end);
@@ -110,15 +145,17 @@ static void check_request(struct zkr__lease *lease, struct request r)
     CHECK(lease->rounds.count <= ZKR__LEASE_SIGNS);
 }
 
-static void shorten(struct zkr__lease *lease, int64_t to)
+static void reconnect(struct zkr__lease *lease, int64_t now, int64_t to)
 {
     int64_t end = until(lease);
 
-    zkr__lease_set_timeout(lease, to);
+    zkr__lease_connected(lease, now, to);
+    connected = now;
+    tracked = lease->alive;
     timeout = timeout == 0 || to < timeout ? to : timeout;
     CHECK(lease->timeout == timeout);
     CHECK(end == 0 || until(lease) <= end);
-    CHECK(zkr__lease_beat(lease) <= zkr__lease_pulse(lease));
+    CHECK(hops > 1 || zkr__lease_beat(lease) <= zkr__lease_pulse(lease));
     CHECK(zkr__lease_pulse(lease) <= zkr__lease_late(lease));
     CHECK(zkr__lease_patience(lease) == 0 ||
           zkr__lease_patience(lease) >= gap());
@@ -128,18 +165,19 @@ static void shorten(struct zkr__lease *lease, int64_t to)
 
 static void begin(struct zkr__lease *lease, struct fuzz_input *in)
 {
-    int64_t margin = (int64_t)fuzz_number(in, 1) * 1000000;
-
+    margin = (int64_t)fuzz_number(in, 1) * 1000000;
     count = 0;
     is_sparse = true;
     timeout = 0;
     ping_gap = (int64_t)fuzz_number(in, 1) * 100000000;
-    zkr__lease_reset(lease, ping_gap, margin);
+    hops = 1 + (int)(fuzz_number(in, 1) % 2);
+    zkr__lease_reset(lease, ping_gap, hops, margin);
     CHECK(zkr__lease_until(lease) == 0);
     /* A timeout as a server reports it: milliseconds in 32 bits. */
-    shorten(lease, (int64_t)(fuzz_number(in, 4) & INT32_MAX) * 1000000);
+    reconnect(lease, 0, (int64_t)(fuzz_number(in, 4) & INT32_MAX) * 1000000);
     begun = 1 + (int64_t)(fuzz_number(in, 8) % (CLOCK_MAX / 2));
     zkr__lease_begin(lease, begun);
+    tracked = begun;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -158,15 +196,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         now += unit * (step % 32);
         if (step == 0xff)
-            shorten(&lease, timeout - took > 0 ? timeout - took : timeout);
+            reconnect(&lease, now,
+                      timeout - took > 0 ? timeout - took : timeout);
         else
-            check_request(&lease, (struct request){
-                                      now,
-                                      now + (step & 0x40 ? took : took / 64),
-                                      (step & 0x80) == 0   ? WRITE
+            check_request(&lease,
+                          (struct request){
+                              .sent = now,
+                              .acked = now + (step & 0x40 ? took : took / 64),
+                              .kind = (step & 0x80) == 0   ? WRITE
                                       : (step & 0x20) == 0 ? SYNC
                                                            : READ,
-                                  });
+                          });
     }
     return 0;
 }

@@ -13,9 +13,15 @@ static struct zkr__lease lease;
 static int setup(void **state)
 {
     (void)state;
-    zkr__lease_reset(&lease, 0, 0);
-    zkr__lease_set_timeout(&lease, T);
+    zkr__lease_reset(&lease, 0, 1, 0);
+    zkr__lease_connected(&lease, 900 * S, T);
     return 0;
+}
+
+/* A lease that has been proven by then. */
+static void begin_at(int64_t since)
+{
+    zkr__lease_begin(&lease, 1000 * S + since);
 }
 
 static void read_at(int64_t sent, int64_t acked)
@@ -61,7 +67,7 @@ static void nothing_is_proven_without_a_write(void **state)
 static void nothing_is_proven_without_a_timeout(void **state)
 {
     (void)state;
-    zkr__lease_reset(&lease, 0, 0);
+    zkr__lease_reset(&lease, 0, 1, 0);
     read_at(0, 1);
     sync_at(4 * S, 4 * S + 1);
     write_at(5 * S, 5 * S + 1);
@@ -89,6 +95,7 @@ static void a_first_write_without_a_round_before_it_proves_nothing(void **state)
     write_at(100 * S, 100 * S + S / 100);
     assert_int_equal(until(), 0); /* m is at 0 s */
     write_at(101 * S, 101 * S + S / 100);
+    write_at(102 * S, 102 * S + S / 100); /* no lease has run until then */
     assert_int_equal(until(), 94 * S + T_LOW);
 }
 
@@ -96,6 +103,7 @@ static void a_first_write_without_a_round_before_it_proves_nothing(void **state)
 static void the_first_write_after_two_syncs_proves_the_first(void **state)
 {
     (void)state;
+    begin_at(-S / 2);
     sync_at(0, S / 10);
     sync_at(4 * S, 4 * S + S / 10);
     write_at(5 * S, 11 * S);
@@ -109,11 +117,13 @@ static int64_t worst_after_pulses(int64_t took)
     int64_t pulse = zkr__lease_pulse(&lease);
     int64_t worst = INT64_MAX;
 
-    for (int64_t at = 0; at <= 10 * pulse; at += pulse)
+    for (int64_t at = 0; at <= 30 * pulse; at += pulse)
         sync_at(at, at + took);
-    for (int64_t at = 10 * pulse + took; at < 11 * pulse + took; at += S / 20) {
+    for (int64_t at = 30 * pulse + took; at < 31 * pulse + took; at += S / 20) {
         struct zkr__lease before = lease;
 
+        if (at >= 31 * pulse) /* it is answered before the write */
+            sync_at(31 * pulse, 31 * pulse + took);
         write_at(at, at + took);
         if (until() - at - took < worst)
             worst = until() - at - took;
@@ -144,10 +154,11 @@ static void after_pulses_it_proves_enough_when_answers_are_slow(void **state)
 static void three_requests_with_the_gap_between_prove_the_first(void **state)
 {
     (void)state;
-    read_at(0, S / 10);           /* j */
-    write_at(4 * S, 6 * S);       /* m, more than G after the answer */
-    assert_int_equal(until(), 0); /* may have been in a stall */
-    write_at(6 * S, 12 * S);      /* k, after the answer to m */
+    begin_at(-S / 2);
+    read_at(0, S / 10);     /* j */
+    write_at(4 * S, 6 * S); /* m, more than G after the answer */
+    assert_int_equal(until(), T_LOW - S / 2); /* may have been in a stall */
+    write_at(6 * S, 11 * S);                  /* k, after the answer to m */
     assert_int_equal(until(), T_LOW);
 }
 
@@ -164,10 +175,11 @@ static void a_read_is_no_round(void **state)
 static void a_second_request_within_the_gap_proves_nothing(void **state)
 {
     (void)state;
+    begin_at(-S / 2);
     read_at(0, S);
     sync_at(S + 36 * S / 10 - 1, 5 * S); /* r_j + G is 4.6 s */
     write_at(5 * S, 7 * S);
-    assert_int_equal(until(), 0);
+    assert_int_equal(until(), T_LOW - S / 2);
     write_at(7 * S, 9 * S); /* m is at 5 s */
     assert_int_equal(until(), T_LOW);
 }
@@ -176,10 +188,11 @@ static void a_second_request_within_the_gap_proves_nothing(void **state)
 static void a_third_write_sent_too_early_proves_nothing(void **state)
 {
     (void)state;
+    begin_at(-S / 2);
     read_at(0, S / 10);
     write_at(4 * S, 6 * S);
     write_at(6 * S - 1, 8 * S);
-    assert_int_equal(until(), 0);
+    assert_int_equal(until(), T_LOW - S / 2);
 }
 
 /* The time of the answer must not count: it may have been under way for long.
@@ -187,9 +200,10 @@ static void a_third_write_sent_too_early_proves_nothing(void **state)
 static void a_slow_answer_does_not_extend_the_lease(void **state)
 {
     (void)state;
-    read_at(0, 6 * S);
-    sync_at(10 * S, 11 * S);
-    write_at(11 * S, 20 * S);
+    begin_at(-S / 2);
+    read_at(0, 3 * S);
+    sync_at(7 * S, 8 * S);
+    write_at(8 * S, 11 * S);
     assert_int_equal(until(), T_LOW);
 }
 
@@ -200,11 +214,12 @@ static void a_slow_answer_does_not_extend_the_lease(void **state)
 static void a_slow_write_counts_when_the_next_is_answered(void **state)
 {
     (void)state;
+    begin_at(-6 * S);
     read_at(-5 * S, -4 * S - S / 2);
     write_at(0, 3 * S / 2 + 1); /* m */
-    assert_int_equal(until(), 0);
+    assert_int_equal(until(), -6 * S + T_LOW);
     write_at(S, 4 * S); /* may have overtaken the follower's answer */
-    assert_int_equal(until(), 0);
+    assert_int_equal(until(), -6 * S + T_LOW);
     write_at(3 * S / 2 + 1, 4 * S); /* k */
     assert_int_equal(until(), -5 * S + T_LOW);
 }
@@ -282,8 +297,8 @@ static void a_steady_link_is_never_without_a_proof(void **state)
 {
     (void)state;
     for (int64_t took = 0; took <= T / 5; took += S / 100) {
-        zkr__lease_reset(&lease, 0, T / 80); /* 50 ms of 4 s */
-        zkr__lease_set_timeout(&lease, T);
+        zkr__lease_reset(&lease, 0, 1, T / 80); /* 50 ms of 4 s */
+        zkr__lease_connected(&lease, 900 * S, T);
         assert_true(worst_of_a_stream(took) > 0);
     }
 }
@@ -335,7 +350,7 @@ static void a_late_beat_does_not_count_by_itself(void **state)
     (void)state;
     beat_until(18 * S);
     assert_int_equal(until(), 18 * S - T / 2 + T_LOW);
-    write_at(24 * S, 24 * S + S / 10); /* m is the one at 18 s */
+    write_at(23 * S, 23 * S + S / 10); /* m is the one at 18 s */
     assert_int_equal(until(), 18 * S - T / 3 + T_LOW);
 }
 
@@ -366,8 +381,116 @@ static void a_long_silence_while_held_does_not_bring_it_back(void **state)
     (void)state;
     beat_until(18 * S);
     read_at(94 * S, 94 * S + S / 10);
-    write_at(100 * S, 101 * S); /* m is at 18 s, and so j at 14 s */
+    write_at(100 * S, 101 * S); /* m is at 18 s */
+    assert_int_equal(until(), 12 * S + T_LOW);
+}
+
+/* -- a session that the leader has polled --------------------------------- */
+
+/* It is touched, and its writes are committed, until it is closed. */
+static void after_the_end_a_proof_needs_a_later_write(void **state)
+{
+    (void)state;
+    beat_until(18 * S);
+    read_at(94 * S, 94 * S + S / 10);
+    write_at(98 * S, 98 * S + S / 10);
+    write_at(99 * S, 99 * S + S / 10);         /* j, m, k */
+    assert_int_equal(until(), 14 * S + T_LOW); /* k is at 98 s, m at 18 s */
+    write_at(99 * S + S / 10 + T / 20 - 1, 101 * S); /* P is T/20 */
     assert_int_equal(until(), 14 * S + T_LOW);
+    write_at(99 * S + S / 10 + T / 20, 101 * S);
+    assert_int_equal(until(), 94 * S + T_LOW);
+}
+
+static void the_pass_of_the_tracker_has_a_least_length(void **state)
+{
+    (void)state;
+    zkr__lease_connected(&lease, 900 * S, S); /* T = 1 s, G = 0.3 s */
+    read_at(0, S / 100);
+    write_at(S * 35 / 100, S * 36 / 100);
+    write_at(S * 37 / 100, S * 38 / 100);
+    write_at(S * 63 / 100 - 1, S * 64 / 100);
+    assert_int_equal(until(), 0);
+    write_at(S * 63 / 100, S * 64 / 100);
+    assert_int_equal(until(), S - S / 1000);
+}
+
+static void pulse_until(int64_t end)
+{
+    for (int64_t at = 0; at <= end; at += zkr__lease_pulse(&lease))
+        sync_at(at, at + S / 100);
+}
+
+/* The syncs tell about the leader of that connection, which may have been
+ * alone; the next leader may have polled the session just before. */
+static void syncs_of_an_earlier_connection_need_a_later_write(void **state)
+{
+    (void)state;
+    pulse_until(100 * S);
+    zkr__lease_connected(&lease, 1101 * S, T);
+    write_at(101 * S, 102 * S);
+    assert_int_equal(until(), 0);
+    write_at(101 * S + T / 20 - 1, 102 * S);
+    assert_int_equal(until(), 0);
+    write_at(101 * S + T / 20, 102 * S);
+    assert_true(until() > 102 * S);
+}
+
+static void a_lease_that_runs_counts_for_the_next_connection(void **state)
+{
+    (void)state;
+    beat_until(100 * S);
+    zkr__lease_connected(&lease, 1101 * S, T);
+    write_at(101 * S, 102 * S);
+    assert_int_equal(until(), 96 * S + T_LOW);
+}
+
+/* -- an observer below a follower ----------------------------------------- */
+
+static void need_two_hops(void)
+{
+    zkr__lease_reset(&lease, 0, 2, 0);
+    zkr__lease_connected(&lease, 900 * S, T);
+    begin_at(-S / 2);
+    read_at(0, S / 10);
+}
+
+static void two_hops_need_a_gap_and_a_round_for_each(void **state)
+{
+    (void)state;
+    need_two_hops();
+    sync_at(4 * S, 4 * S + S / 10);         /* m */
+    sync_at(4 * S + S / 4, 4 * S + S / 2);  /* the k of the first hop */
+    write_at(81 * S / 10 - 1, 82 * S / 10); /* not G after its answer */
+    write_at(84 * S / 10, 84 * S / 10 + 1);
+    assert_int_equal(until(), T_LOW - S / 2);
+    write_at(85 * S / 10, 86 * S / 10); /* the m before is at 8.4 s */
+    assert_int_equal(until(), T_LOW);
+}
+
+/* An m of the first hop is no k of it: it may have overtaken the answer to the
+ * ping. */
+static void an_m_of_the_first_hop_is_no_j_of_the_second(void **state)
+{
+    (void)state;
+    need_two_hops();
+    sync_at(4 * S, 4 * S + S / 10);
+    sync_at(8 * S, 8 * S + S / 10);
+    write_at(9 * S, 9 * S + S / 10);
+    assert_int_equal(until(), T_LOW - S / 2);
+}
+
+static void a_beat_and_pulses_carry_two_hops(void **state)
+{
+    (void)state;
+    for (int64_t took = 0; took <= T / 20; took += S / 100) {
+        zkr__lease_reset(&lease, 0, 2, T / 80);
+        zkr__lease_connected(&lease, 900 * S, T);
+        assert_true(worst_of_a_stream(took) > 0);
+    }
+    zkr__lease_reset(&lease, 0, 2, T / 80);
+    zkr__lease_connected(&lease, 900 * S, T);
+    assert_true(worst_after_pulses(T / 40) > T / 8);
 }
 
 /* A server grants a shorter timeout after a reconnect, so the lease becomes
@@ -376,9 +499,9 @@ static void a_smaller_timeout_counts_for_all(void **state)
 {
     (void)state;
     zkr__lease_begin(&lease, 1000 * S);
-    zkr__lease_set_timeout(&lease, 6 * S);
+    zkr__lease_connected(&lease, 900 * S, 6 * S);
     assert_int_equal(until(), 6 * S - 6 * S / 1000);
-    zkr__lease_set_timeout(&lease, T);
+    zkr__lease_connected(&lease, 900 * S, T);
     assert_int_equal(until(), 6 * S - 6 * S / 1000);
 }
 
@@ -392,22 +515,23 @@ static void a_promised_lease_stays_promised(void **state)
     zkr__lease_begin(&lease, 1000 * S);
     longer = zkr__lease_until(&lease);
     assert_int_equal(zkr__lease_promised(&lease), longer);
-    zkr__lease_set_timeout(&lease, T / 2);
+    zkr__lease_connected(&lease, 900 * S, T / 2);
     assert_true(zkr__lease_until(&lease) < longer);
     assert_int_equal(zkr__lease_promised(&lease), longer);
-    zkr__lease_reset(&lease, 0, 0);
+    zkr__lease_reset(&lease, 0, 1, 0);
     assert_int_equal(zkr__lease_promised(&lease), 0);
 }
 
 static void gap_and_margin_can_be_chosen(void **state)
 {
     (void)state;
-    zkr__lease_reset(&lease, 5 * S, S / 20);
-    zkr__lease_set_timeout(&lease, T);
+    zkr__lease_reset(&lease, 5 * S, 1, S / 20);
+    zkr__lease_connected(&lease, 900 * S, T);
+    begin_at(-S / 2);
     read_at(0, S / 10);
     sync_at(5 * S, 5 * S + S / 10); /* not yet 5 s after the answer */
     write_at(6 * S, 6 * S + S / 10);
-    assert_int_equal(until(), 0);
+    assert_int_equal(until(), T_LOW - S / 2 - S / 20);
     write_at(7 * S, 7 * S + S / 10); /* m is at 6 s */
     assert_int_equal(until(), T_LOW - S / 20);
 }
@@ -416,8 +540,8 @@ static void a_new_session_forgets(void **state)
 {
     (void)state;
     beat_until(18 * S);
-    zkr__lease_reset(&lease, 0, 0);
-    zkr__lease_set_timeout(&lease, T);
+    zkr__lease_reset(&lease, 0, 1, 0);
+    zkr__lease_connected(&lease, 900 * S, T);
     assert_int_equal(until(), 0);
 }
 
@@ -449,6 +573,13 @@ int main(void)
         TEST(many_writes_at_once_keep_the_older_ones),
         TEST(many_reads_at_once_keep_the_writes),
         TEST(a_long_silence_while_held_does_not_bring_it_back),
+        TEST(after_the_end_a_proof_needs_a_later_write),
+        TEST(the_pass_of_the_tracker_has_a_least_length),
+        TEST(syncs_of_an_earlier_connection_need_a_later_write),
+        TEST(a_lease_that_runs_counts_for_the_next_connection),
+        TEST(two_hops_need_a_gap_and_a_round_for_each),
+        TEST(an_m_of_the_first_hop_is_no_j_of_the_second),
+        TEST(a_beat_and_pulses_carry_two_hops),
         TEST(a_smaller_timeout_counts_for_all),
         TEST(a_promised_lease_stays_promised),
         TEST(gap_and_margin_can_be_chosen),
