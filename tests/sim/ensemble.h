@@ -49,6 +49,7 @@ struct session {
     /* of the leader: */
     int64_t expires;
     int64_t looked_at; /* when the leader will look whether it has expired */
+    bool polled; /* it will be closed, whatever it does until then */
     bool closing;
 };
 
@@ -88,5 +89,8 @@ void ensemble_crash(int replica, int64_t duration);
 void ensemble_pause(int replica, int64_t duration);
 bool ensemble_paused(int replica);
 void ensemble_kill_session(int session);
+/* Many sessions run out together: from now on the leader closes each that long
+ * after it has found that it has run out. */
+void ensemble_crowd(int64_t pass);
 
 #endif

@@ -440,6 +440,19 @@ static void go_far(void)
     events_at(sim_now + some_time(), on_near, NULL, 0);
 }
 
+/* The leader takes its time between finding that sessions have run out and
+ * closing them; and what tells it of a follower's clients comes late. */
+static void crowd(void)
+{
+    int leader = ensemble_leader();
+    int follower = (leader + 1 + (int)choose(2)) % REPLICAS;
+
+    ensemble_crowd((1 + choose(249)) * MS);
+    if (leader != NO_REPLICA && choose(2) == 1)
+        ensemble_stall(follower, leader,
+                       world.timeout + world.tick * (int64_t)choose(9) / 8);
+}
+
 static const struct {
     char letter;
     void (*fn)(void);
@@ -470,6 +483,7 @@ static const struct {
     { 'a', deny },
     { 'M', starve },
     { 'F', go_far },
+    { 'T', crowd },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))

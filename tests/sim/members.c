@@ -304,6 +304,8 @@ void ensemble_pause(int replica, int64_t duration)
 {
     world_trace("replica %d: stopped for %lld ms", replica,
                 (long long)(duration / MS));
+    if (replica == ensemble.leader && ensemble_serves(replica))
+        sessions_close_polled();
     ensemble.replicas[replica].paused++;
     server_pause(replica, true);
     for (int other = 0; other < REPLICAS; other++) {

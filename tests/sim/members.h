@@ -69,6 +69,7 @@ struct ensemble {
     struct sync *syncs;
     struct session sessions[SESSIONS_MAX];
     int session_count;
+    int64_t pass; /* of the leader through the sessions that have run out */
 };
 
 extern struct ensemble ensemble;

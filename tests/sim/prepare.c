@@ -281,14 +281,48 @@ static int64_t bucket(int64_t instant)
 
 static void look_at(struct session *s, int64_t instant, uint64_t joins);
 
+static bool leads_still(uint64_t joins)
+{
+    const struct replica *leader = &ensemble.replicas[ensemble.leader];
+
+    return leader->role == LEADING && leader->joins == joins >> 8 &&
+           ensemble.leader == (int)(joins & 0xff);
+}
+
+static void on_close(void *arg, uint64_t joins)
+{
+    struct session *s = arg;
+
+    if (leads_still(joins) && s->polled && !s->closing)
+        close_session((int)(s - ensemble.sessions), BY_EXPIRY, NULL);
+}
+
+/* In between it is touched, and writes, as if it lived on. */
+static void poll_session(struct session *s, uint64_t joins)
+{
+    s->polled = true;
+    if (ensemble.pass == 0)
+        on_close(s, joins);
+    else
+        events_at(sim_now + ensemble.pass, on_close, s, joins);
+}
+
+void sessions_close_polled(void)
+{
+    for (int i = 0; i < ensemble.session_count; i++) {
+        struct session *s = &ensemble.sessions[i];
+
+        if (s->polled && !s->closing)
+            close_session(i, BY_EXPIRY, NULL);
+    }
+}
+
 static void on_expiry(void *arg, uint64_t joins)
 {
     struct session *s = arg;
-    const struct replica *leader;
+    const struct replica *leader = &ensemble.replicas[ensemble.leader];
 
-    leader = &ensemble.replicas[ensemble.leader];
-    if (leader->role != LEADING || leader->joins != joins >> 8 ||
-        ensemble.leader != (int)(joins & 0xff) || s->closing ||
+    if (!leads_still(joins) || s->polled || s->closing ||
         s->looked_at != sim_now)
         return;
     if (s->expires > sim_now)
@@ -296,7 +330,7 @@ static void on_expiry(void *arg, uint64_t joins)
     else if (leader->paused > 0)
         look_at(s, sim_now + 20 * MS, joins);
     else
-        close_session((int)(s - ensemble.sessions), BY_EXPIRY, NULL);
+        poll_session(s, joins);
 }
 
 static void look_at(struct session *s, int64_t instant, uint64_t joins)
@@ -329,6 +363,7 @@ void sessions_begin(void)
         if (s->closed > ensemble.log_len)
             s->closed = 0;
         s->closing = s->closed != 0;
+        s->polled = false;
         s->expires = 0;
         s->looked_at = 0;
         s->owner = NO_REPLICA;
@@ -355,6 +390,11 @@ struct session *ensemble_session(int session)
 int ensemble_sessions(void)
 {
     return ensemble.session_count;
+}
+
+void ensemble_crowd(int64_t pass)
+{
+    ensemble.pass = pass;
 }
 
 void ensemble_kill_session(int session)

@@ -13,5 +13,7 @@ void txn_committed(int64_t version);
 void session_touch(int session);
 /* A new leader knows nothing of who is alive. */
 void sessions_begin(void);
+/* The leader is about to stop: it closes what it has polled before. */
+void sessions_close_polled(void);
 
 #endif

@@ -680,6 +680,98 @@ static void a_shorter_timeout_ends_the_lease_in_time(void **state)
     succeeds(acquire_with_a_long_timeout, grant_less);
 }
 
+/* -- a session that the leader has polled ---------------------------------- */
+
+static const struct session *session_of_waiter(void)
+{
+    const struct session *s = NULL;
+
+    for (int i = 0; i < ensemble_sessions(); i++) {
+        if (ensemble_session(i)->process == WAITER)
+            s = ensemble_session(i);
+    }
+    return s;
+}
+
+static const struct session *polled;
+
+/* The leader's ping comes late, so that the session runs out soon after a
+ * timeout, not a tick later. */
+static void touch_before_a_tick(int follower)
+{
+    int64_t tick = (sim_now / world.tick + 3) * world.tick;
+
+    ensemble_stall(ensemble_leader(), follower, tick - 20 * MS - sim_now);
+    fiber_sleep(tick - 10 * MS - sim_now);
+    if (zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK ||
+        polled->expires != tick + world.timeout)
+        world_fail("the session runs out at another time");
+}
+
+static void on_answer(int error, const struct zkr_reply *reply, void *user)
+{
+    (void)error;
+    (void)reply;
+    (void)user;
+}
+
+static void read_until(int64_t end)
+{
+    while (sim_now < end) {
+        if (zkr_session_exists_async(users[WAITER].session, "/", 1000,
+                                     on_answer, NULL) != ZKR_OK)
+            world_fail("no read");
+        fiber_sleep(10 * MS);
+    }
+}
+
+/* The leader does not hear of the last reads, j. The waiter is back, at any
+ * server, just after the leader has polled its session, and has a round, m,
+ * before it acquires, k. */
+static void come_back_when_it_is_polled(void)
+{
+    int64_t polls;
+
+    start(&users[WAITER]);
+    connect_waiter_to((ensemble_leader() + 1) % REPLICAS);
+    fiber_sleep(2 * world.timeout);
+    polled = session_of_waiter();
+    touch_before_a_tick(replica_of_waiter());
+    polls = polled->expires;
+    ensemble_crowd(249 * MS);
+    ensemble_stall(replica_of_waiter(), ensemble_leader(),
+                   polls + 5 * MS - sim_now);
+    read_until(sim_now + world.timeout / 6);
+    cut(WAY_UP | WAY_DOWN, polls + 5 * MS - sim_now);
+    fiber_sleep(polls + 10 * MS - sim_now);
+    if (!polled->polled || polled->closing ||
+        zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK)
+        world_fail("it is not back in time");
+    ask(&users[WAITER]);
+    await_told(&users[WAITER]);
+    ensemble_crowd(0);
+}
+
+static void still_held_when_it_is_closed(void)
+{
+    if (session_of_waiter() != polled)
+        return;
+    cut(WAY_UP | WAY_DOWN, world.timeout);
+    while (!polled->closing)
+        fiber_sleep(MS);
+    if (zkr_grant_check(users[WAITER].grant) == ZKR_OK)
+        world_fail("it is held, and its session has been closed");
+}
+
+/* Never seen: read in the sources of the servers. */
+static void a_polled_session_is_not_believed(void **state)
+{
+    (void)state;
+    story.short_ticks = true;
+    story.anew = true;
+    succeeds(come_back_when_it_is_polled, still_held_when_it_is_closed);
+}
+
 /* -- a link that is slow -------------------------------------------------- */
 
 static void on_any_doubt(zkr_grant *grant, const struct zkr_grant_event *event,
@@ -754,6 +846,7 @@ int main(void)
         cmocka_unit_test(a_doubt_is_about_all_that_is_held),
         cmocka_unit_test(a_proof_refused_for_one_is_given_by_another),
         cmocka_unit_test(a_shorter_timeout_ends_the_lease_in_time),
+        cmocka_unit_test(a_polled_session_is_not_believed),
         cmocka_unit_test(a_steady_link_keeps_the_lease),
     };
 
