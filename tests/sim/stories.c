@@ -727,7 +727,8 @@ static void read_until(int64_t end)
 
 /* The leader does not hear of the last reads, j. The waiter is back, at any
  * server, just after the leader has polled its session, and has a round, m,
- * before it acquires, k. */
+ * before it acquires, k. It may not read its node, and so is granted the lock
+ * without waiting for a lease that lasts. */
 static void come_back_when_it_is_polled(void)
 {
     int64_t polls;
@@ -747,6 +748,7 @@ static void come_back_when_it_is_polled(void)
     if (!polled->polled || polled->closing ||
         zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK)
         world_fail("it is not back in time");
+    acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.timeout);
     ask(&users[WAITER]);
     await_told(&users[WAITER]);
     ensemble_crowd(0);
