@@ -124,9 +124,9 @@ int64_t zkr__lease_promised(const struct zkr__lease *lease);
  * (the two terms in the middle come twice with two hops), less what is allowed
  * for clocks, and the margin. The beat is the longest that leaves T/5, or two
  * thirds of what the quickest could leave if that is less. It is T/6 at most,
- * and T/50 at least, which carries up to R = T/5. Where R leaves nothing no beat
- * helps, and it is T/6: slow answers may come from servers that have too much
- * to do. */
+ * and T/50 at least, which carries up to R = T/5. Where R leaves nothing no
+ * beat helps, and it is T/6: slow answers may come from servers that have too
+ * much to do. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease);
 
 /* The next write comes after a beat; sooner where the lease does not run for
