@@ -24,9 +24,13 @@
 
 enum { CLIENT_PORT = 2181, QUORUM_PORT = 2888, ELECTION_PORT = 3888 };
 
+/* Where followers serve observers. */
+#define MASTER_PORT "observerMasterPort=2191"
+
 struct cluster {
-    struct server *servers[HOSTS]; /* the first is none */
-    int spaces[HOSTS];
+    struct server *servers[OBSERVER + 1]; /* the first is none */
+    int spaces[OBSERVER + 1];
+    int hosts;
 };
 
 /* Commands and namespaces */
@@ -174,8 +178,8 @@ void cluster_unblock(const struct cluster *c, int from, int to)
 
 void cluster_heal(const struct cluster *c)
 {
-    for (int from = 0; from < HOSTS; from++) {
-        for (int to = 0; to < HOSTS; to++) {
+    for (int from = 0; from < c->hosts; from++) {
+        for (int to = 0; to < c->hosts; to++) {
             if (from != to)
                 cluster_unblock(c, from, to);
         }
@@ -209,7 +213,10 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
 {
     int tick_ms = o->tick_ms > 0 ? o->tick_ms : 2000;
     char sync_limit[32];
-    const char *lines[] = { "initLimit=10", sync_limit, NULL };
+    const char *lines[] = { "initLimit=10", sync_limit,
+                            o->observer ? MASTER_PORT : NULL,
+                            host == OBSERVER ? "peerType=observer" : NULL,
+                            NULL };
     /* By default a server that has missed an election asks again after a
      * minute. */
     static const char *const java[] = {
@@ -219,7 +226,7 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
     struct server_opts opts = { .tick_ms = tick_ms,
                                 .min_session_ms = 2 * tick_ms,
                                 .address = address,
-                                .log_dir = o->logs[host],
+                                .log_dir = host < HOSTS ? o->logs[host] : NULL,
                                 .java_opts = java,
                                 .cfg_lines = lines };
     int rc;
@@ -233,15 +240,16 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
 
 static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
 {
-    char peers[SERVERS * 64] = "";
+    char peers[OBSERVER * 64] = "";
     size_t used = 0;
     int rc = SERVER_OK;
 
-    for (int host = 1; host < HOSTS; host++)
+    for (int host = 1; host < c->hosts; host++)
         used += (size_t)snprintf(peers + used, sizeof(peers) - used,
-                                 "server.%d=" ADDRESS ":%d:%d\n", host,
-                                 100 + host, QUORUM_PORT, ELECTION_PORT);
-    for (int host = 1; host < HOSTS && rc == SERVER_OK; host++)
+                                 "server.%d=" ADDRESS ":%d:%d%s\n", host,
+                                 100 + host, QUORUM_PORT, ELECTION_PORT,
+                                 host == OBSERVER ? ":observer" : "");
+    for (int host = 1; host < c->hosts && rc == SERVER_OK; host++)
         rc = spawn_server(c, host, peers, opts);
     return rc;
 }
@@ -271,6 +279,27 @@ int cluster_await_leader(struct cluster *c, int timeout_ms)
     return wait_until(has_leader, c, timeout_ms) ? cluster_leader(c) : 0;
 }
 
+static int master_of(const struct cluster *c)
+{
+    for (int host = 1; host < HOSTS; host++) {
+        if (server_has_mode(c->servers[host], "follower") &&
+            server_metric(c->servers[host], "zk_synced_observers") > 0)
+            return host;
+    }
+    return 0;
+}
+
+static bool has_master(void *c)
+{
+    sleep_ms(50);
+    return master_of(c) != 0;
+}
+
+int cluster_await_master(struct cluster *c, int timeout_ms)
+{
+    return wait_until(has_master, c, timeout_ms) ? master_of(c) : 0;
+}
+
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
 {
     static const struct cluster_opts defaults;
@@ -282,11 +311,14 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
     c = calloc(1, sizeof(*c));
     if (c == NULL)
         return SERVER_FAILED;
+    if (opts == NULL)
+        opts = &defaults;
+    c->hosts = opts->observer ? OBSERVER + 1 : HOSTS;
     make_hub(c);
-    for (int host = 1; host < HOSTS; host++)
+    for (int host = 1; host < c->hosts; host++)
         make_host(c, host);
     cluster_heal(c);
-    rc = spawn_servers(c, opts != NULL ? opts : &defaults);
+    rc = spawn_servers(c, opts);
     if (rc == SERVER_OK &&
         cluster_await_leader(c, 2 * SERVER_DEADLINE_MS) == 0) {
         server_complain(c->servers[1], "no ensemble; its log ends with");
@@ -303,9 +335,9 @@ void cluster_stop(struct cluster *c)
 {
     if (c == NULL)
         return;
-    for (int host = 0; host < HOSTS; host++)
+    for (int host = 0; host < c->hosts; host++)
         server_stop(c->servers[host]);
-    for (int host = 0; host < HOSTS; host++)
+    for (int host = 0; host < c->hosts; host++)
         close(c->spaces[host]);
     free(c);
 }

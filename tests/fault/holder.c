@@ -29,6 +29,7 @@ int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
     int rc;
 
     opts.session_timeout_ms = timeout_ms;
+    opts.lease_hops = h->hops;
     rc = zkr_session_open(hosts, &opts, &h->session);
     if (rc == ZKR_OK)
         rc = zkr_mutex_new(h->session, path, NULL, &h->mutex);
