@@ -25,18 +25,29 @@
  * answers are slow), and derives from them an instant before which the servers
  * cannot have ended the session: zkr_grant_valid_until(). With round trips of
  * up to a fifth of the session timeout there is always such an instant; with
- * longer ones there is none, and the grant is UNSURE. The rule assumes that
- * clocks differ by less than 0.1 %, that the leader pings its followers as
- * often as lease_ping_gap_ms of the session says, and that no server grants a
- * far smaller session timeout at a reconnect than was granted before. Session
- * timeouts below half a second are too short for a lease.
+ * longer ones there is none, and the grant is UNSURE. The rule assumes
+ *
+ *  - that clocks differ by less than 0.1 %;
+ *  - that every server between ours and the leader is pinged as often as
+ *    lease_ping_gap_ms of the session says, and that there are no more of these
+ *    hops than lease_hops: usually the leader pings our server. An observer
+ *    that is pinged by a follower (observerMasterPort) makes two, and needs
+ *    lease_hops = 2;
+ *  - that a leader which ends many sessions at once needs less than a twentieth
+ *    of the session timeout, or 250 ms if that is more, for all of them, the
+ *    time included in which it stands still meanwhile. This counts where a
+ *    lease begins again after a gap;
+ *  - that no server grants a far smaller session timeout at a reconnect than
+ *    was granted before.
+ *
+ * Session timeouts below half a second are too short for a lease.
  *
  * So that a lock begins with a lease, a quiet session sends a sync now and
  * then, in place of the client's own pings. After a pause of the process or of
  * a link, or on a slow link, there may be no proof of a live session when our
  * turn comes. Then the lock is granted when there is one, up to two thirds of a
- * session timeout and four round trips later; it is not granted while answers
- * take longer than half a session timeout.
+ * session timeout, a twentieth (or 250 ms) and four round trips later; it is
+ * not granted while answers take longer than half a session timeout.
  *
  * zkr_grant_valid_until() is a bound at the moment of the call: the next
  * instruction may run ten seconds later. It covers the session only: when an

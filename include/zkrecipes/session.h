@@ -169,12 +169,12 @@ struct zkr_session_opts {
     const char *sasl_password_file; /**< File: its first line is the password.
                                          Read by open. */
 
-    zkr_log_fn log;     /**< The log hook of this session (log.h), instead of
-                             that of the process. */
-    void *log_user;     /**< Passed to it. Stays yours, and must outlive the
-                             session. */
-    uint32_t log_level; /**< enum zkr_log_level: this and more severe ones;
-                             default ZKR_LOG_WARNING. */
+    zkr_log_fn log;      /**< The log hook of this session (log.h), instead of
+                              that of the process. */
+    void *log_user;      /**< Passed to it. Stays yours, and must outlive the
+                              session. */
+    uint32_t log_level;  /**< enum zkr_log_level: this and more severe ones;
+                              default ZKR_LOG_WARNING. */
     uint32_t lease_hops; /**< How many hops of pings the lease assumes between
                               a server and the leader, each with pings as often
                               as lease_ping_gap_ms says: 1 (the default) or 2.

@@ -126,9 +126,18 @@ static int present_space(void)
 
 /* Hosts */
 
+/* Without this, TCP tries a healed link only after seconds. */
+static void hurry(const struct cluster *c, int host)
+{
+    run_on(c, host,
+           "cd /proc/sys/net/ipv4; echo 1 >tcp_thin_linear_timeouts;"
+           " test ! -e tcp_rto_max_ms || echo 1000 >tcp_rto_max_ms");
+}
+
 static void make_hub(struct cluster *c)
 {
     c->spaces[HERE] = present_space();
+    hurry(c, HERE);
     run_on(c, HERE,
            "ip link add eth0 address " MAC " type bridge forward_delay 0 &&"
            " ip addr add " ADDRESS "/24 dev eth0 &&"
@@ -145,10 +154,7 @@ static void make_host(struct cluster *c, int host)
            "ip link add port%d type veth peer name eth0 netns"
            " /proc/%d/fd/%d && ip link set port%d master eth0 up",
            host, (int)getpid(), c->spaces[host], host);
-    /* Without this, TCP tries a healed link only after seconds. */
-    run_on(c, host,
-           "cd /proc/sys/net/ipv4; echo 1 >tcp_thin_linear_timeouts;"
-           " test ! -e tcp_rto_max_ms || echo 1000 >tcp_rto_max_ms");
+    hurry(c, host);
     run_on(c, host,
            "ip link set eth0 address " MAC " up && ip link set lo up &&"
            " ip addr add " ADDRESS "/24 dev eth0",

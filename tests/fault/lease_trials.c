@@ -180,20 +180,18 @@ static bool is_proven(void *arg)
     return false;
 }
 
-/* The leader has heard nothing of the holders for long when they send requests
- * again. The follower's pings come late, and just after the answer to one of
- * them there is a proof: then that follower is stopped, which was about to tell
- * the leader. */
-static void pause_observer_and_master(const struct cast *cast)
+/* The leader has heard nothing of the holders for long when their requests
+ * arrive again. The follower's pings come late, and just after the answer to
+ * one of them there is a proof: then that follower is stopped, which was about
+ * to tell the leader. */
+static void silence_then_stop_master(const struct cast *cast)
 {
-    struct server *observer = cluster_server(cluster, OBSERVER);
-
-    server_pause(observer);
-    sleep_ms(random_ms(2200, 2550));
-    server_resume(observer);
-    sleep_ms(random_ms(100, 300));
+    cluster_block(cluster, HERE, OBSERVER);
+    sleep_ms(random_ms(800, 1300));
+    cluster_unblock(cluster, HERE, OBSERVER);
+    sleep_ms(random_ms(200, 300));
     cluster_block(cluster, cast->follower, OBSERVER);
-    sleep_ms(random_ms(1250, 1600));
+    sleep_ms(random_ms(1220, 1350));
     cluster_unblock(cluster, cast->follower, OBSERVER);
     (void)wait_until(is_proven, NULL, TIMEOUT_MS);
     server_pause(cluster_server(cluster, cast->follower));
@@ -213,10 +211,10 @@ static const struct kind kinds[] = {
       .strike = acquire_as_a_stall_ends,
       .acquires = true },
     { .name = "observer's master",
-      .strike = pause_observer_and_master,
+      .strike = silence_then_stop_master,
       .hops = 2 },
     { .name = "the same, 1 hop assumed",
-      .strike = pause_observer_and_master,
+      .strike = silence_then_stop_master,
       .hops = 1 },
 };
 
