@@ -93,6 +93,18 @@ static int64_t naive_until(const struct holder *h)
     return until;
 }
 
+int64_t holder_proven_until(const struct holder *h)
+{
+    zkr_session *s = h->session;
+    int64_t until = 0;
+
+    zkr__session_lock(s);
+    if (s->epoch == h->epoch)
+        until = zkr__lease_until(&s->lease);
+    zkr__session_unlock(s);
+    return until;
+}
+
 static bool is_connected(const struct holder *h)
 {
     enum zkr_session_state_kind state = zkr_session_state(h->session);
@@ -130,6 +142,8 @@ static void ask(struct asking *a, struct holder *h)
     b->naive_until = max(b->naive_until, naive_until(h));
     if (g != NULL)
         ask_grant(a, b, g);
+    if (g != NULL && h->hops != 0)
+        b->valid_until = max(b->valid_until, holder_proven_until(h));
 }
 
 static void *ask_all(void *arg)

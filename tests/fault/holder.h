@@ -11,7 +11,8 @@
 /* Instants are nanoseconds of CLOCK_BOOTTIME; 0: never. */
 struct belief {
     int64_t last_ok;     /* zkr_grant_check() was called, and said yes */
-    int64_t valid_until; /* the latest that zkr_grant_valid_until() said */
+    int64_t valid_until; /* the latest that zkr_grant_valid_until() said, or
+                            for a choice of hops holder_proven_until() */
     int64_t naive_until; /* the last committed write was sent, and T */
     int64_t connected;   /* the session was connected */
     long unsure;         /* answers that were not yes */
@@ -33,6 +34,9 @@ int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
 /* Begin to acquire: the grant is there when it comes. */
 void holder_acquire(struct holder *h);
 bool holder_has_grant(void *holder);
+/* Returns what the proof of the lease says, in ns, also while the grant is in
+ * doubt; 0: nothing. */
+int64_t holder_proven_until(const struct holder *h);
 /* Nothing may be under way any more. */
 void holder_close(struct holder *h);
 
