@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A crowd: sessions that a server has, and nobody uses. Each is a bare
+ * connection, without the threads of a client. */
+#ifndef TEST_CROWD_H
+#define TEST_CROWD_H
+
+struct crowd;
+
+/* `host` is "address:port". NULL when it cannot be reached. There are fewer
+ * where the limit for open files is lower. */
+struct crowd *crowd_open(const char *host, int count, int timeout_ms);
+int crowd_size(const struct crowd *c);
+/* All send a ping, and no other until the next call. */
+void crowd_ping(const struct crowd *c);
+void crowd_close(struct crowd *c);
+
+#endif
