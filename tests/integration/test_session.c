@@ -197,6 +197,9 @@ static void options_are_checked(void **state)
     opts.session_timeout_ms = ZKR_SESSION_TIMEOUT_MAX_MS + 1;
     assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
     opts.session_timeout_ms = 0;
+    opts.lease_hops = 3; /* no server is that far from the leader */
+    assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
+    opts.lease_hops = 0;
     opts.chroot = "/a";
     assert_int_equal(zkr_session_open("127.0.0.1:1/b", &opts, &s), ZKR_EINVAL);
     assert_null(s);
