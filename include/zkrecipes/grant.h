@@ -23,9 +23,12 @@
  * somebody else. So while something is held, the library has the servers commit
  * a write every sixth of the session timeout (up to eight times as often where
  * answers are slow), and derives from them an instant before which the servers
- * cannot have ended the session: zkr_grant_valid_until(). With round trips of
- * up to a fifth of the session timeout there is always such an instant; with
- * longer ones there is none, and the grant is UNSURE. The rule assumes
+ * cannot have ended the session: zkr_grant_valid_until(). There is always such
+ * an instant while no answer takes longer than a seventh of the session
+ * timeout, also when a link turns slow while the lock is held, and when each
+ * answer takes another time. Where all have long taken about the same time, a
+ * fifth is enough. With longer ones there is none, and the grant is UNSURE, for
+ * moments or for good. The rule assumes
  *
  *  - that clocks differ by less than 0.1 %;
  *  - that every server between ours and the leader is pinged as often as

@@ -15,21 +15,28 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
-/* Returns for how long the oldest write of the heartbeat has been under way. */
-static int64_t under_way(const struct zkr_session *s)
+/* Returns when the oldest write of the heartbeat that is under way was sent; 0:
+ * none is. */
+static int64_t oldest(const struct zkr_session *s)
 {
     const struct zkr__beat *beats = zkr__locks_of(s)->beats;
-    int64_t now = zkr__clock_boot();
-    int64_t oldest = 0;
+    int64_t sent = 0;
 
     for (int i = 0; i < ZKR__BEATS; i++) {
         const struct zkr__op *op = &beats[i].op;
 
         if (op->where == ZKR__OP_IN_FLIGHT && beats[i].claim != NULL &&
-            now - op->sent > oldest)
-            oldest = now - op->sent;
+            (sent == 0 || op->sent < sent))
+            sent = op->sent;
     }
-    return oldest;
+    return sent;
+}
+
+static int64_t under_way(const struct zkr_session *s)
+{
+    int64_t sent = oldest(s);
+
+    return sent == 0 ? 0 : zkr__clock_boot() - sent;
 }
 
 bool zkr__heartbeat_is_good(const struct zkr_session *s)
@@ -148,6 +155,29 @@ static bool goes_on(const struct zkr__locks *locks)
            zkr__clock_boot() < locks->held_at + lease->timeout;
 }
 
+static void on_beat(struct zkr__timer *timer);
+static void on_look(struct zkr__timer *timer);
+
+/* Looks sooner than a beat later: a write that is unanswered then is late. */
+static void arm_locked(struct zkr_session *s) ZKR__LOCKED
+{
+    struct zkr__locks *locks = zkr__locks_of(s);
+    int64_t next = zkr__lease_next(&s->lease, locks->beat_at, oldest(s));
+    int64_t wait = next - zkr__clock_boot();
+
+    zkr__timer_thread_arm_locked(s, &locks->beat, zkr__clock_now() + wait,
+                                 wait > 0 ? on_look : on_beat);
+}
+
+/* The answers that have come may have put the next write off. */
+static void on_look(struct zkr__timer *timer)
+{
+    struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
+
+    zkr__session_assert_locked(locks->tenant.session);
+    arm_locked(locks->tenant.session);
+}
+
 /* Sessions that hold nothing write nothing. */
 static void on_beat(struct zkr__timer *timer)
 {
@@ -159,14 +189,15 @@ static void on_beat(struct zkr__timer *timer)
     c = first_locked(locks);
     if (c == NULL && !goes_on(locks))
         return;
-    zkr__timer_thread_arm_locked(
-        s, timer, zkr__clock_now() + zkr__heartbeat_pace(s), on_beat);
+    locks->beat_at = zkr__clock_boot();
     if (c == NULL) {
         sync_locked(s);
+        arm_locked(s);
         return;
     }
-    locks->held_at = zkr__clock_boot();
+    locks->held_at = locks->beat_at;
     write_locked(c);
+    arm_locked(s);
     /* The next write takes another node, because an ACL may refuse us this
      * one. */
     zkr__list_remove(&c->leased);

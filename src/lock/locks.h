@@ -33,6 +33,7 @@ struct zkr__locks {
     /* heartbeat.h */
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];
+    int64_t beat_at; /* the last beat */
     int64_t held_at; /* the last beat with anything held */
     struct zkr__timer watchdog;
     char start[ZKR__START_MAX]; /* of this process; set once */

@@ -35,8 +35,8 @@ void zkr__lease_connected(struct zkr__lease *lease, int64_t now,
     lease->tracked = lease->alive;
     if (lease->timeout == 0 || timeout < lease->timeout)
         lease->timeout = timeout;
-    if (lease->took > lease->timeout)
-        lease->took = lease->timeout;
+    lease->took = min(lease->took, lease->timeout);
+    lease->slowest = min(lease->slowest, lease->timeout);
 }
 
 static int64_t gap(const struct zkr__lease *lease)
@@ -150,6 +150,27 @@ static void track(struct zkr__lease *lease, int64_t sent)
     }
 }
 
+/* R rises at once, and falls when the slow answer is T/3 ago: the proof that
+ * begins with it has its m then. */
+static void measure(struct zkr__lease *lease)
+{
+    const struct zkr__lease_signs *rounds = &lease->rounds;
+    int64_t before = at(rounds, 0)->sent;
+
+    lease->slowest = lease->took;
+    lease->widest = 0;
+    for (unsigned i = 0; i < rounds->count; i++) {
+        const struct zkr__lease_sign *round = at(rounds, i);
+
+        if (round->acked >= lease->last_round - lease->timeout / 3)
+            lease->slowest = max(lease->slowest, round->acked - round->sent);
+        if (round->sent >= lease->last_round - lease->timeout)
+            lease->widest = max(lease->widest, round->sent - before);
+        before = round->sent;
+    }
+    lease->slowest = min(lease->slowest, lease->timeout);
+}
+
 void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
     int64_t m = answered(lease, sent);
@@ -162,18 +183,18 @@ void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
         lease->tracked = max(lease->tracked, x.far);
     remember(&lease->rounds, apart(lease), x);
     lease->last_round = max(lease->last_round, sent);
+    measure(lease);
     zkr__lease_answered(lease, sent, acked);
 }
 
-/* R rises at once, and falls by half of the difference with each answer. */
 void zkr__lease_committed(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
     int64_t took = min(acked - sent, lease->timeout);
 
+    lease->took = max(took, (lease->took + took) / 2);
     zkr__lease_synced(lease, sent, acked);
     lease->alive = max(lease->alive, lease->tracked);
     lease->last_committed = max(lease->last_committed, sent);
-    lease->took = max(took, (lease->took + took) / 2);
 }
 
 int64_t zkr__lease_until(const struct zkr__lease *lease)
@@ -194,15 +215,15 @@ int64_t zkr__lease_late(const struct zkr__lease *lease)
 /* The time that answers may take: a little more than they did. */
 static int64_t slow(const struct zkr__lease *lease)
 {
-    return lease->took + lease->took / 16;
+    return lease->slowest + lease->slowest / 16;
 }
 
-/* Returns what is left of T when a proof comes that has waited for answers
- * only. */
-static int64_t left(const struct zkr__lease *lease)
+/* Returns what is left of T when a proof comes that has waited for three
+ * answers only. */
+static int64_t left(const struct zkr__lease *lease, int64_t took)
 {
     return lease->timeout - lease->timeout / 1000 - lease->margin -
-           lease->hops * (gap(lease) + 2 * slow(lease)) - slow(lease);
+           lease->hops * (gap(lease) + 2 * took) - took;
 }
 
 /* Returns the first of the beats that is not before `time`, without the one at
@@ -215,12 +236,11 @@ static int64_t tick(int64_t time, int64_t beat)
 /* Returns what is left of T when the next proof comes, with such a beat. */
 static int64_t left_with(const struct zkr__lease *lease, int64_t beat)
 {
-    int64_t m = gap(lease) + slow(lease);
+    int64_t took = slow(lease);
+    int64_t m = gap(lease) + took;
 
-    return left(lease) +
-           lease->hops *
-               (m + slow(lease) - tick(m, beat) - tick(slow(lease), beat)) -
-           beat;
+    return left(lease, took) +
+           lease->hops * (m + took - tick(m, beat) - tick(took, beat)) - beat;
 }
 
 static int64_t quickest(const struct zkr__lease *lease)
@@ -229,28 +249,58 @@ static int64_t quickest(const struct zkr__lease *lease)
 }
 
 /* A beat of which m is a multiple loses nothing at m. */
-int64_t zkr__lease_beat(const struct zkr__lease *lease)
+static int64_t steady(const struct zkr__lease *lease, int64_t longest)
 {
-    int64_t longest = lease->timeout / 6;
-    int64_t wanted = min(lease->timeout / 5, left(lease) * 2 / 3);
+    int64_t took = slow(lease);
+    int64_t wanted = min(lease->timeout / 5, left(lease, took) * 2 / 3);
     int64_t beat = longest;
 
-    if (left(lease) <= 0)
-        return longest;
     for (int64_t n = 1; beat > quickest(lease); n++) {
         if (beat <= longest && left_with(lease, beat) >= wanted)
             return beat;
-        beat = (gap(lease) + slow(lease)) / n + 1;
+        beat = (gap(lease) + took) / n + 1;
     }
     return quickest(lease);
 }
 
+/* Where two of the last writes were further apart, the proof of the later one
+ * has to come sooner. */
+int64_t zkr__lease_beat(const struct zkr__lease *lease)
+{
+    int64_t longest = lease->timeout / 6;
+    int64_t wide = min(lease->widest, longest);
+    int64_t reserve = lease->timeout / 40;
+    int64_t beat;
+
+    if (left(lease, lease->took) <= 0)
+        return longest;
+    beat = steady(lease, longest);
+    if (wide > beat + quickest(lease))
+        beat = min(beat, (left(lease, lease->slowest) - wide - reserve) /
+                             (2 * lease->hops));
+    return max(beat, quickest(lease));
+}
+
+static int64_t quicker(const struct zkr__lease *lease)
+{
+    return max(zkr__lease_beat(lease) / 4, quickest(lease));
+}
+
+int64_t zkr__lease_next(const struct zkr__lease *lease, int64_t last,
+                        int64_t oldest)
+{
+    int64_t quick = zkr__lease_until(lease);
+
+    if (oldest != 0)
+        quick = min(quick, oldest + lease->slowest + quickest(lease));
+    return min(last + zkr__lease_beat(lease),
+               max(last + quicker(lease), quick));
+}
+
 static int64_t pace(const struct zkr__lease *lease, int64_t enough)
 {
-    int64_t beat = zkr__lease_beat(lease);
-
-    return zkr__lease_until(lease) > enough ? beat
-                                            : max(beat / 4, quickest(lease));
+    return zkr__lease_until(lease) > enough ? zkr__lease_beat(lease)
+                                            : quicker(lease);
 }
 
 int64_t zkr__lease_pace(const struct zkr__lease *lease, int64_t now)
@@ -285,13 +335,14 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
                       int64_t under_way)
 {
     int64_t sent = now - under_way;
+    int64_t took = max(lease->took, under_way);
 
     if (zkr__lease_until(lease) <= now)
         return false;
     if (under_way == 0)
         sent += zkr__lease_first_pace(lease, now);
-    return lasts(lease, now, sent, lease->took) &&
-           lasts(lease, now, sent, slow(lease));
+    return lasts(lease, now, sent, took) &&
+           lasts(lease, now, sent, took + took / 16);
 }
 
 bool zkr__lease_is_slow(const struct zkr__lease *lease)
@@ -304,7 +355,7 @@ bool zkr__lease_is_slow(const struct zkr__lease *lease)
  * all. */
 int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way)
 {
-    int64_t answer = max(lease->took - under_way, 0);
+    int64_t answer = max(lease->slowest - under_way, 0);
 
     return min(answer + zkr__lease_beat(lease) / 2, lease->timeout / 6);
 }
@@ -316,8 +367,9 @@ int64_t zkr__lease_patience(const struct zkr__lease *lease)
 
     if (gaps + lease->margin >= lease->timeout)
         return 0;
-    return left(lease) > 0 ? patience + (2 * lease->hops + 2) * lease->took
-                           : patience;
+    return left(lease, lease->took) > 0
+               ? patience + (2 * lease->hops + 2) * lease->slowest
+               : patience;
 }
 
 /* The second after j is an m while answers take less than T/10. With two hops

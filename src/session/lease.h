@@ -77,10 +77,12 @@ struct zkr__lease {
     struct zkr__lease_signs rounds;   /* requests that the leader answered */
     int64_t last_round;               /* when the last round was sent */
     int64_t last_committed; /* when the last committed write was sent */
-    int64_t took;           /* R: what a write takes, see below */
-    int64_t tracked;        /* s_j: the leader of this connection knows */
-    int64_t alive;          /* s_j: every leader knows that we were alive */
-    int64_t longest;        /* its end, before the timeout became shorter */
+    int64_t took;           /* what a write takes */
+    int64_t slowest; /* R: the slowest round of the last T/3, see below */
+    int64_t widest;  /* the longest time between two of the last T */
+    int64_t tracked; /* s_j: the leader of this connection knows */
+    int64_t alive;   /* s_j: every leader knows that we were alive */
+    int64_t longest; /* its end, before the timeout became shorter */
 };
 
 /* A new session. `ping_gap` 0: three tenths of the timeout. */
@@ -112,7 +114,8 @@ int64_t zkr__lease_until(const struct zkr__lease *lease);
 int64_t zkr__lease_promised(const struct zkr__lease *lease);
 
 /* How often to write while something is held. Several writes may be under way:
- * each is a j, an m and a k, so proofs overlap.
+ * each is a j, an m and a k, so proofs overlap. R is the longest time that an
+ * answer of the last T/3 took.
  *
  * With a beat of b and answers that take R, m is the first write that is sent
  * G + R after j, and k the first that is sent R after m; k is answered R later,
@@ -126,12 +129,29 @@ int64_t zkr__lease_promised(const struct zkr__lease *lease);
  * thirds of what the quickest could leave if that is less. It is T/6 at most,
  * and T/50 at least, which carries up to R = T/5. Where R leaves nothing no
  * beat helps, and it is T/6: slow answers may come from servers that have too
- * much to do. */
+ * much to do.
+ *
+ * When a link turns slow, the last quick write and the first slow one are up to
+ * a = T/6 apart, and the writes after that are at any time between: m and k
+ * come up to a beat late. So in the next T the beat is short enough for
+ *
+ *   a + G + 3 R + 2 b <= T,
+ *
+ * and a reserve of T/40. That carries up to R = T/7, whatever each answer takes
+ * up to that. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease);
 
-/* The next write comes after a beat; sooner where the lease does not run for
- * long. The first one of a grant is sooner where it does not run for very long:
- * after a time without writes the proof is old, and the next one far. */
+/* Returns when to write next, if the last write was sent at `last`, and the
+ * oldest one under way at `oldest` (0: none is): a beat after the last. When
+ * the oldest has been unanswered for longer than R by T/50, or the lease is
+ * over, it is a quarter of a beat. */
+int64_t zkr__lease_next(const struct zkr__lease *lease, int64_t last,
+                        int64_t oldest);
+
+/* How long a question for a missing proof waits for the next: a beat; less
+ * where the lease does not run for long. The first write of a grant comes after
+ * less where it does not run for very long: after a time without writes the
+ * proof is old, and the next one far. */
 int64_t zkr__lease_pace(const struct zkr__lease *lease, int64_t now);
 int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now);
 

@@ -828,6 +828,108 @@ static void a_steady_link_keeps_the_lease(void **state)
     }
 }
 
+static void acquire_nearby(void)
+{
+    start(&users[WAITER]);
+    ask(&users[WAITER]);
+    await_told(&users[WAITER]);
+}
+
+static void on_unsure(zkr_grant *grant, const struct zkr_grant_event *event,
+                      void *user)
+{
+    (void)grant;
+    (void)user;
+    if (event->state == ZKR_GRANT_UNSURE)
+        world_fail("round trips of %lld/120 of T: it is UNSURE",
+                   (long long)story.instant);
+}
+
+/* It is that far for 6 T, or up to 30 percent nearer or farther. */
+static void becomes_far(bool jitter)
+{
+    static unsigned short random[3];
+    int64_t distance = story.instant * world.timeout / 240;
+    int64_t percent;
+    int64_t until;
+
+    fiber_sleep(2 * world.timeout + story.time * world.timeout / 12);
+    until = sim_now + 6 * world.timeout;
+    while (sim_now < until) {
+        percent = jitter ? 70 + nrand48(random) % 61 : 100;
+        server_far(distance * percent / 100);
+        fiber_sleep(world.timeout / 500);
+    }
+    server_far(0);
+}
+
+static void turns_slow(void)
+{
+    becomes_far(false);
+}
+
+static void turns_unsteady(void)
+{
+    becomes_far(true);
+}
+
+/* Regression: the beat became quick two timeouts after the link had turned
+ * slow, and a lock was UNSURE until then. */
+static void a_link_that_turns_slow_keeps_the_lease(void **state)
+{
+    (void)state;
+    for (int part = 0; part <= 19; part++) {
+        story.instant = part;
+        story.on_event = on_unsure;
+        succeeds(acquire_nearby, turns_slow);
+    }
+    for (int part = 0; part <= 16; part++) {
+        story.instant = part;
+        story.on_event = on_unsure;
+        succeeds(acquire_nearby, turns_unsteady);
+    }
+}
+
+static void hears_nothing_for_a_while(void)
+{
+    int before;
+
+    fiber_sleep(2 * world.timeout);
+    before = submits(ZKR__ZK_CHECK);
+    cut(WAY_DOWN, world.timeout * 5 / 12);
+    fiber_sleep(world.timeout * 5 / 12);
+    if (submits(ZKR__ZK_CHECK) - before < 6)
+        world_fail("%d writes in 5T/12 without an answer",
+                   submits(ZKR__ZK_CHECK) - before);
+}
+
+/* The writes after a late one are the j's of the next proofs: they are sent
+ * while it is unanswered. With a beat of T/6 there are two or three, and one
+ * more when the lease is over. */
+static void a_late_answer_is_a_sign_before_it_comes(void **state)
+{
+    (void)state;
+    succeeds(acquire_nearby, hears_nothing_for_a_while);
+}
+
+static void holds_for_ten_timeouts(void)
+{
+    int before;
+
+    fiber_sleep(world.timeout);
+    before = submits(ZKR__ZK_CHECK);
+    fiber_sleep(10 * world.timeout);
+    if (submits(ZKR__ZK_CHECK) - before > 60)
+        world_fail("%d writes in 10 T on a quick link",
+                   submits(ZKR__ZK_CHECK) - before);
+}
+
+static void a_quick_link_carries_six_writes_in_a_timeout(void **state)
+{
+    (void)state;
+    succeeds(acquire_nearby, holds_for_ten_timeouts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -850,6 +952,9 @@ int main(void)
         cmocka_unit_test(a_shorter_timeout_ends_the_lease_in_time),
         cmocka_unit_test(a_polled_session_is_not_believed),
         cmocka_unit_test(a_steady_link_keeps_the_lease),
+        cmocka_unit_test(a_link_that_turns_slow_keeps_the_lease),
+        cmocka_unit_test(a_late_answer_is_a_sign_before_it_comes),
+        cmocka_unit_test(a_quick_link_carries_six_writes_in_a_timeout),
     };
 
     if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */

@@ -253,42 +253,185 @@ slow_answers_make_the_beat_quicker_not_the_lease_shorter(void **state)
     }
 }
 
-/* -- a heartbeat as the session has it: writes in a steady stream ---------- */
+/* -- a heartbeat as the session has it, on a link as one likes it ---------- */
 
-#define WRITES 1000
+#define WRITES 2000
+#define STEP   (T / 2000) /* how often the lease is read */
+#define QUICK  (T / 2000)
+#define TURN   (5 * T) /* from then on answers are slow */
 
-static struct stream {
+static struct link {
+    int64_t turn; /* after TURN */
+    int64_t took; /* from there on */
+    int jitter;   /* percent: more or less than that */
+    bool erratic; /* each answer takes anything up to that */
+    int hops;     /* 0: one */
+    uint32_t random;
     int64_t sent[WRITES];
-    int64_t took;
-    int64_t worst; /* the least that was left of the lease, once it ran */
-    int answered;
-} stream;
+    int64_t acked[WRITES]; /* when the answer comes: none overtakes another */
+    int writes;
+    int answers;
+    bool unsure;   /* as a grant: until there is a lease that lasts */
+    int64_t least; /* that was left of the lease, after the turn */
+    int without;   /* steps without an OK after the turn */
+} on;
 
-static void answer_before(int64_t now)
+static int64_t random_up_to(int64_t most)
 {
-    for (; stream.sent[stream.answered] + stream.took < now;
-         stream.answered++) {
-        int64_t at = stream.sent[stream.answered];
+    on.random = on.random * 1664525 + 1013904223;
+    return most * (on.random >> 16) / 65536;
+}
 
-        if (at > 3 * T && until() - at - stream.took < stream.worst)
-            stream.worst = until() - at - stream.took;
-        write_at(at, at + stream.took);
+static int64_t takes(int64_t now)
+{
+    int64_t more = on.took * on.jitter / 100;
+
+    if (now < TURN + on.turn)
+        return QUICK;
+    return on.erratic ? random_up_to(on.took)
+                      : on.took - more + random_up_to(2 * more);
+}
+
+static int64_t oldest(void)
+{
+    return on.answers < on.writes ? 1000 * S + on.sent[on.answers] : 0;
+}
+
+static void send(int64_t now)
+{
+    int64_t acked = now + takes(now);
+
+    assert_true(on.writes < WRITES);
+    if (on.writes > 0 && on.acked[on.writes - 1] > acked)
+        acked = on.acked[on.writes - 1];
+    on.sent[on.writes] = now;
+    on.acked[on.writes++] = acked;
+}
+
+static void take_answers(int64_t now)
+{
+    while (on.answers < on.writes && on.acked[on.answers] <= now) {
+        int64_t next;
+
+        write_at(on.sent[on.answers], on.acked[on.answers]);
+        on.answers++;
+        next = oldest();
+        if (on.unsure &&
+            zkr__lease_lasts(&lease, 1000 * S + now,
+                             next == 0 ? 0 : 1000 * S + now - next))
+            on.unsure = false;
     }
 }
 
-/* Reads the lease when an answer comes, before the answer counts. */
-static int64_t worst_of_a_stream(int64_t took)
+static void look(int64_t now)
 {
-    int64_t at = 0;
+    int64_t rest = until() - now;
 
-    stream = (struct stream){ .took = took, .worst = INT64_MAX };
-    for (int i = 0; i < WRITES - 1 && at < 8 * T; i++) {
-        stream.sent[i] = at;
-        stream.sent[i + 1] = INT64_MAX / 2;
-        at += zkr__lease_beat(&lease);
-        answer_before(at);
+    if (rest <= 0)
+        on.unsure = true;
+    if (now < TURN + on.turn)
+        return;
+    if (rest < on.least)
+        on.least = rest;
+    on.without += on.unsure;
+}
+
+static void write_when_due(int64_t now)
+{
+    int64_t last = 1000 * S + on.sent[on.writes - 1];
+
+    if (on.writes - on.answers < 16 &&
+        1000 * S + now >= zkr__lease_next(&lease, last, oldest()))
+        send(now);
+}
+
+/* A lock is held on a quick link, which becomes slow at TURN. */
+static void hold_until(int64_t end)
+{
+    zkr__lease_reset(&lease, 0, on.hops > 1 ? on.hops : 1, T / 80);
+    zkr__lease_connected(&lease, 900 * S, T);
+    zkr__lease_begin(&lease, 1000 * S);
+    on.writes = on.answers = on.without = 0;
+    on.unsure = false;
+    on.least = INT64_MAX;
+    send(0);
+    for (int64_t now = 0; now < end; now += STEP) {
+        take_answers(now);
+        write_when_due(now);
+        look(now);
     }
-    return stream.worst;
+}
+
+/* Returns how many permille of 6 T after the turn were without an OK, at
+ * worst, over all phases of the beat and some runs of random numbers. */
+static int worst_share(int64_t took, int jitter)
+{
+    int worst = 0;
+
+    for (int run = 0; run < 20; run++) {
+        on = (struct link){ .turn = T / 6 * run / 20,
+                            .took = took,
+                            .jitter = jitter,
+                            .random = run };
+        hold_until(TURN + 6 * T);
+        if (on.without * 1000 / (int)(6 * T / STEP) > worst)
+            worst = on.without * 1000 / (int)(6 * T / STEP);
+    }
+    return worst;
+}
+
+/* Regression: R was learned with the answer, and used at the next beat, and
+ * the beat that is right for a steady R has its m's and k's too late for
+ * others. A lock on a link that turned slow was UNSURE for 4 to 81 % of some
+ * timeouts from R = 0.16 T on, and with jitter from 0.12 T on. */
+static void a_link_that_turns_slow_is_not_without_a_proof(void **state)
+{
+    static const struct {
+        int part; /* R, in 1/120 of T */
+        int jitter;
+        int permille; /* without an OK, at most */
+    } rows[] = {
+        { 6, 0, 0 },   { 12, 0, 0 },  { 15, 0, 0 },   { 17, 0, 0 },
+        { 18, 0, 0 },  { 20, 0, 0 },  { 22, 0, 50 },  { 24, 0, 60 },
+        { 6, 30, 0 },  { 12, 30, 0 }, { 13, 30, 0 },  { 15, 30, 0 },
+        { 16, 30, 2 }, { 17, 30, 5 }, { 20, 30, 50 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int share = worst_share(T * rows[i].part / 120, rows[i].jitter);
+
+        print_message("R = %.3f T, jitter %2d %%: %4.1f %% without an OK\n",
+                      rows[i].part / 120.0, rows[i].jitter, share / 10.0);
+        if (share > rows[i].permille)
+            fail_msg("that is more than %.1f %%", rows[i].permille / 10.0);
+    }
+}
+
+/* The promise: whatever answers take, up to T/7. */
+static void answers_up_to_a_seventh_leave_no_gap(void **state)
+{
+    (void)state;
+    for (int run = 0; run < 200; run++) {
+        on = (struct link){ .turn = T / 6 * run / 200,
+                            .took = T / 7,
+                            .erratic = true,
+                            .random = run };
+        hold_until(TURN + 12 * T);
+        assert_true(on.least > 0);
+    }
+}
+
+/* The turn is long ago. */
+static void hold_for_long(void)
+{
+    hold_until(TURN + 4 * T);
+    on.without = 0;
+    for (int64_t now = TURN + 4 * T; now < TURN + 10 * T; now += STEP) {
+        take_answers(now);
+        write_when_due(now);
+        look(now);
+    }
 }
 
 /* With one proof after the other, and a beat of T/9, half of the time was
@@ -296,32 +439,57 @@ static int64_t worst_of_a_stream(int64_t took)
 static void a_steady_link_is_never_without_a_proof(void **state)
 {
     (void)state;
-    for (int64_t took = 0; took <= T / 5; took += S / 100) {
-        zkr__lease_reset(&lease, 0, 1, T / 80); /* 50 ms of 4 s */
-        zkr__lease_connected(&lease, 900 * S, T);
-        assert_true(worst_of_a_stream(took) > 0);
+    for (int64_t took = 0; took <= T / 5; took += S / 10) {
+        on = (struct link){ .took = took };
+        hold_for_long();
+        assert_int_equal(on.without, 0);
+    }
+}
+
+static int writes_in(int64_t from, int64_t to)
+{
+    int count = 0;
+
+    for (int i = 0; i < on.writes; i++)
+        count += on.sent[i] >= from && on.sent[i] < to;
+    return count;
+}
+
+/* Nobody pays for links that are not slow, or are not any more. */
+static void a_quick_link_carries_six_writes(void **state)
+{
+    (void)state;
+    for (int64_t took = QUICK; took <= T / 40; took += S / 20) {
+        on = (struct link){ .took = took };
+        hold_until(TURN + 10 * T);
+        assert_in_range(writes_in(T, TURN), 24, 24);
+        assert_in_range(writes_in(TURN + T, TURN + 10 * T), 53, 55);
     }
 }
 
 static void no_beat_helps_where_answers_take_too_long(void **state)
 {
     (void)state;
-    assert_true(worst_of_a_stream(T / 4) < 0);
+    on = (struct link){ .took = T / 4 };
+    hold_until(TURN + 4 * T);
+    assert_true(on.unsure && on.least < 0);
     assert_int_equal(zkr__lease_beat(&lease), T / 6);
 }
 
-/* One slow answer makes the beat quick, and quick ones make it slow again. */
+/* One slow answer makes the beat quick, and T/3 without one makes it slow
+ * again. */
 static void the_beat_follows_the_answers(void **state)
 {
     (void)state;
     for (int round = 0; round < 2; round++) {
         int64_t from = round * 100 * S;
 
+        write_at(from - 2 * S, from - 2 * S + S / 100);
         write_at(from, from + T / 6);
-        assert_true(zkr__lease_beat(&lease) <= T / 15);
-        for (int i = 1; i <= 5; i++)
+        assert_int_equal(zkr__lease_beat(&lease), T / 50);
+        for (int i = 3; i <= 7; i++)
             write_at(from + i * S, from + i * S + S / 100);
-        assert_true(zkr__lease_beat(&lease) > T / 8);
+        assert_int_equal(zkr__lease_beat(&lease), T / 6);
     }
 }
 
@@ -483,10 +651,10 @@ static void an_m_of_the_first_hop_is_no_j_of_the_second(void **state)
 static void a_beat_and_pulses_carry_two_hops(void **state)
 {
     (void)state;
-    for (int64_t took = 0; took <= T / 20; took += S / 100) {
-        zkr__lease_reset(&lease, 0, 2, T / 80);
-        zkr__lease_connected(&lease, 900 * S, T);
-        assert_true(worst_of_a_stream(took) > 0);
+    for (int64_t took = QUICK; took <= T / 20; took += S / 20) {
+        on = (struct link){ .took = took, .hops = 2 };
+        hold_for_long();
+        assert_int_equal(on.without, 0);
     }
     zkr__lease_reset(&lease, 0, 2, T / 80);
     zkr__lease_connected(&lease, 900 * S, T);
@@ -565,6 +733,9 @@ int main(void)
         TEST(a_slow_write_counts_when_the_next_is_answered),
         TEST(a_steady_beat_proves_half_a_timeout_ahead),
         TEST(slow_answers_make_the_beat_quicker_not_the_lease_shorter),
+        TEST(a_link_that_turns_slow_is_not_without_a_proof),
+        TEST(answers_up_to_a_seventh_leave_no_gap),
+        TEST(a_quick_link_carries_six_writes),
         TEST(a_steady_link_is_never_without_a_proof),
         TEST(no_beat_helps_where_answers_take_too_long),
         TEST(the_beat_follows_the_answers),
