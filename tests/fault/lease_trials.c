@@ -22,6 +22,7 @@
 #include "crowd.h"
 #include "holder.h"
 #include "oracle.h"
+#include "proxy.h"
 #include "txn_log.h"
 #include "wait.h"
 
@@ -49,6 +50,7 @@ struct kind {
     void (*strike)(const struct cast *cast);
     bool on_leader; /* where the holders are connected */
     bool acquires;  /* the locks, while it strikes */
+    bool far;       /* the holders are behind `far` */
     uint32_t hops;  /* the holders are at an observer below a follower, and
                        assume so many hops of pings; 0: they are not */
 };
@@ -67,6 +69,7 @@ struct sample {
 static struct cluster *cluster;
 static const struct server *witness; /* on the side of the majority */
 static struct admin *watcher;        /* and who is connected to it */
+static struct proxy *far;            /* of the follower; NULL: none */
 static struct holder holders[HOLDERS];
 static struct sample *samples;
 static int sample_count;
@@ -192,6 +195,15 @@ static void acquire_as_a_stall_ends(const struct cast *cast)
                       random_ms(200, 400));
 }
 
+/* The writes are many then, and under way together. */
+static void turn_slow_then_cut(const struct cast *cast)
+{
+    proxy_set_jitter(far, 30);
+    proxy_set_latency(far, random_ms(TIMEOUT_MS / 12, TIMEOUT_MS / 4));
+    sleep_ms(random_ms(0, TIMEOUT_MS * 3 / 2));
+    cut_follower(cast);
+}
+
 /* One of the holders has a new proof. */
 static bool is_proven(void *arg)
 {
@@ -238,6 +250,7 @@ static const struct kind kinds[] = {
     { .name = "granted as a stall ends",
       .strike = acquire_as_a_stall_ends,
       .acquires = true },
+    { .name = "slow, then cut off", .strike = turn_slow_then_cut, .far = true },
     { .name = "leader of many stopped", .strike = pause_leader_of_many },
     { .name = "observer's master",
       .strike = silence_then_stop_master,
@@ -284,7 +297,9 @@ static void open_holders(const struct server *server, uint32_t hops)
 
         PATH(path, ++number);
         holders[i].hops = hops;
-        rc = holder_open(&holders[i], server_hosts(server), TIMEOUT_MS, path);
+        rc = holder_open(&holders[i],
+                         far != NULL ? proxy_hosts(far) : server_hosts(server),
+                         TIMEOUT_MS, path);
         if (rc != ZKR_OK)
             fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
         assert_int_equal(zkr_session_timeout_ms(holders[i].session),
@@ -397,6 +412,11 @@ static void run_trial(int number, int kind)
 
     witness = cluster_server(cluster, cast.other);
     assert_int_equal(admin_open(server_hosts(witness), &watcher), ZOK);
+    if (kinds[kind].far)
+        assert_int_equal(
+            proxy_start(server_hosts(cluster_server(cluster, cast.follower)),
+                        &far),
+            0);
     open_holders(server_of_holders(&cast, &kinds[kind]), kinds[kind].hops);
     if (!kinds[kind].acquires)
         acquire_all();
@@ -415,6 +435,8 @@ static void run_trial(int number, int kind)
     heal(&cast);
     for (int i = 0; i < HOLDERS; i++)
         holder_close(&holders[i]);
+    proxy_stop(far);
+    far = NULL;
     admin_close(watcher);
     watcher = NULL;
     for (int i = before; i < sample_count; i++)

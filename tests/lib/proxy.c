@@ -205,6 +205,13 @@ void proxy_set_latency(struct proxy *p, int latency_ms)
     pthread_mutex_unlock(&p->lock);
 }
 
+void proxy_set_jitter(struct proxy *p, int percent)
+{
+    pthread_mutex_lock(&p->lock);
+    p->jitter = percent;
+    pthread_mutex_unlock(&p->lock);
+}
+
 void proxy_let_all_pass(struct proxy *p)
 {
     proxy_forget_rules(p);

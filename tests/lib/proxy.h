@@ -84,6 +84,11 @@ void proxy_reset_counts(struct proxy *p);
  * once. */
 void proxy_set_latency(struct proxy *p, int latency_ms);
 
+/* The latency of each request seen from now on is up to that many percent
+ * less or more, at random; 0 is the default. An answer does not overtake
+ * another. */
+void proxy_set_jitter(struct proxy *p, int percent);
+
 /* Do this once, to the nth request of that type from now; 1 is the next.
  * Up to 16 rules can wait for their requests, or the test is aborted.  When
  * two meet in one request, the younger takes the next one instead. */

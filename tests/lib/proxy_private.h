@@ -85,6 +85,7 @@ struct request {
     bool awaited;             /* the rule counts in `undone` */
     bool counted;
     int64_t seen_ms;
+    int percent; /* of the latency */
 };
 
 struct conn {
@@ -127,6 +128,7 @@ struct proxy {
     unsigned long asked; /* number of changes of mode and the like */
     unsigned long seen;  /* number of those that the thread has seen */
     int latency_ms;
+    int jitter;
     struct rule rules[RULES_MAX]; /* those that wait for their request */
     int rule_count;
     int undone; /* those, and those that wait for a reply, even in vain */

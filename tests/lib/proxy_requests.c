@@ -18,6 +18,7 @@ static struct request *add_request(struct proxy *p, struct conn *c, int32_t xid,
     r->xid = xid;
     r->counted = rules_any_covers(type);
     r->seen_ms = now_ms();
+    r->percent = 100 - p->jitter + (int)(random() % (2 * p->jitter + 1));
     *c->tail = r;
     c->tail = &r->next;
     rules_count(p, c, type);
@@ -125,7 +126,7 @@ static void send_to_client(struct conn *c, const unsigned char *data,
 static bool is_early(const struct proxy *p, struct conn *c,
                      const struct request *r)
 {
-    int64_t due_ms = r->seen_ms + p->latency_ms;
+    int64_t due_ms = r->seen_ms + (int64_t)p->latency_ms * r->percent / 100;
 
     if (p->latency_ms == 0 || now_ms() >= due_ms)
         return false;

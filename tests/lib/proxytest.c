@@ -336,6 +336,29 @@ static void test_latency(void **state)
     assert_in_range(now_ms() - start_ms, LATENCY_MS, WAIT_MS);
 }
 
+/* Some replies come sooner, some later. */
+static void test_jitter(void **state)
+{
+    struct fixture *f = *state;
+    int64_t least = WAIT_MS;
+    int64_t most = 0;
+
+    (void)open_client(f);
+    proxy_set_latency(f->proxy, LATENCY_MS);
+    proxy_set_jitter(f->proxy, 50);
+    for (int i = 0; i < 20; i++) {
+        int64_t took = now_ms();
+
+        send_list(f, "/t", i + 1);
+        assert_reply(f, i, i + 1, ZOK);
+        took = now_ms() - took;
+        assert_true(took >= LATENCY_MS / 2);
+        least = took < least ? took : least;
+        most = took > most ? took : most;
+    }
+    assert_true(least < most);
+}
+
 /* Rules */
 
 /* The server does what was asked; the client never learns. */
@@ -852,6 +875,7 @@ int main(void)
         PROXY_TEST(test_big_frames),
         PROXY_TEST(test_flights),
         PROXY_TEST(test_latency),
+        PROXY_TEST(test_jitter),
         PROXY_TEST(test_drop_reply),
         PROXY_TEST(test_drop_request),
         PROXY_TEST(test_hold_reply),
