@@ -167,12 +167,30 @@ static void finish_locked(struct zkr__op *op,
     op->done(op, reply);
 }
 
-void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
+/* Answers come in the order of the requests: it is the first, or not there. */
+static struct zkr__op *find_locked(const struct zkr_session *s,
+                                   uintptr_t ticket) ZKR__LOCKED
 {
-    struct zkr_session *s = op->session;
+    const struct zkr__list *all = &s->in_flight;
+
+    for (struct zkr__list *l = all->next; l != all; l = l->next) {
+        struct zkr__op *op = ZKR__CONTAINER(l, struct zkr__op, link);
+
+        if (op->ticket == ticket)
+            return op;
+    }
+    return NULL;
+}
+
+void zkr__op_on_reply(struct zkr_session *s, uintptr_t ticket,
+                      const struct zkr__zk_reply *reply)
+{
+    struct zkr__op *op;
 
     zkr__session_lock(s);
-    finish_locked(op, reply);
+    op = find_locked(s, ticket);
+    if (op != NULL)
+        finish_locked(op, reply);
     zkr__op_pump_locked(s);
     if (s->over != 0 || s->handle_dead) /* it waits for the last answer */
         zkr__connector_wake_locked(s);
@@ -219,7 +237,8 @@ void zkr__op_pump_locked(struct zkr_session *s)
 
         move_locked(op, ZKR__OP_IN_FLIGHT);
         op->sent = zkr__clock_boot();
-        op->refusal = zkr__zk_submit(s->zk, &op->request, op);
+        op->ticket = ++s->tickets;
+        op->refusal = zkr__zk_submit(s->zk, &op->request, op->ticket);
         if (op->refusal != ZKR_OK) {
             if (was_not_sent(op->refusal))
                 op->sent = 0;

@@ -33,6 +33,7 @@ struct zkr__op {
     enum zkr__op_retry retry;
     uint32_t retries;
     int refusal;
+    uintptr_t ticket; /* of the last time that it was sent */
     uint64_t epoch;
     int64_t started;
     int64_t sent; /* the last time, by the clock of the lease; 0 when it has
@@ -59,8 +60,10 @@ void zkr__op_start_locked(
  * not be called. */
 bool zkr__op_cancel_locked(struct zkr__op *op) ZKR__LOCKED;
 
-/* Upcall of the seam: the answer to a request in flight. */
-void zkr__op_on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply);
+/* Upcall of the seam. An answer to a ticket of no request in flight counts for
+ * nothing: the client had refused it, or the library has ended it. */
+void zkr__op_on_reply(struct zkr_session *s, uintptr_t ticket,
+                      const struct zkr__zk_reply *reply);
 
 /* Sends the queued requests. */
 void zkr__op_pump_locked(struct zkr_session *s) ZKR__LOCKED;

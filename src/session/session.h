@@ -58,6 +58,7 @@ struct zkr_session {
     struct zkr__list refused;   /* operations that the timer thread ends */
     struct zkr__timer ending;
     size_t in_flight_count;
+    uintptr_t tickets; /* the number of the last one */
     struct zkr__greeting greeting;
 
     struct zkr__lease lease; /* of this epoch */

@@ -21,7 +21,6 @@
 #include "zk/acl.h"
 #include "zk/takeover.h"
 
-struct zkr__op;
 struct zkr__security;
 struct zkr__watch;
 struct zkr_session;
@@ -143,8 +142,10 @@ struct zkr__zk_config {
 /* The upcalls of a handle. None of them comes from inside a call down. */
 struct zkr__zk_upcalls {
     void (*on_event)(struct zkr_session *session, enum zkr__zk_event event);
-    /* NULL for a handle to which nothing is submitted. */
-    void (*on_reply)(struct zkr__op *op, const struct zkr__zk_reply *reply);
+    /* The answer to the request of that ticket. NULL for a handle to which
+     * nothing is submitted. */
+    void (*on_reply)(struct zkr_session *session, uintptr_t ticket,
+                     const struct zkr__zk_reply *reply);
     /* A node event, which uses up the watch. */
     void (*on_watch)(struct zkr__watch *watch, bool deleted);
 };
@@ -188,8 +189,11 @@ uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 #define ZKR__ZK_SERVER_MAX 64
 void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
 
-/* Sends a request. Never blocks. An error means that no answer will come. */
+/* Sends a request. Never blocks. The client keeps the ticket, a number, and
+ * nothing of the request. After an error the request has ended, and yet the
+ * client may answer it: it keeps some of those that it has no memory to send.
+ * So a ticket is used for one call only. */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
-                   struct zkr__op *op);
+                   uintptr_t ticket);
 
 #endif

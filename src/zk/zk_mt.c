@@ -74,7 +74,8 @@ struct part {
 struct transaction {
     struct zkr__list link;
     struct zkr__zk *zk;
-    struct zkr__op *op;
+    const void *ticket;
+    bool over; /* under lock: it was answered, or refused */
     size_t count;
     struct part *parts; /* this and the next: in the same piece of memory */
     zoo_op_t *ops;
@@ -393,14 +394,14 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
                        port);
 }
 
-/* Completions of all types of the client are turned into one kind of reply. The
- * operation is ours: the client only carries the pointer. */
+/* Completions of all types of the client are turned into one kind of reply.
+ * What the client carries for us looks like a pointer, and is the ticket. */
 
-static void answer(const void *data, struct zkr__zk_reply *reply)
+static void answer(const void *ticket, struct zkr__zk_reply *reply)
 {
     if (!upcall_begun(mine))
         return;
-    mine->upcalls->on_reply((struct zkr__op *)(uintptr_t)data, reply);
+    mine->upcalls->on_reply(mine->session, (uintptr_t)ticket, reply);
     upcall_done(mine);
 }
 
@@ -597,7 +598,7 @@ static bool borrow_acl(struct zkr__zk *zk, const struct zkr__zk_request *r,
 }
 
 static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                         struct zkr__op *op)
+                         const void *ticket)
 {
     bool has_ttl = r->mode == ZKR__ZK_TTL || r->mode == ZKR__ZK_TTL_SEQUENTIAL;
     struct ACL_vector acl;
@@ -607,7 +608,7 @@ static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
         return ZKR_ENOMEM;
     rc = zoo_acreate2_ttl(zk->zh, r->path, r->data, (int)r->data_len, &acl,
                           mode_of(r->mode), has_ttl ? r->special->ttl_ms : -1,
-                          on_create, op);
+                          on_create, ticket);
     free(acl.data);
     return rc;
 }
@@ -632,44 +633,69 @@ static struct transaction *new_transaction(size_t count)
     return t;
 }
 
-/* A transaction ends when the client has answered it, or when it cannot be
- * submitted. */
+/* A transaction ends when the client has answered it, or cannot answer it. */
 static struct transaction *begin_transaction(struct zkr__zk *zk, size_t count,
-                                             struct zkr__op *op)
+                                             const void *ticket)
 {
     struct transaction *t = new_transaction(count);
 
     if (t == NULL)
         return NULL;
     t->zk = zk;
-    t->op = op;
+    t->ticket = ticket;
     (void)pthread_mutex_lock(&zk->lock);
     zkr__list_append(&zk->transactions, &t->link);
     (void)pthread_mutex_unlock(&zk->lock);
     return t;
 }
 
-static void end_transaction(struct transaction *t)
+/* Answers come in the order of the requests, so those that were refused before
+ * this one was sent have had theirs, or get none. */
+static void end_answered(struct transaction *t)
 {
+    struct zkr__zk *zk = t->zk;
+    struct transaction *first;
+
+    (void)pthread_mutex_lock(&zk->lock);
+    t->over = true;
+    do {
+        first = ZKR__CONTAINER(zk->transactions.next, struct transaction, link);
+        if (!first->over)
+            break;
+        zkr__list_remove(&first->link);
+        free_transaction(first);
+    } while (first != t);
+    (void)pthread_mutex_unlock(&zk->lock);
+}
+
+/* All errors of zoo_amulti() itself have one code. If the client had no memory
+ * to send the request, it has kept it, and answers it when the connection
+ * breaks; otherwise it has forgotten it. */
+static void end_refused(struct transaction *t, int rc)
+{
+    bool kept = rc == ZMARSHALLINGERROR;
+
     (void)pthread_mutex_lock(&t->zk->lock);
-    zkr__list_remove(&t->link);
+    t->over = true;
+    if (!kept)
+        zkr__list_remove(&t->link);
     (void)pthread_mutex_unlock(&t->zk->lock);
-    free_transaction(t);
+    if (!kept)
+        free_transaction(t);
 }
 
 static void on_check(int rc, const void *data)
 {
     struct transaction *t = (struct transaction *)(uintptr_t)data;
-    struct zkr__op *op = t->op;
 
-    end_transaction(t);
-    on_void(rc, op);
+    on_void(rc, t->ticket);
+    end_answered(t);
 }
 
 static int submit_check(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                        struct zkr__op *op)
+                        const void *ticket)
 {
-    struct transaction *t = begin_transaction(zk, 1, op);
+    struct transaction *t = begin_transaction(zk, 1, ticket);
     int rc;
 
     if (t == NULL)
@@ -677,7 +703,7 @@ static int submit_check(struct zkr__zk *zk, const struct zkr__zk_request *r,
     zoo_check_op_init(&t->ops[0], r->path, r->version);
     rc = zoo_amulti(zk->zh, 1, t->ops, t->results, on_check, t);
     if (rc != ZOK)
-        end_transaction(t);
+        end_refused(t, rc);
     return rc;
 }
 
@@ -733,8 +759,8 @@ static void on_multi(int rc, const void *data)
         spoil(&reply);
     if (reply.rc == ZOK || is_refused(t, reply.rc))
         reply.results = results_of(t, reply.rc);
-    answer(t->op, &reply);
-    end_transaction(t);
+    answer(t->ticket, &reply);
+    end_answered(t);
 }
 
 static void on_probed(int rc, const struct Stat *stat, const void *data)
@@ -826,9 +852,9 @@ static bool init_operations(struct transaction *t,
 }
 
 static int submit_multi(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                        struct zkr__op *op)
+                        const void *ticket)
 {
-    struct transaction *t = begin_transaction(zk, r->multi->count, op);
+    struct transaction *t = begin_transaction(zk, r->multi->count, ticket);
     int rc = ZKR_ENOMEM;
 
     if (t == NULL)
@@ -839,67 +865,67 @@ static int submit_multi(struct zkr__zk *zk, const struct zkr__zk_request *r,
         zkr__gate_open();
     }
     if (rc != ZOK)
-        end_transaction(t);
+        end_refused(t, rc);
     return rc;
 }
 
 static int submit_unwatch(zhandle_t *zh, const struct zkr__zk_request *r,
-                          ZooWatcherType type, struct zkr__op *op)
+                          ZooWatcherType type, const void *ticket)
 {
     /* The header declares the parameter by mistake as a pointer to a function
      * pointer. */
     void_completion_t *done = (void_completion_t *)(uintptr_t)on_void;
 
     if (r->watch == NULL)
-        return zoo_aremove_all_watches(zh, r->path, type, 0, done, op);
+        return zoo_aremove_all_watches(zh, r->path, type, 0, done, ticket);
     return zoo_aremove_watches(zh, r->path, type, on_watch_event, r->watch, 0,
-                               done, op);
+                               done, ticket);
 }
 
 static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                  struct zkr__op *op)
+                  const void *ticket)
 {
     zhandle_t *zh = zk->zh;
     watcher_fn watcher = r->watch == NULL ? NULL : on_watch_event;
 
     switch (r->type) {
     case ZKR__ZK_CREATE:
-        return submit_create(zk, r, op);
+        return submit_create(zk, r, ticket);
     case ZKR__ZK_DELETE:
-        return zoo_adelete(zh, r->path, r->version, on_void, op);
+        return zoo_adelete(zh, r->path, r->version, on_void, ticket);
     case ZKR__ZK_EXISTS:
-        return zoo_awexists(zh, r->path, watcher, r->watch, on_stat, op);
+        return zoo_awexists(zh, r->path, watcher, r->watch, on_stat, ticket);
     case ZKR__ZK_GET:
-        return zoo_awget(zh, r->path, watcher, r->watch, on_data, op);
+        return zoo_awget(zh, r->path, watcher, r->watch, on_data, ticket);
     case ZKR__ZK_SET:
         return zoo_aset(zh, r->path, r->data, (int)r->data_len, r->version,
-                        on_stat, op);
+                        on_stat, ticket);
     case ZKR__ZK_CHILDREN:
         return zoo_awget_children(zh, r->path, watcher, r->watch, on_children,
-                                  op);
+                                  ticket);
     case ZKR__ZK_SURVEY:
         return zoo_awget_children2(zh, r->path, watcher, r->watch, on_survey,
-                                   op);
+                                   ticket);
     case ZKR__ZK_GET_ACL:
-        return zoo_aget_acl(zh, r->path, on_acl, op);
+        return zoo_aget_acl(zh, r->path, on_acl, ticket);
     case ZKR__ZK_SYNC:
-        return zoo_async(zh, r->path, on_string, op);
+        return zoo_async(zh, r->path, on_string, ticket);
     case ZKR__ZK_CHECK:
-        return submit_check(zk, r, op);
+        return submit_check(zk, r, ticket);
     case ZKR__ZK_MULTI:
-        return submit_multi(zk, r, op);
+        return submit_multi(zk, r, ticket);
     case ZKR__ZK_UNWATCH:
-        return submit_unwatch(zh, r, ZWATCHTYPE_DATA, op);
+        return submit_unwatch(zh, r, ZWATCHTYPE_DATA, ticket);
     case ZKR__ZK_UNWATCH_CHILDREN:
-        return submit_unwatch(zh, r, ZWATCHTYPE_CHILD, op);
+        return submit_unwatch(zh, r, ZWATCHTYPE_CHILD, ticket);
     }
     abort();
 }
 
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                   struct zkr__op *op)
+                   uintptr_t ticket)
 {
-    int rc = submit(zk, r, op);
+    int rc = submit(zk, r, (const void *)ticket);
 
     /* The client has one code for all handles that are not usable any more. */
     if (rc == ZINVALIDSTATE && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE)

@@ -747,17 +747,17 @@ static void a_quiet_log_of_the_client_stays_quiet(void **state)
 /* -- the client's transaction of two -------------------------------------- */
 
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
+                          uintptr_t ticket);
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
+                          uintptr_t ticket);
 
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op)
+                          uintptr_t ticket)
 {
     int64_t id;
 
     if (r->type != ZKR__ZK_MULTI || atomic_fetch_sub(&not_now, 1) <= 0)
-        return __real_zkr__zk_submit(zk, r, op);
+        return __real_zkr__zk_submit(zk, r, ticket);
     id = atomic_exchange(&victim_id, 0);
     if (id != 0)
         (void)session_kill_by_id(server_hosts(the_server), id);

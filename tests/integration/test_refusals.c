@@ -23,17 +23,17 @@ static atomic_int refuse_count;
 static atomic_int refuse_with;
 
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
+                          uintptr_t ticket);
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
+                          uintptr_t ticket);
 
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op)
+                          uintptr_t ticket)
 {
     if ((int)r->type == atomic_load(&refuse_type) &&
         atomic_fetch_sub(&refuse_count, 1) > 0)
         return atomic_load(&refuse_with);
-    return __real_zkr__zk_submit(zk, r, op);
+    return __real_zkr__zk_submit(zk, r, ticket);
 }
 
 static void refuse(enum zkr__zk_type type, int count)

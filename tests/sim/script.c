@@ -118,9 +118,10 @@ static bool has_stat(const struct zkr__op *op)
     return false;
 }
 
-static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void on_reply(struct zkr_session *who, uintptr_t ticket,
+                     const struct zkr__zk_reply *reply)
 {
-    struct zkr_session *who = op->who;
+    struct zkr__op *op = (struct zkr__op *)ticket;
 
     stage_lock();
     say(who, "%s: %d", op->text, reply->rc);
@@ -213,7 +214,7 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
     stage_lock();
     pending++;
     stage_unlock();
-    rc = zkr__zk_submit(who->zk, &op->request, op);
+    rc = zkr__zk_submit(who->zk, &op->request, (uintptr_t)op);
     if (rc == ZKR_OK)
         return;
     stage_lock();

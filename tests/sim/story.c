@@ -28,12 +28,12 @@ static int submitted[ZKR__ZK_TYPES];
 
 /* The linker sends the library's calls here: --wrap. */
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
+                          uintptr_t ticket);
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op);
+                          uintptr_t ticket);
 
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          struct zkr__op *op)
+                          uintptr_t ticket)
 {
     submitted[r->type]++;
     if (r->type == refused_type && refused_count > 0 &&
@@ -41,7 +41,7 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
         refused_count--;
         return ZKR_ENOMEM;
     }
-    return __real_zkr__zk_submit(zk, r, op);
+    return __real_zkr__zk_submit(zk, r, ticket);
 }
 
 void refuse(enum zkr__zk_type type, const char *path, int count)

@@ -171,7 +171,7 @@ static void tell_reply(struct zkr__zk *zk, struct request *r, int rc)
 {
     struct upcall *u;
 
-    if (r->op == NULL)
+    if (r->ticket == 0)
         return;
     u = add_upcall(zk);
     u->kind = REPLY;
@@ -533,7 +533,7 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
     }
     if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_SURVEY)
         reply.stat.data_len = (int32_t)r->value->len;
-    zk->tell->on_reply(r->op, &reply);
+    zk->tell->on_reply(zk->session, r->ticket, &reply);
 }
 
 static void run_upcall(struct zkr__zk *zk)
@@ -725,7 +725,7 @@ static void copy_checks(struct request *r, const struct zkr__zk_multi *multi)
 /* A request that comes as the session ends can be forgotten by the client
  * (ZOOKEEPER-2802). */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
-                   struct zkr__op *op)
+                   uintptr_t ticket)
 {
     enum fate fate = fate_of_next(zk);
     struct request *r;
@@ -750,7 +750,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                           : request);
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;
-    r->op = op;
+    r->ticket = ticket;
     if (zk->state == CONNECTED)
         send_request(zk, r);
     return ZKR_OK;

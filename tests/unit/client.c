@@ -17,7 +17,7 @@ enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 64 };
 /* An upcall that the thread is to make. */
 struct item {
     enum { REPLY, EVENT, WATCH } kind;
-    struct zkr__op *op;
+    uintptr_t ticket;
     const struct zkr__zk_request *request;
     enum zkr__zk_event event;
     struct zkr__watch *watch;
@@ -398,7 +398,7 @@ static void answer(struct zkr__zk *zk, const struct item *item)
         reply.data = data;
         reply.data_len = strlen(data);
     }
-    zk->upcalls->on_reply(item->op, &reply);
+    zk->upcalls->on_reply(zk->session, item->ticket, &reply);
 }
 
 /* It submits nothing. */
@@ -607,7 +607,7 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 }
 
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
-                   struct zkr__op *op)
+                   uintptr_t ticket)
 {
     int rc;
 
@@ -616,7 +616,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     it.refusal = ZKR_OK;
     it.requests[request->type]++;
     if (rc == ZKR_OK)
-        add(zk, (struct item){ REPLY, .op = op, .request = request });
+        add(zk, (struct item){ REPLY, .ticket = ticket, .request = request });
     leave();
     return rc;
 }

@@ -16,7 +16,6 @@
 #include <zookeeper/zookeeper.h>
 
 #include "base/clock.h"
-#include "session/op.h"
 #include "session/watch.h"
 #include "zk/zk.h"
 #include "zk/zk_gate.h"
@@ -28,7 +27,7 @@ enum { STUCK_MAX = 16 };
 
 static char handle; /* what stands for the client's */
 static struct zkr__zk *zk;
-static struct zkr__op op;
+enum { TICKET = 7 };
 
 /* The state of the fake client, and the requests that it was given. */
 static struct {
@@ -179,7 +178,7 @@ int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
 {
     (void)zh;
     (void)path;
-    assert_ptr_equal(data, &op);
+    assert_int_equal((uintptr_t)data, TICKET);
     client.list = done;
     client.list_watcher = watcher;
     client.list_context = context;
@@ -194,7 +193,7 @@ int __wrap_zoo_awget_children2(zhandle_t *zh, const char *path,
     (void)path;
     (void)watcher;
     (void)context;
-    assert_ptr_equal(data, &op);
+    assert_int_equal((uintptr_t)data, TICKET);
     client.survey = done;
     return ZOK;
 }
@@ -278,9 +277,11 @@ static void on_event(struct zkr_session *session, enum zkr__zk_event event)
     told.event = event;
 }
 
-static void on_reply(struct zkr__op *o, const struct zkr__zk_reply *reply)
+static void on_reply(struct zkr_session *session, uintptr_t ticket,
+                     const struct zkr__zk_reply *reply)
 {
-    assert_ptr_equal(o, &op);
+    (void)session;
+    assert_int_equal(ticket, TICKET);
     told.replies++;
     told.rc = reply->rc;
     told.name_count = reply->name_count;
@@ -357,7 +358,7 @@ static int asked_for(enum zkr__zk_type type)
 {
     struct zkr__zk_request request = { .type = type, .path = "/lock" };
 
-    return zkr__zk_submit(zk, &request, &op);
+    return zkr__zk_submit(zk, &request, TICKET);
 }
 
 static void the_threads_of_the_client_get_no_signals(void **state)
@@ -437,7 +438,7 @@ static void a_handle_that_is_stuck_tells_nothing(void **state)
     assert_false(zkr__zk_close(zk, zkr__clock_now()));
     assert_int_equal(zkr_session_stuck_handles(), 1);
     client_is(ZOO_EXPIRED_SESSION_STATE);
-    client.list(ZCLOSING, NULL, &op);
+    client.list(ZCLOSING, NULL, (const void *)TICKET);
     assert_int_equal(told.events, events);
     assert_int_equal(told.replies, 0);
     let_go();
@@ -486,11 +487,11 @@ static void is_told(const struct String_vector *names, int rc, size_t count)
     static const struct Stat stat;
 
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
-    client.list(ZOK, names, &op);
+    client.list(ZOK, names, (const void *)TICKET);
     assert_int_equal(told.rc, rc);
     assert_int_equal(told.name_count, count);
     assert_int_equal(asked_for(ZKR__ZK_SURVEY), ZOK);
-    client.survey(ZOK, names, &stat, &op);
+    client.survey(ZOK, names, &stat, (const void *)TICKET);
     assert_int_equal(told.rc, rc);
     assert_int_equal(told.name_count, count);
 }
@@ -506,7 +507,7 @@ static void a_list_can_watch_the_children(void **state)
     (void)state;
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
     assert_null(client.list_watcher);
-    assert_int_equal(zkr__zk_submit(zk, &request, &op), ZOK);
+    assert_int_equal(zkr__zk_submit(zk, &request, TICKET), ZOK);
     assert_ptr_equal(client.list_context, &watch);
     client.list_watcher((zhandle_t *)(void *)&handle, ZOO_CHILD_EVENT,
                         ZOO_CONNECTED_STATE, "/lock", client.list_context);
@@ -572,14 +573,14 @@ static void facts_of_a_node_are_those_of_the_server(void **state)
 
     (void)state;
     ask_all();
-    client.create(ZOK, "/lock/a", &any_stat, &op);
+    client.create(ZOK, "/lock/a", &any_stat, (const void *)TICKET);
     is_of_the_node();
-    client.probe(ZOK, &any_stat, &op);
+    client.probe(ZOK, &any_stat, (const void *)TICKET);
     is_of_the_node();
-    client.get(ZOK, "data", 4, &any_stat, &op);
+    client.get(ZOK, "data", 4, &any_stat, (const void *)TICKET);
     assert_int_equal(told.reply.data_len, 4);
     is_of_the_node();
-    client.survey(ZOK, &names, &any_stat, &op);
+    client.survey(ZOK, &names, &any_stat, (const void *)TICKET);
     assert_int_equal(told.reply.stat.data_len, 109);
     is_of_the_node();
 }
@@ -670,7 +671,7 @@ static int created_as(enum zkr__zk_mode mode)
                                       .data = "",
                                       .special = &special };
 
-    assert_int_equal(zkr__zk_submit(zk, &create, &op), client.rc);
+    assert_int_equal(zkr__zk_submit(zk, &create, TICKET), client.rc);
     return client.mode;
 }
 
@@ -699,20 +700,48 @@ static void be_refused(void)
     assert_int_equal(pair(), client.rc);
 }
 
-/* It is answered at once, not later when its handle is closed. */
-static void a_request_that_the_client_refuses_leaves_nothing(void **state)
+static void be_refused_often(int times)
 {
+    client.rc = ZMARSHALLINGERROR;
+    for (int i = 0; i < times; i++)
+        be_refused();
+}
+
+/* The client may keep it, and writes to its memory then, until it has answered
+ * a later one. */
+static void a_request_that_the_client_refuses_goes_with_the_next(void **state)
+{
+    zoo_op_result_t *results;
     size_t before;
 
     (void)state;
     connect_anew();
-    client.rc = ZMARSHALLINGERROR;
-    for (int i = 0; i < 100; i++)
-        be_refused();
     before = mallinfo2().uordblks;
-    for (int i = 0; i < 1000; i++)
-        be_refused();
+    be_refused_often(1000);
+    results = client.results;
+    client.rc = ZOK;
+    assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
+    results->err = ZCLOSING;
+    client.multi(ZOK, client.multi_data);
+    assert_int_equal(told.replies, 1);
     assert_true(mallinfo2().uordblks < before + 10000);
+}
+
+/* The client has two of them then, and answers both. */
+static void a_request_that_was_refused_may_be_answered(void **state)
+{
+    const void *refused;
+
+    (void)state;
+    connect_anew();
+    client.rc = ZMARSHALLINGERROR;
+    assert_int_equal(asked_for(ZKR__ZK_CHECK), ZMARSHALLINGERROR);
+    refused = client.multi_data;
+    client.rc = ZOK;
+    assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
+    client.multi(ZCONNECTIONLOSS, refused);
+    client.multi(ZCONNECTIONLOSS, client.multi_data);
+    assert_int_equal(told.replies, 2);
 }
 
 /* -- damaged answers ------------------------------------------------------ */
@@ -723,7 +752,7 @@ static void ask_all(void)
                                       .path = "/lock/a",
                                       .data = "" };
 
-    assert_int_equal(zkr__zk_submit(zk, &create, &op), ZOK);
+    assert_int_equal(zkr__zk_submit(zk, &create, TICKET), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_EXISTS), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_GET), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_GET_ACL), ZOK);
@@ -751,21 +780,21 @@ static void an_answer_without_its_parts_is_no_answer(void **state)
 
     (void)state;
     ask_all();
-    client.create(ZOK, NULL, &stat, &op);
+    client.create(ZOK, NULL, &stat, (const void *)TICKET);
     is_damaged();
-    client.create(ZOK, "/lock/a", NULL, &op);
+    client.create(ZOK, "/lock/a", NULL, (const void *)TICKET);
     is_damaged();
-    client.probe(ZOK, NULL, &op);
+    client.probe(ZOK, NULL, (const void *)TICKET);
     is_damaged();
-    client.get(ZOK, "data", 4, NULL, &op);
+    client.get(ZOK, "data", 4, NULL, (const void *)TICKET);
     is_damaged();
-    client.survey(ZOK, &names, NULL, &op);
+    client.survey(ZOK, &names, NULL, (const void *)TICKET);
     is_damaged();
-    client.acl(ZOK, NULL, &acl_stat, &op);
+    client.acl(ZOK, NULL, &acl_stat, (const void *)TICKET);
     is_damaged();
-    client.acl(ZOK, &hole, NULL, &op);
+    client.acl(ZOK, &hole, NULL, (const void *)TICKET);
     is_damaged();
-    client.acl(ZOK, &hole, &acl_stat, &op);
+    client.acl(ZOK, &hole, &acl_stat, (const void *)TICKET);
     assert_int_equal(told.rc, ZMARSHALLINGERROR);
 }
 
@@ -781,18 +810,18 @@ static void no_length_is_taken_on_trust(void **state)
 
     (void)state;
     ask_all();
-    client.get(ZOK, "data", -1, &stat, &op);
+    client.get(ZOK, "data", -1, &stat, (const void *)TICKET);
     assert_int_equal(told.rc, ZOK);
     assert_null(told.reply.data);
-    client.get(ZOK, NULL, 4, &stat, &op);
+    client.get(ZOK, NULL, 4, &stat, (const void *)TICKET);
     assert_null(told.reply.data);
     assert_int_equal(told.reply.data_len, 0);
-    client.survey(ZOK, &names, &stat, &op);
+    client.survey(ZOK, &names, &stat, (const void *)TICKET);
     assert_int_equal(told.rc, ZOK);
     assert_int_equal(told.reply.stat.data_len, 0);
-    client.acl(ZOK, &negative, &acl_stat, &op);
+    client.acl(ZOK, &negative, &acl_stat, (const void *)TICKET);
     assert_int_equal(told.reply.anyone, 0);
-    client.acl(ZOK, &nobody, &acl_stat, &op);
+    client.acl(ZOK, &nobody, &acl_stat, (const void *)TICKET);
     assert_int_equal(told.reply.anyone, 0);
 }
 
@@ -810,22 +839,22 @@ static void a_code_that_no_server_has_is_no_answer(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(codes); i++) {
         ask_all();
-        client.create(codes[i], "/lock/a", &stat, &op);
+        client.create(codes[i], "/lock/a", &stat, (const void *)TICKET);
         is_damaged();
-        client.probe(codes[i], &stat, &op);
+        client.probe(codes[i], &stat, (const void *)TICKET);
         is_damaged();
-        client.get(codes[i], "data", 4, &stat, &op);
+        client.get(codes[i], "data", 4, &stat, (const void *)TICKET);
         is_damaged();
-        client.list(codes[i], &names, &op);
+        client.list(codes[i], &names, (const void *)TICKET);
         is_damaged();
-        client.survey(codes[i], &names, &stat, &op);
+        client.survey(codes[i], &names, &stat, (const void *)TICKET);
         is_damaged();
-        client.acl(codes[i], NULL, NULL, &op);
+        client.acl(codes[i], NULL, NULL, (const void *)TICKET);
         is_damaged();
         client.multi(codes[i], client.multi_data);
         is_damaged();
     }
-    client.list(ZTHROTTLEDOP, NULL, &op);
+    client.list(ZTHROTTLEDOP, NULL, (const void *)TICKET);
     assert_int_equal(told.rc, ZTHROTTLEDOP);
 }
 
@@ -843,7 +872,7 @@ static int pair(void)
     static const struct zkr__zk_multi multi = { both, 2 };
     struct zkr__zk_request request = { .type = ZKR__ZK_MULTI, .multi = &multi };
     int before = client.pairs;
-    int rc = zkr__zk_submit(zk, &request, &op);
+    int rc = zkr__zk_submit(zk, &request, TICKET);
 
     assert_int_equal(client.pairs - before, rc == ZOK);
     return rc;
@@ -1067,7 +1096,8 @@ int main(void)
         TEST(a_transaction_without_an_answer_has_no_results),
         TEST(a_damaged_transaction_is_no_success),
         TEST(a_node_is_made_as_asked_for),
-        TEST(a_request_that_the_client_refuses_leaves_nothing),
+        TEST(a_request_that_the_client_refuses_goes_with_the_next),
+        TEST(a_request_that_was_refused_may_be_answered),
         TEST(a_list_can_watch_the_children),
         TEST(a_list_with_a_hole_is_no_list),
         TEST(an_answer_without_its_parts_is_no_answer),

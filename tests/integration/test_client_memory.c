@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests that make every allocation inside libzookeeper fail once: a call has
+ * one result, and the session is as good as before.
+ *
+ * Each operation runs again and again, each time in a process of its own, and
+ * each time the next allocation fails, until a run has no more. The static
+ * client is linked here; its calls have other names, and its code is in a
+ * section of its own (meson.build). It does not survive each failure: a process
+ * that ends in a place of the client's code has passed, and is counted. One
+ * that ends in ours has not, nor has one that gives no result in time.
+ *
+ * ZKR_ALLOC_FIRST=n begins with the n-th allocation. ZKR_ALLOC_TOLD=1 tells
+ * where the client has died, and of which allocation. */
+#include "fixture.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zkrecipes/testing.h>
+
+/* -- allocations that fail ------------------------------------------------ */
+
+static atomic_long fails_at; /* 0: none */
+static atomic_long allocations;
+static atomic_bool has_failed;
+static void *failed_in;
+static bool grows; /* realloc() does not fail; see commit() */
+
+static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT };
+
+/* The client's threads block all signals, these, too. */
+static void let_crashes_be_caught(void)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+        (void)sigaddset(&set, crashes[i]);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static bool fails(void *caller)
+{
+    let_crashes_be_caught();
+    if (atomic_load(&fails_at) == 0 ||
+        atomic_fetch_add(&allocations, 1) + 1 != atomic_load(&fails_at))
+        return false;
+    failed_in = caller;
+    atomic_store(&has_failed, true);
+    errno = ENOMEM;
+    return true;
+}
+
+#define FAILS() fails(__builtin_return_address(0))
+
+void *client_malloc(size_t size);
+void *client_calloc(size_t count, size_t size);
+void *client_realloc(void *p, size_t size);
+char *client_strdup(const char *text);
+int client_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints, struct addrinfo **info);
+
+void *client_malloc(size_t size)
+{
+    return FAILS() ? NULL : malloc(size);
+}
+
+void *client_calloc(size_t count, size_t size)
+{
+    return FAILS() ? NULL : calloc(count, size);
+}
+
+void *client_realloc(void *p, size_t size)
+{
+    return !grows && FAILS() ? NULL : realloc(p, size);
+}
+
+char *client_strdup(const char *text)
+{
+    return FAILS() ? NULL : strdup(text);
+}
+
+int client_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints, struct addrinfo **info)
+{
+    return FAILS() ? EAI_MEMORY : getaddrinfo(host, port, hints, info);
+}
+
+/* -- the process of one failure ------------------------------------------- */
+
+/* How it ends. */
+enum { PASSED, NONE_LEFT = 10, FAILED, DIED_IN_THE_CLIENT, DEAF };
+
+enum { PATIENCE_S = 120, TIMEOUT_MS = 4000, PROMPT_MS = 20000 };
+
+static const char *hosts;
+static char name[64]; /* of the operation: a path */
+
+/* Where the linker has put the client's code, and all. */
+extern char __start_zk_client[], __stop_zk_client[];
+extern char __executable_start[], etext[];
+
+static bool is_between(void *p, const char *start, const char *stop)
+{
+    return (char *)p >= start && (char *)p < stop;
+}
+
+/* The first place that is in this program, and not in a library that it calls,
+ * was running; the handler itself has called backtrace(). */
+static void on_crash(int signal_number)
+{
+    void *place[64];
+    int count = backtrace(place, 64);
+
+    for (int i = 1; i < count; i++) {
+        if (is_between(place[i], __start_zk_client, __stop_zk_client)) {
+            if (getenv("ZKR_ALLOC_TOLD") != NULL)
+                (void)fprintf(stderr, "%s: %ld: %p dies at %p\n", name,
+                              atomic_load(&fails_at), failed_in, place[i]);
+            _exit(DIED_IN_THE_CLIENT);
+        }
+        if (is_between(place[i], __executable_start, etext))
+            break;
+    }
+    (void)signal(signal_number, SIG_DFL);
+    (void)raise(signal_number);
+}
+
+static void catch_crashes(void)
+{
+    void *place;
+
+    (void)backtrace(&place, 1); /* it loads a library the first time */
+    for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+        (void)signal(crashes[i], on_crash);
+    (void)alarm(PATIENCE_S);
+}
+
+__attribute__((format(printf, 1, 2))) static void fail_run(const char *format,
+                                                           ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)fprintf(stderr, "%s, allocation %ld (%p): ", name,
+                  atomic_load(&fails_at), failed_in);
+    (void)vfprintf(stderr, format, args);
+    (void)fprintf(stderr, "; %s\n", zkr_error_detail());
+    va_end(args);
+    _exit(FAILED);
+}
+
+/* The client drops a session event that it has no memory for, so the library
+ * does not learn that it is connected, or that the session has ended. */
+static bool is_untold(int rc)
+{
+    return rc == ZKR_ENOTZK || rc == ZKR_EUNREACHABLE || rc == ZKR_ETIMEDOUT;
+}
+
+/* For want of memory a call may fail; then it is not certain what a write has
+ * done. */
+static bool may_fail(int rc)
+{
+    return atomic_load(&has_failed) &&
+           (rc == ZKR_ENOMEM || rc == ZKR_ESYSTEM || rc == ZKR_EUNKNOWN ||
+            rc == ZKR_EPENDING || rc == ZKR_ZMARSHALLINGERROR ||
+            rc == ZKR_ZSYSTEMERROR || is_untold(rc));
+}
+
+static bool can(int rc, const char *what)
+{
+    if (rc != ZKR_OK && !may_fail(rc))
+        fail_run("%s: %d", what, rc);
+    return rc == ZKR_OK;
+}
+
+static void must(int rc, const char *what)
+{
+    if (rc != ZKR_OK)
+        fail_run("%s: %d", what, rc);
+}
+
+#define CAN(call)  can(call, #call)
+#define MUST(call) must(call, #call)
+
+static zkr_session *open_at(const char *at, const char *auth)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    zkr_session *s = NULL;
+
+    opts.session_timeout_ms = TIMEOUT_MS;
+    opts.auth_scheme = auth == NULL ? NULL : "digest";
+    opts.auth = auth;
+    return CAN(zkr_session_open(at, &opts, &s)) ? s : NULL;
+}
+
+/* -- operations ----------------------------------------------------------- */
+
+static long first; /* the allocation that is to fail */
+static struct recorder *answers;
+
+/* Each operation calls it when all is prepared. */
+static void begin(void)
+{
+    atomic_store(&fails_at, first);
+}
+
+/* No failure any more. A request that the client had kept breaks the connection
+ * when the next one is answered, which has an unknown outcome if it is a write,
+ * and is sent again if not. */
+static void settle_down(zkr_session *s)
+{
+    atomic_store(&fails_at, 0);
+    MUST(zkr_session_sync(s, SOON_MS));
+}
+
+static void on_reply(int error, const struct zkr_reply *reply, void *user)
+{
+    (void)reply;
+    (void)user;
+    recorder_add(answers, error, 0);
+}
+
+static void on_commit(int error, zkr_txn *txn, void *user)
+{
+    (void)txn;
+    (void)user;
+    recorder_add(answers, error, 0);
+}
+
+/* Waits for the result of the call that has returned `rc`; whether it is the
+ * only one is known when the session has been closed. */
+static void await_answer(int rc)
+{
+    int code = 0;
+
+    if (rc != ZKR_OK) {
+        recorder_add(answers, rc, 0);
+        (void)can(rc, "the call");
+        return;
+    }
+    if (!recorder_wait(answers, 1, SOON_MS))
+        fail_run("no answer");
+    (void)recorder_get(answers, 0, &code, NULL);
+    (void)can(code, "the answer");
+}
+
+static void get(zkr_session *s)
+{
+    begin();
+    await_answer(zkr_session_get_async(s, name, SOON_MS, on_reply, NULL));
+}
+
+static void exists(zkr_session *s)
+{
+    begin();
+    await_answer(zkr_session_exists_async(s, name, SOON_MS, on_reply, NULL));
+}
+
+static void children(zkr_session *s)
+{
+    begin();
+    await_answer(
+        zkr_session_children_async(s, "/starved", SOON_MS, on_reply, NULL));
+}
+
+static void sync_up(zkr_session *s)
+{
+    begin();
+    await_answer(zkr_session_sync_async(s, SOON_MS, on_reply, NULL));
+}
+
+static void set(zkr_session *s)
+{
+    begin();
+    await_answer(zkr_session_set_async(s, name, "abc", 3, ZKR_ANY_VERSION,
+                                       SOON_MS, on_reply, NULL));
+}
+
+static void create_below(zkr_session *s)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    char path[100];
+
+    opts.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
+    opts.acl = "world:anyone:cdrwa";
+    (void)snprintf(path, sizeof(path), "%s/n", name);
+    begin();
+    await_answer(zkr_session_create_async(s, path, "abc", 3, &opts, SOON_MS,
+                                          on_reply, NULL));
+}
+
+static void delete_below(zkr_session *s)
+{
+    char path[100];
+
+    (void)snprintf(path, sizeof(path), "%s/gone-%ld", name, first);
+    MUST(zkr_session_create(s, path, "", 0, NULL, SOON_MS, NULL));
+    begin();
+    await_answer(zkr_session_delete_async(s, path, ZKR_ANY_VERSION, SOON_MS,
+                                          on_reply, NULL));
+}
+
+/* When zoo_amulti() has no memory to encode an operation it frees, instead of
+ * the path of the next, that of the one before, which is ours. No caller can
+ * mend that, so this does not happen here. */
+static void commit(zkr_session *s)
+{
+    zkr_txn *t = NULL;
+    char path[100];
+
+    (void)snprintf(path, sizeof(path), "%s/t-%ld", name, first);
+    MUST(zkr_txn_new(s, &t));
+    MUST(zkr_txn_check(t, name, ZKR_ANY_VERSION));
+    MUST(zkr_txn_create(t, path, "abc", 3, NULL));
+    MUST(zkr_txn_set(t, path, "abcd", 4, ZKR_ANY_VERSION));
+    MUST(zkr_txn_delete(t, path, ZKR_ANY_VERSION));
+    grows = true;
+    begin();
+    await_answer(zkr_txn_commit_async(t, SOON_MS, on_commit, NULL));
+    zkr_txn_free(t);
+}
+
+static void on_state(int error, const struct zkr_reply *reply,
+                     enum zkr_watch_why why, void *states)
+{
+    (void)reply;
+    recorder_add(states, error, why);
+}
+
+/* The state that was found first, and, some time later, another one. */
+static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
+{
+    struct recorder *states = recorder_new();
+    zkr_watch *w = NULL;
+
+    begin();
+    if (CAN(zkr_session_watch(s, path, what, on_state, states, &w))) {
+        if (!recorder_wait(states, 1, SOON_MS))
+            fail_run("nothing told first");
+        (void)CAN(
+            zkr_session_set(s, name, "x", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
+        zkr_watch_free(w);
+    }
+    recorder_free(states);
+}
+
+static void watch_data(zkr_session *s)
+{
+    watch(s, ZKR_WATCH_DATA, name);
+}
+
+static void watch_nothing(zkr_session *s)
+{
+    watch(s, ZKR_WATCH_EXISTS, "/starved/nothing");
+}
+
+static void watch_children(zkr_session *s)
+{
+    watch(s, ZKR_WATCH_CHILDREN, "/starved");
+}
+
+static bool is_told(void *states)
+{
+    static const struct timespec brief = { .tv_nsec = 1000000 };
+
+    (void)nanosleep(&brief, NULL);
+    return recorder_count(states) > 1;
+}
+
+/* A write that did not reach the server changes nothing. */
+static void watch_a_change(zkr_session *s)
+{
+    struct recorder *states = recorder_new();
+    zkr_watch *w = NULL;
+
+    MUST(zkr_session_watch(s, name, ZKR_WATCH_DATA, on_state, states, &w));
+    if (!recorder_wait(states, 1, SOON_MS))
+        fail_run("nothing told first");
+    begin();
+    (void)CAN(zkr_session_set(s, name, "x", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
+    settle_down(s);
+    MUST(zkr_session_set(s, name, "y", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
+    if (!wait_until(is_told, states, SOON_MS))
+        fail_run("the change was not told");
+    zkr_watch_free(w);
+    recorder_free(states);
+}
+
+/* Nobody has died there: the servers keep the nodes of processes that have. */
+static zkr_mutex *new_lock(zkr_session *s)
+{
+    zkr_mutex *m = NULL;
+    char path[100];
+
+    (void)snprintf(path, sizeof(path), "%s/lock-%ld", name, first);
+    MUST(zkr_mutex_new(s, path, NULL, &m));
+    return m;
+}
+
+static void lock(zkr_session *s)
+{
+    zkr_mutex *m = new_lock(s);
+    zkr_grant *g = NULL;
+
+    begin();
+    if (CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
+        (void)CAN(zkr_grant_verify(g, SOON_MS));
+        MUST(zkr_grant_release(g));
+    }
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+}
+
+static void *release_soon(void *g)
+{
+    (void)zkr_grant_release(g);
+    return NULL;
+}
+
+/* Behind the holder of another session, who is watched. */
+static void wait_behind(zkr_session *s)
+{
+    zkr_session *other = open_at(hosts, NULL);
+    zkr_mutex *theirs = new_lock(other);
+    zkr_mutex *m = new_lock(s);
+    zkr_grant *held = NULL;
+    zkr_grant *g = NULL;
+    pthread_t thread;
+
+    MUST(zkr_mutex_acquire(theirs, SOON_MS, &held));
+    begin();
+    must(pthread_create(&thread, NULL, release_soon, held), "a thread");
+    if (CAN(zkr_mutex_acquire(m, SOON_MS, &g)))
+        MUST(zkr_grant_release(g));
+    (void)pthread_join(thread, NULL);
+    zkr_grant_free(g);
+    zkr_grant_free(held);
+    zkr_mutex_free(m);
+    zkr_mutex_free(theirs);
+    (void)CAN(zkr_session_close(other));
+}
+
+static void write_guarded(zkr_session *s)
+{
+    zkr_mutex *m = new_lock(s);
+    zkr_grant *g = NULL;
+
+    MUST(zkr_mutex_acquire(m, SOON_MS, &g));
+    grows = true;
+    begin();
+    (void)CAN(
+        zkr_grant_guarded_set(g, name, "a", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
+    MUST(zkr_grant_release(g));
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+}
+
+/* See is_untold(). It can be closed. */
+static bool is_deaf(zkr_session *s)
+{
+    enum zkr_session_state_kind state = zkr_session_state(s);
+
+    if (!atomic_load(&has_failed) ||
+        (state != ZKR_SESSION_SUSPENDED && state != ZKR_SESSION_LOST))
+        return false;
+    (void)zkr_session_close(s);
+    _exit(DEAF);
+}
+
+static void list(zkr_session *s)
+{
+    struct zkr_participants *found = NULL;
+
+    begin();
+    if (CAN(zkr_participants_list(s, name, NULL, &found)))
+        zkr_participants_free(found);
+}
+
+static bool is_next(void *s)
+{
+    return zkr_session_epoch(s) > 1 &&
+           zkr_session_state(s) == ZKR_SESSION_RECONNECTED;
+}
+
+static void expire_it(zkr_session *s)
+{
+    begin();
+    if (CAN(zkr_test_expire_session(s)) && !wait_until(is_next, s, PROMPT_MS) &&
+        !is_deaf(s))
+        fail_run("no next session");
+}
+
+static void move(zkr_session *s)
+{
+    begin();
+    (void)CAN(zkr_session_set_servers(s, hosts));
+    (void)CAN(zkr_session_sync(s, SOON_MS));
+}
+
+/* The connection breaks. */
+static void reconnect(zkr_session *s)
+{
+    struct proxy *p = NULL;
+    zkr_session *through;
+
+    (void)s;
+    must(proxy_start(hosts, &p), "a proxy");
+    through = open_at(proxy_hosts(p), "user:password");
+    begin();
+    proxy_cut(p);
+    proxy_heal(p);
+    (void)CAN(zkr_session_sync(through, SOON_MS));
+    settle_down(through);
+    (void)CAN(zkr_session_close(through));
+    proxy_stop(p);
+}
+
+static void open_another(const char *auth)
+{
+    zkr_session *s;
+
+    begin();
+    s = open_at(hosts, auth);
+    if (s == NULL)
+        return;
+    settle_down(s);
+    (void)CAN(zkr_session_close(s));
+}
+
+static void open_one(zkr_session *s)
+{
+    (void)s;
+    open_another(NULL);
+}
+
+static void log_in(zkr_session *s)
+{
+    (void)s;
+    open_another("user:password");
+}
+
+static void close_one(zkr_session *s)
+{
+    zkr_session *other = open_at(hosts, NULL);
+
+    (void)s;
+    begin();
+    (void)CAN(zkr_session_close(other));
+}
+
+/* -- all of them ---------------------------------------------------------- */
+
+static const struct operation {
+    const char *what;
+    void (*run)(zkr_session *s);
+} operations[] = {
+    { "get", get },
+    { "exists", exists },
+    { "children", children },
+    { "sync", sync_up },
+    { "set", set },
+    { "create", create_below },
+    { "delete", delete_below },
+    { "commit", commit },
+    { "watch_data", watch_data },
+    { "watch_nothing", watch_nothing },
+    { "watch_children", watch_children },
+    { "watch_a_change", watch_a_change },
+    { "lock", lock },
+    { "wait_behind", wait_behind },
+    { "write_guarded", write_guarded },
+    { "list", list },
+    { "expire", expire_it },
+    { "move", move },
+    { "reconnect", reconnect },
+    { "open", open_one },
+    { "log_in", log_in },
+    { "close", close_one },
+};
+
+/* In the process of one failure. No check of cmocka here: it would go on in the
+ * middle of the parent's test. */
+static void run_one(const struct operation *o)
+{
+    zkr_session *s;
+
+    catch_crashes();
+    answers = recorder_new();
+    s = open_at(hosts, NULL);
+    o->run(s);
+    settle_down(s);
+    MUST(zkr_session_set(s, name, "", 0, ZKR_ANY_VERSION, SOON_MS, NULL));
+    MUST(zkr_session_close(s));
+    if (recorder_count(answers) > 1)
+        fail_run("two answers");
+    _exit(atomic_load(&has_failed) ? PASSED : NONE_LEFT);
+}
+
+static int status_of(const struct operation *o)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0)
+        run_one(o);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void name_it(const struct operation *o)
+{
+    (void)snprintf(name, sizeof(name), "/starved/%s", o->what);
+}
+
+static void each_allocation_of_the_client_may_fail(void **state)
+{
+    const struct operation *o = *state;
+    const char *begin_with = getenv("ZKR_ALLOC_FIRST");
+    int died = 0;
+    int deaf = 0;
+    int status;
+
+    name_it(o);
+    first = begin_with != NULL ? atol(begin_with) : 1;
+    while (status = status_of(o), WIFEXITED(status)) {
+        if (WEXITSTATUS(status) == DIED_IN_THE_CLIENT)
+            died++;
+        else if (WEXITSTATUS(status) == DEAF)
+            deaf++;
+        else if (WEXITSTATUS(status) != PASSED)
+            break;
+        first++;
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != NONE_LEFT)
+        fail_msg("%s: allocation %ld: status %#x", o->what, first,
+                 (unsigned)status);
+    assert_true(first > 1);
+    print_message("%s: %ld allocations; the client dies of %d, and loses an "
+                  "event with %d\n",
+                  o->what, first - 1, died, deaf);
+}
+
+static int run_group(void)
+{
+    enum { COUNT = sizeof(operations) / sizeof(operations[0]) };
+    struct CMUnitTest tests[COUNT];
+
+    hosts = server_hosts(the_server);
+    (void)admin_create(admin, "/starved", NULL);
+    for (size_t i = 0; i < COUNT; i++) {
+        tests[i] = (struct CMUnitTest){
+            .name = operations[i].what,
+            .test_func = each_allocation_of_the_client_may_fail,
+            .initial_state = (void *)(uintptr_t)&operations[i],
+        };
+        name_it(&operations[i]);
+        (void)admin_create(admin, name, NULL);
+    }
+    admin_close(admin); /* a process that forks had better have no threads */
+    admin = NULL;
+    return cmocka_run_group_tests_name("client_memory", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
