@@ -5,18 +5,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mtx.h"
 #include "base/output.h"
+#include "base/process.h"
 #include "base/thread.h"
 #include "base/thread_cancel.h"
 #include "fence/fence_file.h"
 
 struct zkr_fence {
-    pid_t pid;
+    unsigned process;             /* the one that may use it */
     struct zkr__fence_file *file; /* NULL: in memory */
     struct zkr__mtx lock;
     pthread_cond_t left;
@@ -32,7 +32,7 @@ static int new_fence(zkr_fence **ret_fence)
 
     if (f == NULL)
         return zkr__fail(ZKR_ENOMEM, "fence: out of memory");
-    f->pid = getpid();
+    f->process = zkr__process_number();
     (void)zkr__mtx_init(&f->lock);
     (void)zkr__cond_init(&f->left);
     *ret_fence = f;
@@ -49,7 +49,8 @@ void zkr_fence_free(zkr_fence *f)
     if (f->file != NULL)
         zkr__fence_file_close(f->file);
     zkr__thread_cancel_restore(cancel);
-    if (f->pid == getpid()) { /* a child would wait for threads of its parent */
+    if (zkr__process_is(
+            f->process)) { /* a child would wait for threads of its parent */
         (void)pthread_cond_destroy(&f->left);
         zkr__mtx_done(&f->lock);
     }
@@ -142,7 +143,8 @@ static int enter(zkr_fence *f, int64_t deadline)
 
     if (f == NULL)
         return zkr__fail(ZKR_EINVAL, "fence is NULL");
-    if (f->pid != getpid()) /* the child has inherited the lock of its parent */
+    if (!zkr__process_is(
+            f->process)) /* the child has inherited the lock of its parent */
         return zkr__fail(ZKR_EFORKED, "fence: opened by the parent process");
     rc = lock_thread(f, deadline);
     if (rc != ZKR_OK || f->file == NULL)
@@ -222,7 +224,7 @@ enum zkr_error zkr_fence_begin(zkr_fence *fence, int64_t token,
 
 void zkr_fence_end(zkr_fence *fence)
 {
-    if (fence != NULL && fence->pid == getpid() && is_inside(fence))
+    if (fence != NULL && zkr__process_is(fence->process) && is_inside(fence))
         leave(fence);
 }
 

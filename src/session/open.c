@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/output.h"
+#include "base/process.h"
 #include "base/thread_cancel.h"
 #include "session/connector.h"
 #include "session/retry.h"
@@ -108,6 +109,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
         return zkr__fail(ZKR_ENOMEM, "session: out of memory");
     atomic_init(&s->refs, 1);
     s->pid = getpid();
+    s->process = zkr__process_number();
     init_lists(s);
     zkr__greeting_init(s);
     zkr__op_init(&s->touch, s);

@@ -5,12 +5,12 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/path.h"
+#include "base/process.h"
 #include "session/tenant.h"
 
 void zkr__session_ref(struct zkr_session *s)
@@ -45,7 +45,7 @@ int zkr__session_check(const struct zkr_session *s, const char *what)
 {
     if (s == NULL)
         return zkr__fail(ZKR_EINVAL, "%s is NULL", what);
-    if (s->pid != getpid())
+    if (!zkr__process_is(s->process))
         return zkr__fail(ZKR_EFORKED,
                          "%s belongs to process %d, which forked this one",
                          what, (int)s->pid);

@@ -30,7 +30,8 @@ struct zkr__tenant;
 
 struct zkr_session {
     /* set once */
-    pid_t pid;
+    pid_t pid;                    /* for people: */
+    unsigned process;             /* the one that may use it */
     struct zkr_session_opts opts; /* strings: see below */
     struct zkr__hosts hosts;      /* but for the chroot under the lock */
     char *auth_scheme;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of base/process.c, and of what a child may do with the objects of
+ * its parent when both have one process id. Each test runs in a new process,
+ * because the number is given once. */
+#include "unit.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "base/process.h"
+#include "client.h"
+#include "opened.h"
+
+enum { NO_NAMESPACE = 77, HANGS_S = 60 };
+
+static bool without_page; /* as on an old kernel */
+
+int __real_madvise(void *p, size_t size, int advice);
+int __wrap_madvise(void *p, size_t size, int advice);
+
+int __wrap_madvise(void *p, size_t size, int advice)
+{
+    if (without_page && advice == MADV_WIPEONFORK) {
+        errno = EINVAL;
+        return -1;
+    }
+    return __real_madvise(p, size, advice);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return 100;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
+}
+
+/* Runs it in a child, and returns what it returns. */
+static int forked(int (*body)(void))
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        (void)alarm(HANGS_S);
+        _exit(body());
+    }
+    return wait_for(pid);
+}
+
+/* The same, and the child is process 1. */
+static int forked_apart(int (*body)(void))
+{
+    if (unshare(CLONE_NEWPID) != 0 &&
+        unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+        return NO_NAMESPACE;
+    return forked(body);
+}
+
+static void expect_success(int rc)
+{
+    if (rc == NO_NAMESPACE)
+        skip();
+    assert_int_equal(rc, 0);
+}
+
+/* -- the number ----------------------------------------------------------- */
+
+static unsigned above; /* the number of the parent */
+
+static int has_another(void)
+{
+    if (zkr__process_is(above))
+        return 1;
+    if (zkr__process_number() == above)
+        return 2;
+    return zkr__process_is(zkr__process_number()) ? 0 : 3;
+}
+
+static int has_another_twice(void)
+{
+    int rc = has_another();
+
+    above = zkr__process_number();
+    return rc != 0 ? rc : forked(has_another);
+}
+
+static int has_its_own(void)
+{
+    int rc;
+
+    above = zkr__process_number();
+    rc = forked(has_another_twice);
+    return rc != 0 || zkr__process_is(above) ? rc : 4;
+}
+
+static void a_child_has_another_number(void **state)
+{
+    (void)state;
+    assert_int_equal(forked(has_its_own), 0);
+    without_page = true;
+    assert_int_equal(forked(has_its_own), 0);
+    without_page = false;
+}
+
+/* No handler of pthread_atfork() runs in such a child. */
+static int clones(void)
+{
+    pid_t pid;
+
+    above = zkr__process_number();
+    pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0)
+        _exit(has_another());
+    return wait_for(pid);
+}
+
+static void a_child_that_nobody_announces_has_another(void **state)
+{
+    (void)state;
+    assert_int_equal(forked(clones), 0);
+}
+
+/* -- objects of a parent with the same id ---------------------------------- */
+
+static zkr_session *s;
+static zkr_mutex *m;
+static zkr_grant *g;
+static zkr_fence *fence;
+
+static int uses_what_is_not_its_own(void)
+{
+    zkr_grant *none = NULL;
+    zkr_mutex *other = NULL;
+
+    if (getpid() != 1)
+        return 10;
+    if (zkr_grant_check(g) != ZKR_EFORKED || zkr_grant_is_held(g) ||
+        zkr_grant_state(g) != ZKR_GRANT_LOST)
+        return 11;
+    if (zkr_mutex_acquire(m, -1, &none) != ZKR_EFORKED ||
+        zkr_mutex_new(s, "/x", NULL, &other) != ZKR_EFORKED)
+        return 12;
+    if (zkr_grant_release(g) != ZKR_EFORKED ||
+        zkr_session_sync(s, -1) != ZKR_EFORKED)
+        return 13;
+    if (zkr_fence_accept(fence, 7) != ZKR_EFORKED)
+        return 14;
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    zkr_fence_free(fence);
+    return zkr_session_close(s) == ZKR_EFORKED ? 0 : 15;
+}
+
+static int holds_a_lock_as_process_1(void)
+{
+    int rc;
+
+    client_reset();
+    s = open_session(0);
+    m = new_mutex(s);
+    if (getpid() != 1 || zkr_mutex_acquire(m, -1, &g) != ZKR_OK ||
+        zkr_fence_new(&fence) != ZKR_OK)
+        return 20;
+    rc = forked_apart(uses_what_is_not_its_own);
+    if (rc != 0)
+        return rc;
+    return zkr_grant_check(g) == ZKR_OK ? 0 : 21;
+}
+
+static int is_above(void)
+{
+    return forked_apart(holds_a_lock_as_process_1);
+}
+
+static void a_child_with_the_same_id_gets_errors(void **state)
+{
+    (void)state;
+    expect_success(forked(is_above));
+    without_page = true;
+    expect_success(forked(is_above));
+    without_page = false;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_has_another_number),
+        cmocka_unit_test(a_child_that_nobody_announces_has_another),
+        cmocka_unit_test(a_child_with_the_same_id_gets_errors),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
