@@ -24,17 +24,6 @@
 /* How often a handle without a connection is asked whether it is refused. */
 #define REFUSED_MS 100
 
-/* Returns why there is no handle, for people. */
-static const char *fault(int rc)
-{
-    if (rc == ZKR_EHOSTS)
-        return "no host name can be resolved";
-    if (rc == ZKR_ESYSTEM)
-        return "the ZooKeeper client has not given back too many handles of "
-               "this process";
-    return zkr_strerror(rc);
-}
-
 static const struct zkr__zk_upcalls upcalls = {
     .on_event = zkr__session_on_event,
     .on_reply = zkr__op_on_reply,
@@ -53,7 +42,7 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         .acl = &s->acl,
     };
     struct zkr__zk *zk = NULL;
-    int rc = ZKR_ENOMEM;
+    int rc = zkr__fail(ZKR_ENOMEM, "out of memory");
 
     s->opening = true;
     s->early = false;
@@ -69,10 +58,10 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     free(servers);
     if (rc != ZKR_OK) {
         zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
-                 s->hosts.servers, fault(rc));
+                 s->hosts.servers, zkr_error_detail());
         s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
         zkr__greeting_end_locked(s, rc, "session to %s: %s", s->hosts.servers,
-                                 fault(rc));
+                                 zkr_error_detail());
     } else if (s->early) {
         zkr__session_handle_locked(s, s->early_event);
     }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -74,13 +75,24 @@ static void add_target(struct targets *all, const char *name, int fd)
     t->tls[0] = '\0';
 }
 
+int zkr__probe_descriptor(void)
+{
+    int fd = eventfd(0, EFD_CLOEXEC);
+
+    if (fd < 0)
+        return errno;
+    (void)close(fd);
+    return 0;
+}
+
 /* A server is asked at each of its addresses. */
 static void start_server(struct targets *all, const char *name)
 {
     struct addrinfo *info = resolve(name);
+    int want = info != NULL ? 0 : zkr__probe_descriptor();
 
     if (info == NULL && all->count < TARGETS_MAX)
-        add_target(all, name, -ETIMEDOUT);
+        add_target(all, name, want != 0 ? -want : -ETIMEDOUT);
     for (struct addrinfo *i = info; i != NULL && all->count < TARGETS_MAX;
          i = i->ai_next)
         add_target(all, name, start_connect(i));
@@ -159,6 +171,9 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
     if (refused == all.count)
         return zkr__fail(ZKR_EREFUSED,
                          "every server of %s refused the connection", servers);
+    if (all.target[0].error == EMFILE || all.target[0].error == ENFILE)
+        return zkr__fail(ZKR_ESYSTEM, "no connection to %s: %s", servers,
+                         strerror(all.target[0].error));
     return zkr__fail(ZKR_EUNREACHABLE, "no server of %s could be reached: %s",
                      servers, strerror(all.target[0].error));
 }

@@ -6,9 +6,13 @@
 
 struct zkr__security;
 
-/* Sets the detail and returns ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE or
- * ZKR_ZSSLCONNECTIONERROR. */
+/* Sets the detail and returns ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE,
+ * ZKR_ZSSLCONNECTIONERROR, or ZKR_ESYSTEM when there is no descriptor. */
 int zkr__probe(const char *servers, const struct zkr__security *security,
                int timeout_ms);
+
+/* Returns 0, or the errno when this process gets no descriptor now. A resolver
+ * that got none says that there is no such name. */
+int zkr__probe_descriptor(void);
 
 #endif

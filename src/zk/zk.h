@@ -151,8 +151,9 @@ struct zkr__zk_upcalls {
 };
 
 /* Opens a handle. Blocks for name resolution; the connection follows in the
- * background. Errors: ZKR_EHOSTS, ZKR_ENOMEM; ZKR_ESYSTEM when too many handles
- * are stuck. */
+ * background. Errors: ZKR_EHOSTS; ZKR_ENOMEM; ZKR_ESYSTEM when there is no
+ * descriptor, or too many handles are stuck. zkr_error_detail() says why there
+ * is no handle. */
 int zkr__zk_open(const struct zkr__zk_config *config,
                  const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk);

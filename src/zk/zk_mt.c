@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "zk/probe.h"
 #include "zk/reaper.h"
 #include "zk/sasl.h"
 #include "zk/security.h"
@@ -120,11 +121,13 @@ static enum zkr_log_level level_of(const char *line)
     return ZKR_LOG_DEBUG;
 }
 
-/* Some lines end with a newline, which is not part of the message. */
+/* Some lines end with a newline, which is not part of the message. The client
+ * logs an error before it returns it in errno. */
 static void on_log(const char *text)
 {
     enum zkr_log_level level = level_of(text);
     char line[LINE_MAX_BYTES];
+    int saved = errno;
 
     zkr__gate_on_log(text);
     if (zkr__log_wanted(level)) {
@@ -133,6 +136,7 @@ static void on_log(const char *text)
         zkr__log_line(level, line);
     }
     zkr__move_on_log(text);
+    errno = saved;
 }
 
 /* Raises the level until the first connection of the process has been seen at
@@ -257,6 +261,19 @@ static void free_zk(struct zkr__zk *zk)
     free(zk);
 }
 
+/* The client has ENOENT or EINVAL for names that cannot be resolved, also when
+ * the resolver had no descriptor to ask with. */
+static int no_handle(int error)
+{
+    if (error == ENOMEM)
+        return zkr__fail(ZKR_ENOMEM, "out of memory");
+    if (error == ENOENT || error == EINVAL)
+        error = zkr__probe_descriptor();
+    if (error == 0)
+        return zkr__fail(ZKR_EHOSTS, "no host name can be resolved");
+    return zkr__fail(ZKR_ESYSTEM, "%s", strerror(error));
+}
+
 static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
 {
     const struct zkr__security *security = config->security;
@@ -266,15 +283,13 @@ static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
     if (security != NULL && security->sasl_mechanism != NULL) {
         zk->sasl = zkr__sasl_new(security);
         if (zk->sasl == NULL)
-            return ZKR_ENOMEM;
+            return no_handle(ENOMEM);
     }
     zkr__move_name_threads(&zk->move, name);
     zk->zh = zkr__zk_init(config, zk->sasl, on_session_event, zk, on_log);
     saved = errno;
     zkr__move_restore_name(name);
-    if (zk->zh == NULL)
-        return saved == ENOMEM ? ZKR_ENOMEM : ZKR_EHOSTS;
-    return ZKR_OK;
+    return zk->zh != NULL ? ZKR_OK : no_handle(saved);
 }
 
 int zkr__zk_open(const struct zkr__zk_config *config,
@@ -285,10 +300,11 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     int rc;
 
     if (zkr__reaper_stuck() >= STUCK_MAX)
-        return ZKR_ESYSTEM;
+        return zkr__fail(ZKR_ESYSTEM, "the ZooKeeper client has not given back "
+                                      "too many handles of this process");
     zk = new_zk(upcalls, session);
     if (zk == NULL)
-        return ZKR_ENOMEM;
+        return no_handle(ENOMEM);
     begin_learning(zk);
     rc = init_handle(zk, config);
     if (rc != ZKR_OK) {

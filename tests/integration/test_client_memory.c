@@ -10,7 +10,7 @@
  * that ends in ours has not, nor has one that gives no result in time.
  *
  * ZKR_ALLOC_FIRST=n begins with the n-th allocation. ZKR_ALLOC_TOLD=1 tells
- * where the client has died, and of which allocation. */
+ * which allocation the client has died of, and where: for addr2line. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@
 
 /* -- allocations that fail ------------------------------------------------ */
 
-static atomic_long fails_at; /* 0: none */
+static long first;           /* the allocation that is to fail */
+static atomic_long fails_at; /* the same, or 0: none, now */
 static atomic_long allocations;
 static atomic_bool has_failed;
 static void *failed_in;
@@ -112,21 +113,41 @@ static bool is_between(void *p, const char *start, const char *stop)
     return (char *)p >= start && (char *)p < stop;
 }
 
-/* The first place that is in this program, and not in a library that it calls,
- * was running; the handler itself has called backtrace(). */
+/* For addr2line. */
+static ptrdiff_t offset(const void *p)
+{
+    return (const char *)p - __executable_start;
+}
+
+static bool is_ours(void *p)
+{
+    return is_between(p, __executable_start, etext);
+}
+
+static bool is_the_clients(void *p)
+{
+    return is_between(p, __start_zk_client, __stop_zk_client);
+}
+
+/* Of the places in this program, and not in a library that it calls, the first
+ * is this handler, and the next was running. */
 static void on_crash(int signal_number)
 {
     void *place[64];
     int count = backtrace(place, 64);
+    int i = 0;
 
-    for (int i = 1; i < count; i++) {
-        if (is_between(place[i], __start_zk_client, __stop_zk_client)) {
+    while (i < count && !is_ours(place[i]))
+        i++;
+    while (++i < count) {
+        if (is_the_clients(place[i])) {
             if (getenv("ZKR_ALLOC_TOLD") != NULL)
-                (void)fprintf(stderr, "%s: %ld: %p dies at %p\n", name,
-                              atomic_load(&fails_at), failed_in, place[i]);
+                (void)fprintf(stderr, "%s: %ld: %#tx dies at %#tx\n", name,
+                              atomic_load(&fails_at), offset(failed_in),
+                              offset(place[i]));
             _exit(DIED_IN_THE_CLIENT);
         }
-        if (is_between(place[i], __executable_start, etext))
+        if (is_ours(place[i]))
             break;
     }
     (void)signal(signal_number, SIG_DFL);
@@ -149,8 +170,8 @@ __attribute__((format(printf, 1, 2))) static void fail_run(const char *format,
     va_list args;
 
     va_start(args, format);
-    (void)fprintf(stderr, "%s, allocation %ld (%p): ", name,
-                  atomic_load(&fails_at), failed_in);
+    (void)fprintf(stderr, "%s, allocation %ld (%#tx): ", name, first,
+                  offset(failed_in));
     (void)vfprintf(stderr, format, args);
     (void)fprintf(stderr, "; %s\n", zkr_error_detail());
     va_end(args);
@@ -158,10 +179,12 @@ __attribute__((format(printf, 1, 2))) static void fail_run(const char *format,
 }
 
 /* The client drops a session event that it has no memory for, so the library
- * does not learn that it is connected, or that the session has ended. */
-static bool is_untold(int rc)
+ * does not learn that it is connected, or that the session has ended. And it
+ * sends credentials without a scheme when it cannot copy that. */
+static bool is_of_an_open(int rc)
 {
-    return rc == ZKR_ENOTZK || rc == ZKR_EUNREACHABLE || rc == ZKR_ETIMEDOUT;
+    return rc == ZKR_ENOTZK || rc == ZKR_EUNREACHABLE || rc == ZKR_ETIMEDOUT ||
+           rc == ZKR_ZAUTHFAILED;
 }
 
 /* For want of memory a call may fail; then it is not certain what a write has
@@ -171,7 +194,7 @@ static bool may_fail(int rc)
     return atomic_load(&has_failed) &&
            (rc == ZKR_ENOMEM || rc == ZKR_ESYSTEM || rc == ZKR_EUNKNOWN ||
             rc == ZKR_EPENDING || rc == ZKR_ZMARSHALLINGERROR ||
-            rc == ZKR_ZSYSTEMERROR || is_untold(rc));
+            rc == ZKR_ZSYSTEMERROR || is_of_an_open(rc));
 }
 
 static bool can(int rc, const char *what)
@@ -203,7 +226,6 @@ static zkr_session *open_at(const char *at, const char *auth)
 
 /* -- operations ----------------------------------------------------------- */
 
-static long first; /* the allocation that is to fail */
 static struct recorder *answers;
 
 /* Each operation calls it when all is prepared. */
@@ -463,7 +485,7 @@ static void write_guarded(zkr_session *s)
     zkr_mutex_free(m);
 }
 
-/* See is_untold(). It can be closed. */
+/* See is_of_an_open(). It can be closed. */
 static bool is_deaf(zkr_session *s)
 {
     enum zkr_session_state_kind state = zkr_session_state(s);

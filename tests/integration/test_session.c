@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -57,6 +58,54 @@ static void bad_hosts_are_refused_by_name(void **state)
      * asked. */
     expect_refusal("-no-such-host:2181", ZKR_EHOSTS, "-no-such-host");
     expect_refusal("127.0.0.1:1", ZKR_EREFUSED, "127.0.0.1:1");
+}
+
+enum { DESCRIPTORS = 256, ENOUGH = 12 };
+
+/* With so many descriptors left, and no more. */
+static int open_with_descriptors(int left, const char *hosts, zkr_session **s)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    int used[DESCRIPTORS];
+    int count = 0;
+    int rc;
+
+    opts.connect_timeout_ms = 2000;
+    while ((used[count] = dup(STDERR_FILENO)) >= 0)
+        count++;
+    while (left-- > 0)
+        (void)close(used[--count]);
+    rc = zkr_session_open(hosts, &opts, s);
+    while (count > 0)
+        (void)close(used[--count]);
+    return rc;
+}
+
+static void want_of_descriptors_is_told(void **state)
+{
+    struct rlimit before;
+    struct rlimit low;
+    char by_name[32];
+    zkr_session *s;
+
+    (void)state;
+    (void)snprintf(by_name, sizeof(by_name), "localhost:%d",
+                   server_port(the_server));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    low = (struct rlimit){ DESCRIPTORS, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    for (int left = 0; left <= 2 * ENOUGH; left++) {
+        const char *hosts = left % 2 ? by_name : server_hosts(the_server);
+        int rc = open_with_descriptors(left / 2, hosts, &s);
+
+        if (rc == ZKR_OK)
+            close_session(s);
+        else if (rc != ZKR_ESYSTEM || left >= 2 * ENOUGH ||
+                 strstr(zkr_error_detail(), "Too many open files") == NULL)
+            fail_msg("%d left, %s: %d: %s", left / 2, hosts, rc,
+                     zkr_error_detail());
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 static int listen_and_say_nothing(char hosts[32])
@@ -1075,6 +1124,7 @@ static int run_group(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_hosts_are_refused_by_name),
+        cmocka_unit_test(want_of_descriptors_is_told),
         cmocka_unit_test(
             a_port_that_is_not_zookeeper_is_told_from_a_refused_one),
         cmocka_unit_test(

@@ -4,6 +4,7 @@
  * client's. */
 #include "unit.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -38,6 +39,7 @@ static struct {
     atomic_int state;  /* read by the thread that closes a handle */
     sigset_t blocked;  /* when its threads were made */
     int rc;
+    int no_handle; /* it makes none, with that errno */
     strings_completion_t list;
     watcher_fn list_watcher;
     void *list_context;
@@ -134,7 +136,10 @@ zhandle_t *__wrap_zookeeper_init2(const char *host, watcher_fn fn, int timeout,
     client.watcher = fn;
     client.context = context;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &client.blocked);
-    return (zhandle_t *)(void *)&handle;
+    errno = client.no_handle;
+    if (errno != 0)
+        log("...:ZOO_ERROR@adaptor_init@242: Can't make a pipe");
+    return errno == 0 ? (zhandle_t *)(void *)&handle : NULL;
 }
 
 int __wrap_zookeeper_close(zhandle_t *zh)
@@ -478,6 +483,37 @@ static void handles_that_are_stuck_have_an_end(void **state)
     assert_int_equal(open_again(NULL), ZKR_ESYSTEM);
     let_go();
     open_with(NULL);
+}
+
+static void log_badly(enum zkr_log_level level, const char *line, void *user)
+{
+    (void)level;
+    (void)line;
+    (void)user;
+    errno = ENOTTY;
+}
+
+static void expect_no_handle(int error, int rc, const char *why)
+{
+    client.no_handle = error;
+    assert_int_equal(open_again(NULL), rc);
+    assert_string_equal(zkr_error_detail(), why);
+}
+
+static void no_handle_says_why(void **state)
+{
+    struct zkr__zk *before = zk;
+
+    (void)state;
+    zkr_log_set(ZKR_LOG_ERROR, log_badly, NULL);
+    expect_no_handle(ENOENT, ZKR_EHOSTS, "no host name can be resolved");
+    expect_no_handle(EINVAL, ZKR_EHOSTS, "no host name can be resolved");
+    expect_no_handle(EMFILE, ZKR_ESYSTEM, "Too many open files");
+    expect_no_handle(ENFILE, ZKR_ESYSTEM, "Too many open files in system");
+    expect_no_handle(ENOMEM, ZKR_ENOMEM, "out of memory");
+    client.no_handle = 0;
+    zkr_log_set(ZKR_LOG_ERROR, NULL, NULL);
+    zk = before;
 }
 
 /* -- lists ---------------------------------------------------------------- */
@@ -1090,6 +1126,7 @@ int main(void)
         TEST(a_handle_that_is_stuck_tells_nothing),
         TEST(a_transaction_lives_as_long_as_its_handle),
         TEST(handles_that_are_stuck_have_an_end),
+        TEST(no_handle_says_why),
         TEST(facts_of_a_node_are_those_of_the_server),
         TEST(facts_of_a_write_are_those_of_the_server),
         TEST(the_operation_that_was_refused_is_told),
