@@ -42,14 +42,14 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         .acl = &s->acl,
     };
     struct zkr__zk *zk = NULL;
-    int rc = zkr__fail(ZKR_ENOMEM, "out of memory");
+    int rc;
 
     s->opening = true;
     s->early = false;
     s->opened_at = zkr__clock_boot();
     zkr__session_unlock(s);
-    if (servers != NULL)
-        rc = zkr__zk_open(&config, &upcalls, s, &zk);
+    rc = servers == NULL ? zkr__fail(ZKR_ENOMEM, "out of memory")
+                         : zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
     s->opening = false;
     s->zk = zk;

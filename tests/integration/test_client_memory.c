@@ -194,7 +194,8 @@ static bool may_fail(int rc)
     return atomic_load(&has_failed) &&
            (rc == ZKR_ENOMEM || rc == ZKR_ESYSTEM || rc == ZKR_EUNKNOWN ||
             rc == ZKR_EPENDING || rc == ZKR_ZMARSHALLINGERROR ||
-            rc == ZKR_ZSYSTEMERROR || is_of_an_open(rc));
+            rc == ZKR_ZSYSTEMERROR || rc == ZKR_ZRUNTIMEINCONSISTENCY ||
+            is_of_an_open(rc));
 }
 
 static bool can(int rc, const char *what)
@@ -213,12 +214,15 @@ static void must(int rc, const char *what)
 #define CAN(call)  can(call, #call)
 #define MUST(call) must(call, #call)
 
+static struct zkr_retry retry; /* of all sessions */
+
 static zkr_session *open_at(const char *at, const char *auth)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
     opts.session_timeout_ms = TIMEOUT_MS;
+    opts.retry = retry;
     opts.auth_scheme = auth == NULL ? NULL : "digest";
     opts.auth = auth;
     return CAN(zkr_session_open(at, &opts, &s)) ? s : NULL;
@@ -236,11 +240,12 @@ static void begin(void)
 
 /* No failure any more. A request that the client had kept breaks the connection
  * when the next one is answered, which has an unknown outcome if it is a write,
- * and is sent again if not. */
+ * and is sent again if not and the policy says so. */
 static void settle_down(zkr_session *s)
 {
     atomic_store(&fails_at, 0);
-    MUST(zkr_session_sync(s, SOON_MS));
+    if (zkr_session_sync(s, SOON_MS) != ZKR_OK)
+        MUST(zkr_session_sync(s, SOON_MS));
 }
 
 static void on_reply(int error, const struct zkr_reply *reply, void *user)
@@ -357,7 +362,16 @@ static void on_state(int error, const struct zkr_reply *reply,
     recorder_add(states, error, why);
 }
 
-/* The state that was found first, and, some time later, another one. */
+/* Watches that the client has set, and the library has forgotten, fire. */
+static void change_all(zkr_session *s)
+{
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+
+    opts.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
+    MUST(zkr_session_set(s, name, "z", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
+    MUST(zkr_session_create(s, "/starved/n", "", 0, &opts, SOON_MS, NULL));
+}
+
 static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
 {
     struct recorder *states = recorder_new();
@@ -367,10 +381,12 @@ static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
     if (CAN(zkr_session_watch(s, path, what, on_state, states, &w))) {
         if (!recorder_wait(states, 1, SOON_MS))
             fail_run("nothing told first");
-        (void)CAN(
-            zkr_session_set(s, name, "x", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
+        settle_down(s);
+        change_all(s);
+        atomic_store(&fails_at, first); /* unless it has failed */
         zkr_watch_free(w);
     }
+    settle_down(s);
     recorder_free(states);
 }
 
@@ -468,6 +484,38 @@ static void wait_behind(zkr_session *s)
     zkr_mutex_free(m);
     zkr_mutex_free(theirs);
     (void)CAN(zkr_session_close(other));
+}
+
+/* The servers have set the watch on the permits, and the client cannot read
+ * their names: without a retry that is the end of the wait, and not of the
+ * watch. */
+static void wait_for_permit(zkr_session *s)
+{
+    zkr_session *other;
+    zkr_semaphore *theirs = NULL;
+    zkr_semaphore *sem = NULL;
+    zkr_grant *held = NULL;
+    zkr_grant *g = NULL;
+    char path[100];
+    int rc;
+
+    (void)snprintf(path, sizeof(path), "%s/semaphore-%ld", name, first);
+    MUST(zkr_semaphore_new(s, path, 1, NULL, &theirs));
+    MUST(zkr_semaphore_acquire(theirs, SOON_MS, &held));
+    retry = ZKR_RETRY_NONE_INIT;
+    other = open_at(hosts, NULL);
+    MUST(zkr_semaphore_new(other, path, 1, NULL, &sem));
+    begin();
+    rc = zkr_semaphore_acquire(sem, GIVE_UP_MS, &g);
+    if (rc != ZKR_ETIMEDOUT)
+        (void)can(rc, "zkr_semaphore_acquire()");
+    settle_down(other);
+    MUST(zkr_grant_release(held));
+    settle_down(other); /* the watch has fired */
+    zkr_grant_free(held);
+    zkr_semaphore_free(theirs);
+    zkr_semaphore_free(sem);
+    MUST(zkr_session_close(other));
 }
 
 static void write_guarded(zkr_session *s)
@@ -598,6 +646,7 @@ static const struct operation {
     { "watch_a_change", watch_a_change },
     { "lock", lock },
     { "wait_behind", wait_behind },
+    { "wait_for_permit", wait_for_permit },
     { "write_guarded", write_guarded },
     { "list", list },
     { "expire", expire_it },
