@@ -495,13 +495,17 @@ static void on_stat(int rc, const struct Stat *stat, const void *data)
     answer(data, &reply);
 }
 
+/* Where the client has no memory for the data, what it has behind them is none
+ * of the answer, either. */
 static void on_data(int rc, const char *value, int len, const struct Stat *stat,
                     const void *data)
 {
     struct zkr__zk_reply reply = reply_of(rc);
 
+    if (reply.rc == ZOK && value == NULL && len > 0)
+        spoil(&reply);
     set_stat(&reply, stat);
-    if (reply.rc == ZOK && value != NULL && len > 0) {
+    if (reply.rc == ZOK && len > 0) {
         reply.data = value;
         reply.data_len = (size_t)len;
     }

@@ -850,8 +850,7 @@ static void no_length_is_taken_on_trust(void **state)
     assert_int_equal(told.rc, ZOK);
     assert_null(told.reply.data);
     client.get(ZOK, NULL, 4, &stat, (const void *)TICKET);
-    assert_null(told.reply.data);
-    assert_int_equal(told.reply.data_len, 0);
+    is_damaged(); /* the client had no memory, and its stat is anything */
     client.survey(ZOK, &names, &stat, (const void *)TICKET);
     assert_int_equal(told.rc, ZOK);
     assert_int_equal(told.reply.stat.data_len, 0);
